@@ -30,8 +30,8 @@ const MAY = {
 };
 
 /**
- * The order within a folder, lowest first: a sub-folder may import those before it. "." are the files of the folder itself. Folders
- * that stand here have no other sub-folders.
+ * The order within a folder, lowest first: a sub-folder may import those before it. "." are the files of the folder
+ * itself. Folders that stand here have no other sub-folders.
  */
 export const ORDER = {
   approval: ["decisions", "."],
@@ -87,7 +87,10 @@ const orders = Object.entries(ORDER).flatMap(([folder, subs]) => [
     severity: "error",
     from: {},
     to: {},
-    [end]: { path: `^src/${folder}/[^/]+/`, pathNot: subs.filter((sub) => sub !== ".").map((sub) => filesOf(folder, sub)) },
+    [end]: {
+      path: `^src/${folder}/[^/]+/`,
+      pathNot: subs.filter((sub) => sub !== ".").map((sub) => filesOf(folder, sub)),
+    },
   })),
 ]);
 
@@ -104,10 +107,16 @@ export default {
   forbidden: [
     ...layers,
     ...orders,
-    // Three rules, because a rule speaks of an import: a file of an unlisted folder that is imported, that imports, or neither.
+    // Three rules, because a rule speaks of an import: a file of an unlisted folder that is imported, that imports, or
+    // neither.
     { name: "unlisted-folder", severity: "error", from: {}, to: { path: "^src/", pathNot: LISTED } },
     { name: "unlisted-folder-imports", severity: "error", from: { path: "^src/", pathNot: LISTED }, to: {} },
-    { name: "unlisted-folder-alone", severity: "error", from: { orphan: true, path: "^src/", pathNot: LISTED }, to: {} },
+    {
+      name: "unlisted-folder-alone",
+      severity: "error",
+      from: { orphan: true, path: "^src/", pathNot: LISTED },
+      to: {},
+    },
     {
       name: "ports-are-types",
       comment: "a store knows a port's shape, never its code",
@@ -138,7 +147,8 @@ export default {
     },
     {
       name: "address-lists",
-      comment: "the classifier of addresses may use the lists of `node:net`, which open nothing; a test holds that it imports no more",
+      comment:
+        "the classifier of addresses may use the lists of `node:net`, which open nothing; a test holds that it imports no more",
       severity: "error",
       from: { path: ADDRESS_CLASSES },
       to: { dependencyTypes: ["core"], path: AUTHORITY, pathNot: "^(node:)?net$" },
@@ -147,7 +157,10 @@ export default {
       name: "module-loading",
       comment: "a package that is given back is brought back by `require`; this one file knows which",
       severity: "error",
-      from: { path: "^src/", pathNot: ["^src/(sandbox|stores|transports|server|cli)/", "^src/policy/compile/cedar\\.ts$"] },
+      from: {
+        path: "^src/",
+        pathNot: ["^src/(sandbox|stores|transports|server|cli)/", "^src/policy/compile/cedar\\.ts$"],
+      },
       to: { dependencyTypes: ["core"], path: "^(node:)?module$" },
     },
     {
@@ -183,6 +196,10 @@ export default {
     tsPreCompilationDeps: true, // type-only imports count: knowing a type is knowing
     tsConfig: { fileName: "tsconfig.json" },
     doNotFollow: { path: "node_modules" },
-    enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "default"], mainFields: ["module", "main"] },
+    enhancedResolveOptions: {
+      exportsFields: ["exports"],
+      conditionNames: ["import", "node", "default"],
+      mainFields: ["module", "main"],
+    },
   },
 };

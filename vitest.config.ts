@@ -1,7 +1,6 @@
-// Which tests run, and how: those under test/, in forked processes, two at a time (a test may spawn real sandboxes; more at
-// once measure the machine instead of the code). Folders named `full` hold the long ones: HANDRAIL_FULL=1 adds them, and
-// HANDRAIL_FULL=only runs nothing else.
-// Random tests start from the one seed that test/random-seed.ts sets.
+// Which tests run, and how: those under test/, in forked processes, two at a time (a test may spawn real sandboxes;
+// more at once measure the machine instead of the code). Folders named `full` hold the long ones: HANDRAIL_FULL=1 adds
+// them, and HANDRAIL_FULL=only runs nothing else. Random tests start from the one seed that test/random-seed.ts sets.
 import { defineConfig } from "vitest/config";
 
 const { HANDRAIL_FULL: full } = process.env;

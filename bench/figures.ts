@@ -1,7 +1,8 @@
 /**
  * The figures that `docs/internals/performance.md` shows: kept in `bench/figures.json`, printed as the page's table.
  *
- * `npm run bench -- SUITE --table` keeps what it measured and writes the table anew. INVARIANT: the table holds nothing that is not kept.
+ * `npm run bench -- SUITE --table` keeps what it measured and writes the table anew. INVARIANT: the table holds nothing
+ * that is not kept.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -73,7 +74,11 @@ export function figuresTable(suites: readonly KeptSuite[]): string {
   const rows = suites.flatMap(({ suite, rows: taken }) => [`| **${suite}** | | | | | | |`, ...taken.map(tableRow)]);
   return [
     ["| suite | taken | on |", "|---|---|---|", ...places].join("\n"),
-    ["| figure | peer | Handrail | the peer's | ratio (min–max) | goal | met |", "|---|---|---:|---:|---|---|---|", ...rows].join("\n"),
+    [
+      "| figure | peer | Handrail | the peer's | ratio (min–max) | goal | met |",
+      "|---|---|---:|---:|---|---|---|",
+      ...rows,
+    ].join("\n"),
   ].join("\n\n");
 }
 

@@ -51,7 +51,10 @@ export function goalText({ on, least, most }: Goal, unit: string): string {
 }
 
 /** Whether measured medians meet a goal; `undefined` where the median that it bounds was not kept. */
-export function meetsGoal({ on, least, most }: Goal, medians: { readonly ours: number | null; readonly ratio: number | null }) {
+export function meetsGoal(
+  { on, least, most }: Goal,
+  medians: { readonly ours: number | null; readonly ratio: number | null },
+) {
   const value = on === "ratio" ? medians.ratio : medians.ours;
   return value === null ? undefined : value >= (least ?? -Infinity) && value <= (most ?? Infinity);
 }

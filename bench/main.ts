@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- spine|surface|redact|redact-quality|gates [--quick] [--json FILE] [--table] [--only ID]`: measures Handrail against a named peer for each figure,
- * in turns, and prints the ratios.
+ * `npm run bench -- spine|surface|redact|redact-quality|gates [--quick] [--json FILE] [--table] [--only ID]`: measures
+ * Handrail against a named peer for each figure, in turns, and prints the ratios.
  */
 import { writeFileSync } from "node:fs";
 import { measureCommands } from "./exec/commands.ts";
@@ -90,7 +90,8 @@ try {
   }
   console.log(formatReport(machine, rows));
   if (table) keepFigures({ suite, takenAt: new Date(), machine, rows });
-  if (json !== undefined) writeFileSync(json, `${JSON.stringify({ suite, takenAt: new Date(), machine, rows }, undefined, 2)}\n`);
+  if (json !== undefined)
+    writeFileSync(json, `${JSON.stringify({ suite, takenAt: new Date(), machine, rows }, undefined, 2)}\n`);
 } catch (error) {
   fail(error);
 }

@@ -67,7 +67,8 @@ export class McpClient {
     });
     const answer: { result?: { tools?: { name: string }[] } } = JSON.parse(lines[1]?.toString() ?? "");
     const names = answer.result?.tools?.map((tool) => tool.name) ?? [];
-    if (!names.includes(this.#command.readTool)) throw new Error(`the server does not offer \`${this.#command.readTool}\``);
+    if (!names.includes(this.#command.readTool))
+      throw new Error(`the server does not offer \`${this.#command.readTool}\``);
     return names;
   }
 
@@ -143,7 +144,10 @@ export class McpClient {
     try {
       await new Promise<void>((resolve, reject) => {
         this.#failed = reject;
-        late = setTimeout(() => reject(new Error(`no answer within ${ANSWER_MS_MAX} ms: ${this.#stderr}`)), ANSWER_MS_MAX);
+        late = setTimeout(
+          () => reject(new Error(`no answer within ${ANSWER_MS_MAX} ms: ${this.#stderr}`)),
+          ANSWER_MS_MAX,
+        );
         start(resolve);
       });
     } finally {

@@ -15,8 +15,24 @@ export interface Effort {
   readonly calls: number;
 }
 
-const FULL: Effort = { rounds: 7, turnMs: 1000, warmUpCalls: 3000, distinctFiles: 40_000, starts: 12, idleMs: 2000, calls: 5000 };
-const QUICK: Effort = { rounds: 1, turnMs: 60, warmUpCalls: 100, distinctFiles: 300, starts: 1, idleMs: 50, calls: 100 };
+const FULL: Effort = {
+  rounds: 7,
+  turnMs: 1000,
+  warmUpCalls: 3000,
+  distinctFiles: 40_000,
+  starts: 12,
+  idleMs: 2000,
+  calls: 5000,
+};
+const QUICK: Effort = {
+  rounds: 1,
+  turnMs: 60,
+  warmUpCalls: 100,
+  distinctFiles: 300,
+  starts: 1,
+  idleMs: 50,
+  calls: 100,
+};
 
 /** The suites. */
 const SUITES = ["spine", "surface", "redact", "redact-quality", "gates", "exec", "git"] as const;
@@ -48,7 +64,9 @@ export function parseOptions(args: readonly string[]): Options {
   });
   const [wanted = "spine", ...more] = positionals;
   const suite = SUITES.find((name) => name === wanted);
-  if (suite === undefined || more.length > 0) throw new Error(`there is no suite \`${positionals.join(" ")}\`; use ${SUITES.join(" or ")}`);
-  if (values.table && values.quick) throw new Error("`--quick` proves nothing about speed; leave out `--quick` or `--table`");
+  if (suite === undefined || more.length > 0)
+    throw new Error(`there is no suite \`${positionals.join(" ")}\`; use ${SUITES.join(" or ")}`);
+  if (values.table && values.quick)
+    throw new Error("`--quick` proves nothing about speed; leave out `--quick` or `--table`");
   return { suite, json: values.json, table: values.table, effort: values.quick ? QUICK : FULL, only: values.only };
 }

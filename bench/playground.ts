@@ -13,7 +13,9 @@ const DIRECTORY_FILES = 500;
 /** A run's directory. */
 export interface Playground extends Disposable {
   readonly root: string;
-  /** Environment in which both sides are started: nothing of the user's own configuration, a compile cache of this run. */
+  /**
+   * Environment in which both sides are started: nothing of the user's own configuration, a compile cache of this run.
+   */
   readonly environment: NodeJS.ProcessEnv;
   /** An empty directory. */
   readonly directory: (name: string) => string;
@@ -49,7 +51,10 @@ function fill(path: string, count: number): { path: string; files: readonly stri
     const folder = `part${Math.floor(index / DIRECTORY_FILES)}`;
     if (index % DIRECTORY_FILES === 0) mkdirSync(join(path, folder));
     const file = `${folder}/file${index}.ts`;
-    writeFileSync(join(path, file), `export const value${index} = compute(input, options);\n`.repeat(100).slice(0, FILE_BYTES));
+    writeFileSync(
+      join(path, file),
+      `export const value${index} = compute(input, options);\n`.repeat(100).slice(0, FILE_BYTES),
+    );
     files.push(file);
   }
   return { path, files };

@@ -1,6 +1,6 @@
 /**
- * The peer of the MCP figures: the reference file system server, in the version of `bench/package.json`. Peers are installed
- * on first use, without install scripts and with the hashes of the lock file, into `bench/node_modules`.
+ * The peer of the MCP figures: the reference file system server, in the version of `bench/package.json`. Peers are
+ * installed on first use, without install scripts and with the hashes of the lock file, into `bench/node_modules`.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -16,7 +16,10 @@ export function ensureReferenceServer(): void {
   ensureInstalled(ENTRY);
 }
 
-/** Installs all of `bench/package.json` unless `entry`, a file of one of its packages, is there. @throws Error with npm's output */
+/**
+ * Installs all of `bench/package.json` unless `entry`, a file of one of its packages, is there. @throws Error with
+ * npm's output
+ */
 export function ensureInstalled(entry: string): void {
   if (existsSync(entry)) return;
   process.stderr.write("bench: installing the peers into bench/node_modules\n");
@@ -25,7 +28,8 @@ export function ensureInstalled(entry: string): void {
     encoding: "utf8",
     timeout: INSTALL_MS_MAX,
   });
-  if (status !== 0 || !existsSync(entry)) throw new Error(`the peers were not installed: ${error?.message ?? `${stdout}${stderr}`}`);
+  if (status !== 0 || !existsSync(entry))
+    throw new Error(`the peers were not installed: ${error?.message ?? `${stdout}${stderr}`}`);
 }
 
 /** How its users start it. */

@@ -26,7 +26,10 @@ export function handrailMcp(playground: Playground, workspace: string, state: st
   };
 }
 
-/** The reference server on the same workspace; it has no launcher, so that Node's compile cache is off as its users have it. */
+/**
+ * The reference server on the same workspace; it has no launcher, so that Node's compile cache is off as its users have
+ * it.
+ */
 export function referenceMcp(playground: Playground, workspace: string, compileCache = false): ServerCommand {
   const { NODE_COMPILE_CACHE, ...plain } = playground.environment;
   return {

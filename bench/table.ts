@@ -41,7 +41,18 @@ export function formatReport(machine: Machine, rows: readonly Row[]): string {
     String(row.rounds),
     row.load.toFixed(1),
   ]);
-  const titles = ["figure", "handrail", "peer", "unit", "ratio (min–max)", "better", "goal", "the peer is", "n", "load"];
+  const titles = [
+    "figure",
+    "handrail",
+    "peer",
+    "unit",
+    "ratio (min–max)",
+    "better",
+    "goal",
+    "the peer is",
+    "n",
+    "load",
+  ];
   return `${head}\nratio = handrail ÷ peer, both measured in turns in this run; medians\n\n${layOut([titles, ...cells])}`;
 }
 
@@ -55,7 +66,9 @@ function layOut(lines: readonly (readonly string[])[]): string {
   const right = new Set([1, 2, 8, 9]);
   const padded = lines.map((line) =>
     line
-      .map((cell, column) => (right.has(column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0)))
+      .map((cell, column) =>
+        right.has(column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
+      )
       .join("  ")
       .trimEnd(),
   );

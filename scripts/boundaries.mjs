@@ -19,7 +19,8 @@ if (typeof result.output === "string") throw new Error("dependency-cruiser answe
 
 const seen = new Set(result.output.modules.map(({ source }) => source));
 const unseen = globSync("src/**/*.ts").filter((file) => !seen.has(file));
-for (const file of unseen) console.error(`not read by dependency-cruiser: \`${file}\` (is a TypeScript below 7 installed for it?)`);
+for (const file of unseen)
+  console.error(`not read by dependency-cruiser: \`${file}\` (is a TypeScript below 7 installed for it?)`);
 const { violations } = result.output.summary;
 for (const { rule, from, to, cycle } of violations) {
   console.error(`${rule.name}: ${from} → ${cycle ? cycle.map(({ name }) => name).join(" → ") : to}`);

@@ -1,5 +1,5 @@
-// `npm run check`: everything that must hold before a change is kept. All steps run, also after a failure, one line each;
-// the output of a step is shown only when it fails. `--no-tests` leaves the tests out (when they have just run).
+// `npm run check`: everything that must hold before a change is kept. All steps run, also after a failure, one line
+// each; the output of a step is shown only when it fails. `--no-tests` leaves the tests out (when they have just run).
 import { spawnSync } from "node:child_process";
 import { performance } from "node:perf_hooks";
 
@@ -10,7 +10,14 @@ const STEP_OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
 const STEPS = [
   {
     name: "format and lint",
-    args: ["node_modules/@biomejs/biome/bin/biome", "ci", "--colors=off", "--diagnostic-level=warn", "--error-on-warnings", "."],
+    args: [
+      "node_modules/@biomejs/biome/bin/biome",
+      "ci",
+      "--colors=off",
+      "--diagnostic-level=warn",
+      "--error-on-warnings",
+      ".",
+    ],
   },
   { name: "types", args: ["node_modules/typescript/bin/tsc", "-p", ".", "--noEmit"] },
   { name: "boundaries", args: ["scripts/boundaries.mjs"] },

@@ -1,5 +1,6 @@
 // Writes the commands of docs/reference/commands.md, between its two markers, from what `--help` says of each command.
-// Run it after changing a command: `node scripts/command-reference.mjs`. `test/docs/commands.test.ts` says when it has to be run.
+// Run it after changing a command: `node scripts/command-reference.mjs`. `test/docs/commands.test.ts` says when it has
+// to be run.
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Command } from "commander";
@@ -14,7 +15,8 @@ const SHARED = new Map([
 ]);
 
 /**
- * A command as its `--help` shows it: its words, what it does, how it is typed, its options, and what stands below them.
+ * A command as its `--help` shows it: its words, what it does, how it is typed, its options, and what stands below
+ * them.
  * @typedef {{ name: string, description: string, usage: string, options: [string, string][], after: string }} Shown
  */
 

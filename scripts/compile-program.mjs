@@ -1,10 +1,13 @@
-// Compiles the command line and the ledger's thread into a few files: `.toolchain/program`, a link to the directory of this state of the sources.
+// Compiles the command line and the ledger's thread into a few files: `.toolchain/program`, a link to the directory of
+// this state of the sources.
 //
-// Node takes some 0.25 ms for each module beyond what its code costs, and a start reads more than 500 of them. Nothing is decided here: the
-// launcher uses the program only while the list of sources that stands in it is the present one, and the sources otherwise. Code is neither
-// renamed nor shortened but for its comments, so that messages and stacks stay readable.
+// Node takes some 0.25 ms for each module beyond what its code costs, and a start reads more than 500 of them. Nothing
+// is decided here: the launcher uses the program only while the list of sources that stands in it is the present one,
+// and the sources otherwise. Code is neither renamed nor shortened but for its comments, so that messages and stacks
+// stay readable.
 //
-// INVARIANT: a program is never changed once it is in place; a newer one stands beside it, and a kernel that runs keeps its own files.
+// INVARIANT: a program is never changed once it is in place; a newer one stands beside it, and a kernel that runs keeps
+// its own files.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -16,7 +19,9 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const toolchain = join(root, ".toolchain");
 /** Programs that stay: kernels that were started with one may still load parts of it. */
 const KEPT = 4;
-/** Packages that are compiled in: many small modules, of which every start needs some. Others are loaded as they are. */
+/**
+ * Packages that are compiled in: many small modules, of which every start needs some. Others are loaded as they are.
+ */
 const COMPILED_PACKAGES = /^(zod|commander)(\/|$)/;
 /** Starts a thread whose file stands beside the program's; other modules find what they look for beside the sources. */
 const STARTS_THREAD = "src/server/ledger/ledger-thread.ts";
@@ -49,7 +54,8 @@ async function compile() {
     const names = { entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" };
     await build.write({ dir: partial, format: "esm", ...names, minify: false, comments: false });
     await build.close();
-    if (listSources(root) !== sources) throw new Error("the sources were changed while they were compiled; run the set-up again");
+    if (listSources(root) !== sources)
+      throw new Error("the sources were changed while they were compiled; run the set-up again");
     writeFileSync(join(partial, "sources"), sources);
     renameSync(partial, join(toolchain, name));
   } finally {
@@ -70,16 +76,18 @@ function addressOfSource(code, id) {
 }
 
 /**
- * V8 keeps the text of a file for as long as its code, in two bytes a character once one of them needs two. Comments are gone, so that
- * such characters stand in strings, templates and expressions, where an escape means the same: unless a template is read raw, or a
- * backslash stands before one.
+ * V8 keeps the text of a file for as long as its code, in two bytes a character once one of them needs two. Comments
+ * are gone, so that such characters stand in strings, templates and expressions, where an escape means the same: unless
+ * a template is read raw, or a backslash stands before one.
  *
  * @param {string} code
  */
 function oneByteText(code) {
   const escaped = code.replaceAll(/[^\0-\xff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
   if (escaped !== code && /\braw`|\\[^\0-\xff]/.test(code)) {
-    throw new Error("a raw template or a backslash stands beside characters beyond Latin-1; write one of them otherwise");
+    throw new Error(
+      "a raw template or a backslash stands beside characters beyond Latin-1; write one of them otherwise",
+    );
   }
   return escaped;
 }

@@ -6,7 +6,18 @@
 // Run after every change of dependencies: node scripts/complete-lock.mjs
 import { readFileSync, writeFileSync } from "node:fs";
 
-const OPERATING_SYSTEMS = ["android", "darwin", "freebsd", "linux", "netbsd", "openbsd", "openharmony", "sunos", "aix", "win32"];
+const OPERATING_SYSTEMS = [
+  "android",
+  "darwin",
+  "freebsd",
+  "linux",
+  "netbsd",
+  "openbsd",
+  "openharmony",
+  "sunos",
+  "aix",
+  "win32",
+];
 const PROCESSORS = ["arm64", "arm", "x64", "ia32", "ppc64", "riscv64", "s390x", "loong64", "mips64el", "wasm32"];
 
 /** @param {string} name package name whose last parts tell its platform */
@@ -14,7 +25,11 @@ function platformOf(name) {
   const parts = name.split(/[-/]/);
   const os = OPERATING_SYSTEMS.find((known) => parts.includes(known));
   const cpu = PROCESSORS.find((known) => parts.includes(known)) ?? (parts.includes("armv7") ? "arm" : undefined);
-  const libc = parts.some((part) => part.startsWith("musl")) ? "musl" : parts.some((part) => part.startsWith("gnu")) ? "glibc" : undefined;
+  const libc = parts.some((part) => part.startsWith("musl"))
+    ? "musl"
+    : parts.some((part) => part.startsWith("gnu"))
+      ? "glibc"
+      : undefined;
   return { ...(cpu && { cpu: [cpu] }), ...(os && { os: [os] }), ...(libc && os === "linux" && { libc: [libc] }) };
 }
 
@@ -26,7 +41,8 @@ for (const [path, entry] of Object.entries(lock.packages)) {
     const top = `node_modules/${name}`;
     if (lock.packages[top] || lock.packages[nested]) continue;
     const platform = platformOf(name);
-    if (!platform.os && !platform.cpu) throw new Error(`optional package ${name} names no platform: add it to the registry or remove it`);
+    if (!platform.os && !platform.cpu)
+      throw new Error(`optional package ${name} names no platform: add it to the registry or remove it`);
     lock.packages[top] = { version, ...platform, ...(entry.dev && { dev: true }), optional: true };
     added += 1;
   }

@@ -1,5 +1,6 @@
-// Prints `N passed, M failed` from reports of vitest's JSON reporter, and fails unless tests ran in each and all passed.
-// A test file that could not be loaded has no tests to count; it counts as one failure, and so does a missing report.
+// Prints `N passed, M failed` from reports of vitest's JSON reporter, and fails unless tests ran in each and all
+// passed. A test file that could not be loaded has no tests to count; it counts as one failure, and so does a missing
+// report.
 import { readFileSync } from "node:fs";
 
 const counts = process.argv.slice(2).map(count);
@@ -17,7 +18,8 @@ function count(path) {
         file.status === "failed" && !file.assertionResults.some(({ status }) => status === "failed"),
     );
     const failed = report.numFailedTests + broken.length;
-    return { passed: report.numPassedTests, failed: failed === 0 && !report.success ? 1 : failed }; // an error outside of any test
+    // an error outside of any test
+    return { passed: report.numPassedTests, failed: failed === 0 && !report.success ? 1 : failed };
   } catch (error) {
     console.error(`no test report in \`${path}\`: ${error instanceof Error ? error.message : error}`);
     return { passed: 0, failed: 1 };

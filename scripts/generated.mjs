@@ -1,5 +1,5 @@
-// Checks that src/gen is what `npx buf generate` makes of proto/: nobody edited it, nobody forgot to regenerate it. It writes into a
-// directory of its own and leaves the sources alone.
+// Checks that src/gen is what `npx buf generate` makes of proto/: nobody edited it, nobody forgot to regenerate it. It
+// writes into a directory of its own and leaves the sources alone.
 import { spawnSync } from "node:child_process";
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,11 +7,15 @@ import { delimiter, join, resolve } from "node:path";
 
 const directory = mkdtempSync(join(tmpdir(), "handrail-generated-"));
 try {
-  const { status, stderr } = spawnSync(process.execPath, ["node_modules/@bufbuild/buf/bin/buf", "generate", "--output", directory], {
-    encoding: "utf8",
-    timeout: 120_000,
-    env: { ...process.env, PATH: `${resolve("node_modules/.bin")}${delimiter}${process.env.PATH ?? ""}` },
-  });
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    ["node_modules/@bufbuild/buf/bin/buf", "generate", "--output", directory],
+    {
+      encoding: "utf8",
+      timeout: 120_000,
+      env: { ...process.env, PATH: `${resolve("node_modules/.bin")}${delimiter}${process.env.PATH ?? ""}` },
+    },
+  );
   if (status !== 0) throw new Error(`buf generate failed:\n${stderr}`);
   const made = listing(join(directory, "src/gen"));
   const kept = listing("src/gen");

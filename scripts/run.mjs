@@ -33,20 +33,30 @@ try {
   const node = await ensureReady();
   const { args, env } = COMMANDS[/** @type {keyof typeof COMMANDS} */ (name)];
   const seeded = name === "test:full" ? seedFor(process.env) : {};
-  const environment = { NODE_COMPILE_CACHE: join(projectRoot, ".toolchain/compile-cache"), ...environmentFor(node), ...env, ...seeded };
+  const environment = {
+    NODE_COMPILE_CACHE: join(projectRoot, ".toolchain/compile-cache"),
+    ...environmentFor(node),
+    ...env,
+    ...seeded,
+  };
   const child = spawn(node, ["--disable-warning=ExperimentalWarning", ...args, ...rest], {
     cwd: projectRoot,
     env: environment,
     stdio: "inherit",
   });
-  // The terminal sends its signals to the child as well; only a signal meant for this process alone has to be passed on.
+  // The terminal sends its signals to the child as well; only a signal meant for this process alone has to be passed
+  // on.
   process.on("SIGINT", () => undefined);
   for (const signal of /** @type {const} */ (["SIGTERM", "SIGHUP"])) process.on(signal, () => child.kill(signal));
   child.on("exit", (code, signal) => {
     process.exitCode = code ?? (signal === "SIGINT" ? 130 : 143);
   });
 } catch (error) {
-  say(error instanceof SetupError ? error.message : `set-up failed: ${error instanceof Error ? error.stack : String(error)}`);
+  say(
+    error instanceof SetupError
+      ? error.message
+      : `set-up failed: ${error instanceof Error ? error.stack : String(error)}`,
+  );
   process.exitCode = 1;
 }
 

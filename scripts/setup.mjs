@@ -1,6 +1,6 @@
-// Brings a fresh checkout to where Handrail runs: system programs, a supported Node, the npm packages, the compiled program, in this order.
-// It needs nothing but Node 18 and npm, is silent when there is nothing to do, and may be run any number of times,
-// interrupted, or by several processes at once.
+// Brings a fresh checkout to where Handrail runs: system programs, a supported Node, the npm packages, the compiled
+// program, in this order. It needs nothing but Node 18 and npm, is silent when there is nothing to do, and may be run
+// any number of times, interrupted, or by several processes at once.
 //
 // Turns are taken with flock(1): the kernel releases the lock when its holder dies, so there is no stale lock to
 // recognise. The work itself is a child process of flock, started with `--locked`.
@@ -38,7 +38,8 @@ export async function ensureReady() {
   }
   await takeTurn();
   const now = readStamp(projectRoot);
-  if (now === undefined) throw new SetupError("the set-up ended without its stamp; run it again: node scripts/setup.mjs");
+  if (now === undefined)
+    throw new SetupError("the set-up ended without its stamp; run it again: node scripts/setup.mjs");
   return now;
 }
 
@@ -64,7 +65,10 @@ async function takeTurn() {
   if (code === BUSY) {
     say("another set-up is running: waiting for it to end");
     code = await underLock(["-w", String(WAIT_SECONDS_MAX), "-E", String(BUSY)], lock);
-    if (code === BUSY) throw new SetupError(`another set-up did not end within ${WAIT_SECONDS_MAX / 60} minutes; end it, then try again`);
+    if (code === BUSY)
+      throw new SetupError(
+        `another set-up did not end within ${WAIT_SECONDS_MAX / 60} minutes; end it, then try again`,
+      );
   }
   if (code !== 0) process.exit(code); // the child has said why
 }
@@ -120,7 +124,11 @@ if (process.argv[1] !== undefined && fileURLToPath(import.meta.url) === realpath
   try {
     await (process.argv.includes("--locked") ? setUp() : ensureReady());
   } catch (error) {
-    say(error instanceof SetupError ? error.message : `set-up failed: ${error instanceof Error ? error.stack : String(error)}`);
+    say(
+      error instanceof SetupError
+        ? error.message
+        : `set-up failed: ${error instanceof Error ? error.stack : String(error)}`,
+    );
     process.exitCode = 1;
   }
 }

@@ -1,5 +1,7 @@
 /**
- * Handrail as a library: open a kernel, open a session, make governed calls; or use the wire codec and validator alone.
+ * Exports Handrail as a library.
+ *
+ * Callers open a kernel, open a session and make governed calls, or use the wire codec and validator alone.
  */
 export { type ApprovalHandler, ApprovalManager } from "./approval/handler.ts";
 export { KernelError } from "./base/errors.ts";

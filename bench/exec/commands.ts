@@ -1,6 +1,7 @@
 /**
- * What a sandboxed command costs: `true` from the call to its outcome, twenty of them at once, a gigabyte of output, and 100,000 files beside it; next
- * to bwrap with the same namespaces, mounts, filter and limits, and to another library that runs it.
+ * What a sandboxed command costs: `true` from the call to its outcome, twenty of them at once, a gigabyte of output,
+ * and 100,000 files beside it; next to bwrap with the same namespaces, mounts, filter and limits, and to another
+ * library that runs it.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -36,7 +37,13 @@ export async function measureCommands(playground: Playground, effort: Effort): P
   const raw = () => place.raw("true");
   const one = { id: "exec-true", what: "sandboxed `true`", peer: RAW, unit: "ms", better: "lower" } as const;
   const library = { ...one, id: "exec-library", peer: "@anthropic-ai/sandbox-runtime as a library" } as const;
-  const many = { id: "exec-twenty", what: `${AT_ONCE} sandboxed \`true\` at once`, peer: RAW, unit: "ms", better: "lower" } as const;
+  const many = {
+    id: "exec-twenty",
+    what: `${AT_ONCE} sandboxed \`true\` at once`,
+    peer: RAW,
+    unit: "ms",
+    better: "lower",
+  } as const;
   return [
     await interleave(
       one,
@@ -64,8 +71,13 @@ export async function measureCommands(playground: Playground, effort: Effort): P
 const OUTPUT_BYTES = 2 ** 30;
 const COMMAND = ["head", "-c"] as const;
 
-/** Megabytes of output each second, beside a plain child's into a reader that throws them away, and what memory grew by. */
-async function measureOutput(contained: (...command: [string, ...string[]]) => Promise<number>, isQuick: boolean): Promise<readonly Row[]> {
+/**
+ * Megabytes of output each second, beside a plain child's into a reader that throws them away, and what memory grew by.
+ */
+async function measureOutput(
+  contained: (...command: [string, ...string[]]) => Promise<number>,
+  isQuick: boolean,
+): Promise<readonly Row[]> {
   const wanted = isQuick ? OUTPUT_BYTES / 64 : OUTPUT_BYTES;
   const program = [...COMMAND, String(wanted), "/dev/zero"] as [string, ...string[]];
   const growth: number[] = [];
@@ -103,7 +115,13 @@ async function measureOutput(contained: (...command: [string, ...string[]]) => P
     () => perSecond(plain),
   );
   const [ours, theirs] = [growth.filter((_, index) => index % 2 === 0), growth.filter((_, index) => index % 2 === 1)];
-  const grown = { id: "exec-memory", what: "memory grown while draining", peer: rate.peer, unit: "MiB", better: "lower" } as const;
+  const grown = {
+    id: "exec-memory",
+    what: "memory grown while draining",
+    peer: rate.peer,
+    unit: "MiB",
+    better: "lower",
+  } as const;
   return [
     row,
     await interleave(

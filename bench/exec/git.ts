@@ -1,6 +1,6 @@
 /**
- * What `git_status` costs on a repository of 10,000 files, through the whole kernel, beside plain git with the same arguments plus the start of a sandbox for
- * `true`, measured in the same round.
+ * What `git_status` costs on a repository of 10,000 files, through the whole kernel, beside plain git with the same
+ * arguments plus the start of a sandbox for `true`, measured in the same round.
  */
 import { spawnSync } from "node:child_process";
 import { cpSync } from "node:fs";
@@ -22,8 +22,21 @@ export async function measureGit(playground: Playground, effort: Effort): Promis
   const { path } = playground.workspace("git", isQuick ? 100 : FILES);
   const plainly = (...args: readonly string[]) => {
     const environment = { ...playground.environment, GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null" };
-    const person = ["-c", "user.name=bench", "-c", "user.email=bench@example.com", "-c", "gc.auto=0", "-c", "maintenance.auto=false"];
-    const { status, stderr } = spawnSync("git", [...person, ...args], { cwd: path, env: environment, encoding: "utf8" });
+    const person = [
+      "-c",
+      "user.name=bench",
+      "-c",
+      "user.email=bench@example.com",
+      "-c",
+      "gc.auto=0",
+      "-c",
+      "maintenance.auto=false",
+    ];
+    const { status, stderr } = spawnSync("git", [...person, ...args], {
+      cwd: path,
+      env: environment,
+      encoding: "utf8",
+    });
     if (status !== 0) throw new Error(`git ${args[0]}: ${stderr}`);
   };
   plainly("init", "--quiet", "--initial-branch=work", "--template=");
@@ -33,7 +46,10 @@ export async function measureGit(playground: Playground, effort: Effort): Promis
   const peer = join(playground.directory("git-peer"), "tree");
   cpSync(path, peer, { recursive: true, preserveTimestamps: true });
   using place = createExecPlace(playground);
-  const kernel = await createKernel({ stateDirectory: playground.directory("state-git"), environment: playground.environment });
+  const kernel = await createKernel({
+    stateDirectory: playground.directory("state-git"),
+    environment: playground.environment,
+  });
   try {
     const session = await kernel.openSession({ workspace: path });
     const each = async (run: () => Promise<unknown>): Promise<number> => {

@@ -1,6 +1,6 @@
 /**
- * How long the kernel's one thread is taken at a stretch while a command begins and ends in a workspace of 100,000 files, in processor time of that thread,
- * beside reading the names of the same files at once.
+ * How long the kernel's one thread is taken at a stretch while a command begins and ends in a workspace of 100,000
+ * files, in processor time of that thread, beside reading the names of the same files at once.
  */
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +23,10 @@ export async function measureManyFiles(playground: Playground, effort: Effort): 
     if (index % FILES_PER_DIRECTORY === 0) mkdirSync(place, { recursive: true });
     writeFileSync(join(place, `file${index}.ts`), "");
   }
-  const kernel = await createKernel({ stateDirectory: playground.directory("state-many"), environment: playground.environment });
+  const kernel = await createKernel({
+    stateDirectory: playground.directory("state-many"),
+    environment: playground.environment,
+  });
   try {
     const session = await kernel.openSession({ workspace: path, preset: "open" });
     const command = async (): Promise<void> => {

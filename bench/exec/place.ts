@@ -44,7 +44,12 @@ export function createExecPlace(playground: Playground): ExecPlace {
   const peerDirectory = playground.directory("exec-peer");
   if (userId !== undefined) for (const path of [playground.root, root, peerDirectory]) chownSync(path, userId, userId);
   const viewsDirectory = playground.directory("views");
-  const sandbox = new Sandbox({ instanceId: `bench-${process.pid}`, userId: SANDBOX_USER_ID, toolchains: [], viewsDirectory });
+  const sandbox = new Sandbox({
+    instanceId: `bench-${process.pid}`,
+    userId: SANDBOX_USER_ID,
+    toolchains: [],
+    viewsDirectory,
+  });
   const { mounts, path } = systemView([]);
   const wanted = { workDir: "/workspace", environment: { PATH: path.join(":") }, limits: LIMITS };
   const planned = (command: readonly [string, ...string[]]) =>

@@ -1,6 +1,7 @@
 /**
- * The peer of sandboxed commands as a library: `@anthropic-ai/sandbox-runtime`, in the version of `bench/package.json`, in a process of its own. It runs bubblewrap as
- * the user who calls it, which must never be root: so that process is another user's where the benchmark is root's.
+ * The peer of sandboxed commands as a library: `@anthropic-ai/sandbox-runtime`, in the version of `bench/package.json`,
+ * in a process of its own. It runs bubblewrap as the user who calls it, which must never be root: so that process is
+ * another user's where the benchmark is root's.
  */
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -70,7 +71,22 @@ function startAs(userId: number, place: string): Peer {
   for (const name of ["bench", "node"]) mkdirSync(join(place, name));
   const entry = join(place, "bench", ENTRY.slice(BENCH.length + 1));
   const program = join(place, "bench", PROGRAM.slice(BENCH.length + 1));
-  const args = ["--mount", "--propagation", "private", "--", "sh", "-c", BECOME, "sh", BENCH, NODE, place, String(userId), program, entry];
+  const args = [
+    "--mount",
+    "--propagation",
+    "private",
+    "--",
+    "sh",
+    "-c",
+    BECOME,
+    "sh",
+    BENCH,
+    NODE,
+    place,
+    String(userId),
+    program,
+    entry,
+  ];
   return start("unshare", args, place);
 }
 

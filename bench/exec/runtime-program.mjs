@@ -1,4 +1,5 @@
-// Program of the peer: runs `true` by its library as its own documentation shows, as often as each line of standard input says, and prints the milliseconds.
+// Program of the peer: runs `true` by its library as its own documentation shows, as often as each line of standard
+// input says, and prints the milliseconds.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";

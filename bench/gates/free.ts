@@ -1,4 +1,7 @@
-/** What gates cost a call that nobody has to be asked about and no limit concerns: switches, freezes, arming, modes, pace, approval, budget. */
+/**
+ * What gates cost a call that nobody has to be asked about and no limit concerns: switches, freezes, arming, modes,
+ * pace, approval, budget.
+ */
 import { checkArming } from "../../src/approval/arming.ts";
 import { pace, reserveBudget } from "../../src/kernel/answer/spend.ts";
 import { approve } from "../../src/kernel/ask/approve.ts";
@@ -28,7 +31,8 @@ export async function measureFreeGates(playground: Playground, effort: Effort): 
   const waiter = { signal: new AbortController().signal };
   const gates = async () => {
     const granted = { ...running, holdings: new Holdings() };
-    const open = checkMasterGate(parts.settings, "read_file").ok && checkArming("read_file", ruling.obligations, caller.armed).ok;
+    const open =
+      checkMasterGate(parts.settings, "read_file").ok && checkArming("read_file", ruling.obligations, caller.armed).ok;
     const held = pace(parts, granted) ?? approve(staged, granted, waiter) ?? reserveBudget(parts, granted, waiter);
     if (!open || (held && (await held))) throw new Error("a gate was closed");
   };

@@ -75,7 +75,11 @@ async function processorTime(playground: Playground, effort: Effort, count: numb
 async function resuming(playground: Playground, effort: Effort): Promise<Row> {
   await using waiting = new WaitingKernel(playground, "pending-resume", 45);
   const credential = await addApprover(waiting.stateDirectory, "bench", systemRandom);
-  const own = await openKernel({ environment: {}, stateDirectory: waiting.stateDirectory, configDirectory: waiting.configDirectory });
+  const own = await openKernel({
+    environment: {},
+    stateDirectory: waiting.stateDirectory,
+    configDirectory: waiting.configDirectory,
+  });
   try {
     const ours = () => approveOne(waiting, own, credential);
     const theirs = async () => {
@@ -132,7 +136,9 @@ class WaitingKernel implements AsyncDisposable {
     this.stateDirectory = playground.directory(`state-${name}`);
     this.configDirectory = playground.directory(`config-${name}`);
     this.bellDirectory = playground.directory(`bell-${name}`);
-    writeFileSync(join(this.configDirectory, "handrail.yaml"), `approvals: { wait_seconds: ${waitSeconds} }\n`, { mode: 0o600 });
+    writeFileSync(join(this.configDirectory, "handrail.yaml"), `approvals: { wait_seconds: ${waitSeconds} }\n`, {
+      mode: 0o600,
+    });
     const args = [this.stateDirectory, this.configDirectory, path, this.bellDirectory];
     this.#child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", PROGRAM, ...args], {
       env: playground.environment,

@@ -1,9 +1,11 @@
 /**
- * Program: a kernel in which calls wait for people, asked by a line on standard input, answering with one on standard output.
+ * Program: a kernel in which calls wait for people, asked by a line on standard input, answering with one on standard
+ * output.
  *
- * `fill N` makes N calls that are asked about and answered at once, `plain N` such that nobody is asked about, `wait N` such that wait. `look` answers the processor time (ms) and the
- * memory (MiB) of this process, after collecting garbage with `look collected`. `one` makes one call and answers when it went on, by the
- * machine's monotonic clock (ns). `ring` answers when a change in a directory was noticed.
+ * `fill N` makes N calls that are asked about and answered at once, `plain N` such that nobody is asked about, `wait N`
+ * such that wait. `look` answers the processor time (ms) and the memory (MiB) of this process, after collecting garbage
+ * with `look collected`. `one` makes one call and answers when it went on, by the machine's monotonic clock (ns).
+ * `ring` answers when a change in a directory was noticed.
  */
 import { watch } from "node:fs";
 import { createInterface } from "node:readline";
@@ -62,9 +64,11 @@ const answers: Readonly<Record<string, (argument: string) => Promise<string>>> =
   plain: (argument) => callMany(Number(argument), false),
   async wait(argument) {
     const count = Number(argument);
-    for (let started = 0; started < count; started += 1) ask().catch((error: unknown) => process.stderr.write(`${String(error)}\n`));
+    for (let started = 0; started < count; started += 1)
+      ask().catch((error: unknown) => process.stderr.write(`${String(error)}\n`));
     // as many as one listing has
-    while ((await kernel.approvals.list({ state: "pending" })).length < Math.min(count, APPROVALS_LISTED_MAX)) await pause(50);
+    while ((await kernel.approvals.list({ state: "pending" })).length < Math.min(count, APPROVALS_LISTED_MAX))
+      await pause(50);
     await pause(1000);
     return "waiting";
   },

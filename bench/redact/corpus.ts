@@ -16,7 +16,11 @@ const KINDS = {
     "node_modules/typescript/lib/*.js",
   ],
   documents: ["node_modules/**/{README,CHANGELOG,HISTORY,LICENSE}*.md", "docs/**/*.md"],
-  sources: ["node_modules/*/{src,lib,test,tests}/**/*.{ts,js,json}", "node_modules/@*/*/{src,lib}/**/*.{ts,js,json}", "src/**/*.ts"],
+  sources: [
+    "node_modules/*/{src,lib,test,tests}/**/*.{ts,js,json}",
+    "node_modules/@*/*/{src,lib}/**/*.{ts,js,json}",
+    "src/**/*.ts",
+  ],
   configurations: ["node_modules/**/*.{yml,yaml,toml,sh,html,css}", "node_modules/**/package.json"],
 } as const;
 
@@ -31,7 +35,10 @@ export interface CorpusText {
 
 const FILE_BYTES_MAX = 12_000_000;
 
-/** Texts of every kind, at most `bytesMax` of each. The product's rules hold made-up secrets as examples and are left out. */
+/**
+ * Texts of every kind, at most `bytesMax` of each. The product's rules hold made-up secrets as examples and are left
+ * out.
+ */
 export function readCorpus(bytesMax: number): readonly CorpusText[] {
   return (Object.keys(KINDS) as (keyof typeof KINDS)[]).flatMap((kind) => {
     let bytes = 0;

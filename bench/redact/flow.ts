@@ -37,7 +37,10 @@ const CALLS: readonly FlowCall[] = [
       effect: "network",
       risk: "medium",
       approval: { level: "ask" },
-      network: { mode: "allowlist", allowedHosts: Array.from({ length: 16 }, (_, index) => `*.known-${index}.example`) },
+      network: {
+        mode: "allowlist",
+        allowedHosts: Array.from({ length: 16 }, (_, index) => `*.known-${index}.example`),
+      },
       labels: { outputTrust: "untrusted" },
     },
     accesses: [{ resource: { kind: "host", host: "api.known-15.example", port: 443 }, effect: "network" }],

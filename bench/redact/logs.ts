@@ -1,7 +1,7 @@
 /**
- * Logs for the redaction figures, written by the tools that set-up brings along, as chatty as they get. What they say differs from
- * run to run by times, ports and process ids; what they do does not. Nothing leaves the machine: the package registry is
- * an empty one on loopback.
+ * Logs for the redaction figures, written by the tools that set-up brings along, as chatty as they get. What they say
+ * differs from run to run by times, ports and process ids; what they do does not. Nothing leaves the machine: the
+ * package registry is an empty one on loopback.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -29,17 +29,33 @@ export async function makeLogs(playground: Playground, quick: boolean): Promise<
     ...(await gitLogs(playground, run)),
     await nodeLog(playground, run),
     await run("npm ls", ROOT, "npm", ["ls", "--all", "--loglevel", "silly"]),
-    ...(quick ? [] : [await npmLog(playground, run), ...(await checkLogs(playground, run)), ...(await testLogs(playground, run))]),
+    ...(quick
+      ? []
+      : [await npmLog(playground, run), ...(await checkLogs(playground, run)), ...(await testLogs(playground, run))]),
   ];
 }
 
-type Run = (tool: string, cwd: string, command: string, args: readonly string[], more?: NodeJS.ProcessEnv) => Promise<Log>;
+type Run = (
+  tool: string,
+  cwd: string,
+  command: string,
+  args: readonly string[],
+  more?: NodeJS.ProcessEnv,
+) => Promise<Log>;
 
-/** Runs a tool to its end and takes what it wrote, whatever it exits with. @throws when it cannot be started or takes too long */
+/**
+ * Runs a tool to its end and takes what it wrote, whatever it exits with. @throws when it cannot be started or takes
+ * too long
+ */
 function runnerIn({ environment }: Playground): Run {
   return async (tool, cwd, command, args, more = {}) => {
     const signal = AbortSignal.timeout(TOOL_MS_MAX);
-    const child = spawn(command, args, { cwd, env: { ...environment, ...more }, stdio: ["ignore", "pipe", "pipe"], signal });
+    const child = spawn(command, args, {
+      cwd,
+      env: { ...environment, ...more },
+      stdio: ["ignore", "pipe", "pipe"],
+      signal,
+    });
     let text = "";
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding("utf8");
@@ -65,7 +81,11 @@ async function gitLogs(playground: Playground, run: Run): Promise<readonly Log[]
       `export const version = "1.${commit}.0";\nexport const build = ${commit * 7919};\n`,
     );
     await git("git add", ["-c", "advice.addEmptyPathspec=false", "add", "--verbose", "."]);
-    await git("git commit", ["commit", "--message", `part ${commit % 7}: raise the version to 1.${commit}.0 (#${1000 + commit})`]);
+    await git("git commit", [
+      "commit",
+      "--message",
+      `part ${commit % 7}: raise the version to 1.${commit}.0 (#${1000 + commit})`,
+    ]);
   }
   const trace = { GIT_TRACE: "1", GIT_TRACE_PACKET: "1", GIT_TRACE_PERFORMANCE: "1", GIT_TRACE_SETUP: "1" };
   return [
@@ -96,13 +116,17 @@ function nodeLog(playground: Playground, run: Run): Promise<Log> {
       server.close();
     });`;
   const args = ["--trace-warnings", "--trace-deprecation", "--trace-exit", "-e", script];
-  return run("node", playground.directory("logs-node"), process.execPath, args, { NODE_DEBUG: "module,http,net,stream,timer" });
+  return run("node", playground.directory("logs-node"), process.execPath, args, {
+    NODE_DEBUG: "module,http,net,stream,timer",
+  });
 }
 
 /** An installation from an empty registry, which fails for every package. */
 async function npmLog(playground: Playground, run: Run): Promise<Log> {
   const project = playground.directory("logs-npm");
-  const dependencies = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`missing-package-${index}`, `^${index}.0.0`]));
+  const dependencies = Object.fromEntries(
+    Array.from({ length: 40 }, (_, index) => [`missing-package-${index}`, `^${index}.0.0`]),
+  );
   writeFileSync(join(project, "package.json"), JSON.stringify({ name: "made", version: "1.0.0", dependencies }));
   const registry = createServer((_, response) =>
     response.writeHead(404, { "content-type": "application/json" }).end('{"error":"not_found"}'),
@@ -113,7 +137,17 @@ async function npmLog(playground: Playground, run: Run): Promise<Log> {
     const address = registry.address();
     const port = typeof address === "object" && address !== null ? address.port : 0;
     const cache = playground.directory("logs-npm-cache");
-    const args = ["install", "--loglevel", "silly", "--registry", `http://127.0.0.1:${port}/`, "--cache", cache, "--fetch-retries", "0"];
+    const args = [
+      "install",
+      "--loglevel",
+      "silly",
+      "--registry",
+      `http://127.0.0.1:${port}/`,
+      "--cache",
+      cache,
+      "--fetch-retries",
+      "0",
+    ];
     return await run("npm install", project, "npm", [...args, "--no-audit", "--no-fund", "--ignore-scripts"]);
   } finally {
     registry.close();
@@ -145,7 +179,13 @@ async function checkLogs(playground: Playground, run: Run): Promise<readonly Log
     ...Array.from({ length: 30 }, (_, file) => join(project, "src", `part-${file}.ts`)),
   ];
   return [
-    await run("tsc", ROOT, bin("tsc"), [...options, "--ignoreConfig", "--typeRoots", join(ROOT, "node_modules/@types"), ...files]),
+    await run("tsc", ROOT, bin("tsc"), [
+      ...options,
+      "--ignoreConfig",
+      "--typeRoots",
+      join(ROOT, "node_modules/@types"),
+      ...files,
+    ]),
     await run("biome", project, bin("biome"), [
       "check",
       "--verbose",
@@ -166,13 +206,20 @@ async function testLogs(playground: Playground, run: Run): Promise<readonly Log[
   const library = JSON.stringify(join(ROOT, "node_modules/vitest/dist/index.js"));
   const failing = Array.from(
     { length: 40 },
-    (_, test) => `test("part ${test}", () => expect({ part: ${test}, of: [1, 2] }).toEqual({ part: ${test + 1}, of: [2] }));`,
+    (_, test) =>
+      `test("part ${test}", () => expect({ part: ${test}, of: [1, 2] }).toEqual({ part: ${test + 1}, of: [2] }));`,
   );
   writeFileSync(join(made, "failing.test.mjs"), `import { expect, test } from ${library};\n${failing.join("\n")}\n`);
   const vitest = join(ROOT, "node_modules/.bin/vitest");
   const loud = { DEBUG: "vite:*" };
   return [
-    await run("vitest", ROOT, vitest, ["run", "--reporter", "verbose", "test/redact/rules.test.ts", "src/policy", "src/validate"], loud),
+    await run(
+      "vitest",
+      ROOT,
+      vitest,
+      ["run", "--reporter", "verbose", "test/redact/rules.test.ts", "src/policy", "src/validate"],
+      loud,
+    ),
     await run("vitest", made, vitest, ["run", "--reporter", "verbose", "--root", made], loud),
   ];
 }

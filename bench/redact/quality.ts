@@ -27,7 +27,10 @@ export async function measureRedactionQuality(playground: Playground, effort: Ef
   return [
     ...(await exampleRows(redactor, lint)),
     ...(await plantedRows(redactor, lint, corpus, effort)),
-    ...(await noiseRows(redactor, lint, [...corpus, ...logs.map(({ tool, text }) => ({ kind: "logs", path: tool, text }) as const)])),
+    ...(await noiseRows(redactor, lint, [
+      ...corpus,
+      ...logs.map(({ tool, text }) => ({ kind: "logs", path: tool, text }) as const),
+    ])),
   ];
 }
 
@@ -39,8 +42,12 @@ function row(id: string, what: string, unit: string, better: Row["better"], our:
 
 async function exampleRows(redactor: Redactor, lint: Lint): Promise<readonly Row[]> {
   const rules = [...FORMAT_RULES, ...NAMED_RULES];
-  const positive = rules.flatMap(({ examples }) => examples.positive.map((text) => fillTemplate(text, seededRandom(1)).text));
-  const negative = rules.flatMap(({ examples }) => examples.negative.map((text) => fillTemplate(text, seededRandom(1)).text));
+  const positive = rules.flatMap(({ examples }) =>
+    examples.positive.map((text) => fillTemplate(text, seededRandom(1)).text),
+  );
+  const negative = rules.flatMap(({ examples }) =>
+    examples.negative.map((text) => fillTemplate(text, seededRandom(1)).text),
+  );
   const counts = { ourHits: 0, theirHits: 0, ourNoise: 0, theirNoise: 0 };
   for (const text of positive) {
     if (redactor.find(text).length > 0) counts.ourHits += 1;
@@ -71,7 +78,12 @@ async function exampleRows(redactor: Redactor, lint: Lint): Promise<readonly Row
   ];
 }
 
-async function plantedRows(redactor: Redactor, lint: Lint, corpus: readonly CorpusText[], effort: Effort): Promise<readonly Row[]> {
+async function plantedRows(
+  redactor: Redactor,
+  lint: Lint,
+  corpus: readonly CorpusText[],
+  effort: Effort,
+): Promise<readonly Row[]> {
   const random = seededRandom(2024);
   const hosts = corpus.filter(({ text }) => text.length > 2000 && text.length < 400_000);
   let [planted, ours, theirs, definite] = [0, 0, 0, 0];
@@ -79,19 +91,34 @@ async function plantedRows(redactor: Redactor, lint: Lint, corpus: readonly Corp
     for (const { text: secret, random: hidden } of secretsOfEveryFormat(random)) {
       const host = (hosts[random(hosts.length)]?.text ?? "").split("\n");
       const line = random(host.length);
-      const text = [...host.slice(Math.max(0, line - CONTEXT_LINES), line), secret, ...host.slice(line, line + CONTEXT_LINES)].join("\n");
+      const text = [
+        ...host.slice(Math.max(0, line - CONTEXT_LINES), line),
+        secret,
+        ...host.slice(line, line + CONTEXT_LINES),
+      ].join("\n");
       const from = text.indexOf(secret);
       const touches = (start: number, end: number) => start < from + secret.length && end > from;
       const found = redactor.redact(text);
       planted += 1;
-      if (hidden.every((part) => !found.text.includes(part)) && found.findings.some(({ start, end }) => touches(start, end))) ours += 1;
+      if (
+        hidden.every((part) => !found.text.includes(part)) &&
+        found.findings.some(({ start, end }) => touches(start, end))
+      )
+        ours += 1;
       if (found.findings.some(({ kind, start, end }) => kind === "definite" && touches(start, end))) definite += 1;
       if ((await lint(text)).some(([start, end]) => touches(start, end))) theirs += 1;
     }
   }
   const percent = (count: number) => (100 * count) / planted;
   return [
-    row("quality-planted-recall", `${planted} made-up secrets in real text, wholly hidden`, "%", "higher", percent(ours), percent(theirs)),
+    row(
+      "quality-planted-recall",
+      `${planted} made-up secrets in real text, wholly hidden`,
+      "%",
+      "higher",
+      percent(ours),
+      percent(theirs),
+    ),
     row("quality-planted-definite", "of those, definite", "%", "higher", percent(definite), percent(theirs)),
   ];
 }
@@ -110,7 +137,14 @@ async function noiseRows(redactor: Redactor, lint: Lint, corpus: readonly Corpus
     const per = (count: number) => count / counts.megabytes;
     const what = `found per MB of ${counts.megabytes.toFixed(1)} MB ${kind}`;
     rows.push(
-      row(`quality-noise-${kind.replace(" ", "-")}`, what, "1/MB", "lower", per(counts.definite + counts.probable), per(counts.theirs)),
+      row(
+        `quality-noise-${kind.replace(" ", "-")}`,
+        what,
+        "1/MB",
+        "lower",
+        per(counts.definite + counts.probable),
+        per(counts.theirs),
+      ),
     );
     for (const name of ["megabytes", "definite", "probable", "theirs"] as const) sum[name] += counts[name];
   }

@@ -1,4 +1,6 @@
-/** The peer of the redaction figures: secretlint with its recommended preset, in the version of `bench/package.json`. */
+/**
+ * The peer of the redaction figures: secretlint with its recommended preset, in the version of `bench/package.json`.
+ */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -10,7 +12,9 @@ const PRESET = join(PACKAGES, "secretlint-rule-preset-recommend/module/index.js"
 
 /** What is used of its core. */
 interface Core {
-  readonly lintSource: (task: object) => Promise<{ readonly messages: readonly { readonly range: readonly [number, number] }[] }>;
+  readonly lintSource: (
+    task: object,
+  ) => Promise<{ readonly messages: readonly { readonly range: readonly [number, number] }[] }>;
 }
 
 /** Ranges of the secrets that it finds in a text. */

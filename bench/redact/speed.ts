@@ -20,14 +20,23 @@ export async function measureRedactionSpeed(_: Playground, effort: Effort): Prom
   const lint = await loadSecretlint();
   const clean = cleanText(redactor, effort.calls >= 1000 ? 8_000_000 : 400_000);
   const planted = plantEvery(clean);
-  const results = Array.from({ length: 64 }, (_unused, index) => clean.slice(index * RESULT_CHARACTERS, (index + 1) * RESULT_CHARACTERS));
-  const extra = [{ rule: "session-token", value: "ses_0123456789abcdefghijkl.0123456789abcdefghijklmnopqrstuvwxyz0123" }];
+  const results = Array.from({ length: 64 }, (_unused, index) =>
+    clean.slice(index * RESULT_CHARACTERS, (index + 1) * RESULT_CHARACTERS),
+  );
+  const extra = [
+    { rule: "session-token", value: "ses_0123456789abcdefghijkl.0123456789abcdefghijklmnopqrstuvwxyz0123" },
+  ];
   const throughput = { unit: "MB/s", better: "higher" } as const;
   const ours = (text: string) => () => megabytesPerSecond(text, effort.turnMs, () => void redactor.redact(text));
   const theirs = (text: string) => () => megabytesPerSecondAwaited(text, effort.turnMs, () => lint(text));
   for (const text of [clean, planted]) redactor.redact(text);
   return [
-    await interleave({ id: "redact-clean", what: "clean text", peer: PEER, ...throughput }, effort.rounds, ours(clean), theirs(clean)),
+    await interleave(
+      { id: "redact-clean", what: "clean text", peer: PEER, ...throughput },
+      effort.rounds,
+      ours(clean),
+      theirs(clean),
+    ),
     await interleave(
       { id: "redact-found", what: "text with a secret every 4 KB", peer: PEER, ...throughput },
       effort.rounds,
@@ -41,13 +50,24 @@ export async function measureRedactionSpeed(_: Playground, effort: Effort): Prom
       () => microsecondsPerResultAwaited(results, effort, lint),
     ),
     await interleave(
-      { id: "redact-call", what: "a result of 4 KB, with the call's own token", peer: "without one", unit: "µs", better: "lower" },
+      {
+        id: "redact-call",
+        what: "a result of 4 KB, with the call's own token",
+        peer: "without one",
+        unit: "µs",
+        better: "lower",
+      },
       effort.rounds,
       () => microsecondsPerResult(results, effort, (text) => void redactor.redact(text, extra)),
       () => microsecondsPerResult(results, effort, (text) => void redactor.redact(text)),
     ),
     await interleave(
-      { id: "redact-pieces", what: "text with secrets in pieces of 64 KB", peer: "the same text at once", ...throughput },
+      {
+        id: "redact-pieces",
+        what: "text with secrets in pieces of 64 KB",
+        peer: "the same text at once",
+        ...throughput,
+      },
       effort.rounds,
       () => megabytesPerSecond(planted, effort.turnMs, () => inPieces(redactor, planted)),
       ours(planted),

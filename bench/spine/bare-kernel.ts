@@ -1,6 +1,6 @@
 /**
- * A kernel as the composition makes it, but with a ledger that answers at once: what remains is the pipeline's own work.
- * The real session store, lock store, workspace and policies are there.
+ * A kernel as the composition makes it, but with a ledger that answers at once: what remains is the pipeline's own
+ * work. The real session store, lock store, workspace and policies are there.
  */
 import { systemClock } from "../../src/base/clock.ts";
 import { systemRandom } from "../../src/base/ids.ts";
@@ -8,7 +8,14 @@ import { Budgets } from "../../src/budget/budget.ts";
 import { Rates } from "../../src/budget/rates.ts";
 import { defaultSettings } from "../../src/config/config.ts";
 import { Dedupe } from "../../src/dedupe/dedupe.ts";
-import { createKernelDoor, type KernelDoor, type KernelParts, KillSwitch, SecretGuesses, ToolRegistry } from "../../src/kernel/index.ts";
+import {
+  createKernelDoor,
+  type KernelDoor,
+  type KernelParts,
+  KillSwitch,
+  SecretGuesses,
+  ToolRegistry,
+} from "../../src/kernel/index.ts";
 import type { EventSink } from "../../src/model/outcome/event.ts";
 import { NO_GATES } from "../../src/model/people/gates.ts";
 import { NO_LIMITS } from "../../src/model/spending/spending-limits.ts";
@@ -134,7 +141,12 @@ export async function openBareKernel(
       onInternalError: console.error,
     }),
     approvals: asking.approvals,
-    rates: new Rates({ store: spending.rates, instanceId: "ins_bench", clock: systemClock, onInternalError: console.error }),
+    rates: new Rates({
+      store: spending.rates,
+      instanceId: "ins_bench",
+      clock: systemClock,
+      onInternalError: console.error,
+    }),
     dedupe: new Dedupe({
       store: kept,
       evidence: { executedAt: async () => undefined },

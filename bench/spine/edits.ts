@@ -1,6 +1,7 @@
 /**
- * Governed edits of 4 KB files over MCP on standard streams, against the reference server, which brings nothing to disk, and against a bare
- * loop that does: write, fsync, rename, fsync of the directory. Both sides of a figure work on the same file system.
+ * Governed edits of 4 KB files over MCP on standard streams, against the reference server, which brings nothing to
+ * disk, and against a bare loop that does: write, fsync, rename, fsync of the directory. Both sides of a figure work on
+ * the same file system.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { open, rename } from "node:fs/promises";
@@ -24,14 +25,17 @@ interface Edited {
 
 /** The figures. */
 export async function measureEdits(playground: Playground, effort: Effort): Promise<readonly Row[]> {
-  const [own, foreign, bare] = (["edit-own", "edit-reference", "edit-bare"] as const).map((name) => edited(playground, name));
+  const [own, foreign, bare] = (["edit-own", "edit-reference", "edit-bare"] as const).map((name) =>
+    edited(playground, name),
+  );
   if (own === undefined || foreign === undefined || bare === undefined) throw new Error("a workspace is missing");
   const ours = new McpClient(handrailMcp(playground, own.path, "state-edit"));
   const theirs = new McpClient(referenceMcp(playground, foreign.path));
   try {
     await ours.open();
     await theirs.open();
-    const handrail = (inFlight: number) => during(effort.turnMs, (goesOn) => edit(ours, own, inFlight, goesOn, ourEdit));
+    const handrail = (inFlight: number) =>
+      during(effort.turnMs, (goesOn) => edit(ours, own, inFlight, goesOn, ourEdit));
     const reference = (inFlight: number) =>
       during(effort.turnMs, (goesOn) =>
         edit(theirs, foreign, inFlight, goesOn, (file, turn) => theirEdit(`${foreign.path}/${file}`, turn)),
@@ -40,7 +44,14 @@ export async function measureEdits(playground: Playground, effort: Effort): Prom
     for (const side of [handrail(16), reference(16), loop(16)]) await side(0);
     const rows: Row[] = [];
     for (const inFlight of IN_FLIGHT) {
-      rows.push(await interleave(subject("reference", inFlight, REFERENCE), effort.rounds, handrail(inFlight), reference(inFlight)));
+      rows.push(
+        await interleave(
+          subject("reference", inFlight, REFERENCE),
+          effort.rounds,
+          handrail(inFlight),
+          reference(inFlight),
+        ),
+      );
       rows.push(await interleave(subject("bare", inFlight, BARE), effort.rounds, handrail(inFlight), loop(inFlight)));
     }
     return rows;
@@ -75,7 +86,13 @@ const theirEdit: MakeEdit = (path, turn) => ({
 });
 
 /** Edits the files in turn: by the time that one comes again, its last edit was answered. */
-function edit(client: McpClient, { files, turns }: Edited, inFlight: number, goesOn: () => boolean, make: MakeEdit): Promise<number> {
+function edit(
+  client: McpClient,
+  { files, turns }: Edited,
+  inFlight: number,
+  goesOn: () => boolean,
+  make: MakeEdit,
+): Promise<number> {
   const next = (index: number) => {
     if (!goesOn()) return undefined;
     const at = index % files.length;
@@ -84,7 +101,8 @@ function edit(client: McpClient, { files, turns }: Edited, inFlight: number, goe
     return make(files[at] ?? "", turn);
   };
   return client.call(inFlight, next, (line) => {
-    if (line.includes('"isError":true') || line.includes('"error":')) throw new Error(`an edit failed: ${line.toString().slice(0, 500)}`);
+    if (line.includes('"isError":true') || line.includes('"error":'))
+      throw new Error(`an edit failed: ${line.toString().slice(0, 500)}`);
   });
 }
 

@@ -1,4 +1,6 @@
-/** Counts length-delimited frames in a stream without keeping them; a frame below the expected size is a failed answer. */
+/**
+ * Counts length-delimited frames in a stream without keeping them; a frame below the expected size is a failed answer.
+ */
 
 /** Counts the frames of one connection. */
 export class FrameCounter {

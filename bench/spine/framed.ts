@@ -44,7 +44,9 @@ export async function measureFramed(playground: Playground, effort: Effort): Pro
 
 function readRequest(sessionToken: string, index: number, path: string): Uint8Array {
   const value = { path, offset: 0n, limit: 0n };
-  return encodeRequest(create(ToolRequestSchema, { requestId: `bench-${index}`, sessionToken, tool: { case: "fileRead", value } }));
+  return encodeRequest(
+    create(ToolRequestSchema, { requestId: `bench-${index}`, sessionToken, tool: { case: "fileRead", value } }),
+  );
 }
 
 function makeSession(playground: Playground, workspace: string, state: string): string {

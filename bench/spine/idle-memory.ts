@@ -22,7 +22,14 @@ export async function measureIdleMemory(playground: Playground, effort: Effort):
     better: "lower",
   } as const;
   const rounds = Math.min(effort.rounds, ROUNDS_MAX);
-  return [await interleave(subject, rounds, side(handrailMcp(playground, path, "state-memory")), side(referenceMcp(playground, path)))];
+  return [
+    await interleave(
+      subject,
+      rounds,
+      side(handrailMcp(playground, path, "state-memory")),
+      side(referenceMcp(playground, path)),
+    ),
+  ];
 }
 
 async function residentMiB(command: ServerCommand, files: readonly string[], idleMs: number): Promise<number> {

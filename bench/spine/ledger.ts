@@ -1,4 +1,7 @@
-/** Durable ledger entries with 64 in flight, against committing rows one by one with the same store and the same promise. */
+/**
+ * Durable ledger entries with 64 in flight, against committing rows one by one with the same store and the same
+ * promise.
+ */
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { systemRandom } from "../../src/base/ids.ts";

@@ -1,4 +1,7 @@
-/** Governed 4 KB reads over MCP on standard streams, against the reference server, with paths that repeat and that do not. */
+/**
+ * Governed 4 KB reads over MCP on standard streams, against the reference server, with paths that repeat and that do
+ * not.
+ */
 
 import { McpClient } from "../mcp-client.ts";
 import { interleave, type Row } from "../measure.ts";
@@ -17,14 +20,17 @@ async function repeated(playground: Playground, effort: Effort): Promise<readonl
   const { path, files } = playground.workspace("repeated", REPEATED_FILES);
   return withBoth(playground, path, "state-repeated", async (ours, theirs) => {
     const file = (index: number): string => files[index % files.length] ?? "";
-    for (const client of [ours, theirs]) await client.read(16, (index) => (index < effort.warmUpCalls ? file(index) : undefined));
+    for (const client of [ours, theirs])
+      await client.read(16, (index) => (index < effort.warmUpCalls ? file(index) : undefined));
     const turn = (client: McpClient, inFlight: number) => () => {
       const end = performance.now() + effort.turnMs;
       return client.read(inFlight, (index) => (performance.now() < end ? file(index) : undefined));
     };
     const rows: Row[] = [];
     for (const inFlight of IN_FLIGHT) {
-      rows.push(await interleave(subject("repeat", inFlight), effort.rounds, turn(ours, inFlight), turn(theirs, inFlight)));
+      rows.push(
+        await interleave(subject("repeat", inFlight), effort.rounds, turn(ours, inFlight), turn(theirs, inFlight)),
+      );
     }
     return rows;
   });

@@ -77,7 +77,13 @@ export async function measurePipeline(playground: Playground, effort: Effort): P
 }
 
 async function callIdle(kernel: BareKernel, index: number, path: string): Promise<void> {
-  const submission = { kind: "call", requestId: `bench-${index}`, sessionToken: kernel.token, tool: "idle", arguments: { path } } as const;
+  const submission = {
+    kind: "call",
+    requestId: `bench-${index}`,
+    sessionToken: kernel.token,
+    tool: "idle",
+    arguments: { path },
+  } as const;
   const { outcome } = await kernel.door.execute(submission, new AbortController().signal);
   if (outcome.kind !== "success") throw new Error(`the idle tool was refused: ${JSON.stringify(outcome)}`);
 }
@@ -93,7 +99,13 @@ function bareCedar(kernel: BareKernel): { readonly ask: () => void; readonly rel
     tool: "idle",
     effect: "read",
     resource: { kind: "file", path: "src/same.ts", root: "service", zone: "own" },
-    context: { armed: false, trust: "user", dataClass: "internal", network: false, time: Math.floor(Date.now() / 1000) },
+    context: {
+      armed: false,
+      trust: "user",
+      dataClass: "internal",
+      network: false,
+      time: Math.floor(Date.now() / 1000),
+    },
   };
   const described = describe(request, {});
   if (typeof described === "string") throw new Error(`the request has no \`${described}\``);

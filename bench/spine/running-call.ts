@@ -38,7 +38,15 @@ export async function stageCall({ parts, policy, token }: BareKernel, submission
   const redaction = new CallRedaction(await parts.redactor(), secretsOf(call));
   const decidedAtMs = parts.clock.monotonicMs();
   const known = { ...arrived, call, redaction, session: caller.session, caller, tool, args, demands, look, accesses };
-  const running = { ...known, policy, ruling, decidedAtMs, holdings: new Holdings(), intent: undefined, run: new RunRecord() };
+  const running = {
+    ...known,
+    policy,
+    ruling,
+    decidedAtMs,
+    holdings: new Holdings(),
+    intent: undefined,
+    run: new RunRecord(),
+  };
   return { kernel: { parts, evidence: new Evidence(parts) }, who, analysis, running };
 }
 

@@ -57,7 +57,13 @@ export async function measureStages(playground: Playground, effort: Effort): Pro
   await whole(effort.calls);
   for (const { id, what, measure } of stages) {
     await measure(effort.calls);
-    const subject = { id: `stage-${id}`, what, peer: "the whole 4 KB read through the door", unit: "µs", better: "lower" } as const;
+    const subject = {
+      id: `stage-${id}`,
+      what,
+      peer: "the whole 4 KB read through the door",
+      unit: "µs",
+      better: "lower",
+    } as const;
     const count = Math.ceil(effort.calls / 4);
     rows.push(
       await interleave(
@@ -86,7 +92,9 @@ async function kernelStages(kernel: BareKernel, call: Call): Promise<readonly St
   return [
     awaited("receive", "envelope: validate a call by name", async (index) => (await decode(call(index))).validate()),
     plain("gate", "master gate", () => checkMasterGate(parts.settings, "read_file")),
-    awaited("authenticate", "authenticate: session, token hash, lease", () => authenticate(parts.sessions, kernel.token, nowMs)),
+    awaited("authenticate", "authenticate: session, token hash, lease", () =>
+      authenticate(parts.sessions, kernel.token, nowMs),
+    ),
     awaited("workspace", "workspace of the session", () => parts.workspaces.open(who.session)),
     plain("analyse", "analyse: schema and accesses", () => analyse(tool, running.call, look)),
     plain("scope", "scope: lease, role, mode, path, zone", () => checkScope(caller, tool, analysis, nowMs)),
@@ -94,7 +102,9 @@ async function kernelStages(kernel: BareKernel, call: Call): Promise<readonly St
       evaluateAccesses({ policy, caller, tool, nowMs, demands }, accesses),
     ),
     plain("policy-plain", "policy without memo and slices", () => policy.evaluatePlainly(policyQuestion())),
-    awaited("run", "run: contained open and read of 4 KB", () => runTool(staged, { ...running, run: new RunRecord() }, { signal })),
+    awaited("run", "run: contained open and read of 4 KB", () =>
+      runTool(staged, { ...running, run: new RunRecord() }, { signal }),
+    ),
     plain("clean", "redact, bound, label", () => finishResult(parts, running, ran.output, signal)),
     awaited("evidence", "evidence: facts of the outcome", () => staged.evidence.executed(running, clean)),
   ];
@@ -145,14 +155,20 @@ async function edgeStages(kernel: BareKernel, call: Call, files: readonly string
       id: "ledger-chain",
       what: `ledger: encode and chain one of ${CHAIN_BATCH} entries, its own thread`,
       measure: (count) =>
-        microsecondsEach(Math.ceil(count / CHAIN_BATCH), () => chainEntries(view, pending, "ins_bench", systemRandom)) / CHAIN_BATCH,
+        microsecondsEach(Math.ceil(count / CHAIN_BATCH), () => chainEntries(view, pending, "ins_bench", systemRandom)) /
+        CHAIN_BATCH,
     },
   ];
 }
 
 function mcpAnswer(response: CallResponse): CallResult {
   if (response.outcome.kind !== "success") throw new Error("the read of the stages failed");
-  return { text: String(response.outcome.data["content"]), structuredContent: toToolResult(response), isError: false, isMalformed: false };
+  return {
+    text: String(response.outcome.data["content"]),
+    structuredContent: toToolResult(response),
+    isError: false,
+    isMalformed: false,
+  };
 }
 
 function outcomeEvent(path: string): LedgerEvent {

@@ -1,4 +1,7 @@
-/** Cold start: from spawning to the first `tools/list` answer, in a state directory that exists already; and the first call some time after it. */
+/**
+ * Cold start: from spawning to the first `tools/list` answer, in a state directory that exists already; and the first
+ * call some time after it.
+ */
 import { setTimeout as pause } from "node:timers/promises";
 
 import { McpClient, type ServerCommand } from "../mcp-client.ts";
@@ -17,7 +20,13 @@ export async function measureColdStart(playground: Playground, effort: Effort): 
     for (const command of [ours, theirs]) await startMs(command); // fills the caches, on disk and in memory
     const peer = compileCache ? `${REFERENCE}, compile cache on` : REFERENCE;
     const id = compileCache ? "cold-start-cached-peer" : "cold-start";
-    const subject = { id, what: "cold start to the first tools/list answer", peer, unit: "ms", better: "lower" } as const;
+    const subject = {
+      id,
+      what: "cold start to the first tools/list answer",
+      peer,
+      unit: "ms",
+      better: "lower",
+    } as const;
     rows.push(
       await interleave(
         subject,

@@ -1,6 +1,7 @@
 /**
- * Governed calls by Connect over a Unix socket, of a tool that touches nothing and of 4 KB reads, against the bare framework in a process of its own that answers a
- * constant of the same message type: what governing a call adds to what the framework costs anyway.
+ * Governed calls by Connect over a Unix socket, of a tool that touches nothing and of 4 KB reads, against the bare
+ * framework in a process of its own that answers a constant of the same message type: what governing a call adds to
+ * what the framework costs anyway.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -30,18 +31,33 @@ export async function measureConnect(playground: Playground, effort: Effort): Pr
   const ourSocket = join(state, "handrail-http.sock");
   const theirSocket = join(playground.directory("empty-connect"), "empty.sock");
   await using _ours = await startServer(playground, [...HANDRAIL, "serve", "--state", state, "--http-socket"]);
-  await using _theirs = await startServer(playground, ["--disable-warning=ExperimentalWarning", EMPTY_SERVER, theirSocket]);
+  await using _theirs = await startServer(playground, [
+    "--disable-warning=ExperimentalWarning",
+    EMPTY_SERVER,
+    theirSocket,
+  ]);
   const idle = await startIdle(playground, path);
   await using _idle = idle;
   const reads = files.map((file, index) => readRequest(token, index, file));
   const idles = [encoded({ requestId: "bench", sessionToken: idle.token, tool: { case: "call", value: IDLE } })];
   const frontSocket = join(playground.directory("front-connect"), "front.sock");
-  await using _front = await startServer(playground, ["--disable-warning=ExperimentalWarning", FRONT_SERVER, frontSocket]);
+  await using _front = await startServer(playground, [
+    "--disable-warning=ExperimentalWarning",
+    FRONT_SERVER,
+    frontSocket,
+  ]);
   const one = (socketPath: string, requests: readonly Uint8Array[]) => () =>
-    withCallers(socketPath, 1, (callers) => microsecondsEachAwaited(effort.calls, (index) => call(callers, 0, requests, index)));
+    withCallers(socketPath, 1, (callers) =>
+      microsecondsEachAwaited(effort.calls, (index) => call(callers, 0, requests, index)),
+    );
   const many = (socketPath: string, requests: readonly Uint8Array[]) => () =>
     withCallers(socketPath, CONNECTIONS, (callers) => callsPerSecond(callers, requests, effort.turnMs));
-  for (const warmUp of [many(ourSocket, reads), many(idle.socket, idles), many(frontSocket, idles), many(theirSocket, reads)])
+  for (const warmUp of [
+    many(ourSocket, reads),
+    many(idle.socket, idles),
+    many(frontSocket, idles),
+    many(theirSocket, reads),
+  ])
     await warmUp();
   const nothing = "a tool that does nothing, by Connect over a Unix socket";
   const what = "4 KB reads by Connect over a Unix socket";
@@ -60,7 +76,13 @@ export async function measureConnect(playground: Playground, effort: Effort): Pr
       one(theirSocket, idles),
     ),
     await interleave(
-      { id: "connect-idle-16", what: `${nothing}, ${CONNECTIONS} in flight`, peer: PEER, unit: "calls/s", better: "higher" },
+      {
+        id: "connect-idle-16",
+        what: `${nothing}, ${CONNECTIONS} in flight`,
+        peer: PEER,
+        unit: "calls/s",
+        better: "higher",
+      },
       effort.rounds,
       many(idle.socket, idles),
       many(theirSocket, idles),
@@ -72,7 +94,13 @@ export async function measureConnect(playground: Playground, effort: Effort): Pr
       one(theirSocket, reads),
     ),
     await interleave(
-      { id: "connect-read-16", what: `${what}, ${CONNECTIONS} in flight`, peer: PEER, unit: "calls/s", better: "higher" },
+      {
+        id: "connect-read-16",
+        what: `${what}, ${CONNECTIONS} in flight`,
+        peer: PEER,
+        unit: "calls/s",
+        better: "higher",
+      },
       effort.rounds,
       many(ourSocket, reads),
       many(theirSocket, reads),
@@ -91,12 +119,22 @@ function encoded(request: MessageInitShape<typeof ToolRequestSchema>): Uint8Arra
   return Buffer.concat([Buffer.from(head, "latin1"), body]);
 }
 
-async function call(callers: readonly HttpCaller[], caller: number, requests: readonly Uint8Array[], index: number): Promise<void> {
+async function call(
+  callers: readonly HttpCaller[],
+  caller: number,
+  requests: readonly Uint8Array[],
+  index: number,
+): Promise<void> {
   const bytes = await callers[caller]?.call(requests[index % requests.length] ?? new Uint8Array());
-  if (bytes === undefined || (requests.length > 1 && bytes < FILE_BYTES)) throw new Error(`an answer of ${bytes} bytes holds no file`);
+  if (bytes === undefined || (requests.length > 1 && bytes < FILE_BYTES))
+    throw new Error(`an answer of ${bytes} bytes holds no file`);
 }
 
-async function callsPerSecond(callers: readonly HttpCaller[], requests: readonly Uint8Array[], turnMs: number): Promise<number> {
+async function callsPerSecond(
+  callers: readonly HttpCaller[],
+  requests: readonly Uint8Array[],
+  turnMs: number,
+): Promise<number> {
   const started = performance.now();
   let asked = 0;
   const loop = async (caller: number): Promise<void> => {
@@ -108,7 +146,11 @@ async function callsPerSecond(callers: readonly HttpCaller[], requests: readonly
 
 function makeSession(playground: Playground, workspace: string, state: string): string {
   const args = [...HANDRAIL, "sessions", "create", "--json", "--workspace", workspace, "--state", state];
-  const { stdout, stderr } = spawnSync(process.execPath, args, { env: playground.environment, encoding: "utf8", timeout: START_MS_MAX });
+  const { stdout, stderr } = spawnSync(process.execPath, args, {
+    env: playground.environment,
+    encoding: "utf8",
+    timeout: START_MS_MAX,
+  });
   const token = /ses_[\w-]{22}\.[\w-]+/.exec(stdout)?.[0];
   if (token === undefined) throw new Error(`no session was made: ${stderr}`);
   return token;
@@ -126,11 +168,19 @@ async function startIdle(
   const socket = join(state, "http.sock");
   const args = ["--disable-warning=ExperimentalWarning", IDLE_SERVER, state, config, workspace, socket];
   const server = await startServer(playground, args);
-  return { socket, token: /token (\S+)/.exec(server.said())?.[1] ?? "", [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+  return {
+    socket,
+    token: /token (\S+)/.exec(server.said())?.[1] ?? "",
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
 }
 
 /** Works with fresh connections: a server may close those that were idle during the other side's turn. */
-async function withCallers(socketPath: string, count: number, work: (callers: readonly HttpCaller[]) => Promise<number>): Promise<number> {
+async function withCallers(
+  socketPath: string,
+  count: number,
+  work: (callers: readonly HttpCaller[]) => Promise<number>,
+): Promise<number> {
   const callers = await Promise.all(Array.from({ length: count }, () => HttpCaller.connect(socketPath)));
   try {
     return await work(callers);
@@ -139,8 +189,14 @@ async function withCallers(socketPath: string, count: number, work: (callers: re
   }
 }
 
-async function startServer(playground: Playground, args: readonly string[]): Promise<AsyncDisposable & { readonly said: () => string }> {
-  const child = spawn(process.execPath, [...args], { env: playground.environment, stdio: ["ignore", "inherit", "pipe"] });
+async function startServer(
+  playground: Playground,
+  args: readonly string[],
+): Promise<AsyncDisposable & { readonly said: () => string }> {
+  const child = spawn(process.execPath, [...args], {
+    env: playground.environment,
+    stdio: ["ignore", "inherit", "pipe"],
+  });
   const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   let said = "";
   await new Promise<void>((resolve, reject) => {

@@ -1,6 +1,6 @@
 /**
- * Storing and fetching 100 MB through the kernel's door, governed and recorded, against copying the same file: once with
- * fsync for what is stored, and against plain reading for what is fetched, which is verified.
+ * Storing and fetching 100 MB through the kernel's door, governed and recorded, against copying the same file: once
+ * with fsync for what is stored, and against plain reading for what is fetched, which is verified.
  */
 import { closeSync, fsyncSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { open } from "node:fs/promises";
@@ -20,7 +20,10 @@ export async function measureContent(playground: Playground, effort: Effort): Pr
   const directory = playground.directory("content");
   const source = join(directory, "source");
   const target = join(directory, "target");
-  await using kernel = await openBareKernel(playground.directory("state-content"), playground.directory("workspace-content"));
+  await using kernel = await openBareKernel(
+    playground.directory("state-content"),
+    playground.directory("workspace-content"),
+  );
   let round = 0;
   // Other bytes each time, or the store would have them already; on disk before anything is timed.
   const fresh = (): void => {
@@ -38,19 +41,30 @@ export async function measureContent(playground: Playground, effort: Effort): Pr
   };
   fresh();
   const stored = await upload(kernel, source);
-  const get = (fetch: (kernel: BareKernel, hash: Buffer) => Promise<AsyncIterable<Uint8Array>>) => async (): Promise<number> => {
-    const took = await timed(async () => save(await fetch(kernel, stored), target));
-    rmSync(target);
-    return took;
-  };
+  const get =
+    (fetch: (kernel: BareKernel, hash: Buffer) => Promise<AsyncIterable<Uint8Array>>) => async (): Promise<number> => {
+      const took = await timed(async () => save(await fetch(kernel, stored), target));
+      rmSync(target);
+      return took;
+    };
   const size = `${SIZE_BYTES / MIB} MiB`;
   const figure = (id: string, what: string) =>
     ({ id, what: `${what} ${size}`, peer: "copying the file and fsync", unit: "ms", better: "lower" }) as const;
   for (const warmUp of [put(stage), put(upload), get(readStored), get(download), copy]) await warmUp();
   return [
     await interleave(figure("content-put", "storing, hashed and durable,"), effort.rounds, put(stage), copy),
-    await interleave(figure("content-get", "reading, verified, into a file with fsync,"), effort.rounds, get(readStored), copy),
-    await interleave(figure("content-put-governed", "the call put_content, recorded, with"), effort.rounds, put(upload), copy),
+    await interleave(
+      figure("content-get", "reading, verified, into a file with fsync,"),
+      effort.rounds,
+      get(readStored),
+      copy,
+    ),
+    await interleave(
+      figure("content-put-governed", "the call put_content, recorded, with"),
+      effort.rounds,
+      put(upload),
+      copy,
+    ),
     await interleave(
       figure("content-get-governed", "the call artifact_fetch, into a file with fsync, of"),
       effort.rounds,
@@ -69,7 +83,11 @@ async function timed(work: () => unknown): Promise<number> {
 /** The store alone. */
 async function stage({ parts }: BareKernel, path: string): Promise<void> {
   const file = await open(path, "r");
-  const staged = await parts.content.stage(file.createReadStream({ highWaterMark: MIB }), { sizeBytes: SIZE_BYTES }, SIGNAL);
+  const staged = await parts.content.stage(
+    file.createReadStream({ highWaterMark: MIB }),
+    { sizeBytes: SIZE_BYTES },
+    SIGNAL,
+  );
   const label = { trustLevel: "user", dataClass: "internal", source: { origin: "bench", timestamp: "" } } as const;
   await staged.commit({ owner: { userId: "bench", workspace: "bench" }, label, nowMs: Date.now() });
   await staged.discard();
@@ -82,7 +100,12 @@ async function readStored({ parts }: BareKernel, hash: Buffer): Promise<AsyncIte
 async function upload(kernel: BareKernel, path: string): Promise<Buffer> {
   const file = await open(path, "r");
   const who = { requestId: "put", sessionToken: kernel.token };
-  const response = await kernel.door.putContent(who, { size: SIZE_BYTES }, file.createReadStream({ highWaterMark: MIB }), SIGNAL);
+  const response = await kernel.door.putContent(
+    who,
+    { size: SIZE_BYTES },
+    file.createReadStream({ highWaterMark: MIB }),
+    SIGNAL,
+  );
   if (response.outcome.kind !== "success") throw new Error(`the upload failed: ${JSON.stringify(response.outcome)}`);
   return Buffer.from(String(response.outcome.data["content_hash"]), "hex");
 }

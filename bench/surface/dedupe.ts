@@ -21,28 +21,45 @@ export async function measureDedupe(playground: Playground, effort: Effort): Pro
   try {
     const session = await kernel.openSession({ workspace: path });
     let fresh = 0;
-    const hit = (call: typeof READ | typeof WRITE) => () => repeat(effort.calls, session, call, () => `kept ${call.tool}`);
+    const hit = (call: typeof READ | typeof WRITE) => () =>
+      repeat(effort.calls, session, call, () => `kept ${call.tool}`);
     const executed = (call: typeof READ | typeof WRITE, count: number) => () => repeat(count, session, call);
     const writes = Math.min(effort.calls, WRITES_PER_TURN_MAX);
     const firstWrite = () => repeat(writes, session, WRITE, () => `first ${fresh++}`);
-    for (const side of [hit(READ), executed(READ, effort.calls), hit(WRITE), executed(WRITE, writes), firstWrite]) await side();
+    for (const side of [hit(READ), executed(READ, effort.calls), hit(WRITE), executed(WRITE, writes), firstWrite])
+      await side();
     const common = { unit: "µs", better: "lower" } as const;
     const { rounds } = effort;
     return [
       await interleave(
-        { id: "dedupe-hit-read", what: "read of 4 KB answered from what was kept", peer: "the same read, executed", ...common },
+        {
+          id: "dedupe-hit-read",
+          what: "read of 4 KB answered from what was kept",
+          peer: "the same read, executed",
+          ...common,
+        },
         rounds,
         hit(READ),
         executed(READ, effort.calls),
       ),
       await interleave(
-        { id: "dedupe-hit-write", what: "write of 4 KB answered from what was kept", peer: "the same write, executed", ...common },
+        {
+          id: "dedupe-hit-write",
+          what: "write of 4 KB answered from what was kept",
+          peer: "the same write, executed",
+          ...common,
+        },
         rounds,
         hit(WRITE),
         executed(WRITE, writes),
       ),
       await interleave(
-        { id: "dedupe-first-write", what: "first write of 4 KB with a dedupe key", peer: "the same write without a key", ...common },
+        {
+          id: "dedupe-first-write",
+          what: "first write of 4 KB with a dedupe key",
+          peer: "the same write without a key",
+          ...common,
+        },
         rounds,
         firstWrite,
         executed(WRITE, writes),
@@ -54,7 +71,12 @@ export async function measureDedupe(playground: Playground, effort: Effort): Pro
 }
 
 /** Microseconds that one of `count` calls takes. */
-function repeat(count: number, session: KernelSession, call: typeof READ | typeof WRITE, keyOf?: () => string): Promise<number> {
+function repeat(
+  count: number,
+  session: KernelSession,
+  call: typeof READ | typeof WRITE,
+  keyOf?: () => string,
+): Promise<number> {
   return microsecondsEachAwaited(count, async () => {
     const { response } = await session.call(call.tool, call.args, keyOf && { dedupeKey: keyOf() });
     if (response.outcome.kind !== "success") throw new Error(`a call was refused: ${JSON.stringify(response.outcome)}`);

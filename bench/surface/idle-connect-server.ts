@@ -1,5 +1,6 @@
 /**
- * Handrail behind Connect with a tool that does nothing: every stage, the ledger and the front door, and no work. `node idle-connect-server.ts STATE CONFIG WORKSPACE SOCKET`; prints the session's token.
+ * Handrail behind Connect with a tool that does nothing: every stage, the ledger and the front door, and no work. `node
+ * idle-connect-server.ts STATE CONFIG WORKSPACE SOCKET`; prints the session's token.
  */
 import { z } from "zod";
 import { defineTool } from "../../src/index.ts";

@@ -1,6 +1,7 @@
 /**
- * Searching against ripgrep, on the same tree for the same pattern: `search_file` through the whole kernel, warm, against
- * a `rg` process from its start to its end. Both must find the same number of lines. All files are in the page cache.
+ * Searching against ripgrep, on the same tree for the same pattern: `search_file` through the whole kernel, warm,
+ * against a `rg` process from its start to its end. Both must find the same number of lines. All files are in the page
+ * cache.
  */
 import { execFile, spawnSync } from "node:child_process";
 import { createKernel, type KernelSession } from "../../src/server/doors/library.ts";
@@ -17,7 +18,10 @@ const RESULTS_MAX = 1000;
 /** Until the searching code is compiled as it will stay. */
 const WARM_UP_SEARCHES = 100;
 
-/** Text that stands in one file, an expression that holds such a text, and one that holds none and has to be tried everywhere. */
+/**
+ * Text that stands in one file, an expression that holds such a text, and one that holds none and has to be tried
+ * everywhere.
+ */
 const PATTERNS = [
   { id: "literal", what: "a plain text", regex: "value77 = compute" },
   { id: "regex", what: "a regular expression with a text in it", regex: "\\bval[a-z]{2}77 = comp\\w+\\(" },
@@ -34,7 +38,10 @@ export async function measureSearch(playground: Playground, effort: Effort): Pro
   const rows: Row[] = [];
   for (const tree of trees) {
     const { path } = playground.workspace(tree.id, tree.files);
-    const kernel = await createKernel({ stateDirectory: playground.directory(`state-${tree.id}`), environment: playground.environment });
+    const kernel = await createKernel({
+      stateDirectory: playground.directory(`state-${tree.id}`),
+      environment: playground.environment,
+    });
     try {
       const session = await kernel.openSession({ workspace: path });
       for (const pattern of PATTERNS) {
@@ -42,7 +49,8 @@ export async function measureSearch(playground: Playground, effort: Effort): Pro
         const theirs = () => ripgrepOnce(path, pattern.regex);
         for (let count = 0; count < Math.min(WARM_UP_SEARCHES, effort.warmUpCalls / 20); count += 1) await ours();
         const lines = [(await ours()).lines, (await theirs()).lines];
-        if (lines[0] !== lines[1]) throw new Error(`${pattern.regex}: ${lines[0]} lines were found, ripgrep finds ${lines[1]}`);
+        if (lines[0] !== lines[1])
+          throw new Error(`${pattern.regex}: ${lines[0]} lines were found, ripgrep finds ${lines[1]}`);
         const subject = {
           id: `${tree.id}-${pattern.id}`,
           what: `search of ${tree.what} for ${pattern.what}`,
@@ -68,7 +76,9 @@ export async function measureSearch(playground: Playground, effort: Effort): Pro
 
 function requireRipgrep(): void {
   if (spawnSync("rg", ["--version"]).status === 0) return;
-  throw new Error("ripgrep is not installed, so there is nothing to compare with; install it (Debian: apt-get install ripgrep)");
+  throw new Error(
+    "ripgrep is not installed, so there is nothing to compare with; install it (Debian: apt-get install ripgrep)",
+  );
 }
 
 interface Searched {
@@ -87,7 +97,17 @@ async function searchOnce(session: KernelSession, regex: string): Promise<Search
 }
 
 function ripgrepOnce(directory: string, regex: string): Promise<Searched> {
-  const args = ["--no-config", "--hidden", "--no-messages", "--line-number", "--column", "--no-heading", "--regexp", regex, "."];
+  const args = [
+    "--no-config",
+    "--hidden",
+    "--no-messages",
+    "--line-number",
+    "--column",
+    "--no-heading",
+    "--regexp",
+    regex,
+    ".",
+  ];
   const started = performance.now();
   return new Promise((resolve, reject) => {
     execFile("rg", args, { cwd: directory, maxBuffer: OUTPUT_BYTES_MAX, encoding: "utf8" }, (error, stdout) => {

@@ -1,4 +1,5 @@
-// The service's linter: a few rules that need nothing installed. Looks at the files and directories it is given, or at everything.
+// The service's linter: a few rules that need nothing installed. Looks at the files and directories it is given, or at
+// everything.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 

@@ -55,11 +55,20 @@ export async function privateNode(root, env) {
     );
   }
   const name = `node-linux-${process.arch}`;
-  say(`Node ${process.version} is older than ${SUPPORTED_MAJOR}.${SUPPORTED_MINOR}: installing a private Node ${PRIVATE_MAJOR} (${name})`);
+  say(
+    `Node ${process.version} is older than ${SUPPORTED_MAJOR}.${SUPPORTED_MINOR}: installing a private Node ${PRIVATE_MAJOR} (${name})`,
+  );
   const partial = join(root, ".toolchain/node.partial");
   rmSync(partial, { recursive: true, force: true });
   mkdirSync(partial, { recursive: true });
-  const options = ["--no-save", "--ignore-scripts", "--no-fund", "--no-audit", "--no-package-lock", ...cacheOption(root, env)];
+  const options = [
+    "--no-save",
+    "--ignore-scripts",
+    "--no-fund",
+    "--no-audit",
+    "--no-package-lock",
+    ...cacheOption(root, env),
+  ];
   await npm(["install", "--prefix", partial, ...options, `${name}@${PRIVATE_MAJOR}`], root, env);
   const installed = join(partial, "node_modules", name);
   if (!(await runs(join(installed, "bin/node")))) {

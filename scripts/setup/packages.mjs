@@ -1,7 +1,8 @@
 // The npm packages: whether node_modules is what package-lock.json says, how it is made so, and whether its native
 // parts load. It trusts the lock file's hashes; install scripts are never run.
 //
-// INVARIANT: npm writes node_modules/.package-lock.json last, so a tree whose installation was interrupted never matches.
+// INVARIANT: npm writes node_modules/.package-lock.json last, so a tree whose installation was interrupted never
+// matches.
 import { accessSync, constants, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { lastLines, runCommand } from "./run-command.mjs";
@@ -18,7 +19,8 @@ const NETWORK_FAILURE = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|E
 
 /**
  * @param {string} root
- * @returns {boolean} whether every package of the lock file that this machine can have is installed in that version, and no other
+ * @returns {boolean} whether every package of the lock file that this machine can have is installed in that version,
+ * and no other
  */
 export function packagesMatch(root) {
   const hidden = join(root, "node_modules/.package-lock.json");
@@ -28,7 +30,9 @@ export function packagesMatch(root) {
   const same = (/** @type {string} */ path) =>
     found[path]?.version === wanted[path]?.version && found[path]?.integrity === wanted[path]?.integrity;
   const unlisted = Object.keys(found).filter((path) => !(path in wanted) || !same(path));
-  const absent = Object.keys(wanted).filter((path) => path !== "" && !(path in found) && wanted[path].optional !== true);
+  const absent = Object.keys(wanted).filter(
+    (path) => path !== "" && !(path in found) && wanted[path].optional !== true,
+  );
   return unlisted.length === 0 && absent.length === 0;
 }
 
@@ -41,7 +45,15 @@ export function packagesMatch(root) {
  */
 export async function installPackages(root, env) {
   say("installing packages (npm ci)");
-  const args = ["ci", "--ignore-scripts", "--no-fund", "--no-audit", "--include=dev", "--include=optional", ...cacheOption(root, env)];
+  const args = [
+    "ci",
+    "--ignore-scripts",
+    "--no-fund",
+    "--no-audit",
+    "--include=dev",
+    "--include=optional",
+    ...cacheOption(root, env),
+  ];
   await npm(args, root, env);
 }
 
@@ -57,7 +69,9 @@ export async function npm(args, root, env) {
   if (code === 0) return;
   const line = `npm ${args.join(" ")}`;
   if (code === 127)
-    throw new SetupError(`\`npm\` was not found; install Node.js with npm (on Debian: sudo apt-get install -y nodejs npm), then try again`);
+    throw new SetupError(
+      `\`npm\` was not found; install Node.js with npm (on Debian: sudo apt-get install -y nodejs npm), then try again`,
+    );
   const hint = NETWORK_FAILURE.test(output)
     ? "the package registry could not be reached: check the network and `npm config get registry`, then try again"
     : "correct what npm names, then try again";
@@ -97,7 +111,8 @@ export function cacheOption(root, env) {
 
 /**
  * @param {NodeJS.ProcessEnv} env
- * @returns {NodeJS.ProcessEnv} without what an outer `npm test` says about itself, which would point the inner npm at the wrong folder
+ * @returns {NodeJS.ProcessEnv} without what an outer `npm test` says about itself, which would point the inner npm at
+ * the wrong folder
  */
 function withoutLifecycle(env) {
   const outer = /^npm_(lifecycle|package)_|^npm_config_(local_prefix|prefix|argv|ignore_scripts)$|^NODE_ENV$/;

@@ -1,5 +1,5 @@
-// The compiled program (`scripts/compile-program.mjs`): whether it is that of the present sources, and how it is made so.
-// It saves time and decides nothing: where it cannot be made, the sources run, and the set-up says so.
+// The compiled program (`scripts/compile-program.mjs`): whether it is that of the present sources, and how it is made
+// so. It saves time and decides nothing: where it cannot be made, the sources run, and the set-up says so.
 import { spawnSync } from "node:child_process";
 import { accessSync, constants, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -27,7 +27,8 @@ export function listSources(root) {
 
 /**
  * @param {string} root
- * @returns {boolean} whether the program has to be compiled, and can be: not in an installation that this user must not write
+ * @returns {boolean} whether the program has to be compiled, and can be: not in an installation that this user must not
+ * write
  */
 export function isProgramDue(root) {
   if (!existsSync(join(root, "node_modules/rolldown")) || programMatches(root)) return false;
@@ -49,14 +50,19 @@ function programMatches(root) {
 }
 
 /**
- * Compiles the program. A failure is said and is none of the set-up: whoever works on the sources may have left them in pieces.
+ * Compiles the program. A failure is said and is none of the set-up: whoever works on the sources may have left them in
+ * pieces.
  *
  * @param {string} root
  * @param {string} node path of the chosen Node
  */
 export async function compileProgram(root, node) {
-  const { code, output } = await runCommand(node, [join(root, "scripts/compile-program.mjs")], { cwd: root, timeLimitMs: COMPILE_MS_MAX });
-  if (code !== 0) say(`the program could not be compiled and starts from its sources, which takes longer: ${faultIn(output)}`);
+  const { code, output } = await runCommand(node, [join(root, "scripts/compile-program.mjs")], {
+    cwd: root,
+    timeLimitMs: COMPILE_MS_MAX,
+  });
+  if (code !== 0)
+    say(`the program could not be compiled and starts from its sources, which takes longer: ${faultIn(output)}`);
 }
 
 /**

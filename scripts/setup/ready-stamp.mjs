@@ -1,5 +1,6 @@
 // The stamp that says "everything is installed": .toolchain/ready, beside .toolchain/node, the path of the Node to use.
-// The launcher reads both without starting Node, so their form is fixed: `ready` is compared by age and by hash, `node` is one line.
+// The launcher reads both without starting Node, so their form is fixed: `ready` is compared by age and by hash, `node`
+// is one line.
 //
 // INVARIANT: `ready` is removed before anything is installed and written, by rename, after everything was checked;
 // an interrupted set-up therefore leaves none.

@@ -13,11 +13,16 @@ const TIME_LIMIT_MS = 15 * 60 * 1000;
  * @param {string} command name or path of the program
  * @param {string[]} args its arguments, passed as they are (no shell)
  * @param {{cwd?: string, env?: NodeJS.ProcessEnv, timeLimitMs?: number}} [options]
- * @returns {Promise<{code: number, output: string}>} `code` is 127 when the program is not there, 124 after the time limit
+ * @returns {Promise<{code: number, output: string}>} `code` is 127 when the program is not there, 124 after the time
+ * limit
  */
 export function runCommand(command, args, options = {}) {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { cwd: options.cwd, env: options.env ?? process.env, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(command, args, {
+      cwd: options.cwd,
+      env: options.env ?? process.env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     let output = "";
     let expired = false;
     const keep = (/** @type {Buffer} */ chunk) => {

@@ -1,7 +1,7 @@
 // Which programs of the operating system Handrail needs, and how they come onto the machine.
 //
-// It installs through apt-get when it may (root, or sudo without a password) and otherwise prints the exact line to run.
-// INVARIANT: it never asks for a password and never installs anything that is not in the table.
+// It installs through apt-get when it may (root, or sudo without a password) and otherwise prints the exact line to
+// run. INVARIANT: it never asks for a password and never installs anything that is not in the table.
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 import { lastLines, runCommand } from "./run-command.mjs";
@@ -17,7 +17,11 @@ export const SYSTEM_COMMANDS = [
   { command: "git", aptPackage: "git", why: "the git tools run it" },
   { command: "bwrap", aptPackage: "bubblewrap", why: "commands run in the sandbox that it makes" },
   { command: "unshare", aptPackage: "util-linux", why: "the sandbox makes its namespaces with it" },
-  { command: "nsenter", aptPackage: "util-linux", why: "commands of a kernel that runs as root enter their view of the workspace with it" },
+  {
+    command: "nsenter",
+    aptPackage: "util-linux",
+    why: "commands of a kernel that runs as root enter their view of the workspace with it",
+  },
   { command: "socat", aptPackage: "socat", why: "commands reach the egress proxy through it" },
   { command: "flock", aptPackage: "util-linux", why: "two set-ups at once take turns with it" },
 ];
@@ -126,7 +130,8 @@ async function ensure(missingNow, heading, env) {
   }
   await install(prefix, packages, env);
   const still = await missingNow();
-  if (still.length > 0) throw new SetupError(`apt-get installed ${packages.join(" ")}, but \`${still[0]?.command}\` is still missing`);
+  if (still.length > 0)
+    throw new SetupError(`apt-get installed ${packages.join(" ")}, but \`${still[0]?.command}\` is still missing`);
 }
 
 /**
@@ -147,7 +152,15 @@ async function permittedPrefix(env) {
  */
 async function install(prefix, packages, env) {
   const apt = async (/** @type {string[]} */ args) => {
-    const words = [...prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-o", "DPkg::Lock::Timeout=300", ...args];
+    const words = [
+      ...prefix,
+      "env",
+      "DEBIAN_FRONTEND=noninteractive",
+      "apt-get",
+      "-o",
+      "DPkg::Lock::Timeout=300",
+      ...args,
+    ];
     return runCommand(/** @type {string} */ (words[0]), words.slice(1), { env });
   };
   const installing = ["install", "-y", "--no-install-recommends", ...packages];

@@ -1,4 +1,8 @@
-/** What the ledger says about requests for approval: who asked, who decided, who used it. Durable when it resolves. */
+/**
+ * Records in the ledger who asked for an approval, who decided on it and who used it.
+ *
+ * Each record is durable when its promise resolves.
+ */
 import type { Clock } from "../base/clock.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { EventSink, EventType } from "../model/outcome/event.ts";
@@ -18,7 +22,10 @@ export class ApprovalEvidence {
   /** Records an event about a request. @throws KernelError LEDGER_UNAVAILABLE */
   async record(type: EventType, approval: StoredApproval, facts: JsonObject, requestId = ""): Promise<void> {
     const { ref, tool, sessionId, userId, agentId } = approval;
-    const actor = type === "tool_approval_decided" && typeof facts["by"] === "string" ? `approver:${facts["by"]}` : `${userId}/${agentId}`;
+    const actor =
+      type === "tool_approval_decided" && typeof facts["by"] === "string"
+        ? `approver:${facts["by"]}`
+        : `${userId}/${agentId}`;
     const payload = { approvalRef: ref, tool, ...facts };
     await this.#ledger.record({ type, sessionId, actor, requestId, timeMs: this.#clock.nowMs(), payload }, "durable");
   }

@@ -1,10 +1,10 @@
 /**
  * Port: requests for approval and what became of them, shared by all kernels of a state directory.
  *
- * A request waits (`pending`) until somebody decides, until it expires, or until what it was about has changed (`void`). An
- * approval that covers one execution is `consumed` by it. INVARIANTS: a request is decided once, and every change is one
- * transaction that names the state it starts from; of all calls of all kernels exactly one consumes an approval of one
- * execution; a time limit holds whether or not anybody has noted that it has passed.
+ * A request waits (`pending`) until somebody decides, until it expires, or until what it was about has changed
+ * (`void`). An approval that covers one execution is `consumed` by it. INVARIANTS: a request is decided once, and every
+ * change is one transaction that names the state it starts from; of all calls of all kernels exactly one consumes an
+ * approval of one execution; a time limit holds whether or not anybody has noted that it has passed.
  */
 import type { ApprovalChannel, ApprovalScope } from "../model/approval/approval.ts";
 
@@ -113,16 +113,26 @@ export interface ApprovalStore {
   /** Whether that was noted. */
   readonly isRecorded: (ref: string) => Promise<boolean>;
   /**
-   * Decides a pending request. A denial also takes back an approval that still lets something through. Durable once resolved.
+   * Decides a pending request. A denial also takes back an approval that still lets something through. Durable once
+   * resolved.
    */
   readonly decide: (ref: string, decision: ApprovalDecision) => Promise<DecideOutcome>;
-  /** Uses an approval with this binding for one execution; false when it lets none through any more. Durable once resolved. */
+  /**
+   * Uses an approval with this binding for one execution; false when it lets none through any more. Durable once
+   * resolved.
+   */
   readonly consume: (ref: string, binding: string, requestId: string, nowMs: number) => Promise<boolean>;
-  /** Counts an answer of the asking client; false when there were others than `before` before it, or there is no such request. */
+  /**
+   * Counts an answer of the asking client; false when there were others than `before` before it, or there is no such
+   * request.
+   */
   readonly countInBandAnswer: (ref: string, before: number) => Promise<boolean>;
   /** Takes a use back that came to nothing; false when it was not the last one. */
   readonly giveBack: (ref: string, requestId: string) => Promise<boolean>;
-  /** Ends a request or an approval that lets nothing through any more, as `expired` or as `void`; false when it is over already. */
+  /**
+   * Ends a request or an approval that lets nothing through any more, as `expired` or as `void`; false when it is over
+   * already.
+   */
   readonly end: (ref: string, state: "expired" | "void") => Promise<boolean>;
   /** Notes what has expired and forgets what was over before a time, at most `limit` of each. */
   readonly sweep: (nowMs: number, forgetBeforeMs: number, limit: number) => Promise<Swept>;

@@ -1,7 +1,8 @@
 /**
- * What an obligation asks for before an allowed call may run: arming, and a person's approval.
+ * Checks the obligations of an allowed call before it may run: arming, and a person's approval.
  *
- * Pure. INVARIANT: an approval stands for the rules that its prompt named; a rule that asks besides is not met by it.
+ * Pure. INVARIANT: an approval stands only for the rules that its prompt named. It does not meet another rule that asks
+ * as well.
  */
 import { allow, type Denial, deny, type Obligation, type Verdict } from "../model/outcome/decision.ts";
 import { checkArming } from "./arming.ts";
@@ -28,7 +29,9 @@ export function checkObligations(
   const staged = stagedDenial(tool, obligations);
   if (staged) return deny(staged);
   const open = obligations.find(({ obligation, ruleId }) => obligation === "ask" && !approved.has(ruleId));
-  return open === undefined ? allow(undefined) : deny(requiredDenial(tool, open.ruleId, "and nobody was asked about that; send it again"));
+  return open === undefined
+    ? allow(undefined)
+    : deny(requiredDenial(tool, open.ruleId, "and nobody was asked about that; send it again"));
 }
 
 /** The denial of a call whose effect has to be looked at before it stands: there is no place to keep it meanwhile. */
@@ -45,7 +48,10 @@ export function stagedDenial(tool: string, obligations: readonly ImposedObligati
   );
 }
 
-/** The denial of a call that needs an approval which it does not have; `why` goes on after "needs a person's approval by rule …,". */
+/**
+ * The denial of a call that needs an approval which it does not have; `why` goes on after "needs a person's approval by
+ * rule …,".
+ */
 export function requiredDenial(tool: string, ruleId: string, why: string, approvalRef?: string): Denial {
   return {
     layer: "approval",

@@ -1,9 +1,10 @@
 /**
  * Approvals of one kernel: what stands about a call, asking people, waiting for them, using what they allowed.
  *
- * Trusts the store to decide between kernels, and whoever hands in a decision to have checked who made it. INVARIANTS: a request is
- * recorded before anybody is told of it, a decision before it counts, and a use before anything is executed by it; whatever fails, nothing is
- * approved by that. A stored request that is not what its reference names any more is ended, recorded, and approves nothing, whatever the channel.
+ * Trusts the store to decide between kernels, and whoever hands in a decision to have checked who made it. INVARIANTS:
+ * a request is recorded before anybody is told of it, a decision before it counts, and a use before anything is
+ * executed by it; whatever fails, nothing is approved by that. A stored request that is not what its reference names
+ * any more is ended, recorded, and approves nothing, whatever the channel.
  */
 import { KernelError } from "../base/errors.ts";
 import { APPROVAL_WAIT_MAX_MS } from "../base/limits.ts";
@@ -22,7 +23,9 @@ import { type WaitEnd, Waiting } from "./waiting.ts";
 
 /** Requests of one principal in one workspace that wait for an answer at a time: more than anybody looks through. */
 const APPROVALS_PENDING_MAX = 64;
-/** New requests of one principal in one workspace in a minute: a person who is asked more often answers without looking. */
+/**
+ * New requests of one principal in one workspace in a minute: a person who is asked more often answers without looking.
+ */
 export const APPROVALS_PER_MINUTE_MAX = 30;
 /** Requests that wait for an answer in one state directory. */
 const APPROVALS_PENDING_TOTAL_MAX = 10_000;
@@ -82,8 +85,13 @@ export class Approvals {
     });
   }
 
-  /** What stands about a call; `forged` when a decision lies there that does not count, `damaged` when the request is not what it was. What is over is noted. */
-  async look(call: CallBinding): Promise<Standing["verdict"] | { readonly kind: "forged" | "damaged"; readonly approval: StoredApproval }> {
+  /**
+   * What stands about a call; `forged` when a decision lies there that does not count, `damaged` when the request is
+   * not what it was. What is over is noted.
+   */
+  async look(
+    call: CallBinding,
+  ): Promise<Standing["verdict"] | { readonly kind: "forged" | "damaged"; readonly approval: StoredApproval }> {
     const { store, clock, onInternalError } = this.#parts;
     await this.#sweep().catch(onInternalError); // a store that is down says so to what follows
     const { verdict, over } = judgeStanding(await store.live(call.call, clock.nowMs()), call);
@@ -97,20 +105,23 @@ export class Approvals {
     return judgeStanding(await store.live(call.call, clock.nowMs()), call).verdict;
   }
 
-  /** Asks people about a call, or joins those who ask about it already. `describe` is called only when there is room. */
+  /**
+   * Asks people about a call, or joins those who ask about it already. `describe` is called only when there is room.
+   */
   ask(wanted: Wanted): Promise<Asked> {
     const key = `${wanted.call} ${wanted.binding}`;
     const known = this.#asking.get(key);
     // Whoever described it may have gone away meanwhile; the others then ask for themselves.
-    if (known !== undefined) return known.catch((error: unknown) => (isCancelled(error) ? this.ask(wanted) : Promise.reject(error)));
+    if (known !== undefined)
+      return known.catch((error: unknown) => (isCancelled(error) ? this.ask(wanted) : Promise.reject(error)));
     const asking = this.#ask(wanted).finally(() => this.#asking.delete(key));
     this.#asking.set(key, asking);
     return asking;
   }
 
   /**
-   * Waits for a decision as long as the settings say; somebody who can be asked from here is asked once. A call that is asked about
-   * between its rounds does not wait.
+   * Waits for a decision as long as the settings say; somebody who can be asked from here is asked once. A call that is
+   * asked about between its rounds does not wait.
    */
   async wait(approval: StoredApproval, signal: AbortSignal, inBand?: InBandAsker): Promise<WaitEnd> {
     const { ref, sessionId, expiresAtMs } = approval;
@@ -134,14 +145,15 @@ export class Approvals {
   }
 
   /**
-   * Takes a decision. The first one stands, but a denial takes an approval back that still lets something through. Whoever calls
-   * has made sure of `by`.
+   * Takes a decision. The first one stands, but a denial takes an approval back that still lets something through.
+   * Whoever calls has made sure of `by`.
    */
   async decide(ref: string, given: Omit<ApprovalDecision, "atMs">): Promise<DecideOutcome> {
     const { store, clock, decisions, bell, onInternalError } = this.#parts;
     const before = await this.find(ref);
     if (before === undefined) return { kind: "unknown" };
-    if (given.approved && (await this.#isDamaged(before))) return { kind: "stands", approval: (await this.find(ref)) ?? before };
+    if (given.approved && (await this.#isDamaged(before)))
+      return { kind: "stands", approval: (await this.find(ref)) ?? before };
     const holds = before.state === "pending" || (before.state === "approved" && !given.approved);
     if (holds) {
       // Its kernel may have ended between storing and recording it.
@@ -160,7 +172,10 @@ export class Approvals {
     return outcome;
   }
 
-  /** What a client at which a person sits may be asked about a request, and after how many answers; `undefined` when it may not. */
+  /**
+   * What a client at which a person sits may be asked about a request, and after how many answers; `undefined` when it
+   * may not.
+   */
   inBandQuestion(approval: StoredApproval, from: Pick<InBandClient, "client">): InBandQuestion | undefined {
     return this.#desk.question(approval, from);
   }
@@ -171,8 +186,8 @@ export class Approvals {
   }
 
   /**
-   * Uses an approval for one execution, recorded; false when it lets none through any more. `onUsed` is called as soon as it is used:
-   * from then on it is to be given back, should nothing come of it.
+   * Uses an approval for one execution, recorded; false when it lets none through any more. `onUsed` is called as soon
+   * as it is used: from then on it is to be given back, should nothing come of it.
    */
   async consume(approval: StoredApproval, binding: string, requestId: string, onUsed: () => void): Promise<boolean> {
     const { store, clock } = this.#parts;
@@ -180,7 +195,12 @@ export class Approvals {
     if (!(await store.consume(approval.ref, binding, requestId, clock.nowMs()))) return false;
     onUsed();
     const { by = "", channel = "", scope } = approval.decision ?? {};
-    await this.#evidence.record("approval_consumed", approval, { by, channel, ...(scope && { scope: { ...scope } }) }, requestId);
+    await this.#evidence.record(
+      "approval_consumed",
+      approval,
+      { by, channel, ...(scope && { scope: { ...scope } }) },
+      requestId,
+    );
     return true;
   }
 
@@ -217,14 +237,18 @@ export class Approvals {
     if (added.kind === "shared") return { kind: "asked", approval: added.approval };
     const approval: StoredApproval = { ...made, state: "pending", uses: 0, inBandAnswers: 0 };
     const facts = { rules: [...wanted.rules], approvalId: described.id };
-    await this.#evidence.record("approval_requested", approval, facts, wanted.requestId).catch(async (error: unknown) => {
-      await store.end(made.ref, "void").catch(onInternalError); // nobody is to decide what no record asks for
-      throw error;
-    });
+    await this.#evidence
+      .record("approval_requested", approval, facts, wanted.requestId)
+      .catch(async (error: unknown) => {
+        await store.end(made.ref, "void").catch(onInternalError); // nobody is to decide what no record asks for
+        throw error;
+      });
     const { ref, code, document } = made;
     await store.noteRecorded(ref).catch(onInternalError); // whoever decides records it once more then
     // People who look for files do without it; the others are told.
-    await decisions.announce(hashOf(ref), `{"approval_ref":"${ref}","code":"${code}","request":${document}}\n`).catch(onInternalError);
+    await decisions
+      .announce(hashOf(ref), `{"approval_ref":"${ref}","code":"${code}","request":${document}}\n`)
+      .catch(onInternalError);
     await bell.ring("approvals").catch(onInternalError);
     return { kind: "asked", approval };
   }
@@ -242,7 +266,10 @@ export class Approvals {
     return manager?.hasHandler === true || (await hasApprovers());
   }
 
-  /** Asks whoever can be asked from this process: the handler of the embedding program, and the client where a person attends it. */
+  /**
+   * Asks whoever can be asked from this process: the handler of the embedding program, and the client where a person
+   * attends it.
+   */
   async #askHere(approval: StoredApproval, asker: InBandAsker | undefined): Promise<void> {
     const { manager } = this.#parts;
     await Promise.all([
@@ -254,7 +281,8 @@ export class Approvals {
   /** A client that does not decide leaves the call to others; where there are none, it does not wait any longer. */
   async #askClient(asker: Extract<InBandAsker, { channel: "elicitation" }>, approval: StoredApproval): Promise<void> {
     if (await this.#desk.ask(approval, asker)) return;
-    if (this.#parts.settings().waitMs === undefined && !(await this.#canOthersAnswer())) this.#waiting.end(approval.ref, { kind: "late" });
+    if (this.#parts.settings().waitMs === undefined && !(await this.#canOthersAnswer()))
+      this.#waiting.end(approval.ref, { kind: "late" });
   }
 
   async #askHandler(manager: ApprovalManager, approval: StoredApproval): Promise<void> {
@@ -263,8 +291,14 @@ export class Approvals {
     this.#inHand.add(ref);
     try {
       const answer: unknown = await manager.request(requestIn(approval));
-      if (typeof answer !== "boolean") throw new KernelError("USAGE", "the approval handler answered neither true nor false");
-      await this.decide(ref, { approved: answer, by: "handler", channel: "handler", ...(answer && { scope: { kind: "once" } }) });
+      if (typeof answer !== "boolean")
+        throw new KernelError("USAGE", "the approval handler answered neither true nor false");
+      await this.decide(ref, {
+        approved: answer,
+        by: "handler",
+        channel: "handler",
+        ...(answer && { scope: { kind: "once" } }),
+      });
     } finally {
       this.#inHand.delete(ref);
     }
@@ -291,13 +325,15 @@ export class Approvals {
     const hash = hashOf(approval.ref);
     const found = await decisions.look(hash);
     if (found.kind === "none") return "none";
-    const read = found.kind === "found" ? readDecisionFile(found.text, approval) : { ok: false as const, problem: found.problem };
+    const read =
+      found.kind === "found" ? readDecisionFile(found.text, approval) : { ok: false as const, problem: found.problem };
     const isPast = read.ok && read.decision.scope?.kind === "until" && read.decision.scope.untilMs <= clock.nowMs();
     if (read.ok && !isPast) {
       await this.decide(approval.ref, { ...read.decision, channel: "file" });
       return "decided";
     }
-    if (!read.ok && found.kind === "found" && !found.settled && "incomplete" in read) return "none"; // somebody is still writing it
+    // somebody is still writing it
+    if (!read.ok && found.kind === "found" && !found.settled && "incomplete" in read) return "none";
     const problem = read.ok ? "the time that it names has passed" : read.problem;
     await this.#evidence.record("approval_forged", approval, { problem, severity: "critical" });
     await decisions.setAside(hash);
@@ -321,7 +357,10 @@ export class Approvals {
     for (const ref of [...expired.map((approval) => approval.ref), ...forgotten]) await decisions.withdraw(hashOf(ref));
   }
 
-  /** Whether a request is not what its reference names; one that still could let something through is ended by that, and recorded. */
+  /**
+   * Whether a request is not what its reference names; one that still could let something through is ended by that, and
+   * recorded.
+   */
   async #isDamaged(approval: StoredApproval): Promise<boolean> {
     if (isIntact(approval)) return false;
     const { state } = approval;

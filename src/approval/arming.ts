@@ -1,6 +1,7 @@
 /**
- * Whether a call that needs arming may go on. Arming is the operator's act alone: no answer in band grants it, and no
- * approval stands for it.
+ * Decides whether a call that needs arming may run.
+ *
+ * Arming is the operator's act alone: no in-band answer grants it, and no approval stands for it.
  */
 import { allow, deny, type Obligation, type Verdict } from "../model/outcome/decision.ts";
 

@@ -1,9 +1,11 @@
 /**
- * What an approval is bound to: two keyed digests of a call.
+ * Binds an approval to two keyed digests of a call.
  *
- * `call` says who calls what; `binding` says besides under which rules, on which lease, after having seen what, and on which state of
- * its targets. Pure. INVARIANT: one byte of any of it differs, and the binding is another one. Keyed, because arguments may
- * hold short secrets that could be guessed from a plain digest.
+ * `call` covers who calls what. `binding` also covers the rules in force, the lease, what was seen before, and the
+ * state of the call's targets. The digests are keyed because arguments may hold short secrets that could be guessed
+ * from a plain digest.
+ *
+ * Pure. INVARIANT: if one byte of any of this differs, the binding differs.
  */
 import { blake3KeyedHex } from "../base/hash.ts";
 import { canonicalJson, type JsonObject } from "../base/json.ts";
@@ -38,7 +40,10 @@ export interface BoundFacts {
   readonly containedBy: string;
   /** Digest of what analysis made of the call. */
   readonly accesses: string;
-  /** Digest of what analysis saw of the project's files and of the operator's commands for it; empty when it did not look. */
+  /**
+   * Digest of what analysis saw of the project's files and of the operator's commands for it; empty when it did not
+   * look.
+   */
   readonly toolchain: string;
   /** By path: where it leads, and the digest of what is there. */
   readonly preImages: JsonObject;

@@ -1,9 +1,9 @@
 /**
  * meao's way to ask: an embedding program sets a handler, which is asked once about each request.
  *
- * The handler is the embedding program's own code, and that program is the operator: its `true` approves one execution. INVARIANT: a
- * handler that throws, or answers anything but `true` or `false`, has not answered; one that never answers keeps nobody longer than
- * a call may wait.
+ * The handler is the embedding program's own code, and that program is the operator: its `true` approves one execution.
+ * INVARIANT: a handler that throws, or answers anything but `true` or `false`, has not answered; one that never answers
+ * keeps nobody longer than a call may wait.
  */
 import type { ApprovalRequest } from "../model/approval/approval.ts";
 

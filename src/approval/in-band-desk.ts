@@ -1,15 +1,19 @@
 /**
  * Asks clients at which a person sits, and takes their answers.
  *
- * Trusts the operator about who is attended, and the store to count answers. INVARIANTS: a client that is not attended is never asked,
- * and its answers never count; an answer counts once; whatever does not count leaves the request to others, and is recorded.
+ * Trusts the operator about who is attended, and the store to count answers. INVARIANTS: a client that is not attended
+ * is never asked, and its answers never count; an answer counts once; whatever does not count leaves the request to
+ * others, and is recorded.
  */
 
 import { readApprovalDocument } from "../model/approval/approval-document.ts";
 import type { ApprovalDecision, ApprovalStore, DecideOutcome, StoredApproval } from "./approval-store.ts";
 import type { InBandAnswer, InBandAsker, InBandClient, InBandQuestion } from "./in-band.ts";
 
-/** In-band answers to one request that decide nothing, after which its client is not asked again: it does not know how, or nobody is there. */
+/**
+ * In-band answers to one request that decide nothing, after which its client is not asked again: it does not know how,
+ * or nobody is there.
+ */
 export const IN_BAND_ANSWERS_MAX = 3;
 
 /** An answer as the client that asked for the call brought it. */
@@ -25,7 +29,10 @@ export interface InBandReply {
 /** What came of an in-band answer. */
 export type InBandOutcome =
   | DecideOutcome
-  | { readonly kind: "not_counted"; readonly why: "unattended" | "not_in_band" | "cancelled" | "malformed" | "repeated" };
+  | {
+      readonly kind: "not_counted";
+      readonly why: "unattended" | "not_in_band" | "cancelled" | "malformed" | "repeated";
+    };
 
 /** What the desk works with. */
 export interface InBandParts {
@@ -46,15 +53,22 @@ export class InBandDesk {
     this.#parts = parts;
   }
 
-  /** What a client may be asked about a request; `undefined` when it may not, or has answered often enough without deciding. */
+  /**
+   * What a client may be asked about a request; `undefined` when it may not, or has answered often enough without
+   * deciding.
+   */
   question(approval: StoredApproval, { client }: Pick<InBandClient, "client">): InBandQuestion | undefined {
     const { ref, state, inBand, inBandAnswers, document } = approval;
-    if (state !== "pending" || !inBand || inBandAnswers >= IN_BAND_ANSWERS_MAX || !this.#isAttended(client)) return undefined;
+    if (state !== "pending" || !inBand || inBandAnswers >= IN_BAND_ANSWERS_MAX || !this.#isAttended(client))
+      return undefined;
     const request = readApprovalDocument(ref, document);
     return request && { ref, request };
   }
 
-  /** Asks a client while calls wait, once for all of them. @returns whether it answered in a way that decides, or is being asked already */
+  /**
+   * Asks a client while calls wait, once for all of them. @returns whether it answered in a way that decides, or is
+   * being asked already
+   */
   async ask(approval: StoredApproval, asker: Extract<InBandAsker, { channel: "elicitation" }>): Promise<boolean> {
     const { ref, sessionId, inBandAnswers } = approval;
     if (this.#open.has(ref)) return true;
@@ -65,7 +79,10 @@ export class InBandDesk {
     try {
       const answer = await asker.ask(question, asking.signal);
       if (answer === undefined) return asking.signal.aborted;
-      return (await this.answer({ ref, sessionId, from: asker, answer, answersBefore: inBandAnswers })).kind !== "not_counted";
+      return (
+        (await this.answer({ ref, sessionId, from: asker, answer, answersBefore: inBandAnswers })).kind !==
+        "not_counted"
+      );
     } finally {
       if (this.#open.get(ref) === asking) this.#open.delete(ref);
     }
@@ -78,14 +95,15 @@ export class InBandDesk {
   }
 
   /**
-   * Takes the answer of the client that asked for the call. It counts for an attended client alone, and only about what may be answered
-   * in band.
+   * Takes the answer of the client that asked for the call. It counts for an attended client alone, and only about what
+   * may be answered in band.
    */
   async answer({ ref, sessionId, from, answer, answersBefore }: InBandReply): Promise<InBandOutcome> {
     const approval = await this.#parts.find(ref);
     if (approval === undefined || approval.sessionId !== sessionId) return { kind: "unknown" };
     if (!approval.inBand) return this.#ignore(approval, from, "not_in_band");
-    if (!(await this.#parts.store.countInBandAnswer(ref, answersBefore))) return this.#ignore(approval, from, "repeated");
+    if (!(await this.#parts.store.countInBandAnswer(ref, answersBefore)))
+      return this.#ignore(approval, from, "repeated");
     if (!this.#isAttended(from.client)) return this.#ignore(approval, from, "unattended");
     if (answer.kind === "cancel") return this.#ignore(approval, from, "cancelled");
     if (answer.kind === "malformed") return this.#ignore(approval, from, "malformed");

@@ -1,7 +1,8 @@
 /**
- * Answers of the client that asks: whether a call may be answered by it at all, and what it can say. Pure.
+ * Decides whether the client that asks may answer a call itself, and defines its possible answers. Pure.
  *
- * Only people that the operator says sit there count, and never about what is worth a second channel.
+ * Only people who sit at the client by the operator's own word count, and never for a call that deserves a second
+ * channel.
  */
 
 import type { ApprovalChannel } from "../model/approval/approval.ts";
@@ -25,8 +26,8 @@ export interface InBandQuestion {
 }
 
 /**
- * What it said: a person agreed or refused, or closed the question without either (`cancel`), or the answer is none of those that were
- * to choose from (`malformed`).
+ * What it said: a person agreed or refused, or closed the question without either (`cancel`), or the answer is none of
+ * those that were to choose from (`malformed`).
  */
 export type InBandAnswer =
   | { readonly kind: "approve"; readonly scope: "once" | "session" }
@@ -38,7 +39,10 @@ export type InBandAnswer =
 export type InBandAsker =
   | (InBandClient & {
       readonly channel: "elicitation";
-      /** Asks while the call waits. Never rejects; `undefined`: nobody was asked, or nobody answered before `signal` aborted. */
+      /**
+       * Asks while the call waits. Never rejects; `undefined`: nobody was asked, or nobody answered before `signal`
+       * aborted.
+       */
       readonly ask: (question: InBandQuestion, signal: AbortSignal) => Promise<InBandAnswer | undefined>;
     })
   /** Asked between two rounds of the call, which ends meanwhile. */
@@ -47,7 +51,10 @@ export type InBandAsker =
 /** Tools whose effect outlives the workspace, whatever their analysis says. */
 const NEVER_BY_NAME: ReadonlySet<string> = new Set(["git_push"]);
 
-/** Whether a call can be answered in band at all: nothing that needs arming, changes the machine, or may write to a remote. */
+/**
+ * Whether a call can be answered in band at all: nothing that needs arming, changes the machine, or may write to a
+ * remote.
+ */
 export function mayBeAnsweredInBand(
   tool: { readonly name: string; readonly capability: Pick<ToolCapability, "effect"> },
   accesses: readonly Access[],

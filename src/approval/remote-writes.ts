@@ -1,9 +1,10 @@
 /**
  * Decides whether a call may write to a remote, so that only a second channel may approve it. Pure.
  *
- * The rule: a git reference that a remote gets; a command of a version control system that is not known to stay local or to fetch,
- * whether or not the call has a network, because a remote may be a directory; and where the call has a network, a program that nobody
- * knows, one of the workspace, and one that runs files of the workspace. INVARIANT: what is not listed as harmless may write.
+ * The rule: a git reference that a remote gets; a command of a version control system that is not known to stay local
+ * or to fetch, whether or not the call has a network, because a remote may be a directory; and where the call has a
+ * network, a program that nobody knows, one of the workspace, and one that runs files of the workspace. INVARIANT: what
+ * is not listed as harmless may write.
  */
 import type { Access } from "../model/place/access.ts";
 import { type CommandDanger, type CommandResource, programName, UNKNOWN_BINARY } from "../model/place/command.ts";
@@ -83,12 +84,24 @@ const VERSION_CONTROL: Readonly<Record<string, ReadonlySet<string>>> = {
 };
 
 /** Options before the verb that take the next word. */
-const TAKES_NEXT: ReadonlySet<string> = new Set(["-C", "--git-dir", "--work-tree", "--namespace", "-R", "--repository", "--cwd", "--repo"]);
+const TAKES_NEXT: ReadonlySet<string> = new Set([
+  "-C",
+  "--git-dir",
+  "--work-tree",
+  "--namespace",
+  "-R",
+  "--repository",
+  "--cwd",
+  "--repo",
+]);
 
 /** Programs that run files of the workspace, or what these say: with a network those may push. */
 const RUNS_FILES =
   /^(?:(?:ba|da|a|k|mk|z|c|tc|fi)?sh|\.|source|(?:python|pypy|perl|ruby|php|lua|luajit|tclsh)[\d.]*|node|nodejs|deno|bun|tsx|ts-node|gmake|make|just|task|rake|invoke|tox|nox|gradlew?|mvnw?|ant|sbt|ninja|cmake|ctest|go|awk|gawk|expect|R|Rscript|julia|java|dotnet|cargo|poetry|uv|pipenv|pdm|hatch)$/;
-/** Sub-commands of those, and of package managers, that only fetch: what they install may bring programs, none of the workspace's. */
+/**
+ * Sub-commands of those, and of package managers, that only fetch: what they install may bring programs, none of the
+ * workspace's.
+ */
 const FETCHES: Readonly<Record<string, ReadonlySet<string>>> = {
   cargo: verbs("fetch, update, search, info, add, vendor, tree, metadata, audit"),
   go: verbs("mod, get, list, version, env"),
@@ -110,7 +123,9 @@ const MANAGERS: Readonly<Record<string, ReadonlySet<string>>> = Object.fromEntri
 /** Whether one of the things that a call touches may be a remote that it writes to. */
 export function mayWriteToRemote(accesses: readonly Access[]): boolean {
   const hasNetwork = accesses.some(({ effect }) => effect === "network");
-  const isBent = accesses.some(({ resource }) => resource.kind === "command" && resource.dangers.some((danger) => BENDS.has(danger)));
+  const isBent = accesses.some(
+    ({ resource }) => resource.kind === "command" && resource.dangers.some((danger) => BENDS.has(danger)),
+  );
   return accesses.some(({ resource, effect }) => {
     if (resource.kind === "git_ref")
       return resource.operation?.toLowerCase() === "push" || (resource.remote !== undefined && effect === "network");
@@ -121,7 +136,10 @@ export function mayWriteToRemote(accesses: readonly Access[]): boolean {
 /** What makes the commands of the whole line mean something else than they say. */
 const BENDS: ReadonlySet<CommandDanger> = new Set(["environment", "shell_state"]);
 
-/** A command of a version control system that is not known to leave remotes as they are; none is known where the line is bent. */
+/**
+ * A command of a version control system that is not known to leave remotes as they are; none is known where the line is
+ * bent.
+ */
 function mayPush(command: CommandResource, isBent: boolean): boolean {
   const { binary, dangers } = command;
   const name = programName(binary).replace(/\.exe$/, "");
@@ -130,7 +148,8 @@ function mayPush(command: CommandResource, isBent: boolean): boolean {
   const harmless = Object.hasOwn(VERSION_CONTROL, name) ? VERSION_CONTROL[name] : undefined;
   if (harmless === undefined) return false;
   const asksOnly = command.arguments.length === 1 && /^--(?:version|help)$/.test(command.arguments[0] ?? "");
-  // An alias, a configuration or a helper makes a verb mean something else; a word that is only known at run time may be a verb.
+  // An alias, a configuration or a helper makes a verb mean something else; a word that is only known at run time may
+  // be a verb.
   return isBent || (!asksOnly && (dangers.some((danger) => danger !== "dynamic_options") || !names(command, harmless)));
 }
 
@@ -147,7 +166,11 @@ function names({ arguments: given, dynamic }: CommandResource, harmless: Readonl
 function isUnknown({ binary, arguments: given, dynamic }: CommandResource): boolean {
   if (binary === UNKNOWN_BINARY || binary.includes("/")) return true;
   const name = programName(binary);
-  const fetches = Object.hasOwn(FETCHES, name) ? FETCHES[name] : Object.hasOwn(MANAGERS, name) ? MANAGERS[name] : undefined;
+  const fetches = Object.hasOwn(FETCHES, name)
+    ? FETCHES[name]
+    : Object.hasOwn(MANAGERS, name)
+      ? MANAGERS[name]
+      : undefined;
   if (fetches !== undefined) return !fetches.has(given[0] ?? "") || (dynamic && given[0]?.startsWith("-") === true);
   return RUNS_FILES.test(name);
 }

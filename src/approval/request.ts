@@ -1,8 +1,10 @@
 /**
- * The request as a document: what people see, named by its digest, so that what was shown, decided and recorded are the same.
+ * Builds the request for approval as a document named by its digest.
  *
- * INVARIANTS: the document holds nothing secret; the one-time code stands beside it, and is shown to nobody who only asks. What is stored
- * counts only where it is still what its reference names.
+ * The document is what people see, so what was shown, decided and recorded are the same.
+ *
+ * INVARIANTS: The document holds nothing secret. The one-time code stands beside it and is shown to nobody who only
+ * asks. A stored request counts only while it is still what its reference names.
  */
 
 import { KIB } from "../base/bytes.ts";
@@ -72,8 +74,8 @@ export function newApproval(
 }
 
 /**
- * Whether what is stored is what people are asked: the document that its reference names, and beside it the call that the document is
- * about. Whoever shows a request or acts on it asks this first.
+ * Whether what is stored is what people are asked: the document that its reference names, and beside it the call that
+ * the document is about. Whoever shows a request or acts on it asks this first.
  */
 export function isIntact({ ref, document, binding, tool, createdAtMs }: NewApproval): boolean {
   if (ref !== `blake3:${blake3Hex(document)}`) return false;

@@ -1,9 +1,11 @@
 /**
- * State that leaves the kernel between two rounds of a call and comes back with the answer: sealed with a key of the state directory. It
- * holds nothing secret, so that it is signed and not encrypted.
+ * Seals the state that leaves the kernel between two rounds of a call and returns with the answer.
  *
- * Pure. INVARIANT: state opens only what it was sealed for: one request, one call in every byte, of one session (and so of one
- * principal), from one client, until a time, as the next answer. That it is used once is the store's to see.
+ * The seal is made with a key of the state directory. The state holds nothing secret, so it is signed and not
+ * encrypted.
+ *
+ * Pure. INVARIANT: state opens only for what it was sealed for: one request, one call in every byte, one session (and
+ * so one principal), one client, until a set time, as the next answer. The store makes sure that it is used only once.
  */
 import * as z from "zod";
 import { equalInConstantTime, KIB, utf8 } from "../base/bytes.ts";
@@ -27,7 +29,9 @@ export interface RoundFacts {
 }
 
 /** A round that was opened, or why it was not, as the end of a sentence about it. */
-export type OpenedRound = { readonly ok: true; readonly round: RoundFacts } | { readonly ok: false; readonly problem: string };
+export type OpenedRound =
+  | { readonly ok: true; readonly round: RoundFacts }
+  | { readonly ok: false; readonly problem: string };
 
 const sealed = z.strictObject({
   ref: z.string(),
@@ -46,7 +50,10 @@ export function roundCall(key: Uint8Array, tool: string, args: JsonObject): stri
 /** Seals a round as text of base64url and one full stop. */
 export function sealRound(key: Uint8Array, facts: RoundFacts): string {
   const { ref, sessionId, client, call, answersBefore, expiresAtMs } = facts;
-  return seal(key, canonicalJson({ ref, sessionId, client, call, answersBefore, expiresAtMs: Math.floor(expiresAtMs) }));
+  return seal(
+    key,
+    canonicalJson({ ref, sessionId, client, call, answersBefore, expiresAtMs: Math.floor(expiresAtMs) }),
+  );
 }
 
 /** Opens a round for whoever brings it, `as` of now. */
@@ -60,7 +67,8 @@ export function openRound(
   if (round.sessionId !== as.sessionId) return { ok: false, problem: "it belongs to another session" };
   if (round.client !== as.client) return { ok: false, problem: "it belongs to another client" };
   if (round.expiresAtMs <= as.nowMs) return { ok: false, problem: "its time is over" };
-  if (round.call !== as.call) return { ok: false, problem: "it belongs to another call: tool and arguments have to be the very same" };
+  if (round.call !== as.call)
+    return { ok: false, problem: "it belongs to another call: tool and arguments have to be the very same" };
   return { ok: true, round };
 }
 

@@ -1,8 +1,9 @@
 /**
- * What is known already about a call that asks, when it asks. Pure.
+ * Judges the requests for approval that already exist for a call, when it asks. Pure.
  *
- * INVARIANTS: a denial of a call holds whatever else has changed about it, until it is over; an approval counts only where everything
- * that it was bound to is as it was. That something changed, or that time ran out, is said once; then the call asks anew.
+ * INVARIANTS: A denial of a call holds until its time is over, whatever else has changed about the call. An approval
+ * counts only where everything that it was bound to is unchanged. A change or an expiry is reported once, and then the
+ * call asks anew.
  */
 import type { StoredApproval } from "./approval-store.ts";
 import type { CallBinding } from "./binding.ts";
@@ -24,7 +25,8 @@ export function judgeStanding(live: readonly StoredApproval[], { binding }: Call
   const denied = live.findLast(({ state }) => state === "denied");
   if (denied) return { verdict: { kind: "denied", approval: denied }, over };
   const fitting = live.findLast((one) => isOpen(one) && one.binding === binding);
-  if (fitting) return { verdict: { kind: fitting.state === "approved" ? "granted" : "pending", approval: fitting }, over };
+  if (fitting)
+    return { verdict: { kind: fitting.state === "approved" ? "granted" : "pending", approval: fitting }, over };
   const changed = stale.findLast(({ state }) => state === "approved");
   if (changed) return { verdict: { kind: "changed", approval: changed }, over };
   const late = expired.findLast(({ uses }) => uses === 0);

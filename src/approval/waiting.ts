@@ -1,9 +1,10 @@
 /**
- * Calls of this kernel that wait for a person: woken by the bell, by a decision file or by this kernel itself, never by looking now
- * and then.
+ * Keeps calls of this kernel waiting for a person's decision.
  *
- * INVARIANTS: a wait ends once, and at its deadline at the latest; the store is looked at after listening has begun, so that no
- * decision falls between; nobody listens while nobody waits.
+ * The bell, a decision file or this kernel itself wakes them. Nothing polls.
+ *
+ * INVARIANTS: A wait ends once, and at its deadline at the latest. The store is read after listening has begun, so no
+ * decision falls between the two. Nobody listens while nobody waits.
  */
 
 import type { Bell, StopListening } from "../model/outcome/bell.ts";
@@ -12,7 +13,10 @@ import type { DecisionStore } from "./decisions/decision-store.ts";
 
 /** Calls of one kernel that wait for people; each costs a timer and its arguments. */
 export const APPROVAL_WAITERS_MAX = 4096;
-/** Calls of one session that wait for people: half of what a connection may have in flight, so that answers and other calls are read meanwhile. */
+/**
+ * Calls of one session that wait for people: half of what a connection may have in flight, so that answers and other
+ * calls are read meanwhile.
+ */
 export const APPROVAL_WAITERS_PER_SESSION_MAX = 128;
 
 /** How a wait ended; `settled`: the request waits no longer. */
@@ -107,7 +111,9 @@ export class Waiting {
   }
 
   #isFull(sessionId: string): boolean {
-    return this.#count >= APPROVAL_WAITERS_MAX || (this.#bySession.get(sessionId) ?? 0) >= APPROVAL_WAITERS_PER_SESSION_MAX;
+    return (
+      this.#count >= APPROVAL_WAITERS_MAX || (this.#bySession.get(sessionId) ?? 0) >= APPROVAL_WAITERS_PER_SESSION_MAX
+    );
   }
 
   #enlist(sessionId: string, change: 1 | -1): void {

@@ -1,8 +1,10 @@
 /**
- * Hashes of content as it streams by: one of all of it, which names it, and one of every block, so that any part can be
- * verified without the rest and before it is handed out.
+ * Hashes content as it streams by: once as a whole, and once for every block.
  *
- * Pure. INVARIANT: blocks are `CONTENT_BLOCK_BYTES` long but for the last; content of no bytes has no block.
+ * The hash of the whole names the content. The block hashes let any part be verified without the rest, and before it is
+ * handed out.
+ *
+ * Pure. INVARIANT: every block but the last is `CONTENT_BLOCK_BYTES` long. Empty content has no block.
  */
 import { blake3Digest, streamingHash } from "./hash.ts";
 import { CONTENT_BLOCK_BYTES, HASH_SIZE } from "./limits.ts";
@@ -40,7 +42,9 @@ export function isBlock(blocks: Uint8Array, index: number, block: Uint8Array): b
   return expected.byteLength === HASH_SIZE && Buffer.compare(expected, blake3Digest(block)) === 0;
 }
 
-/** Gathers pieces of any size into blocks. A block is valid until the next one is asked for: its memory is used again. */
+/**
+ * Gathers pieces of any size into blocks. A block is valid until the next one is asked for: its memory is used again.
+ */
 export async function* inBlocks(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let gathered: Buffer | undefined;
   let filled = 0;

@@ -20,7 +20,10 @@ export const systemClock: Clock = {
 let lastMs = Number.NaN;
 let lastIsoTime = "";
 
-/** Wall time as ISO 8601 in UTC, `2026-01-31T12:00:00.000Z`. Calls of one millisecond share the text: printing it costs as much as judging a path. */
+/**
+ * Wall time as ISO 8601 in UTC, `2026-01-31T12:00:00.000Z`. Calls of one millisecond share the text: printing it costs
+ * as much as judging a path.
+ */
 export function isoTime(nowMs: number): string {
   if (nowMs !== lastMs) {
     lastIsoTime = new Date(nowMs).toISOString();

@@ -1,8 +1,8 @@
 /**
  * Runs one piece of work for all who ask for it at the same time, such as an fsync.
  *
- * INVARIANT: whoever asks gets a run that began after the call: one that is under way may have missed what the caller did, so that all who
- * ask meanwhile share the next.
+ * INVARIANT: whoever asks gets a run that began after the call: one that is under way may have missed what the caller
+ * did, so that all who ask meanwhile share the next.
  */
 
 /** Work of which one run is enough for everybody who asked before it began. */

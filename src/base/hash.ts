@@ -1,8 +1,9 @@
 /**
  * BLAKE3-256, the digest of content, evidence and policy.
  *
- * The library's hashers are used again, and asked for text: what it makes anew for each digest, a hasher or a buffer of its own memory, costs
- * several times the digest, and most of that later, when it is collected. What stands in one piece is hashed by one call, without a hasher.
+ * The library's hashers are used again, and asked for text: what it makes anew for each digest, a hasher or a buffer of
+ * its own memory, costs several times the digest, and most of that later, when it is collected. What stands in one
+ * piece is hashed by one call, without a hasher.
  */
 import { Blake3Hasher, blake3UrlSafeBase64 } from "@napi-rs/blake-hash";
 import { equalInConstantTime } from "./bytes.ts";

@@ -4,15 +4,24 @@ import { randomBytes, randomFillSync } from "node:crypto";
 /** A source of random bytes; tests pass their own. */
 export type RandomBytes = (count: number) => Uint8Array;
 
-/** Bytes fetched ahead for identifiers: asking the source costs far more than a few bytes of it, and each call needs some. */
+/**
+ * Bytes fetched ahead for identifiers: asking the source costs far more than a few bytes of it, and each call needs
+ * some.
+ */
 const POOL_BYTES = 2048;
-/** As many as an identifier has. More is for tokens and keys, which are fetched when they are made and lie nowhere before. */
+/**
+ * As many as an identifier has. More is for tokens and keys, which are fetched when they are made and lie nowhere
+ * before.
+ */
 const POOLED_BYTES_MAX = 16;
 
 const pool = new Uint8Array(POOL_BYTES);
 let taken = POOL_BYTES;
 
-/** The machine's cryptographic random source. INVARIANT: no byte of it is given twice, and none is kept once it was given. */
+/**
+ * The machine's cryptographic random source. INVARIANT: no byte of it is given twice, and none is kept once it was
+ * given.
+ */
 export const systemRandom: RandomBytes = (count) => {
   if (count > POOLED_BYTES_MAX) return randomBytes(count);
   if (taken + count > POOL_BYTES) {

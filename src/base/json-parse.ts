@@ -1,9 +1,9 @@
 /**
  * JSON text from strangers, read strictly: one meaning, or none.
  *
- * Refused beyond what the grammar refuses: nesting deeper or values more than the limit (found before parsing), a member named twice
- * (parsers disagree about which one counts), the member `__proto__` (a copy of it would change a prototype), text that
- * is no Unicode (lone surrogates), and numbers too large for a double.
+ * Refused beyond what the grammar refuses: nesting deeper or values more than the limit (found before parsing), a
+ * member named twice (parsers disagree about which one counts), the member `__proto__` (a copy of it would change a
+ * prototype), text that is no Unicode (lone surrogates), and numbers too large for a double.
  *
  * INVARIANT: what is returned holds own members only, and has a canonical form (`canonicalJson` does not throw).
  */
@@ -14,7 +14,9 @@ import { NESTING_DEPTH_MAX } from "./limits.ts";
 export const JSON_VALUES_MAX = 1_000_000;
 
 /** The value of a JSON text, or what is wrong with it: a clause that is safe to show and quotes nothing. */
-export type ParsedJson = { readonly ok: true; readonly value: JsonValue } | { readonly ok: false; readonly problem: string };
+export type ParsedJson =
+  | { readonly ok: true; readonly value: JsonValue }
+  | { readonly ok: false; readonly problem: string };
 
 /** Reads `text` strictly; linear in its length. */
 export function parseJson(text: string): ParsedJson {
@@ -40,7 +42,8 @@ export function parseJson(text: string): ParsedJson {
 export function jsonProblem(value: unknown, depth = 0): string | undefined {
   if (depth > NESTING_DEPTH_MAX) return `nested more than ${NESTING_DEPTH_MAX} levels deep`;
   if (value === null || typeof value === "boolean") return undefined;
-  if (typeof value === "string") return value.isWellFormed() ? undefined : "a string with half of a surrogate pair is no Unicode text";
+  if (typeof value === "string")
+    return value.isWellFormed() ? undefined : "a string with half of a surrogate pair is no Unicode text";
   if (typeof value === "number") return Number.isFinite(value) ? undefined : "a number is too large";
   if (Array.isArray(value)) return firstProblem(value, depth);
   if (typeof value !== "object") return `a ${typeof value} is no JSON value`;
@@ -116,7 +119,8 @@ interface Walk {
 
 function inspect(value: JsonValue, walk: Walk): void {
   if (typeof value === "string") {
-    if (!walk.isUnicode && !value.isWellFormed()) walk.problem = "a string with half of a surrogate pair is no Unicode text";
+    if (!walk.isUnicode && !value.isWellFormed())
+      walk.problem = "a string with half of a surrogate pair is no Unicode text";
   } else if (typeof value === "number") {
     if (!Number.isFinite(value)) walk.problem = "a number is too large";
   } else if (Array.isArray(value)) {
@@ -126,7 +130,8 @@ function inspect(value: JsonValue, walk: Walk): void {
       const member = (value as JsonObject)[name];
       walk.members += 1;
       if (name === "__proto__") walk.problem = "the member name `__proto__` is not allowed";
-      else if (!walk.isUnicode && !name.isWellFormed()) walk.problem = "a member name with half of a surrogate pair is no Unicode text";
+      else if (!walk.isUnicode && !name.isWellFormed())
+        walk.problem = "a member name with half of a surrogate pair is no Unicode text";
       if (member !== undefined) inspect(member, walk);
     }
   }

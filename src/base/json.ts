@@ -1,6 +1,8 @@
 /**
- * JSON values, and their canonical form (RFC 8785): members sorted by UTF-16 code units, numbers as ECMAScript prints
- * them, no white space. Equal values have equal bytes, so digests of them can be compared.
+ * Defines JSON values and prints their canonical form (RFC 8785).
+ *
+ * In that form members are sorted by UTF-16 code units, numbers are printed as ECMAScript prints them, and there is no
+ * white space. Equal values have equal bytes, so digests of them can be compared.
  */
 import { KernelError } from "./errors.ts";
 import { NESTING_DEPTH_MAX } from "./limits.ts";
@@ -61,7 +63,9 @@ function canonicalArray(values: readonly JsonValue[], depth: number): string {
 interface MemberOrder {
   /** Their places in the object, ascending by name. */
   readonly places: readonly number[];
-  /** For each of them what stands before its value: `{"name":` where it is the first that is printed, else `,"name":`. */
+  /**
+   * For each of them what stands before its value: `{"name":` where it is the first that is printed, else `,"name":`.
+   */
   readonly first: readonly string[];
   readonly next: readonly string[];
 }
@@ -92,7 +96,11 @@ function canonicalObject(value: JsonObject, depth: number): string {
   return `${text}}`;
 }
 
-function inOrder(members: readonly (JsonValue | undefined)[], { places, first, next }: MemberOrder, depth: number): string {
+function inOrder(
+  members: readonly (JsonValue | undefined)[],
+  { places, first, next }: MemberOrder,
+  depth: number,
+): string {
   let text = "";
   for (let at = 0; at < places.length; at += 1) {
     const member = members[places[at] as number];
@@ -115,7 +123,10 @@ const THOUSANDTHS_BELOW = 1_000_000;
 /** What stands behind the whole number, as `.5`, by thousandths; made when it is needed. */
 const fractions = new Array<string | undefined>(1000).fill(undefined);
 
-/** Durations have three decimals. Put together it costs less than by the engine, which looks for the shortest form, or for the number in a large cache. */
+/**
+ * Durations have three decimals. Put together it costs less than by the engine, which looks for the shortest form, or
+ * for the number in a large cache.
+ */
 function inThousandths(thousandths: number): string {
   const rest = thousandths % 1000;
   fractions[rest] ??= rest === 0 ? "" : String(rest / 1000).slice(1);

@@ -1,8 +1,8 @@
 /**
- * Holds the limits that several rooms share; every other limit stands beside its user.
+ * Collects limits of the kernel, in `limits/` by what they bound.
  *
- * Loops, queues, buffers, waits and inputs are bounded by such constants. Each names its unit last (`Bytes`, `Ms`, `Max` for
- * counts) and says why it has its value.
+ * Loops, queues, buffers, waits and inputs are bounded by a constant, from here or from the one file that uses it. Each
+ * constant here names its unit last (`Bytes`, `Ms`, `Max` for counts) and says why it has its value.
  */
 import { GIB, KIB, MIB } from "./bytes.ts";
 
@@ -31,7 +31,10 @@ export const MAX_REPEATED_ITEMS = 1000;
 
 // Approvals.
 
-/** Milliseconds that a call waits for a person at most: clients give up after a minute, and an answer has to reach them before. */
+/**
+ * Milliseconds that a call waits for a person at most: clients give up after a minute, and an answer has to reach them
+ * before.
+ */
 export const APPROVAL_WAIT_MAX_MS = 45_000;
 /** Characters of the reason that a decision gives. */
 export const APPROVAL_REASON_CHARACTERS_MAX = 1000;
@@ -56,9 +59,15 @@ export const INLINE_RESULT_BYTES_MAX = MIB;
 export const SHOWN_BYTES_MAX = 100 * 1000;
 /** Bytes of one stored object: the largest read that may be asked for must fit (`MAX_READ_LIMIT`). */
 export const CONTENT_BYTES_MAX = GIB;
-/** Bytes of one block of stored content: it is verified before it is handed out, so it is also what a stream keeps in memory. */
+/**
+ * Bytes of one block of stored content: it is verified before it is handed out, so it is also what a stream keeps in
+ * memory.
+ */
 export const CONTENT_BLOCK_BYTES = MIB;
-/** Milliseconds that a sender may pause between two pieces of an upload, and over RPC keep it waiting beyond its least rate. */
+/**
+ * Milliseconds that a sender may pause between two pieces of an upload, and over RPC keep it waiting beyond its least
+ * rate.
+ */
 export const CONTENT_STALL_MS = 60_000;
 /** Objects that one page of a listing has. */
 export const CONTENT_PAGE_MAX = 256;
@@ -75,7 +84,10 @@ export const LIST_ENTRIES_MAX = 10_000;
 export const LIST_DEPTH_MAX = 32;
 /** Path components looked at while explaining where a path leads. */
 export const LINK_STEPS_MAX = 10_000;
-/** Steps that the engine's own search may take in one edit call at worst; beyond it a slower search in linear time serves. */
+/**
+ * Steps that the engine's own search may take in one edit call at worst; beyond it a slower search in linear time
+ * serves.
+ */
 export const EDIT_NATIVE_STEPS_MAX = 200_000_000;
 
 // Gates.
@@ -87,16 +99,23 @@ export const GATE_FILE_BYTES_MAX = 256 * KIB;
 
 /** Bytes of a reference's name. */
 export const GIT_REF_BYTES_MAX = 250;
-/** Megabytes that a run of git may receive from a remote where the operator does not say: as much as one file may have. */
+/**
+ * Megabytes that a run of git may receive from a remote where the operator does not say: as much as one file may have.
+ */
 export const GIT_RECEIVED_MB = 1024;
-/** Megabytes that a run of git with a remote, and what is merged of it, may write where the operator does not say: packed, files take a quarter or less. */
+/**
+ * Megabytes that a run of git with a remote, and what is merged of it, may write where the operator does not say:
+ * packed, files take a quarter or less.
+ */
 export const GIT_WRITTEN_MB = 4096;
 
 // The ledger's writer, and cancellation.
 
 /** Ledger events in one write transaction. */
 export const LEDGER_BATCH_MAX = 1024;
-/** Bytes of one instance's spool; beyond it buffered events wait for the writer, so that a restart recovers it quickly. */
+/**
+ * Bytes of one instance's spool; beyond it buffered events wait for the writer, so that a restart recovers it quickly.
+ */
 export const LEDGER_SPOOL_BYTES_MAX = 64 * MIB;
 /** Milliseconds a running call has to end after its cancellation before it is abandoned. */
 export const CANCEL_GRACE_MS = 5_000;
@@ -105,7 +124,10 @@ export const CANCEL_GRACE_MS = 5_000;
 
 /** Bytes of one policy or configuration file. */
 export const CONFIG_FILE_BYTES_MAX = MIB;
-/** Bytes of a workspace's own configuration file: a stranger may have written it, and parsing takes more time than its size. */
+/**
+ * Bytes of a workspace's own configuration file: a stranger may have written it, and parsing takes more time than its
+ * size.
+ */
 export const WORKSPACE_CONFIG_BYTES_MAX = 16 * KIB;
 /** Policy files in one directory. */
 export const POLICY_FILES_MAX = 256;
@@ -134,7 +156,9 @@ export const TOKEN_BYTES = 32;
 export const LEASE_DEPTH_MAX = 16;
 /** Characters of a glob that has wildcards: matching takes time in proportion to them times those of the path. */
 export const GLOB_CHARACTERS_MAX = 1024;
-/** Characters of all globs of one list of zone patterns, braces written out: every path of every call is tried on them. */
+/**
+ * Characters of all globs of one list of zone patterns, braces written out: every path of every call is tried on them.
+ */
 export const GLOB_LIST_CHARACTERS_MAX = 32 * KIB;
 /** Milliseconds that one arming may last: a working day with a margin; who needs longer arms again, and says so. */
 export const ARMING_MAX_MS = 24 * 3_600_000;
@@ -154,7 +178,10 @@ export const STORE_LIST_MAX = 10_000;
 export const FRAME_BYTES_MAX = MAX_WRITE_SIZE + 64 * KIB;
 /** Nested messages or JSON containers: deeper input is an attack on the parser, no tool needs it. */
 export const NESTING_DEPTH_MAX = 64;
-/** Values in the arguments of one call: each that does not fit its schema becomes a problem of its own; no tool needs as many. */
+/**
+ * Values in the arguments of one call: each that does not fit its schema becomes a problem of its own; no tool needs as
+ * many.
+ */
 export const ARGUMENT_VALUES_MAX = 10_000;
 /** Milliseconds that a peer may take between the first and the last byte of a frame. */
 export const FRAME_STALL_MS = 30_000;
@@ -162,13 +189,21 @@ export const FRAME_STALL_MS = 30_000;
 export const SOCKET_PATH_BYTES_MAX = 107;
 /** Bytes of requests, whole or in part, that one framed socket holds for all its peers: four of the largest. */
 export const FRAMED_HELD_BYTES_MAX = 4 * FRAME_BYTES_MAX;
-/** Connections that the HTTP front door serves at once on one address: a client of HTTP/1.1 needs one for each call in flight. */
+/**
+ * Connections that the HTTP front door serves at once on one address: a client of HTTP/1.1 needs one for each call in
+ * flight.
+ */
 export const HTTP_CONNECTIONS_MAX = 2048;
-/** Bytes a second below which an upload over RPC is ended: its sender is on this machine, and keeps a place from others. */
+/**
+ * Bytes a second below which an upload over RPC is ended: its sender is on this machine, and keeps a place from others.
+ */
 export const UPLOAD_BYTES_PER_SECOND_MIN = 64 * KIB;
 /** Calls in flight on one connection or one stdio client; later ones wait unread. */
 export const CALLS_IN_FLIGHT_MAX = 256;
-/** Messages that a stdio client gets handled in one turn: their answers leave before the next are looked at, so that both sides work at once. */
+/**
+ * Messages that a stdio client gets handled in one turn: their answers leave before the next are looked at, so that
+ * both sides work at once.
+ */
 export const MESSAGES_PER_TURN_MAX = 32;
 /** Bytes of one JSON-RPC line: the largest write, escaped, plus room for its envelope. */
 export const LINE_BYTES_MAX = 2 * MAX_WRITE_SIZE;

@@ -1,8 +1,8 @@
 /**
  * Remembers the longest piece of work that this thread did without a pause, for whoever finds that the thread stood.
  *
- * Cheap enough for every call: two looks at the clock. Only work that can take long is named: planning mounts, a tool's own code.
- * INVARIANT: one for each thread, as each has its own modules.
+ * Cheap enough for every call: two looks at the clock. Only work that can take long is named: planning mounts, a tool's
+ * own code. INVARIANT: one for each thread, as each has its own modules.
  */
 
 /** Milliseconds of work without a pause that is remembered, in case the thread stood for it. */
@@ -16,7 +16,9 @@ export interface LongStep {
 
 let longest: LongStep | undefined;
 
-/** Does `work`, and remembers it as `what` if it took long. Of a promise only what happens before its first wait counts. */
+/**
+ * Does `work`, and remembers it as `what` if it took long. Of a promise only what happens before its first wait counts.
+ */
 export function asStep<Result>(what: string, work: () => Result): Result {
   const startedMs = performance.now();
   try {

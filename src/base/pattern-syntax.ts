@@ -1,8 +1,8 @@
 /**
  * Parses JavaScript's regular expressions into their syntax tree.
  *
- * The grammar is the package's; what a reader of the tree does not accept it refuses with `PatternProblem`. Callers bound the length of
- * what they parse. INVARIANT: what has a tree JavaScript accepts, too.
+ * The grammar is the package's; what a reader of the tree does not accept it refuses with `PatternProblem`. Callers
+ * bound the length of what they parse. INVARIANT: what has a tree JavaScript accepts, too.
  */
 import { type AST, RegExpParser, RegExpSyntaxError } from "@eslint-community/regexpp";
 

@@ -1,8 +1,10 @@
 /**
- * What is known of objects by the names of their members: most objects are of a few shapes, so that what follows from the
- * names alone is worked out once for each.
+ * Caches a value per object shape.
  *
- * What is remembered is bounded, and holds no values. INVARIANT: an answer is for exactly the names that were asked about.
+ * A shape is the list of an object's member names. Most objects are of a few shapes, so what follows from the names
+ * alone is computed once for each. The cache is bounded and holds no member values.
+ *
+ * INVARIANT: an answer is for exactly the names that were asked about.
  */
 
 /** Shapes remembered at a time; a power of two. */
@@ -23,8 +25,8 @@ export class Shapes<T> {
   readonly #seen: (Seen<T> | undefined)[] = new Array<undefined>(SHAPES_MAX).fill(undefined);
 
   /**
-   * What `work` says of `names`, as `Object.keys` gives them; `undefined` for names that did not come lately, or where `work`
-   * says so.
+   * What `work` says of `names`, as `Object.keys` gives them; `undefined` for names that did not come lately, or where
+   * `work` says so.
    */
   of(names: readonly string[], work: (names: readonly string[]) => T | undefined): T | undefined {
     if (names.length === 0 || names.length > NAMES_MAX) return undefined;
@@ -34,7 +36,8 @@ export class Shapes<T> {
       seen.known ??= work(seen.names);
       return seen.known;
     }
-    if (names.every((name) => name.length <= NAME_CHARACTERS_MAX)) this.#seen[slot] = { names: [...names], known: undefined };
+    if (names.every((name) => name.length <= NAME_CHARACTERS_MAX))
+      this.#seen[slot] = { names: [...names], known: undefined };
     return undefined;
   }
 }

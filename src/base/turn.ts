@@ -2,8 +2,8 @@
  * Turns of the event loop, and what this process wrote in them.
  *
  * What was asked once in a turn, of a database or a directory, need not be asked again for the requests of that turn:
- * they all arrived before the question. A request that follows from a later commit of another process arrives in a later turn. Commits
- * of this process end the turn at once, whichever connection made them.
+ * they all arrived before the question. A request that follows from a later commit of another process arrives in a
+ * later turn. Commits of this process end the turn at once, whichever connection made them.
  */
 
 let current = 0;

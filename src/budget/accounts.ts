@@ -1,7 +1,11 @@
 /**
- * Whose budgets a call draws on: its lease and every lease that one derives from, its session, and its principal in its workspace.
+ * Lists the budget accounts that a call draws on.
  *
- * INVARIANT: a restarted client stays the same principal, so that a new session does not refill what the principal has spent.
+ * They belong to its lease and every lease from which that one derives, to its session, and to its principal in its
+ * workspace.
+ *
+ * INVARIANT: a restarted client stays the same principal, so a new session does not refill what the principal has
+ * spent.
  */
 
 import type { Lease, LeaseBudget } from "../model/people/lease.ts";
@@ -31,11 +35,18 @@ export function sessionKey({ id }: Pick<Session, "id">): string {
 }
 
 /** The account, and the bucket, of a principal in a workspace. */
-export function principalKey({ userId, agentId, serviceRoot }: Pick<Session, "userId" | "agentId" | "serviceRoot">): string {
+export function principalKey({
+  userId,
+  agentId,
+  serviceRoot,
+}: Pick<Session, "userId" | "agentId" | "serviceRoot">): string {
   return `principal:${JSON.stringify([userId, agentId, serviceRoot])}`;
 }
 
-/** Whether a call under `lease` has to pay at all. INVARIANT: what a lease derives from is limited only where it is limited too. */
+/**
+ * Whether a call under `lease` has to pay at all. INVARIANT: what a lease derives from is limited only where it is
+ * limited too.
+ */
 export function mustPay(lease: Pick<Lease, "budget">, { session, principal }: SpendingLimits): boolean {
   return session !== undefined || principal !== undefined || isLimited(lease.budget);
 }
@@ -47,9 +58,19 @@ export function accountsOf(session: Session, leases: readonly Lease[], limits: S
     if (isLimited(budget)) accounts.push({ kind: "lease", key: leaseKey(id), limit: budget, ruleId: `LEASE:${id}` });
   }
   if (limits.session)
-    accounts.push({ kind: "session", key: sessionKey(session), ruleId: "LIMITS:per_session", ...periodic(limits.session) });
+    accounts.push({
+      kind: "session",
+      key: sessionKey(session),
+      ruleId: "LIMITS:per_session",
+      ...periodic(limits.session),
+    });
   if (limits.principal) {
-    accounts.push({ kind: "principal", key: principalKey(session), ruleId: "LIMITS:per_principal", ...periodic(limits.principal) });
+    accounts.push({
+      kind: "principal",
+      key: principalKey(session),
+      ruleId: "LIMITS:per_principal",
+      ...periodic(limits.principal),
+    });
   }
   return accounts;
 }

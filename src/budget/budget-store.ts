@@ -1,10 +1,10 @@
 /**
- * Port: what was spent and what is reserved, by account. An account is a lease, a session or a principal in a workspace; its
- * limits are not kept here, but come with each question.
+ * Port: what was spent and what is reserved, by account. An account is a lease, a session or a principal in a
+ * workspace; its limits are not kept here, but come with each question.
  *
  * INVARIANT: whatever the kernels that share a store do at once, what an account has spent and reserved in a period
- * together never exceeds a limit by a reservation. INVARIANT: a reservation ends once: settled, released, or adopted from an
- * instance that is gone.
+ * together never exceeds a limit by a reservation. INVARIANT: a reservation ends once: settled, released, or adopted
+ * from an instance that is gone.
  */
 
 import type { LeaseBudget } from "../model/people/lease.ts";
@@ -79,7 +79,10 @@ export interface Orphan extends Spender {
 export interface BudgetStore {
   /** Reserves for a new id. Survives a killed process. */
   readonly reserve: (wish: Wish, spender: Spender) => Promise<Reserved>;
-  /** Adds to what `wish.id` has reserved. Nothing is granted when that reservation is gone: rejects with `STORE_UNAVAILABLE`. */
+  /**
+   * Adds to what `wish.id` has reserved. Nothing is granted when that reservation is gone: rejects with
+   * `STORE_UNAVAILABLE`.
+   */
   readonly extend: (wish: Wish) => Promise<Reserved>;
   /** Ends a reservation: `spent` was spent, the rest is free again. False when `instance` has no such reservation. */
   readonly settle: (id: string, instance: string, spent: Amounts) => Promise<boolean>;

@@ -1,8 +1,8 @@
 /**
  * Budgets: what a call may spend is reserved before it runs and settled once after it.
  *
- * Trusts the store to add up. INVARIANT: what cannot be reserved is not executed; what cannot be settled stays reserved, so that
- * a budget may be used less than it allows and never more.
+ * Trusts the store to add up. INVARIANT: what cannot be reserved is not executed; what cannot be settled stays
+ * reserved, so that a budget may be used less than it allows and never more.
  */
 import type { Clock } from "../base/clock.ts";
 import { KernelError } from "../base/errors.ts";
@@ -14,7 +14,10 @@ import type { Account } from "./accounts.ts";
 import type { BudgetStore, Spender, Wish } from "./budget-store.ts";
 import { exceeded } from "./exceeded.ts";
 
-/** Settlements that could not be written and are tried again; beyond it the oldest stay reserved until the kernel has ended. */
+/**
+ * Settlements that could not be written and are tried again; beyond it the oldest stay reserved until the kernel has
+ * ended.
+ */
 const UNSETTLED_MAX = 4096;
 
 /** What budgets need of their kernel. */
@@ -37,7 +40,10 @@ export interface Reservation {
   readonly granted: Amounts;
   /** What is limited at all; the rest is only counted. */
   readonly limited: ReadonlySet<BudgetMember>;
-  /** Reserves more; the denial says what is exhausted. @throws KernelError when the store cannot say; nothing more is granted then */
+  /**
+   * Reserves more; the denial says what is exhausted. @throws KernelError when the store cannot say; nothing more is
+   * granted then
+   */
   readonly extend: (more: Need) => Promise<Verdict<Amounts>>;
   /** Whether it still stands. */
   readonly stands: () => Promise<boolean>;
@@ -56,9 +62,15 @@ export class Budgets {
 
   /**
    * Reserves for a call; `durable`: a power failure does not undo it.
-   * @throws KernelError STORE_UNAVAILABLE or STORE_CORRUPT when nobody can say what is left; the call must not be executed then
+   * @throws KernelError STORE_UNAVAILABLE or STORE_CORRUPT when nobody can say what is left; the call must not be
+   * executed then
    */
-  async reserve(accounts: readonly Account[], need: Need, spender: Spender, durable: boolean): Promise<Verdict<Reservation>> {
+  async reserve(
+    accounts: readonly Account[],
+    need: Need,
+    spender: Spender,
+    durable: boolean,
+  ): Promise<Verdict<Reservation>> {
     const { store, random } = this.#parts;
     await this.#settleAgain();
     const id = newId("bud", random);
@@ -79,7 +91,11 @@ export class Budgets {
   }
 
   #wish(id: string, accounts: readonly Account[], { least, most }: Need): Wish {
-    const limited = accounts.map(({ key, limit, periodMs }) => ({ key, limit, ...(periodMs !== undefined && { periodMs }) }));
+    const limited = accounts.map(({ key, limit, periodMs }) => ({
+      key,
+      limit,
+      ...(periodMs !== undefined && { periodMs }),
+    }));
     return { id, instance: this.#parts.instanceId, accounts: limited, least, most, nowMs: this.#parts.clock.nowMs() };
   }
 

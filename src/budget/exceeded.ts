@@ -1,4 +1,8 @@
-/** The denial of a call that nothing is left for: what is exhausted, how much there was, and the narrowest change that would allow it. */
+/**
+ * Builds the denial of a call whose budget is exhausted.
+ *
+ * The denial says what is exhausted, how much there was, and the narrowest change that would allow the call.
+ */
 
 import type { Denial } from "../model/outcome/decision.ts";
 import { BUDGET_WORDS, printAmount } from "../model/spending/budget-text.ts";

@@ -1,8 +1,11 @@
 /**
- * Settles the reservations of kernels that are gone: nobody knows how much of them was spent, so all of it counts as spent.
+ * Settles the budget reservations of kernels that are gone.
  *
- * Trusts `isAlive` that an instance which is gone never comes back. INVARIANT: each is settled once, however many kernels start at the
- * same time, because one of them adopts it; one that dies meanwhile leaves it to the next.
+ * Nobody knows how much of them was spent, so all of it counts as spent. `isAlive` is trusted that an instance which is
+ * gone never comes back.
+ *
+ * INVARIANT: each reservation is settled once, however many kernels start at the same time, because one of them adopts
+ * it. A kernel that dies meanwhile leaves it to the next.
  */
 
 import type { EventSink } from "../model/outcome/event.ts";
@@ -24,7 +27,8 @@ export interface OrphanParts {
 }
 
 /**
- * Counts as spent what dead kernels had reserved, and records it: first the record, then the amount, so that nothing is taken without one.
+ * Counts as spent what dead kernels had reserved, and records it: first the record, then the amount, so that nothing is
+ * taken without one.
  * @returns how many reservations were settled
  * @throws KernelError STORE_UNAVAILABLE, STORE_CORRUPT or LEDGER_UNAVAILABLE; the rest stays reserved
  */
@@ -45,7 +49,15 @@ export async function settleOrphans(parts: OrphanParts): Promise<number> {
 
 async function record({ ledger, nowMs }: OrphanParts, orphan: Orphan, holder: string): Promise<void> {
   const { sessionId, actor, requestId, accounts, amounts, atMs } = orphan;
-  const spent = Object.fromEntries(BUDGET_MEMBERS.filter((member) => amounts[member] > 0).map((member) => [member, amounts[member]]));
-  const payload = { instanceId: holder, reason: "instance_gone", accounts, consumed: spent, reservedAt: new Date(atMs).toISOString() };
+  const spent = Object.fromEntries(
+    BUDGET_MEMBERS.filter((member) => amounts[member] > 0).map((member) => [member, amounts[member]]),
+  );
+  const payload = {
+    instanceId: holder,
+    reason: "instance_gone",
+    accounts,
+    consumed: spent,
+    reservedAt: new Date(atMs).toISOString(),
+  };
   await ledger.record({ type: "budget_settled", sessionId, actor, requestId, timeMs: nowMs, payload }, "durable");
 }

@@ -1,8 +1,9 @@
 /**
- * Port: token buckets. A bucket holds at most `burst` calls and fills by `callsPerMinute`; a kernel takes some at a time.
+ * Port: token buckets. A bucket holds at most `burst` calls and fills by `callsPerMinute`; a kernel takes some at a
+ * time.
  *
- * INVARIANT: what lies in a bucket and what kernels hold of it together never exceeds its burst, so that all kernels together admit no
- * more than one would.
+ * INVARIANT: what lies in a bucket and what kernels hold of it together never exceeds its burst, so that all kernels
+ * together admit no more than one would.
  */
 import type { RateLimit } from "../model/spending/spending-limits.ts";
 

@@ -1,8 +1,9 @@
 /**
  * Rate limits: a call takes one from each of its token buckets, or is told how long to wait.
  *
- * A kernel takes a few calls of a bucket at once and admits the next ones from memory. INVARIANTS: what it holds counts as taken in
- * the store for as long as it may be used; a call that is not admitted takes nothing; one transaction at a time.
+ * A kernel takes a few calls of a bucket at once and admits the next ones from memory. INVARIANTS: what it holds counts
+ * as taken in the store for as long as it may be used; a call that is not admitted takes nothing; one transaction at a
+ * time.
  */
 import type { Clock } from "../base/clock.ts";
 
@@ -16,9 +17,15 @@ import type { BucketWish, RateStore } from "./rate-store.ts";
 const RATE_SLICE_PART = 1 / 16;
 /** Calls that a kernel takes of a bucket at once at most. */
 const RATE_SLICE_CALLS_MAX = 64;
-/** Milliseconds that a kernel may keep a part of a bucket: what it does not use meanwhile is not kept from others for longer. */
+/**
+ * Milliseconds that a kernel may keep a part of a bucket: what it does not use meanwhile is not kept from others for
+ * longer.
+ */
 export const RATE_SLICE_MS = 250;
-/** Milliseconds by which a part of a bucket counts as taken beyond `RATE_SLICE_MS`, because clocks and threads are not exact. */
+/**
+ * Milliseconds by which a part of a bucket counts as taken beyond `RATE_SLICE_MS`, because clocks and threads are not
+ * exact.
+ */
 const RATE_SLICE_MARGIN_MS = 250;
 /** Buckets of which a kernel keeps parts in memory; the oldest go first, and what they held is lost. */
 const RATE_BUCKETS_KEPT_MAX = 4096;
@@ -93,7 +100,9 @@ export class Rates {
   #returnLater(): void {
     this.#returning ??= setTimeout(() => {
       this.#returning = undefined;
-      this.#taking = this.#taking.then(() => this.#giveBack(({ untilMs }) => this.#parts.clock.monotonicMs() >= untilMs));
+      this.#taking = this.#taking.then(() =>
+        this.#giveBack(({ untilMs }) => this.#parts.clock.monotonicMs() >= untilMs),
+      );
     }, RATE_SLICE_MS).unref();
   }
 
@@ -115,12 +124,18 @@ export class Rates {
     const untilMs = clock.monotonicMs() + RATE_SLICE_MS;
     const nowMs = clock.nowMs();
     const wishes = missing.map((bucket) => this.#wish(bucket));
-    const taken = await store.take({ instance: instanceId, buckets: wishes, nowMs, untilMs: nowMs + RATE_SLICE_MS + RATE_SLICE_MARGIN_MS });
+    const taken = await store.take({
+      instance: instanceId,
+      buckets: wishes,
+      nowMs,
+      untilMs: nowMs + RATE_SLICE_MS + RATE_SLICE_MARGIN_MS,
+    });
     if (taken.kind === "empty") {
       for (const { key } of present) this.#unuse(key);
       return tooFast(taken.key, taken.retryAfterMs);
     }
-    for (const [index, { key, limit }] of missing.entries()) this.#keep(key, { calls: (taken.calls[index] ?? 1) - 1, limit, untilMs });
+    for (const [index, { key, limit }] of missing.entries())
+      this.#keep(key, { calls: (taken.calls[index] ?? 1) - 1, limit, untilMs });
     this.#purge(nowMs);
     return undefined;
   }

@@ -6,8 +6,8 @@ import { ToolFailure } from "../model/outcome/failure.ts";
 import { contentCancelled } from "../model/work/content-failures.ts";
 
 /**
- * `chunks`, ended by `signal`, by a pause of more than `stallMs`, and once the sender was waited for longer than that and what
- * its bytes take at the least rate: pauses that are short, but many, would keep its place as well.
+ * `chunks`, ended by `signal`, by a pause of more than `stallMs`, and once the sender was waited for longer than that
+ * and what its bytes take at the least rate: pauses that are short, but many, would keep its place as well.
  */
 export async function* boundedChunks(
   chunks: AsyncIterable<Uint8Array>,

@@ -1,9 +1,10 @@
 /**
  * The port behind which content and artifacts are kept.
  *
- * A store keeps bytes under their BLAKE3-256, says who stored them, and never hands out bytes that do not fit their hash.
- * INVARIANT: what an artifact or the ledger refers to is never collected. INVARIANT: content is acknowledged only once it
- * would survive a power failure. Operational failures are `KernelError`s; what agents may be told is a `ToolFailure`.
+ * A store keeps bytes under their BLAKE3-256, says who stored them, and never hands out bytes that do not fit their
+ * hash. INVARIANT: what an artifact or the ledger refers to is never collected. INVARIANT: content is acknowledged only
+ * once it would survive a power failure. Operational failures are `KernelError`s; what agents may be told is a
+ * `ToolFailure`.
  */
 
 import type { Label } from "../model/outcome/label.ts";
@@ -61,7 +62,9 @@ export interface Publisher extends ContentOwner {
 }
 
 /** What came of publishing: `taken` when the id stands for other content, `missing` when the content is not stored. */
-export type Published = { readonly kind: "published"; readonly artifact: Artifact } | { readonly kind: "taken" | "missing" };
+export type Published =
+  | { readonly kind: "published"; readonly artifact: Artifact }
+  | { readonly kind: "taken" | "missing" };
 
 /** Content and artifacts of one state directory, as the kernel uses them. */
 export interface ContentStore {
@@ -69,18 +72,26 @@ export interface ContentStore {
    * Receives bytes into a temporary place.
    * @throws ToolFailure CONTENT_MISMATCH, CONTENT_TOO_LARGE, RESOURCE_BUSY, DISK_FULL or CANCELLED; nothing stays then
    */
-  readonly stage: (chunks: AsyncIterable<Uint8Array>, announced: AnnouncedContent, signal: AbortSignal) => Promise<StagedContent>;
+  readonly stage: (
+    chunks: AsyncIterable<Uint8Array>,
+    announced: AnnouncedContent,
+    signal: AbortSignal,
+  ) => Promise<StagedContent>;
   /** The content as `owner` stored it, if they did. */
   readonly find: (hash: string, owner: ContentOwner) => Promise<StoredContent | undefined>;
   /** The artifact of a workspace. */
   readonly findArtifact: (workspace: string, id: string) => Promise<Artifact | undefined>;
-  /** The artifacts of a workspace that name this content, in order of their ids: those after the id `after`, at most `ARTIFACTS_PAGE_MAX`. */
+  /**
+   * The artifacts of a workspace that name this content, in order of their ids: those after the id `after`, at most
+   * `ARTIFACTS_PAGE_MAX`.
+   */
   readonly artifactsOf: (workspace: string, hash: string, after: string) => Promise<readonly Artifact[]>;
   /** Publishes stored content under an id that the workspace has not given yet (CTR-0020, CTR-0021). */
   readonly publish: (wish: ArtifactWish, publisher: Publisher) => Promise<Published>;
   /**
-   * Verified bytes, block by block; no block leaves before it was compared with its hash. Memory that is `lent` is used again once the
-   * next block is asked for, which spares much of the work; blocks with memory of their `own` may be kept.
+   * Verified bytes, block by block; no block leaves before it was compared with its hash. Memory that is `lent` is used
+   * again once the next block is asked for, which spares much of the work; blocks with memory of their `own` may be
+   * kept.
    * @throws (while iterating) ToolFailure CONTENT_CORRUPT, or CONTENT_NOT_FOUND when it is not stored any more
    */
   readonly read: (hash: string, offset: number, length: number, memory?: BlockMemory) => AsyncIterable<Uint8Array>;
@@ -118,7 +129,10 @@ export interface ContentProblem {
 export interface ContentInventory {
   /** Objects after the hash `after`, in order of their hashes, at most `count`. */
   readonly list: (after: string, count: number) => Promise<readonly ListedContent[]>;
-  /** Re-hashes one object and compares its row with its file: what is wrong with it, or `undefined`; also for what is not stored. */
+  /**
+   * Re-hashes one object and compares its row with its file: what is wrong with it, or `undefined`; also for what is
+   * not stored.
+   */
   readonly inspect: (hash: string) => Promise<string | undefined>;
   /** Artifacts and references whose content is not stored, at most `count`. */
   readonly dangling: (count: number) => Promise<readonly ContentProblem[]>;
@@ -137,8 +151,8 @@ export interface ContentMaintenance extends ContentInventory {
   /** Removes what nothing refers to and what is older than `graceMs`. */
   readonly collect: (graceMs: number, nowMs: number, dryRun: boolean) => Promise<CollectionReport>;
   /**
-   * Makes the references those that `entries` name, which are all that the ledger has; references younger than `graceMs`
-   * stay, because their entries may not have reached the chain yet.
+   * Makes the references those that `entries` name, which are all that the ledger has; references younger than
+   * `graceMs` stay, because their entries may not have reached the chain yet.
    */
   readonly rebuildReferences: (
     entries: AsyncIterable<LedgerReference & { readonly hash: string }>,

@@ -1,4 +1,4 @@
-/** What is shown of a text that is too long to be shown: its beginning, and where the whole is. Pure. */
+/** Previews a text that is too long to show: its beginning, and where the whole is. Pure. */
 import type { JsonObject } from "../base/json.ts";
 
 /** JSON Schema (2020-12) of the data that stands for a result that is too large to be shown. */
@@ -15,8 +15,8 @@ export const CUT_RESULT_SCHEMA: JsonObject = {
 };
 
 /**
- * As much of the beginning of `text` as fits `bytesMax` bytes, also when it is printed as a JSON string; whole characters
- * only. What is cut is printed JSON, in which no byte takes more than two when it is printed again.
+ * As much of the beginning of `text` as fits `bytesMax` bytes, also when it is printed as a JSON string; whole
+ * characters only. What is cut is printed JSON, in which no byte takes more than two when it is printed again.
  */
 export function preview(text: string, bytesMax: number): string {
   const whole = cut(text, bytesMax);

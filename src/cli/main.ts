@@ -72,7 +72,8 @@ for (const add of [
 try {
   await program.parseAsync();
 } catch (error) {
-  if (error instanceof KernelError && error.code !== "INTERNAL") say(`handrail: ${error.message.split("\n").map(visible).join("\n")}`);
+  if (error instanceof KernelError && error.code !== "INTERNAL")
+    say(`handrail: ${error.message.split("\n").map(visible).join("\n")}`);
   else say(`handrail: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   process.exitCode = EXIT_FAILURE;
 }

@@ -6,7 +6,12 @@
  */
 import * as z from "zod";
 import { KernelError } from "../base/errors.ts";
-import { CONFIG_FILE_BYTES_MAX, MAX_PATH_LEN, SESSION_LIFETIME_MAX_MS, WORKSPACE_CONFIG_BYTES_MAX } from "../base/limits.ts";
+import {
+  CONFIG_FILE_BYTES_MAX,
+  MAX_PATH_LEN,
+  SESSION_LIFETIME_MAX_MS,
+  WORKSPACE_CONFIG_BYTES_MAX,
+} from "../base/limits.ts";
 import { PRESET_NAMES } from "../model/people/preset.ts";
 import { BUILT_IN_ROLES, ROLE_PATTERN } from "../model/people/role.ts";
 import { CONFIG_PROBLEMS_LISTED_MAX } from "./files/gate-file.ts";
@@ -28,7 +33,10 @@ const SESSION_LIFETIME_MS = 12 * 3_600_000;
 
 const listOf = <T extends z.ZodType>(entry: T) => z.array(entry).max(CONFIG_LIST_ENTRIES_MAX);
 const patterns = listOf(z.string().min(1).max(MAX_PATH_LEN));
-/** A directory below the project root, as `a/b`: paths are compared with it as they are, so no other spelling may be left. */
+/**
+ * A directory below the project root, as `a/b`: paths are compared with it as they are, so no other spelling may be
+ * left.
+ */
 const directory = z
   .string()
   .max(MAX_PATH_LEN)
@@ -133,9 +141,9 @@ export async function parseSettings(text: string, name: string): Promise<Setting
 }
 
 /**
- * What a workspace may carry in its own `handrail.yaml`: it can hide and protect. `files.shared` opens directories of the
- * project to reading, and `toolchain` says which programs the tests and the linter are: those widen, and have no effect until the operator trusts the
- * very file.
+ * What a workspace may carry in its own `handrail.yaml`: it can hide and protect. `files.shared` opens directories of
+ * the project to reading, and `toolchain` says which programs the tests and the linter are: those widen, and have no
+ * effect until the operator trusts the very file.
  */
 export const workspaceSettingsSchema = z.strictObject({
   tools: tools.omit({ enabled: true }).prefault({}),
@@ -182,7 +190,9 @@ function accept<T extends z.ZodType>(schema: T, value: unknown, name: string): z
   if (parsed.success) return parsed.data;
   const { issues } = parsed.error;
   const listed = issues.slice(0, CONFIG_PROBLEMS_LISTED_MAX);
-  const problems = listed.map((issue) => shortened(`${issue.path.join(".") || "file"}: ${issue.message.toLowerCase()}`));
+  const problems = listed.map((issue) =>
+    shortened(`${issue.path.join(".") || "file"}: ${issue.message.toLowerCase()}`),
+  );
   const more = issues.length - problems.length;
   throw new KernelError("CONFIG_INVALID", `\`${name}\`: ${problems.join("; ")}${more > 0 ? `; and ${more} more` : ""}`);
 }

@@ -1,8 +1,8 @@
 /**
  * Changes which roles a workspace grants in the text of the operator's `handrail.yaml`, and nothing else in it.
  *
- * Pure: text in, text out. Comments and order stay. INVARIANT: what the new text says differs from the old one in this one
- * list, or in one new entry that grants what it would without it; a text where that cannot be had is refused.
+ * Pure: text in, text out. Comments and order stay. INVARIANT: what the new text says differs from the old one in this
+ * one list, or in one new entry that grants what it would without it; a text where that cannot be had is refused.
  */
 import { Buffer } from "node:buffer";
 import { isDeepStrictEqual } from "node:util";
@@ -31,7 +31,8 @@ export async function editRoles(text: string, name: string, { index, path, roles
   entry.set("roles", listOf(document, entry.get("roles", true), roles));
   const edited = document.toString({ lineWidth: 0, flowCollectionPadding: /\[ /.test(text) });
   if (Buffer.byteLength(edited) > CONFIG_FILE_BYTES_MAX) throw byHand(name);
-  if (!isDeepStrictEqual(await parseSettings(edited, name), expected(before, { index, path, roles }))) throw byHand(name);
+  if (!isDeepStrictEqual(await parseSettings(edited, name), expected(before, { index, path, roles })))
+    throw byHand(name);
   return edited;
 }
 
@@ -76,5 +77,8 @@ function expected(before: Settings, { index, path, roles }: RoleEdit): Settings 
 }
 
 function byHand(name: string): KernelError {
-  return new KernelError("CONFIG_INVALID", `\`${name}\` is written so that it cannot be changed safely; change workspaces[].roles by hand`);
+  return new KernelError(
+    "CONFIG_INVALID",
+    `\`${name}\` is written so that it cannot be changed safely; change workspaces[].roles by hand`,
+  );
 }

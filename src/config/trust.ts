@@ -1,6 +1,8 @@
 /**
- * Trust: the operator's word that the configuration files of one workspace, byte for byte as they were, may do what an
- * untrusted one may not. Pure: text and digests in, answers out.
+ * Checks the configuration files of a workspace against the digests that the operator trusts.
+ *
+ * Trust is the operator's word that these files, byte for byte as they were, may do what those of an untrusted
+ * workspace may not. Pure: text and digests in, answers out.
  *
  * INVARIANT: a workspace is trusted only if every file that is read from it has exactly the digest that was pinned, and
  * every file that was absent still is.
@@ -10,7 +12,10 @@ import { KernelError } from "../base/errors.ts";
 import { blake3Hex } from "../base/hash.ts";
 import { MAX_PATH_LEN } from "../base/limits.ts";
 
-/** The configuration files that are read from a workspace. A pin names each of them, so that a new one asks for new trust. */
+/**
+ * The configuration files that are read from a workspace. A pin names each of them, so that a new one asks for new
+ * trust.
+ */
 export const WORKSPACE_FILES = ["handrail.yaml"] as const;
 /** One of them. */
 export type WorkspaceFile = (typeof WORKSPACE_FILES)[number];
@@ -46,7 +51,8 @@ export function printPin(value: WorkspacePin): string {
  * @throws KernelError CONFIG_INVALID when it is none, or lies under another workspace's name
  */
 export function parsePin(text: string, name: string): WorkspacePin {
-  const refuse = (why: string) => new KernelError("CONFIG_INVALID", `\`${name}\` ${why}; remove it and run \`handrail trust\` again`);
+  const refuse = (why: string) =>
+    new KernelError("CONFIG_INVALID", `\`${name}\` ${why}; remove it and run \`handrail trust\` again`);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -56,7 +62,8 @@ export function parsePin(text: string, name: string): WorkspacePin {
   }
   const parsed = pin.safeParse(value);
   if (!parsed.success) throw refuse("is no record of trust");
-  if (!name.endsWith(pinFileName(parsed.data.workspace))) throw refuse(`does not belong to the workspace \`${parsed.data.workspace}\``);
+  if (!name.endsWith(pinFileName(parsed.data.workspace)))
+    throw refuse(`does not belong to the workspace \`${parsed.data.workspace}\``);
   return parsed.data;
 }
 

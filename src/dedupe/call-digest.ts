@@ -1,6 +1,8 @@
 /**
- * What makes two calls the same call: tool, arguments and the form of the reply. Digested with a secret, because the
- * arguments may hold short secrets of their own, which could be guessed from a plain digest.
+ * Digests what makes two calls the same call: tool, arguments and the form of the reply.
+ *
+ * The digest is made with a secret, because the arguments may hold short secrets of their own that could be guessed
+ * from a plain digest.
  */
 import { utf8 } from "../base/bytes.ts";
 import { blake3Salted } from "../base/hash.ts";

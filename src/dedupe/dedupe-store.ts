@@ -1,9 +1,10 @@
 /**
- * Port: calls that must be executed at most once, and what came of them. A row is claimed by one kernel instance, marked
- * as begun before its effect, and then holds the answer, or goes away when there is none to keep.
+ * Port: calls that must be executed at most once, and what came of them. A row is claimed by one kernel instance,
+ * marked as begun before its effect, and then holds the answer, or goes away when there is none to keep.
  *
- * INVARIANT: of all kernels that share a store exactly one gets `claimed` for a key, until that one releases it. INVARIANT:
- * what an instance claimed is changed by nobody else, except by `takeOver`, which names the holder it takes it from.
+ * INVARIANT: of all kernels that share a store exactly one gets `claimed` for a key, until that one releases it.
+ * INVARIANT: what an instance claimed is changed by nobody else, except by `takeOver`, which names the holder it takes
+ * it from.
  */
 
 /** What a call is known by: the session, and the key that its caller chose. */
@@ -35,7 +36,9 @@ export interface HeldClaim {
   /** The effect may have happened. */
   readonly begun: boolean;
   readonly sinceMs: number;
-  /** The answer that its holder was about to give, if it came so far. Whether that is true only the evidence can say. */
+  /**
+   * The answer that its holder was about to give, if it came so far. Whether that is true only the evidence can say.
+   */
   readonly prepared?: KeptRecord;
 }
 
@@ -56,7 +59,9 @@ export interface DedupeStore {
   readonly supersede: (request: ClaimRequest) => Promise<boolean>;
   /** Marks the claim as begun. Durable once resolved; false when the holder has no such claim. */
   readonly begin: (key: DedupeKey, holder: string) => Promise<boolean>;
-  /** Puts the answer beside a begun claim, where it survives a killed process; false when the holder has no such claim. */
+  /**
+   * Puts the answer beside a begun claim, where it survives a killed process; false when the holder has no such claim.
+   */
   readonly prepare: (key: DedupeKey, holder: string, record: KeptRecord) => Promise<boolean>;
   /** Turns the claim into a kept answer, which survives a killed process; false when the holder has no such claim. */
   readonly keep: (key: DedupeKey, holder: string, record: KeptRecord, nowMs: number) => Promise<boolean>;

@@ -1,10 +1,12 @@
 /**
- * Replay protection (CTR-0003): calls with the same key in one session are executed at most once, and all get the first
- * answer. Inside a kernel by single flight, across kernels and restarts by claims in the store.
+ * Executes calls with the same dedupe key in one session at most once (CTR-0003).
  *
- * Trusts `isAlive` that an instance which is gone never comes back. INVARIANTS: a call goes on only with a claim that
- * nobody else holds; a claim is settled once, whatever came of the call; a claim that was begun by an instance that is
- * gone is never executed again while it is remembered, its outcome is unknown.
+ * This is replay protection: all such calls get the first answer. Inside one kernel it works by single flight, across
+ * kernels and restarts by claims in the store. `isAlive` is trusted that an instance which is gone never comes back.
+ *
+ * INVARIANTS: A call goes on only with a claim that nobody else holds. A claim is settled once, whatever came of the
+ * call. A claim that was begun by an instance that is gone is never executed again while it is remembered. Its outcome
+ * is unknown unless the evidence recorded it.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { equalInConstantTime } from "../base/bytes.ts";
@@ -66,8 +68,8 @@ export interface Claim {
   /** Says that the effect is about to happen. @throws KernelError STORE_UNAVAILABLE, and then it must not happen */
   readonly begin: () => Promise<void>;
   /**
-   * Puts the answer aside before its outcome is recorded, so that a kernel that is killed afterwards leaves both. Never rejects: without it
-   * a killed kernel leaves an unknown outcome.
+   * Puts the answer aside before its outcome is recorded, so that a kernel that is killed afterwards leaves both. Never
+   * rejects: without it a killed kernel leaves an unknown outcome.
    */
   readonly prepare: (answer: CallResponse, execution: Execution, intent: number, seen?: Mark) => Promise<void>;
   /** Keeps the answer or gives the claim up. Never rejects: what the call did stands either way. */
@@ -98,7 +100,8 @@ export class Dedupe {
 
   /**
    * Decides whether a call with a key is executed, now or after a wait.
-   * @throws KernelError STORE_UNAVAILABLE or STORE_CORRUPT when the store cannot say; the call must not be executed then
+   * @throws KernelError STORE_UNAVAILABLE or STORE_CORRUPT when the store cannot say; the call must not be executed
+   * then
    */
   async enter(keyed: KeyedCall, signal: AbortSignal): Promise<Entry> {
     const { clock } = this.#parts;
@@ -111,7 +114,10 @@ export class Dedupe {
       if (boarding.kind === "lead") {
         const entry = await this.#leadOn(boarding, keyed, deadlineMs, signal);
         // A store that another process keeps busy takes time too before it answers.
-        return { ...entry, waited: isBehind || boarding.waited || clock.monotonicMs() - startedMs >= DEDUPE_POLL_MIN_MS };
+        return {
+          ...entry,
+          waited: isBehind || boarding.waited || clock.monotonicMs() - startedMs >= DEDUPE_POLL_MIN_MS,
+        };
       }
       if (boarding.kind !== "landed") return { kind: "failure", failure: failureOf(boarding.kind), waited: false };
       const entry = entryOf(boarding.landing, keyed);
@@ -132,7 +138,9 @@ export class Dedupe {
     }
   }
 
-  /** Claims the key, waiting for other kernels; or says what there is instead, and whether that holds for all who wait. */
+  /**
+   * Claims the key, waiting for other kernels; or says what there is instead, and whether that holds for all who wait.
+   */
   async #claim(keyed: KeyedCall, deadlineMs: number, signal: AbortSignal): Promise<Found> {
     await this.#purge().catch(this.#parts.onInternalError); // a store that is down says so to the claim
     for (let pauseMs = DEDUPE_POLL_MIN_MS; ; pauseMs = Math.min(DEDUPE_POLL_MAX_MS, pauseMs * 1.5)) {
@@ -162,13 +170,17 @@ export class Dedupe {
     }
     if (await this.#isGone(outcome.holder)) {
       const isForgotten = outcome.sinceMs < request.forgetBeforeMs;
-      if (!outcome.begun || isForgotten) return (await this.#parts.store.takeOver(request, outcome)) ? { kind: "claimed" } : undefined;
+      if (!outcome.begun || isForgotten)
+        return (await this.#parts.store.takeOver(request, outcome)) ? { kind: "claimed" } : undefined;
       return isSame ? this.#recorded(request, outcome) : CONFLICT();
     }
     return isSame ? undefined : CONFLICT();
   }
 
-  /** What the evidence says of a call whose kernel is gone: the answer that was put aside counts if its outcome was recorded. */
+  /**
+   * What the evidence says of a call whose kernel is gone: the answer that was put aside counts if its outcome was
+   * recorded.
+   */
   async #recorded(key: DedupeKey, { holder, prepared }: HeldClaim): Promise<Found> {
     const unknown: Found = { kind: "failure", failure: outcomeUnknown() };
     if (prepared === undefined) return unknown;
@@ -191,7 +203,14 @@ export class Dedupe {
   #request(keyed: KeyedCall): ClaimRequest {
     const nowMs = this.#parts.clock.nowMs();
     const { sessionId, dedupeKey, call } = keyed;
-    return { sessionId, dedupeKey, call, holder: this.#parts.instanceId, nowMs, forgetBeforeMs: nowMs - DEDUPE_KEPT_MS };
+    return {
+      sessionId,
+      dedupeKey,
+      call,
+      holder: this.#parts.instanceId,
+      nowMs,
+      forgetBeforeMs: nowMs - DEDUPE_KEPT_MS,
+    };
   }
 
   #claimOf(key: KeyedCall, land: (landing: Landing) => void): Claim {
@@ -207,12 +226,15 @@ export class Dedupe {
         await store.prepare(key, instanceId, record).catch(onInternalError);
       },
       settle: async (answer, execution, seen) => {
-        const kept = isKept(answer.outcome, execution) ? { answer, basis: key.basis, ...(seen && { seen }) } : undefined;
+        const kept = isKept(answer.outcome, execution)
+          ? { answer, basis: key.basis, ...(seen && { seen }) }
+          : undefined;
         try {
           if (kept) await store.keep(key, instanceId, encodeAnswer(kept), clock.nowMs());
           else await store.release(key, instanceId);
         } catch (error) {
-          // The claim stays: while this kernel lives it knows it for one of its own, and afterwards for that of a dead one.
+          // The claim stays: while this kernel lives it knows it for one of its own, and afterwards for that of a dead
+          // one.
           onInternalError(error);
         }
         land(kept ? { kind: "kept", kept } : { kind: "next" });
@@ -251,7 +273,10 @@ type Found =
 
 const CONFLICT = (): Found => ({ kind: "failure", failure: conflict() });
 
-function entryOf(landing: Exclude<Landing, { kind: "next" }>, { basis }: KeyedCall): Exclude<Unwaited, { kind: "go_on" }> {
+function entryOf(
+  landing: Exclude<Landing, { kind: "next" }>,
+  { basis }: KeyedCall,
+): Exclude<Unwaited, { kind: "go_on" }> {
   if (landing.kind === "broken") throw landing.error;
   if (landing.kind !== "kept") return landing;
   const { kept } = landing;

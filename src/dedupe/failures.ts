@@ -1,4 +1,8 @@
-/** How replay protection refuses. None of these calls was executed. */
+/**
+ * Builds the failures of calls that replay protection refuses.
+ *
+ * None of the refused calls was executed.
+ */
 
 import { ToolFailure } from "../model/outcome/failure.ts";
 import type { Boarding } from "./flights.ts";
@@ -7,12 +11,17 @@ import { DEDUPE_POLL_MAX_MS, DEDUPE_PURGE_PAUSE_MS, DEDUPE_WAIT_MS } from "./lim
 /** The key belongs to another call. */
 export function conflict(): ToolFailure {
   const message = "the dedupe key was used for another call in this session";
-  return new ToolFailure("DEDUPE_CONFLICT", message, "give each call a key of its own; repeat a call with the same arguments only");
+  return new ToolFailure(
+    "DEDUPE_CONFLICT",
+    message,
+    "give each call a key of its own; repeat a call with the same arguments only",
+  );
 }
 
 /** The kernel that executed the call is gone, and nobody knows how far it came. */
 export function outcomeUnknown(): ToolFailure {
-  const message = "the kernel that executed this call ended before its outcome was kept, so the call may have taken effect";
+  const message =
+    "the kernel that executed this call ended before its outcome was kept, so the call may have taken effect";
   return new ToolFailure(
     "OUTCOME_UNKNOWN",
     message,
@@ -29,7 +38,8 @@ export function busy(): ToolFailure {
 /** The session keeps as many answers as it may while room is short. */
 export function full(): ToolFailure {
   const message = "this session has its share of the answers that can be kept for dedupe keys";
-  const next = "send the call without a dedupe key, or again when older answers were forgotten, a day after they were given";
+  const next =
+    "send the call without a dedupe key, or again when older answers were forgotten, a day after they were given";
   return new ToolFailure("RESOURCE_BUSY", message, next, { retryAfterMs: DEDUPE_PURGE_PAUSE_MS });
 }
 
@@ -49,7 +59,9 @@ export function failureOf(kind: Exclude<Boarding["kind"], "lead" | "landed">): T
       return cancelled();
     case "crowded": {
       const message = "too many calls wait for the answer of others";
-      return new ToolFailure("RESOURCE_BUSY", message, "try again in a moment, with the same key", { retryAfterMs: DEDUPE_POLL_MAX_MS });
+      return new ToolFailure("RESOURCE_BUSY", message, "try again in a moment, with the same key", {
+        retryAfterMs: DEDUPE_POLL_MAX_MS,
+      });
     }
   }
 }

@@ -1,9 +1,11 @@
 /**
- * Single flight inside one kernel: of the calls with one key one leads, the others wait in the order they came. When the
- * leader's answer is kept, all of them get it; when it is not, the next one leads.
+ * Runs one call per dedupe key at a time inside one kernel (single flight).
  *
- * INVARIANTS: one leader per key at any time; a flight is ended by its leader, once; every waiter leaves by an answer,
- * by leading, by its own cancellation or at its deadline; waiters are bounded.
+ * Of the calls with one key one leads, and the others wait in the order they came. When the leader's answer is kept,
+ * all of them get it. When it is not, the next one leads.
+ *
+ * INVARIANTS: Each key has one leader at any time. A flight is ended by its leader, once. Every waiter leaves by an
+ * answer, by leading, by its own cancellation or at its deadline. The number of waiters is bounded.
  */
 import { equalInConstantTime } from "../base/bytes.ts";
 import type { Clock } from "../base/clock.ts";

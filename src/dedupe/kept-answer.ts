@@ -1,8 +1,9 @@
 /**
- * Which answers are kept, and how they are written down.
+ * Decides which answers are kept for replay, and writes them down.
  *
- * Trusts the store's bytes no further than their shape. INVARIANT: an answer that was kept and read back prints the same
- * bytes in every form of the wire.
+ * The store's bytes are trusted no further than their shape.
+ *
+ * INVARIANT: an answer that was kept and read back prints the same bytes in every wire format.
  */
 import { KernelError } from "../base/errors.ts";
 import { isJsonObject } from "../base/json.ts";
@@ -24,8 +25,9 @@ export interface Execution {
 
 /**
  * Whether the outcome is the call's answer for good. Denials and passing errors are not, so that an approval or a later
- * try is not shut out; nor is a read that was cancelled, or what failed without an effect, because it can be made again. What is unknown stays unknown, and
- * an effect that stands is not repeated because its result could not be handed over.
+ * try is not shut out; nor is a read that was cancelled, or what failed without an effect, because it can be made
+ * again. What is unknown stays unknown, and an effect that stands is not repeated because its result could not be
+ * handed over.
  */
 export function isKept(outcome: Outcome, { effect, ran, done, unaffected }: Execution): boolean {
   switch (outcome.kind) {
@@ -45,7 +47,9 @@ export function isKept(outcome: Outcome, { effect, ran, done, unaffected }: Exec
 /** What is kept of a call that was executed. */
 export interface KeptAnswer {
   readonly answer: CallResponse;
-  /** Names the rules by which everything was judged that the call touched while it ran; other rules may judge otherwise. */
+  /**
+   * Names the rules by which everything was judged that the call touched while it ran; other rules may judge otherwise.
+   */
   readonly basis: string;
   /** The mark of what the answer shows, as the tool's result had it; absent where it shows none. */
   readonly seen?: Mark;

@@ -28,13 +28,20 @@ export interface FlowObligation {
   readonly ruleId: "FC-2" | "FC-3" | "FC:secret-write";
 }
 
-/** Refuses what no person can allow either: secrets to anywhere, what is sensitive to an unknown host or provider (FC-2), and untrusted content into a tool that refuses it (FC-3). */
+/**
+ * Refuses what no person can allow either: secrets to anywhere, what is sensitive to an unknown host or provider
+ * (FC-2), and untrusted content into a tool that refuses it (FC-3).
+ */
 export function judgeFlow(mark: Mark, capability: ToolCapability, accesses: readonly FlowAccess[]): Verdict<undefined> {
   for (const access of accesses) {
     const denial = leaves(access) ? egressDenial(mark.dataClass, capability, access) : undefined;
     if (denial) return deny(denial);
   }
-  if (mark.trustLevel === "untrusted" && capability.effect === "exec" && capability.labels?.acceptsUntrusted === false) {
+  if (
+    mark.trustLevel === "untrusted" &&
+    capability.effect === "exec" &&
+    capability.labels?.acceptsUntrusted === false
+  ) {
     return deny({
       layer: "flow",
       reason: "flow_untrusted_exec",
@@ -48,10 +55,14 @@ export function judgeFlow(mark: Mark, capability: ToolCapability, accesses: read
 }
 
 /**
- * What must happen first because of what the principal has seen: FC-2 for what leaves, FC-3 for tools that can leak; or because
- * of what the call carries: FC:secret-write for a definite secret.
+ * What must happen first because of what the principal has seen: FC-2 for what leaves, FC-3 for tools that can leak; or
+ * because of what the call carries: FC:secret-write for a definite secret.
  */
-export function flowObligations(mark: Mark, capability: ToolCapability, access: FlowAccess | undefined): readonly FlowObligation[] {
+export function flowObligations(
+  mark: Mark,
+  capability: ToolCapability,
+  access: FlowAccess | undefined,
+): readonly FlowObligation[] {
   const asksEgress = access !== undefined && leaves(access) && egressAsks(mark.dataClass, capability, access);
   const asksLeak = mark.trustLevel === "untrusted" && canLeak(capability, access);
   const asksSecret = access?.carriesSecret === true;
@@ -61,7 +72,10 @@ export function flowObligations(mark: Mark, capability: ToolCapability, access: 
 
 const NONE: readonly FlowObligation[] = [];
 const EGRESS: FlowObligation = { obligation: "ask", ruleId: "FC-2" };
-/** Asks about a tool that can leak after untrusted content: about the call, and so alike about everything that it touches. */
+/**
+ * Asks about a tool that can leak after untrusted content: about the call, and so alike about everything that it
+ * touches.
+ */
 export const LEAK_RULE = "FC-3";
 const LEAK: FlowObligation = { obligation: "ask", ruleId: LEAK_RULE };
 const SECRET_WRITE: FlowObligation = { obligation: "ask", ruleId: "FC:secret-write" };
@@ -76,7 +90,9 @@ function isKnown({ network }: ToolCapability, { resource }: FlowAccess): boolean
   return resource.kind === "host" && isKnownHost(resource.host ?? "", network?.allowedHosts ?? []);
 }
 
-/** A model is asked for by its provider. Where nobody has said which providers are known, a person is asked about each. */
+/**
+ * A model is asked for by its provider. Where nobody has said which providers are known, a person is asked about each.
+ */
 function isUnknown(capability: ToolCapability, access: FlowAccess): boolean {
   if (access.resource.kind === "model" && capability.network?.allowedProviders === undefined) return false;
   return !isKnown(capability, access);
@@ -84,7 +100,10 @@ function isUnknown(capability: ToolCapability, access: FlowAccess): boolean {
 
 function egressDenial(sent: DataClass, capability: ToolCapability, access: FlowAccess): Denial | undefined {
   if (sent === "secret")
-    return blocked("flow_secret_egress", "secret content has been seen in this workspace, and nothing may leave after that");
+    return blocked(
+      "flow_secret_egress",
+      "secret content has been seen in this workspace, and nothing may leave after that",
+    );
   if (sent === "sensitive" && isUnknown(capability, access)) {
     const where = access.resource.kind === "model" ? "a provider" : "a host";
     return blocked(
@@ -99,7 +118,10 @@ function egressAsks(sent: DataClass, capability: ToolCapability, access: FlowAcc
   return sent === "sensitive" || (sent === "internal" && !isKnown(capability, access));
 }
 
-/** A tool can leak when what it does reaches beyond the files of the workspace; one that says it accepts untrusted content is exempt. */
+/**
+ * A tool can leak when what it does reaches beyond the files of the workspace; one that says it accepts untrusted
+ * content is exempt.
+ */
 function canLeak({ effect, labels }: ToolCapability, access: FlowAccess | undefined): boolean {
   if (labels?.acceptsUntrusted === true) return false;
   const reaching = effect === "exec" || effect === "network" || effect === "system";

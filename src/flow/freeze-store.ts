@@ -1,8 +1,8 @@
 /**
  * Port: freezes as stored. A freeze holds a principal, whatever session it acts through, until a person lifts it.
  *
- * INVARIANT: a freeze made by any process is seen by the next look of every process. INVARIANT: only lifting ends one; no
- * second freeze of the same target replaces the first, which says why.
+ * INVARIANT: a freeze made by any process is seen by the next look of every process. INVARIANT: only lifting ends one;
+ * no second freeze of the same target replaces the first, which says why.
  */
 import type { MarkOwner } from "./mark-store.ts";
 

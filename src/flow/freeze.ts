@@ -1,4 +1,8 @@
-/** What a freeze answers to whoever it holds. Why a person froze them is for people: it is never told. */
+/**
+ * Denies calls that a freeze holds.
+ *
+ * A person's reason for the freeze is for people: the denied agent is never told.
+ */
 import type { Denial } from "../model/outcome/decision.ts";
 import type { Freeze } from "./freeze-store.ts";
 
@@ -13,7 +17,10 @@ export function freezeDenial({ target, cause }: Freeze, sessionId: string): Deni
     const message = "the operator has frozen this agent in every workspace; stop working and tell the user";
     return { ...base, message, fix: "the operator runs `handrail resume --principal USER/AGENT`" };
   }
-  const why = cause === "alert" ? "after too many violations within a minute this agent is frozen" : "the operator has frozen this agent";
+  const why =
+    cause === "alert"
+      ? "after too many violations within a minute this agent is frozen"
+      : "the operator has frozen this agent";
   const message = `${why} in this workspace, whatever session it uses, until a person has reviewed it; stop working and tell the user`;
   return {
     ...base,

@@ -1,11 +1,18 @@
 /**
- * The label of a result: what its tool declares, the labels of what it was made from, and what was found in it.
+ * Labels a result by its tool's declaration, its sources' labels and the secrets found in it.
  *
- * INVARIANT: a finding raises the class and nothing lowers it. What a finding hid was not seen, so that the mark of the
+ * INVARIANT: a finding raises the data class and nothing lowers it. What a finding hid was not seen, so the mark of the
  * principal rises only by what was shown.
  */
 import { isoTime } from "../base/clock.ts";
-import { combineMarks, type DataClass, higherClass, type Label, lowerTrust, type Mark } from "../model/outcome/label.ts";
+import {
+  combineMarks,
+  type DataClass,
+  higherClass,
+  type Label,
+  lowerTrust,
+  type Mark,
+} from "../model/outcome/label.ts";
 import type { ToolCapability } from "../model/tool/capability.ts";
 
 /** How many secrets were found in a result, all of them hidden. */
@@ -37,8 +44,12 @@ export interface ResultOrigin {
 /** Labels a result of a tool. */
 export function labelResult({ tool, mark, sources, found, nowMs }: ResultOrigin): LabelledResult {
   const { effect, labels } = tool.capability;
-  const declared: Mark = { trustLevel: labels?.outputTrust ?? "untrusted", dataClass: labels?.outputDataClass ?? "internal" };
-  const trusted = effect === "exec" ? { ...declared, trustLevel: lowerTrust(declared.trustLevel, mark.trustLevel) } : declared;
+  const declared: Mark = {
+    trustLevel: labels?.outputTrust ?? "untrusted",
+    dataClass: labels?.outputDataClass ?? "internal",
+  };
+  const trusted =
+    effect === "exec" ? { ...declared, trustLevel: lowerTrust(declared.trustLevel, mark.trustLevel) } : declared;
   const seen = sources.reduce(combineMarks, trusted);
   const label: Label = {
     trustLevel: seen.trustLevel,

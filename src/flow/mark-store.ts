@@ -33,11 +33,14 @@ export interface RaisedMark {
 export interface MarkStore {
   /** The mark, or `undefined` for one that never saw anything. */
   readonly findMark: (owner: MarkOwner) => Promise<Mark | undefined>;
-  /** Combines the stored mark (`initial` when there is none) with `seen`; durable once resolved. Writes only what changes. */
+  /**
+   * Combines the stored mark (`initial` when there is none) with `seen`; durable once resolved. Writes only what
+   * changes.
+   */
   readonly raiseMark: (owner: MarkOwner, initial: Mark, seen: Mark, atMs: number) => Promise<RaisedMark>;
   /**
-   * Sets a mark that is as `expected`: a declassification. Durable once resolved; resolves with the mark that was there, and
-   * leaves it alone when it was another one. `undefined` when there was none.
+   * Sets a mark that is as `expected`: a declassification. Durable once resolved; resolves with the mark that was
+   * there, and leaves it alone when it was another one. `undefined` when there was none.
    */
   readonly replaceMark: (owner: MarkOwner, expected: Mark, mark: Mark, atMs: number) => Promise<Mark | undefined>;
   /** The selected marks, last changed first, at most `STORE_LIST_MAX`. */

@@ -1,6 +1,7 @@
 /**
- * Admits a caller to what is no tool call, such as the list of tools: the same authentication as in the pipeline, with
- * the same record of a refusal.
+ * Admits a caller to a request that is no tool call, such as the list of tools.
+ *
+ * The authentication is the pipeline's own, and so is the record of a refusal.
  */
 
 import { MAX_ID_LEN } from "../base/limits.ts";

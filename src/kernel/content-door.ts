@@ -1,6 +1,6 @@
 /**
- * Content that streams in or out. The call that it belongs to takes the one way of every call, through the pipeline; here is
- * only what streams beside it: an upload is received before the call, content is read after it was answered.
+ * Content that streams in or out. The call that it belongs to takes the one way of every call, through the pipeline;
+ * here is only what streams beside it: an upload is received before the call, content is read after it was answered.
  *
  * INVARIANT: no byte is received for a caller who could not store it. INVARIANT: whatever comes of the call, an upload
  * that it did not store is removed.
@@ -92,25 +92,51 @@ export async function putContent(
   const received = await receive(parts, upload, signal);
   if (received instanceof Error) return call(said, { upload: received });
   try {
-    return await call({ content_hash: received.staged.hash, size_bytes: received.staged.sizeBytes }, { upload: received });
+    return await call(
+      { content_hash: received.staged.hash, size_bytes: received.staged.sizeBytes },
+      { upload: received },
+    );
   } finally {
     await received.staged.discard().catch(parts.onInternalError);
   }
 }
 
 /** Fetches content: the call `artifact_fetch` whose bytes stream after it was answered. Never rejects. */
-export async function getContent({ parts, submit }: ContentKernel, request: FetchRequest, signal: AbortSignal): Promise<Fetched> {
+export async function getContent(
+  { parts, submit }: ContentKernel,
+  request: FetchRequest,
+  signal: AbortSignal,
+): Promise<Fetched> {
   const { requestId, sessionToken, hash, offset, limit } = request;
-  const args = { content_hash: hex(hash), ...(offset !== undefined && { offset }), ...(limit !== undefined && { limit }) };
+  const args = {
+    content_hash: hex(hash),
+    ...(offset !== undefined && { offset }),
+    ...(limit !== undefined && { limit }),
+  };
   const transfer: Transfer = {};
-  const submission = { kind: "call", requestId, sessionToken, tool: "artifact_fetch", arguments: args, reply: "stream" } as const;
+  const submission = {
+    kind: "call",
+    requestId,
+    sessionToken,
+    tool: "artifact_fetch",
+    arguments: args,
+    reply: "stream",
+  } as const;
   const response = await submit(submission, { signal, transfer });
   if (response.outcome.kind !== "success" || transfer.opened === undefined) return { kind: "refused", response };
-  return { kind: "content", size: transfer.opened.sizeBytes, chunks: whileAllowed(parts, sessionToken, transfer.opened.chunks) };
+  return {
+    kind: "content",
+    size: transfer.opened.sizeBytes,
+    chunks: whileAllowed(parts, sessionToken, transfer.opened.chunks),
+  };
 }
 
 /** What streams after its call was answered ends, like a running call, when its session must not act any more. */
-async function* whileAllowed(parts: KernelParts, token: string, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* whileAllowed(
+  parts: KernelParts,
+  token: string,
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
   for await (const chunk of chunks) {
     const still = await mayAct(parts, token, parts.clock.nowMs());
     if (!still.ok) throw new ToolFailure("CANCELLED", still.denial.message, "ask the operator; the rest was not sent");
@@ -119,12 +145,19 @@ async function* whileAllowed(parts: KernelParts, token: string, chunks: AsyncIte
 }
 
 /**
- * The principal that sends, if it could store something by the same checks that the call meets later. Nothing is recorded
- * here: who may not is refused, and recorded, by the pipeline.
+ * The principal that sends, if it could store something by the same checks that the call meets later. Nothing is
+ * recorded here: who may not is refused, and recorded, by the pipeline.
  */
 async function senderOf(parts: KernelParts, who: TransferCaller, args: JsonObject): Promise<string | undefined> {
   try {
-    const call: ToolCall = { ...who, dedupeKey: "", tool: "put_content", arguments: args, variant: "call", reply: "result" };
+    const call: ToolCall = {
+      ...who,
+      dedupeKey: "",
+      tool: "put_content",
+      arguments: args,
+      variant: "call",
+      reply: "result",
+    };
     const nowMs = parts.clock.nowMs();
     if (!checkMasterGate(parts.settings, call.tool).ok) return undefined;
     const authenticated = await mayAct(parts, who.sessionToken, nowMs);

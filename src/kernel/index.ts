@@ -11,7 +11,14 @@ import { Evidence } from "./answer/evidence.ts";
 import type { Kernel } from "./answer/kernel.ts";
 import type { KernelParts } from "./call/parts.ts";
 import { loadCodec, type Submission, type Waiter } from "./call/submission.ts";
-import { type Fetched, type FetchRequest, getContent, putContent, type TransferCaller, type UploadAnnouncement } from "./content-door.ts";
+import {
+  type Fetched,
+  type FetchRequest,
+  getContent,
+  putContent,
+  type TransferCaller,
+  type UploadAnnouncement,
+} from "./content-door.ts";
 import type { ToolDefinition } from "./declared/registry.ts";
 import { type Assumptions, type CallExplanation, explainCall, redactedExplanation } from "./judge/explain.ts";
 import { pipeline } from "./pipeline.ts";
@@ -41,8 +48,10 @@ export type { AnsweredRound, OpenedQuestion, RoundCall } from "./rounds.ts";
 export interface KernelDoor {
   /**
    * Takes one submission through the pipeline. Never rejects; every failure is a response. `listener` hears what the
-   * tool reports while it runs, always before the response; `inBand` is asked for approval while the call waits, where it may be.
-   * @param end aborts when nobody waits any more; a controller of this call alone instead of a signal spares linking one to it, and is aborted by
+   * tool reports while it runs, always before the response; `inBand` is asked for approval while the call waits, where
+   * it may be.
+   * @param end aborts when nobody waits any more; a controller of this call alone instead of a signal spares linking
+   * one to it, and is aborted by
    * the kernel as well when the call's session must not act any more
    */
   readonly execute: (
@@ -51,9 +60,14 @@ export interface KernelDoor {
     listener?: ProgressListener,
     inBand?: InBandAsker,
   ) => Promise<CallResponse>;
-  /** What an attended client is to ask before a call that was refused by the request `ref` comes back; `undefined`: nothing. */
+  /**
+   * What an attended client is to ask before a call that was refused by the request `ref` comes back; `undefined`:
+   * nothing.
+   */
   readonly openQuestion: (call: RoundCall, ref: string) => Promise<OpenedQuestion | undefined>;
-  /** Takes the answer that comes with a further round of a call. Never rejects; a refusal is recorded and is a response. */
+  /**
+   * Takes the answer that comes with a further round of a call. Never rejects; a refusal is recorded and is a response.
+   */
   readonly answerRound: (call: RoundCall, state: unknown, answer: InBandAnswer) => Promise<AnsweredRound>;
   /** The same for an encoded `ToolRequest`; resolves with an encoded `ToolResponse`. */
   readonly executeBytes: (request: Uint8Array, end: AbortSignal | AbortController) => Promise<Uint8Array>;
@@ -66,7 +80,9 @@ export interface KernelDoor {
     chunks: AsyncIterable<Uint8Array>,
     signal: AbortSignal,
   ) => Promise<CallResponse>;
-  /** Fetches content: the call `artifact_fetch` whose bytes stream after it was answered. Never rejects; the stream may. */
+  /**
+   * Fetches content: the call `artifact_fetch` whose bytes stream after it was answered. Never rejects; the stream may.
+   */
   readonly getContent: (request: FetchRequest, signal: AbortSignal) => Promise<Fetched>;
   /** Records that a front door refused a request by itself; beyond a rate only counted. Never rejects. */
   readonly recordRefusal: (denial: Denial) => Promise<void>;
@@ -79,7 +95,10 @@ export interface KernelDoor {
     args: Readonly<Record<string, unknown>>,
     assuming?: Assumptions,
   ) => Promise<CallExplanation>;
-  /** Makes what the first calls of a session need before they come; nothing is executed or recorded. Rejects when policies cannot be loaded. */
+  /**
+   * Makes what the first calls of a session need before they come; nothing is executed or recorded. Rejects when
+   * policies cannot be loaded.
+   */
   readonly warmUp: (sessionToken: string) => Promise<void>;
   /** Records what is still only counted; call it before closing the ledger. */
   readonly flush: () => Promise<void>;
@@ -88,13 +107,18 @@ export interface KernelDoor {
 /** Opens the door of a kernel made of `parts`. */
 export function createKernelDoor(parts: KernelParts): KernelDoor {
   const kernel: Kernel = { parts, evidence: new Evidence(parts) };
-  const run = (submission: Submission, end: AbortSignal | AbortController, waiter: Omit<Waiter, "signal">): Promise<CallResponse> => {
+  const run = (
+    submission: Submission,
+    end: AbortSignal | AbortController,
+    waiter: Omit<Waiter, "signal">,
+  ): Promise<CallResponse> => {
     return parts.killSwitch.during(end, (running) =>
       pipeline(kernel, { submission, waiter: { ...waiter, signal: running.signal }, running }),
     );
   };
   const submit = (submission: Submission, { signal, ...waiter }: Waiter) => run(submission, signal, waiter);
-  const execute: KernelDoor["execute"] = (submission, end, listener, inBand) => run(submission, end, { listener, inBand });
+  const execute: KernelDoor["execute"] = (submission, end, listener, inBand) =>
+    run(submission, end, { listener, inBand });
   return {
     execute,
     async executeBytes(request, end) {

@@ -8,8 +8,8 @@ import type { Granted } from "./call/stages.ts";
 const SLOW_STORE_MS = 2;
 
 /**
- * Whether what allowed a call that waited may have changed meanwhile: a person was asked, or a store took its time. Whatever has an intent
- * is looked at again in any case, because recording that takes time.
+ * Whether what allowed a call that waited may have changed meanwhile: a person was asked, or a store took its time.
+ * Whatever has an intent is looked at again in any case, because recording that takes time.
  */
 export function mustRecheck(clock: Clock, { holdings, decidedAtMs }: Granted): boolean {
   return holdings.approval !== undefined || clock.monotonicMs() - decidedAtMs >= SLOW_STORE_MS;

@@ -55,8 +55,8 @@ export async function pipeline(kernel: Kernel, { submission, waiter, running }: 
     const granted = judged.value;
     const { caller, tool, accesses, ruling } = granted;
 
-    // flow control → dedupe → rate limit → arming → approval, which may wait for a person and then looks at everything again
-    // → reserve budget
+    // flow control → dedupe → rate limit → arming → approval, which may wait for a person and then looks at everything
+    // again → reserve budget
     let hasWaited = false;
     for (const step of [
       () => unless(judgeFlow(caller.mark, tool.capability, accesses)),

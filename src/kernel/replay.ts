@@ -1,6 +1,8 @@
 /**
- * Replay protection as the pipeline meets it: whether a call with a dedupe key goes on, gets the first answer again, or
- * fails. It passed scope, policy and flow before; whatever had to wait for another call passes them once more.
+ * Decides whether a call with a dedupe key goes on, gets the first answer again, or fails.
+ *
+ * This is replay protection as the pipeline meets it. The call passed scope, policy and flow before. A call that had to
+ * wait for another one passes them once more.
  */
 import { blake3Hex } from "../base/hash.ts";
 import { canonicalJson } from "../base/json.ts";
@@ -25,18 +27,27 @@ const RULES_CHANGED: Denial = {
 };
 
 /**
- * Names everything by which the machine is judged while a tool runs: where links lead, the files of a tree, the artifacts
- * behind a hash; and by which what it returned was redacted. An answer holds what those rules let through, and no analysis
- * of the call names it.
+ * Names everything by which the machine is judged while a tool runs: where links lead, the files of a tree, the
+ * artifacts behind a hash; and by which what it returned was redacted. An answer holds what those rules let through,
+ * and no analysis of the call names it.
  */
 function basisOf({ caller, policy }: Granted, redaction: string): string {
   const { session, lease, place, gates } = caller;
   const { role, mode, skill = "" } = session;
   const rules = [policy.hash, place.rules ?? "", redaction, gates.hash, role, mode, skill, lease.id] as const;
   const known = bases.get(lease.scope);
-  if (known?.disabledTools === place.disabledTools && known.rules.every((rule, index) => rule === rules[index])) return known.basis;
+  if (known?.disabledTools === place.disabledTools && known.rules.every((rule, index) => rule === rules[index]))
+    return known.basis;
   const [policyHash, placeRules, redactionRules, gateRules, ...who] = rules;
-  const named = [policyHash, placeRules, [...place.disabledTools].sort(), redactionRules, gateRules, ...who, { ...lease.scope }];
+  const named = [
+    policyHash,
+    placeRules,
+    [...place.disabledTools].sort(),
+    redactionRules,
+    gateRules,
+    ...who,
+    { ...lease.scope },
+  ];
   const basis = blake3Hex(canonicalJson(named));
   bases.set(lease.scope, { rules, disabledTools: place.disabledTools, basis });
   return basis;
@@ -52,7 +63,11 @@ const bases = new WeakMap<
  * How the call ends here, or `undefined` when it goes on: then, if it has a key, with a claim in its holdings.
  * @throws KernelError STORE_UNAVAILABLE or STORE_CORRUPT when nobody can say whether it was executed before
  */
-export function replayed({ parts }: Kernel, granted: Granted, signal: AbortSignal): undefined | Promise<Ended | undefined> {
+export function replayed(
+  { parts }: Kernel,
+  granted: Granted,
+  signal: AbortSignal,
+): undefined | Promise<Ended | undefined> {
   return granted.call.dedupeKey === "" ? undefined : enter(parts, granted, signal);
 }
 
@@ -61,7 +76,10 @@ async function enter(parts: KernelParts, granted: Granted, signal: AbortSignal):
   const digest = callDigest(parts.argumentsKey, call.tool, canonicalArguments(call.arguments), call.reply);
   const keyed = { sessionId: session.id, dedupeKey: call.dedupeKey, call: digest };
   const repeatable = tool.capability.effect === "read";
-  const entry = await parts.dedupe.enter({ ...keyed, basis: basisOf(granted, redaction.digest(parts.argumentsKey)), repeatable }, signal);
+  const entry = await parts.dedupe.enter(
+    { ...keyed, basis: basisOf(granted, redaction.digest(parts.argumentsKey)), repeatable },
+    signal,
+  );
   if (entry.kind === "go_on") holdings.takeClaim(entry.claim);
   if (entry.kind === "failure") return entry;
   if (entry.kind === "stale") return { kind: "denial", denial: RULES_CHANGED };

@@ -1,10 +1,12 @@
 /**
- * Approval of a call that comes in several rounds: its client cannot be asked while the call waits, so that the first round is refused,
- * the client shows what is asked, and the next round brings the answer.
+ * Handles approval of a call that comes in several rounds.
  *
- * INVARIANTS: whoever is shown a question or answers one is the session that was refused, and the operator says that a person attends its
- * client; nobody else learns that there is such a request. What was sealed for one call, client and session opens nothing else, and
- * nothing twice. An answer executes nothing: the round goes through the whole pipeline.
+ * Its client cannot be asked while the call waits. The first round is therefore refused, the client shows what is
+ * asked, and the next round brings the answer.
+ *
+ * INVARIANTS: Whoever is shown a question or answers one is the session that was refused, and the operator says that a
+ * person attends its client. Nobody else learns that there is such a request. What was sealed for one call, client and
+ * session opens nothing else, and nothing twice. An answer executes nothing: the round goes through the whole pipeline.
  */
 import type { InBandAnswer, InBandClient, InBandQuestion } from "../approval/in-band.ts";
 import { openRound, roundCall, sealRound } from "../approval/round-state.ts";
@@ -20,7 +22,10 @@ import { foreignRound } from "./ask/approval-denials.ts";
 import { arrive, type Known } from "./call/stages.ts";
 import { CallRedaction, secretsOf } from "./redaction/redaction.ts";
 
-/** Milliseconds that the state between two rounds of a call counts at most: as long as a request lives if nobody says otherwise. */
+/**
+ * Milliseconds that the state between two rounds of a call counts at most: as long as a request lives if nobody says
+ * otherwise.
+ */
 export const ROUND_STATE_MS = 15 * 60_000;
 
 /** A call as its client makes it, and the client. */
@@ -40,7 +45,10 @@ export interface OpenedQuestion {
 /** What came of an answer; `taken`: the round goes on as a call, whatever was answered. */
 export type AnsweredRound = { readonly kind: "taken" } | { readonly kind: "refused"; readonly response: CallResponse };
 
-/** What the attended client of a session is to ask about the request `ref`; `undefined` when there is nothing it may answer. */
+/**
+ * What the attended client of a session is to ask about the request `ref`; `undefined` when there is nothing it may
+ * answer.
+ */
 export async function openQuestion(kernel: Kernel, call: RoundCall, ref: string): Promise<OpenedQuestion | undefined> {
   const admitted = await admit(kernel, call);
   if (admitted.kind === "refused") return undefined;
@@ -63,7 +71,11 @@ export interface BroughtAnswer {
 }
 
 /** Takes the answer that `call` brings, if its state was sealed for it. */
-export async function answerRound(kernel: Kernel, call: RoundCall, { state, answer }: BroughtAnswer): Promise<AnsweredRound> {
+export async function answerRound(
+  kernel: Kernel,
+  call: RoundCall,
+  { state, answer }: BroughtAnswer,
+): Promise<AnsweredRound> {
   const { parts } = kernel;
   const admitted = await admit(kernel, call);
   if (admitted.kind === "refused") return admitted;
@@ -87,7 +99,10 @@ export async function answerRound(kernel: Kernel, call: RoundCall, { state, answ
     const isOver = outcome.kind === "unknown" || (outcome.kind === "not_counted" && outcome.why === "repeated");
     return isOver ? await refuse("it was answered before") : { kind: "taken" };
   } catch (error) {
-    return { kind: "refused", response: await refused(kernel, { ...call, session }, (end, known) => end.thrown(known, error)) };
+    return {
+      kind: "refused",
+      response: await refused(kernel, { ...call, session }, (end, known) => end.thrown(known, error)),
+    };
   }
 }
 
@@ -109,5 +124,7 @@ async function refused(
 
 /** `undefined` for arguments that no call can have. */
 function digestOf(key: Uint8Array, { tool, arguments: args = {} }: RoundCall): string | undefined {
-  return isJsonObject(args) && jsonProblem(args) === undefined && tool.isWellFormed() ? roundCall(key, tool, args) : undefined;
+  return isJsonObject(args) && jsonProblem(args) === undefined && tool.isWellFormed()
+    ? roundCall(key, tool, args)
+    : undefined;
 }

@@ -1,6 +1,8 @@
 /**
- * The only place where a tool is executed (choke point): with handles that do what scope and policy decided, until it ends
- * or is cancelled.
+ * Executes the tool of a call until it ends or is cancelled.
+ *
+ * This is the only place where a tool is executed (choke point). The tool gets handles that do what scope and policy
+ * decided.
  */
 import { CANCEL_GRACE_MS } from "../base/limits.ts";
 import { asStep } from "../base/long-steps.ts";
@@ -40,7 +42,9 @@ export async function runTool(kernel: Kernel, running: Running, { signal, listen
     const invalid = invalidOutput(tool.name, output);
     if (invalid === undefined) return { kind: "output", output };
     // The tool may have changed something, but its result is unreadable: answer OUTCOME_UNKNOWN.
-    return intent === undefined ? { kind: "refusal", denial: invalid } : { kind: "failure", failure: brokenOff("failed", invalid.message) };
+    return intent === undefined
+      ? { kind: "refusal", denial: invalid }
+      : { kind: "failure", failure: brokenOff("failed", invalid.message) };
   } catch (error) {
     if (error instanceof ToolFailure) {
       if (error.cause !== undefined) parts.onInternalError(error.cause);
@@ -96,6 +100,10 @@ async function untilCancelled<T>(running: Promise<T>, signal: AbortSignal): Prom
 function cancelled(): Ran {
   return {
     kind: "failure",
-    failure: new ToolFailure("CANCELLED", "the call was cancelled before it ran", "send it again if it is still wanted"),
+    failure: new ToolFailure(
+      "CANCELLED",
+      "the call was cancelled before it ran",
+      "send it again if it is still wanted",
+    ),
   };
 }

@@ -1,8 +1,11 @@
 /**
- * What the first calls of a session need, made before they come, while nobody waits: the rules of redaction, the session's workspace, and
- * what policy says of the usual calls. Policy remembers its answers by what its rules look at, so that they serve other files as well.
+ * Prepares what the first calls of a session need before they come.
  *
- * Decides nothing: calls are decided when they come. INVARIANT: nothing runs and nothing is recorded.
+ * While nobody waits, it makes the rules of redaction and the session's workspace ready, and asks policy about the
+ * usual calls. Policy caches its answers by what its rules look at, so they serve other files as well. Nothing is
+ * decided here: calls are decided when they come.
+ *
+ * INVARIANT: nothing runs and nothing is recorded.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { authenticate } from "../session/session.ts";
@@ -22,7 +25,10 @@ const USUAL_CALLS: readonly (readonly [tool: string, args: Readonly<Record<strin
   ["write_file", { path: FILE, content: "text" }],
 ];
 
-/** Gets ready for the session of `token`; for a token that nobody may use, for any session. A call that comes meanwhile waits for one step at most. */
+/**
+ * Gets ready for the session of `token`; for a token that nobody may use, for any session. A call that comes meanwhile
+ * waits for one step at most.
+ */
 export async function warmUp(parts: KernelParts, token: string): Promise<void> {
   const redactor = await parts.redactor();
   redactor.find(LONG_TEXT);

@@ -1,8 +1,9 @@
 /**
- * Compares a ledger with its anchor: whether the chain is the one that was anchored, and as long as it was.
+ * Compares a ledger with its anchor.
  *
- * Trusts the anchor, which lies outside the ledger; without one there is nothing to compare with, and only a ledger that never had
- * one may be without. Somebody who rewrites both together is seen only by who keeps a hash elsewhere.
+ * The comparison says whether the chain is the one that was anchored, and as long as it was. The anchor is trusted,
+ * because it lies outside the ledger. Without one there is nothing to compare with, and only a ledger that never had
+ * one may be without. Somebody who rewrites both together is noticed only by people who keep a hash elsewhere.
  */
 import { equalInConstantTime, hex, textOf } from "../base/bytes.ts";
 import { isJsonObject, type JsonObject } from "../base/json.ts";

@@ -66,10 +66,14 @@ export function pendingEntry(event: LedgerEvent, durability: Durability): Pendin
 
 function boundedPayload(text: string): string {
   const bytes = utf8(text).byteLength;
-  return bytes <= LEDGER_PAYLOAD_BYTES_MAX ? text : canonicalJson({ payload_omitted: { blake3: blake3Hex(text), bytes } });
+  return bytes <= LEDGER_PAYLOAD_BYTES_MAX
+    ? text
+    : canonicalJson({ payload_omitted: { blake3: blake3Hex(text), bytes } });
 }
 
-/** Entries for a batch of events, and the sequence each event got: 0 where it would close an intent that is not open. */
+/**
+ * Entries for a batch of events, and the sequence each event got: 0 where it would close an intent that is not open.
+ */
 export interface ChainedBatch {
   readonly entries: readonly StoredEntry[];
   readonly sequences: readonly number[];

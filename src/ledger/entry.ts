@@ -43,7 +43,10 @@ const BYTES_FIELDS: readonly number[] = [8, 13];
 
 /** Canonical bytes of `entry`. */
 export function encodeEntry(entry: LedgerEntry): Uint8Array {
-  assert(entry.payloadDigest.byteLength === HASH_SIZE && entry.prevHash.byteLength === HASH_SIZE, "a digest of an entry has 32 bytes");
+  assert(
+    entry.payloadDigest.byteLength === HASH_SIZE && entry.prevHash.byteLength === HASH_SIZE,
+    "a digest of an entry has 32 bytes",
+  );
   const texts = [entry.sessionId, entry.actor, entry.requestId, entry.instanceId, entry.eventType];
   const room = texts.reduce((sum, text) => sum + text.length * 3, FIELD_COUNT * (VARINT_BYTES_MAX + 1) + 2 * HASH_SIZE);
   const writer = new Writer(room);
@@ -82,7 +85,14 @@ export function decodeEntry(bytes: Uint8Array): DecodedEntry {
   const times = { sequence: number(1), timeMicros: number(2) };
   const names = { sessionId, actor, requestId, instanceId, eventType };
   const durability: Durability = number(10) === 1 ? "durable" : "buffered";
-  const rest = { payloadDigest, payloadBytes: number(9), durability, intent: number(11) === 1, closes: number(12), prevHash };
+  const rest = {
+    payloadDigest,
+    payloadBytes: number(9),
+    durability,
+    intent: number(11) === 1,
+    closes: number(12),
+    prevHash,
+  };
   return { kind: "entry", entry: { ...times, ...names, ...rest } };
 }
 
@@ -169,7 +179,9 @@ class Writer {
     this.at += content.byteLength;
   }
 
-  /** Names are short and almost always ASCII, which needs no encoder. Says no, and writes nothing, where they are not. */
+  /**
+   * Names are short and almost always ASCII, which needs no encoder. Says no, and writes nothing, where they are not.
+   */
   private asciiField(field: number, text: string): boolean {
     const start = this.at;
     this.bytes[this.at++] = field * 8 + LENGTH_DELIMITED;

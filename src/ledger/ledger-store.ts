@@ -88,9 +88,15 @@ export interface LedgerStore {
   readonly head: () => Promise<Head>;
   /** The file, and the head as the last append of this store left it, or as it was opened. */
   readonly place: () => LedgerPlace;
-  /** Whether what is open are the files that stand at their places; if not, opening the store again shows what became of the ledger. */
+  /**
+   * Whether what is open are the files that stand at their places; if not, opening the store again shows what became of
+   * the ledger.
+   */
   readonly inPlace: () => boolean;
-  /** When its file was last changed, as far as the last look at its place has shown: nanoseconds of the file system's clock. */
+  /**
+   * When its file was last changed, as far as the last look at its place has shown: nanoseconds of the file system's
+   * clock.
+   */
   readonly changedNs: () => bigint;
   /** Whether an anchor was written for this ledger; `markAnchored` says so, durably. */
   readonly anchored: () => Promise<boolean>;

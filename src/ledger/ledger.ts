@@ -51,7 +51,9 @@ export async function appendBatch(
   random: RandomBytes,
 ): Promise<readonly number[]> {
   const durability = batch.some((event) => event.durability === "durable") ? "durable" : "buffered";
-  const chained = await append(store, { durability, closes: closesOf(batch) }, (view) => chainEntries(view, batch, instanceId, random));
+  const chained = await append(store, { durability, closes: closesOf(batch) }, (view) =>
+    chainEntries(view, batch, instanceId, random),
+  );
   return chained.sequences;
 }
 
@@ -59,7 +61,11 @@ export async function appendBatch(
  * Appends a batch with spooled events durably, leaving out what the ledger holds of the spool already.
  * @returns the sequence of each event, 0 where it was left out or would have closed an intent that is not open
  */
-export async function appendSpooled(store: LedgerStore, batch: SpooledBatch, random: RandomBytes): Promise<readonly number[]> {
+export async function appendSpooled(
+  store: LedgerStore,
+  batch: SpooledBatch,
+  random: RandomBytes,
+): Promise<readonly number[]> {
   const { events, mark, recordedBy = mark.instanceId, stands = () => true } = batch;
   const entries = events.map(({ entry }) => entry);
   const sequences = events.map(() => 0);

@@ -1,8 +1,11 @@
 /**
- * Closes the intents of kernels that died between intent and outcome: what they did is unknown, and the ledger says so.
+ * Closes the intents of kernels that died between intent and outcome.
  *
- * Trusts the instance store that a free lock means a dead instance. INVARIANT: each orphan is closed exactly once,
- * however many kernels start at the same time, because the append refuses to close an intent that is not open.
+ * What they did is unknown, and the ledger says so. The instance store is trusted that a free lock means a dead
+ * instance.
+ *
+ * INVARIANT: each orphan is closed exactly once, however many kernels start at the same time, because the append
+ * refuses to close an intent that is not open.
  */
 import { KernelError } from "../base/errors.ts";
 import type { EventSink } from "../model/outcome/event.ts";
@@ -55,7 +58,10 @@ async function close(intent: OpenIntent, sink: EventSink, nowMs: number): Promis
   const { sequence, instanceId, sessionId, actor, requestId } = intent;
   const payload = { instance_id: instanceId, intent_sequence: sequence, reason: "instance_gone" };
   try {
-    await sink.record({ type: "tool_outcome_unknown", sessionId, actor, requestId, timeMs: nowMs, payload, closes: sequence }, "durable");
+    await sink.record(
+      { type: "tool_outcome_unknown", sessionId, actor, requestId, timeMs: nowMs, payload, closes: sequence },
+      "durable",
+    );
     return true;
   } catch (error) {
     if (error instanceof IntentNotOpenError) return false;

@@ -1,8 +1,9 @@
 /**
- * The security audit: what of the ledger a person who watches over agents looks at, in the shape that they read.
+ * Projects ledger entries into the security audit that a person who watches over agents reads.
  *
- * A projection and no record of its own: what it says stands in the ledger, out of every agent's reach, and is verified with
- * that. Pure. INVARIANT: an entry that says how severe it is takes part, whatever its type, so that none is forgotten here.
+ * It is no record of its own: what it says stands in the ledger, out of every agent's reach, and is verified with that.
+ *
+ * Pure. INVARIANT: an entry that says how severe it is takes part, whatever its type, so none is forgotten here.
  */
 import { textOf } from "../base/bytes.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.ts";
@@ -14,7 +15,10 @@ const SEVERITIES = ["info", "warning", "critical"] as const;
 /** How severe an event is. */
 export type Severity = (typeof SEVERITIES)[number];
 
-/** An event of the security audit. A violation has Flow's members: `violation_type`, `target_path`, `command_args` (§7.2). */
+/**
+ * An event of the security audit. A violation has Flow's members: `violation_type`, `target_path`, `command_args`
+ * (§7.2).
+ */
 export interface SecurityEvent {
   /** ISO 8601, UTC. */
   readonly timestamp: string;

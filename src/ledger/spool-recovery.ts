@@ -70,7 +70,10 @@ export async function recoverSpools(
 export function spoolDamage({ instanceId, damaged, recovered, keptAs }: SpoolRecovery): KernelError | undefined {
   if (damaged === 0) return undefined;
   const facts = `${damaged} of the spooled events of \`${instanceId}\` cannot be read; ${recovered} were recovered`;
-  return new KernelError("STORE_CORRUPT", `${facts}, and the file is kept as \`spool/${keptAs ?? instanceId}\` in the state directory`);
+  return new KernelError(
+    "STORE_CORRUPT",
+    `${facts}, and the file is kept as \`spool/${keptAs ?? instanceId}\` in the state directory`,
+  );
 }
 
 /** Instances with a spool or the mark of one. */
@@ -80,7 +83,12 @@ export async function spooledInstances(store: LedgerStore, spools: SpoolStore): 
 }
 
 /** Appends what the spool of a dead instance holds beyond the ledger's mark, and removes it or sets it aside. */
-export async function recoverSpool(store: LedgerStore, spools: SpoolStore, instanceId: string, by: Recoverer): Promise<SpoolRecovery> {
+export async function recoverSpool(
+  store: LedgerStore,
+  spools: SpoolStore,
+  instanceId: string,
+  by: Recoverer,
+): Promise<SpoolRecovery> {
   const bytes = spools.read(instanceId, 0, LEDGER_SPOOL_BYTES_MAX + 1);
   const { spooled, damaged } = bytes === undefined ? { spooled: [], damaged: 0 } : readSpool(bytes);
   const stands = (): boolean => spools.exists(instanceId);
@@ -88,7 +96,9 @@ export async function recoverSpool(store: LedgerStore, spools: SpoolStore, insta
   for (let at = 0; at < spooled.length; at += LEDGER_BATCH_MAX) {
     const events = spooled.slice(at, at + LEDGER_BATCH_MAX);
     const mark = { instanceId, through: events.at(-1)?.counter ?? 0 };
-    recovered += (await appendSpooled(store, { events, mark, stands }, by.random)).filter((sequence) => sequence > 0).length;
+    recovered += (await appendSpooled(store, { events, mark, stands }, by.random)).filter(
+      (sequence) => sequence > 0,
+    ).length;
   }
   if (damaged > 0) {
     const keptAs = await recordDamage(store, spools, { instanceId, recovered, damaged }, by);
@@ -106,13 +116,22 @@ function readSpool(bytes: Uint8Array): Pick<ReturnType<typeof decodeFrames>, "sp
   return { spooled, damaged: damaged + (bytes.byteLength > LEDGER_SPOOL_BYTES_MAX ? 1 : 0) };
 }
 
-async function recordDamage(store: LedgerStore, spools: SpoolStore, found: SpoolRecovery, by: Recoverer): Promise<string> {
+async function recordDamage(
+  store: LedgerStore,
+  spools: SpoolStore,
+  found: SpoolRecovery,
+  by: Recoverer,
+): Promise<string> {
   const { instanceId, recovered, damaged } = found;
   const payload = { instance_id: instanceId, recovered, damaged, severity: "critical" };
   const names = { sessionId: "", actor: "kernel", requestId: "" };
   const entry = pendingEntry({ type: "spool_damaged", ...names, timeMs: by.nowMs, payload }, "durable");
   const mark = { instanceId, through: COMPLETE };
   const stands = (): boolean => spools.exists(instanceId);
-  await appendSpooled(store, { events: [{ entry, counter: COMPLETE }], mark, recordedBy: by.instanceId, stands }, by.random);
+  await appendSpooled(
+    store,
+    { events: [{ entry, counter: COMPLETE }], mark, recordedBy: by.instanceId, stands },
+    by.random,
+  );
   return spools.setAside(instanceId);
 }

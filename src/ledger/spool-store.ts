@@ -2,8 +2,8 @@
  * Port: where buffered events stand between their acknowledgement and their place in the chain. One file per instance,
  * bytes only: what the bytes mean is decided in `spool.ts`.
  *
- * All calls are synchronous: an event is acknowledged as soon as `append` returned. INVARIANT: what was appended survives
- * the death of the process; only `sync` makes it survive the machine's.
+ * All calls are synchronous: an event is acknowledged as soon as `append` returned. INVARIANT: what was appended
+ * survives the death of the process; only `sync` makes it survive the machine's.
  */
 
 /** The spool of a living instance, for the one thread that writes it. */

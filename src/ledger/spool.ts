@@ -41,7 +41,10 @@ export const BYTES_PER_CHARACTER = 3;
 /** The beginning of the names that were printed last: events of one session have it in common. */
 let printed = { eventType: "", sessionId: "", actor: "", text: "" };
 
-/** What the frame of a buffered event, that neither opens nor closes an intent, holds between its checksum and its line feed. */
+/**
+ * What the frame of a buffered event, that neither opens nor closes an intent, holds between its checksum and its line
+ * feed.
+ */
 export function frameBody(counter: number, entry: PendingEntry): string {
   const { eventType, sessionId, actor, requestId, timeMicros, payload } = entry;
   if (eventType !== printed.eventType || sessionId !== printed.sessionId || actor !== printed.actor) {
@@ -54,7 +57,10 @@ export function frameBody(counter: number, entry: PendingEntry): string {
 /** Bytes for the frames of a turn as a rule. */
 const FRAMES_BYTES = 64 * 1024;
 
-/** Frames one after the other, as the bytes that a spool takes. Its memory is used again for the frames of the next turn. */
+/**
+ * Frames one after the other, as the bytes that a spool takes. Its memory is used again for the frames of the next
+ * turn.
+ */
 export class FrameWriter {
   #bytes = Buffer.allocUnsafeSlow(FRAMES_BYTES);
   #length = 0;
@@ -132,7 +138,10 @@ function decodeFrame(bytes: Buffer, start: number, lineEnd: number): SpooledEntr
   const counter = counterBefore(body, namesStart - 1);
   const names = namesOf(body.toString("utf8", namesStart, payloadStart - 1));
   if (counter === undefined || names === undefined) return undefined;
-  return { counter, entry: { ...names, payload: body.subarray(payloadStart), durability: "buffered", intent: false, closes: 0 } };
+  return {
+    counter,
+    entry: { ...names, payload: body.subarray(payloadStart), durability: "buffered", intent: false, closes: 0 },
+  };
 }
 
 /** The number that eight hexadecimal digits stand for, or -1. */
@@ -166,7 +175,10 @@ function namesOf(header: string): Names | undefined {
   const [eventType, sessionId, actor, requestId, timeMicros]: readonly unknown[] = values;
   if (typeof eventType !== "string" || eventType === "" || typeof timeMicros !== "number") return undefined;
   if (typeof sessionId !== "string" || typeof actor !== "string" || typeof requestId !== "string") return undefined;
-  const encodable = `${eventType}${sessionId}${actor}${requestId}`.isWellFormed() && Number.isSafeInteger(timeMicros) && timeMicros >= 0;
+  const encodable =
+    `${eventType}${sessionId}${actor}${requestId}`.isWellFormed() &&
+    Number.isSafeInteger(timeMicros) &&
+    timeMicros >= 0;
   return encodable ? { eventType, sessionId, actor, requestId, timeMicros } : undefined;
 }
 

@@ -5,8 +5,8 @@
  * but for the intents that are open at a time and the list of problems, which are both bounded. A row that the storage
  * engine cannot read is a problem with a sequence, not an exception.
  *
- * What it cannot see: a ledger that was replaced as a whole, or cut together with its head, and its anchor with it; only a
- * signed checkpoint kept elsewhere shows that.
+ * What it cannot see: a ledger that was replaced as a whole, or cut together with its head, and its anchor with it;
+ * only a signed checkpoint kept elsewhere shows that.
  */
 import { equalInConstantTime } from "../base/bytes.ts";
 import { KernelError } from "../base/errors.ts";
@@ -20,7 +20,10 @@ import { LEDGER_OPEN_INTENTS_MAX } from "./ledger.ts";
 import type { Head, LedgerRow, LedgerStore } from "./ledger-store.ts";
 
 /** What verification reads; `anchor` is absent where the ledger is verified for itself. */
-export type VerifySource = Pick<LedgerStore, "head" | "read" | "openIntents" | "integrity" | "strayPayloads" | "anchored"> & {
+export type VerifySource = Pick<
+  LedgerStore,
+  "head" | "read" | "openIntents" | "integrity" | "strayPayloads" | "anchored"
+> & {
   readonly anchor?: AnchorStore["read"];
 };
 
@@ -55,7 +58,8 @@ export async function verifyLedger(
   // Read before the head, which only goes forward from there.
   const anchor = await attempt(async () => ({ read: source.anchor?.() }));
   const integrity = await attempt(() => source.integrity());
-  for (const problem of typeof integrity === "string" ? [integrity] : integrity) run.report(0, `the storage engine reports: ${problem}`);
+  for (const problem of typeof integrity === "string" ? [integrity] : integrity)
+    run.report(0, `the storage engine reports: ${problem}`);
   const head = await attempt(() => source.head());
   if (typeof head === "string") run.report(0, `the head cannot be read: ${head}`);
   const end = typeof head === "string" ? Number.MAX_SAFE_INTEGER : head.sequence;
@@ -85,7 +89,11 @@ type Seen =
   | { readonly kind: "unreadable"; readonly sequence: number; readonly problem: string };
 
 /** One page of rows; where it cannot be read as one, row by row. `next` is absent at the end. */
-async function readPage(source: VerifySource, from: number, end: number): Promise<{ rows: readonly Seen[]; next: number | undefined }> {
+async function readPage(
+  source: VerifySource,
+  from: number,
+  end: number,
+): Promise<{ rows: readonly Seen[]; next: number | undefined }> {
   const page = await attempt(() => source.read(from, LEDGER_READ_ROWS_MAX));
   if (typeof page !== "string") {
     const last = page.at(-1);
@@ -111,7 +119,8 @@ async function checkBeyond(source: VerifySource, head: Head, run: Verification):
   const intents = await attempt(() => source.openIntents(LEDGER_OPEN_INTENTS_MAX));
   const now = await attempt(() => source.head());
   if (typeof now === "string" || now.sequence !== head.sequence) return;
-  if (typeof beyond !== "string" && beyond[0] !== undefined) run.report(beyond[0].sequence, "it lies beyond the head of the ledger");
+  if (typeof beyond !== "string" && beyond[0] !== undefined)
+    run.report(beyond[0].sequence, "it lies beyond the head of the ledger");
   if (typeof intents === "string") run.report(0, `the open intents cannot be read: ${intents}`);
   else run.intents(intents.map((intent) => intent.sequence));
 }
@@ -198,13 +207,16 @@ class Verification {
   intents(listed: readonly number[]): void {
     if (!this.intentsKnown) return;
     const known = new Set(listed);
-    for (const sequence of this.open) if (!known.has(sequence)) this.report(sequence, "its intent is open but not listed as open");
-    for (const sequence of known) if (!this.open.has(sequence)) this.report(sequence, "it is listed as an open intent but is none");
+    for (const sequence of this.open)
+      if (!known.has(sequence)) this.report(sequence, "its intent is open but not listed as open");
+    for (const sequence of known)
+      if (!this.open.has(sequence)) this.report(sequence, "it is listed as an open intent but is none");
   }
 
   result(): VerifyReport {
     const advice = "until a person accepts that with `handrail ledger accept`";
-    for (const sequence of this.restarts) this.report(sequence, `it says that entries are lost, and counts as damage ${advice}`);
+    for (const sequence of this.restarts)
+      this.report(sequence, `it says that entries are lost, and counts as damage ${advice}`);
     this.restarts = [];
     const { entries, pruned, problems, truncated } = this;
     return { ok: problems.length === 0, entries, pruned, problems, truncated };
@@ -214,10 +226,12 @@ class Verification {
     const { sequence } = row;
     if (!same(encodeEntry(entry), row.entry)) this.bad(sequence, "its bytes are not the canonical ones");
     if (entry.sequence !== sequence) this.bad(sequence, `it says that it is entry ${entry.sequence}`);
-    if (this.links !== undefined && !named(this.links, entry.prevHash)) this.bad(sequence, "it does not follow from the entry before it");
+    if (this.links !== undefined && !named(this.links, entry.prevHash))
+      this.bad(sequence, "it does not follow from the entry before it");
     this.payload(row, entry);
     if (entry.eventType === "ledger_accepted") this.restarts = [];
-    if (entry.eventType === "ledger_restarted" && this.restarts.length < LEDGER_PROBLEMS_MAX) this.restarts.push(sequence);
+    if (entry.eventType === "ledger_restarted" && this.restarts.length < LEDGER_PROBLEMS_MAX)
+      this.restarts.push(sequence);
     if (entry.closes !== 0 && this.intentsKnown && !this.open.delete(entry.closes))
       this.bad(sequence, "it closes an intent that is not open");
     if (!entry.intent) return;

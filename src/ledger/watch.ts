@@ -1,9 +1,12 @@
 /**
- * Looks a ledger through for damage while it is written: pages that something else overwrote in place, at the same length.
+ * Watches a ledger for damage while it is written.
  *
- * A look is due when the file changed since the last one, which writing the log back does too. It reads through a connection of its own, because
- * one that is open answers from its cache: the head, both ends of the chain, and as many entries as its time allows. The next look goes on
- * from there, so that all entries have their turn. INVARIANT: once damage is found nothing is written until the file changed and the place is sound.
+ * Damage means pages that something else overwrote in place, at the same length. A look is due when the file changed
+ * since the last one, which writing the log back does too. It reads through a connection of its own, because one that
+ * is open answers from its cache. It reads the head, both ends of the chain, and as many entries as its time allows.
+ * The next look goes on from there, so all entries have their turn.
+ *
+ * INVARIANT: once damage is found, nothing is written until the file has changed and the damaged place is sound.
  */
 import { equalInConstantTime } from "../base/bytes.ts";
 import { KernelError } from "../base/errors.ts";
@@ -83,7 +86,8 @@ export class LedgerWatch {
       const [row] = await ledger.read(sequence, 1);
       const problem = row?.sequence === sequence ? problemOf(row) : "is missing";
       if (problem !== undefined) return `entry ${sequence} ${problem}`;
-      if (sequence === last && !equalInConstantTime(row?.hash ?? new Uint8Array(), hash)) return "its head is not its last entry";
+      if (sequence === last && !equalInConstantTime(row?.hash ?? new Uint8Array(), hash))
+        return "its head is not its last entry";
     }
     const endMs = performance.now() + LOOK_MS;
     while (this.#left > 0 && performance.now() < endMs) {
@@ -107,7 +111,9 @@ function problemOf({ entry, hash, salt, payload }: LedgerRow): string | undefine
   const decoded = decodeEntry(entry);
   if (decoded.kind === "malformed") return "is not what was written";
   if (salt === undefined || payload === undefined) return undefined;
-  return equalInConstantTime(blake3Salted(salt, payload), decoded.entry.payloadDigest) ? undefined : "has another payload than was written";
+  return equalInConstantTime(blake3Salted(salt, payload), decoded.entry.payloadDigest)
+    ? undefined
+    : "has another payload than was written";
 }
 
 function damaged(problem: string | undefined): KernelError | undefined {

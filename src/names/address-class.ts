@@ -1,9 +1,11 @@
 /**
- * Classifies hosts and addresses: the public internet, or which special range or name. Every gate decides from this one table.
+ * Classifies hosts and addresses: the public internet, or which special range or name. Every gate decides from this one
+ * table.
  *
- * Pure: no name is resolved here, so whoever resolves a name classifies its addresses too. `node:net` serves for `BlockList` and `isIP`, which open nothing.
- * INVARIANTS: default deny: what cannot be read is not public, and of IPv6 only the range for global use is. An address that carries an IPv4 address is not
- * public whatever it carries, and a metadata service when that is one.
+ * Pure: no name is resolved here, so whoever resolves a name classifies its addresses too. `node:net` serves for
+ * `BlockList` and `isIP`, which open nothing. INVARIANTS: default deny: what cannot be read is not public, and of IPv6
+ * only the range for global use is. An address that carries an IPv4 address is not public whatever it carries, and a
+ * metadata service when that is one.
  */
 import { BlockList, isIP } from "node:net";
 import { type CanonicalHost, canonicalHost } from "./host-name.ts";
@@ -34,7 +36,12 @@ export interface Networks {
 }
 
 /** A row of the registry: class, source, networks; for networks that carry an IPv4 address, at which octets. */
-type Row = readonly [kind: SpecialClass, source: string, networks: readonly string[], carried?: readonly (readonly number[])[]];
+type Row = readonly [
+  kind: SpecialClass,
+  source: string,
+  networks: readonly string[],
+  carried?: readonly (readonly number[])[],
+];
 
 const LAST_FOUR = [[12, 13, 14, 15]] as const;
 /** A network of one's own chooses how long the prefix of its NAT64 is (RFC 6052, section 2.2). */
@@ -42,7 +49,8 @@ const ANY_PREFIX = [[6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12], ...LAST_FOUR
 
 /** In order: the first row that holds an address names it. */
 const RANGES: readonly Row[] = [
-  // Instances find their credentials at metadata services; some of these lie in ranges that are otherwise public or private.
+  // Instances find their credentials at metadata services; some of these lie in ranges that are otherwise public or
+  // private.
   ["metadata", "AWS, Azure, Google Cloud, Oracle, OpenStack and others", ["169.254.169.254/32", "fe80::a9fe:a9fe/128"]],
   ["metadata", "AWS: ECS and EKS credentials; EC2, ECS and EKS over IPv6", ["169.254.170.0/24", "fd00:ec2::/32"]],
   ["metadata", "Alibaba Cloud", ["100.100.100.200/32"]],
@@ -61,7 +69,12 @@ const RANGES: readonly Row[] = [
   ["benchmarking", "RFC 2544, RFC 5180", ["198.18.0.0/15", "2001:2::/48"]],
   ["broadcast", "RFC 8190", ["255.255.255.255/32"]],
   ["multicast", "RFC 5771, RFC 4291", ["224.0.0.0/4", "ff00::/8"]],
-  ["embeds_ipv4", "RFC 4291, RFC 2765: compatible, mapped, translated", ["::/96", "::ffff:0:0/96", "::ffff:0:0:0/96"], LAST_FOUR],
+  [
+    "embeds_ipv4",
+    "RFC 4291, RFC 2765: compatible, mapped, translated",
+    ["::/96", "::ffff:0:0/96", "::ffff:0:0:0/96"],
+    LAST_FOUR,
+  ],
   ["embeds_ipv4", "RFC 6052: NAT64", ["64:ff9b::/96"], LAST_FOUR],
   ["embeds_ipv4", "RFC 8215: NAT64 of a network's own", ["64:ff9b:1::/48"], ANY_PREFIX],
   ["embeds_ipv4", "RFC 4380: Teredo, its server and its client, inverted", ["2001::/32"], [[4, 5, 6, 7], ...LAST_FOUR]],
@@ -136,8 +149,8 @@ function octetsOf(address: string): readonly number[] {
 export type HostPlace = "public" | "private" | "metadata";
 
 /**
- * Where `host`, in whatever spelling, leads. Only a host in a form that all programs read alike is public; an odd spelling of an
- * address (`0x7f.1`, `2130706433`) is private, or a metadata service where a browser would read one.
+ * Where `host`, in whatever spelling, leads. Only a host in a form that all programs read alike is public; an odd
+ * spelling of an address (`0x7f.1`, `2130706433`) is private, or a metadata service where a browser would read one.
  */
 export function placeOfHost(host: string): HostPlace {
   const canonical = canonicalHost(host);

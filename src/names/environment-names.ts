@@ -1,7 +1,9 @@
 /**
- * Names of environment variables that nobody may set for a command, because they decide which code a program loads or runs.
+ * Lists the environment variables that nobody may set for a command.
  *
- * INVARIANT: names are compared without regard to case, so that programs which do not regard it either are covered.
+ * They are refused because they decide which code a program loads or runs.
+ *
+ * INVARIANT: names are compared without regard to case, so that programs that ignore case are covered too.
  */
 
 import { REFUSED_NAMES, REFUSED_PREFIXES } from "./refused-environment.ts";

@@ -2,8 +2,8 @@
  * The grammar of globs: text in, plain alternatives out. Braces are written out, so that what is left to match has no
  * choices but its wildcards, and can be matched without going back further than to the last of them.
  *
- * Patterns come from strangers. INVARIANT: reading one takes time and memory in proportion to `GLOB_EXPANDED_CHARACTERS_MAX`
- * at most; a pattern that is not understood is `undefined`, never a guess.
+ * Patterns come from strangers. INVARIANT: reading one takes time and memory in proportion to
+ * `GLOB_EXPANDED_CHARACTERS_MAX` at most; a pattern that is not understood is `undefined`, never a guess.
  */
 
 import { KIB } from "../base/bytes.ts";

@@ -24,7 +24,10 @@ export interface GlobOptions {
 /** A compiled pattern, and how much of it there is to try: characters, with braces written out. */
 export interface CompiledGlob {
   readonly test: GlobTest;
-  /** Whether something matches that lies below the path and is told by more than its own name: a link there would lead past the pattern. */
+  /**
+   * Whether something matches that lies below the path and is told by more than its own name: a link there would lead
+   * past the pattern.
+   */
   readonly isAbove: GlobTest;
   readonly characters: number;
 }
@@ -35,7 +38,10 @@ export function compileGlob(pattern: string, options: GlobOptions = { ignoreCase
 }
 
 /** The same, for lists whose whole is bounded. */
-export function compileMeasuredGlob(pattern: string, { ignoreCase, below = false }: GlobOptions): CompiledGlob | undefined {
+export function compileMeasuredGlob(
+  pattern: string,
+  { ignoreCase, below = false }: GlobOptions,
+): CompiledGlob | undefined {
   const cleaned = pattern.replace(/^\.\//, "").replace(/(?<=.)\/+$/, "");
   if (cleaned === "") return undefined;
   const sequences = parseGlob(cleaned);
@@ -56,14 +62,19 @@ export function compileMeasuredGlob(pattern: string, { ignoreCase, below = false
   };
 }
 
-/** Matches what the beginning of a sequence matches that ends before a slash; behind `**`, stars alone say nothing of a path. */
+/**
+ * Matches what the beginning of a sequence matches that ends before a slash; behind `**`, stars alone say nothing of a
+ * path.
+ */
 function aboveTest(sequences: readonly (readonly GlobToken[])[], ignoreCase: boolean): GlobTest {
   let alternatives: readonly GlobTest[] | undefined; // few patterns are ever asked
   return (path) => {
     alternatives ??= sequences
       .flatMap((sequence) => sequence.flatMap((token, index) => (token === SLASH ? [sequence.slice(0, index)] : [])))
       .filter(
-        (beginning) => !(beginning[0] === STAR && beginning[1] === STAR) || beginning.some((token) => token !== STAR && token !== SLASH),
+        (beginning) =>
+          !(beginning[0] === STAR && beginning[1] === STAR) ||
+          beginning.some((token) => token !== STAR && token !== SLASH),
       )
       .map((beginning) => alternativeOf(beginning, ignoreCase, false));
     const text = ignoreCase ? foldCase(path) : path;
@@ -73,7 +84,10 @@ function aboveTest(sequences: readonly (readonly GlobToken[])[], ignoreCase: boo
 
 const ASCII_LETTER = /^[A-Za-z]$/;
 
-/** The character with which every match begins, where that is known and, if case is ignored, nothing else is the same as it. */
+/**
+ * The character with which every match begins, where that is known and, if case is ignored, nothing else is the same as
+ * it.
+ */
 function beginning(sequences: readonly (readonly GlobToken[])[], ignoreCase: boolean): number | undefined {
   const [first] = sequences[0] ?? [];
   if (typeof first !== "string" || sequences.some((sequence) => sequence[0] !== first)) return undefined;
@@ -178,7 +192,8 @@ function componentOf(tokens: readonly GlobToken[], ignoreCase: boolean): string 
   const [first, ...others] = segments;
   if (first === undefined) return "";
   const last = others.pop();
-  if (last === undefined) return first.text ?? ((name) => name.length === first.length && !isDots(name) && first.isAt(name, 0));
+  if (last === undefined)
+    return first.text ?? ((name) => name.length === first.length && !isDots(name) && first.isAt(name, 0));
   const least = segments.reduce((sum, { length }) => sum + length, 0);
   return (name) => {
     if (name.length < least || name === "" || isDots(name) || !first.isAt(name, 0)) return false;

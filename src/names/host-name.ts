@@ -1,11 +1,14 @@
 /**
  * The one form of a host's name or address, in which it is compared, decided on, looked up and recorded.
  *
- * Decides what is a host at all. It trusts nothing of how the name is written. INVARIANTS: pure; a canonical host is its own canonical form; an address
- * written in a form that programs read differently (decimal, octal, hexadecimal, short, with a zone) is no host.
+ * Decides what is a host at all. It trusts nothing of how the name is written. INVARIANTS: pure; a canonical host is
+ * its own canonical form; an address written in a form that programs read differently (decimal, octal, hexadecimal,
+ * short, with a zone) is no host.
  */
 
-/** A host in its one form: a name in lower case and ASCII without the dot of the root, or an address without brackets. */
+/**
+ * A host in its one form: a name in lower case and ASCII without the dot of the root, or an address without brackets.
+ */
 export interface CanonicalHost {
   readonly kind: "name" | "address";
   readonly host: string;

@@ -1,4 +1,8 @@
-/** Whether a host is one that somebody named: exactly, or by `*.` for every name below it, the apex not among them. */
+/**
+ * Tests a host against a list of known hosts.
+ *
+ * A pattern names one host exactly, or begins with `*.` and covers every name below it, but not the apex itself.
+ */
 import { type CanonicalHost, canonicalHost } from "./host-name.ts";
 
 /** Whether `host` is on the list `patterns`. Both compare in their one form; what is no host is on no list. */

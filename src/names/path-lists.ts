@@ -1,8 +1,8 @@
 /**
  * Lists of patterns, each a bit, and which of them a path is on: asked once for all lists together.
  *
- * Most patterns are literal, and looking a text up costs less than matching it. INVARIANT: a pattern that cannot be compiled is an error and never
- * left out; what is on a list is on it whatever else was asked.
+ * Most patterns are literal, and looking a text up costs less than matching it. INVARIANT: a pattern that cannot be
+ * compiled is an error and never left out; what is on a list is on it whatever else was asked.
  */
 import { KernelError } from "../base/errors.ts";
 import { GLOB_LIST_CHARACTERS_MAX } from "../base/limits.ts";
@@ -85,13 +85,15 @@ export class PathLists {
     for (const path of paths.map((one) => this.#folded(one))) {
       this.#known.set(path, (this.#known.get(path) ?? 0) | list);
       this.#parents.add(path.slice(0, Math.max(0, path.lastIndexOf("/"))));
-      for (let end = path.indexOf("/"); end !== -1; end = path.indexOf("/", end + 1)) this.#above.add(path.slice(0, end));
+      for (let end = path.indexOf("/"); end !== -1; end = path.indexOf("/", end + 1))
+        this.#above.add(path.slice(0, end));
     }
   }
 
   /** The lists that name `path` itself. */
   naming(path: string): number {
-    const known = this.#known.size + this.#extensions.size + this.#prefixes.size === 0 ? 0 : this.#lookup(this.#folded(path));
+    const known =
+      this.#known.size + this.#extensions.size + this.#prefixes.size === 0 ? 0 : this.#lookup(this.#folded(path));
     return this.#globs.length === 0 ? known : known | this.#matching(path);
   }
 
@@ -102,7 +104,8 @@ export class PathLists {
       if (dot !== -1) lists |= this.#extensions.get(folded.slice(dot)) ?? 0;
     }
     if (this.#prefixes.size > 0) {
-      for (const { list, prefix } of this.#prefixes.get(folded.slice(0, HEAD)) ?? NONE) if (folded.startsWith(prefix)) lists |= list;
+      for (const { list, prefix } of this.#prefixes.get(folded.slice(0, HEAD)) ?? NONE)
+        if (folded.startsWith(prefix)) lists |= list;
     }
     return lists;
   }
@@ -112,7 +115,8 @@ export class PathLists {
     let lists = this.#matching(path);
     if (this.#known.size === 0) return lists;
     const folded = this.#folded(path);
-    for (let end = folded.indexOf("/"); end !== -1; end = folded.indexOf("/", end + 1)) lists |= this.#known.get(folded.slice(0, end)) ?? 0;
+    for (let end = folded.indexOf("/"); end !== -1; end = folded.indexOf("/", end + 1))
+      lists |= this.#known.get(folded.slice(0, end)) ?? 0;
     return lists | (this.#known.get(folded) ?? 0);
   }
 
@@ -121,7 +125,10 @@ export class PathLists {
     return this.#globs.length > 0 || (this.#parents.size > 0 && this.#parents.has(this.#folded(directory)));
   }
 
-  /** Whether a list may name something below `path`, in any depth, by more than the names below it: were `path` a link, it would lead past the list. */
+  /**
+   * Whether a list may name something below `path`, in any depth, by more than the names below it: were `path` a link,
+   * it would lead past the list.
+   */
   isAbove(path: string): boolean {
     return this.#above.has(this.#folded(path)) || this.#globs.some(({ isAbove }) => isAbove(path));
   }

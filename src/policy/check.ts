@@ -31,7 +31,15 @@ export async function checkPolicies(options: {
   const ok = problems.every((problem) => problem.severity !== "error");
   const order = new Map(options.sources.map((source, index) => [source.name, index]));
   const sorted = [...problems].sort(
-    (left, right) => (order.get(left.file) ?? 0) - (order.get(right.file) ?? 0) || left.line - right.line || left.column - right.column,
+    (left, right) =>
+      (order.get(left.file) ?? 0) - (order.get(right.file) ?? 0) ||
+      left.line - right.line ||
+      left.column - right.column,
   );
-  return { ok, ...(ok ? { hash: policyHash(options.sources, schema) } : {}), policies: policies.length, problems: sorted };
+  return {
+    ok,
+    ...(ok ? { hash: policyHash(options.sources, schema) } : {}),
+    policies: policies.length,
+    problems: sorted,
+  };
 }

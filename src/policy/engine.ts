@@ -16,7 +16,13 @@ import { sliceOf } from "./evaluate/slice.ts";
 import { type ActionDeclaration, groupsOf } from "./terms/action.ts";
 import type { PolicyProblem } from "./terms/problem.ts";
 import type { PolicyRequest, ResourceKind } from "./terms/request.ts";
-import { DEFAULT_DENY, POLICY_FAILURE_REASON, type PolicyDeny, type PolicyVerdict, REQUEST_REFUSED } from "./terms/verdict.ts";
+import {
+  DEFAULT_DENY,
+  POLICY_FAILURE_REASON,
+  type PolicyDeny,
+  type PolicyVerdict,
+  REQUEST_REFUSED,
+} from "./terms/verdict.ts";
 import { type AttributeTable, type DescribedRequest, describe } from "./terms/vocabulary.ts";
 
 /** Decisions kept by the policy memo; the oldest go first. */
@@ -78,7 +84,9 @@ interface KnownAction {
 }
 
 /** A request that passed the checks, or the refusal. */
-type Prepared = { readonly action: KnownAction; readonly described: DescribedRequest } | { readonly refusal: PolicyDeny };
+type Prepared =
+  | { readonly action: KnownAction; readonly described: DescribedRequest }
+  | { readonly refusal: PolicyDeny };
 
 /** What the engine is made of once its policies are compiled. */
 export interface EngineParts {
@@ -189,9 +197,16 @@ export class Engine implements PolicyEngine {
     if (this.#disposed) return { refusal: failure(undefined, "these policies were replaced; try again") };
     const action = this.#actions.get(request.action);
     if (action === undefined)
-      return { refusal: failure(undefined, `no action \`${request.action}\` is registered; list the tools to see which exist`) };
+      return {
+        refusal: failure(undefined, `no action \`${request.action}\` is registered; list the tools to see which exist`),
+      };
     if (!this.#roles.has(request.principal.role)) {
-      return { refusal: failure(undefined, `the role \`${request.principal.role}\` is not known; ask the operator to define it`) };
+      return {
+        refusal: failure(
+          undefined,
+          `the role \`${request.principal.role}\` is not known; ask the operator to define it`,
+        ),
+      };
     }
     if (!action.kinds.has(request.resource.kind)) {
       return {
@@ -287,10 +302,18 @@ function knownAction(action: ActionDeclaration): KnownAction {
 
 function withCapability(remembered: Remembered, request: PolicyRequest): PolicyVerdict {
   const capability = request.capabilityObligations;
-  if (remembered.verdict.decision === "deny" || capability === undefined || capability.length === 0) return remembered.verdict;
+  if (remembered.verdict.decision === "deny" || capability === undefined || capability.length === 0)
+    return remembered.verdict;
   return allowVerdict(remembered.permits, capability);
 }
 
 function failure(ruleId: string | undefined, message: string): PolicyDeny {
-  return { decision: "deny", cause: "error", ruleId: ruleId ?? REQUEST_REFUSED, rationale: POLICY_FAILURE_REASON, message, forbids: [] };
+  return {
+    decision: "deny",
+    cause: "error",
+    ruleId: ruleId ?? REQUEST_REFUSED,
+    rationale: POLICY_FAILURE_REASON,
+    message,
+    forbids: [],
+  };
 }

@@ -33,7 +33,9 @@ const context = z.strictObject({
   /** Seconds since the Unix epoch. */
   time: z.int().min(0).exactOptional(),
 });
-const obligation = z.string().regex(/^(?:ask|arm|stage)(?: \S+)?$/, "must be `ask`, `arm` or `stage`, alone or with a rule id after it");
+const obligation = z
+  .string()
+  .regex(/^(?:ask|arm|stage)(?: \S+)?$/, "must be `ask`, `arm` or `stage`, alone or with a rule id after it");
 
 const entry = z
   .strictObject({
@@ -45,7 +47,9 @@ const entry = z
     effect: z.enum(EFFECT_CLASSES).exactOptional(),
     zone: zoneSchema.exactOptional(),
     role: z.string().regex(ROLE_PATTERN).default("dev"),
-    preset: z.union([z.enum(PRESET_NAMES), z.array(z.enum(PRESET_NAMES)).min(1).max(PRESET_NAMES.length)]).exactOptional(),
+    preset: z
+      .union([z.enum(PRESET_NAMES), z.array(z.enum(PRESET_NAMES)).min(1).max(PRESET_NAMES.length)])
+      .exactOptional(),
     workspace: z.string().startsWith("/").max(MAX_PATH_LEN).exactOptional(),
     agent: text.exactOptional(),
     user: text.exactOptional(),
@@ -55,7 +59,10 @@ const entry = z
     /** What must happen before an allowed call runs; none when absent. */
     obligations: z.array(obligation).max(16).exactOptional(),
   })
-  .refine((one) => (one.allow === undefined) !== (one.deny === undefined), "must have either `allow` or `deny`, with the name of a tool")
+  .refine(
+    (one) => (one.allow === undefined) !== (one.deny === undefined),
+    "must have either `allow` or `deny`, with the name of a tool",
+  )
   .refine((one) => one.arguments === undefined || (one.resource === undefined && one.effect === undefined), {
     message: "has `arguments`, which say by themselves what is touched; leave `resource` and `effect` out",
   })
@@ -98,11 +105,14 @@ async function parseSource(source: ExampleSource, examples: PolicyExample[], pro
     return fail(`the file must be UTF-8 text of at most ${CONFIG_FILE_BYTES_MAX} bytes`);
   const { isSeq, parseDocument } = await import("yaml");
   const document = parseDocument(source.text, { uniqueKeys: true, schema: "core", merge: false });
-  for (const error of document.errors) fail(`the file is not valid YAML: ${error.message.split("\n")[0] ?? ""}`, error.pos[0]);
+  for (const error of document.errors)
+    fail(`the file is not valid YAML: ${error.message.split("\n")[0] ?? ""}`, error.pos[0]);
   if (document.errors.length > 0) return;
   const list = document.contents;
-  if (!isSeq(list) || list.items.length === 0) return fail("the file must be a list of examples, each with `allow` or `deny`");
-  if (list.items.length > POLICY_EXAMPLES_MAX) return fail(`the file has more than ${POLICY_EXAMPLES_MAX} examples; split or shorten it`);
+  if (!isSeq(list) || list.items.length === 0)
+    return fail("the file must be a list of examples, each with `allow` or `deny`");
+  if (list.items.length > POLICY_EXAMPLES_MAX)
+    return fail(`the file has more than ${POLICY_EXAMPLES_MAX} examples; split or shorten it`);
   const values = plainList(document);
   if (values === undefined) return fail("the file refers to itself too often; write the examples out");
   for (const [index, value] of values.entries()) {
@@ -131,7 +141,11 @@ function plainList(document: Document): readonly unknown[] | undefined {
 /** Aliases that one file may use: none is needed, and each can multiply the file. */
 const ALIASES_MAX = 100;
 
-function exampleOf({ allow, deny, preset, ...rest }: z.infer<typeof entry>, source: ExampleSource, offset: number): PolicyExample {
+function exampleOf(
+  { allow, deny, preset, ...rest }: z.infer<typeof entry>,
+  source: ExampleSource,
+  offset: number,
+): PolicyExample {
   return {
     ...rest,
     file: source.name,

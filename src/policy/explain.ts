@@ -40,7 +40,11 @@ export interface Explanation {
 export function explain(engine: PolicyEngine, request: PolicyRequest): Explanation {
   const verdict = engine.evaluatePlainly(request);
   const { permits, forbids, failed } = engine.matching(request);
-  const matching = [...rules(engine, failed, "failed"), ...rules(engine, forbids, "matched"), ...rules(engine, permits, "matched")];
+  const matching = [
+    ...rules(engine, failed, "failed"),
+    ...rules(engine, forbids, "matched"),
+    ...rules(engine, permits, "matched"),
+  ];
   const permit = verdict.decision === "deny" && verdict.cause === "default" ? narrowestPermit(request) : undefined;
   return {
     verdict,
@@ -53,8 +57,8 @@ export function explain(engine: PolicyEngine, request: PolicyRequest): Explanati
 }
 
 /**
- * The text of the narrowest permit for `request`, bound to the call in full where its resource does not say all of it; its id is derived from
- * what it grants. `undefined` when there is none, because the call has no name.
+ * The text of the narrowest permit for `request`, bound to the call in full where its resource does not say all of it;
+ * its id is derived from what it grants. `undefined` when there is none, because the call has no name.
  * @param waives rules whose obligations it lifts for this request
  * @param whose for whom it holds: for everybody in the role, or for this principal in this workspace alone
  */
@@ -66,7 +70,11 @@ export function narrowestPermit(
   if (!isPermittable(request, waives)) return undefined;
   const { principal, action, resource, effect } = scopeOf(request);
   const scope = [`  principal in ${principal},`, `  action == ${action},`, `  resource == ${resource}`].join("\n");
-  const conditions = [...(whose === "role" ? [] : [principalOf(request)]), ...callConditions(request), `context.effect == ${effect}`];
+  const conditions = [
+    ...(whose === "role" ? [] : [principalOf(request)]),
+    ...callConditions(request),
+    `context.effect == ${effect}`,
+  ];
   const condition = `when { ${conditions.join(" && ")} }`;
   const lifted = waives.length === 0 ? "" : `@waives(${cedarString(waives.join(", "))})\n`;
   const id = `allow.${blake3Hex(`${lifted}${scope}\n${condition}`).slice(0, 12)}`;
@@ -78,7 +86,10 @@ function principalOf({ principal: { user, agent, workspace } }: PolicyRequest): 
   return named.map(([name, value]) => `principal.${name} == ${cedarString(value)}`).join(" && ");
 }
 
-/** Whether a permit can say what it lets through: the whole call, wherever the resource or the rules that ask leave something open. */
+/**
+ * Whether a permit can say what it lets through: the whole call, wherever the resource or the rules that ask leave
+ * something open.
+ */
 export function isPermittable({ resource, context }: PolicyRequest, waives: readonly string[] = []): boolean {
   const { call = "" } = context;
   if (call === UNNAMED_CALL) return false;
@@ -89,8 +100,8 @@ export function isPermittable({ resource, context }: PolicyRequest, waives: read
 const ABOUT_ARGUMENTS = /^(?:DANGER:.*|CAPABILITY:[^:]*:method|FC:secret-write)$/;
 
 /**
- * A command is named by its line, which does not say what feeds it, what starts it, where its output goes, or what of it is not
- * understood: `sh` is one thing behind a known program and another behind a download.
+ * A command is named by its line, which does not say what feeds it, what starts it, where its output goes, or what of
+ * it is not understood: `sh` is one thing behind a known program and another behind a download.
  */
 function callConditions(request: PolicyRequest): readonly string[] {
   const { call = "" } = request.context;
@@ -107,7 +118,10 @@ function commandConditions({ resource }: PolicyRequest): readonly string[] {
   });
 }
 
-/** The clause that takes `request`, and nothing else, out of a forbid; `undefined` when there is none, because the call has no name. */
+/**
+ * The clause that takes `request`, and nothing else, out of a forbid; `undefined` when there is none, because the call
+ * has no name.
+ */
 export function exceptionFor(request: PolicyRequest): string | undefined {
   if (!isPermittable(request)) return undefined;
   const { principal, action, resource, effect } = scopeOf(request);
@@ -125,7 +139,11 @@ function scopeOf(request: PolicyRequest) {
   };
 }
 
-function rules(engine: PolicyEngine, ids: readonly string[], outcome: MatchingRule["outcome"]): readonly MatchingRule[] {
+function rules(
+  engine: PolicyEngine,
+  ids: readonly string[],
+  outcome: MatchingRule["outcome"],
+): readonly MatchingRule[] {
   const known = new Map<string, CompiledPolicy>(engine.policies.map((policy) => [policy.id, policy]));
   return ids.flatMap((id) => {
     const policy = known.get(id);

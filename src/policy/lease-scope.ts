@@ -1,7 +1,7 @@
 /**
- * What a lease admits, and how leases narrow.
+ * Tests values against a lease's scope and narrows leases.
  *
- * INVARIANT: `meetScopes` concatenates conjunctions, so that what the meet admits is what both sides admit; a pattern
+ * INVARIANT: `meetScopes` concatenates conjunctions, so that the meet admits exactly what both sides admit. A pattern
  * that cannot be compiled admits nothing.
  */
 
@@ -98,7 +98,8 @@ export function deriveLease(parent: Lease, wish: LeaseWish): Lease {
 /** Names the dimensions in which `scope` has a path pattern that cannot be compiled and therefore admits nothing. */
 export function unusableDimensions(scope: LeaseScope): readonly LeaseDimension[] {
   return LEASE_DIMENSIONS.filter(
-    (dimension) => PATH_DIMENSIONS.has(dimension) && scope[dimension].flat().some((pattern) => compileGlob(pattern) === undefined),
+    (dimension) =>
+      PATH_DIMENSIONS.has(dimension) && scope[dimension].flat().some((pattern) => compileGlob(pattern) === undefined),
   );
 }
 

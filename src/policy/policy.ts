@@ -34,7 +34,8 @@ export interface PolicyEngineOptions {
 
 /**
  * Remembers which policies were found valid without a warning, by the version of the engine and the digest of their
- * sources and schema. Whoever can change it can make bad policies load, so it lies where policies lie or is kept as well.
+ * sources and schema. Whoever can change it can make bad policies load, so it lies where policies lie or is kept as
+ * well.
  */
 export interface ValidatedPolicies {
   readonly has: (key: string) => boolean;
@@ -51,9 +52,15 @@ export async function createPolicyEngine(options: PolicyEngineOptions): Promise<
   // Text that is not well formed has no digest; compiling refuses it.
   const hash = options.sources.every(({ text }) => text.isWellFormed()) ? policyHash(options.sources, schema) : "";
   const key = `${cedar.getCedarVersion()} ${hash}`;
-  const { policies, problems } = compilePolicies(cedar, options.sources, schema, hash !== "" && (options.validated?.has(key) ?? false));
+  const { policies, problems } = compilePolicies(
+    cedar,
+    options.sources,
+    schema,
+    hash !== "" && (options.validated?.has(key) ?? false),
+  );
   const errors = problems.filter((problem) => problem.severity === "error");
-  if (errors.length > 0) throw new KernelError("POLICY_INVALID", `the policies are not valid:\n${errors.map(formatProblem).join("\n")}`);
+  if (errors.length > 0)
+    throw new KernelError("POLICY_INVALID", `the policies are not valid:\n${errors.map(formatProblem).join("\n")}`);
   const warnings = problems.filter((problem) => problem.severity === "warning");
   if (problems.length === 0) options.validated?.remember(key);
   return new Engine({ ...options, policies, warnings, hash });
@@ -61,6 +68,8 @@ export async function createPolicyEngine(options: PolicyEngineOptions): Promise<
 
 /** Digest of `sources`, whatever their order, and `schema`. */
 export function policyHash(sources: readonly PolicySource[], schema: JsonObject): string {
-  const files = sources.map(({ name, origin, text }) => ({ name, origin, text })).sort((left, right) => (left.name < right.name ? -1 : 1));
+  const files = sources
+    .map(({ name, origin, text }) => ({ name, origin, text }))
+    .sort((left, right) => (left.name < right.name ? -1 : 1));
   return `blake3:${blake3Hex(canonicalJson({ files, schema }))}`;
 }

@@ -17,7 +17,8 @@ export const PRESETS: Readonly<Record<PresetName, Preset>> = {
   reader: { files: ["base.cedar", "reader.cedar"], description: "reads and searches; changes nothing" },
   dev: {
     files: ["base.cedar", "dev.cedar", "staged.cedar", "danger.cedar", "install.cedar"],
-    description: "reads, searches, edits and tests without prompts; asks before protected files, deletions and the network",
+    description:
+      "reads, searches, edits and tests without prompts; asks before protected files, deletions and the network",
   },
   autonomous: {
     files: ["base.cedar", "autonomous.cedar", "install.cedar"],
@@ -29,11 +30,13 @@ export const PRESETS: Readonly<Record<PresetName, Preset>> = {
   },
   brio: {
     files: ["base.cedar", "dev.cedar", "brio.cedar", "install.cedar"],
-    description: "as dev, and runs listed programs in the workspace without prompts; no pipes, no substitutions, no removing",
+    description:
+      "as dev, and runs listed programs in the workspace without prompts; no pipes, no substitutions, no removing",
   },
   open: {
     files: ["base.cedar", "open.cedar"],
     description: "asks nothing and records everything",
-    warning: "nothing is asked: only the fixed rules (zones, roles) and the sandbox stand between the agent and the machine",
+    warning:
+      "nothing is asked: only the fixed rules (zones, roles) and the sandbox stand between the agent and the machine",
   },
 };

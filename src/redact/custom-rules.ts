@@ -1,9 +1,9 @@
 /**
  * The operator's own rules and allowances, checked before they count.
  *
- * Each rule proves itself: its expression must be bounded, and its own examples must come out as they say. INVARIANT: one
- * problem refuses all of them, each named by where it stands in the configuration; a protection that is half loaded would
- * look like one.
+ * Each rule proves itself: its expression must be bounded, and its own examples must come out as they say. INVARIANT:
+ * one problem refuses all of them, each named by where it stands in the configuration; a protection that is half loaded
+ * would look like one.
  */
 
 import { parseExpression } from "./expressions/expression.ts";
@@ -48,11 +48,18 @@ export type CustomRedaction =
   | { readonly ok: false; readonly problems: readonly CustomProblem[] };
 
 /** Checks and compiles what the operator wrote. */
-export function compileCustomRedaction(rules: readonly CustomRule[], allow: readonly CustomAllowance[]): CustomRedaction {
+export function compileCustomRedaction(
+  rules: readonly CustomRule[],
+  allow: readonly CustomAllowance[],
+): CustomRedaction {
   const problems: CustomProblem[] = [];
-  const compiled = rules.flatMap((rule, index) => compileCustomRule(rule, `rules.${index}`, rules.slice(0, index), problems));
+  const compiled = rules.flatMap((rule, index) =>
+    compileCustomRule(rule, `rules.${index}`, rules.slice(0, index), problems),
+  );
   const names = new Set([...builtInRules().titles.keys(), ...rules.map(({ id }) => id)]);
-  const allowances = allow.flatMap((allowance, index) => compileAllowance(allowance, `allow.${index}`, names, problems));
+  const allowances = allow.flatMap((allowance, index) =>
+    compileAllowance(allowance, `allow.${index}`, names, problems),
+  );
   if (problems.length > 0) return { ok: false, problems };
   const allows = (rule: string, secret: string) => allowances.some((each) => each(rule, secret));
   return {
@@ -62,7 +69,12 @@ export function compileCustomRedaction(rules: readonly CustomRule[], allow: read
   };
 }
 
-function compileCustomRule(rule: CustomRule, path: string, before: readonly CustomRule[], problems: CustomProblem[]): CompiledRule[] {
+function compileCustomRule(
+  rule: CustomRule,
+  path: string,
+  before: readonly CustomRule[],
+  problems: CustomProblem[],
+): CompiledRule[] {
   const refuse = (place: string, problem: string): CompiledRule[] => {
     problems.push({ path: `${path}${place}`, problem });
     return [];
@@ -81,9 +93,13 @@ function compileCustomRule(rule: CustomRule, path: string, before: readonly Cust
   if (typeof compiled === "string") return refuse("", compiled);
   const missed = rule.examples.secret.findIndex((text) => findAlone(compiled, text).length === 0);
   if (missed !== -1)
-    return refuse(`.examples.secret.${missed}`, "the rule finds no secret in this example; the expression must match from a keyword on");
+    return refuse(
+      `.examples.secret.${missed}`,
+      "the rule finds no secret in this example; the expression must match from a keyword on",
+    );
   const wrong = rule.examples.clean.findIndex((text) => findAlone(compiled, text).length > 0);
-  if (wrong !== -1) return refuse(`.examples.clean.${wrong}`, "the rule finds a secret in this example; narrow the expression");
+  if (wrong !== -1)
+    return refuse(`.examples.clean.${wrong}`, "the rule finds a secret in this example; narrow the expression");
   return [compiled];
 }
 
@@ -109,7 +125,11 @@ function compileAllowance(
   const matches = value === undefined ? wholeMatcher(expression ?? "") : (secret: string) => secret === value;
   if (typeof matches === "string") return refuse(".expression", matches);
   const missed = examples.allowed.findIndex((secret) => !matches(secret));
-  if (missed !== -1) return refuse(`.examples.allowed.${missed}`, "this example is not allowed by it; it must be the whole of the secret");
+  if (missed !== -1)
+    return refuse(
+      `.examples.allowed.${missed}`,
+      "this example is not allowed by it; it must be the whole of the secret",
+    );
   const wrong = examples.hidden.findIndex((secret) => matches(secret));
   if (wrong !== -1) return refuse(`.examples.hidden.${wrong}`, "this example is allowed by it; narrow it");
   return [(found, secret) => (rule === undefined || rule === found) && matches(secret)];
@@ -120,7 +140,8 @@ function wholeMatcher(expression: string): ((secret: string) => boolean) | strin
   if (!parsed.ok) return `the expression cannot be used: ${parsed.problem}`;
   // What follows can fail: the end of the secret is asked for.
   const cost = costOf({ kind: "sequence", parts: [parsed.tree, { kind: "edge", negative: false }] });
-  if (cost.steps > ATTEMPT_STEPS_MAX) return `the expression may take ${cost.steps} steps; lower the bounds of its repetitions`;
+  if (cost.steps > ATTEMPT_STEPS_MAX)
+    return `the expression may take ${cost.steps} steps; lower the bounds of its repetitions`;
   const whole = new RegExp(`^(?:${expression})$`);
   return (secret) => whole.test(secret);
 }

@@ -1,10 +1,12 @@
 /**
- * Which values of an environment are secrets, so that they are hidden wherever they turn up.
+ * Selects the environment values that are secrets, so that they are hidden wherever they turn up.
  *
- * By name: a variable whose name promises a secret (`*TOKEN*`, `*SECRET*`, `*PASSWORD*`, `*_KEY` and kin) counts with
- * any value of six characters or more that is not a word, a number, a truth value, a path, or a placeholder. By value:
- * any other variable, unless it is one of those that every process has, counts when its value looks random. An address
- * with a password counts, and so does its password alone.
+ * A variable counts by its name if the name promises a secret (`*TOKEN*`, `*SECRET*`, `*PASSWORD*`, `*_KEY` and the
+ * like). Then any value of six characters or more counts that is not a word, a number, a truth value, a path or a
+ * placeholder.
+ *
+ * Any other variable counts by its value, if that looks random, unless it is one of the variables that every process
+ * has. An address with a password counts, and so does its password alone.
  */
 import { entropyOf, isFiller, isReference } from "./kinds/entropy.ts";
 import type { KnownSecret } from "./kinds/known-secret.ts";
@@ -68,7 +70,8 @@ const COMMON_VALUES =
 
 /** Whether everybody may have this value: a word, a number, a path, a placeholder. */
 function isCommonValue(value: string): boolean {
-  if (value.length < NAMED_CHARACTERS_MIN || COMMON_VALUES.test(value) || isFiller(value) || isReference(value)) return true;
+  if (value.length < NAMED_CHARACTERS_MIN || COMMON_VALUES.test(value) || isFiller(value) || isReference(value))
+    return true;
   if (/^[a-z]{1,12}$|^[A-Z]{1,12}$|^[A-Z][a-z]{1,11}$/.test(value)) return true; // a word
   if (/^[\d.,:+\-/ ]+$/.test(value) && value.length < 16) return true; // a number, a version, a date
   if (/^(?:~|\.{0,2})\/[^\s:]*$|^[A-Za-z]:\\|^\/[^\s]*(?::\/[^\s]*)*$/.test(value)) return true; // a path, or several
@@ -76,7 +79,8 @@ function isCommonValue(value: string): boolean {
 }
 
 function isRandom(value: string): boolean {
-  if (/\s/.test(value) || /^[a-z][a-z0-9+.-]*:\/\//i.test(value) || /^[0-9a-f]{8}-[0-9a-f]{4}-/i.test(value)) return false;
+  if (/\s/.test(value) || /^[a-z][a-z0-9+.-]*:\/\//i.test(value) || /^[0-9a-f]{8}-[0-9a-f]{4}-/i.test(value))
+    return false;
   if (/[:;,].*[:;,]|\//.test(value) && !/^[A-Za-z0-9+/]{24,}={0,2}$/.test(value)) return false;
   const mixed = /\d/.test(value) && /[a-z]/i.test(value) && /\d[a-z]+\d/i.test(value);
   return mixed && entropyOf(value) >= RANDOM_BITS_MIN && !/^(?:[a-z]+[-_.]?){2,}\d*$/i.test(value);

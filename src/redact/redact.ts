@@ -36,18 +36,24 @@ export interface ByteRedaction {
 }
 
 /**
- * Finds and replaces secrets. `extra` are secrets that only this text must not show, such as the caller's own token; `judged`
- * is a secret in the text that `judgeOf` its name has found.
+ * Finds and replaces secrets. `extra` are secrets that only this text must not show, such as the caller's own token;
+ * `judged` is a secret in the text that `judgeOf` its name has found.
  */
 export interface Redactor {
   readonly redact: (text: string, extra?: readonly KnownSecret[], judged?: Finding) => Redaction;
   /** What would be replaced, sorted and without overlaps. */
   readonly find: (text: string, extra?: readonly KnownSecret[]) => readonly Finding[];
-  /** Any bytes: text in ASCII, UTF-8 or UTF-16, or binary data with such text inside. Bytes that are no secret stay as they are. */
+  /**
+   * Any bytes: text in ASCII, UTF-8 or UTF-16, or binary data with such text inside. Bytes that are no secret stay as
+   * they are.
+   */
   readonly redactBytes: (bytes: Uint8Array, extra?: readonly KnownSecret[]) => ByteRedaction;
   /** The part of `text` from `start` up to `end`, redacted as what it is part of. */
   readonly redactWindow: (text: string, start: number, end: number, extra?: readonly KnownSecret[]) => Window;
-  /** How the value of a member of that name is judged, as it would be beside its name in text; `undefined` when the name promises nothing. */
+  /**
+   * How the value of a member of that name is judged, as it would be beside its name in text; `undefined` when the name
+   * promises nothing.
+   */
   readonly judgeOf: (name: string) => ValueJudge | undefined;
   /** For text that comes in pieces. */
   readonly stream: (extra?: readonly KnownSecret[]) => TextRedactionStream;
@@ -55,7 +61,9 @@ export interface Redactor {
   readonly byteStream: (extra?: readonly KnownSecret[], window?: StreamWindow) => ByteRedactionStream;
   /** What a rule finds, in words. */
   readonly titleOf: (rule: string) => string | undefined;
-  /** Names the rules, allowances and known values: with another digest, something else may be found. `key`: 32 bytes. */
+  /**
+   * Names the rules, allowances and known values: with another digest, something else may be found. `key`: 32 bytes.
+   */
   readonly digest: (key: Uint8Array) => string;
 }
 
@@ -73,7 +81,9 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
       // Each byte becomes one code unit and back, so bytes that are no text survive and offsets are those of bytes.
       const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
       const findings = tables.find(text, extra);
-      return findings.length === 0 ? { bytes, findings } : { bytes: Buffer.from(applyMarkers(text, findings), "latin1"), findings };
+      return findings.length === 0
+        ? { bytes, findings }
+        : { bytes: Buffer.from(applyMarkers(text, findings), "latin1"), findings };
     },
     redactWindow: (text, start, end, extra) => redactWindow(text, start, end, tables.find(text, extra)),
     judgeOf: (name) => tables.judgeOf(name),

@@ -53,7 +53,8 @@ export function withRules(custom: readonly CompiledRule[]): RuleSet {
 
 function requireCompiled(rule: Rule): CompiledRule {
   const compiled = compileRule(rule);
-  if (typeof compiled === "string") throw new KernelError("INTERNAL", `the rule ${rule.id} cannot be used: ${compiled}`);
+  if (typeof compiled === "string")
+    throw new KernelError("INTERNAL", `the rule ${rule.id} cannot be used: ${compiled}`);
   return compiled;
 }
 
@@ -61,7 +62,9 @@ function assemble(compiled: readonly CompiledRule[]): RuleSet {
   const block = blockTriggers();
   return {
     triggers: [...compiled.flatMap(triggersOf), ...block, ...namedTriggers(NAMED_RULES), ...wrapped(compiled, block)],
-    titles: new Map([...[...FORMAT_RULES, ...NAMED_RULES, ...BLOCK_RULES, GENERAL_NAMED].map(({ id, title }) => [id, title] as const)]),
+    titles: new Map([
+      ...[...FORMAT_RULES, ...NAMED_RULES, ...BLOCK_RULES, GENERAL_NAMED].map(({ id, title }) => [id, title] as const),
+    ]),
     named: namedJudges(NAMED_RULES),
     definition: () => definitionOf([...FORMAT_RULES, ...NAMED_RULES, ...BLOCK_RULES, GENERAL_NAMED]),
   };
@@ -88,7 +91,8 @@ function wrapped(compiled: readonly CompiledRule[], block: readonly Trigger[]): 
   };
   for (const { rule, matcher } of compiled) {
     if (rule.kind !== "definite" || rule.caseInsensitive || rule.offset !== undefined) continue;
-    for (const keyword of rule.keywords) if (keyword.length >= WRAPPED_BEGINNING_MIN) add(keyword, keyword.length, matcher);
+    for (const keyword of rule.keywords)
+      if (keyword.length >= WRAPPED_BEGINNING_MIN) add(keyword, keyword.length, matcher);
     if (rule.id === "jwt") add("eyJhbGci", 3, matcher);
   }
   const [pem] = block;

@@ -2,12 +2,20 @@
  * Redaction of text and bytes that come in pieces.
  *
  * Keywords are found as the pieces come; what stands at one is looked at once all the text that matters is there. Text
- * leaves as soon as no secret can begin in it any more. INVARIANTS: the output is that of the whole text, however it was
- * cut; what is held back is bounded by the longest reach of a rule whose keyword stands there, and is nothing but the
- * beginning of a keyword otherwise; no text is looked at twice for the same keyword.
+ * leaves as soon as no secret can begin in it any more. INVARIANTS: the output is that of the whole text, however it
+ * was cut; what is held back is bounded by the longest reach of a rule whose keyword stands there, and is nothing but
+ * the beginning of a keyword otherwise; no text is looked at twice for the same keyword.
  */
 
-import { addToChain, type Chain, closeChain, type Finding, type FindingCounts, type RuleCount, startChain } from "./search/finding.ts";
+import {
+  addToChain,
+  type Chain,
+  closeChain,
+  type Finding,
+  type FindingCounts,
+  type RuleCount,
+  startChain,
+} from "./search/finding.ts";
 import { markerOf } from "./search/marker.ts";
 import { emptyMemo, MATCHER_BEHIND_MAX, type ScanMemo } from "./search/matcher.ts";
 import { type TriggerTable, verify } from "./search/scan.ts";
@@ -93,7 +101,8 @@ export class TextRedactionStream {
       if (state < accepting || code === 0) continue;
       const entry = state - accepting;
       const last = outputStarts[entry + 1] ?? 0;
-      for (let place = outputStarts[entry] ?? 0; place < last; place += 1) this.#enqueue(table, outputs[place] ?? 0, at + index);
+      for (let place = outputStarts[entry] ?? 0; place < last; place += 1)
+        this.#enqueue(table, outputs[place] ?? 0, at + index);
     }
     this.#states[number] = state;
   }
@@ -140,7 +149,10 @@ export class TextRedactionStream {
     if (found) this.#waiting.push({ ...found, start: found.start + this.#base, end: found.end + this.#base });
   }
 
-  /** No secret whose keyword has not come whole yet can begin before this. Text in UTF-16 seen as bytes takes twice the room. */
+  /**
+   * No secret whose keyword has not come whole yet can begin before this. Text in UTF-16 seen as bytes takes twice the
+   * room.
+   */
   #frontier(end: number): number {
     let hold = 0;
     for (const [number, { automaton, backInLine, backAnywhere }] of this.#tables.entries()) {
@@ -153,7 +165,12 @@ export class TextRedactionStream {
 
   #lengthOfLastLine(max: number): number {
     let length = 0;
-    while (length < max && length < this.#text.length && this.#text.charCodeAt(this.#text.length - 1 - length) !== LINE_FEED) length += 1;
+    while (
+      length < max &&
+      length < this.#text.length &&
+      this.#text.charCodeAt(this.#text.length - 1 - length) !== LINE_FEED
+    )
+      length += 1;
     return length;
   }
 
@@ -189,7 +206,10 @@ export class TextRedactionStream {
     if (this.#findings.length < REDACTION_FINDINGS_KEPT_MAX) this.#findings.push(finding);
     const { definite, probable } = this.#counts.get(finding.rule) ?? NONE;
     const isDefinite = finding.kind === "definite";
-    this.#counts.set(finding.rule, isDefinite ? { definite: definite + 1, probable } : { definite, probable: probable + 1 });
+    this.#counts.set(
+      finding.rule,
+      isDefinite ? { definite: definite + 1, probable } : { definite, probable: probable + 1 },
+    );
     this.#emitted = this.#chain.end;
     this.#chain = undefined;
     return marker;
@@ -220,7 +240,10 @@ export class ByteRedactionStream {
 
   /** What may leave once `bytes` have come. */
   push(bytes: Uint8Array): Uint8Array {
-    return Buffer.from(this.#stream.push(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1")), "latin1");
+    return Buffer.from(
+      this.#stream.push(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1")),
+      "latin1",
+    );
   }
 
   /** What was held back; the stream is over. */

@@ -1,12 +1,21 @@
 /**
- * Part of a text, redacted as what it is part of: a secret that begins before the part or ends after it is hidden too.
+ * Redacts a part of a text within its surroundings.
+ *
+ * A secret that begins before the part or ends after it is hidden too.
  */
 import { REDACTION_MARGIN_CHARACTERS } from "../base/limits.ts";
 import { type Finding, markerFor } from "./search/finding.ts";
 
 /** What must be read of a text of `total` characters (or bytes) to redact the part from `start` up to `end` rightly. */
-export function surroundingsOf(start: number, end: number, total: number): { readonly from: number; readonly to: number } {
-  return { from: Math.max(0, start - REDACTION_MARGIN_CHARACTERS), to: Math.min(total, end + REDACTION_MARGIN_CHARACTERS) };
+export function surroundingsOf(
+  start: number,
+  end: number,
+  total: number,
+): { readonly from: number; readonly to: number } {
+  return {
+    from: Math.max(0, start - REDACTION_MARGIN_CHARACTERS),
+    to: Math.min(total, end + REDACTION_MARGIN_CHARACTERS),
+  };
 }
 
 /** A redacted part. */
@@ -25,6 +34,10 @@ export function redactWindow(text: string, start: number, end: number, findings:
     result += text.slice(at, Math.max(at, finding.start)) + markerFor(text, finding.rule, finding.start, finding.end);
     at = Math.min(end, finding.end);
   }
-  const cut = inside.map((finding) => ({ ...finding, start: Math.max(start, finding.start), end: Math.min(end, finding.end) }));
+  const cut = inside.map((finding) => ({
+    ...finding,
+    start: Math.max(start, finding.start),
+    end: Math.min(end, finding.end),
+  }));
   return { text: result + text.slice(at, end), findings: cut };
 }

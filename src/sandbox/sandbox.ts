@@ -1,8 +1,8 @@
 /**
  * The sandbox: runs commands in a workspace, by the scope of the call, with nothing else of the machine.
  *
- * Decides how a run is contained on this machine; what it may reach is decided before, and handed in as a judge. INVARIANT: no run without all that the
- * plan says; what cannot be enforced refuses the command.
+ * Decides how a run is contained on this machine; what it may reach is decided before, and handed in as a judge.
+ * INVARIANT: no run without all that the plan says; what cannot be enforced refuses the command.
  */
 
 import { readFileSync } from "node:fs";
@@ -12,7 +12,12 @@ import { ToolFailure } from "../model/outcome/failure.ts";
 import type { ExecEnforcement, ExecLanded, ExecSelection } from "../model/work/exec.ts";
 import { bwrapBackend } from "./bwrap/bwrap-backend.ts";
 import { containerBackend } from "./container/container-backend.ts";
-import { type ControlGroups, openControlGroups, type RunGroup, type RunUsage } from "./control-groups/control-groups.ts";
+import {
+  type ControlGroups,
+  openControlGroups,
+  type RunGroup,
+  type RunUsage,
+} from "./control-groups/control-groups.ts";
 import type { NewFiles } from "./files/new-files.ts";
 import { inSlices } from "./host/in-slices.ts";
 import { requireProgram, type SystemView, systemView } from "./host/system-view.ts";
@@ -38,8 +43,8 @@ import { View } from "./views/views.ts";
 /** Times that a workspace is looked at in a row because its repositories have changed meanwhile. */
 const SANDBOX_LOOKS_MAX = 4;
 /**
- * Bytes that a process of a sandbox may ask for beyond its bound of memory, where no control group counts what is used: a runtime with a compiler
- * of its own asks for half a gibibyte for each thread before it uses any.
+ * Bytes that a process of a sandbox may ask for beyond its bound of memory, where no control group counts what is used:
+ * a runtime with a compiler of its own asks for half a gibibyte for each thread before it uses any.
  */
 const SANDBOX_RESERVED_BYTES = 4 * GIB;
 /** Bytes that it may ask for where a control group bounds what is used: enough for the threads of a large test run. */
@@ -78,7 +83,10 @@ export interface SandboxOptions {
   readonly viewsDirectory?: string;
   /** `false` on a machine that has none, or for a test of what happens there. */
   readonly controlGroups?: false;
-  /** The machine's own when absent. Code alone can give another, no configuration can: it is how tests have an internet of their own. */
+  /**
+   * The machine's own when absent. Code alone can give another, no configuration can: it is how tests have an internet
+   * of their own.
+   */
   readonly network?: EgressNetwork;
 }
 
@@ -87,9 +95,15 @@ export interface SandboxRun {
   /** The workspace on the machine, a real path. */
   readonly root: string;
   readonly judge: ScopeJudge;
-  /** Where the command writes into a view, from which what it changed lands by the judge when it has ended; else it writes into the workspace itself. */
+  /**
+   * Where the command writes into a view, from which what it changed lands by the judge when it has ended; else it
+   * writes into the workspace itself.
+   */
   readonly landing?: SandboxLanding;
-  /** Awaited each time that the judge has come by everything; resolves with whether the tree is to be looked at again. `tookTime`: others had their turn. */
+  /**
+   * Awaited each time that the judge has come by everything; resolves with whether the tree is to be looked at again.
+   * `tookTime`: others had their turn.
+   */
   readonly settle?: (tookTime: boolean) => Promise<boolean>;
   readonly command: readonly [string, ...string[]];
   /** Absolute, inside. */
@@ -164,7 +178,8 @@ export class Sandbox {
 
   /**
    * Runs a command.
-   * @throws ToolFailure SANDBOX_UNAVAILABLE or RESOURCE_BUSY when it did not run; what failed once it had begun is the end's `problem`
+   * @throws ToolFailure SANDBOX_UNAVAILABLE or RESOURCE_BUSY when it did not run; what failed once it had begun is the
+   * end's `problem`
    */
   async run(wanted: SandboxRun, output: RunOutput, signal: AbortSignal): Promise<SandboxEnd> {
     this.#backend.require();
@@ -193,7 +208,9 @@ export class Sandbox {
     this.#system ??= systemView(this.#options.toolchains);
     const { toolchains } = this.#system;
     const { root } = run.wanted;
-    const identity = this.isContained ? await this.#identities.of(root, toolchains, this.#views.base()) : ownIdentity(root);
+    const identity = this.isContained
+      ? await this.#identities.of(root, toolchains, this.#views.base())
+      : ownIdentity(root);
     return await this.#runAs(identity, run);
   }
 
@@ -224,8 +241,10 @@ export class Sandbox {
 
   async #runAs(identity: Identity, run: AcceptedRun): Promise<SandboxEnd> {
     const { wanted } = run;
-    if ((wanted.files !== undefined || wanted.selection !== undefined) && !this.isContained) throw noOwnFiles(this.#backend.name);
-    const view = wanted.landing !== undefined && this.isContained ? new View(this.#views, identity, wanted.root) : undefined;
+    if ((wanted.files !== undefined || wanted.selection !== undefined) && !this.isContained)
+      throw noOwnFiles(this.#backend.name);
+    const view =
+      wanted.landing !== undefined && this.isContained ? new View(this.#views, identity, wanted.root) : undefined;
     try {
       const end = await this.#runSeeing(view, view?.identity ?? identity, run);
       return { ...end, ...(await landed(view, run, end)) };
@@ -246,7 +265,8 @@ export class Sandbox {
     this.#system ??= systemView(this.#options.toolchains);
     const system = this.#system;
     requireProgram(system, wanted.command[0]);
-    const way = egress === undefined || !this.isContained ? undefined : await this.#egress.open(egress, identity.userId);
+    const way =
+      egress === undefined || !this.isContained ? undefined : await this.#egress.open(egress, identity.userId);
     let group: RunGroup | undefined;
     try {
       // As late as can be: what follows is no more than what a start takes.
@@ -274,7 +294,9 @@ export class Sandbox {
       const confine = async (processes: readonly number[]) => group?.confine(processes);
       const watched = group ? {} : { watchedBytesMax: limits.memoryBytesMax };
       const bounds = { limits, output, signal, confine, ...watched };
-      const { problem, ...end }: RunEnd & { readonly problem?: ToolFailure } = await superviseRun(launch, bounds).catch(unknownEnd);
+      const { problem, ...end }: RunEnd & { readonly problem?: ToolFailure } = await superviseRun(launch, bounds).catch(
+        unknownEnd,
+      );
       const reached = await way?.close();
       return {
         ...end,
@@ -304,30 +326,42 @@ export class Sandbox {
 
   #controlGroups(): ControlGroups | { readonly problem: string } {
     this.#groups ??=
-      this.#options.controlGroups === false ? { problem: "none are to be used" } : openControlGroups(this.#options.instanceId);
+      this.#options.controlGroups === false
+        ? { problem: "none are to be used" }
+        : openControlGroups(this.#options.instanceId);
     return this.#groups;
   }
 }
 
 /** A look at the workspace that `settle` is content with. */
-async function settledLook(begin: () => WorkspaceLook, settle: SandboxRun["settle"], signal: AbortSignal): Promise<WorkspaceLook> {
+async function settledLook(
+  begin: () => WorkspaceLook,
+  settle: SandboxRun["settle"],
+  signal: AbortSignal,
+): Promise<WorkspaceLook> {
   for (let looks = 0; looks < SANDBOX_LOOKS_MAX; looks += 1) {
     const look = begin();
     const { hasYielded } = await inSlices("looking at the workspace", look.steps(), signal);
     if ((await settle?.(hasYielded)) !== true) return look;
   }
-  throw new ToolFailure("RESOURCE_BUSY", "the repositories of the workspace go on changing; the command did not run", "try again later");
+  throw new ToolFailure(
+    "RESOURCE_BUSY",
+    "the repositories of the workspace go on changing; the command did not run",
+    "try again later",
+  );
 }
 
 /**
- * Lands what a run has changed. Of one that was cancelled, or whose end nobody knows, nothing is: whoever asked for it has gone, or something may still write.
+ * Lands what a run has changed. Of one that was cancelled, or whose end nobody knows, nothing is: whoever asked for it
+ * has gone, or something may still write.
  */
 async function landed(
   view: View | undefined,
   { wanted: { judge, landing }, signal }: AcceptedRun,
   end: SandboxEnd,
 ): Promise<{ readonly landed?: ExecLanded; readonly endedBy?: "cancelled" }> {
-  if (view === undefined || landing === undefined || end.problem !== undefined || end.endedBy === "cancelled") return {};
+  if (view === undefined || landing === undefined || end.problem !== undefined || end.endedBy === "cancelled")
+    return {};
   await landing.before?.();
   if (signal.aborted) return { endedBy: "cancelled" };
   const { isCut, ...landed } = await view.land(judge, landing.newFiles, signal);
@@ -349,5 +383,7 @@ function backendOf({ backend = "bwrap", programs, allowsUnsandboxed = false }: S
 /** The mounts with sources where that user can reach them. */
 function seenBy({ elsewhere }: Identity, mounts: readonly SandboxMount[]): readonly SandboxMount[] {
   if (elsewhere === undefined || elsewhere.size === 0) return mounts;
-  return mounts.map((mount) => ("source" in mount ? { ...mount, source: elsewhere.get(mount.source) ?? mount.source } : mount));
+  return mounts.map((mount) =>
+    "source" in mount ? { ...mount, source: elsewhere.get(mount.source) ?? mount.source } : mount,
+  );
 }

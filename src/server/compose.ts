@@ -1,8 +1,9 @@
 /**
  * Wires an open kernel together: its parts (`open-parts.ts`), its door, and the operator's desks.
  *
- * Opening claims an instance, so that intents of a killed kernel can be told from those of a living one, takes over what
- * dead ones had spooled and closes their orphans. Closing gives everything back; nothing that was acknowledged is lost either way.
+ * Opening claims an instance, so that intents of a killed kernel can be told from those of a living one, takes over
+ * what dead ones had spooled and closes their orphans. Closing gives everything back; nothing that was acknowledged is
+ * lost either way.
  */
 import { systemClock } from "../base/clock.ts";
 import { systemRandom } from "../base/ids.ts";
@@ -75,15 +76,33 @@ export interface OpenKernel {
 /** Opens a kernel on a state directory; several may share one. */
 export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
   const opened = await openParts(options);
-  const { parts, live, settings, stateDirectory, instance, instances, ledger, configuration, redactor, spending, onInternalError } = opened;
+  const {
+    parts,
+    live,
+    settings,
+    stateDirectory,
+    instance,
+    instances,
+    ledger,
+    configuration,
+    redactor,
+    spending,
+    onInternalError,
+  } = opened;
   const watchdog = new Watchdog((stall) => {
     opened.tell(stallLine(stall));
     recordStall(ledger, instance.id, stallFacts(stall)).catch(onInternalError);
   });
   const door = watchedDoor(createKernelDoor(parts), watchdog);
-  const started = announce(ledger, { instanceId: instance.id, instances, registry: parts.registry, settings }, onInternalError)
+  const started = announce(
+    ledger,
+    { instanceId: instance.id, instances, registry: parts.registry, settings },
+    onInternalError,
+  )
     .then(spending.settleOrphans)
-    .then(() => sweepDeadInstances(opened.left, { key: parts.argumentsKey, isAlive: instances.isAlive }, onInternalError))
+    .then(() =>
+      sweepDeadInstances(opened.left, { key: parts.argumentsKey, isAlive: instances.isAlive }, onInternalError),
+    )
     .catch(onInternalError);
   let closed: Promise<void> | undefined;
   return {
@@ -134,7 +153,20 @@ function administrationsOf(opened: OpenedParts, door: KernelDoor) {
 }
 
 async function closeKernel(opened: OpenedParts, door: KernelDoor, started: Promise<unknown>): Promise<void> {
-  const { configuration, ledger, instance, asking, commands, machine, spending, stores, kept, content, left, onInternalError } = opened;
+  const {
+    configuration,
+    ledger,
+    instance,
+    asking,
+    commands,
+    machine,
+    spending,
+    stores,
+    kept,
+    content,
+    left,
+    onInternalError,
+  } = opened;
   const { bell, sessions, violations, locks } = stores;
   asking.approvals.shutDown();
   await Promise.all([commands.endRuns(), machine.endRuns()]); // nobody would be left to bound them
@@ -145,11 +177,21 @@ async function closeKernel(opened: OpenedParts, door: KernelDoor, started: Promi
   await configuration.workspaces.close();
   // What the ledger could not take stands in the spool, which the next kernel may recover once the claim is released.
   await ledger.close().finally(() => instance.release());
-  for (const store of [asking, commands, bell, sessions, violations, locks, kept, content, spending, left]) await store.close();
+  for (const store of [asking, commands, bell, sessions, violations, locks, kept, content, spending, left])
+    await store.close();
 }
 
 /** Settings are looked up for each act: they may have been reloaded. */
-function administrationOf({ live, parts, settings, stores, ledger, tell, environment, allowsUnusual }: OpenedParts): Administration {
+function administrationOf({
+  live,
+  parts,
+  settings,
+  stores,
+  ledger,
+  tell,
+  environment,
+  allowsUnusual,
+}: OpenedParts): Administration {
   const { sessions, bell } = stores;
   return new Administration({
     get settings() {
@@ -161,7 +203,8 @@ function administrationOf({ live, parts, settings, stores, ledger, tell, environ
     ledger,
     clock: systemClock,
     random: systemRandom,
-    requireUsual: (directory, isProjectRoot) => allowsUnusual || requireUsualWorkspace(directory, environment, isProjectRoot),
+    requireUsual: (directory, isProjectRoot) =>
+      allowsUnusual || requireUsualWorkspace(directory, environment, isProjectRoot),
     warn: tell,
   });
 }

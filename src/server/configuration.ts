@@ -1,6 +1,8 @@
 /**
- * The configuration in force in one kernel: the operator's directory as it was last taken over, and everything that is made
- * from it. A hot reload replaces all of it in one step.
+ * Holds the configuration in force in one kernel.
+ *
+ * It is the operator's directory as it was last taken over, and everything that is made from it. A hot reload replaces
+ * all of it in one step.
  */
 import { join } from "node:path";
 import { assert, KernelError } from "../base/errors.ts";
@@ -67,7 +69,10 @@ export function openConfiguration(parts: ConfigurationParts): Configuration {
 /** Gives the redactor of the configuration in force. @throws KernelError CONFIG_INVALID when it cannot be made */
 export type CurrentRedactor = () => Redactor | Promise<Redactor>;
 
-/** What is known of remotes by readings that redactors were made with: nobody sends a password that the call's own redactor does not hide. */
+/**
+ * What is known of remotes by readings that redactors were made with: nobody sends a password that the call's own
+ * redactor does not hide.
+ */
 const remotesBy = new WeakMap<Redactor, GitRemotes>();
 
 /** What is known of remotes for calls that `redactor` hides the secrets of. */
@@ -78,11 +83,14 @@ export function gitRemotesBy(redactor: Redactor): GitRemotes {
 }
 
 /**
- * The redactor of the configuration in force: made with the first call, and anew after a reload, and where a file with a password has changed.
+ * The redactor of the configuration in force: made with the first call, and anew after a reload, and where a file with
+ * a password has changed.
  * @param environment of the kernel: its secrets are hidden wherever they stand
  */
 export function currentRedactor(live: Readonly<LiveOperator>, environment: Environment): CurrentRedactor {
-  let made: { readonly by: OperatorDirectory; readonly isCurrent: () => boolean; readonly redactor: Redactor } | undefined;
+  let made:
+    | { readonly by: OperatorDirectory; readonly isCurrent: () => boolean; readonly redactor: Redactor }
+    | undefined;
   let making: { readonly by: OperatorDirectory; readonly redactor: Promise<Redactor> } | undefined;
   const make = async (by: OperatorDirectory): Promise<Redactor> => {
     const { openRedactor } = await import("./operator/redaction.ts");

@@ -1,11 +1,12 @@
 /**
- * Hot reload: a running kernel notices that the operator's directory has changed, and takes the new configuration over
- * as a whole, or keeps the old one as a whole.
+ * Reloads the operator's changed directory in a running kernel, as a whole or not at all.
  *
- * A look costs a few status calls beside all calls. A change is read once it has been quiet for a moment, and read again
- * if it changed while it was read, so that half a change is not taken for a whole one. What is read is parsed, validated,
- * tried against its examples and recorded before it decides anything.
- * INVARIANTS: whatever fails, what was in force stays in force; settings, and files that merely vanish with their
+ * When it cannot take the new configuration over as a whole, it keeps the old one as a whole. A look costs a few status
+ * calls beside all calls. A change is read once it has been quiet for a moment, and read again if it changed while it
+ * was read, so that half a change is not taken for a whole one. What is read is parsed, validated, tried against its
+ * examples and recorded before it decides anything.
+ *
+ * INVARIANTS: whatever fails, what was in force stays in force. Settings, and files that merely vanish with their
  * directory, change nothing when they are gone: what is missing for a moment must not lift what it forbids.
  */
 import { setTimeout as wait } from "node:timers/promises";
@@ -18,7 +19,13 @@ import type { EventSink, EventType } from "../model/outcome/event.ts";
 import { NO_GATES } from "../model/people/gates.ts";
 import { configurationState } from "./operator/configuration-state.ts";
 import { type OperatorDirectory, readOperatorDirectory } from "./operator/operator-directory.ts";
-import { gateFacts, NO_GATE_FILES, problemOfGates, type ReadGates, TOOL_POLICY_FILE } from "./operator/operator-gates.ts";
+import {
+  gateFacts,
+  NO_GATE_FILES,
+  problemOfGates,
+  type ReadGates,
+  TOOL_POLICY_FILE,
+} from "./operator/operator-gates.ts";
 import { recordOverrides, type ToolsInForce } from "./operator/tools-in-force.ts";
 import { warningOfUnknownTools } from "./operator/unknown-tools.ts";
 import type { PolicyInputs } from "./policy/policies.ts";
@@ -26,7 +33,9 @@ import type { PolicyCatalog } from "./policy/policy-catalog.ts";
 
 /** Milliseconds between two looks at the configuration of a running kernel: a change is noticed within it. */
 const RELOAD_CHECK_MS = 1_000;
-/** Milliseconds that the configuration must stay as it is before it is read: a change of several files is one change. */
+/**
+ * Milliseconds that the configuration must stay as it is before it is read: a change of several files is one change.
+ */
 const RELOAD_SETTLE_MS = 100;
 /** Looks at a configuration that keeps changing; then it is read as it is, and again once it is quiet. */
 const RELOAD_SETTLE_LOOKS_MAX = 20;
@@ -54,7 +63,9 @@ export interface ReloadTiming {
 
 const TIMING: ReloadTiming = { checkMs: RELOAD_CHECK_MS, settleMs: RELOAD_SETTLE_MS };
 
-/** Settings that take effect without a restart: everything that is looked up anew for each call, session or workspace. */
+/**
+ * Settings that take effect without a restart: everything that is looked up anew for each call, session or workspace.
+ */
 const RELOADED_SETTINGS: ReadonlySet<string> = new Set([
   "approvals",
   "preset",
@@ -179,8 +190,12 @@ export class HotReload {
     }
     const settings = changedSettings(live.operator.settings, operator.settings);
     await policy.recordChanges(inputs, prepared);
-    if (settings.length > 0) await this.#record("settings_loaded", settingsFacts(live.operator.settings, operator.settings, settings));
-    const overridden = [tools.under(operator.settings).overridden, tools.under(live.operator.settings).overridden] as const;
+    if (settings.length > 0)
+      await this.#record("settings_loaded", settingsFacts(live.operator.settings, operator.settings, settings));
+    const overridden = [
+      tools.under(operator.settings).overridden,
+      tools.under(live.operator.settings).overridden,
+    ] as const;
     await recordOverrides(ledger, nowMs(), ...overridden);
     const gates = [live.operator.narrowing?.gates ?? NO_GATES, operator.narrowing?.gates ?? NO_GATES] as const;
     if (gates[0].hash !== gates[1].hash) await this.#record("gates_loaded", gateFacts(operator, gates[0]));
@@ -189,7 +204,8 @@ export class HotReload {
     live.operator = operator;
     workspaces.forget();
     this.#judged = digest;
-    for (const { preset, policy: hash } of prepared.changes) this.#parts.tell(`policy reloaded: preset ${preset} is ${hash} now`);
+    for (const { preset, policy: hash } of prepared.changes)
+      this.#parts.tell(`policy reloaded: preset ${preset} is ${hash} now`);
     if (settings.length > 0) this.#parts.tell(settingsMessage(settings));
     const namesTools = settings.some((name) => NAMING_TOOLS.has(name));
     const misspelt = namesTools ? warningOfUnknownTools(operator, inputs.tools) : undefined;
@@ -243,7 +259,8 @@ function isRefusal(error: unknown): error is KernelError {
 }
 
 function whatVanished(before: OperatorDirectory, now: OperatorDirectory): string | undefined {
-  if (before.exists && !now.exists) return `\`${before.path}\` is gone; put it back, or restart to run with the defaults`;
+  if (before.exists && !now.exists)
+    return `\`${before.path}\` is gone; put it back, or restart to run with the defaults`;
   if (before.settingsFile === true && now.settingsFile === false)
     return `\`${before.path}/handrail.yaml\` is gone; put it back, or make it empty to run with the defaults`;
   if (before.policies.length > 0 && now.policyDirectory === false)
@@ -255,11 +272,13 @@ function whatGatesVanished(
   { path, narrowing: before = NO_GATE_FILES }: OperatorDirectory,
   { narrowing: now = NO_GATE_FILES }: OperatorDirectory,
 ) {
-  const has = ({ files }: ReadGates) => files.some(({ name }) => name === TOOL_POLICY_FILE || name === `tools/${TOOL_POLICY_FILE}`);
+  const has = ({ files }: ReadGates) =>
+    files.some(({ name }) => name === TOOL_POLICY_FILE || name === `tools/${TOOL_POLICY_FILE}`);
   if (has(before) && !has(now))
     return `\`${path}/${TOOL_POLICY_FILE}\` is gone; put it back, or make it allow everything with \`"default_allow": true\``;
   const hadSpecs = before.files.some(({ name }) => name.startsWith("tools/"));
-  if (hadSpecs && !now.toolDirectory) return `\`${path}/tools\` is gone; put it back, or make it empty to run without specs`;
+  if (hadSpecs && !now.toolDirectory)
+    return `\`${path}/tools\` is gone; put it back, or make it empty to run without specs`;
   return undefined;
 }
 
@@ -269,21 +288,33 @@ function whatGatesBroke({ narrowing }: OperatorDirectory): string | undefined {
 }
 
 function digestOf({ exists, settings, policies, examples = [], trusted = [], narrowing }: OperatorDirectory): string {
-  return blake3Hex(canonicalJson(plain({ exists, settings, policies, examples, trusted, narrowing: narrowing?.files ?? [] })));
+  return blake3Hex(
+    canonicalJson(plain({ exists, settings, policies, examples, trusted, narrowing: narrowing?.files ?? [] })),
+  );
 }
 
 function changedSettings(before: Settings, now: Settings): readonly (keyof Settings)[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(now)])] as (keyof Settings)[];
-  return names.filter((name) => canonicalJson(plain(before[name] ?? null)) !== canonicalJson(plain(now[name] ?? null))).sort();
+  return names
+    .filter((name) => canonicalJson(plain(before[name] ?? null)) !== canonicalJson(plain(now[name] ?? null)))
+    .sort();
 }
 
 function settingsFacts(before: Settings, now: Settings, changed: readonly string[]): JsonObject {
   const digest = (settings: Settings) => `blake3:${blake3Hex(canonicalJson(plain(settings)))}`;
-  return { settings: digest(now), previous: digest(before), changed, afterRestart: changed.filter((name) => !RELOADED_SETTINGS.has(name)) };
+  return {
+    settings: digest(now),
+    previous: digest(before),
+    changed,
+    afterRestart: changed.filter((name) => !RELOADED_SETTINGS.has(name)),
+  };
 }
 
 function settingsMessage(changed: readonly string[]): string {
-  const [now, later] = [changed.filter((name) => RELOADED_SETTINGS.has(name)), changed.filter((name) => !RELOADED_SETTINGS.has(name))];
+  const [now, later] = [
+    changed.filter((name) => RELOADED_SETTINGS.has(name)),
+    changed.filter((name) => !RELOADED_SETTINGS.has(name)),
+  ];
   const restart = later.length === 0 ? "" : `; ${later.join(", ")} will change with a restart`;
   return `handrail.yaml reloaded: ${now.length === 0 ? "nothing has changed yet" : `${now.join(", ")} changed`}${restart}`;
 }

@@ -19,16 +19,31 @@ export interface StartedKernel {
 }
 
 /** Records the start, takes over what dead instances had spooled, and closes the intents that they left open. */
-export async function announce(ledger: LedgerThread, started: StartedKernel, report: (error: unknown) => void): Promise<void> {
+export async function announce(
+  ledger: LedgerThread,
+  started: StartedKernel,
+  report: (error: unknown) => void,
+): Promise<void> {
   const { instanceId, instances, registry } = started;
   const { armed, gates } = started.settings;
   const timeMs = systemClock.nowMs();
   const tools = registry.getAll().map((tool) => tool.name);
-  const payload = { instanceId, registry: registryHash(registry, gates), ...(gates.hash !== "" && { gates: gates.hash }), tools };
-  await ledger.record({ type: "kernel_started", sessionId: "", actor: "kernel", requestId: "", timeMs, payload }, "buffered");
+  const payload = {
+    instanceId,
+    registry: registryHash(registry, gates),
+    ...(gates.hash !== "" && { gates: gates.hash }),
+    tools,
+  };
+  await ledger.record(
+    { type: "kernel_started", sessionId: "", actor: "kernel", requestId: "", timeMs, payload },
+    "buffered",
+  );
   if (armed) {
     const reach = { reach: "kernel", instanceId, severity: "warning" };
-    await ledger.record({ type: "armed", sessionId: "", actor: "operator:TOOLS_ARM", requestId: "", timeMs, payload: reach }, "durable");
+    await ledger.record(
+      { type: "armed", sessionId: "", actor: "operator:TOOLS_ARM", requestId: "", timeMs, payload: reach },
+      "durable",
+    );
   }
   for (const recovery of await recoverSpools(ledger, instances, timeMs)) {
     const damage = spoolDamage(recovery);
@@ -38,23 +53,44 @@ export async function announce(ledger: LedgerThread, started: StartedKernel, rep
 }
 
 /** Removes the files in the making that dead instances left in workspaces. */
-export async function sweepDeadInstances(store: NewFileStore, leftovers: Leftovers, report: (error: unknown) => void): Promise<void> {
+export async function sweepDeadInstances(
+  store: NewFileStore,
+  leftovers: Leftovers,
+  report: (error: unknown) => void,
+): Promise<void> {
   const { unseen } = await sweepLeftFiles(store, leftovers);
   const [first] = unseen;
   if (first === undefined) return;
   const others = unseen.length === 1 ? "" : ` and ${unseen.length - 1} more`;
   const next = "run `handrail doctor --workspace` for the workspaces that they belong to";
-  report(new KernelError("STORE_UNAVAILABLE", `what a killed kernel left in \`${first}\`${others} cannot be looked at; ${next}`));
+  report(
+    new KernelError(
+      "STORE_UNAVAILABLE",
+      `what a killed kernel left in \`${first}\`${others} cannot be looked at; ${next}`,
+    ),
+  );
 }
 
 /** Records that the kernel's thread stood. */
 export async function recordStall(ledger: LedgerThread, instanceId: string, facts: JsonObject): Promise<void> {
-  const stalled = { type: "kernel_stalled", sessionId: "", actor: "kernel", requestId: "", payload: { instanceId, ...facts } } as const;
+  const stalled = {
+    type: "kernel_stalled",
+    sessionId: "",
+    actor: "kernel",
+    requestId: "",
+    payload: { instanceId, ...facts },
+  } as const;
   await ledger.record({ ...stalled, timeMs: systemClock.nowMs() }, "buffered");
 }
 
 /** Records the end. */
 export async function recordStop(ledger: LedgerThread, instanceId: string): Promise<void> {
-  const stopped = { type: "kernel_stopped", sessionId: "", actor: "kernel", requestId: "", payload: { instanceId } } as const;
+  const stopped = {
+    type: "kernel_stopped",
+    sessionId: "",
+    actor: "kernel",
+    requestId: "",
+    payload: { instanceId },
+  } as const;
   await ledger.record({ ...stopped, timeMs: systemClock.nowMs() }, "durable");
 }

@@ -1,6 +1,7 @@
 /**
- * Opens the parts of a kernel, from what holds its state to what the pipeline consults: operator's directory, instance, ledger, stores,
- * configuration.
+ * Opens the parts of a kernel, from the stores of its state to what the pipeline consults.
+ *
+ * These are the operator's directory, instance, ledger, stores and configuration.
  *
  * INVARIANT: a kernel that cannot open gives its claim back, so that it does not go on counting as one that lives.
  */
@@ -31,7 +32,12 @@ import { startLedgerThread } from "./ledger/ledger-thread.ts";
 import { BUILT_IN_TOOLS } from "./operator/built-in-tools.ts";
 import { openMachine } from "./operator/open-machine.ts";
 import { openSandbox } from "./operator/open-sandbox.ts";
-import { defaultStatePath, type Environment, operatorPath, readOperatorDirectory } from "./operator/operator-directory.ts";
+import {
+  defaultStatePath,
+  type Environment,
+  operatorPath,
+  readOperatorDirectory,
+} from "./operator/operator-directory.ts";
 import { recordOverrides, ToolsInForce } from "./operator/tools-in-force.ts";
 import { openApprovals } from "./people/open-approvals.ts";
 import { openSpending } from "./people/spending.ts";
@@ -47,27 +53,32 @@ export interface KernelOptions {
   /** Where the embedding program answers requests for approval, once it has set a handler. */
   readonly approvals?: ApprovalManager;
   /**
-   * What commands reach as the internet, in place of the machine's own. Code alone can give it, no configuration can; every check of names and
-   * addresses stays as it is.
+   * What commands reach as the internet, in place of the machine's own. Code alone can give it, no configuration can;
+   * every check of names and addresses stays as it is.
    */
   readonly network?: EgressNetwork;
   /**
-   * Whether reads wait for their place in the ledger, so that each answer carries its sequence. Without it they wait only
-   * until they would survive a killed process, and the answer names no sequence.
+   * Whether reads wait for their place in the ledger, so that each answer carries its sequence. Without it they wait
+   * only until they would survive a killed process, and the answer names no sequence.
    */
   readonly awaitSequences?: boolean;
   /**
-   * Whether commands may run without a sandbox where the operator's configuration says `sandbox.backend: none`, too. Alone it changes nothing.
+   * Whether commands may run without a sandbox where the operator's configuration says `sandbox.backend: none`, too.
+   * Alone it changes nothing.
    */
   readonly allowUnsandboxedCommands?: boolean;
   /** Whether sessions may be made for `/`, home directories and directories of the system. */
   readonly allowUnusualWorkspace?: boolean;
   /**
-   * Told about bugs and background failures; by default they are written to standard error, redacted. It gets the error itself, with its
-   * stack and cause and whatever secrets their words hold: a program that writes them anywhere redacts them first.
+   * Told about bugs and background failures; by default they are written to standard error, redacted. It gets the error
+   * itself, with its stack and cause and whatever secrets their words hold: a program that writes them anywhere redacts
+   * them first.
    */
   readonly onInternalError?: (error: unknown) => void;
-  /** Whether this process does nothing else, so that it may collect what commands leave behind; a program that embeds a kernel has children of its own. */
+  /**
+   * Whether this process does nothing else, so that it may collect what commands leave behind; a program that embeds a
+   * kernel has children of its own.
+   */
   readonly ownsProcess?: boolean;
   /** Told what the operator should know; standard error by default. */
   readonly onWarning?: (message: string) => void;
@@ -82,26 +93,56 @@ export type OpenedParts = Awaited<ReturnType<typeof openParts>>;
  */
 export async function openParts(options: KernelOptions) {
   const base = await openBase(options);
-  const { live, settings, tools, redactor, instance, instances, ledger, stores, stateDirectory, onInternalError } = base;
+  const { live, tools, ledger } = base;
+  const services = await openServices(base, options);
+  const parts = kernelParts(base, services);
+  await tools.ready();
+  await recordOverrides(ledger, systemClock.nowMs(), tools.under(live.operator.settings).overridden);
+  const { environment, allowUnusualWorkspace: allowsUnusual = false } = options;
+  return { ...base, ...services, environment, allowsUnusual, parts };
+}
+
+type Base = Awaited<ReturnType<typeof openBase>>;
+
+/** Opens what the kernel's stages use, each on top of `base`. */
+async function openServices(base: Base, options: KernelOptions) {
+  const { live, settings, tools, instance, instances, ledger, stores, stateDirectory, onInternalError } = base;
   const tell = options.onWarning ?? reportWarning;
   const shared = { stateDirectory, ledger, clock: systemClock, random: systemRandom, onInternalError };
-  const kept = openDedupeStore(stateDirectory);
   const who = { instanceId: instance.id, isAlive: instances.isAlive };
-  const content = openContent({ ...shared, ...who });
-  const configuration = openConfiguration({ live, stateDirectory, tools, ledger, nowMs: systemClock.nowMs, tell, onInternalError });
-  const { sessions, bell, freezes: _administered, ...consulted } = stores;
-  const spending = openSpending({ ...shared, ...who, sessions, limits: () => settings.limits });
-  const asking = openApprovals({ ...shared, bell, manager: options.approvals, settings: () => live.operator.settings.approvals });
-  const commands = openSandbox(live, instance.id, {
-    ownsProcess: options.ownsProcess === true,
-    allowsUnsandboxed: options.allowUnsandboxedCommands === true,
+  const { sessions, bell } = stores;
+  const opening = { live, stateDirectory, tools, ledger, nowMs: systemClock.nowMs, tell, onInternalError };
+  return {
     tell,
-    viewsDirectory: join(stateDirectory, "views"),
-    ...(options.network && { network: options.network }),
-  });
-  const machine = openMachine(live);
-  const left = await openNewFileStore(stateDirectory, instance.id);
-  const parts: KernelParts = {
+    kept: openDedupeStore(stateDirectory),
+    content: openContent({ ...shared, ...who }),
+    configuration: openConfiguration(opening),
+    spending: openSpending({ ...shared, ...who, sessions, limits: () => settings.limits }),
+    asking: openApprovals({
+      ...shared,
+      bell,
+      manager: options.approvals,
+      settings: () => live.operator.settings.approvals,
+    }),
+    commands: openSandbox(live, instance.id, {
+      ownsProcess: options.ownsProcess === true,
+      allowsUnsandboxed: options.allowUnsandboxedCommands === true,
+      tell,
+      viewsDirectory: join(stateDirectory, "views"),
+      ...(options.network && { network: options.network }),
+    }),
+    machine: openMachine(live),
+    left: await openNewFileStore(stateDirectory, instance.id),
+  };
+}
+
+/** The parts of the kernel. */
+function kernelParts(base: Base, services: Awaited<ReturnType<typeof openServices>>): KernelParts {
+  const { live, settings, tools, redactor, instance, instances, ledger, stores, stateDirectory, onInternalError } =
+    base;
+  const { kept, content, configuration, spending, asking, commands, machine, left } = services;
+  const { sessions, bell: _shared, freezes: _administered, ...consulted } = stores;
+  return {
     clock: systemClock,
     random: systemRandom,
     instanceId: instance.id,
@@ -119,7 +160,14 @@ export async function openParts(options: KernelOptions) {
     budgets: spending.budgets,
     rates: spending.rates,
     approvals: asking.approvals,
-    dedupe: new Dedupe({ ...who, store: kept, evidence: executionEvidence(stateDirectory), clock: systemClock, onInternalError }),
+    dedupe: new Dedupe({
+      instanceId: instance.id,
+      isAlive: instances.isAlive,
+      store: kept,
+      evidence: executionEvidence(stateDirectory),
+      clock: systemClock,
+      onInternalError,
+    }),
     workspaces: configuration.workspaces,
     sandbox: commands.sandbox,
     machine: machine.machine,
@@ -127,10 +175,6 @@ export async function openParts(options: KernelOptions) {
     ledger,
     onInternalError,
   };
-  await tools.ready();
-  await recordOverrides(ledger, systemClock.nowMs(), tools.under(live.operator.settings).overridden);
-  const { environment, allowUnusualWorkspace: allowsUnusual = false } = options;
-  return { ...base, environment, allowsUnusual, tell, kept, content, configuration, spending, asking, commands, machine, left, parts };
 }
 
 /** What everything else rests on: the operator's directory, this kernel's claim, the ledger and the stores. */
@@ -176,7 +220,14 @@ interface ContentParts {
 function openContent({ stateDirectory, instanceId, isAlive, ledger, onInternalError }: ContentParts) {
   const onCorrupt = (hash: string): void => void recordCorrupt(ledger, hash).catch(onInternalError);
   const { nowMs } = systemClock;
-  return openContentStore({ stateDirectory, instanceId, isInstanceAlive: isAlive, nowMs, random: systemRandom, onCorrupt });
+  return openContentStore({
+    stateDirectory,
+    instanceId,
+    isInstanceAlive: isAlive,
+    nowMs,
+    random: systemRandom,
+    onCorrupt,
+  });
 }
 
 /** Says in the evidence that stored bytes were altered or lost, and put aside. */
@@ -202,5 +253,12 @@ async function openStores(stateDirectory: string, onInternalError: (error: unkno
     onInternalError(error);
   });
   const killSwitch = new KillSwitch({ ...state, bell, clock: systemClock, onInternalError });
-  return { ...state, locks, violations, bell, killSwitch, argumentsKey: await evidenceKey(stateDirectory, systemRandom) };
+  return {
+    ...state,
+    locks,
+    violations,
+    bell,
+    killSwitch,
+    argumentsKey: await evidenceKey(stateDirectory, systemRandom),
+  };
 }

@@ -1,4 +1,4 @@
-/** What a kernel tells whoever runs it: errors, redacted, and warnings, on standard error. */
+/** Reports warnings and redacted errors on standard error to whoever runs the kernel. */
 import { KernelError } from "../base/errors.ts";
 import { withoutControls } from "../text/foreign-text.ts";
 import type { CurrentRedactor } from "./configuration.ts";

@@ -1,16 +1,21 @@
 /**
- * Watchdog of the kernel's one thread: says when it stood for more than a second while calls were under way, and what it was doing.
+ * Reports when the kernel's one thread stalled during calls, and what it was doing.
  *
- * It cannot end what stands; it makes it known. Time in which the thread was ready and the machine had no processor for it is not its own and
- * does not count. INVARIANTS: an idle kernel is not woken; it never keeps the process alive; a machine that slept is no stall, because the
- * clock stood as well.
+ * A stall is more than a second while calls were under way. The watchdog cannot end a stall, only make it known. Time
+ * in which the thread was ready and the machine had no processor for it is not its own and does not count.
+ *
+ * INVARIANTS: an idle kernel is not woken. The watchdog never keeps the process alive. A machine that slept is no
+ * stall, because the clock stood as well.
  */
 import { readFileSync } from "node:fs";
 
 import { takeLongestStep } from "../base/long-steps.ts";
 import type { KernelDoor } from "../kernel/index.ts";
 
-/** Milliseconds that the kernel's thread may stand while calls are under way before that is said: deadlines are missed by as much. */
+/**
+ * Milliseconds that the kernel's thread may stand while calls are under way before that is said: deadlines are missed
+ * by as much.
+ */
 const STALL_MIN_MS = 1000;
 /** Milliseconds between two looks at whether it stood. */
 export const WATCHDOG_LOOK_MS = 250;
@@ -18,9 +23,14 @@ export const WATCHDOG_LOOK_MS = 250;
 /** One time that the thread stood. */
 export interface Stall {
   readonly durationMs: number;
-  /** What was done; `undefined` when it was nothing that has a name here: another program may have stopped the process. */
+  /**
+   * What was done; `undefined` when it was nothing that has a name here: another program may have stopped the process.
+   */
   readonly doing: string | undefined;
-  /** Processor time of the thread meanwhile: much of it says that something was computed, little that something was waited for. */
+  /**
+   * Processor time of the thread meanwhile: much of it says that something was computed, little that something was
+   * waited for.
+   */
   readonly processorMs: number;
   readonly callsUnderWay: number;
 }
@@ -91,7 +101,8 @@ export class Watchdog {
     this.#lookedMs = nowMs;
     this.#times = this.#count();
     const durationMs = gapMs - (this.#times.queuedMs - before.queuedMs);
-    if (durationMs > STALL_MIN_MS) this.#stalled({ durationMs, processorMs: this.#times.ranMs - before.ranMs, doing: step?.what });
+    if (durationMs > STALL_MIN_MS)
+      this.#stalled({ durationMs, processorMs: this.#times.ranMs - before.ranMs, doing: step?.what });
     // Looked once more after the last call, whose end may have been what took so long.
     if (this.#underWay === 0) this.close();
   }

@@ -21,7 +21,9 @@ export interface ArmingStore {
   readonly findArmedUntil: (sessionId: string) => Promise<number>;
   /** Takes the place of the arming with the same reach. Durable once resolved. */
   readonly putArming: (arming: Arming) => Promise<void>;
-  /** Removes the arming of one session, or every one there is. Resolves with what was removed. Durable once resolved. */
+  /**
+   * Removes the arming of one session, or every one there is. Resolves with what was removed. Durable once resolved.
+   */
   readonly removeArmings: (sessionId: string | undefined) => Promise<readonly Arming[]>;
   /** Armings, those of all sessions first, lapsed ones included until another is put; bounded. */
   readonly listArmings: () => Promise<readonly Arming[]>;

@@ -2,7 +2,8 @@
  * Modes and skills: what they leave of what a session may do.
  *
  * Decides whether a tool, a path and an input are still allowed. Trusts what the operator defined and nothing else.
- * INVARIANTS: a mode or a skill that is not defined, or no longer, allows nothing; neither allows what anything else denies.
+ * INVARIANTS: a mode or a skill that is not defined, or no longer, allows nothing; neither allows what anything else
+ * denies.
  */
 import { blake3Hex } from "../base/hash.ts";
 import { canonicalJson, type JsonObject } from "../base/json.ts";
@@ -16,14 +17,25 @@ export type ProfileNames = Pick<Session, "mode" | "skill">;
 export type Profiles = Pick<OperatorGates, "modes" | "skills">;
 
 /** Whether the session's mode and skill allow the tool at all. */
-export function checkProfile({ mode, skill }: ProfileNames, { modes, skills }: Profiles, tool: string): Denial | undefined {
-  if (mode !== DEFAULT_MODE && modes.get(mode)?.tools.has(tool) !== true) return modeDenial(mode, modes.get(mode), tool);
-  if (skill !== undefined && skills.get(skill)?.tools.has(tool) !== true) return skillDenial(skill, skills.get(skill), tool);
+export function checkProfile(
+  { mode, skill }: ProfileNames,
+  { modes, skills }: Profiles,
+  tool: string,
+): Denial | undefined {
+  if (mode !== DEFAULT_MODE && modes.get(mode)?.tools.has(tool) !== true)
+    return modeDenial(mode, modes.get(mode), tool);
+  if (skill !== undefined && skills.get(skill)?.tools.has(tool) !== true)
+    return skillDenial(skill, skills.get(skill), tool);
   return undefined;
 }
 
 /** Whether the session's mode leaves a path to the tool. `path` is written as leases write it. */
-export function checkProfilePath({ mode }: ProfileNames, { modes }: Profiles, tool: string, path: string): Denial | undefined {
+export function checkProfilePath(
+  { mode }: ProfileNames,
+  { modes }: Profiles,
+  tool: string,
+  path: string,
+): Denial | undefined {
   if (mode === DEFAULT_MODE) return undefined;
   const left = modes.get(mode)?.tools.get(tool);
   if (left?.allowsPath(path) === true) return undefined;
@@ -69,7 +81,10 @@ export function checkSkillInput(
       "skill_tool_input_unreadable",
       `the skill \`${skill}\` cannot judge the input of \`${tool}\`: ${problem.message}; send less`,
     );
-  return refuse("skill_tool_constraint_failed", `the skill \`${skill}\` allows \`${tool}\` with other inputs only: ${problem.message}`);
+  return refuse(
+    "skill_tool_constraint_failed",
+    `the skill \`${skill}\` allows \`${tool}\` with other inputs only: ${problem.message}`,
+  );
 }
 
 /** What the session's mode asks for before the tool runs. */
@@ -96,13 +111,21 @@ export interface AppliedProfile {
 }
 
 /** What of `tools` a mode and a skill leave, and with which constraints. */
-export function appliedProfile({ mode, skill }: ProfileNames, { modes, skills }: Profiles, tools: readonly string[]): AppliedProfile {
+export function appliedProfile(
+  { mode, skill }: ProfileNames,
+  { modes, skills }: Profiles,
+  tools: readonly string[],
+): AppliedProfile {
   const names: ProfileNames = { mode, ...(skill !== undefined && { skill }) };
   const left = tools.filter((tool) => checkProfile(names, { modes, skills }, tool) === undefined).sort();
   const document: JsonObject = {
     schema: "handrail.mode_applied.v1",
     ...names,
-    tools: left.map((tool) => ({ tool, ...narrowingFacts(modes.get(mode), tool), ...constraintFacts(skill, skills, tool) })),
+    tools: left.map((tool) => ({
+      tool,
+      ...narrowingFacts(modes.get(mode), tool),
+      ...constraintFacts(skill, skills, tool),
+    })),
   };
   return { hash: `blake3:${blake3Hex(canonicalJson(document))}`, document };
 }

@@ -39,10 +39,18 @@ export interface MintedSession {
 }
 
 /** Stores a new session and returns it with its token. */
-export async function mintSession(store: SessionStore, wanted: NewSession, nowMs: number, random: RandomBytes): Promise<MintedSession> {
+export async function mintSession(
+  store: SessionStore,
+  wanted: NewSession,
+  nowMs: number,
+  random: RandomBytes,
+): Promise<MintedSession> {
   const { lifetimeMs, ...identity } = wanted;
   if (!(lifetimeMs > 0 && lifetimeMs <= SESSION_LIFETIME_MAX_MS)) {
-    throw new KernelError("USAGE", "a session lives between one millisecond and thirty days; choose a lifetime in that range");
+    throw new KernelError(
+      "USAGE",
+      "a session lives between one millisecond and thirty days; choose a lifetime in that range",
+    );
   }
   const id = newId("ses", random);
   const token = `${id}.${Buffer.from(random(TOKEN_BYTES)).toString("base64url")}`;
@@ -80,17 +88,20 @@ export async function authenticate(store: SessionStore, token: string, nowMs: nu
   const session = dot > 0 ? await store.findSession(token.slice(0, dot)) : undefined;
   // An unknown session costs the same hash and comparison as a wrong secret.
   const matches = equalInConstantTime(blake3Digest(token), Buffer.from(session?.tokenHash ?? NO_HASH, "hex"));
-  if (!session || !matches) return refused("session_invalid", "the session token is not valid; ask the operator for a new session");
+  if (!session || !matches)
+    return refused("session_invalid", "the session token is not valid; ask the operator for a new session");
   const ended = whyEnded(session, nowMs);
   if (ended) return { ...ended, session };
   const lease = await effectiveLease(store, session.leaseId);
-  if (!lease) return { ...refused("session_invalid", "the session has no lease; ask the operator for a new session"), session };
+  if (!lease)
+    return { ...refused("session_invalid", "the session has no lease; ask the operator for a new session"), session };
   return allow({ session, lease });
 }
 
 /** Why calls of the session that run already must end: somebody ended it. That its time is over ends none. */
 export function whyStopped(session: Session): Denial | undefined {
-  if (session.revokedAtMs !== undefined) return denial("session_revoked", "the session was revoked; ask the operator for a new session");
+  if (session.revokedAtMs !== undefined)
+    return denial("session_revoked", "the session was revoked; ask the operator for a new session");
   if (session.frozenAtMs === undefined) return undefined;
   return denial("session_frozen", "the session is frozen and waits for review; ask the operator to resume it");
 }
@@ -98,11 +109,14 @@ export function whyStopped(session: Session): Denial | undefined {
 function whyEnded(session: Session, nowMs: number): Refused | undefined {
   const stopped = whyStopped(session);
   if (stopped !== undefined) return deny(stopped);
-  if (nowMs >= session.expiresAtMs) return refused("session_expired", "the session has expired; ask the operator for a new session");
+  if (nowMs >= session.expiresAtMs)
+    return refused("session_expired", "the session has expired; ask the operator for a new session");
   return undefined;
 }
 
-/** The lease as far as every lease it derives from reaches: released with the first of them, and ended with the first. */
+/**
+ * The lease as far as every lease it derives from reaches: released with the first of them, and ended with the first.
+ */
 async function effectiveLease(store: SessionStore, id: string): Promise<Lease | undefined> {
   const lease = await store.findLease(id);
   let ancestor = lease;

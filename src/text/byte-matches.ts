@@ -14,8 +14,8 @@ export interface Matches {
 }
 
 /**
- * All matches of `spec` (not empty) in `text`; remembers where the first `keep` of them begin. The engine's search serves
- * when even its worst case is below `nativeStepsMax`.
+ * All matches of `spec` (not empty) in `text`; remembers where the first `keep` of them begin. The engine's search
+ * serves when even its worst case is below `nativeStepsMax`.
  */
 export function findMatches(text: Uint8Array, spec: Uint8Array, keep: number, nativeStepsMax: number): Matches {
   const starts: number[] = [];
@@ -29,14 +29,20 @@ export function findMatches(text: Uint8Array, spec: Uint8Array, keep: number, na
 }
 
 /** Tells `onMatch` where each match begins, until it answers `false`. */
-export function eachMatch(text: Uint8Array, spec: Uint8Array, nativeStepsMax: number, onMatch: (start: number) => boolean): void {
+export function eachMatch(
+  text: Uint8Array,
+  spec: Uint8Array,
+  nativeStepsMax: number,
+  onMatch: (start: number) => boolean,
+): void {
   if (text.byteLength * spec.byteLength <= nativeStepsMax) searchNatively(text, spec, onMatch);
   else searchLinearly(text, spec, onMatch);
 }
 
 function searchNatively(text: Uint8Array, spec: Uint8Array, onMatch: (start: number) => boolean): void {
   const bytes = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
-  for (let start = bytes.indexOf(spec); start !== -1; start = bytes.indexOf(spec, start + spec.byteLength)) if (!onMatch(start)) return;
+  for (let start = bytes.indexOf(spec); start !== -1; start = bytes.indexOf(spec, start + spec.byteLength))
+    if (!onMatch(start)) return;
 }
 
 /** The same in linear time. */

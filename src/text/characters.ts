@@ -1,11 +1,11 @@
-/** Where UTF-8 characters begin and end inside bytes that were cut anywhere. */
+/** Finds UTF-8 character boundaries in bytes that were cut anywhere. */
 
 /** Bytes of the longest character. */
 export const CHARACTER_BYTES_MAX = 4;
 
 /**
- * The first position from `position` on that is not inside a character. Bytes that are not UTF-8 count as characters of their
- * own, so that they stay where they are and can be noticed.
+ * The first position from `position` on that is not inside a character. Bytes that are not UTF-8 count as characters of
+ * their own, so that they stay where they are and can be noticed.
  */
 export function characterBoundary(bytes: Uint8Array, position: number): number {
   if (position >= bytes.byteLength || !isContinuation(bytes[position])) return position;

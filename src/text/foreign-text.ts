@@ -1,10 +1,11 @@
 /**
- * Text that an agent wrote, as people may be shown it on a terminal or in a dialog: every character that does not simply stand where
- * it is written is shown by its number.
+ * Renders text that an agent wrote safe to show to people on a terminal or in a dialog.
  *
- * INVARIANTS: what comes back is one line of visible characters that stand from left to right, whatever was given; a number
- * such as `⟨U+202E⟩` stands for that character and for nothing else, because the brackets themselves are shown by number; no text
- * becomes shorter than what it hides: runs that would only push other text out of sight are counted.
+ * Every character that does not simply stand where it is written is shown by its number.
+ *
+ * INVARIANTS: what comes back is one line of visible characters that stand from left to right, whatever was given. A
+ * number such as `⟨U+202E⟩` stands for that character and for nothing else, because the brackets themselves are shown
+ * by number. No text becomes shorter than what it hides: runs that would only push other text out of sight are counted.
  */
 
 /** Marks that stand upon one character at most; names of people need two, walls of them hide lines above and below. */
@@ -17,9 +18,9 @@ const TAB = "⇥";
 const RETURN = "␍";
 
 /**
- * Characters that are shown by number: controls, formats (bidirectional, zero width, tags), private and unassigned ones, halves of
- * pairs; separators and blanks but for the space; what fonts may leave out; what stands around another character; blanks that
- * count as letters or symbols; and what this notation is made of.
+ * Characters that are shown by number: controls, formats (bidirectional, zero width, tags), private and unassigned
+ * ones, halves of pairs; separators and blanks but for the space; what fonts may leave out; what stands around another
+ * character; blanks that count as letters or symbols; and what this notation is made of.
  */
 const BY_NUMBER =
   /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Me}\u2800\ufffc\u{1d159}⟨⟩⇥␍]|(?! )\p{Zs}|[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
@@ -54,12 +55,17 @@ export function visibleLines(text: string): readonly string[] {
   return foldEmpty(text.split("\n").map(visibleLine));
 }
 
-/** What moves a cursor, reorders a line or hides in it: controls, formats, halves of pairs, and other separators than LF. */
+/**
+ * What moves a cursor, reorders a line or hides in it: controls, formats, halves of pairs, and other separators than
+ * LF.
+ */
 const CONTROLS = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
 
 /** Output for a terminal, of whosever words: LF and tab stay, every other control is shown by number. */
 export function withoutControls(text: string): string {
-  return text.replace(CONTROLS, (character) => (character === "\n" || character === "\t" ? character : byNumber(character)));
+  return text.replace(CONTROLS, (character) =>
+    character === "\n" || character === "\t" ? character : byNumber(character),
+  );
 }
 
 /** The same of a part of one line, in which a line feed or a tab is shown by number, too. */
@@ -73,7 +79,10 @@ const JSON_CONTROLS = /[\u007f-\u009f\p{Cf}\u2028\u2029]/gu;
 /** A value as JSON that a terminal shows as it is written: controls are escaped, and read back as the same. */
 export function printableJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, undefined, indent).replace(JSON_CONTROLS, (character) =>
-    Array.from({ length: character.length }, (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`).join(""),
+    Array.from(
+      { length: character.length },
+      (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`,
+    ).join(""),
   );
 }
 
@@ -81,7 +90,10 @@ export function printableJson(value: unknown, indent?: number): string {
 const EMPTY_LINES_MAX = 3;
 
 /** `lines` with long runs of empty ones counted instead of shown; `isEmpty` says which are. */
-export function foldEmpty(lines: readonly string[], isEmpty: (line: string) => boolean = (line) => line === ""): readonly string[] {
+export function foldEmpty(
+  lines: readonly string[],
+  isEmpty: (line: string) => boolean = (line) => line === "",
+): readonly string[] {
   const folded: string[] = [];
   for (let index = 0; index < lines.length; ) {
     let end = index;
@@ -97,22 +109,31 @@ export function foldEmpty(lines: readonly string[], isEmpty: (line: string) => b
   return folded;
 }
 
-/** The same where no letter can be mistaken for another one: only ASCII stands as it is. For names of hosts and programs. */
+/**
+ * The same where no letter can be mistaken for another one: only ASCII stands as it is. For names of hosts and
+ * programs.
+ */
 export function asciiLine(text: string): string {
-  return Array.from(visibleLine(text), (character) => (/[ -~⟨⟩⇥␍]/.test(character) ? character : byNumber(character))).join("");
+  return Array.from(visibleLine(text), (character) =>
+    /[ -~⟨⟩⇥␍]/.test(character) ? character : byNumber(character),
+  ).join("");
 }
 
 /**
- * Whether a word mixes Latin letters with those of scripts that look like them, or is written with letters that only look like
- * ASCII: then what is read may be another text than what is there.
+ * Whether a word mixes Latin letters with those of scripts that look like them, or is written with letters that only
+ * look like ASCII: then what is read may be another text than what is there.
  */
 export function hasLookAlikes(text: string): boolean {
   if (PLAIN.test(text)) return false;
   return MIXED.test(text) || IMITATION.test(text);
 }
 
-const OTHER = "[\\p{Script=Cyrillic}\\p{Script=Greek}\\p{Script=Armenian}\\p{Script=Cherokee}\\p{Script=Lisu}\\p{Script=Coptic}]";
-const MIXED = new RegExp(`\\p{Script=Latin}[\\p{M}\\w.-]{0,64}${OTHER}|${OTHER}[\\p{M}\\w.-]{0,64}\\p{Script=Latin}`, "u");
+const OTHER =
+  "[\\p{Script=Cyrillic}\\p{Script=Greek}\\p{Script=Armenian}\\p{Script=Cherokee}\\p{Script=Lisu}\\p{Script=Coptic}]";
+const MIXED = new RegExp(
+  `\\p{Script=Latin}[\\p{M}\\w.-]{0,64}${OTHER}|${OTHER}[\\p{M}\\w.-]{0,64}\\p{Script=Latin}`,
+  "u",
+);
 /** Full-width forms, letters of mathematics, enclosed letters, and signs that look like those of commands and paths. */
 const IMITATION =
   /[\uff0d-\uff19\uff21-\uff3a\uff3c\uff41-\uff5a\u{1d400}-\u{1d7ff}\u{1f110}-\u{1f189}\u2024\u2044\u2215\u29f8\u29f5\ua789\u02d0\u2236\u01c3\u037e]/u;

@@ -1,8 +1,11 @@
 /**
- * Compares two versions of a file line by line, with a bounded effort. Pure.
+ * Computes the line changes between two versions of a file.
  *
- * INVARIANT: the changes, applied to `before`, give `after`, whatever the effort was. Versions that differ in more lines than the
- * bound are taken as one change of everything between their common beginning and end: no fewer lines are shown for it.
+ * It uses Myers' greedy comparison, bounded, and is pure.
+ *
+ * INVARIANT: the changes, applied to `before`, give `after`, whatever the effort was. Versions that differ in more
+ * lines than the bound are taken as one change of everything between their common beginning and end: no fewer lines are
+ * shown for it.
  */
 import { diffArrays } from "diff/lib/diff/array.js";
 
@@ -15,7 +18,11 @@ const LINE_COMPARISON_EDITS_MAX = 1_000;
 const LINE_COMPARISON_STEPS_MAX = 20_000_000;
 
 /** The changes from `before` to `after`, in order and not overlapping. */
-export function lineChanges(before: Uint8Array, after: Uint8Array, editsMax = LINE_COMPARISON_EDITS_MAX): readonly Change[] {
+export function lineChanges(
+  before: Uint8Array,
+  after: Uint8Array,
+  editsMax = LINE_COMPARISON_EDITS_MAX,
+): readonly Change[] {
   const names = new Map<string, number>();
   const old = linesOf(before, names);
   const updated = linesOf(after, names);
@@ -24,11 +31,18 @@ export function lineChanges(before: Uint8Array, after: Uint8Array, editsMax = LI
   while (head < shorter && old.names[head] === updated.names[head]) head += 1;
   let tail = 0;
   while (tail < shorter - head && old.names.at(-1 - tail) === updated.names.at(-1 - tail)) tail += 1;
-  const runs = compare(old.names.slice(head, old.names.length - tail), updated.names.slice(head, updated.names.length - tail), editsMax);
+  const runs = compare(
+    old.names.slice(head, old.names.length - tail),
+    updated.names.slice(head, updated.names.length - tail),
+    editsMax,
+  );
   return stepsOf(runs).map(({ oldFrom, oldTo, newFrom, newTo }) => ({
     start: old.starts[head + oldFrom] ?? before.byteLength,
     end: old.starts[head + oldTo] ?? before.byteLength,
-    content: after.subarray(updated.starts[head + newFrom] ?? after.byteLength, updated.starts[head + newTo] ?? after.byteLength),
+    content: after.subarray(
+      updated.starts[head + newFrom] ?? after.byteLength,
+      updated.starts[head + newTo] ?? after.byteLength,
+    ),
   }));
 }
 
@@ -73,7 +87,8 @@ function compare(old: number[], updated: number[], maxEditLength: number): reado
   let steps = 0;
   const comparator = (left: number, right: number): boolean => {
     steps += 1;
-    if (steps > LINE_COMPARISON_STEPS_MAX) throw new TooLong(); // the package bounds edits and time alone, and with time this would not be pure
+    // the package bounds edits and time alone, and with time this would not be pure
+    if (steps > LINE_COMPARISON_STEPS_MAX) throw new TooLong();
     return left === right;
   };
   try {

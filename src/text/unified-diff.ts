@@ -1,9 +1,10 @@
 /**
  * The unified diff of a change, written from what is known to have changed. Pure.
  *
- * Both versions are not compared here: an edit knows its changes, and `line-changes.ts` finds those between two versions. Lines are shown as text; bytes that are
- * not UTF-8 as replacement characters, for the diff is for reading and not for applying. INVARIANT: memory
- * and time are in proportion to the file, and what is returned is bounded by its limits, which say what was left out.
+ * Both versions are not compared here: an edit knows its changes, and `line-changes.ts` finds those between two
+ * versions. Lines are shown as text; bytes that are not UTF-8 as replacement characters, for the diff is for reading
+ * and not for applying. INVARIANT: memory and time are in proportion to the file, and what is returned is bounded by
+ * its limits, which say what was left out.
  */
 
 import type { HiddenRange } from "./hidden-range.ts";
@@ -105,7 +106,9 @@ function blocksOf(original: Uint8Array, changes: readonly Change[]): Block[] {
   }
   while (open && !open.close()) open.extend();
   if (open) blocks.push(open.block());
-  return blocks.map((block) => trimmed(original, block)).filter((block) => block.to > block.from || block.after.byteLength > 0);
+  return blocks
+    .map((block) => trimmed(original, block))
+    .filter((block) => block.to > block.from || block.after.byteLength > 0);
 }
 
 /** A block that still grows: by changes to its lines, and by the next line when its last line feed went away. */
@@ -169,11 +172,13 @@ function trimmed(original: Uint8Array, block: Block): Block {
   const { after } = block;
   const shorter = Math.min(before.byteLength, after.byteLength);
   let head = 0;
-  for (let index = 0; index < shorter && before[index] === after[index]; index += 1) if (before[index] === NEWLINE) head = index + 1;
+  for (let index = 0; index < shorter && before[index] === after[index]; index += 1)
+    if (before[index] === NEWLINE) head = index + 1;
   let tail = 0;
   for (let length = 1; length <= shorter - head; length += 1) {
     if (before[before.byteLength - length] !== after[after.byteLength - length]) break;
-    const startsLine = (bytes: Uint8Array) => bytes.byteLength === length || bytes[bytes.byteLength - length - 1] === NEWLINE;
+    const startsLine = (bytes: Uint8Array) =>
+      bytes.byteLength === length || bytes[bytes.byteLength - length - 1] === NEWLINE;
     if (startsLine(before) && startsLine(after)) tail = length;
   }
   return { from: block.from + head, to: block.to - tail, after: after.subarray(head, after.byteLength - tail) };
@@ -231,7 +236,8 @@ function writeHunk({ out, before: old, after: updated }: Writing, hunk: Hunk, { 
   const original = old.bytes;
   const before = countLines(original, hunk.from, hunk.to);
   let added = 0;
-  for (const block of hunk.blocks) added += countLines(block.after, 0, block.after.byteLength) - countLines(original, block.from, block.to);
+  for (const block of hunk.blocks)
+    added += countLines(block.after, 0, block.after.byteLength) - countLines(original, block.from, block.to);
   out.push(`@@ -${range(line, before)} +${range(line + shift, before + added)} @@`);
   let position = hunk.from;
   let bytes = longer;

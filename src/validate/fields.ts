@@ -24,7 +24,9 @@ import type { Violation } from "../model/outcome/decision.ts";
 /** Violations found so far. */
 export type Violations = Violation[];
 
-type FieldOf<Constraint> = { [F in ConstrainedField]: (typeof CONSTRAINTS)[F] extends Constraint ? F : never }[ConstrainedField];
+type FieldOf<Constraint> = {
+  [F in ConstrainedField]: (typeof CONSTRAINTS)[F] extends Constraint ? F : never;
+}[ConstrainedField];
 
 const NOT_UNICODE = "is not Unicode text: it holds half of a surrogate pair; send whole characters";
 
@@ -92,7 +94,8 @@ export function checkList(found: Violations, field: FieldOf<ListConstraint>, val
     if (hasMoreBytes(value, entryBytesMax)) {
       report(found, `${field}[${index}]`, "max_length", `is longer than ${entryBytesMax} bytes; shorten it`);
     }
-    if (pairs && !hasOneEquals(value)) report(found, `${field}[${index}]`, "format", "must hold exactly one `=`, as in `KEY=VALUE`");
+    if (pairs && !hasOneEquals(value))
+      report(found, `${field}[${index}]`, "format", "must hold exactly one `=`, as in `KEY=VALUE`");
     else if (!value.isWellFormed()) report(found, `${field}[${index}]`, "format", NOT_UNICODE);
   }
 }
@@ -101,7 +104,8 @@ export function checkList(found: Violations, field: FieldOf<ListConstraint>, val
 export function checkWord(found: Violations, field: FieldOf<WordConstraint>, value: string): void {
   const { words }: WordConstraint = CONSTRAINTS[field];
   if (value === "") report(found, field, "required", `must not be empty; use one of ${words.join(", ")}`);
-  else if (!words.includes(value)) report(found, field, "known_operation", `is not known; use one of ${words.join(", ")}`);
+  else if (!words.includes(value))
+    report(found, field, "known_operation", `is not known; use one of ${words.join(", ")}`);
 }
 
 function hasOneEquals(value: string): boolean {

@@ -1,9 +1,10 @@
 /**
- * Whether a request keeps the protocol's invariants: every violation in one answer (CTR-0033), none when it is valid
- * (CTR-0034).
+ * Validates a request against the protocol's invariants.
  *
- * It trusts nothing but the types of the decoded message, and it is not the policy: a valid request may still be
- * refused. INVARIANT: work and answer are bounded by the size of the request and MAX_REPEATED_ITEMS.
+ * Every violation is in one answer (CTR-0033), and there is none when the request is valid (CTR-0034). It trusts
+ * nothing but the types of the decoded message, and it is not the policy: a valid request may still be refused.
+ *
+ * INVARIANT: work and answer are bounded by the size of the request and MAX_REPEATED_ITEMS.
  */
 import { textOf } from "../base/bytes.ts";
 import { hasMoreJsonValues, isJsonObject } from "../base/json.ts";
@@ -12,7 +13,17 @@ import { ARGUMENT_VALUES_MAX, MAX_ID_LEN } from "../base/limits.ts";
 import type { GenericCall, ToolRequest } from "../gen/handrail/tool/v1/tool_pb.ts";
 import { hasMoreCharacters } from "../model/outcome/constraints.ts";
 import type { Violation } from "../model/outcome/decision.ts";
-import { checkBytes, checkHash, checkInteger, checkList, checkPath, checkText, checkWord, report, type Violations } from "./fields.ts";
+import {
+  checkBytes,
+  checkHash,
+  checkInteger,
+  checkList,
+  checkPath,
+  checkText,
+  checkWord,
+  report,
+  type Violations,
+} from "./fields.ts";
 
 export { invariantOf } from "../model/outcome/constraints.ts";
 
@@ -45,7 +56,8 @@ export function validateEnvelope(envelope: CallEnvelope): readonly Violation[] {
   checkText(found, "dedupe_key", envelope.dedupeKey);
   const { tool } = envelope;
   if (tool === "") report(found, "tool", "required", "names no tool; say which one to call");
-  else if (hasMoreCharacters(tool, MAX_ID_LEN)) report(found, "tool", "max_length", `is longer than ${MAX_ID_LEN} characters; shorten it`);
+  else if (hasMoreCharacters(tool, MAX_ID_LEN))
+    report(found, "tool", "max_length", `is longer than ${MAX_ID_LEN} characters; shorten it`);
   else if (!tool.isWellFormed()) report(found, "tool", "format", "is not Unicode text; send whole characters");
   return found;
 }

@@ -76,7 +76,13 @@ function writeArguments(value: FileWrite): ToolArguments {
 
 /** CTR-0010: the old content must match exactly once. */
 function editArguments(value: FileEdit): ToolArguments {
-  const edit = { operation: "replace", match_mode: "exact", spec: value.oldContent, content: value.newContent, count: 1 };
+  const edit = {
+    operation: "replace",
+    match_mode: "exact",
+    spec: value.oldContent,
+    content: value.newContent,
+    count: 1,
+  };
   return { path: value.path, edits: [edit] };
 }
 

@@ -7,7 +7,12 @@
 import { type DescMessage, fromBinary, type MessageShape as Shaped, toBinary } from "@bufbuild/protobuf";
 import { KernelError } from "../base/errors.ts";
 import { FRAME_BYTES_MAX } from "../base/limits.ts";
-import { type ToolRequest, ToolRequestSchema, type ToolResponse, ToolResponseSchema } from "../gen/handrail/tool/v1/tool_pb.ts";
+import {
+  type ToolRequest,
+  ToolRequestSchema,
+  type ToolResponse,
+  ToolResponseSchema,
+} from "../gen/handrail/tool/v1/tool_pb.ts";
 import { scan } from "./scan.ts";
 import { type MessageShape, REQUEST_SHAPE, RESPONSE_SHAPE } from "./shape.ts";
 import { WireError } from "./wire-error.ts";
@@ -41,15 +46,22 @@ function decode<Schema extends DescMessage>(schema: Schema, shape: MessageShape,
 }
 
 function encode<Schema extends DescMessage>(schema: Schema, message: Shaped<Schema>): Uint8Array {
-  if (!isUnicode(message)) throw new KernelError("USAGE", `the \`${schema.name}\` holds half of a surrogate pair; send whole characters`);
+  if (!isUnicode(message))
+    throw new KernelError("USAGE", `the \`${schema.name}\` holds half of a surrogate pair; send whole characters`);
   try {
     return toBinary(schema, message);
   } catch (cause) {
-    throw new KernelError("USAGE", `a field of the \`${schema.name}\` has no encoding; check the types and ranges of its fields`, cause);
+    throw new KernelError(
+      "USAGE",
+      `a field of the \`${schema.name}\` has no encoding; check the types and ranges of its fields`,
+      cause,
+    );
   }
 }
 
-/** Whether all text of a message is Unicode: half of a surrogate pair would be replaced silently, and so not come back. */
+/**
+ * Whether all text of a message is Unicode: half of a surrogate pair would be replaced silently, and so not come back.
+ */
 function isUnicode(value: unknown): boolean {
   if (typeof value === "string") return value.isWellFormed();
   if (typeof value !== "object" || value === null || value instanceof Uint8Array) return true;

@@ -1,4 +1,6 @@
-/** The contract as data: every file of the services, dependencies first, for tools that speak protobuf without our code. */
+/**
+ * The contract as data: every file of the services, dependencies first, for tools that speak protobuf without our code.
+ */
 import { create, type DescFile, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { file_handrail_admin_v1_admin } from "../gen/handrail/admin/v1/admin_pb.ts";
@@ -13,6 +15,10 @@ export function descriptorSet(): Uint8Array {
     for (const dependency of file.dependencies) add(dependency);
     files.set(file.name, file);
   };
-  for (const file of [file_handrail_tool_v1_kernel, file_handrail_admin_v1_admin, file_handrail_ledger_v1_ledger]) add(file);
-  return toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file: [...files.values()].map(({ proto }) => proto) }));
+  for (const file of [file_handrail_tool_v1_kernel, file_handrail_admin_v1_admin, file_handrail_ledger_v1_ledger])
+    add(file);
+  return toBinary(
+    FileDescriptorSetSchema,
+    create(FileDescriptorSetSchema, { file: [...files.values()].map(({ proto }) => proto) }),
+  );
 }

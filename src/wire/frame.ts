@@ -90,7 +90,8 @@ export class FrameReader {
       this.#length += (byte & 0x7f) * 128 ** this.#prefixBytes;
       this.#prefixBytes += 1;
       if (byte < 0x80) {
-        if (byte === 0 && this.#prefixBytes > 1) throw this.#fail("the length of a frame is written longer than it need be");
+        if (byte === 0 && this.#prefixBytes > 1)
+          throw this.#fail("the length of a frame is written longer than it need be");
         if (this.#length > this.#frameBytesMax) throw this.#overLimit();
         return true;
       }
@@ -119,7 +120,9 @@ export class FrameReader {
   }
 
   #overLimit(): WireError {
-    return this.#fail(`a frame is larger than ${this.#frameBytesMax} bytes; store large content first and name it by hash`);
+    return this.#fail(
+      `a frame is larger than ${this.#frameBytesMax} bytes; store large content first and name it by hash`,
+    );
   }
 
   #fail(message: string): WireError {

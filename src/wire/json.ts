@@ -11,7 +11,8 @@ import { twoVariants, WireError } from "./wire-error.ts";
 /** The request of a JSON text. @throws WireError (WIRE_INVALID) saying what is wrong */
 export function requestFromJson(text: string): ToolRequest {
   const parsed = parseJson(text);
-  if (!parsed.ok) throw new WireError(`the request is ${/^not /.test(parsed.problem) ? "" : "refused: "}${parsed.problem}`);
+  if (!parsed.ok)
+    throw new WireError(`the request is ${/^not /.test(parsed.problem) ? "" : "refused: "}${parsed.problem}`);
   if (!isJsonObject(parsed.value)) throw new WireError("the request is not a JSON object");
   checkFields(ToolRequestSchema, parsed.value, "");
   try {
@@ -27,17 +28,22 @@ function checkFields(schema: DescMessage, object: JsonObject, prefix: string): v
   let variant = "";
   for (const [name, value] of Object.entries(object)) {
     const field = schema.fields.find((candidate) => candidate.name === name || candidate.jsonName === name);
-    if (field === undefined) throw new WireError(`the request has an unknown field \`${prefix}${shortened(name)}\`; remove it`);
-    if (seen.has(field.name)) throw new WireError(`the request names the field \`${prefix}${field.name}\` twice; remove one`);
+    if (field === undefined)
+      throw new WireError(`the request has an unknown field \`${prefix}${shortened(name)}\`; remove it`);
+    if (seen.has(field.name))
+      throw new WireError(`the request names the field \`${prefix}${field.name}\` twice; remove one`);
     seen.add(field.name);
     if (field.oneof !== undefined) {
       if (variant !== "")
-        throw twoVariants(`the request carries both \`${variant}\` and \`${field.name}\`; send exactly one variant of \`tool\``);
+        throw twoVariants(
+          `the request carries both \`${variant}\` and \`${field.name}\`; send exactly one variant of \`tool\``,
+        );
       variant = field.name;
     }
     if (value === undefined || value === null) continue;
     if (field.fieldKind === "message") checkMessage(field.message, value, `${prefix}${field.name}`);
-    else if (!fits(field.fieldKind === "list", value)) throw new WireError(`the field \`${prefix}${field.name}\` has the wrong JSON type`);
+    else if (!fits(field.fieldKind === "list", value))
+      throw new WireError(`the field \`${prefix}${field.name}\` has the wrong JSON type`);
   }
 }
 

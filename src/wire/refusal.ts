@@ -1,4 +1,8 @@
-/** The answer to bytes that are no request: a refusal that says what is wrong, under the id they carry if it can be read. */
+/**
+ * Builds the refusal that answers bytes that are no request.
+ *
+ * It says what is wrong, under the id that the bytes carry if it can be read.
+ */
 import type { ToolResponse } from "../gen/handrail/tool/v1/tool_pb.ts";
 import { invariantOf } from "../model/outcome/constraints.ts";
 import type { Denial } from "../model/outcome/decision.ts";

@@ -18,20 +18,33 @@ import { type SuccessFields, successBytes } from "./success-bytes.ts";
 /** The bytes of `response` as a `ToolResponse`: those of `toWireResponse`, sooner. */
 export function responseBytes(response: CallResponse): Uint8Array {
   const { requestId, outcome } = response;
-  return outcome.kind === "success" ? successBytes(requestId, successOf(response, outcome)) : encodeResponse(toWireResponse(response));
+  return outcome.kind === "success"
+    ? successBytes(requestId, successOf(response, outcome))
+    : encodeResponse(toWireResponse(response));
 }
 
-/** The wire's form of `response`: raw bytes of a file read stay raw, everything else is the canonical ToolResult JSON (CTR-0025). */
+/**
+ * The wire's form of `response`: raw bytes of a file read stay raw, everything else is the canonical ToolResult JSON
+ * (CTR-0025).
+ */
 export function toWireResponse(response: CallResponse): ToolResponse {
   const { requestId, outcome } = response;
   switch (outcome.kind) {
     case "success":
-      return create(ToolResponseSchema, { requestId, result: { case: "success", value: successOf(response, outcome) } });
+      return create(ToolResponseSchema, {
+        requestId,
+        result: { case: "success", value: successOf(response, outcome) },
+      });
     case "denied":
       return deniedResponse(requestId, outcome.denial);
     case "error": {
       const { code, retryable, retryAfterMs } = outcome;
-      const value = { errorCode: code, message: withSuggestion(outcome), retryable, retryAfterMs: wholeMs(retryAfterMs) };
+      const value = {
+        errorCode: code,
+        message: withSuggestion(outcome),
+        retryable,
+        retryAfterMs: wholeMs(retryAfterMs),
+      };
       return create(ToolResponseSchema, { requestId, result: { case: "error", value } });
     }
   }
@@ -68,7 +81,10 @@ function successOf(response: CallResponse, outcome: Success): SuccessFields {
  * The result itself: over 1 MiB by hash alone (CTR-0024), else inline (CTR-0025). A result that was cut for being shown
  * has both, the beginning inline and the hash of all of it.
  */
-function resultOf(response: CallResponse, { bytes, stored }: Success): Pick<SuccessFields, "inlineResult" | "resultHash"> {
+function resultOf(
+  response: CallResponse,
+  { bytes, stored }: Success,
+): Pick<SuccessFields, "inlineResult" | "resultHash"> {
   const resultHash = stored && { resultHash: Buffer.from(stored.hash, "hex") };
   if (stored && stored.sizeBytes > INLINE_RESULT_BYTES_MAX) return { ...resultHash };
   return { ...resultHash, inlineResult: bytes ?? utf8(canonicalJson(toToolResult(response))) };

@@ -1,8 +1,10 @@
 /**
- * A response as the ToolResult JSON that models, scripts and generic calls get, in Flow's shape (§2.2): `status`,
- * `data`, `error{code, message, suggestion}`, `metadata{duration_ms, security_checks, label, truncated}`.
+ * Converts a response to the ToolResult JSON for models, scripts and generic calls.
  *
- * `status` is `error` for a refusal too; `security_checks` tells them apart: `denied` means that nothing happened.
+ * The JSON has Flow's shape (§2.2): `status`, `data`, `error{code, message, suggestion}`, `metadata{duration_ms,
+ * security_checks, label, truncated}`.
+ *
+ * `status` is `error` for a refusal too. `security_checks` tells them apart: `denied` means that nothing happened.
  */
 import type { JsonObject } from "../base/json.ts";
 import type { Denial } from "../model/outcome/decision.ts";
@@ -17,7 +19,11 @@ export function toToolResult(response: CallResponse): ToolResult {
   const { outcome } = response;
   switch (outcome.kind) {
     case "success":
-      return { status: "success", data: dataOf(outcome), metadata: { ...metadataOf(response, "passed"), ...labelOf(outcome) } };
+      return {
+        status: "success",
+        data: dataOf(outcome),
+        metadata: { ...metadataOf(response, "passed"), ...labelOf(outcome) },
+      };
     case "denied":
       return { status: "error", error: errorOfDenial(outcome.denial), metadata: metadataOf(response, "denied") };
     case "error":

@@ -81,10 +81,12 @@ function scanPayload(cursor: Cursor, field: FieldShape, end: number, depth: numb
   const start = cursor.position;
   switch (field.kind) {
     case "bool":
-      if (cursor.varint() > 1) throw new WireError(`field \`${field.name}\` is neither true nor false at byte ${start}`);
+      if (cursor.varint() > 1)
+        throw new WireError(`field \`${field.name}\` is neither true nor false at byte ${start}`);
       return;
     case "uint32":
-      if (cursor.varint() > 0xffff_ffff) throw new WireError(`field \`${field.name}\` does not fit 32 bits at byte ${start}`);
+      if (cursor.varint() > 0xffff_ffff)
+        throw new WireError(`field \`${field.name}\` does not fit 32 bits at byte ${start}`);
       return;
     case "uint64":
       cursor.varint();
@@ -140,10 +142,12 @@ class Cursor {
   tag(): Tag {
     const start = this.position;
     this.#fields += 1;
-    if (this.#fields > WIRE_FIELDS_MAX) throw new WireError(`more than ${WIRE_FIELDS_MAX} fields, at byte ${start}; send fewer`);
+    if (this.#fields > WIRE_FIELDS_MAX)
+      throw new WireError(`more than ${WIRE_FIELDS_MAX} fields, at byte ${start}; send fewer`);
     const value = this.varint();
     const number = Math.floor(value / 8);
-    if (number === 0 || number > FIELD_NUMBER_MAX) throw new WireError(`there is no field number ${number}, at byte ${start}`);
+    if (number === 0 || number > FIELD_NUMBER_MAX)
+      throw new WireError(`there is no field number ${number}, at byte ${start}`);
     this.#tag.number = number;
     this.#tag.wireType = value % 8;
     return this.#tag;

@@ -1,6 +1,7 @@
 /**
- * What each message of the protocol may hold on the wire, taken from the generated descriptors once: the wire type of
- * every field number, whether it may repeat, and the shape of nested messages.
+ * Derives the wire shape of each protocol message from the generated descriptors, once.
+ *
+ * The shape is the wire type of every field number, whether it may repeat, and the shape of nested messages.
  */
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { KernelError } from "../base/errors.ts";
@@ -38,7 +39,8 @@ export const RESPONSE_SHAPE: MessageShape = shapeOf(ToolResponseSchema);
 
 function shapeOf(message: DescMessage): MessageShape {
   const singular = message.fields.filter((field) => field.fieldKind !== "list");
-  if (singular.length > SINGULAR_FIELDS_MAX) throw new KernelError("INTERNAL", `message \`${message.name}\` has too many fields`);
+  if (singular.length > SINGULAR_FIELDS_MAX)
+    throw new KernelError("INTERNAL", `message \`${message.name}\` has too many fields`);
   const bitOf = (field: DescField) => (field.fieldKind === "list" ? 0 : 1 << singular.indexOf(field));
   const fields = new Map<number, FieldShape>();
   for (const field of message.fields) {

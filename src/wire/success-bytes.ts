@@ -1,6 +1,7 @@
 /**
- * A success as the bytes of a `ToolResponse`, written in one go: the general encoder walks a message of many fields, and
- * successes are what a busy kernel answers.
+ * Encodes a success in one go as the bytes of a `ToolResponse`.
+ *
+ * The general encoder walks a message of many fields, and successes are what a busy kernel answers.
  *
  * INVARIANT: the bytes are those that the general encoder writes for the same message: fields in the order of their
  * tags, absent where they hold their default.
@@ -13,13 +14,25 @@ export interface SuccessFields {
   readonly inlineResult?: Uint8Array;
   readonly budgetConsumed: bigint;
   readonly durationMs: bigint;
-  readonly label: { readonly trustLevel: string; readonly dataClass: string; readonly origin: string; readonly timestamp: string };
+  readonly label: {
+    readonly trustLevel: string;
+    readonly dataClass: string;
+    readonly origin: string;
+    readonly timestamp: string;
+  };
   readonly truncated: boolean;
 }
 
 /** Keys of fields that are bytes, text or messages: tag * 8 + 2; of numbers: tag * 8. */
 const RESPONSE = { requestId: 10, success: 18 } as const;
-const SUCCESS = { resultHash: 10, inlineResult: 18, budgetConsumed: 24, durationMs: 32, label: 802, truncated: 808 } as const;
+const SUCCESS = {
+  resultHash: 10,
+  inlineResult: 18,
+  budgetConsumed: 24,
+  durationMs: 32,
+  label: 802,
+  truncated: 808,
+} as const;
 const LABEL = { trustLevel: 10, dataClass: 18, origin: 26, timestamp: 34 } as const;
 
 /** The bytes of the response. @throws KernelError USAGE for text that is not Unicode */
@@ -70,7 +83,8 @@ function bytesSize(key: number, length: number): number {
 }
 
 function textSize(key: number, text: string): number {
-  if (!text.isWellFormed()) throw new KernelError("USAGE", "the `ToolResponse` holds half of a surrogate pair; send whole characters");
+  if (!text.isWellFormed())
+    throw new KernelError("USAGE", "the `ToolResponse` holds half of a surrogate pair; send whole characters");
   return bytesSize(key, Buffer.byteLength(text));
 }
 

@@ -124,7 +124,8 @@ test("a read that uses an approval which stands already is looked at again as we
   const peek = () => kernel.call("peek", { path: "a.txt" });
   await approve(kernel, denialOf(await peek()).approvalRef ?? "");
   kernel.ledger.before = async ({ type }) => {
-    if (type === "approval_consumed") await kernel.sessions.updateSession(kernel.session.id, { revokedAtMs: kernel.time.nowMs });
+    if (type === "approval_consumed")
+      await kernel.sessions.updateSession(kernel.session.id, { revokedAtMs: kernel.time.nowMs });
   };
   expect(denialOf(await peek())).toMatchObject({ reason: "session_revoked" });
 });
@@ -200,7 +201,9 @@ describe("many at once", () => {
     const calls = Array.from({ length: 64 }, () => kernel.call("probe", { path: "a.txt" }));
     const { ref } = await pending(kernel);
     await approve(kernel, ref);
-    const outcomes = (await Promise.all(calls)).map(({ outcome }) => (outcome.kind === "denied" ? outcome.denial.reason : outcome.kind));
+    const outcomes = (await Promise.all(calls)).map(({ outcome }) =>
+      outcome.kind === "denied" ? outcome.denial.reason : outcome.kind,
+    );
     expect(runs).toBe(1);
     expect(outcomes.filter((outcome) => outcome === "success")).toHaveLength(1);
     expect(outcomes.filter((outcome) => outcome === "tool_approval_required")).toHaveLength(63);
@@ -226,9 +229,20 @@ describe("evidence", () => {
     const kernel = await askingKernel();
     const calling = ask(kernel, {}, { requestId: "the call" });
     const { ref } = await pending(kernel);
-    await kernel.approvals.decide(ref, { approved: true, by: "ann", channel: "rpc", scope: { kind: "once" }, reason: "looks right" });
+    await kernel.approvals.decide(ref, {
+      approved: true,
+      by: "ann",
+      channel: "rpc",
+      scope: { kind: "once" },
+      reason: "looks right",
+    });
     await calling;
-    const facts = kernel.ledger.events.map(({ type, actor, requestId, payload }) => ({ type, actor, requestId, payload }));
+    const facts = kernel.ledger.events.map(({ type, actor, requestId, payload }) => ({
+      type,
+      actor,
+      requestId,
+      payload,
+    }));
     const approval = { approvalRef: ref, tool: "write_file" };
     const used = { approvalRef: ref, approvalId: "write_file:execute" };
     const decision = { by: "ann", channel: "rpc", scope: { kind: "once" } };

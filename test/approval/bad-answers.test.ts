@@ -1,5 +1,17 @@
-/** Answers that must not count, each beside the one that does; and what a call may not find changed once somebody has answered. */
-import { chmodSync, existsSync, linkSync, mkdirSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
+/**
+ * Answers that must not count, each beside the one that does; and what a call may not find changed once somebody has
+ * answered.
+ */
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  renameSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { KernelError } from "../../src/base/errors.ts";
@@ -33,7 +45,12 @@ describe("an approval fits one call in every byte", () => {
     const ref = await askedRef(kernel);
     await approve(kernel, ref);
     const { id: _id, tokenHash: _hash, createdAtMs, expiresAtMs, ...same } = kernel.session;
-    const { token } = await mintSession(kernel.sessions, { ...same, lifetimeMs: expiresAtMs - createdAtMs }, createdAtMs, systemRandom);
+    const { token } = await mintSession(
+      kernel.sessions,
+      { ...same, lifetimeMs: expiresAtMs - createdAtMs },
+      createdAtMs,
+      systemRandom,
+    );
     const denial = denialOf(await ask(kernel, {}, { token }));
     expect([denial.reason, denial.approvalRef === ref]).toEqual(["tool_approval_required", false]);
   });
@@ -60,7 +77,8 @@ describe("an approval fits one call in every byte", () => {
     [
       "the policy was changed",
       (kernel) => {
-        const more = '@id("test.more")\n@message("m")\nforbid (principal, action == Handrail::Action::"delete_file", resource);';
+        const more =
+          '@id("test.more")\n@message("m")\nforbid (principal, action == Handrail::Action::"delete_file", resource);';
         kernel.policy.current = () => engineOf("dev", more, [...fileTools, ...editTools]);
       },
     ],
@@ -135,7 +153,8 @@ describe("what changes while a call waits", () => {
     await change(kernel);
     await approve(kernel, ref);
     expect(denialOf(await calling)).toMatchObject(expected);
-    if (expected !== INVALID || !existsSync(join(kernel.root, ASKING.path))) expect(existsSync(join(kernel.root, ASKING.path))).toBe(false);
+    if (expected !== INVALID || !existsSync(join(kernel.root, ASKING.path)))
+      expect(existsSync(join(kernel.root, ASKING.path))).toBe(false);
     else expect(kernel.textOf(ASKING.path)).toBe("by somebody else");
     expect(kernel.ledger.of("tool_selected")).toEqual([]);
   });
@@ -145,9 +164,15 @@ describe("what changes while a call waits", () => {
     const calling = ask(kernel);
     const { ref, expiresAtMs } = await pending(kernel);
     kernel.time.nowMs = expiresAtMs;
-    expect(denialOf(await calling)).toMatchObject({ layer: "approval", reason: "tool_approval_expired", approvalRef: ref });
+    expect(denialOf(await calling)).toMatchObject({
+      layer: "approval",
+      reason: "tool_approval_expired",
+      approvalRef: ref,
+    });
     expect(await approve(kernel, ref)).toMatchObject({ kind: "stands", approval: { state: "expired" } });
-    expect(kernel.ledger.of("tool_approval_decided")).toMatchObject([{ payload: { approved: true, holds: false, stands: "expired" } }]);
+    expect(kernel.ledger.of("tool_approval_decided")).toMatchObject([
+      { payload: { approved: true, holds: false, stands: "expired" } },
+    ]);
   });
 });
 
@@ -156,7 +181,11 @@ test("an approval that nobody used in time is over: the call is told once, and t
   const ref = await askedRef(kernel);
   await approve(kernel, ref);
   kernel.time.nowMs += 15 * 60_000;
-  expect(denialOf(await ask(kernel))).toMatchObject({ reason: "tool_approval_expired", ruleId: "APPROVAL:expired", approvalRef: ref });
+  expect(denialOf(await ask(kernel))).toMatchObject({
+    reason: "tool_approval_expired",
+    ruleId: "APPROVAL:expired",
+    approvalRef: ref,
+  });
   expect(await askedRef(kernel)).not.toBe(ref);
 });
 
@@ -175,20 +204,29 @@ describe("the state of the target, at the very moment of the write", () => {
     return { kernel, response: await kernel.call(tool, args) };
   }
 
-  test.each(["write_file", "delete_file"] as const)("%s of a file that somebody else changes in between is refused", async (tool) => {
-    const { kernel, response } = await changedUnderTheLock((root) => writeFileSync(join(root, ASKING.path), "meanwhile"), tool);
-    expect(denialOf(response)).toMatchObject({ reason: "tool_approval_invalid", ruleId: "APPROVAL:target" });
-    expect(kernel.textOf(ASKING.path)).toBe("meanwhile");
-  });
+  test.each(["write_file", "delete_file"] as const)(
+    "%s of a file that somebody else changes in between is refused",
+    async (tool) => {
+      const { kernel, response } = await changedUnderTheLock(
+        (root) => writeFileSync(join(root, ASKING.path), "meanwhile"),
+        tool,
+      );
+      expect(denialOf(response)).toMatchObject({ reason: "tool_approval_invalid", ruleId: "APPROVAL:target" });
+      expect(kernel.textOf(ASKING.path)).toBe("meanwhile");
+    },
+  );
 
-  test.each(["write_file", "delete_file"] as const)("%s of a file that is put there anew with the same bytes is done", async (tool) => {
-    const again = (root: string) => {
-      unlinkSync(join(root, ASKING.path));
-      writeFileSync(join(root, ASKING.path), "before");
-    };
-    const { response } = await changedUnderTheLock(again, tool);
-    expect(response.outcome.kind).toBe("success");
-  });
+  test.each(["write_file", "delete_file"] as const)(
+    "%s of a file that is put there anew with the same bytes is done",
+    async (tool) => {
+      const again = (root: string) => {
+        unlinkSync(join(root, ASKING.path));
+        writeFileSync(join(root, ASKING.path), "before");
+      };
+      const { response } = await changedUnderTheLock(again, tool);
+      expect(response.outcome.kind).toBe("success");
+    },
+  );
 
   test("a write that waits for the lock of its file goes on by its approval, and not when its session has ended meanwhile", async () => {
     const kernel = await memoryKernel();
@@ -225,7 +263,14 @@ describe("the state of the target, at the very moment of the write", () => {
 
 describe("decision files", () => {
   const file = (approvalRef: string, code: string, change: JsonObject = {}): string =>
-    canonicalJson({ schema: "handrail.tool_approval.v1", approval_ref: approvalRef, approved: true, code, by: "ann", ...change });
+    canonicalJson({
+      schema: "handrail.tool_approval.v1",
+      approval_ref: approvalRef,
+      approved: true,
+      code,
+      by: "ann",
+      ...change,
+    });
 
   /** A request that waits, and where its decision would lie. */
   async function waiting(kernel: MemoryKernel) {
@@ -233,7 +278,10 @@ describe("decision files", () => {
     const approval = await pending(kernel);
     const directory = join(kernel.state, "approvals");
     const hash = approval.ref.slice(7);
-    await vi.waitFor(() => expect(existsSync(join(directory, `${hash}.json`))).toBe(true), { timeout: 120_000, interval: 5 });
+    await vi.waitFor(() => expect(existsSync(join(directory, `${hash}.json`))).toBe(true), {
+      timeout: 120_000,
+      interval: 5,
+    });
     return { calling, approval, hash, path: join(directory, `${hash}.approved.json`), directory };
   }
 
@@ -254,7 +302,9 @@ describe("decision files", () => {
     put(path, file(approval.ref, approval.code));
     expect((await calling).outcome.kind).toBe("success");
     expect(readdirSync(directory)).toEqual([]);
-    expect(kernel.ledger.of("tool_approval_decided")).toMatchObject([{ payload: { by: "file:ann", channel: "file", approved: true } }]);
+    expect(kernel.ledger.of("tool_approval_decided")).toMatchObject([
+      { payload: { by: "file:ann", channel: "file", approved: true } },
+    ]);
   });
 
   test("one that was put down while nobody waited is found by the next identical call", async () => {
@@ -284,12 +334,19 @@ describe("decision files", () => {
 
   const FORGED: readonly (readonly [string, (path: string, ref: string, code: string) => void])[] = [
     ["the wrong code", (path, ref) => put(path, file(ref, "guess"))],
-    ["no code", (path, ref) => put(path, canonicalJson({ schema: "handrail.tool_approval.v1", approval_ref: ref, approved: true }))],
+    [
+      "no code",
+      (path, ref) =>
+        put(path, canonicalJson({ schema: "handrail.tool_approval.v1", approval_ref: ref, approved: true })),
+    ],
     ["another request's name", (path, _, code) => put(path, file(`blake3:${"0".repeat(64)}`, code))],
     ["an unknown schema", (path, ref, code) => put(path, file(ref, code, { schema: "handrail.tool_approval.v2" }))],
     ["a member too many", (path, ref, code) => put(path, file(ref, code, { note: "x" }))],
     ["`approved` that is no truth value", (path, ref, code) => put(path, file(ref, code, { approved: "true" }))],
-    ["a time that has passed", (path, ref, code) => put(path, file(ref, code, { scope: { kind: "until", untilMs: 1 } }))],
+    [
+      "a time that has passed",
+      (path, ref, code) => put(path, file(ref, code, { scope: { kind: "until", untilMs: 1 } })),
+    ],
     ["a mode that lets others write", (path, ref, code) => put(path, file(ref, code), 0o622)],
     ["a mode that lets others read", (path, ref, code) => put(path, file(ref, code), 0o644)],
     [
@@ -309,21 +366,26 @@ describe("decision files", () => {
     ["a directory in its place", (path) => mkdirSync(path)],
   ];
 
-  test.each(FORGED)("one with %s does not count: the call is refused, it is recorded, and others can still answer", async (_, forge) => {
-    const kernel = await askingKernel();
-    const { calling, approval, path } = await waiting(kernel);
-    forge(path, approval.ref, approval.code);
-    expect(denialOf(await calling)).toMatchObject({
-      reason: "tool_approval_invalid",
-      ruleId: "APPROVAL:decision_file",
-      approvalRef: approval.ref,
-    });
-    expect(kernel.ledger.of("approval_forged")).toMatchObject([{ payload: { approvalRef: approval.ref, severity: "critical" } }]);
-    expect(existsSync(path)).toBe(false);
-    expect(existsSync(join(kernel.root, ASKING.path))).toBe(false);
-    await approve(kernel, approval.ref);
-    expect((await ask(kernel)).outcome.kind).toBe("success");
-  });
+  test.each(FORGED)(
+    "one with %s does not count: the call is refused, it is recorded, and others can still answer",
+    async (_, forge) => {
+      const kernel = await askingKernel();
+      const { calling, approval, path } = await waiting(kernel);
+      forge(path, approval.ref, approval.code);
+      expect(denialOf(await calling)).toMatchObject({
+        reason: "tool_approval_invalid",
+        ruleId: "APPROVAL:decision_file",
+        approvalRef: approval.ref,
+      });
+      expect(kernel.ledger.of("approval_forged")).toMatchObject([
+        { payload: { approvalRef: approval.ref, severity: "critical" } },
+      ]);
+      expect(existsSync(path)).toBe(false);
+      expect(existsSync(join(kernel.root, ASKING.path))).toBe(false);
+      await approve(kernel, approval.ref);
+      expect((await ask(kernel)).outcome.kind).toBe("success");
+    },
+  );
 
   test("one in a directory that others can enter does not count", async () => {
     const kernel = await memoryKernel();
@@ -354,8 +416,14 @@ describe("two approvers who disagree", () => {
     const kernel = await memoryKernel();
     const ref = await askedRef(kernel);
     expect((await approve(kernel, ref)).kind).toBe("decided");
-    expect(await refuse(kernel, ref)).toMatchObject({ kind: "decided", approval: { state: "denied", decision: { by: "bob" } } });
-    expect(await approve(kernel, ref)).toMatchObject({ kind: "stands", approval: { state: "denied", decision: { by: "bob" } } });
+    expect(await refuse(kernel, ref)).toMatchObject({
+      kind: "decided",
+      approval: { state: "denied", decision: { by: "bob" } },
+    });
+    expect(await approve(kernel, ref)).toMatchObject({
+      kind: "stands",
+      approval: { state: "denied", decision: { by: "bob" } },
+    });
     expect(denialOf(await ask(kernel))).toMatchObject({ reason: "tool_approval_denied" });
   });
 
@@ -364,7 +432,10 @@ describe("two approvers who disagree", () => {
     const ref = await askedRef(kernel);
     await approve(kernel, ref);
     expect((await ask(kernel)).outcome.kind).toBe("success");
-    expect(await refuse(kernel, ref)).toMatchObject({ kind: "stands", approval: { state: "consumed", decision: { by: "ann" } } });
+    expect(await refuse(kernel, ref)).toMatchObject({
+      kind: "stands",
+      approval: { state: "consumed", decision: { by: "ann" } },
+    });
     expect(kernel.ledger.of("tool_approval_decided").map(({ payload }) => [payload["by"], payload["holds"]])).toEqual([
       ["ann", true],
       ["bob", false],

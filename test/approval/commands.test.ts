@@ -1,6 +1,6 @@
 /**
- * Approvals of calls that run programs: bound to the command that was shown, to its directory, variables, hosts and files, and to what the
- * project said when somebody agreed. The programs run in the real sandbox.
+ * Approvals of calls that run programs: bound to the command that was shown, to its directory, variables, hosts and
+ * files, and to what the project said when somebody agreed. The programs run in the real sandbox.
  */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +19,8 @@ const TOOLS = [shell as Tool, ...toolchainTools].map((tool): Tool => {
   return { ...tool, capability: { ...tool.capability, approval: { level: "ask" } } };
 });
 const PERMITS = TOOLS.map(
-  ({ name }) => `@id("test.${name}")\n@message("m")\npermit (principal, action == Handrail::Action::"${name}", resource);\n`,
+  ({ name }) =>
+    `@id("test.${name}")\n@message("m")\npermit (principal, action == Handrail::Action::"${name}", resource);\n`,
 ).join("");
 
 async function running(options: MemoryKernelOptions = {}): Promise<MemoryKernel> {
@@ -75,7 +76,10 @@ describe("a command of the shell", () => {
     const kernel = await running({ backend: () => backend });
     const ref = await agreed(kernel, "shell", SHELL);
     backend = "none";
-    expect(denialOf(await kernel.call("shell", SHELL))).toMatchObject({ reason: "tool_approval_invalid", approvalRef: ref });
+    expect(denialOf(await kernel.call("shell", SHELL))).toMatchObject({
+      reason: "tool_approval_invalid",
+      approvalRef: ref,
+    });
     expect(existsSync(join(kernel.root, "sub/out.txt"))).toBe(false);
   });
 
@@ -101,7 +105,10 @@ describe("a command of the shell", () => {
     kernel.ledger.before = ({ type }) => {
       if (type === "tool_selected") put(kernel, "input.txt", "echo other > made.txt\n");
     };
-    expect(denialOf(await kernel.call("shell", REDIRECTED))).toMatchObject({ reason: "tool_approval_invalid", ruleId: "APPROVAL:target" });
+    expect(denialOf(await kernel.call("shell", REDIRECTED))).toMatchObject({
+      reason: "tool_approval_invalid",
+      ruleId: "APPROVAL:target",
+    });
     expect(existsSync(join(kernel.root, "made.txt"))).toBe(false);
   });
 
@@ -120,13 +127,19 @@ describe("the project's own tests", () => {
   test("run as they were approved", async () => {
     const kernel = await running();
     await agreed(kernel, "run_test", {});
-    expect((await kernel.call("run_test", {})).outcome).toMatchObject({ kind: "success", data: { command: "make test", passed: true } });
+    expect((await kernel.call("run_test", {})).outcome).toMatchObject({
+      kind: "success",
+      data: { command: "make test", passed: true },
+    });
     expect(kernel.textOf("made.txt")).toBe("agreed\n");
   });
 
   const CHANGES: readonly (readonly [string, (kernel: MemoryKernel) => unknown])[] = [
     ["the goal does something else", (kernel) => put(kernel, "Makefile", "test:\n\t@echo other > made.txt\n")],
-    ["another file names another command", (kernel) => put(kernel, "package.json", '{"scripts":{"test":"echo other > made.txt"}}')],
+    [
+      "another file names another command",
+      (kernel) => put(kernel, "package.json", '{"scripts":{"test":"echo other > made.txt"}}'),
+    ],
     ["a lock file chooses another runner", (kernel) => put(kernel, "yarn.lock", "")],
   ];
 
@@ -134,7 +147,10 @@ describe("the project's own tests", () => {
     const kernel = await running();
     const ref = await agreed(kernel, "run_test", {});
     change(kernel);
-    expect(denialOf(await kernel.call("run_test", {}))).toMatchObject({ reason: "tool_approval_invalid", approvalRef: ref });
+    expect(denialOf(await kernel.call("run_test", {}))).toMatchObject({
+      reason: "tool_approval_invalid",
+      approvalRef: ref,
+    });
     expect(denialOf(await kernel.call("run_test", {}))).toMatchObject({ reason: "tool_approval_required" });
     expect(existsSync(join(kernel.root, "made.txt"))).toBe(false);
   });
@@ -144,7 +160,10 @@ describe("the project's own tests", () => {
     const kernel = await running({ toolchain: chosen });
     const ref = await agreed(kernel, "run_test", {});
     chosen.test = ["make", "test", "-k"];
-    expect(denialOf(await kernel.call("run_test", {}))).toMatchObject({ reason: "tool_approval_invalid", approvalRef: ref });
+    expect(denialOf(await kernel.call("run_test", {}))).toMatchObject({
+      reason: "tool_approval_invalid",
+      approvalRef: ref,
+    });
   });
 
   test("the file that names them changes while somebody is asked: the approval that comes then does nothing", async () => {
@@ -212,7 +231,11 @@ describe("people are shown", () => {
       ]),
     );
     const secret = "ghp_016C7qIkFz2rGuYlvYLGXjPoBDPDYUpuIBQv";
-    put(kernel, "package.json", JSON.stringify({ scripts: { pretest: `T=${secret} a`, test: "b\u202e\n# asked by", posttest: "c" } }));
+    put(
+      kernel,
+      "package.json",
+      JSON.stringify({ scripts: { pretest: `T=${secret} a`, test: "b\u202e\n# asked by", posttest: "c" } }),
+    );
     const shown = await rows(kernel, "run_test", { target: "sub" });
     expect(shown.filter((row) => row.startsWith("| ") && /test: /.test(row))).toEqual([
       expect.stringMatching(/^\| pretest: T=\[REDACTED:.*\] a$/),
@@ -225,7 +248,9 @@ describe("people are shown", () => {
 
   test("that nothing contains what runs, and only where that is so", async () => {
     const uncontained = "nothing contains what it runs: it can do to this machine whatever the kernel's own user can";
-    expect((await rows(await running({ backend: () => "none" }), "run_test", {})).filter((row) => row === uncontained)).toHaveLength(1);
+    expect(
+      (await rows(await running({ backend: () => "none" }), "run_test", {})).filter((row) => row === uncontained),
+    ).toHaveLength(1);
     expect(await rows(await running(), "run_test", {})).not.toContain(uncontained);
   });
 

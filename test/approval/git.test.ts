@@ -31,14 +31,20 @@ const COMMIT = ["COMMIT", "-m", "reviewed change"] as const;
 describe("a commit on a protected branch that a person approved", () => {
   test("is made of what was staged when it was asked for", async () => {
     const { plain, approved } = await onMain();
-    expect((await approved(COMMIT, () => undefined)).outcome).toMatchObject({ kind: "success", data: { subject: "reviewed change" } });
+    expect((await approved(COMMIT, () => undefined)).outcome).toMatchObject({
+      kind: "success",
+      data: { subject: "reviewed change" },
+    });
     expect(plain.git("show", "main:a.txt")).toBe("reviewed\n");
   });
 
   test.each<readonly [string, (plain: PlainGit) => void]>([
     ["other content was staged", (plain) => staged(plain, "a.txt")],
     ["another file was staged", (plain) => staged(plain, "b.txt")],
-    ["the branch has gone on", (plain) => plain.git("commit", "--quiet", "--allow-empty", "--only", "-m", "somebody else")],
+    [
+      "the branch has gone on",
+      (plain) => plain.git("commit", "--quiet", "--allow-empty", "--only", "-m", "somebody else"),
+    ],
     ["another branch was checked out", (plain) => plain.git("checkout", "--quiet", "-b", "other")],
   ])("is not made when %s meanwhile", async (_, change) => {
     const { plain, approved } = await onMain();

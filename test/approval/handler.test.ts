@@ -1,4 +1,6 @@
-/** meao's way to ask: a handler of the embedding program, on a real kernel; whatever is no answer lets nothing through. */
+/**
+ * meao's way to ask: a handler of the embedding program, on a real kernel; whatever is no answer lets nothing through.
+ */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -40,7 +42,14 @@ test("the handler is asked once, with meao's shape and the facts, and its `true`
   const { place, call } = await answered(async (request) => asked.push(request) > 0);
   expect(await call()).toMatchObject({ kind: "success" });
   expect(asked).toMatchObject([
-    { id: "write_file:execute", tool: "write_file", action: "execute", summary: expect.any(String), risks: expect.any(Array), details: {} },
+    {
+      id: "write_file:execute",
+      tool: "write_file",
+      action: "execute",
+      summary: expect.any(String),
+      risks: expect.any(Array),
+      details: {},
+    },
   ]);
   expect(existsSync(join(place.workspace, ARGS.path))).toBe(true);
 });
@@ -82,14 +91,19 @@ test.each(NO_ANSWERS)("a handler that %s lets nothing through, and the request s
 
 test("a handler that never answers keeps nobody longer than the settings say", async () => {
   const { call } = await answered(() => new Promise(() => undefined), "approvals: { wait_seconds: 1 }\n");
-  expect(await call()).toMatchObject({ reason: "tool_approval_required", approvalRef: expect.stringMatching(/^blake3:/) });
+  expect(await call()).toMatchObject({
+    reason: "tool_approval_required",
+    approvalRef: expect.stringMatching(/^blake3:/),
+  });
 });
 
 test("who answered, and over which channel, is recorded", async () => {
   const { place, call } = await answered(async () => true);
   await call();
   const decided = (await readEvidence(place.state)).filter(({ entry }) => entry.eventType === "tool_approval_decided");
-  expect(decided).toMatchObject([{ payload: { approved: true, by: "handler", channel: "handler", scope: { kind: "once" }, holds: true } }]);
+  expect(decided).toMatchObject([
+    { payload: { approved: true, by: "handler", channel: "handler", scope: { kind: "once" }, holds: true } },
+  ]);
 });
 
 describe("meao's executor", () => {
@@ -97,9 +111,17 @@ describe("meao's executor", () => {
     const place = freshPlace();
     const approvals = new ApprovalManager();
     approvals.setHandler({ request: async () => false });
-    await using kernel = await createKernel({ environment: {}, stateDirectory: place.state, configDirectory: place.config, approvals });
+    await using kernel = await createKernel({
+      environment: {},
+      stateDirectory: place.state,
+      configDirectory: place.config,
+      approvals,
+    });
     const executor = new ToolExecutor(await kernel.openSession({ workspace: place.workspace }));
-    expect(await executor.execute("write_file", ARGS)).toMatchObject({ success: false, output: expect.stringContaining("refused") });
+    expect(await executor.execute("write_file", ARGS)).toMatchObject({
+      success: false,
+      output: expect.stringContaining("refused"),
+    });
   });
 
   test("a manager without a handler asks nobody", async () => {
@@ -113,6 +135,8 @@ describe("meao's executor", () => {
       approvals: new ApprovalManager(),
     });
     const session = await kernel.openSession({ workspace: place.workspace });
-    expect((await session.call("write_file", ARGS)).response.outcome).toMatchObject({ denial: { reason: "tool_approval_required" } });
+    expect((await session.call("write_file", ARGS)).response.outcome).toMatchObject({
+      denial: { reason: "tool_approval_required" },
+    });
   });
 });

@@ -47,7 +47,13 @@ describe("what may write to a remote is never answered in band", () => {
       "env git push",
       "sh -c 'git push'",
     ],
-    ...["git --exec-path=. log", "GIT_CONFIG_COUNT=1 git log", "git --config-env=alias.log=X log", "git -C $d log", "git $o log"],
+    ...[
+      "git --exec-path=. log",
+      "GIT_CONFIG_COUNT=1 git log",
+      "git --config-env=alias.log=X log",
+      "git -C $d log",
+      "git $o log",
+    ],
     ...[
       "git subtree push --prefix=x r b",
       "git svn dcommit",
@@ -67,15 +73,31 @@ describe("what may write to a remote is never answered in band", () => {
       "cvs commit",
       "p4 submit",
     ],
-    ...["gh pr create", "gh repo sync", "gh api -X POST x", "glab mr create", "hub push", "repo upload", "alias l=push; git l", "$x push"],
-    ...["find . -exec git push \\;", "xargs git < verbs", "git pull; git push", "f() { git push; }; f", "busybox git push"],
+    ...[
+      "gh pr create",
+      "gh repo sync",
+      "gh api -X POST x",
+      "glab mr create",
+      "hub push",
+      "repo upload",
+      "alias l=push; git l",
+      "$x push",
+    ],
+    ...[
+      "find . -exec git push \\;",
+      "xargs git < verbs",
+      "git pull; git push",
+      "f() { git push; }; f",
+      "busybox git push",
+    ],
   ];
   test.each(PUSHES.map((line) => [line]))("%s", (line) => {
     expect(inBand(line, true)).toBe(false);
   });
 
   test("whatever of it stands in the command, it is none without a network either, because a remote may be a directory", () => {
-    // What only comes together when the line runs is no push that can be known; without a network it reaches nobody else.
+    // What only comes together when the line runs is no push that can be known; without a network it reaches nobody
+    // else.
     const named = PUSHES.filter((line) => !/^\$x|^xargs|^alias|submodule/.test(line));
     expect(named.filter((line) => inBand(line, false))).toEqual([]);
   });

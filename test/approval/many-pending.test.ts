@@ -1,4 +1,7 @@
-/** Many requests that wait: what they take of memory and time; and that any interleaving of uses lets one execution through. */
+/**
+ * Many requests that wait: what they take of memory and time; and that any interleaving of uses lets one execution
+ * through.
+ */
 
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
@@ -37,7 +40,10 @@ function request(index: number, change: Partial<NewApproval> = {}): NewApproval 
   };
 }
 
-/** Bytes that are held once everything that nobody needs is collected: what the process has of the machine depends on when it collects. */
+/**
+ * Bytes that are held once everything that nobody needs is collected: what the process has of the machine depends on
+ * when it collects.
+ */
 function heldBytes(): number {
   setFlagsFromString("--expose-gc");
   runInNewContext("gc")();
@@ -56,7 +62,11 @@ test("ten thousand requests that wait take at most 50 MiB of memory", async () =
   expect(await store.list("pending", 5, NOW_MS)).toHaveLength(5);
 }, 300_000);
 
-type Act = { readonly kind: "use" | "approve" | "deny" | "give back" | "void"; readonly kernel: number; readonly by: number };
+type Act = {
+  readonly kind: "use" | "approve" | "deny" | "give back" | "void";
+  readonly kernel: number;
+  readonly by: number;
+};
 
 test("a call that waits looks at its request when it begins to and when a bell rings, and not in between", async () => {
   const kernel = await askingKernel();
@@ -90,36 +100,44 @@ test("whatever two kernels and any people do in whatever order, an approval of o
     kernel: fc.integer({ min: 0, max: 1 }),
     by: fc.integer({ min: 0, max: 3 }),
   });
-  const property = fc.asyncProperty(fc.array(fc.array(act, { minLength: 1, maxLength: 4 }), { maxLength: 12 }), async (rounds) => {
-    next += 1;
-    const { ref, binding, ...rest } = request(next);
-    await kernels[0].add({ ref, binding, ...rest }, NO_LIMITS);
-    const holding = new Set<number>();
-    let denied = false;
-    for (const round of rounds) {
-      const done = await Promise.all(
-        round.map(async ({ kind, kernel, by }) => {
-          const store = kernels[kernel] ?? kernels[0];
-          const decision = { by: `${by}`, channel: "cli", atMs: NOW_MS } as const;
-          if (kind === "use") return { kind, by, done: await store.consume(ref, binding, `req-${by}`, NOW_MS) };
-          if (kind === "give back") return { kind, by, done: holding.has(by) && (await store.giveBack(ref, `req-${by}`)) };
-          if (kind === "void") return { kind, by, done: await store.end(ref, "void") };
-          const outcome = await store.decide(ref, { ...decision, approved: kind === "approve", scope: { kind: "once" } });
-          return { kind, by, done: outcome.kind === "decided" };
-        }),
-      );
-      for (const { kind, by, done: happened } of done) if (happened && kind === "give back") holding.delete(by);
-      for (const { kind, by, done: happened } of done) {
-        if (!happened) continue;
-        if (kind === "use") {
-          expect(denied).toBe(false);
-          holding.add(by);
+  const property = fc.asyncProperty(
+    fc.array(fc.array(act, { minLength: 1, maxLength: 4 }), { maxLength: 12 }),
+    async (rounds) => {
+      next += 1;
+      const { ref, binding, ...rest } = request(next);
+      await kernels[0].add({ ref, binding, ...rest }, NO_LIMITS);
+      const holding = new Set<number>();
+      let denied = false;
+      for (const round of rounds) {
+        const done = await Promise.all(
+          round.map(async ({ kind, kernel, by }) => {
+            const store = kernels[kernel] ?? kernels[0];
+            const decision = { by: `${by}`, channel: "cli", atMs: NOW_MS } as const;
+            if (kind === "use") return { kind, by, done: await store.consume(ref, binding, `req-${by}`, NOW_MS) };
+            if (kind === "give back")
+              return { kind, by, done: holding.has(by) && (await store.giveBack(ref, `req-${by}`)) };
+            if (kind === "void") return { kind, by, done: await store.end(ref, "void") };
+            const outcome = await store.decide(ref, {
+              ...decision,
+              approved: kind === "approve",
+              scope: { kind: "once" },
+            });
+            return { kind, by, done: outcome.kind === "decided" };
+          }),
+        );
+        for (const { kind, by, done: happened } of done) if (happened && kind === "give back") holding.delete(by);
+        for (const { kind, by, done: happened } of done) {
+          if (!happened) continue;
+          if (kind === "use") {
+            expect(denied).toBe(false);
+            holding.add(by);
+          }
         }
+        if (done.some(({ kind, done: happened }) => kind === "deny" && happened)) denied = true;
+        expect(holding.size).toBeLessThanOrEqual(1);
       }
-      if (done.some(({ kind, done: happened }) => kind === "deny" && happened)) denied = true;
-      expect(holding.size).toBeLessThanOrEqual(1);
-    }
-  });
+    },
+  );
   await fc.assert(property, { numRuns: 60 });
 });
 
@@ -137,7 +155,9 @@ test("what stands about a call lets it through only by an approval with its very
       if (live.some(({ state }) => state === "denied")) expect(verdict.kind).toBe("denied");
       if (verdict.kind === "granted") expect(verdict.approval).toMatchObject({ state: "approved", binding: "same" });
       for (const one of over)
-        expect(one.state === "expired" || (one.binding === "other" && one.uses === 0 && one.state !== "denied")).toBe(true);
+        expect(one.state === "expired" || (one.binding === "other" && one.uses === 0 && one.state !== "denied")).toBe(
+          true,
+        );
     }),
   );
 });

@@ -1,4 +1,6 @@
-/** Requests as they are stored: none outlives the session that it was made for, nor what the operator lets them live. */
+/**
+ * Requests as they are stored: none outlives the session that it was made for, nor what the operator lets them live.
+ */
 import { expect, test } from "vitest";
 import { newApproval } from "../../src/approval/request.ts";
 import { systemRandom } from "../../src/base/ids.ts";
@@ -8,9 +10,19 @@ const DESCRIBED = { id: "write_file:execute", tool: "write_file", action: "execu
 
 const expiryOf = (sessionEndsAtMs: number) => {
   const caller = { userId: "ann", agentId: "agent", serviceRoot: "/w", sessionId: "ses_one", sessionEndsAtMs };
-  const wanted = { call: "c", binding: "b", caller, requestId: "r", tool: "write_file", rules: ["rule"], inBand: false };
+  const wanted = {
+    call: "c",
+    binding: "b",
+    caller,
+    requestId: "r",
+    tool: "write_file",
+    rules: ["rule"],
+    inBand: false,
+  };
   const asked = { ...wanted, describe: async () => DESCRIBED };
-  return newApproval(asked, DESCRIBED, { nowMs: NOW_MS, lifetimeMs: 900_000, random: systemRandom }).expiresAtMs - NOW_MS;
+  return (
+    newApproval(asked, DESCRIBED, { nowMs: NOW_MS, lifetimeMs: 900_000, random: systemRandom }).expiresAtMs - NOW_MS
+  );
 };
 
 test.each([

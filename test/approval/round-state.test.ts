@@ -1,7 +1,13 @@
 // State between two rounds of a call opens what it was sealed for, and nothing else.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { openRound, ROUND_STATE_CHARACTERS_MAX, type RoundFacts, roundCall, sealRound } from "../../src/approval/round-state.ts";
+import {
+  openRound,
+  ROUND_STATE_CHARACTERS_MAX,
+  type RoundFacts,
+  roundCall,
+  sealRound,
+} from "../../src/approval/round-state.ts";
 
 const KEY = new Uint8Array(32).fill(7);
 const CALL = roundCall(KEY, "write_file", { path: "a.txt", content: "one" });
@@ -25,8 +31,16 @@ test("state opens for what it was sealed for, to the last moment", () => {
 test.each([
   ["another session", { sessionId: "ses_2" }, "it belongs to another session"],
   ["another client", { client: "desk2" }, "it belongs to another client"],
-  ["another tool", { call: roundCall(KEY, "edit_file", { path: "a.txt", content: "one" }) }, "it belongs to another call"],
-  ["other arguments", { call: roundCall(KEY, "write_file", { path: "a.txt", content: "one " }) }, "it belongs to another call"],
+  [
+    "another tool",
+    { call: roundCall(KEY, "edit_file", { path: "a.txt", content: "one" }) },
+    "it belongs to another call",
+  ],
+  [
+    "other arguments",
+    { call: roundCall(KEY, "write_file", { path: "a.txt", content: "one " }) },
+    "it belongs to another call",
+  ],
   ["arguments that no call can have", { call: "" }, "it belongs to another call"],
 ])("%s opens nothing", (_, change, problem) => {
   expect(openRound(KEY, state, { ...AS, ...change })).toEqual({ ok: false, problem: expect.stringContaining(problem) });
@@ -46,7 +60,19 @@ test("state that differs in one character, is cut or longer, or was sealed with 
 });
 
 test("whatever else comes as state opens nothing", () => {
-  for (const other of [undefined, null, 7, {}, [], "", ".", "..", "a.b", "x".repeat(ROUND_STATE_CHARACTERS_MAX + 1), "\ud800.\ud800"])
+  for (const other of [
+    undefined,
+    null,
+    7,
+    {},
+    [],
+    "",
+    ".",
+    "..",
+    "a.b",
+    "x".repeat(ROUND_STATE_CHARACTERS_MAX + 1),
+    "\ud800.\ud800",
+  ])
     expect(openRound(KEY, other, AS)).toEqual(NOT_OURS);
   fc.assert(fc.property(fc.string(), (text) => void expect(openRound(KEY, text, AS)).toEqual(NOT_OURS)));
   fc.assert(fc.property(fc.jsonValue(), (value) => void expect(openRound(KEY, value, AS)).toEqual(NOT_OURS)));
@@ -54,7 +80,9 @@ test("whatever else comes as state opens nothing", () => {
 
 test("state says nothing about the arguments", () => {
   const [text = ""] = state.split(".");
-  expect(Object.keys(JSON.parse(Buffer.from(text, "base64url").toString()) as object).sort()).toEqual(Object.keys(FACTS).sort());
+  expect(Object.keys(JSON.parse(Buffer.from(text, "base64url").toString()) as object).sort()).toEqual(
+    Object.keys(FACTS).sort(),
+  );
   expect(roundCall(new Uint8Array(32), "write_file", { path: "a.txt", content: "one" })).not.toBe(CALL);
 });
 

@@ -1,6 +1,6 @@
 /**
- * Requests that somebody rewrote in `approvals.db` after people were asked: whatever the channel, they are approved by nobody, and that
- * is recorded. Each channel is tried with the request as it was, too.
+ * Requests that somebody rewrote in `approvals.db` after people were asked: whatever the channel, they are approved by
+ * nobody, and that is recorded. Each channel is tried with the request as it was, too.
  */
 
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
@@ -32,9 +32,13 @@ function database({ root }: MemoryKernel): Database.Database {
 /** Rewrites the stored request beside the kernel's back. */
 function rewrite(kernel: MemoryKernel, ref: string, how: Rewrite): void {
   const opened = database(kernel);
-  const row = opened.prepare<[string], Parameters<Rewrite>[0]>("SELECT document, binding FROM approvals WHERE ref = ?").get(ref);
+  const row = opened
+    .prepare<[string], Parameters<Rewrite>[0]>("SELECT document, binding FROM approvals WHERE ref = ?")
+    .get(ref);
   if (row === undefined) throw new Error("nothing was asked");
-  opened.prepare("UPDATE approvals SET document = @document, binding = @binding WHERE ref = @ref").run({ ...how(row), ref });
+  opened
+    .prepare("UPDATE approvals SET document = @document, binding = @binding WHERE ref = @ref")
+    .run({ ...how(row), ref });
   opened.close();
 }
 
@@ -66,7 +70,12 @@ const CHANNELS: readonly (readonly [string, (kernel: MemoryKernel, ref: string) 
     "a decision file",
     async (kernel, ref) => {
       const stored = await kernel.asked.find(ref, kernel.time.nowMs);
-      const decision = { schema: "handrail.tool_approval.v1", approval_ref: ref, approved: true, code: stored?.code ?? "" };
+      const decision = {
+        schema: "handrail.tool_approval.v1",
+        approval_ref: ref,
+        approved: true,
+        code: stored?.code ?? "",
+      };
       const directory = join(kernel.root, "../state/approvals");
       mkdirSync(directory, { recursive: true, mode: 0o700 }); // whoever asks makes it a moment after the request stands
       writeFileSync(join(directory, `${ref.slice(7)}.approved.json`), canonicalJson(decision), { mode: 0o600 });
@@ -94,7 +103,11 @@ describe.each(CHANNELS)("approved over %s", (_, decide) => {
     const { ref } = await pending(kernel);
     rewrite(kernel, ref, how);
     await decide(kernel, ref);
-    expect(denialOf(await calling)).toMatchObject({ layer: "approval", reason: "tool_approval_invalid", approvalRef: ref });
+    expect(denialOf(await calling)).toMatchObject({
+      layer: "approval",
+      reason: "tool_approval_invalid",
+      approvalRef: ref,
+    });
     expect(forged(kernel, ref)).toMatchObject([
       { payload: { problem: "what is stored is not what the reference names", severity: "critical" } },
     ]);
@@ -172,7 +185,10 @@ test("a client is not asked about one either", async () => {
     },
   };
   const kernel = await askingKernel(ATTENDED);
-  rewrite(kernel, await askedRef(kernel), (row) => ({ ...row, document: row.document.replace("write_file", "read_file_") }));
+  rewrite(kernel, await askedRef(kernel), (row) => ({
+    ...row,
+    document: row.document.replace("write_file", "read_file_"),
+  }));
   expect(denialOf(await ask(kernel, {}, { inBand }))).toMatchObject({ ruleId: "APPROVAL:document" });
   expect(questions).toEqual([]);
   expect((await ask(kernel, {}, { inBand })).outcome.kind).toBe("success");
@@ -187,6 +203,12 @@ test("over RPC nothing of it is shown, and it can be denied", async () => {
   rewrite(kernel, ref, (row) => ({ ...row, document: row.document.replace("write_file", "read_file_") }));
   expect(await find(ref)).toMatchObject({ ref, document: "" });
   expect(await list("pending")).toMatchObject([{ ref, document: "" }]);
-  expect(await decide(ref, { approved: false }, "token")).toMatchObject({ decided: true, approval: { state: "denied", document: "" } });
-  await vi.waitFor(async () => expect(denialOf(await ask(kernel))).toMatchObject({ reason: "tool_approval_denied" }), SOON);
+  expect(await decide(ref, { approved: false }, "token")).toMatchObject({
+    decided: true,
+    approval: { state: "denied", document: "" },
+  });
+  await vi.waitFor(
+    async () => expect(denialOf(await ask(kernel))).toMatchObject({ reason: "tool_approval_denied" }),
+    SOON,
+  );
 });

@@ -15,7 +15,11 @@ function waiting(): Waiting {
 }
 
 /** Lets `count` calls wait, each as `sessionOf` says; resolves with all ends once the waits are closed. */
-async function full(desk: Waiting, count: number, sessionOf: (index: number) => string): Promise<() => Promise<readonly string[]>> {
+async function full(
+  desk: Waiting,
+  count: number,
+  sessionOf: (index: number) => string,
+): Promise<() => Promise<readonly string[]>> {
   const entered: Promise<void>[] = [];
   const ends = Array.from({ length: count }, (_, index) => {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -32,7 +36,8 @@ async function full(desk: Waiting, count: number, sessionOf: (index: number) => 
 test("a session whose places are taken waits for nobody more; another session does, and the first again when a place is free", async () => {
   const desk = waiting();
   const end = await full(desk, APPROVAL_WAITERS_PER_SESSION_MAX, () => "ses_one");
-  const more = (sessionId: string) => desk.wait({ ref: "more", sessionId }, 60_000, NEVER, () => desk.end("more", { kind: "cancelled" }));
+  const more = (sessionId: string) =>
+    desk.wait({ ref: "more", sessionId }, 60_000, NEVER, () => desk.end("more", { kind: "cancelled" }));
   expect([await more("ses_one"), await more("ses_two")]).toEqual([{ kind: "late" }, { kind: "cancelled" }]);
   desk.end("ref-0", { kind: "cancelled" });
   await new Promise(setImmediate);
@@ -43,7 +48,8 @@ test("a session whose places are taken waits for nobody more; another session do
 test("a kernel whose places are taken waits for nobody more", async () => {
   const desk = waiting();
   const end = await full(desk, APPROVAL_WAITERS_MAX, (index) => `ses_${index}`);
-  const more = () => desk.wait({ ref: "more", sessionId: "ses_more" }, 60_000, NEVER, () => desk.end("more", { kind: "cancelled" }));
+  const more = () =>
+    desk.wait({ ref: "more", sessionId: "ses_more" }, 60_000, NEVER, () => desk.end("more", { kind: "cancelled" }));
   expect(await more()).toEqual({ kind: "late" });
   desk.end("ref-0", { kind: "cancelled" });
   await new Promise(setImmediate);

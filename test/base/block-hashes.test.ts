@@ -34,7 +34,11 @@ test("a block is known by its place and every one of its bytes", async () => {
   const [first, second] = [Buffer.alloc(CONTENT_BLOCK_BYTES, 1), Buffer.from("rest")];
   const { blocks } = await digestOf([first, second]);
   expect([isBlock(blocks, 0, first), isBlock(blocks, 1, second)]).toEqual([true, true]);
-  expect([isBlock(blocks, 1, first), isBlock(blocks, 2, second), isBlock(blocks, 1, Buffer.from("resu"))]).toEqual([false, false, false]);
+  expect([isBlock(blocks, 1, first), isBlock(blocks, 2, second), isBlock(blocks, 1, Buffer.from("resu"))]).toEqual([
+    false,
+    false,
+    false,
+  ]);
 });
 
 test("no bytes have no block", async () => {

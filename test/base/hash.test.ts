@@ -3,7 +3,14 @@ import { Blake3Hasher } from "@napi-rs/blake-hash";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { hex, utf8 } from "../../src/base/bytes.ts";
-import { blake3Digest, blake3Hex, blake3Keyed, blake3KeyedHex, blake3Salted, streamingHash } from "../../src/base/hash.ts";
+import {
+  blake3Digest,
+  blake3Hex,
+  blake3Keyed,
+  blake3KeyedHex,
+  blake3Salted,
+  streamingHash,
+} from "../../src/base/hash.ts";
 
 const EMPTY = "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262";
 const ABC = "6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85";
@@ -47,7 +54,10 @@ test("a salted digest is that of salt and bytes in one piece, whatever their len
 
 test("keyed digests are those of a new hasher, whatever keys and texts came before", () => {
   const keys = [0, 1, 2].map((value) => new Uint8Array(32).fill(value));
-  const asked = fc.record({ key: fc.constantFrom(...keys), bytes: fc.oneof(fc.string(), fc.uint8Array({ maxLength: 5000 })) });
+  const asked = fc.record({
+    key: fc.constantFrom(...keys),
+    bytes: fc.oneof(fc.string(), fc.uint8Array({ maxLength: 5000 })),
+  });
   fc.assert(
     fc.property(fc.array(asked, { maxLength: 8 }), (all) => {
       for (const { key, bytes } of all) {

@@ -11,17 +11,21 @@ test("what JSON.stringify writes is read back", () => {
       fc.pre(!JSON.stringify(value).includes('"__proto__"'));
       const parsed = parseJson(JSON.stringify(value, undefined, 2));
       expect(parsed).toEqual({ ok: true, value: JSON.parse(JSON.stringify(value)) });
-      if (parsed.ok) expect(canonicalJson(parsed.value)).toBe(canonicalJson(JSON.parse(JSON.stringify(value)) as JsonValue));
+      if (parsed.ok)
+        expect(canonicalJson(parsed.value)).toBe(canonicalJson(JSON.parse(JSON.stringify(value)) as JsonValue));
     }),
     { numRuns: 500 },
   );
 });
 
 describe("a member named twice", () => {
-  test.each(['{"a":1,"a":2}', '{"a":1,"\\u0061":2}', '{"x":[{"b":{},"b":{}}]}', '{"a":"}{\\"a\\":","a":0}'])("%s is refused", (text) => {
-    expect(parseJson(text)).toEqual({ ok: false, problem: "an object names a member twice" });
-    expect(JSON.parse(text)).toBeDefined(); // control: the platform's parser takes the last one
-  });
+  test.each(['{"a":1,"a":2}', '{"a":1,"\\u0061":2}', '{"x":[{"b":{},"b":{}}]}', '{"a":"}{\\"a\\":","a":0}'])(
+    "%s is refused",
+    (text) => {
+      expect(parseJson(text)).toEqual({ ok: false, problem: "an object names a member twice" });
+      expect(JSON.parse(text)).toBeDefined(); // control: the platform's parser takes the last one
+    },
+  );
 
   test.each(['{"a":1,"b":{"a":2}}', '[{"a":1},{"a":1}]', '{"a:b":"c:d","\\"":":"}'])("%s is none", (text) => {
     expect(parseJson(text)).toEqual({ ok: true, value: JSON.parse(text) });
@@ -32,7 +36,8 @@ test("`__proto__` is refused at any depth; control: a copy of it changes what th
   const text = '{"a":[{"__proto__":{"admin":true}}]}';
   expect(parseJson(text).ok).toBe(false);
   const attacked: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(JSON.parse('{"__proto__":{"admin":true}}') as object)) attacked[name] = value;
+  for (const [name, value] of Object.entries(JSON.parse('{"__proto__":{"admin":true}}') as object))
+    attacked[name] = value;
   expect(attacked["admin"]).toBe(true);
 });
 
@@ -40,7 +45,10 @@ describe("nesting", () => {
   test("as deep as the limit is read, one deeper is refused before it is parsed", () => {
     expect(parseJson("[".repeat(NESTING_DEPTH_MAX) + "]".repeat(NESTING_DEPTH_MAX)).ok).toBe(true);
     expect(parseJson("[".repeat(NESTING_DEPTH_MAX + 1) + "]".repeat(NESTING_DEPTH_MAX + 1)).ok).toBe(false);
-    expect(parseJson("[".repeat(1_000_000))).toEqual({ ok: false, problem: `nested more than ${NESTING_DEPTH_MAX} levels deep` });
+    expect(parseJson("[".repeat(1_000_000))).toEqual({
+      ok: false,
+      problem: `nested more than ${NESTING_DEPTH_MAX} levels deep`,
+    });
   });
 
   test("brackets inside of strings do not count", () => {

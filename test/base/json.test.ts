@@ -33,14 +33,18 @@ test("numbers are printed as ECMAScript prints them", () => {
 });
 
 test("numbers with few decimals are printed as all others", () => {
-  const few = fc.tuple(fc.integer({ min: -1100, max: 1_100_000_000 }), fc.constantFrom(1, 10, 100, 1000, 10_000)).map(([n, by]) => n / by);
+  const few = fc
+    .tuple(fc.integer({ min: -1100, max: 1_100_000_000 }), fc.constantFrom(1, 10, 100, 1000, 10_000))
+    .map(([n, by]) => n / by);
   const near = few.map((value) => value * (1 + Number.EPSILON));
   fc.assert(
     fc.property(fc.oneof(few, near, fc.double({ noNaN: true, noDefaultInfinity: true })), (value) => {
       expect(canonicalJson(value)).toBe(JSON.stringify(value));
     }),
   );
-  for (const value of [0.001, 0.01, 0.1, 1.5, 1.05, 999_999.999, 999_999.9999, 1_000_000, 1_000_000.001, 0.0005, 5e-7]) {
+  for (const value of [
+    0.001, 0.01, 0.1, 1.5, 1.05, 999_999.999, 999_999.9999, 1_000_000, 1_000_000.001, 0.0005, 5e-7,
+  ]) {
     expect(canonicalJson(value)).toBe(JSON.stringify(value));
   }
 });
@@ -55,21 +59,29 @@ test("the order in which members were written does not matter", () => {
 });
 
 test("objects that come again, in any order and with any member absent, are printed as at first", () => {
-  const name = fc.oneof(fc.string({ unit: "grapheme", maxLength: 3 }), fc.constantFrom("__proto__", "10", "9", "a", "b", "", "\u20ac"));
+  const name = fc.oneof(
+    fc.string({ unit: "grapheme", maxLength: 3 }),
+    fc.constantFrom("__proto__", "10", "9", "a", "b", "", "\u20ac"),
+  );
   fc.assert(
-    fc.property(fc.uniqueArray(fc.tuple(name, fc.jsonValue({ maxDepth: 1 })), { selector: ([key]) => key, maxLength: 6 }), (members) => {
-      const printed = members
-        .toSorted(([left], [right]) => (left < right ? -1 : 1))
-        .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member as JsonValue)}`);
-      const object = Object.fromEntries(members) as JsonObject;
-      for (let time = 0; time < 4; time += 1) {
-        expect(canonicalJson({ ...object })).toBe(`{${printed.join(",")}}`);
-        for (const [key] of members) {
-          const rest = printed.filter((member) => !member.startsWith(`${JSON.stringify(key)}:`));
-          expect(canonicalJson(Object.fromEntries([...members, [key, undefined]]) as JsonObject)).toBe(`{${rest.join(",")}}`);
+    fc.property(
+      fc.uniqueArray(fc.tuple(name, fc.jsonValue({ maxDepth: 1 })), { selector: ([key]) => key, maxLength: 6 }),
+      (members) => {
+        const printed = members
+          .toSorted(([left], [right]) => (left < right ? -1 : 1))
+          .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member as JsonValue)}`);
+        const object = Object.fromEntries(members) as JsonObject;
+        for (let time = 0; time < 4; time += 1) {
+          expect(canonicalJson({ ...object })).toBe(`{${printed.join(",")}}`);
+          for (const [key] of members) {
+            const rest = printed.filter((member) => !member.startsWith(`${JSON.stringify(key)}:`));
+            expect(canonicalJson(Object.fromEntries([...members, [key, undefined]]) as JsonObject)).toBe(
+              `{${rest.join(",")}}`,
+            );
+          }
         }
-      }
-    }),
+      },
+    ),
   );
 });
 

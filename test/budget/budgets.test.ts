@@ -32,7 +32,11 @@ function heldUntilStopped(onStart: () => void): Tool["execute"] {
   return (_, { signal }) => {
     onStart();
     return new Promise<never>((_resolve, reject) => {
-      signal.addEventListener("abort", () => reject(new ToolFailure("CANCELLED", "the tool was stopped", "send it again")), { once: true });
+      signal.addEventListener(
+        "abort",
+        () => reject(new ToolFailure("CANCELLED", "the tool was stopped", "send it again")),
+        { once: true },
+      );
     });
   };
 }
@@ -52,7 +56,10 @@ function limited(budget: LeaseBudget, effect: "read" | "write" = "read"): Promis
 describe("a lease with a budget of calls", () => {
   test("is denied the call after the last, with what is exhausted and the narrowest change", async () => {
     const kernel = await limited({ calls: 2 });
-    expect([reasonOf(await kernel.call("probe", READ)), reasonOf(await kernel.call("probe", READ))]).toEqual(["success", "success"]);
+    expect([reasonOf(await kernel.call("probe", READ)), reasonOf(await kernel.call("probe", READ))]).toEqual([
+      "success",
+      "success",
+    ]);
     const { outcome } = await kernel.call("probe", READ);
     expect(outcome).toEqual({
       kind: "denied",
@@ -60,7 +67,8 @@ describe("a lease with a budget of calls", () => {
         layer: "budget",
         reason: "budget_exceeded",
         ruleId: "LEASE:lea_test",
-        message: "the budget of the lease `lea_test` has 0 of 2 calls left (2 spent), and the call needs 1; ask the operator for more",
+        message:
+          "the budget of the lease `lea_test` has 0 of 2 calls left (2 spent), and the call needs 1; ask the operator for more",
         fix: "a lease with a budget of `calls=3`",
       },
     });
@@ -107,7 +115,8 @@ describe("nothing is spent by a call that", () => {
       "is denied after it reserved, because its session was revoked while the intent was recorded",
       async (kernel) => {
         kernel.ledger.before = async (event) => {
-          if (event.type === "tool_selected") await kernel.sessions.updateSession(kernel.session.id, { revokedAtMs: START_MS });
+          if (event.type === "tool_selected")
+            await kernel.sessions.updateSession(kernel.session.id, { revokedAtMs: START_MS });
         };
         return kernel.call("probe", READ);
       },
@@ -124,14 +133,22 @@ describe("nothing is spent by a call that", () => {
   ];
   test.each(cases)("%s", async (_, made) => {
     const refuse = () => {
-      throw new Refusal({ layer: "workspace", reason: "workspace_symlink_escape", ruleId: "WORKSPACE:link", message: "m" });
+      throw new Refusal({
+        layer: "workspace",
+        reason: "workspace_symlink_escape",
+        ruleId: "WORKSPACE:link",
+        message: "m",
+      });
     };
     const kernel = await memoryKernel({
       budget: { calls: 3 },
       tools: [testTool("probe", done), testTool("refused", refuse, { effect: "read" })],
     });
     expect((await made(kernel)).outcome.kind).not.toBe("success");
-    expect((await accountOf(kernel)) ?? { spent: NOTHING, reserved: NOTHING }).toMatchObject({ spent: NOTHING, reserved: NOTHING });
+    expect((await accountOf(kernel)) ?? { spent: NOTHING, reserved: NOTHING }).toMatchObject({
+      spent: NOTHING,
+      reserved: NOTHING,
+    });
   });
 
   test("is a replay", async () => {
@@ -155,14 +172,22 @@ describe("nothing is spent by a call that", () => {
       [
         "workspace_symlink_escape",
         () => {
-          throw new Refusal({ layer: "workspace", reason: "workspace_symlink_escape", ruleId: "WORKSPACE:link", message: "m" });
+          throw new Refusal({
+            layer: "workspace",
+            reason: "workspace_symlink_escape",
+            ruleId: "WORKSPACE:link",
+            message: "m",
+          });
         },
       ],
       ["tool_output_invalid", () => "no output" as never],
       ["success", done],
     ];
     for (const [ending, execute] of ways) {
-      const probe = { ...testTool("probe", execute, { effect: "read" }), spends: () => ({ tokens: 10, costMicros: 5 }) };
+      const probe = {
+        ...testTool("probe", execute, { effect: "read" }),
+        spends: () => ({ tokens: 10, costMicros: 5 }),
+      };
       const kernel = await memoryKernel({ budget: { tokens: 15, costMicros: 100 }, tools: [probe] });
       const cancel = new AbortController();
       const answer = kernel.call("probe", READ, { signal: cancel.signal });
@@ -171,8 +196,13 @@ describe("nothing is spent by a call that", () => {
         cancel.abort();
       }
       expect(reasonOf(await answer)).toBe(ending);
-      expect([ending, await accountOf(kernel)]).toMatchObject([ending, { spent: { tokens: 10, costMicros: 5 }, reserved: NOTHING }]);
-      const [record] = kernel.ledger.events.filter(({ type }) => type === "tool_executed" || type === "tool_execution_denied");
+      expect([ending, await accountOf(kernel)]).toMatchObject([
+        ending,
+        { spent: { tokens: 10, costMicros: 5 }, reserved: NOTHING },
+      ]);
+      const [record] = kernel.ledger.events.filter(
+        ({ type }) => type === "tool_executed" || type === "tool_execution_denied",
+      );
       expect(record?.payload["consumed"]).toMatchObject({ tokens: 10, costMicros: 5 });
       expect(reasonOf(await kernel.call("probe", READ))).toBe("budget_exceeded");
     }
@@ -190,8 +220,15 @@ describe("nothing is spent by a call that", () => {
 
 describe("what was spent", () => {
   test("is measured, recorded, and answered in the tool's unit", async () => {
-    const execute: Tool["execute"] = () => ({ kind: "data", data: { text: "x".repeat(50) }, consumed: { tokens: 7, costMicros: 2_500 } });
-    const probe = { ...testTool("probe", execute, { effect: "read" }), spends: () => ({ tokens: 10, costMicros: 5_000 }) };
+    const execute: Tool["execute"] = () => ({
+      kind: "data",
+      data: { text: "x".repeat(50) },
+      consumed: { tokens: 7, costMicros: 2_500 },
+    });
+    const probe = {
+      ...testTool("probe", execute, { effect: "read" }),
+      spends: () => ({ tokens: 10, costMicros: 5_000 }),
+    };
     const other = { ...probe, name: "other", capability: { ...probe.capability, budgetUnit: "tokens" as const } };
     const kernel = await memoryKernel({ budget: { calls: 9, tokens: 20 }, tools: [probe, other] });
     const first = await kernel.call("probe", READ);
@@ -202,7 +239,12 @@ describe("what was spent", () => {
     expect((await kernel.call("other", READ)).budgetConsumed).toBe(7);
     const consumed = { calls: 1, durationMs: expect.any(Number), bytes, tokens: 7, costMicros: 2_500 };
     expect(kernel.ledger.of("tool_executed").map(({ payload }) => payload["consumed"])).toEqual([consumed, consumed]);
-    expect((await accountOf(kernel))?.spent).toMatchObject({ calls: 2, bytes: 2 * bytes, tokens: 14, costMicros: 5_000 });
+    expect((await accountOf(kernel))?.spent).toMatchObject({
+      calls: 2,
+      bytes: 2 * bytes,
+      tokens: 14,
+      costMicros: 5_000,
+    });
     expect(await kernel.call("probe", READ).then(reasonOf)).toBe("budget_exceeded");
   });
 
@@ -243,7 +285,9 @@ describe("a budget of bytes", () => {
 
   test("is drawn on by what is handed in", async () => {
     const kernel = await memoryKernel({ budget: { bytes: 1000 } });
-    expect(reasonOf(await kernel.call("write_file", { path: "a.txt", content: "x".repeat(2000) }))).toBe("budget_exceeded");
+    expect(reasonOf(await kernel.call("write_file", { path: "a.txt", content: "x".repeat(2000) }))).toBe(
+      "budget_exceeded",
+    );
     expect(reasonOf(await kernel.call("write_file", { path: "a.txt", content: "x" }))).toBe("success");
   });
 });
@@ -253,7 +297,11 @@ describe("a budget of time", () => {
     const held = heldTool();
     const kernel = await memoryKernel({ budget: { durationMs: 40 }, tools: [held.tool] });
     const { outcome } = await kernel.call("held", READ);
-    expect(outcome).toMatchObject({ code: "TIMEOUT", retryable: false, message: expect.stringContaining("duration left") });
+    expect(outcome).toMatchObject({
+      code: "TIMEOUT",
+      retryable: false,
+      message: expect.stringContaining("duration left"),
+    });
     expect((await accountOf(kernel))?.spent.durationMs).toBeGreaterThanOrEqual(39);
     expect(reasonOf(await kernel.call("held", READ))).toBe("budget_exceeded");
   });
@@ -355,7 +403,9 @@ describe("a store that fails", () => {
     const kernel = await memoryKernel({ budget: { calls: 3 }, tools: [probe] });
     for (const method of ["reserve", "sync"] as const) {
       const works = kernel.spent[method];
-      Object.assign(kernel.spent, { [method]: () => Promise.reject(new KernelError("STORE_UNAVAILABLE", "the disk is gone")) });
+      Object.assign(kernel.spent, {
+        [method]: () => Promise.reject(new KernelError("STORE_UNAVAILABLE", "the disk is gone")),
+      });
       expect((await kernel.call("probe", READ)).outcome).toMatchObject({ code: "STORE_UNAVAILABLE", retryable: true });
       Object.assign(kernel.spent, { [method]: works });
     }

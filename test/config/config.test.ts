@@ -38,7 +38,8 @@ test("the longest wait for a person is taken", async () => {
 });
 
 test("what is written is taken", async () => {
-  const text = "preset: reader\nalert:\n  violations_per_minute: 100\nworkspaces:\n  - path: /w\n    roles: [dev, sre]\n";
+  const text =
+    "preset: reader\nalert:\n  violations_per_minute: 100\nworkspaces:\n  - path: /w\n    roles: [dev, sre]\n";
   const settings = await parseSettings(text, "handrail.yaml");
   expect(settings.preset).toBe("reader");
   expect(settings.alert.violations_per_minute).toBe(100);
@@ -66,7 +67,10 @@ test.each([
 });
 
 test("shared directories are known by one spelling, however they are written", async () => {
-  const { files } = await parseSettings("files:\n  shared: [/lib, ./docs/, a//./b, plain, '@types']\n", "handrail.yaml");
+  const { files } = await parseSettings(
+    "files:\n  shared: [/lib, ./docs/, a//./b, plain, '@types']\n",
+    "handrail.yaml",
+  );
   expect(files.shared).toEqual(["lib", "docs", "a/b", "plain", "@types"]);
 });
 
@@ -110,9 +114,9 @@ test.each([
   ["a port out of range", "install: { registries: { npm: ['a:65536'] } }"],
   ["an unknown key", "build: [make]"],
 ])("in a toolchain %s is refused, and named", async (_what, line) => {
-  await expect(parseSettings(`workspaces:\n  - path: /w\n    toolchain:\n      ${line}\n`, "handrail.yaml")).rejects.toThrow(
-    /workspaces\.0\.toolchain/,
-  );
+  await expect(
+    parseSettings(`workspaces:\n  - path: /w\n    toolchain:\n      ${line}\n`, "handrail.yaml"),
+  ).rejects.toThrow(/workspaces\.0\.toolchain/);
 });
 
 test("rules of git: the operator's for a workspace stand before those for all, and the workspace itself can only protect more", async () => {
@@ -153,7 +157,9 @@ test.each([
 });
 
 test("every problem is named at once", async () => {
-  await expect(parseSettings("preset: lax\nalert:\n  violations_per_minute: 0\n", "handrail.yaml")).rejects.toThrow(/preset.*alert/s);
+  await expect(parseSettings("preset: lax\nalert:\n  violations_per_minute: 0\n", "handrail.yaml")).rejects.toThrow(
+    /preset.*alert/s,
+  );
 });
 
 test.each([
@@ -171,7 +177,10 @@ test.each([
 });
 
 test("a workspace's own file can narrow", async () => {
-  const settings = await parseWorkspaceSettings("tools:\n  disabled: [write_file]\nfiles:\n  secret: ['*.pem']\n", "handrail.yaml");
+  const settings = await parseWorkspaceSettings(
+    "tools:\n  disabled: [write_file]\nfiles:\n  secret: ['*.pem']\n",
+    "handrail.yaml",
+  );
   expect(settings).toEqual({
     tools: { disabled: ["write_file"] },
     files: { secret: ["*.pem"], shared: [], read_only: [], protected: [] },
@@ -182,7 +191,10 @@ test("a workspace's own file can narrow", async () => {
 test("the keys of a workspace's own file that widen are known", async () => {
   const widening = async (text: string) => wideningKeys(await parseWorkspaceSettings(text, "handrail.yaml"));
   expect(await widening("files:\n  shared: [libs]\n  secret: ['*.pem']\n")).toEqual(["files.shared"]);
-  expect(await widening("toolchain:\n  test: [make, check]\n  lint: [make, lint]\n")).toEqual(["toolchain.test", "toolchain.lint"]);
+  expect(await widening("toolchain:\n  test: [make, check]\n  lint: [make, lint]\n")).toEqual([
+    "toolchain.test",
+    "toolchain.lint",
+  ]);
   expect(await widening("toolchain: {}\n")).toEqual([]);
 });
 
@@ -203,7 +215,9 @@ test("a stranger's file is small, is not compared key by key, and does not choos
   expect(refusal).toSatisfy((text: string) => text.length < 1000);
   const wrong = `files: { secret: [${"1,".repeat(200)}] }`;
   expect(await parseWorkspaceSettings(wrong, "handrail.yaml").catch(String)).toMatch(/; and 184 more$/);
-  await expect(parseWorkspaceSettings(`#${" ".repeat(16 * 1024)}`, "handrail.yaml")).rejects.toThrow(/larger than 16 KiB/);
+  await expect(parseWorkspaceSettings(`#${" ".repeat(16 * 1024)}`, "handrail.yaml")).rejects.toThrow(
+    /larger than 16 KiB/,
+  );
   // Each level would be written out again for the one above it.
   await expect(parseWorkspaceSettings("? ".repeat(500), "handrail.yaml")).rejects.toThrow(/plain value/);
 });

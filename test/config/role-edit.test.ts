@@ -49,7 +49,13 @@ test.each<readonly [string, string, number | undefined, readonly string[], strin
     ["dev", "sre"],
     "workspaces:\n  - path: /v\n  - path: /w\n    roles: [dev, sre]\n",
   ],
-  ["a first entry", "preset: dev\n", undefined, ["dev", "sre"], "preset: dev\nworkspaces:\n  - path: /w\n    roles: [dev, sre]\n"],
+  [
+    "a first entry",
+    "preset: dev\n",
+    undefined,
+    ["dev", "sre"],
+    "preset: dev\nworkspaces:\n  - path: /w\n    roles: [dev, sre]\n",
+  ],
   ["an empty list of entries", "workspaces: []\n", undefined, ["sre"], "workspaces:\n  - path: /w\n    roles: [sre]\n"],
   ["an empty file", "", undefined, ["sre"], "workspaces:\n  - path: /w\n    roles: [sre]\n"],
   [
@@ -78,14 +84,20 @@ test.each<readonly [string, string, RegExp]>([
     "workspaces:\n  - path: /w\n    roles: [nobody]\n",
     /workspaces\.0\.roles\.0: the role `nobody` is not defined/,
   ],
-  ["entries by reference", "roles: &r [dev, sre]\nworkspaces:\n  - { path: /v, roles: *r }\n  - &e { path: /w }\n  - *e\n", /by hand/],
+  [
+    "entries by reference",
+    "roles: &r [dev, sre]\nworkspaces:\n  - { path: /v, roles: *r }\n  - &e { path: /w }\n  - *e\n",
+    /by hand/,
+  ],
 ])("%s is refused", async (_, text, problem) => {
   await expect(edit(text, text.includes("*e") ? 2 : 0, ["dev", "sre"])).rejects.toThrow(problem);
 });
 
 test("a list that is shared by reference is replaced in its own entry alone", async () => {
   const text = "workspaces:\n  - path: /v\n    roles: &r [dev]\n  - path: /w\n    roles: *r\n";
-  expect(await edit(text, 1, ["dev", "sre"])).toBe("workspaces:\n  - path: /v\n    roles: &r [dev]\n  - path: /w\n    roles: [dev, sre]\n");
+  expect(await edit(text, 1, ["dev", "sre"])).toBe(
+    "workspaces:\n  - path: /v\n    roles: &r [dev]\n  - path: /w\n    roles: [dev, sre]\n",
+  );
 });
 
 test("a list that others refer to is not changed, because they would change with it", async () => {

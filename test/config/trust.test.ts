@@ -1,6 +1,13 @@
 // Trust holds for the very bytes that were pinned, and for nothing else.
 import { expect, test } from "vitest";
-import { type FileDigests, parsePin, pinFileName, printPin, trustStateOf, type WorkspacePin } from "../../src/config/trust.ts";
+import {
+  type FileDigests,
+  parsePin,
+  pinFileName,
+  printPin,
+  trustStateOf,
+  type WorkspacePin,
+} from "../../src/config/trust.ts";
 
 const A = "a".repeat(64);
 const B = "b".repeat(64);
@@ -30,7 +37,9 @@ test.each([
 test("a pin is read back as it was written, under its own name only", () => {
   const pin = pinOf({ "handrail.yaml": A });
   expect(parsePin(printPin(pin), `/c/trust/${pinFileName("/w")}`)).toEqual(pin);
-  expect(() => parsePin(printPin(pin), `/c/trust/${pinFileName("/other")}`)).toThrow(/does not belong to the workspace `\/w`/);
+  expect(() => parsePin(printPin(pin), `/c/trust/${pinFileName("/other")}`)).toThrow(
+    /does not belong to the workspace `\/w`/,
+  );
 });
 
 test.each([

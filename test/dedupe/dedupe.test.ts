@@ -20,7 +20,11 @@ import { DEDUPE_PURGE_PAUSE_MS, DEDUPE_WAIT_MS } from "../../src/dedupe/limits.t
 import type { CallResponse, Outcome } from "../../src/model/tool/call.ts";
 import { openDedupeStore } from "../../src/stores/embedded/dedupe-store.ts";
 
-const LABEL = { trustLevel: "user", dataClass: "internal", source: { origin: "tool:t", timestamp: "2026-01-01T00:00:00.000Z" } } as const;
+const LABEL = {
+  trustLevel: "user",
+  dataClass: "internal",
+  source: { origin: "tool:t", timestamp: "2026-01-01T00:00:00.000Z" },
+} as const;
 const CALL = new Uint8Array(32).fill(1);
 const KEYED = { sessionId: "ses_a", dedupeKey: "once", call: CALL, basis: "rules", repeatable: false };
 const OTHER_RULES = { ...KEYED, basis: "other rules" };
@@ -48,13 +52,27 @@ function place() {
     const store = openDedupeStore(directory);
     stores.push(store);
     const isAlive = async (id: string) => alive.has(id);
-    const dedupe = new Dedupe({ store, evidence, instanceId, isAlive, clock, onInternalError: (error) => void errors.push(error) });
-    return { dedupe, store, enter: (keyed = KEYED, signal = new AbortController().signal) => dedupe.enter(keyed, signal) };
+    const dedupe = new Dedupe({
+      store,
+      evidence,
+      instanceId,
+      isAlive,
+      clock,
+      onInternalError: (error) => void errors.push(error),
+    });
+    return {
+      dedupe,
+      store,
+      enter: (keyed = KEYED, signal = new AbortController().signal) => dedupe.enter(keyed, signal),
+    };
   };
   return { kernel, time, alive, errors, recorded };
 }
 
-function answerOf(mark: string, outcome: Outcome = { kind: "success", data: { mark }, label: LABEL, truncated: false }): CallResponse {
+function answerOf(
+  mark: string,
+  outcome: Outcome = { kind: "success", data: { mark }, label: LABEL, truncated: false },
+): CallResponse {
   return { requestId: mark, outcome, durationMs: 1.5, rules: ["r"], ledgerSequence: 7 };
 }
 
@@ -143,7 +161,10 @@ test("a begun claim of a dead kernel: the outcome is unknown, for good, and for 
   alive.delete("ins_dead");
   const next = kernel("ins_next");
   for (let round = 0; round < 2; round += 1) {
-    expect(await next.enter()).toMatchObject({ kind: "failure", failure: { code: "OUTCOME_UNKNOWN", retryable: false } });
+    expect(await next.enter()).toMatchObject({
+      kind: "failure",
+      failure: { code: "OUTCOME_UNKNOWN", retryable: false },
+    });
     expect(await next.enter(OTHER)).toMatchObject(failed("DEDUPE_CONFLICT"));
   }
   time.nowMs += DEDUPE_KEPT_MS + 1;
@@ -246,11 +267,22 @@ const STEP = fc.oneof(
   { weight: 5, arbitrary: fc.record({ kind: fc.constant("ask" as const), kernel: fc.nat(2), write: fc.boolean() }) },
   {
     weight: 4,
-    arbitrary: fc.record({ kind: fc.constant("end" as const), pick: fc.nat(), end: fc.constantFrom("good", "denied", "passing") }),
+    arbitrary: fc.record({
+      kind: fc.constant("end" as const),
+      pick: fc.nat(),
+      end: fc.constantFrom("good", "denied", "passing"),
+    }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("die" as const), kernel: fc.nat(2) }) },
 );
-const PASSING: Outcome = { kind: "error", code: "IO_ERROR", message: "m", suggestion: "s", retryable: true, retryAfterMs: 1 };
+const PASSING: Outcome = {
+  kind: "error",
+  code: "IO_ERROR",
+  message: "m",
+  suggestion: "s",
+  retryable: true,
+  retryAfterMs: 1,
+};
 
 test("whatever the order: never two at a time, nothing after a kept answer or a lost effect, and all answers are equal", async () => {
   await fc.assert(
@@ -316,7 +348,12 @@ test("a kernel that is gone leaves its answer, if the evidence says that the cal
   alive.delete("ins_gone");
   expect(await entry).toMatchObject({ kind: "replay", answer: answerOf("first") });
   alive.clear();
-  expect(await kernel("ins_later").enter({ ...KEYED, dedupeKey: "recorded" })).toMatchObject({ kind: "replay", answer: answerOf("first") });
+  expect(await kernel("ins_later").enter({ ...KEYED, dedupeKey: "recorded" })).toMatchObject({
+    kind: "replay",
+    answer: answerOf("first"),
+  });
   expect(await kernel("ins_later").enter({ ...OTHER_RULES, dedupeKey: "recorded" })).toMatchObject({ kind: "stale" });
-  expect(await kernel("ins_later").enter({ ...KEYED, dedupeKey: "not recorded" })).toMatchObject(failed("OUTCOME_UNKNOWN"));
+  expect(await kernel("ins_later").enter({ ...KEYED, dedupeKey: "not recorded" })).toMatchObject(
+    failed("OUTCOME_UNKNOWN"),
+  );
 });

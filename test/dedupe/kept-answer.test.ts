@@ -8,9 +8,16 @@ import type { CallResponse, Outcome } from "../../src/model/tool/call.ts";
 import { toToolResult } from "../../src/wire/index.ts";
 import { encodeResponse, toWireResponse } from "../../src/wire/protobuf.ts";
 
-const LABEL = { trustLevel: "user", dataClass: "internal", source: { origin: "tool:t", timestamp: "2026-01-01T00:00:00.000Z" } } as const;
+const LABEL = {
+  trustLevel: "user",
+  dataClass: "internal",
+  source: { origin: "tool:t", timestamp: "2026-01-01T00:00:00.000Z" },
+} as const;
 
-const json = fc.dictionary(fc.string({ unit: "grapheme" }), fc.jsonValue({ stringUnit: "grapheme" })) as fc.Arbitrary<JsonObject>;
+const json = fc.dictionary(
+  fc.string({ unit: "grapheme" }),
+  fc.jsonValue({ stringUnit: "grapheme" }),
+) as fc.Arbitrary<JsonObject>;
 const outcome: fc.Arbitrary<Outcome> = fc.oneof(
   fc.record({ kind: fc.constant("success"), data: json, label: fc.constant(LABEL), truncated: fc.boolean() }),
   fc.record({
@@ -48,7 +55,9 @@ test("an answer that was kept and read back has the same bytes, as JSON and on t
       const { answer: kept, basis } = decodeAnswer(encodeAnswer({ answer: first, basis: "rules" }));
       expect(basis).toBe("rules");
       expect(JSON.stringify(toToolResult(kept))).toBe(JSON.stringify(toToolResult(first)));
-      expect(Buffer.from(encodeResponse(toWireResponse(kept)))).toEqual(Buffer.from(encodeResponse(toWireResponse(first))));
+      expect(Buffer.from(encodeResponse(toWireResponse(kept)))).toEqual(
+        Buffer.from(encodeResponse(toWireResponse(first))),
+      );
     }),
   );
 });
@@ -56,11 +65,21 @@ test("an answer that was kept and read back has the same bytes, as JSON and on t
 test("several members of an outcome may be bytes, members that are not known today too", () => {
   const first = {
     requestId: "r",
-    outcome: { kind: "success", data: {}, bytes: Buffer.from("one"), hash: Buffer.from("two"), label: LABEL, truncated: false },
+    outcome: {
+      kind: "success",
+      data: {},
+      bytes: Buffer.from("one"),
+      hash: Buffer.from("two"),
+      label: LABEL,
+      truncated: false,
+    },
     durationMs: 1,
     rules: [],
   } as CallResponse;
-  expect(decodeAnswer(encodeAnswer({ answer: first, basis: "rules" }))).toMatchObject({ answer: first, basis: "rules" });
+  expect(decodeAnswer(encodeAnswer({ answer: first, basis: "rules" }))).toMatchObject({
+    answer: first,
+    basis: "rules",
+  });
 });
 
 test("the mark of what an answer shows is kept with it; for an answer without one its label speaks", () => {
@@ -82,7 +101,9 @@ test("an answer that was kept without the rules it rests on rests on none of tod
 test.each(["", "null", "[]", "{}", '{"parts":[],"outcome":7}', '{"parts":[["bytes",4]],"outcome":{}}'])(
   "the record %j is refused as damaged",
   (text) => {
-    expect(() => decodeAnswer({ text, bytes: new Uint8Array(3) })).toThrow("an answer that was kept for replay cannot be read");
+    expect(() => decodeAnswer({ text, bytes: new Uint8Array(3) })).toThrow(
+      "an answer that was kept for replay cannot be read",
+    );
   },
 );
 
@@ -106,10 +127,22 @@ describe("what is kept", () => {
     ["a failure before the tool ran", failed("CANCELLED"), "write", false, false],
     ["a cancelled effect that may stand", failed("CANCELLED"), "write", true, true],
     ["a cancelled read", failed("CANCELLED"), "read", true, false],
-    ["a passing failure to hand over the result of an effect", failed("STORE_UNAVAILABLE", true), "write", "done", true],
+    [
+      "a passing failure to hand over the result of an effect",
+      failed("STORE_UNAVAILABLE", true),
+      "write",
+      "done",
+      true,
+    ],
     ["a passing failure to hand over the result of a read", failed("STORE_UNAVAILABLE", true), "read", "done", false],
     ["an unknown outcome", failed("OUTCOME_UNKNOWN"), "write", true, true],
-    ["an unknown outcome of a call that did not run but has an open intent", failed("OUTCOME_UNKNOWN"), "write", false, true],
+    [
+      "an unknown outcome of a call that did not run but has an open intent",
+      failed("OUTCOME_UNKNOWN"),
+      "write",
+      false,
+      true,
+    ],
   ];
   test("nothing of a failure that changed nothing, cancelled or not", () => {
     const execution = { effect: "write", ran: true, done: false } as const;

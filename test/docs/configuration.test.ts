@@ -17,12 +17,16 @@ function rowsOf(text: string): ReadonlyMap<string, readonly string[]> {
 /** Keys that hold a value: sections are headings. */
 function leavesOf(schema: z.ZodType): readonly SettingsKey[] {
   const all = settingsKeys(schema);
-  return all.filter(({ key }) => !all.some((other) => [".", "["].some((next) => other.key.startsWith(`${key}${next}`))));
+  return all.filter(
+    ({ key }) => !all.some((other) => [".", "["].some((next) => other.key.startsWith(`${key}${next}`))),
+  );
 }
 
 /** The default that the schema knows, or else what an operator has who wrote nothing. */
 function defaultOf({ key, defaultValue }: SettingsKey): string {
-  const parsed = key.split(".").reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], defaultSettings());
+  const parsed = key
+    .split(".")
+    .reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], defaultSettings());
   const value = defaultValue ?? (parsed === undefined ? undefined : JSON.stringify(parsed));
   return value === undefined ? "–" : `\`${value}\``;
 }

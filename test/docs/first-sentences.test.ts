@@ -19,13 +19,17 @@ test(`the first sentence of every page has at most ${WORDS_MAX} words`, () => {
   const long = `# A\n\nA thing ${"is ".repeat(19)}long. It goes on.\n`;
   const bad = ["# A\n\n- a list\n", "# A\n\n## B\n", "A thing.\n", long];
   expect(bad.map((text) => faultsOf({ path: "docs/a.md", text }).length)).toEqual([1, 1, 1, 1]);
-  expect(faultsOf({ path: "docs/a.md", text: `# A\n\nA thing ${"is ".repeat(17)}short. It ${"goes ".repeat(30)}on.\n` })).toEqual([]);
+  expect(
+    faultsOf({ path: "docs/a.md", text: `# A\n\nA thing ${"is ".repeat(17)}short. It ${"goes ".repeat(30)}on.\n` }),
+  ).toEqual([]);
 });
 
 /** Lines of code blocks that do not fit a screen. */
 function longLines({ path, text }: { readonly path: string; readonly text: string }): readonly string[] {
   return blocksOf(text).flatMap((block) =>
-    block.text.split("\n").flatMap((line, index) => (line.length > CODE_COLUMNS_MAX ? [`${path}:${block.line + index + 1}`] : [])),
+    block.text
+      .split("\n")
+      .flatMap((line, index) => (line.length > CODE_COLUMNS_MAX ? [`${path}:${block.line + index + 1}`] : [])),
   );
 }
 

@@ -12,7 +12,9 @@ function brokenLinks(page: Page): readonly string[] {
   return linksOf(page).flatMap(({ target, anchor }) => {
     if (!existsSync(join(ROOT, target))) return [`${page.path}: there is no \`${target}\``];
     if (anchor === "" || !target.endsWith(".md")) return [];
-    return anchorsOf(readPage(target).text).has(anchor) ? [] : [`${page.path}: \`${target}\` has no heading \`${anchor}\``];
+    return anchorsOf(readPage(target).text).has(anchor)
+      ? []
+      : [`${page.path}: \`${target}\` has no heading \`${anchor}\``];
   });
 }
 
@@ -28,7 +30,8 @@ test("every link and every anchor leads somewhere", () => {
 });
 
 test("a wrong file and a wrong anchor are found", () => {
-  const text = "[a](guide/none.md) [b](guide/git.md#none) [c](guide/git.md#git) [d](https://a.example/none.md)\n```\n[e](none.md)\n```\n";
+  const text =
+    "[a](guide/none.md) [b](guide/git.md#none) [c](guide/git.md#git) [d](https://a.example/none.md)\n```\n[e](none.md)\n```\n";
   expect(brokenLinks({ path: "docs/a.md", text })).toEqual([
     "docs/a.md: there is no `docs/guide/none.md`",
     "docs/a.md: `docs/guide/git.md` has no heading `none`",
@@ -46,7 +49,8 @@ test("the index names every page", () => {
 /** Files and folders of the project that a page names in code marks and that are not there. */
 function missingFiles(page: Page): readonly string[] {
   return namedFiles(page.text).filter((path) => {
-    if (path.includes("*")) return globSync(path.endsWith(".ts") ? path : [path, `${path}.ts`], { cwd: ROOT }).length === 0;
+    if (path.includes("*"))
+      return globSync(path.endsWith(".ts") ? path : [path, `${path}.ts`], { cwd: ROOT }).length === 0;
     return !existsSync(join(ROOT, path));
   });
 }
@@ -55,25 +59,32 @@ test("the checklists for new parts name files that exist", () => {
   const page = readPage("docs/internals/adding.md");
   expect(namedFiles(page.text).length).toBeGreaterThan(60);
   expect(missingFiles(page)).toEqual([]);
-  const text = "`src/tools/none.ts`, `test/none.test.ts`, `test/stores/*-none.ts`, `src/GROUP/NAME.ts`, `test/tidy.test.ts`";
-  expect(missingFiles({ path: "docs/a.md", text })).toEqual(["src/tools/none.ts", "test/none.test.ts", "test/stores/*-none.ts"]);
+  const text =
+    "`src/tools/none.ts`, `test/none.test.ts`, `test/stores/*-none.ts`, `src/GROUP/NAME.ts`, `test/tidy.test.ts`";
+  expect(missingFiles({ path: "docs/a.md", text })).toEqual([
+    "src/tools/none.ts",
+    "test/none.test.ts",
+    "test/stores/*-none.ts",
+  ]);
 });
 
 const fileNames = new Set(
-  globSync(["src/**/*.ts", "test/**/*.ts", "bench/**/*.ts", "scripts/**/*.mjs", "examples/**/*.ts", ".*.mjs"], { cwd: ROOT }).map((path) =>
-    path.split("/").at(-1),
-  ),
+  globSync(["src/**/*.ts", "test/**/*.ts", "bench/**/*.ts", "scripts/**/*.mjs", "examples/**/*.ts", ".*.mjs"], {
+    cwd: ROOT,
+  }).map((path) => path.split("/").at(-1)),
 );
 
 /** Files of code that a page names in code marks, by whatever part of their path, and that are nowhere. */
 function unknownCode({ path, text }: Page): readonly string[] {
   const named = [...text.matchAll(/`(?:[\w.-]+\/)*([\w.-]+\.(?:ts|mjs))`/g)].map(([, name = ""]) => name);
-  return named.filter((name) => !/[A-Z]{3}/.test(name) && !fileNames.has(name)).map((name) => `${path}: there is no file \`${name}\``);
+  return named
+    .filter((name) => !/[A-Z]{3}/.test(name) && !fileNames.has(name))
+    .map((name) => `${path}: there is no file \`${name}\``);
 }
 
 test("pages name files of code that exist", () => {
   expect(pages.filter(({ path }) => /^docs\/|^(README|CONTRIBUTING)/.test(path)).flatMap(unknownCode)).toEqual([]);
-  expect(unknownCode({ path: "docs/a.md", text: "`kernel/none.ts`, `kernel/pipeline.ts`, `src/x/NAME-store.ts`" })).toEqual([
-    "docs/a.md: there is no file `none.ts`",
-  ]);
+  expect(
+    unknownCode({ path: "docs/a.md", text: "`kernel/none.ts`, `kernel/pipeline.ts`, `src/x/NAME-store.ts`" }),
+  ).toEqual(["docs/a.md: there is no file `none.ts`"]);
 });

@@ -69,8 +69,13 @@ export function linksOf({ path, text }: Page): readonly { readonly target: strin
     });
 }
 
-/** Files and folders of the project that a text names in code marks; those with a made-up part, as `src/NAME/`, are left out. */
+/**
+ * Files and folders of the project that a text names in code marks; those with a made-up part, as `src/NAME/`, are left
+ * out.
+ */
 export function namedFiles(text: string): readonly string[] {
-  const named = [...text.matchAll(/`((?:src|test|docs|presets|scripts|examples)\/[^`\s]*)`/g)].map(([, path = ""]) => path);
+  const named = [...text.matchAll(/`((?:src|test|docs|presets|scripts|examples)\/[^`\s]*)`/g)].map(
+    ([, path = ""]) => path,
+  );
   return [...new Set(named)].filter((path) => !/[A-Z]{3}/.test(path) || /README|CHANGELOG/.test(path));
 }

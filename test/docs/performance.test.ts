@@ -49,7 +49,9 @@ describe("a run", () => {
   });
 
   test("is printed with what it was to reach", () => {
-    const table = figuresTable(withRun(suites, { suite: "spine", takenAt: "2026-02-01", machine: "two", rows: [row("cold-start", 4)] }));
+    const table = figuresTable(
+      withRun(suites, { suite: "spine", takenAt: "2026-02-01", machine: "two", rows: [row("cold-start", 4)] }),
+    );
     expect(table).toContain("| a | a peer | 1.00 ms | 2.00 | ×0.50 (0.50–3.00) | | |");
     expect(table).toContain("| cold-start | a peer | 4.00 ms | 2.00 | ×2.00 (0.50–3.00) | ≤ ×1.5 | **no** |");
   });
@@ -60,5 +62,8 @@ test("goals hold at their bounds, and not beyond", () => {
   expect([1.5, 1.51].map((ratio) => meetsGoal(most, { ours: 1, ratio }))).toEqual([true, false]);
   const least = goalOf("framed-read-64") ?? { on: "ratio" };
   expect([15_000, 14_999, null].map((ours) => meetsGoal(least, { ours, ratio: 1 }))).toEqual([true, false, undefined]);
-  expect([goalOf("cold-start-cached-peer"), goalOf("mcp-read-repeat-1")]).toEqual([undefined, { on: "ratio", least: 1 }]);
+  expect([goalOf("cold-start-cached-peer"), goalOf("mcp-read-repeat-1")]).toEqual([
+    undefined,
+    { on: "ratio", least: 1 },
+  ]);
 });

@@ -34,7 +34,9 @@ export function settingsKeys(schema: z.ZodType): readonly SettingsKey[] {
 function below(schema: Schema, path: string): readonly SettingsKey[] {
   const parts = [schema, ...(schema.anyOf ?? []), ...(schema.allOf ?? [])];
   return parts.flatMap((part) => [
-    ...Object.entries(part.properties ?? {}).flatMap(([name, member]) => keysOf(member, path === "" ? name : `${path}.${name}`)),
+    ...Object.entries(part.properties ?? {}).flatMap(([name, member]) =>
+      keysOf(member, path === "" ? name : `${path}.${name}`),
+    ),
     ...(typeof part.additionalProperties === "object" ? below(part.additionalProperties, `${path}.NAME`) : []),
     ...(part.items === undefined ? [] : below(part.items, `${path}[]`)),
   ]);
@@ -47,6 +49,12 @@ function keysOf(schema: Schema, key: string): readonly SettingsKey[] {
 }
 
 function valuesOf(schema: Schema): readonly string[] {
-  const own = [...(schema.enum ?? []), schema.minimum, schema.maximum].filter((value) => value !== undefined).map(String);
-  return [...own, ...(schema.anyOf ?? []).flatMap(valuesOf), ...(schema.items === undefined ? [] : valuesOf(schema.items))];
+  const own = [...(schema.enum ?? []), schema.minimum, schema.maximum]
+    .filter((value) => value !== undefined)
+    .map(String);
+  return [
+    ...own,
+    ...(schema.anyOf ?? []).flatMap(valuesOf),
+    ...(schema.items === undefined ? [] : valuesOf(schema.items)),
+  ];
 }

@@ -50,7 +50,13 @@ const PREPARED: Readonly<Record<string, Preparation>> = {
   },
   "docs/guide/git.md": async (place) => {
     place.put("workspace/src/a.ts", "one\n");
-    const setUp = ["git init -q -b main", "git config user.name a", "git config user.email a@b", "git add src", "git commit -qm one"];
+    const setUp = [
+      "git init -q -b main",
+      "git config user.name a",
+      "git config user.email a@b",
+      "git add src",
+      "git commit -qm one",
+    ];
     const change = ["git checkout -qb feature/x", "echo two >> src/a.ts", "git add src"];
     expect(await runBlock(place, block([...setUp, ...change].join("\n")))).toEqual([]);
     return new Map();
@@ -71,7 +77,9 @@ const PREPARED: Readonly<Record<string, Preparation>> = {
 };
 
 /** Pages of which every command is run. */
-const RUN = ["README.md", ...globSync("docs/guide/*.md", { cwd: ROOT }).sort()].filter((path) => commandBlocks(readPage(path)).length > 0);
+const RUN = ["README.md", ...globSync("docs/guide/*.md", { cwd: ROOT }).sort()].filter(
+  (path) => commandBlocks(readPage(path)).length > 0,
+);
 
 test("there are pages with commands, and each is prepared", () => {
   expect([...RUN].sort()).toEqual(Object.keys(PREPARED).sort());
@@ -108,9 +116,12 @@ describe("a planted fault is found", () => {
   test("and its lawful neighbour is not", async () => {
     const place = freshPlace();
     likeCheckout(place);
-    expect(await runBlock(place, block('handrail --version   # which one\n./handrail call none --json "{}"   # denied; exit 2'))).toEqual(
-      [],
-    );
+    expect(
+      await runBlock(
+        place,
+        block('handrail --version   # which one\n./handrail call none --json "{}"   # denied; exit 2'),
+      ),
+    ).toEqual([]);
   });
 });
 
@@ -125,21 +136,32 @@ function hiddenCommands({ path, text }: { readonly path: string; readonly text: 
   });
 }
 
-const GUIDES = allPages().filter(({ path }) => /^(README|CONTRIBUTING)\.md$|^docs\/|^examples\/python-client\//.test(path));
+const GUIDES = allPages().filter(({ path }) =>
+  /^(README|CONTRIBUTING)\.md$|^docs\/|^examples\/python-client\//.test(path),
+);
 
 test("no block hides its commands", () => {
   expect(GUIDES.flatMap(hiddenCommands)).toEqual([]);
-  const bad = ["```\nls\n```\n", "```bash\nls\n```\n", "```sh not run:\nls\n```\n", "```text\n./handrail doctor\n```\n"];
+  const bad = [
+    "```\nls\n```\n",
+    "```bash\nls\n```\n",
+    "```sh not run:\nls\n```\n",
+    "```text\n./handrail doctor\n```\n",
+  ];
   expect(bad.map((text) => hiddenCommands({ path: "docs/a.md", text }).length)).toEqual([1, 1, 1, 1]);
 });
 
 test("a reason for not running a block names tests that exist, and npm scripts that exist", () => {
-  const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { scripts: Record<string, string> };
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
+    scripts: Record<string, string>;
+  };
   const unrun = GUIDES.flatMap((page) => unrunBlocks(page));
   expect(unrun.length).toBeGreaterThan(3);
   const files = unrun.flatMap(({ info }) => info.match(/\b(?:test|src)\/\S+\.test\.ts/g) ?? []);
   expect(files.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
-  const named = unrun.flatMap(({ text }) => [...text.matchAll(/^npm (?:run )?([a-z:]+)/gm)].map(([, name = ""]) => name));
+  const named = unrun.flatMap(({ text }) =>
+    [...text.matchAll(/^npm (?:run )?([a-z:]+)/gm)].map(([, name = ""]) => name),
+  );
   expect(named.filter((name) => !(name in scripts))).toEqual([]);
 });
 

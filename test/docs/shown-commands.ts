@@ -1,8 +1,8 @@
 /**
  * Runs the commands that a page shows, block by block, as a reader would type them.
  *
- * A block of commands begins with ```` ```sh ````; one that cannot run in a test says why: ```` ```sh not run: REASON ````. A command ends with 0,
- * or as its comment ends with: `# …; exit 4`.
+ * A block of commands begins with ```` ```sh ````; one that cannot run in a test says why: ```` ```sh not run: REASON
+ * ````. A command ends with 0, or as its comment ends with: `# …; exit 4`.
  */
 import { execFile } from "node:child_process";
 import { chmodSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
@@ -47,7 +47,10 @@ export function commandsOf({ text }: Block): readonly ShownCommand[] {
     });
 }
 
-/** Makes the place a checkout as far as pages need one: `./handrail`, `handrail`, the README, the examples, and what `npx` runs. */
+/**
+ * Makes the place a checkout as far as pages need one: `./handrail`, `handrail`, the README, the examples, and what
+ * `npx` runs.
+ */
 export function likeCheckout(place: Place): void {
   const launcher = `#!/bin/sh\nexec '${process.execPath}' --disable-warning=ExperimentalWarning '${MAIN}' "$@"\n`;
   for (const directory of [place.workspace, join(place.base, "bin")]) {
@@ -60,9 +63,18 @@ export function likeCheckout(place: Place): void {
   symlinkSync(join(ROOT, "node_modules"), join(place.workspace, "node_modules"));
 }
 
-/** Runs a block in one shell and stops at the first command that ends otherwise than shown. Returns what was wrong with it. */
-export async function runBlock(place: Place, block: Block, placeholders: Placeholders = new Map()): Promise<readonly string[]> {
-  const script = commandsOf(block).map((command, index) => checked(filled(command.text, placeholders), command.exitCode, index));
+/**
+ * Runs a block in one shell and stops at the first command that ends otherwise than shown. Returns what was wrong with
+ * it.
+ */
+export async function runBlock(
+  place: Place,
+  block: Block,
+  placeholders: Placeholders = new Map(),
+): Promise<readonly string[]> {
+  const script = commandsOf(block).map((command, index) =>
+    checked(filled(command.text, placeholders), command.exitCode, index),
+  );
   const environment = environmentOf(place);
   const environmentOfReader = { ...environment, PATH: `${join(place.base, "bin")}:${environment["PATH"]}` };
   const all = ["trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT", ...script].join("\n");
@@ -75,15 +87,25 @@ export async function runBlock(place: Place, block: Block, placeholders: Placeho
     });
     return [];
   } catch (error) {
-    const { stderr, stdout, message } = error as { readonly stderr?: string; readonly stdout?: string; readonly message: string };
+    const { stderr, stdout, message } = error as {
+      readonly stderr?: string;
+      readonly stdout?: string;
+      readonly message: string;
+    };
     return [`line ${block.line}: ${(stderr ?? message).trim()}\n${(stdout ?? "").slice(-2000)}`];
   }
 }
 
-/** The command, and after it what ends the script where it ended otherwise. One in the background is given time to listen. */
+/**
+ * The command, and after it what ends the script where it ended otherwise. One in the background is given time to
+ * listen.
+ */
 function checked(text: string, exitCode: number, index: number): string {
   if (text.trimEnd().endsWith("&")) return `${text}\n${waitForPort(text)}`;
-  const said = `command ${index + 1} (${text}) ended with $code and not with ${exitCode}`.replace(/["`\\]|\$(?!code)/g, "\\$&");
+  const said = `command ${index + 1} (${text}) ended with $code and not with ${exitCode}`.replace(
+    /["`\\]|\$(?!code)/g,
+    "\\$&",
+  );
   return `${text}\ncode=$?\nif [ $code -ne ${exitCode} ]; then echo "${said}" >&2; exit 99; fi`;
 }
 

@@ -32,7 +32,8 @@ function faultsOf(text: string): readonly string[] {
   const assets = defined(text, "Assets");
   const layers = defined(text, "Layers");
   const threats = threatsOf(text);
-  const unused = (all: readonly string[], column: number) => all.filter((one) => !threats.some((row) => row[column] === one));
+  const unused = (all: readonly string[], column: number) =>
+    all.filter((one) => !threats.some((row) => row[column] === one));
   const sources = inMarks(text).filter((path) => path.startsWith("src/") && !path.endsWith(".test.ts"));
   return [
     ...unused(assets, 1).map((asset) => `no threat to the asset \`${asset}\``),
@@ -58,7 +59,11 @@ test("every threat names an asset, a layer and a test that exists", () => {
 });
 
 test.each([
-  ["test/ledger/faults/ledger-disk-full.test.ts", "test/faults/none.test.ts", "there is no test `test/faults/none.test.ts`"],
+  [
+    "test/ledger/faults/ledger-disk-full.test.ts",
+    "test/faults/none.test.ts",
+    "there is no test `test/faults/none.test.ts`",
+  ],
   ["`test/ledger/faults/ledger-disk-full.test.ts`", "none", "names no test"],
   ["| evidence | ledger | what cannot", "| planted | ledger | what cannot", "`planted` is no asset"],
   ["| evidence | ledger | what cannot", "| evidence | planted | what cannot", "`planted` is no layer"],

@@ -18,7 +18,10 @@ const fetches: ToolCapability = {
   network: { mode: "allowlist", allowedHosts: ["*.github.com"] },
 };
 const writes: ToolCapability = { effect: "write", risk: "low", approval: { level: "auto" } };
-const seen = (dataClass: Mark["dataClass"], trustLevel: Mark["trustLevel"] = "user"): Mark => ({ trustLevel, dataClass });
+const seen = (dataClass: Mark["dataClass"], trustLevel: Mark["trustLevel"] = "user"): Mark => ({
+  trustLevel,
+  dataClass,
+});
 
 /** What flow control says: a denial's reason, or the rules that ask. */
 function judged(mark: Mark, capability: ToolCapability, access: Access): string {
@@ -47,11 +50,17 @@ test.each([
 ] as const)(
   "FC-2: what is %s to a model where no provider is named: %s, to a named one: %s, to another: %s",
   (dataClass, open, named, other) => {
-    const naming = (allowedProviders: readonly string[]): ToolCapability => ({ ...fetches, network: { mode: "any", allowedProviders } });
+    const naming = (allowedProviders: readonly string[]): ToolCapability => ({
+      ...fetches,
+      network: { mode: "any", allowedProviders },
+    });
     expect(judged(seen(dataClass), fetches, model)).toBe(open);
-    expect(judged(seen(dataClass), { ...fetches, network: { mode: "any", allowedHosts: ["p", "m"] } }, model)).toBe(open);
+    expect(judged(seen(dataClass), { ...fetches, network: { mode: "any", allowedHosts: ["p", "m"] } }, model)).toBe(
+      open,
+    );
     expect(judged(seen(dataClass), naming(["p"]), model)).toBe(named);
-    for (const providers of [["q"], ["P"], ["m"], []]) expect(judged(seen(dataClass), naming(providers), model)).toBe(other);
+    for (const providers of [["q"], ["P"], ["m"], []])
+      expect(judged(seen(dataClass), naming(providers), model)).toBe(other);
   },
 );
 
@@ -60,7 +69,9 @@ test("a file access does not leave, whatever was seen", () => {
 });
 
 test("an access with the effect network leaves although its tool says it only writes", () => {
-  expect(judged(seen("secret"), writes, { resource: { kind: "tool", name: "x" }, effect: "network" })).toBe("flow_secret_egress");
+  expect(judged(seen("secret"), writes, { resource: { kind: "tool", name: "x" }, effect: "network" })).toBe(
+    "flow_secret_egress",
+  );
 });
 
 test.each([
@@ -92,16 +103,29 @@ test("both rules ask when both have a reason", () => {
 
 test("a call without accesses is judged by its tool", () => {
   expect(judgeFlow(seen("secret"), fetches, []).ok).toBe(true);
-  expect(flowObligations(seen("internal", "untrusted"), fetches, undefined)).toEqual([{ obligation: "ask", ruleId: "FC-3" }]);
+  expect(flowObligations(seen("internal", "untrusted"), fetches, undefined)).toEqual([
+    { obligation: "ask", ruleId: "FC-3" },
+  ]);
 });
 
 test("seeing more never makes anything freer", () => {
-  const marks = fc.record({ trustLevel: fc.constantFrom(...TRUST_LEVELS), dataClass: fc.constantFrom(...DATA_CLASSES) });
+  const marks = fc.record({
+    trustLevel: fc.constantFrom(...TRUST_LEVELS),
+    dataClass: fc.constantFrom(...DATA_CLASSES),
+  });
   const strictness = (answer: string) => (answer === "goes" ? 0 : answer.startsWith("ask") ? 1 : 2);
   fc.assert(
-    fc.property(marks, marks, fc.constantFrom(known, unknown, model, file), fc.constantFrom(fetches, writes), (a, b, access, tool) => {
-      expect(strictness(judged(combineMarks(a, b), tool, access))).toBeGreaterThanOrEqual(strictness(judged(a, tool, access)));
-    }),
+    fc.property(
+      marks,
+      marks,
+      fc.constantFrom(known, unknown, model, file),
+      fc.constantFrom(fetches, writes),
+      (a, b, access, tool) => {
+        expect(strictness(judged(combineMarks(a, b), tool, access))).toBeGreaterThanOrEqual(
+          strictness(judged(a, tool, access)),
+        );
+      },
+    ),
   );
   expect(judged(INITIAL_MARK, writes, file)).toBe("goes");
 });

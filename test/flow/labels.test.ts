@@ -25,24 +25,44 @@ test("a result has its tool's label; a tool that says nothing is not trusted", (
 });
 
 test("a finding raises the label and not the mark: what was hidden was not seen", () => {
-  const definite = labelResult({ tool: read, mark: INITIAL_MARK, sources: [], found: { definite: 1, probable: 2 }, nowMs: 0 });
+  const definite = labelResult({
+    tool: read,
+    mark: INITIAL_MARK,
+    sources: [],
+    found: { definite: 1, probable: 2 },
+    nowMs: 0,
+  });
   expect([definite.label.dataClass, definite.seen.dataClass]).toEqual(["secret", "internal"]);
-  const probable = labelResult({ tool: read, mark: INITIAL_MARK, sources: [], found: { definite: 0, probable: 1 }, nowMs: 0 });
+  const probable = labelResult({
+    tool: read,
+    mark: INITIAL_MARK,
+    sources: [],
+    found: { definite: 0, probable: 1 },
+    nowMs: 0,
+  });
   expect([probable.label.dataClass, probable.seen.dataClass]).toEqual(["sensitive", "internal"]);
 });
 
 test("a finding never lowers a class", () => {
   const secret = { name: "x", capability: { effect: "read", labels: { outputDataClass: "secret" } } } as const;
   expect(
-    labelResult({ tool: secret, mark: INITIAL_MARK, sources: [], found: { definite: 0, probable: 1 }, nowMs: 0 }).label.dataClass,
+    labelResult({ tool: secret, mark: INITIAL_MARK, sources: [], found: { definite: 0, probable: 1 }, nowMs: 0 }).label
+      .dataClass,
   ).toBe("secret");
 });
 
 test("what a command prints is trusted no further than what the principal has seen", () => {
-  expect(labelResult({ tool: bash, mark: INITIAL_MARK, sources: [], found: none, nowMs: 0 }).label.trustLevel).toBe("user");
+  expect(labelResult({ tool: bash, mark: INITIAL_MARK, sources: [], found: none, nowMs: 0 }).label.trustLevel).toBe(
+    "user",
+  );
   expect(
-    labelResult({ tool: bash, mark: { trustLevel: "untrusted", dataClass: "internal" }, sources: [], found: none, nowMs: 0 }).label
-      .trustLevel,
+    labelResult({
+      tool: bash,
+      mark: { trustLevel: "untrusted", dataClass: "internal" },
+      sources: [],
+      found: none,
+      nowMs: 0,
+    }).label.trustLevel,
   ).toBe("untrusted");
 });
 

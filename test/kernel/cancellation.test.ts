@@ -1,4 +1,7 @@
-/** Cancellation: a call that nobody waits for does not start, or is told to stop; either way it is answered and recorded. */
+/**
+ * Cancellation: a call that nobody waits for does not start, or is told to stop; either way it is answered and
+ * recorded.
+ */
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -60,7 +63,10 @@ test("a running tool that ends well within the grace period has succeeded", asyn
     return { kind: "data", data: { done: true } };
   });
   const { call } = await memoryKernel({ tools: [quick] });
-  expect((await call("quick", { path: "a" }, { signal: cancel.signal })).outcome).toMatchObject({ kind: "success", data: { done: true } });
+  expect((await call("quick", { path: "a" }, { signal: cancel.signal })).outcome).toMatchObject({
+    kind: "success",
+    data: { done: true },
+  });
 });
 
 test("a running tool that ignores its signal is abandoned after the grace period, with an unknown outcome", async () => {

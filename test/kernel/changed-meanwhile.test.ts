@@ -30,7 +30,8 @@ describe("a write that waits for the file's lock", () => {
     const queued = call("write_file", args, { dedupeKey: "queued", signal: leave.signal });
     await asked.promise;
     leave.abort();
-    for (const { outcome } of await Promise.all([holder, queued])) expect(outcome).toMatchObject({ kind: "error", code: "CANCELLED" });
+    for (const { outcome } of await Promise.all([holder, queued]))
+      expect(outcome).toMatchObject({ kind: "error", code: "CANCELLED" });
     locks.acquire = acquire;
     expect((await call("write_file", args, once)).outcome.kind).toBe("success");
     expect((await call("write_file", args, { dedupeKey: "queued" })).outcome.kind).toBe("success");
@@ -51,9 +52,15 @@ describe("a write that waits for the file's lock", () => {
 });
 
 const ENDS: readonly (readonly [string, () => Error])[] = [
-  ["a refusal", () => new Refusal({ layer: "workspace", reason: "workspace_hard_link", ruleId: "R", message: "no further" })],
+  [
+    "a refusal",
+    () => new Refusal({ layer: "workspace", reason: "workspace_hard_link", ruleId: "R", message: "no further" }),
+  ],
   ["a passing failure", () => new ToolFailure("IO_ERROR", "no further", "try again", { retryAfterMs: 1 })],
-  ["a failure without an effect of its own", () => new FailureWithoutEffect("CANCELLED", "no further", "send it again")],
+  [
+    "a failure without an effect of its own",
+    () => new FailureWithoutEffect("CANCELLED", "no further", "send it again"),
+  ],
 ];
 
 /** A tool that appends to its file, if it is to, and then ends as `end` says. */
@@ -107,7 +114,8 @@ describe.each(ENDS)("%s", (_, end) => {
 });
 
 test("a refusal after a change is recorded as the refusal that it is, too", async () => {
-  const refusal = () => new Refusal({ layer: "workspace", reason: "workspace_hard_link", ruleId: "R", message: "no further" });
+  const refusal = () =>
+    new Refusal({ layer: "workspace", reason: "workspace_hard_link", ruleId: "R", message: "no further" });
   const { call, ledger } = await memoryKernel({ tools: [halfTool(refusal, append)] });
   await call("half", { path: "a.txt" });
   const types = ledger.types().filter((type) => type !== "mark_raised");

@@ -37,7 +37,9 @@ function productProgram(planted: Readonly<Record<string, string>> = {}): ts.Prog
   host.fileExists = (path) => texts.has(normalize(path)) || fileExists(path);
   host.getSourceFile = (path, version, onError, fresh) => {
     const text = texts.get(normalize(path));
-    return text === undefined ? getSourceFile(path, version, onError, fresh) : ts.createSourceFile(path, text, version, true);
+    return text === undefined
+      ? getSourceFile(path, version, onError, fresh)
+      : ts.createSourceFile(path, text, version, true);
   };
   const files = [...new Set([...productFiles(), ...Object.keys(planted)])].map((path) => join(ROOT, path));
   return ts.createProgram(files, options, host);
@@ -70,7 +72,9 @@ function mentionsExecute(node: ts.Node): boolean {
 }
 
 function isToolExecute(checker: ts.TypeChecker, node: ts.Node): boolean {
-  const owner = ts.isBindingElement(node) ? node.parent : (node as ts.PropertyAccessExpression | ts.ElementAccessExpression).expression;
+  const owner = ts.isBindingElement(node)
+    ? node.parent
+    : (node as ts.PropertyAccessExpression | ts.ElementAccessExpression).expression;
   const property = checker.getTypeAtLocation(owner).getProperty("execute");
   return (property?.declarations ?? []).some((declaration) => {
     const parent = declaration.parent;

@@ -1,4 +1,7 @@
-/** Replay protection through the whole pipeline (CTR-0003): at most one execution, and one answer for all who ask with the same key. */
+/**
+ * Replay protection through the whole pipeline (CTR-0003): at most one execution, and one answer for all who ask with
+ * the same key.
+ */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -26,7 +29,11 @@ function heldTool(effect: "read" | "write" = "write") {
     await run.promise;
     return { kind: "data", data: { run: number } };
   };
-  return { tool: testTool("held", execute, { effect }), runs, started: async (run: number) => started[run - 1]?.promise };
+  return {
+    tool: testTool("held", execute, { effect }),
+    runs,
+    started: async (run: number) => started[run - 1]?.promise,
+  };
 }
 
 const settled = () => new Promise((done) => setTimeout(done, 5));
@@ -48,7 +55,10 @@ describe("CTR-0003: the same key and the same call in one session", () => {
     expect(textOf("a.txt")).toBe("x");
     expect(ledger.types()).toEqual(["tool_selected", "tool_executed", "tool_replayed"]);
     const [replay] = ledger.of("tool_replayed");
-    expect(replay).toMatchObject({ requestId: "second", payload: { tool: "write_file", success: true, firstRequestId: "first" } });
+    expect(replay).toMatchObject({
+      requestId: "second",
+      payload: { tool: "write_file", success: true, firstRequestId: "first" },
+    });
     expect(replay?.payload["firstSequence"]).toBe(first.ledgerSequence);
   });
 
@@ -99,7 +109,9 @@ describe("CTR-0003: the same key and the same call in one session", () => {
     const { mintSession } = await import("../../src/session/session.ts");
     const wanted = { ...session, lifetimeMs: 3_600_000 };
     const { token } = await mintSession(sessions, wanted, START_MS, (count) => new Uint8Array(count).fill(3));
-    expect((await call("write_file", { path: "b.txt", content: "y" }, { ...once, token })).outcome.kind).toBe("success");
+    expect((await call("write_file", { path: "b.txt", content: "y" }, { ...once, token })).outcome.kind).toBe(
+      "success",
+    );
   });
 
   test("10,000 at once: one execution, 10,000 equal answers, each under its own request id", async () => {
@@ -130,11 +142,17 @@ describe("CTR-0003: the same key and the same call in one session", () => {
 
 describe("what is not kept", () => {
   test("a denial: once the rule is gone the same key executes", async () => {
-    const kernel = await memoryKernel({ tools: [testTool("probe", () => ({ kind: "data", data: {} }), { approval: { level: "ask" } })] });
+    const kernel = await memoryKernel({
+      tools: [testTool("probe", () => ({ kind: "data", data: {} }), { approval: { level: "ask" } })],
+    });
     const args = { path: "a.txt" };
     expect((await kernel.call("probe", args, once)).outcome.kind).toBe("denied");
     const permit = `@id("p")\n@waives("CAPABILITY:probe")\n@message("m")\npermit (principal, action == Handrail::Action::"probe", resource);\n`;
-    const tools = [...fileTools, ...editTools, testTool("probe", () => ({ kind: "data", data: {} }), { approval: { level: "ask" } })];
+    const tools = [
+      ...fileTools,
+      ...editTools,
+      testTool("probe", () => ({ kind: "data", data: {} }), { approval: { level: "ask" } }),
+    ];
     kernel.policy.current = () => engineOf("dev", permit, tools);
     expect((await kernel.call("probe", args, once)).outcome.kind).toBe("success");
   });
@@ -201,7 +219,10 @@ describe("those who wait", () => {
     const { call } = await memoryKernel({ tools: [testTool("flaky", execute)] });
     const answers = await Promise.all(Array.from({ length: 10 }, () => call("flaky", { path: "a" }, once)));
     expect(order).toEqual(["run 1, 1 at a time", "run 2, 1 at a time", "run 3, 1 at a time", "run 4, 1 at a time"]);
-    expect(answers.map(({ outcome }) => outcome.kind)).toEqual([...Array(3).fill("error"), ...Array(7).fill("success")]);
+    expect(answers.map(({ outcome }) => outcome.kind)).toEqual([
+      ...Array(3).fill("error"),
+      ...Array(7).fill("success"),
+    ]);
     expect(new Set(answers.slice(3).map(bytesOf)).size).toBe(1);
   });
 
@@ -219,7 +240,9 @@ describe("those who wait", () => {
     runs[0]?.resolve();
     expect(bytesOf(await stayer)).toBe(bytesOf(await first));
     expect(runs).toHaveLength(1);
-    expect(ledger.of("tool_executed").find(({ payload }) => payload["errorCode"] === "CANCELLED")?.payload["ran"]).toBe(false);
+    expect(ledger.of("tool_executed").find(({ payload }) => payload["errorCode"] === "CANCELLED")?.payload["ran"]).toBe(
+      false,
+    );
   });
 
   test("take over from a leader that was cancelled before it ran", async () => {

@@ -1,4 +1,7 @@
-/** What a principal has seen follows it through the kernel: into policy, into flow control, into stored content, and out of it. */
+/**
+ * What a principal has seen follows it through the kernel: into policy, into flow control, into stored content, and out
+ * of it.
+ */
 import { expect, test } from "vitest";
 import { KernelError } from "../../src/base/errors.ts";
 import { systemRandom } from "../../src/base/ids.ts";
@@ -8,7 +11,13 @@ import type { Mark } from "../../src/model/outcome/label.ts";
 import type { CallResponse } from "../../src/model/tool/call.ts";
 import type { Tool } from "../../src/model/tool/tool.ts";
 import { mintSession } from "../../src/session/session.ts";
-import { type MemoryKernel, type MemoryKernelOptions, memoryKernel, START_MS, testTool } from "../support/memory-kernel.ts";
+import {
+  type MemoryKernel,
+  type MemoryKernelOptions,
+  memoryKernel,
+  START_MS,
+  testTool,
+} from "../support/memory-kernel.ts";
 
 const permit = (action: string) =>
   `@id("test.${action}")\n@message("m")\npermit (principal, action == Handrail::Action::"${action}", resource);\n`;
@@ -23,7 +32,12 @@ function shows(name: string, labels: NonNullable<Tool["capability"]["labels"]>, 
 /** A tool that sends to a host. */
 function sends(host: string): Tool {
   const analyse: Tool["analyse"] = () => [{ resource: { kind: "host", host, port: 443 }, effect: "network" }];
-  return testTool("send", done, { effect: "network", network: { mode: "any", allowedHosts: ["known.example"] } }, analyse);
+  return testTool(
+    "send",
+    done,
+    { effect: "network", network: { mode: "any", allowedHosts: ["known.example"] } },
+    analyse,
+  );
 }
 
 const executes = testTool("execute", done, { effect: "exec" }, () => []);
@@ -99,7 +113,11 @@ test("the mark rises durably before the result is answered, and is recorded once
   for (let time = 0; time < 3; time += 1) await kernel.call("web", { path: "a" });
   expect(await marked(kernel)).toEqual({ trustLevel: "untrusted", dataClass: "internal" });
   expect(kernel.ledger.of("mark_raised").map(({ payload }) => payload)).toEqual([
-    { tool: "web", before: { trustLevel: "user", dataClass: "internal" }, after: { trustLevel: "untrusted", dataClass: "internal" } },
+    {
+      tool: "web",
+      before: { trustLevel: "user", dataClass: "internal" },
+      after: { trustLevel: "untrusted", dataClass: "internal" },
+    },
   ]);
 });
 
@@ -121,7 +139,11 @@ test("a secret that was hidden raises the result's label and not the mark", asyn
   const kernel = await kernelWith([leaky]);
   leak.token = kernel.token;
   const { outcome } = await kernel.call("leaky", { path: "a" });
-  expect(outcome).toMatchObject({ kind: "success", data: { text: "[REDACTED:session-token]" }, label: { dataClass: "secret" } });
+  expect(outcome).toMatchObject({
+    kind: "success",
+    data: { text: "[REDACTED:session-token]" },
+    label: { dataClass: "secret" },
+  });
   expect((await marked(kernel))?.dataClass).toBe("internal");
 });
 
@@ -129,12 +151,16 @@ test("a mark belongs to the principal, not to one session: another session of it
   const kernel = await kernelWith([executes]);
   await kernel.call("web", { path: "a" });
   expect(await kernel.marks.findMark({ ...kernel.session, agentId: "somebody else" })).toBeUndefined();
-  expect(await kernel.marks.findMark({ userId: kernel.session.userId, agentId: kernel.session.agentId, serviceRoot: kernel.root })).toEqual(
-    {
-      trustLevel: "untrusted",
-      dataClass: "internal",
-    },
-  );
+  expect(
+    await kernel.marks.findMark({
+      userId: kernel.session.userId,
+      agentId: kernel.session.agentId,
+      serviceRoot: kernel.root,
+    }),
+  ).toEqual({
+    trustLevel: "untrusted",
+    dataClass: "internal",
+  });
 });
 
 test("a mark that rises while a call waits for its intent is seen by the check that follows", async () => {
@@ -218,10 +244,14 @@ test("a replay raises the mark by what its answer shows, not by what was hidden 
 });
 
 test("a failure that is given again carries the mark of the tool whose words it holds", async () => {
-  const fails = testTool("fails", () => Promise.reject(new ToolFailure("FILE_NOT_FOUND", "said the page", "look elsewhere")), {
-    effect: "read",
-    labels: { outputTrust: "untrusted" },
-  });
+  const fails = testTool(
+    "fails",
+    () => Promise.reject(new ToolFailure("FILE_NOT_FOUND", "said the page", "look elsewhere")),
+    {
+      effect: "read",
+      labels: { outputTrust: "untrusted" },
+    },
+  );
   const kernel = await kernelWith([fails]);
   const once = { dedupeKey: "once" };
   await kernel.call("fails", { path: "a" }, once);
@@ -246,14 +276,19 @@ test("content that another session stored after it read what is untrusted is unt
     const fetched = await kernel.call("artifact_fetch", args, { token: other.token });
     expect(fetched.outcome).toMatchObject({ kind: "success", label: { trustLevel: "untrusted" } });
     expect(await kernel.marks.findMark(other.session)).toEqual(UNTRUSTED);
-    expect(ended(await kernel.call("execute", { path: "a" }, { token: other.token }))).toBe("tool_approval_required FC-3");
+    expect(ended(await kernel.call("execute", { path: "a" }, { token: other.token }))).toBe(
+      "tool_approval_required FC-3",
+    );
   }
 });
 
 test("an explanation says what flow control says: a call that it denies is not told to run", async () => {
-  const send = testTool("send", done, { effect: "network", network: { mode: "any", allowedHosts: ["known.example"] } }, () => [
-    { resource: { kind: "host", host: "known.example", port: 443 }, effect: "network" },
-  ]);
+  const send = testTool(
+    "send",
+    done,
+    { effect: "network", network: { mode: "any", allowedHosts: ["known.example"] } },
+    () => [{ resource: { kind: "host", host: "known.example", port: 443 }, effect: "network" }],
+  );
   const policies = `@id("test.send")\n@message("m")\n@waives("*")\npermit (principal, action == Handrail::Action::"send", resource);\n`;
   const kernel = await memoryKernel({ tools: [send], policies });
   const explained = () => kernel.door.explain({ session: kernel.session, lease: kernel.lease }, "send", { path: "a" });
@@ -261,5 +296,8 @@ test("an explanation says what flow control says: a call that it denies is not t
   expect((await explained()).denial).toBeUndefined();
   await kernel.marks.raiseMark(kernel.session, INITIAL_MARK, { trustLevel: "user", dataClass: "secret" }, 1);
   expect((await explained()).denial).toMatchObject({ layer: "flow", ruleId: "FC-2" });
-  expect((await kernel.call("send", { path: "a" })).outcome).toMatchObject({ kind: "denied", denial: { ruleId: "FC-2" } });
+  expect((await kernel.call("send", { path: "a" })).outcome).toMatchObject({
+    kind: "denied",
+    denial: { ruleId: "FC-2" },
+  });
 });

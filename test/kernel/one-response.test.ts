@@ -8,19 +8,37 @@ import { decodeResponse, encodeRequest, readRequestId } from "../../src/wire/pro
 import { memoryKernel, testTool } from "../support/memory-kernel.ts";
 
 const never = new AbortController().signal;
-const path = fc.oneof(fc.constantFrom("a.txt", "dir/b.txt", ".", ".env", "../x", "/etc/passwd", "a\0b", "", "CLAUDE.md"), fc.string());
-const toolName = fc.oneof(fc.constantFrom("read_file", "write_file", "edit_file", "list_files", "broken", "shell", ""), fc.string());
+const path = fc.oneof(
+  fc.constantFrom("a.txt", "dir/b.txt", ".", ".env", "../x", "/etc/passwd", "a\0b", "", "CLAUDE.md"),
+  fc.string(),
+);
+const toolName = fc.oneof(
+  fc.constantFrom("read_file", "write_file", "edit_file", "list_files", "broken", "shell", ""),
+  fc.string(),
+);
 
 const variant: fc.Arbitrary<ToolRequest["tool"]> = fc.oneof(
   path.map((value) => create(ToolRequestSchema, { tool: { case: "fileRead", value: { path: value } } }).tool),
-  path.map((value) => create(ToolRequestSchema, { tool: { case: "fileWrite", value: { path: value, content: Buffer.from("x") } } }).tool),
   path.map(
-    (value) => create(ToolRequestSchema, { tool: { case: "fileEdit", value: { path: value, oldContent: "x", newContent: "y" } } }).tool,
+    (value) =>
+      create(ToolRequestSchema, { tool: { case: "fileWrite", value: { path: value, content: Buffer.from("x") } } })
+        .tool,
   ),
-  fc.string().map((value) => create(ToolRequestSchema, { tool: { case: "shellExec", value: { command: value } } }).tool),
+  path.map(
+    (value) =>
+      create(ToolRequestSchema, {
+        tool: { case: "fileEdit", value: { path: value, oldContent: "x", newContent: "y" } },
+      }).tool,
+  ),
+  fc
+    .string()
+    .map((value) => create(ToolRequestSchema, { tool: { case: "shellExec", value: { command: value } } }).tool),
   fc
     .tuple(toolName, fc.json())
-    .map(([name, json]) => create(ToolRequestSchema, { tool: { case: "call", value: { name, argumentsJson: Buffer.from(json) } } }).tool),
+    .map(
+      ([name, json]) =>
+        create(ToolRequestSchema, { tool: { case: "call", value: { name, argumentsJson: Buffer.from(json) } } }).tool,
+    ),
 );
 
 test("wire requests, valid or not, each get one response under their id", async () => {
@@ -28,7 +46,9 @@ test("wire requests, valid or not, each get one response under their id", async 
   const wellFormed = fc.string({ unit: "grapheme", maxLength: 300 });
   await fc.assert(
     fc.asyncProperty(wellFormed, fc.boolean(), variant, async (requestId, known, tool) => {
-      const request = encodeRequest(create(ToolRequestSchema, { requestId, sessionToken: known ? token : "ses_x.y", tool }));
+      const request = encodeRequest(
+        create(ToolRequestSchema, { requestId, sessionToken: known ? token : "ses_x.y", tool }),
+      );
       const response = decodeResponse(await door.executeBytes(request, never));
       expect(response.requestId).toBe(requestId);
       expect(response.result.case).toMatch(/^(success|denied|error)$/);
@@ -48,7 +68,9 @@ test("garbage, cut and bent requests each get one refusal, under the id that can
     fc.asyncProperty(fc.oneof(garbage, cut, bent), async (bytes) => {
       const response = decodeResponse(await door.executeBytes(bytes, never));
       expect(response.requestId).toBe(readRequestId(bytes));
-      expect(response.result.case).toMatch(isOtherRequest(bytes, token) ? /^(success|denied|error)$/ : /^(denied|error)$/);
+      expect(response.result.case).toMatch(
+        isOtherRequest(bytes, token) ? /^(success|denied|error)$/ : /^(denied|error)$/,
+      );
       if (response.result.case === "denied") expect(response.result.value.ruleId).not.toBe(""); // CTR-0026
     }),
     { numRuns: 300 },
@@ -69,15 +91,20 @@ test("a bent byte may make another request that is whole, and it is taken as wha
 test.each([
   ["a path", "read_file", `${"x".repeat(299)}😀`],
   ["a tool's name", `${"x".repeat(63)}😀`, "a.txt"],
-])("%s that is cut for the message is never cut inside a character, which no answer could carry", async (_, name, value) => {
-  const { door, token } = await memoryKernel();
-  const call = { name, argumentsJson: Buffer.from(JSON.stringify({ path: value })) };
-  const request = encodeRequest(create(ToolRequestSchema, { requestId: "r", sessionToken: token, tool: { case: "call", value: call } }));
-  expect(decodeResponse(await door.executeBytes(request, never))).toMatchObject({
-    requestId: "r",
-    result: { value: { message: expect.stringContaining("\ufffd") } },
-  });
-});
+])(
+  "%s that is cut for the message is never cut inside a character, which no answer could carry",
+  async (_, name, value) => {
+    const { door, token } = await memoryKernel();
+    const call = { name, argumentsJson: Buffer.from(JSON.stringify({ path: value })) };
+    const request = encodeRequest(
+      create(ToolRequestSchema, { requestId: "r", sessionToken: token, tool: { case: "call", value: call } }),
+    );
+    expect(decodeResponse(await door.executeBytes(request, never))).toMatchObject({
+      requestId: "r",
+      result: { value: { message: expect.stringContaining("\ufffd") } },
+    });
+  },
+);
 
 test("calls by name with any arguments each get one response under their id", async () => {
   const { door, token } = await memoryKernel({ tools: [broken()] });
@@ -88,7 +115,10 @@ test("calls by name with any arguments each get one response under their id", as
   );
   await fc.assert(
     fc.asyncProperty(fc.string(), toolName, args, async (requestId, tool, given) => {
-      const response = await door.execute({ kind: "call", requestId, sessionToken: token, tool, arguments: given as JsonObject }, never);
+      const response = await door.execute(
+        { kind: "call", requestId, sessionToken: token, tool, arguments: given as JsonObject },
+        never,
+      );
       expect(response.requestId).toBe(requestId);
       expect(["success", "denied", "error"]).toContain(response.outcome.kind);
     }),
@@ -106,7 +136,10 @@ function wholeRequest(token: string): Uint8Array {
   return Uint8Array.from(encodeRequest(create(ToolRequestSchema, { requestId: "bent", sessionToken: token, tool })));
 }
 
-/** Whether the bytes are, for protobuf's own reader and writer, a request of this session that is whole: it says what it says. */
+/**
+ * Whether the bytes are, for protobuf's own reader and writer, a request of this session that is whole: it says what it
+ * says.
+ */
 function isOtherRequest(bytes: Uint8Array, token: string): boolean {
   try {
     const request = fromBinary(ToolRequestSchema, bytes);

@@ -1,6 +1,6 @@
 /**
- * Every code that a caller can meet, pinned as a literal: they are part of the interface, and callers compare them. A code
- * that is added, renamed or removed has to be written down here.
+ * Every code that a caller can meet, pinned as a literal: they are part of the interface, and callers compare them. A
+ * code that is added, renamed or removed has to be written down here.
  */
 import ts from "typescript";
 import { expect, test } from "vitest";
@@ -88,7 +88,18 @@ const FAILURES = [
   "TIMEOUT",
 ];
 
-const LAYERS = ["approval", "authenticate", "budget", "call", "flow", "gates", "policy", "scope", "validate", "workspace"];
+const LAYERS = [
+  "approval",
+  "authenticate",
+  "budget",
+  "call",
+  "flow",
+  "gates",
+  "policy",
+  "scope",
+  "validate",
+  "workspace",
+];
 
 const EVENTS = [
   "admin_credential_made",
@@ -175,7 +186,9 @@ test("the event types of the ledger", async () => {
 
 /** The members of a union of literals, sorted. */
 function unionIn(path: string, name: string): string[] {
-  const declaration = parse(path).statements.find((statement) => ts.isTypeAliasDeclaration(statement) && statement.name.text === name);
+  const declaration = parse(path).statements.find(
+    (statement) => ts.isTypeAliasDeclaration(statement) && statement.name.text === name,
+  );
   if (!declaration || !ts.isTypeAliasDeclaration(declaration) || !ts.isUnionTypeNode(declaration.type)) return [];
   return declaration.type.types.map((type) => type.getText().slice(1, -1)).sort();
 }

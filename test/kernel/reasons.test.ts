@@ -1,6 +1,6 @@
 /**
- * Every reason of a refusal, by its name: each row makes a call that a whole kernel refuses with it. What cannot be reached by a
- * call yet, or not from here, is listed with why.
+ * Every reason of a refusal, by its name: each row makes a call that a whole kernel refuses with it. What cannot be
+ * reached by a call yet, or not from here, is listed with why.
  */
 import { linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,13 @@ import type { Tool } from "../../src/model/tool/tool.ts";
 import { shell } from "../../src/tools/shell/shell.ts";
 import { approve, ask, askedRef, refuse } from "../support/asking.ts";
 import { gatesOf, type WrittenGates } from "../support/gates.ts";
-import { type MemoryKernel, type MemoryKernelOptions, memoryKernel, START_MS, testTool } from "../support/memory-kernel.ts";
+import {
+  type MemoryKernel,
+  type MemoryKernelOptions,
+  memoryKernel,
+  START_MS,
+  testTool,
+} from "../support/memory-kernel.ts";
 import { reasonsInCode } from "../support/reasons.ts";
 
 const PERMIT = `@id("test.permit")\n@message("m")\npermit (principal, action == Handrail::Action::"probe", resource);\n`;
@@ -36,15 +42,29 @@ const reading =
 
 /** Calls a tool of a test, which policy permits, after `prepare`. */
 const probing =
-  (capability: Partial<Tool["capability"]>, more: MemoryKernelOptions = {}, execute = done, analyse?: Tool["analyse"]) =>
+  (
+    capability: Partial<Tool["capability"]>,
+    more: MemoryKernelOptions = {},
+    execute = done,
+    analyse?: Tool["analyse"],
+  ) =>
   async () => {
-    const kernel = await memoryKernel({ tools: [testTool("probe", execute, capability, analyse)], policies: PERMIT, ...more });
+    const kernel = await memoryKernel({
+      tools: [testTool("probe", execute, capability, analyse)],
+      policies: PERMIT,
+      ...more,
+    });
     return kernel.call("probe", READ);
   };
 
 /** Calls under gates that an operator wrote. */
 const gated =
-  (written: WrittenGates, session: MemoryKernelOptions["session"] = {}, args: Record<string, unknown> = READ, tool = "read_file") =>
+  (
+    written: WrittenGates,
+    session: MemoryKernelOptions["session"] = {},
+    args: Record<string, unknown> = READ,
+    tool = "read_file",
+  ) =>
   async () => {
     const kernel = await memoryKernel({ settings: { gates: await gatesOf(written) }, session: session ?? {} });
     return kernel.door.execute(
@@ -62,7 +82,9 @@ const broken = (reason: "tool_policy_invalid" | "tool_spec_invalid"): Produce =>
 const sendingAfter =
   (trustLevel: TrustLevel, dataClass: DataClass, more: Partial<Tool["capability"]> = {}) =>
   async () => {
-    const analyse: Tool["analyse"] = () => [{ resource: { kind: "host", host: "example.org", port: 443 }, effect: "network" }];
+    const analyse: Tool["analyse"] = () => [
+      { resource: { kind: "host", host: "example.org", port: 443 }, effect: "network" },
+    ];
     const tool = testTool(
       "probe",
       done,
@@ -98,7 +120,11 @@ const WRITE = { path: "a.txt", content: "x" };
 /** The reason, the layer that refuses, and a call that is refused with it. */
 const REASONS: readonly (readonly [reason: string, layer: string, produce: Produce])[] = [
   ["validation_failed", "validate", async () => (await memoryKernel()).call("read_file", READ, { requestId: "" })],
-  ["session_invalid", "authenticate", async () => (await memoryKernel()).call("read_file", READ, { token: "ses_x.guess" })],
+  [
+    "session_invalid",
+    "authenticate",
+    async () => (await memoryKernel()).call("read_file", READ, { token: "ses_x.guess" }),
+  ],
   ["session_expired", "authenticate", reading({ session: { expiresAtMs: START_MS } })],
   ["session_revoked", "authenticate", reading({ session: { revokedAtMs: START_MS } })],
   ["session_frozen", "authenticate", reading({ session: { frozenAtMs: START_MS } })],
@@ -121,12 +147,19 @@ const REASONS: readonly (readonly [reason: string, layer: string, produce: Produ
   ["permission_denied", "scope", probing({ requiredRole: "sre" })],
   ["tool_not_allowed", "scope", gated({ modes: { idle: { tools: [] } } }, { mode: "idle" })],
   ["skill_tool_not_allowed", "scope", gated({ skills: { docs: { tools: {} } } }, { skill: "docs" })],
-  ["skill_tool_constraint_failed", "scope", gated(skill({ properties: { path: { const: "b" } } }), { skill: "docs" }, WRITE, "write_file")],
+  [
+    "skill_tool_constraint_failed",
+    "scope",
+    gated(skill({ properties: { path: { const: "b" } } }), { skill: "docs" }, WRITE, "write_file"),
+  ],
   [
     "skill_tool_input_invalid",
     "scope",
     async () => {
-      const kernel = await memoryKernel({ settings: { gates: await gatesOf(skill({ type: "object" })) }, session: { skill: "docs" } });
+      const kernel = await memoryKernel({
+        settings: { gates: await gatesOf(skill({ type: "object" })) },
+        session: { skill: "docs" },
+      });
       const { encodeRequest } = await import("../../src/wire/codec.ts");
       const { create } = await import("@bufbuild/protobuf");
       const { ToolRequestSchema } = await import("../../src/gen/handrail/tool/v1/tool_pb.ts");
@@ -135,7 +168,11 @@ const REASONS: readonly (readonly [reason: string, layer: string, produce: Produ
       return kernel.door.execute({ kind: "wire", bytes }, new AbortController().signal);
     },
   ],
-  ["skill_tool_input_unreadable", "scope", gated(skill(SLOW), { skill: "docs" }, { ...WRITE, content: "c".repeat(500_000) }, "write_file")],
+  [
+    "skill_tool_input_unreadable",
+    "scope",
+    gated(skill(SLOW), { skill: "docs" }, { ...WRITE, content: "c".repeat(500_000) }, "write_file"),
+  ],
   ["workspace_path_traversal", "workspace", reading({}, "../a.txt")],
   ["workspace_path_escape", "workspace", reading({}, "/etc/hostname")],
   [
@@ -169,7 +206,11 @@ const REASONS: readonly (readonly [reason: string, layer: string, produce: Produ
   ["probe_is_closed", "policy", probing({}, { policies: PERMIT + FORBID })],
   ["flow_secret_egress", "flow", sendingAfter("user", "secret")],
   ["flow_sensitive_egress", "flow", sendingAfter("user", "sensitive")],
-  ["flow_untrusted_exec", "flow", sendingAfter("untrusted", "internal", { effect: "exec", labels: { acceptsUntrusted: false } })],
+  [
+    "flow_untrusted_exec",
+    "flow",
+    sendingAfter("untrusted", "internal", { effect: "exec", labels: { acceptsUntrusted: false } }),
+  ],
   [
     "redaction_marker_in_content",
     "flow",
@@ -249,7 +290,9 @@ const REASONS: readonly (readonly [reason: string, layer: string, produce: Produ
 
 /** What no row reaches, why, and which test does. */
 const ELSEWHERE: Readonly<Record<string, { readonly why: string; readonly test?: string }>> = {
-  tool_input_read_failed: { why: "no input lies outside of its call yet: prompts that inference will read by their hash are the first" },
+  tool_input_read_failed: {
+    why: "no input lies outside of its call yet: prompts that inference will read by their hash are the first",
+  },
   workspace_device_boundary: {
     why: "needs another file system inside of a workspace",
     test: "../sandbox/files/faults/files-writing.test.ts",
@@ -323,9 +366,15 @@ test("every reason that is specified, and every one that the code can give, is r
 });
 
 test("an effect whose output cannot be read has an unknown outcome, and is not done twice", async () => {
-  const kernel = await memoryKernel({ tools: [testTool("probe", (() => 7) as unknown as Tool["execute"])], policies: PERMIT });
+  const kernel = await memoryKernel({
+    tools: [testTool("probe", (() => 7) as unknown as Tool["execute"])],
+    policies: PERMIT,
+  });
   const first = await kernel.call("probe", READ, { dedupeKey: "key" });
   expect(first.outcome).toMatchObject({ kind: "error", code: "OUTCOME_UNKNOWN" });
-  expect((await kernel.call("probe", READ, { dedupeKey: "key" })).outcome).toMatchObject({ kind: "error", code: "OUTCOME_UNKNOWN" });
+  expect((await kernel.call("probe", READ, { dedupeKey: "key" })).outcome).toMatchObject({
+    kind: "error",
+    code: "OUTCOME_UNKNOWN",
+  });
   expect(kernel.ledger.of("tool_selected")).toHaveLength(1);
 });

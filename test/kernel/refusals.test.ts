@@ -1,4 +1,6 @@
-/** Refusals: small whatever was sent, clear about whose mistake it is, and no waiver opens what a tool closes itself. */
+/**
+ * Refusals: small whatever was sent, clear about whose mistake it is, and no waiver opens what a tool closes itself.
+ */
 import { describe, expect, test } from "vitest";
 import { KernelError } from "../../src/base/errors.ts";
 import type { JsonObject } from "../../src/base/json.ts";
@@ -84,18 +86,29 @@ describe("a configuration that cannot be used", () => {
   const DETAIL = "policy/own.cedar:3:7: the secret project phoenix is not an action";
 
   test.each([
-    ["policy", "POLICY_INVALID", (kernel: MemoryKernel, error: Error) => (kernel.policy.current = () => Promise.reject(error))],
+    [
+      "policy",
+      "POLICY_INVALID",
+      (kernel: MemoryKernel, error: Error) => (kernel.policy.current = () => Promise.reject(error)),
+    ],
     ["settings", "CONFIG_INVALID", (kernel: MemoryKernel, error: Error) => kernel.breakWorkspace(error)],
-  ] as const)("of the operator (%s) is named to the agent without its detail, which the log has", async (_, code, breakIt) => {
-    const kernel = await memoryKernel();
-    const error = new KernelError(code, DETAIL);
-    breakIt(kernel, error);
-    const response = await kernel.call("read_file", { path: "a" });
-    expect(denialOf(response)).toMatchObject({ layer: "gates", reason: "tool_policy_invalid", ruleId: `CONFIG:${code.toLowerCase()}` });
-    expect(denialOf(response).message).toMatch(/^the operator's .* is not valid/);
-    expect(JSON.stringify([response, kernel.ledger.events])).not.toContain("phoenix");
-    expect(kernel.internalErrors).toEqual([error]);
-  });
+  ] as const)(
+    "of the operator (%s) is named to the agent without its detail, which the log has",
+    async (_, code, breakIt) => {
+      const kernel = await memoryKernel();
+      const error = new KernelError(code, DETAIL);
+      breakIt(kernel, error);
+      const response = await kernel.call("read_file", { path: "a" });
+      expect(denialOf(response)).toMatchObject({
+        layer: "gates",
+        reason: "tool_policy_invalid",
+        ruleId: `CONFIG:${code.toLowerCase()}`,
+      });
+      expect(denialOf(response).message).toMatch(/^the operator's .* is not valid/);
+      expect(JSON.stringify([response, kernel.ledger.events])).not.toContain("phoenix");
+      expect(kernel.internalErrors).toEqual([error]);
+    },
+  );
 
   test("of the workspace is explained, because it is the agent's own file", async () => {
     const kernel = await memoryKernel();
@@ -124,8 +137,15 @@ describe("a store that fails", () => {
     const { call, locks, ledger, internalErrors } = await memoryKernel();
     const cause = new KernelError("STORE_UNAVAILABLE", "locks.db cannot be opened");
     locks.acquire = () => Promise.reject(cause);
-    expect((await call("write_file", { path: "a.txt", content: "" })).outcome).toMatchObject({ kind: "error", code: "STORE_UNAVAILABLE" });
-    expect(ledger.events.at(-1)).toMatchObject({ type: "tool_executed", closes: 1, payload: { errorCode: "STORE_UNAVAILABLE" } });
+    expect((await call("write_file", { path: "a.txt", content: "" })).outcome).toMatchObject({
+      kind: "error",
+      code: "STORE_UNAVAILABLE",
+    });
+    expect(ledger.events.at(-1)).toMatchObject({
+      type: "tool_executed",
+      closes: 1,
+      payload: { errorCode: "STORE_UNAVAILABLE" },
+    });
     expect(internalErrors).toEqual([cause]);
   });
 });
@@ -140,7 +160,8 @@ test("a tool that declares that it only reads cannot have an effect: an analysis
     return () => named.map((effect) => ({ resource: { kind: "file", path: "a.txt" }, effect }));
   };
   const permits = ["writes", "connects", "honest"].map(
-    (name) => `@id("test.${name}")\n@message("m")\npermit (principal, action == Handrail::Action::"${name}", resource);\n`,
+    (name) =>
+      `@id("test.${name}")\n@message("m")\npermit (principal, action == Handrail::Action::"${name}", resource);\n`,
   );
   const tools = [
     testTool("writes", execute, { effect: "read" }, effects("read", "write")),
@@ -150,7 +171,10 @@ test("a tool that declares that it only reads cannot have an effect: an analysis
   const { call, ledger } = await memoryKernel({ tools, policies: permits.join("") });
   for (const name of ["writes", "connects"]) {
     const { outcome } = await call(name, { path: "a.txt" });
-    expect(outcome).toMatchObject({ kind: "denied", denial: { layer: "scope", reason: "permission_denied", ruleId: `ANALYSE:${name}` } });
+    expect(outcome).toMatchObject({
+      kind: "denied",
+      denial: { layer: "scope", reason: "permission_denied", ruleId: `ANALYSE:${name}` },
+    });
   }
   expect([runs, ledger.of("tool_execution_denied").length]).toEqual([0, 2]);
   expect((await call("honest", { path: "a.txt" })).outcome).toMatchObject({ kind: "success" }); // control

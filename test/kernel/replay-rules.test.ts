@@ -1,4 +1,7 @@
-/** A kept answer under rules that have changed since: what was judged while the tool ran is no part of the call's analysis. */
+/**
+ * A kept answer under rules that have changed since: what was judged while the tool ran is no part of the call's
+ * analysis.
+ */
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -71,7 +74,10 @@ test("an effect is neither answered nor made again, and the refusal says why", a
 test("a lease that was narrowed meanwhile counts as other rules", async () => {
   const kernel = await kernelWithLink();
   await kernel.call("search_file", { path: ".", regex: "needle", recursive: true }, once);
-  await kernel.sessions.insertLease({ ...kernel.lease, scope: { ...kernel.lease.scope, readPaths: [[".", "link.txt"]] } });
+  await kernel.sessions.insertLease({
+    ...kernel.lease,
+    scope: { ...kernel.lease.scope, readPaths: [[".", "link.txt"]] },
+  });
   const { outcome } = await kernel.call("search_file", { path: ".", regex: "needle", recursive: true }, once);
   expect(outcome.kind).toBe("success");
   expect(JSON.stringify(outcome)).not.toContain("TOPSECRET");
@@ -115,11 +121,13 @@ describe("after a redaction rule came", () => {
 
 describe("content that a kept answer names", () => {
   /** Collects everything that nothing refers to, as old as it may be. */
-  const collect = async ({ content, time }: MemoryKernel) => (await content.maintenance()).collect(0, time.nowMs + 1, false);
+  const collect = async ({ content, time }: MemoryKernel) =>
+    (await content.maintenance()).collect(0, time.nowMs + 1, false);
 
   test("is kept from collection where it is the result of a recorded call", async () => {
     const kernel = await memoryKernel();
-    for (let index = 0; index < 900; index += 1) writeFileSync(join(kernel.root, `${"n".repeat(200)}-${index}.txt`), "");
+    for (let index = 0; index < 900; index += 1)
+      writeFileSync(join(kernel.root, `${"n".repeat(200)}-${index}.txt`), "");
     const first = await kernel.call("list_files", { path: "." }, once);
     expect(first.outcome).toMatchObject({ kind: "success", stored: { sizeBytes: expect.any(Number) } });
     expect((await collect(kernel)).objects).toBe(0);
@@ -135,6 +143,8 @@ describe("content that a kept answer names", () => {
       kind: "error",
       code: "CONTENT_NOT_FOUND",
     });
-    expect((await kernel.call("put_content", { content: "text" }, { dedupeKey: "another" })).outcome.kind).toBe("success");
+    expect((await kernel.call("put_content", { content: "text" }, { dedupeKey: "another" })).outcome.kind).toBe(
+      "success",
+    );
   });
 });

@@ -1,12 +1,22 @@
-/** The order of the stages: a call that breaks many rules is refused by the earliest, and each refusal has its own code. */
+/**
+ * The order of the stages: a call that breaks many rules is refused by the earliest, and each refusal has its own code.
+ */
 import { expect, test } from "vitest";
 import { KernelError } from "../../src/base/errors.ts";
 import { INITIAL_MARK } from "../../src/flow/flow.ts";
 import { ToolFailure } from "../../src/model/outcome/failure.ts";
 import type { CallResponse } from "../../src/model/tool/call.ts";
-import { type MemoryKernel, type MemoryKernelOptions, memoryKernel, START_MS, testTool } from "../support/memory-kernel.ts";
+import {
+  type MemoryKernel,
+  type MemoryKernelOptions,
+  memoryKernel,
+  START_MS,
+  testTool,
+} from "../support/memory-kernel.ts";
 
-/** What is wrong with a call, from the first stage to the last, and what answers it as long as nothing before is wrong. */
+/**
+ * What is wrong with a call, from the first stage to the last, and what answers it as long as nothing before is wrong.
+ */
 const STAGES = [
   ["an empty request id", "validate", "validation_failed", "INV-0001"],
   ["closed master gate", "gates", "tools_disabled", "GATE:master"],
@@ -54,14 +64,24 @@ async function callWith(wrong: ReadonlySet<Wrong>): Promise<CallResponse> {
       await kernel.sessions.updateSession(kernel.session.id, { revokedAtMs: START_MS });
   };
   await keepAnother(kernel);
-  if (isWrong("calls that come too fast")) kernel.paced.take = async () => ({ kind: "empty", key: "session:one", retryAfterMs: 5 });
+  if (isWrong("calls that come too fast"))
+    kernel.paced.take = async () => ({ kind: "empty", key: "session:one", retryAfterMs: 5 });
   if (isWrong("data that would leave"))
-    await kernel.marks.raiseMark(kernel.session, INITIAL_MARK, { trustLevel: "user", dataClass: "sensitive" }, START_MS);
-  const response = await kernel.call("probe", isWrong("arguments that do not fit") ? { path: 7 } : { path: pathFor(isWrong) }, {
-    requestId: isWrong("an empty request id") ? "" : "one",
-    token: isWrong("wrong token") ? `${kernel.session.id}.guess` : kernel.token,
-    ...(isWrong("a dedupe key of another call") && { dedupeKey: "key" }),
-  });
+    await kernel.marks.raiseMark(
+      kernel.session,
+      INITIAL_MARK,
+      { trustLevel: "user", dataClass: "sensitive" },
+      START_MS,
+    );
+  const response = await kernel.call(
+    "probe",
+    isWrong("arguments that do not fit") ? { path: 7 } : { path: pathFor(isWrong) },
+    {
+      requestId: isWrong("an empty request id") ? "" : "one",
+      token: isWrong("wrong token") ? `${kernel.session.id}.guess` : kernel.token,
+      ...(isWrong("a dedupe key of another call") && { dedupeKey: "key" }),
+    },
+  );
   expect(ran.length).toBe(wrong.size === 0 || (wrong.size === 1 && isWrong("a tool that fails")) ? 1 : 0);
   return response;
 }

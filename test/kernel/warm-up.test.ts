@@ -1,4 +1,7 @@
-/** A kernel that was made ready answers the first usual calls without the policy engine, and has done nothing but get ready. */
+/**
+ * A kernel that was made ready answers the first usual calls without the policy engine, and has done nothing but get
+ * ready.
+ */
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
@@ -45,7 +48,8 @@ test("getting ready records nothing and touches no file", async () => {
 
 test("what is forbidden stays so", async () => {
   const kernel = await memoryKernel({
-    policies: '@id("op.no")\n@message("no")\nforbid (principal, action, resource is Handrail::File) when { resource.path like "src/*" };\n',
+    policies:
+      '@id("op.no")\n@message("no")\nforbid (principal, action, resource is Handrail::File) when { resource.path like "src/*" };\n',
   });
   await kernel.door.warmUp(kernel.token);
   const { outcome } = await kernel.call("read_file", { path: "src/a.ts" });

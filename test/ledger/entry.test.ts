@@ -71,7 +71,12 @@ test("the bytes are those of the generated protobuf code, both ways", () => {
 });
 
 test("whatever decodes encodes to the same bytes", () => {
-  const mutated = fc.tuple(anyEntry, fc.nat(), fc.integer({ min: 0, max: 255 }), fc.constantFrom("set", "insert", "remove", "cut"));
+  const mutated = fc.tuple(
+    anyEntry,
+    fc.nat(),
+    fc.integer({ min: 0, max: 255 }),
+    fc.constantFrom("set", "insert", "remove", "cut"),
+  );
   fc.assert(
     fc.property(mutated, ([entry, place, byte, how]) => {
       const bytes = [...encodeEntry(entry)];
@@ -93,16 +98,26 @@ test("golden bytes keep their meaning", () => {
     kind: "entry",
     entry: { ...GOLDEN, payloadDigest: Buffer.from(GOLDEN.payloadDigest), prevHash: Buffer.from(GOLDEN.prevHash) },
   });
-  expect(blake3Hex(Buffer.from(GOLDEN_HEX, "hex"))).toBe("ff6d7c54e9dee87654631e921fa1f9536fa062cfb4b8c1c1503e7d5e4c059cf6");
+  expect(blake3Hex(Buffer.from(GOLDEN_HEX, "hex"))).toBe(
+    "ff6d7c54e9dee87654631e921fa1f9536fa062cfb4b8c1c1503e7d5e4c059cf6",
+  );
 });
 
 test.each([
   ["an unknown field", (bytes: number[]) => [...bytes, 14 * 8, 1], "field 14 is unknown"],
-  ["a default value written out", (bytes: number[]) => [0x08, 0x00, ...bytes.slice(2)], "field 1 carries its default value"],
+  [
+    "a default value written out",
+    (bytes: number[]) => [0x08, 0x00, ...bytes.slice(2)],
+    "field 1 carries its default value",
+  ],
   ["a field twice", (bytes: number[]) => [0x08, 0x01, ...bytes], "field 1 is out of order"],
   ["a varint with a needless byte", (bytes: number[]) => [0x08, 0x82, 0x00, ...bytes.slice(2)], "field 1 is malformed"],
   ["another wire type", (bytes: number[]) => [0x09, ...bytes.slice(1)], "field 1 is malformed"],
-  ["text that is not UTF-8", (bytes: number[]) => bytes.map((byte, at) => (at === 12 ? 0xff : byte)), "field 3 is malformed"],
+  [
+    "text that is not UTF-8",
+    (bytes: number[]) => bytes.map((byte, at) => (at === 12 ? 0xff : byte)),
+    "field 3 is malformed",
+  ],
   ["no bytes", () => [], "it has no sequence"],
 ])("%s is refused", (_name, change, problem) => {
   expect(decodeEntry(Uint8Array.from(change([...encodeEntry(GOLDEN)])))).toEqual({ kind: "malformed", problem });

@@ -33,7 +33,12 @@ test("intents of dead instances are closed as unknown, those of living ones are 
     return id === "ins_living";
   };
   const { sink, recorded } = sinkThat(async () => 9);
-  const closed = await closeOrphans(source(intent(1, "ins_dead"), intent(2, "ins_living"), intent(3, "ins_dead")), { isAlive }, sink, 5000);
+  const closed = await closeOrphans(
+    source(intent(1, "ins_dead"), intent(2, "ins_living"), intent(3, "ins_dead")),
+    { isAlive },
+    sink,
+    5000,
+  );
   expect(closed.map(({ sequence }) => sequence)).toEqual([1, 3]);
   expect(asked).toEqual(["ins_dead", "ins_living"]);
   expect(recorded[0]).toEqual([
@@ -51,15 +56,26 @@ test("intents of dead instances are closed as unknown, those of living ones are 
 });
 
 test("an intent that somebody else closed meanwhile is not counted", async () => {
-  const { sink } = sinkThat((event) => (event.closes === 1 ? Promise.reject(new IntentNotOpenError()) : Promise.resolve(9)));
-  const closed = await closeOrphans(source(intent(1, "ins_dead"), intent(2, "ins_dead")), { isAlive: async () => false }, sink, 0);
+  const { sink } = sinkThat((event) =>
+    event.closes === 1 ? Promise.reject(new IntentNotOpenError()) : Promise.resolve(9),
+  );
+  const closed = await closeOrphans(
+    source(intent(1, "ins_dead"), intent(2, "ins_dead")),
+    { isAlive: async () => false },
+    sink,
+    0,
+  );
   expect(closed.map(({ sequence }) => sequence)).toEqual([2]);
 });
 
 test("a ledger that cannot be written, or an instance that cannot be judged, is an error", async () => {
   const broken = new KernelError("LEDGER_UNAVAILABLE", "no");
   const { sink, recorded } = sinkThat(() => Promise.reject(broken));
-  await expect(closeOrphans(source(intent(1, "ins_dead")), { isAlive: async () => false }, sink, 0)).rejects.toBe(broken);
-  await expect(closeOrphans(source(intent(1, "ins_dead")), { isAlive: () => Promise.reject(broken) }, sink, 0)).rejects.toBe(broken);
+  await expect(closeOrphans(source(intent(1, "ins_dead")), { isAlive: async () => false }, sink, 0)).rejects.toBe(
+    broken,
+  );
+  await expect(
+    closeOrphans(source(intent(1, "ins_dead")), { isAlive: () => Promise.reject(broken) }, sink, 0),
+  ).rejects.toBe(broken);
   expect(recorded).toHaveLength(1);
 });

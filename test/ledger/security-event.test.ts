@@ -6,7 +6,14 @@ import type { LedgerRecord } from "../../src/ledger/ledger.ts";
 import { securityEventOf } from "../../src/ledger/security-event.ts";
 
 function recordOf(eventType: string, payload: JsonObject): LedgerRecord {
-  const entry = { eventType, sequence: 7, sessionId: "", actor: "operator", requestId: "", timeMicros: 0 } as LedgerRecord["entry"];
+  const entry = {
+    eventType,
+    sequence: 7,
+    sessionId: "",
+    actor: "operator",
+    requestId: "",
+    timeMicros: 0,
+  } as LedgerRecord["entry"];
   return { entry, payload: utf8(canonicalJson(payload)) } as LedgerRecord;
 }
 

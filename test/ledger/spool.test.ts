@@ -14,7 +14,9 @@ const anyEntry: fc.Arbitrary<PendingEntry> = fc.record({
   actor: fc.oneof(text, fc.constantFrom("a\tb", "a\nb", "\u2028")),
   requestId: text,
   timeMicros: fc.nat(),
-  payload: fc.dictionary(text, fc.oneof(text, fc.constantFrom("\t", "\n"), fc.integer())).map((value) => canonicalJson(value)),
+  payload: fc
+    .dictionary(text, fc.oneof(text, fc.constantFrom("\t", "\n"), fc.integer()))
+    .map((value) => canonicalJson(value)),
   durability: fc.constant("buffered" as const),
   intent: fc.constant(false),
   closes: fc.constant(0),
@@ -24,7 +26,10 @@ const spooled = (entries: readonly PendingEntry[]) => entries.map((entry, index)
 const decoded = (bytes: Uint8Array, after: number) => {
   const { spooled: read, ...rest } = decodeFrames(bytes, after);
   const asText = (payload: string | Uint8Array) => (typeof payload === "string" ? payload : textOf(payload));
-  return { spooled: read.map(({ counter, entry }) => ({ counter, entry: { ...entry, payload: asText(entry.payload) } })), ...rest };
+  return {
+    spooled: read.map(({ counter, entry }) => ({ counter, entry: { ...entry, payload: asText(entry.payload) } })),
+    ...rest,
+  };
 };
 const encoded = (entries: readonly PendingEntry[], from = 1): Uint8Array => {
   const writer = new FrameWriter();
@@ -46,7 +51,9 @@ test("a frame is pinned", () => {
     intent: false,
     closes: 0,
   };
-  expect(textOf(encoded([entry], 7))).toBe('7cb8b859 7\t["tool_executed","ses_a","agent","r1",1700000000000000]\t{"a":1}\n');
+  expect(textOf(encoded([entry], 7))).toBe(
+    '7cb8b859 7\t["tool_executed","ses_a","agent","r1",1700000000000000]\t{"a":1}\n',
+  );
 });
 
 test("a checksum has eight digits, also where it begins with zeros", () => {
@@ -58,7 +65,10 @@ test("a checksum has eight digits, also where it begins with zeros", () => {
 
 test("frames of any length stand one after the other, and the next ones begin anew", () => {
   const [entry] = fc.sample(anyEntry, { numRuns: 1, seed: 1 });
-  const long = (count: number) => ({ ...(entry as PendingEntry), payload: canonicalJson({ a: "\u20ac".repeat(count) }) });
+  const long = (count: number) => ({
+    ...(entry as PendingEntry),
+    payload: canonicalJson({ a: "\u20ac".repeat(count) }),
+  });
   const writer = new FrameWriter();
   for (const counts of [[10, 30_000, 10], [10], [100_000, 200_000], []]) {
     const entries = counts.map(long);
@@ -113,15 +123,20 @@ test("a cut leaves the whole frames before it and no damage", () => {
 
 test("a changed byte is damage or a cut, and never another event", () => {
   fc.assert(
-    fc.property(fc.array(anyEntry, { minLength: 1, maxLength: 4 }), fc.nat(), fc.integer({ min: 1, max: 255 }), (entries, at, change) => {
-      const bytes = encoded(entries);
-      const place = at % bytes.byteLength;
-      bytes[place] = (bytes[place] ?? 0) ^ change;
-      const found = decoded(bytes, 0);
-      const written = spooled(entries).map((frame) => JSON.stringify(frame));
-      for (const frame of found.spooled) expect(written).toContain(JSON.stringify(frame));
-      expect(found.damaged > 0 || found.bytes < bytes.byteLength).toBe(true);
-    }),
+    fc.property(
+      fc.array(anyEntry, { minLength: 1, maxLength: 4 }),
+      fc.nat(),
+      fc.integer({ min: 1, max: 255 }),
+      (entries, at, change) => {
+        const bytes = encoded(entries);
+        const place = at % bytes.byteLength;
+        bytes[place] = (bytes[place] ?? 0) ^ change;
+        const found = decoded(bytes, 0);
+        const written = spooled(entries).map((frame) => JSON.stringify(frame));
+        for (const frame of found.spooled) expect(written).toContain(JSON.stringify(frame));
+        expect(found.damaged > 0 || found.bytes < bytes.byteLength).toBe(true);
+      },
+    ),
   );
 });
 

@@ -12,7 +12,14 @@ const zeros = (count: number): Uint8Array => new Uint8Array(count);
 const view = { head: { sequence: 0, hash: GENESIS_HASH }, isOpen: () => true };
 
 function chain(count: number): LedgerRow[] {
-  const event: LedgerEvent = { type: "tool_executed", sessionId: "s", actor: "a", requestId: "r", timeMs: 1, payload: {} };
+  const event: LedgerEvent = {
+    type: "tool_executed",
+    sessionId: "s",
+    actor: "a",
+    requestId: "r",
+    timeMs: 1,
+    payload: {},
+  };
   const pending = Array.from({ length: count }, () => pendingEntry(event, "durable"));
   return chainEntries(view, pending, "ins_a", zeros).entries.map(({ sequence, entry, hash, salt, payload }) => ({
     sequence,
@@ -54,13 +61,22 @@ test("a chain of any length verifies, and progress reaches its end", async () =>
 
 test("a row that cannot be read is named and the rest is verified", async () => {
   const report = await verifyLedger(sourceOf(chain(600), new Set([1, 300, 301, 600])));
-  expect(report.problems).toEqual([1, 300, 301, 600].map((sequence) => ({ sequence, problem: "it cannot be read: damaged" })));
+  expect(report.problems).toEqual(
+    [1, 300, 301, 600].map((sequence) => ({ sequence, problem: "it cannot be read: damaged" })),
+  );
   expect(report.entries).toBe(596);
 });
 
 test("a ledger of which nothing can be read ends in a report", async () => {
   const failing = (): Promise<never> => Promise.reject(new KernelError("STORE_CORRUPT", "damaged"));
-  const all = { head: failing, openIntents: failing, integrity: failing, read: failing, strayPayloads: failing, anchored: failing };
+  const all = {
+    head: failing,
+    openIntents: failing,
+    integrity: failing,
+    read: failing,
+    strayPayloads: failing,
+    anchored: failing,
+  };
   const report = await verifyLedger(all);
   expect(report.ok).toBe(false);
   expect(report.problems.slice(0, 3)).toEqual([
@@ -86,5 +102,9 @@ test("the list of problems is bounded and says so", async () => {
     return broken.slice(cursor, cursor + limit);
   };
   const report = await verifyLedger({ ...source, read });
-  expect([report.problems.length, report.truncated, report.entries]).toEqual([LEDGER_PROBLEMS_MAX, true, LEDGER_PROBLEMS_MAX + 10]);
+  expect([report.problems.length, report.truncated, report.entries]).toEqual([
+    LEDGER_PROBLEMS_MAX,
+    true,
+    LEDGER_PROBLEMS_MAX + 10,
+  ]);
 });

@@ -74,8 +74,27 @@ test.each([
     "2002:7f00:1::",
     "2001:db8::1",
   ],
-  ...["::ffff:8.8.8.8", "64:ff9b::808:808", "2002:808:808::", "192.88.99.1", "192.175.48.1", "3ffe::1", "0x08080808", "134744072"],
-  ...["nas.lan", "wiki.corp", "router.home", "db.intranet", "localhost.localdomain", "2001::1", "3fff::1", "１２７.0.0.1", "①②⑦.0.0.1"],
+  ...[
+    "::ffff:8.8.8.8",
+    "64:ff9b::808:808",
+    "2002:808:808::",
+    "192.88.99.1",
+    "192.175.48.1",
+    "3ffe::1",
+    "0x08080808",
+    "134744072",
+  ],
+  ...[
+    "nas.lan",
+    "wiki.corp",
+    "router.home",
+    "db.intranet",
+    "localhost.localdomain",
+    "2001::1",
+    "3fff::1",
+    "１２７.0.0.1",
+    "①②⑦.0.0.1",
+  ],
 ])("`%s` is private", (host) => {
   expect(placeOfHost(host)).toBe("private");
 });
@@ -90,7 +109,15 @@ test.each([
   "metadata.google.internal",
   "100.100.100.200",
   "metadata",
-  ...["168.63.129.16", "169.254.170.23", "fd00:ec2::23", "fd20:ce::254", "fe80::a9fe:a9fe", "169.254.0.23", "192.0.0.192"],
+  ...[
+    "168.63.129.16",
+    "169.254.170.23",
+    "fd00:ec2::23",
+    "fd20:ce::254",
+    "fe80::a9fe:a9fe",
+    "169.254.0.23",
+    "192.0.0.192",
+  ],
   ...["instance-data.ec2.internal", "metadata.azure.internal", "metadata.tencentyun.com", "METADATA.", "0xa83f8110"],
   ...["2002:a9fe:a9fe::1", "::169.254.169.254", "64:ff9b:1:a9fe:a9:fe00::", "2001:0:a9fe:a9fe::", "2001::5601:5601"],
 ])("`%s` is a metadata service", (host) => {
@@ -119,14 +146,18 @@ test.each([
 const quads = fc.oneof(
   fc.tuple(fc.nat(255), fc.nat(255), fc.nat(255), fc.nat(255)),
   fc.tuple(fc.constantFrom(0, 10, 100, 127, 168, 169, 172, 192, 198, 203, 224), fc.nat(255), fc.nat(255), fc.nat(255)),
-  fc.constantFrom(...["169.254.169.254", "168.63.129.16", "192.88.99.1", "8.8.8.8"].map((text) => text.split(".").map(Number))),
+  fc.constantFrom(
+    ...["169.254.169.254", "168.63.129.16", "192.88.99.1", "8.8.8.8"].map((text) => text.split(".").map(Number)),
+  ),
 );
 const groups = fc.array(fc.nat(0xffff), { minLength: 8, maxLength: 8 });
 const hexGroup = (high = 0, low = 0) => ((high << 8) | low).toString(16);
 const embedded = (prefix: string, [a, b, c, d]: readonly number[]) => `${prefix}${hexGroup(a, b)}:${hexGroup(c, d)}`;
 
 const hosts = fc.oneof(
-  fc.tuple(quads, fc.constantFrom("decimal", "octal", "hex", "number", "short", "dot", "zeros")).map(([quad, form]) => spelled(quad, form)),
+  fc
+    .tuple(quads, fc.constantFrom("decimal", "octal", "hex", "number", "short", "dot", "zeros"))
+    .map(([quad, form]) => spelled(quad, form)),
   groups.map((each) => each.map((group) => group.toString(16)).join(":")),
   fc
     .tuple(fc.constantFrom(0x2001, 0x2002, 0x2620, 0x3ffe, 0x3fff, 0xfd00, 0xfe80), groups)
@@ -194,7 +225,9 @@ test("the kernel's rule calls nothing public that the proxy refuses, however it 
 });
 
 test("every spelling of a metadata address that a browser reads is one", () => {
-  const forms = ["decimal", "octal", "hex", "number", "short", "dot", "zeros"].map((form) => spelled([169, 254, 169, 254], form));
+  const forms = ["decimal", "octal", "hex", "number", "short", "dot", "zeros"].map((form) =>
+    spelled([169, 254, 169, 254], form),
+  );
   const read = forms.filter((form) => URL.parse(`http://${form}/`)?.hostname === "169.254.169.254");
   expect(read.length).toBeGreaterThanOrEqual(6);
   expect(read.map((form) => [form, placeOfHost(form)])).toEqual(read.map((form) => [form, "metadata"]));

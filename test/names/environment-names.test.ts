@@ -4,11 +4,58 @@ import { describe, expect, test } from "vitest";
 import { isRefusedEnvironmentName } from "../../src/names/environment-names.ts";
 
 const REFUSED = [
-  ...["PATH", "IFS", "ENV", "BASH_ENV", "BASHOPTS", "SHELLOPTS", "PS4", "PROMPT_COMMAND", "CDPATH", "HOME", "SHELL", "BASH_FUNC_ls%%"],
-  ...["LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES", "GLIBC_TUNABLES", "GCONV_PATH", "MALLOC_CHECK_"],
-  ...["GIT_DIR", "GIT_SSH_COMMAND", "GIT_CONFIG_COUNT", "GIT_EXTERNAL_DIFF", "SSH_ASKPASS", "EDITOR", "PAGER", "LESSOPEN"],
-  ...["NODE_OPTIONS", "NODE_PATH", "NODE_EXTRA_CA_CERTS", "npm_config_registry", "NPM_CONFIG_SCRIPT_SHELL", "YARN_RC_FILENAME"],
-  ...["PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTEST_ADDOPTS", "PIP_INDEX_URL", "PERL5LIB", "PERL5OPT", "RUBYOPT", "RUBYLIB"],
+  ...[
+    "PATH",
+    "IFS",
+    "ENV",
+    "BASH_ENV",
+    "BASHOPTS",
+    "SHELLOPTS",
+    "PS4",
+    "PROMPT_COMMAND",
+    "CDPATH",
+    "HOME",
+    "SHELL",
+    "BASH_FUNC_ls%%",
+  ],
+  ...[
+    "LD_PRELOAD",
+    "LD_AUDIT",
+    "LD_LIBRARY_PATH",
+    "DYLD_INSERT_LIBRARIES",
+    "GLIBC_TUNABLES",
+    "GCONV_PATH",
+    "MALLOC_CHECK_",
+  ],
+  ...[
+    "GIT_DIR",
+    "GIT_SSH_COMMAND",
+    "GIT_CONFIG_COUNT",
+    "GIT_EXTERNAL_DIFF",
+    "SSH_ASKPASS",
+    "EDITOR",
+    "PAGER",
+    "LESSOPEN",
+  ],
+  ...[
+    "NODE_OPTIONS",
+    "NODE_PATH",
+    "NODE_EXTRA_CA_CERTS",
+    "npm_config_registry",
+    "NPM_CONFIG_SCRIPT_SHELL",
+    "YARN_RC_FILENAME",
+  ],
+  ...[
+    "PYTHONPATH",
+    "PYTHONHOME",
+    "PYTHONSTARTUP",
+    "PYTEST_ADDOPTS",
+    "PIP_INDEX_URL",
+    "PERL5LIB",
+    "PERL5OPT",
+    "RUBYOPT",
+    "RUBYLIB",
+  ],
   ...["JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "CLASSPATH", "MAVEN_OPTS"],
   ...[
     "CARGO_HOME",
@@ -35,7 +82,14 @@ const REFUSED = [
   ],
 ];
 const REFUSED_BY_RUNTIME = [
-  ...["POSIXLY_CORRECT", "BASH_LOADABLES_PATH", "BASH_XTRACEFD", "npm_execpath", "npm_node_execpath", "COREPACK_NPM_REGISTRY"],
+  ...[
+    "POSIXLY_CORRECT",
+    "BASH_LOADABLES_PATH",
+    "BASH_XTRACEFD",
+    "npm_execpath",
+    "npm_node_execpath",
+    "COREPACK_NPM_REGISTRY",
+  ],
   ...[
     "RUSTFLAGS",
     "RUSTDOCFLAGS",
@@ -48,8 +102,24 @@ const REFUSED_BY_RUNTIME = [
     "PKG_CONFIG",
     "PKG_CONFIG_PATH",
   ],
-  ...["PYTHONPYCACHEPREFIX", "PYTHON_PRESITE", "COVERAGE_PROCESS_START", "UV_INDEX_URL", "POETRY_REPOSITORIES_X_URL", "NODE_COMPILE_CACHE"],
-  ...["TS_NODE_COMPILER", "LUA_INIT_5_4", "LUA_CPATH_5_4", "BUNDLE_PATH", "GEM_HOME", "RUBYGEMS_GEMDEPS", "COMPOSER_HOME", "ERL_AFLAGS"],
+  ...[
+    "PYTHONPYCACHEPREFIX",
+    "PYTHON_PRESITE",
+    "COVERAGE_PROCESS_START",
+    "UV_INDEX_URL",
+    "POETRY_REPOSITORIES_X_URL",
+    "NODE_COMPILE_CACHE",
+  ],
+  ...[
+    "TS_NODE_COMPILER",
+    "LUA_INIT_5_4",
+    "LUA_CPATH_5_4",
+    "BUNDLE_PATH",
+    "GEM_HOME",
+    "RUBYGEMS_GEMDEPS",
+    "COMPOSER_HOME",
+    "ERL_AFLAGS",
+  ],
   ...[
     "JAVA_HOME",
     "GRADLE_USER_HOME",
@@ -104,10 +174,16 @@ describe("names of environment variables", () => {
 
   test("whatever the letters' case, the answer is the same", () => {
     fc.assert(
-      fc.property(fc.constantFrom(...REFUSED, ...HARMLESS), fc.array(fc.boolean(), { minLength: 32, maxLength: 32 }), (name, cases) => {
-        const spelt = [...name].map((letter, index) => (cases[index] === true ? letter.toUpperCase() : letter.toLowerCase())).join("");
-        expect(isRefusedEnvironmentName(spelt)).toBe(isRefusedEnvironmentName(name));
-      }),
+      fc.property(
+        fc.constantFrom(...REFUSED, ...HARMLESS),
+        fc.array(fc.boolean(), { minLength: 32, maxLength: 32 }),
+        (name, cases) => {
+          const spelt = [...name]
+            .map((letter, index) => (cases[index] === true ? letter.toUpperCase() : letter.toLowerCase()))
+            .join("");
+          expect(isRefusedEnvironmentName(spelt)).toBe(isRefusedEnvironmentName(name));
+        },
+      ),
     );
   });
 });

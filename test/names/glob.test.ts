@@ -70,7 +70,9 @@ test("case is ignored where it is to be, also beyond ASCII and in sets", () => {
 });
 
 test("with `below`, what lies below a match matches, as if each directory above were tried", () => {
-  const pattern = fc.array(fc.constantFrom("a", "b", "*", "a*", "**", "?"), { minLength: 1, maxLength: 4 }).map((parts) => parts.join("/"));
+  const pattern = fc
+    .array(fc.constantFrom("a", "b", "*", "a*", "**", "?"), { minLength: 1, maxLength: 4 })
+    .map((parts) => parts.join("/"));
   const path = fc.array(fc.constantFrom("a", "b", "ab", "c"), { minLength: 1, maxLength: 5 });
   fc.assert(
     fc.property(pattern, path, (glob, parts) => {
@@ -103,7 +105,10 @@ describe("against a matcher that many programs share", () => {
     "{a,b}",
     "{a,?b}*",
   );
-  const component = fc.oneof({ weight: 4, arbitrary: word }, { weight: 1, arbitrary: fc.constantFrom("**", "{a/b,b}") });
+  const component = fc.oneof(
+    { weight: 4, arbitrary: word },
+    { weight: 1, arbitrary: fc.constantFrom("**", "{a/b,b}") },
+  );
   const pattern = fc.array(component, { minLength: 1, maxLength: 4 }).map((parts) => parts.join("/"));
   const name = fc.constantFrom("a", "b", "c", "A", ".a", "ab", "bb", "a.b", "xab", "aab");
   const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((parts) => parts.join("/"));
@@ -111,7 +116,11 @@ describe("against a matcher that many programs share", () => {
   test.each([false, true])("patterns mean the same (case ignored: %s)", (ignoreCase) => {
     fc.assert(
       fc.property(pattern, path, (glob, candidate) => {
-        expect([glob, candidate, matches(glob, candidate, ignoreCase)]).toEqual([glob, candidate, theirs(glob, ignoreCase)(candidate)]);
+        expect([glob, candidate, matches(glob, candidate, ignoreCase)]).toEqual([
+          glob,
+          candidate,
+          theirs(glob, ignoreCase)(candidate),
+        ]);
       }),
       { numRuns: 5000 },
     );

@@ -7,7 +7,9 @@ const form = (text: string) => canonicalHost(text)?.host;
 
 test("a name has one form however it is written", () => {
   expect(canonicalHost("Registry.NPMJS.org.")).toEqual({ kind: "name", host: "registry.npmjs.org" });
-  expect(["bücher.example", "BÜCHER.example", "xn--bcher-kva.example", "bücher。example", "_dmarc.example", "a"].map(form)).toEqual([
+  expect(
+    ["bücher.example", "BÜCHER.example", "xn--bcher-kva.example", "bücher。example", "_dmarc.example", "a"].map(form),
+  ).toEqual([
     "xn--bcher-kva.example",
     "xn--bcher-kva.example",
     "xn--bcher-kva.example",
@@ -79,10 +81,22 @@ test("what is not clearly a host is none", () => {
       "a*b",
       "*.a",
     ],
-    ...["xn--", "a℀b.example", "a\u202eb", `${"a".repeat(64)}.example`, `${"a.".repeat(130)}a`, "ü".repeat(300), "ü@b", "a:b"],
+    ...[
+      "xn--",
+      "a℀b.example",
+      "a\u202eb",
+      `${"a".repeat(64)}.example`,
+      `${"a.".repeat(130)}a`,
+      "ü".repeat(300),
+      "ü@b",
+      "a:b",
+    ],
   ];
   expect(bad.filter((text) => canonicalHost(text) !== undefined)).toEqual([]);
-  expect([`${"a".repeat(63)}.example`, `${"a.".repeat(126)}a`].map((text) => canonicalHost(text)?.kind)).toEqual(["name", "name"]);
+  expect([`${"a".repeat(63)}.example`, `${"a.".repeat(126)}a`].map((text) => canonicalHost(text)?.kind)).toEqual([
+    "name",
+    "name",
+  ]);
 });
 
 test("lists compare the one form; `*.` is for names below, never the apex, and never addresses", () => {

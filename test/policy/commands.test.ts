@@ -1,4 +1,7 @@
-/** The rules about shell commands, on the parsed form: the lists of danger, installing and blocked commands, and ways around them. */
+/**
+ * The rules about shell commands, on the parsed form: the lists of danger, installing and blocked commands, and ways
+ * around them.
+ */
 import { beforeAll, describe, expect, test } from "vitest";
 import { isWithinPreset, PRESET_NAMES, type PresetName } from "../../src/model/people/preset.ts";
 import type { PolicyEngine } from "../../src/policy/policy.ts";
@@ -11,7 +14,10 @@ beforeAll(async () => {
   for (const name of PRESET_NAMES) engines.set(name, await engineOf(presetSources(name)));
 });
 
-/** The rules that decide about the commands of `command`: `deny <rule>`, or what asks, without what asks about every command. */
+/**
+ * The rules that decide about the commands of `command`: `deny <rule>`, or what asks, without what asks about every
+ * command.
+ */
 function decided(preset: PresetName, command: string, engine = engines.get(preset)): readonly string[] {
   const rules = new Set<string>();
   for (const { resource, effect } of shell.analyse({ command })) {
@@ -160,7 +166,8 @@ describe("dependencies come from lock files (Flow §4.2)", () => {
     "composer -n update",
     "deno add x",
   ])("denied: %s", (command) => {
-    for (const preset of ["dev", "autonomous", "meao"] as const) expect(decided(preset, command)[0]).toMatch(/^deny install\./);
+    for (const preset of ["dev", "autonomous", "meao"] as const)
+      expect(decided(preset, command)[0]).toMatch(/^deny install\./);
   });
 
   test.each([
@@ -206,7 +213,9 @@ describe("dependencies come from lock files (Flow §4.2)", () => {
   test("the message names the form that is allowed", async () => {
     const [access] = shell.analyse({ command: "npm install x" });
     if (access?.resource.kind !== "command") throw new Error("a command is named");
-    expect(engines.get("dev")?.evaluate(request({ action: "shell", effect: "exec", resource: access.resource }))).toMatchObject({
+    expect(
+      engines.get("dev")?.evaluate(request({ action: "shell", effect: "exec", resource: access.resource })),
+    ).toMatchObject({
       decision: "deny",
       rationale: "shell_exec_denied",
       message: expect.stringContaining("which runs npm ci"),
@@ -236,9 +245,21 @@ describe("Brio's blocklist", () => {
     ["fdisk x", ["deny brio.blocked-commands"]],
     ["del x", ["deny brio.blocked-commands"]],
     ["sudo ls", ["deny brio.blocked-commands"]],
-    ...["ls | cat", "ls; ls", "ls & ls", "ls $x", "ls `x`", "ls > f", "ls < f", "ls (", "ls )", "ls {", "ls }", "ls 'a|b'", "ls\nls"].map(
-      (command) => [command, ["deny brio.blocked-characters"]] as const,
-    ),
+    ...[
+      "ls | cat",
+      "ls; ls",
+      "ls & ls",
+      "ls $x",
+      "ls `x`",
+      "ls > f",
+      "ls < f",
+      "ls (",
+      "ls )",
+      "ls {",
+      "ls }",
+      "ls 'a|b'",
+      "ls\nls",
+    ].map((command) => [command, ["deny brio.blocked-characters"]] as const),
     ["cat ../x", ["deny brio.blocked-traversal"]],
     ["cat a/../../x", ["deny brio.blocked-traversal"]],
     ["cat '..\\x'", ["deny brio.blocked-traversal"]],
@@ -252,11 +273,11 @@ describe("Brio's blocklist", () => {
   test("an operator's permit lists another program, and lifts none of the blocks", async () => {
     const own = `@id("own.npm") permit (principal, action == Handrail::Action::"shell", resource is Handrail::Command) when { resource.binary == "npm" || resource.name == "rm" };`;
     const engine = await engineOf([...presetSources("brio"), operator(own)]);
-    expect([decided("brio", "npm test", engine), decided("brio", "rm x", engine), decided("brio", "npm test; ls", engine)]).toEqual([
-      [],
-      ["deny brio.blocked-commands"],
-      ["deny brio.blocked-characters"],
-    ]);
+    expect([
+      decided("brio", "npm test", engine),
+      decided("brio", "rm x", engine),
+      decided("brio", "npm test; ls", engine),
+    ]).toEqual([[], ["deny brio.blocked-commands"], ["deny brio.blocked-characters"]]);
   });
 });
 
@@ -282,10 +303,13 @@ describe("the lists word for word, as their authors wrote them", () => {
     expect(decided("meao", "cp x /dev/sda")).toEqual(["danger.disk"]);
   });
 
-  test.each(["rm", "mkfs", "dd", "format", "fdisk", "del", "sudo"])("Brio's `%s` asks, and is denied under brio", (name) => {
-    for (const preset of ["meao", "dev"] as const) expect(decided(preset, `${name} x`)[0]).toMatch(/^danger\./);
-    expect(decided("brio", `${name} x`)).toEqual(["deny brio.blocked-commands"]);
-  });
+  test.each(["rm", "mkfs", "dd", "format", "fdisk", "del", "sudo"])(
+    "Brio's `%s` asks, and is denied under brio",
+    (name) => {
+      for (const preset of ["meao", "dev"] as const) expect(decided(preset, `${name} x`)[0]).toMatch(/^danger\./);
+      expect(decided("brio", `${name} x`)).toEqual(["deny brio.blocked-commands"]);
+    },
+  );
 
   test.each([..."|;&$`><(){}"])("Brio's character %s is denied under brio, quoted or not", (character) => {
     for (const command of [`ls x${character}y`, `ls 'x${character}y'`]) {
@@ -309,10 +333,18 @@ describe("the lists word for word, as their authors wrote them", () => {
 });
 
 test("reader runs nothing, dangerous or not", () => {
-  for (const command of ["ls", "rm x", "$x", "npm ci"]) expect(decided("reader", command)).toEqual(["deny DEFAULT_DENY"]);
+  for (const command of ["ls", "rm x", "$x", "npm ci"])
+    expect(decided("reader", command)).toEqual(["deny DEFAULT_DENY"]);
 });
 
 test("a client may choose a preset only where it is known to allow no more", () => {
   const within = PRESET_NAMES.map((preset) => PRESET_NAMES.filter((limit) => isWithinPreset(preset, limit)).join(" "));
-  expect(within).toEqual(["reader dev autonomous meao brio open", "dev open", "dev autonomous open", "meao open", "brio open", "open"]);
+  expect(within).toEqual([
+    "reader dev autonomous meao brio open",
+    "dev open",
+    "dev autonomous open",
+    "meao open",
+    "brio open",
+    "open",
+  ]);
 });

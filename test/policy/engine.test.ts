@@ -23,8 +23,16 @@ describe("deciding", () => {
 
   test("a matching permit allows; what it does not name stays denied", async () => {
     const engine = await engineOf([operator(PERMIT_READ)]);
-    expect(engine.evaluate(request())).toEqual({ decision: "allow", permits: ["own.read"], obligations: [], waived: [] });
-    expect(engine.evaluate(request({ action: "write_file", effect: "write" }))).toMatchObject({ decision: "deny", ruleId: "DEFAULT_DENY" });
+    expect(engine.evaluate(request())).toEqual({
+      decision: "allow",
+      permits: ["own.read"],
+      obligations: [],
+      waived: [],
+    });
+    expect(engine.evaluate(request({ action: "write_file", effect: "write" }))).toMatchObject({
+      decision: "deny",
+      ruleId: "DEFAULT_DENY",
+    });
   });
 
   test("a forbid wins over permits and over `@waives`, and names itself", async () => {
@@ -45,7 +53,9 @@ describe("deciding", () => {
 
   test("a denial carries the policy's rationale and message", async () => {
     const engine = await engineOf([
-      operator(`@id("own.no") @rationale("not_today") @message("come back tomorrow") forbid (principal, action, resource);`),
+      operator(
+        `@id("own.no") @rationale("not_today") @message("come back tomorrow") forbid (principal, action, resource);`,
+      ),
     ]);
     expect(engine.evaluate(request())).toEqual({
       decision: "deny",
@@ -58,7 +68,9 @@ describe("deciding", () => {
   });
 
   test("the action's groups hold, and an action is in no other group", async () => {
-    const engine = await engineOf([operator(`@id("own.write") permit (principal, action in Handrail::Action::"write", resource);`)]);
+    const engine = await engineOf([
+      operator(`@id("own.write") permit (principal, action in Handrail::Action::"write", resource);`),
+    ]);
     expect(engine.evaluate(request({ action: "edit_file", effect: "write" })).decision).toBe("allow");
     expect(engine.evaluate(request({ action: "shell", effect: "write" })).decision).toBe("deny");
   });
@@ -70,8 +82,9 @@ describe("deciding", () => {
       ),
     ]);
     const push = (args: Readonly<Record<string, unknown>>) =>
-      engine.evaluate(request({ action: "git_push", effect: "network", resource: { kind: "git_ref", ref: "main" }, arguments: args }))
-        .decision;
+      engine.evaluate(
+        request({ action: "git_push", effect: "network", resource: { kind: "git_ref", ref: "main" }, arguments: args }),
+      ).decision;
     expect([push({}), push({ confirm: false }), push({ confirm: true }), push({ confirm: true, force: 1 })]).toEqual([
       "allow",
       "allow",
@@ -92,7 +105,9 @@ describe("what cannot be judged is denied", () => {
       entities: [],
     });
     expect(answer.type === "success" && answer.response.decision).toBe("allow");
-    expect(answer.type === "success" && answer.response.diagnostics.errors.map((error) => error.policyId)).toEqual(["own.overflow"]);
+    expect(answer.type === "success" && answer.response.diagnostics.errors.map((error) => error.policyId)).toEqual([
+      "own.overflow",
+    ]);
   });
 
   test("a forbid that fails denies and is named", async () => {
@@ -110,7 +125,11 @@ describe("what cannot be judged is denied", () => {
 
   test("a permit that fails denies even if another permit matches", async () => {
     const engine = await engineOf([operator(`${PERMIT_READ}\n${OVERFLOWS.replace("forbid", "permit")}`)]);
-    expect(engine.evaluate(request({ context: LATE }))).toMatchObject({ decision: "deny", cause: "error", ruleId: "own.overflow" });
+    expect(engine.evaluate(request({ context: LATE }))).toMatchObject({
+      decision: "deny",
+      cause: "error",
+      ruleId: "own.overflow",
+    });
   });
 
   test.each([
@@ -118,14 +137,20 @@ describe("what cannot be judged is denied", () => {
     ["a canonical action that is not registered", request({ action: "git:bisect" })],
     ["the name of a group", request({ action: "read" })],
     ["an unknown role", request({ role: "root" })],
-    ["a kind of resource that the action does not declare", request({ action: "git_push", effect: "network", resource: file() })],
+    [
+      "a kind of resource that the action does not declare",
+      request({ action: "git_push", effect: "network", resource: file() }),
+    ],
     ["a time that is no whole number", request({ context: { time: 1.5 } })],
     ["a path with a lone surrogate", request({ resource: file("own", "a\ud800") })],
     [
       "an argument of the wrong type",
       request({ action: "git_push", resource: { kind: "git_ref", ref: "x" }, arguments: { confirm: "yes" } }),
     ],
-    ["an argument that is no scalar", request({ action: "git_push", resource: { kind: "git_ref", ref: "x" }, arguments: { confirm: {} } })],
+    [
+      "an argument that is no scalar",
+      request({ action: "git_push", resource: { kind: "git_ref", ref: "x" }, arguments: { confirm: {} } }),
+    ],
   ])("%s is denied although a policy permits everything", async (_, asked) => {
     const engine = await engineOf([operator(`@id("own.all") permit (principal, action, resource);`)]);
     expect(engine.evaluate(request()).decision).toBe("allow");
@@ -154,11 +179,11 @@ describe("what cannot be judged is denied", () => {
   test("two engines do not see each other's policies", async () => {
     const open = await engineOf([operator(`@id("own.all") permit (principal, action, resource);`)]);
     const closed = await engineOf([]);
-    expect([open.evaluate(request()).decision, closed.evaluate(request()).decision, open.evaluate(request()).decision]).toEqual([
-      "allow",
-      "deny",
-      "allow",
-    ]);
+    expect([
+      open.evaluate(request()).decision,
+      closed.evaluate(request()).decision,
+      open.evaluate(request()).decision,
+    ]).toEqual(["allow", "deny", "allow"]);
   });
 });
 
@@ -224,7 +249,9 @@ describe("obligations", () => {
   });
 
   test("a waiver ending in `*` names every id with that beginning", async () => {
-    const engine = await engineOf([operator(`${TEXT}\n@id("own.trust") @waives("own.*") permit (principal, action, resource);`)]);
+    const engine = await engineOf([
+      operator(`${TEXT}\n@id("own.trust") @waives("own.*") permit (principal, action, resource);`),
+    ]);
     expect(engine.evaluate(request({ capabilityObligations: SHELL }))).toMatchObject({ obligations: SHELL });
   });
 
@@ -234,7 +261,11 @@ describe("obligations", () => {
       const verdict = engine.evaluate(asked);
       return verdict.decision === "allow" ? verdict.obligations.length : -1;
     };
-    expect([obligations(request()), obligations(request({ capabilityObligations: SHELL })), obligations(request())]).toEqual([0, 2, 0]);
+    expect([
+      obligations(request()),
+      obligations(request({ capabilityObligations: SHELL })),
+      obligations(request()),
+    ]).toEqual([0, 2, 0]);
     expect(engine.statistics()).toMatchObject({ hits: 2, misses: 1 });
   });
 });

@@ -8,7 +8,8 @@ import { exampleInputs } from "../../src/server/policy/policies.ts";
 import { formatFailure, requireExamples, runExamples } from "../../src/server/policy/policy-examples.ts";
 import { testPresets } from "../../src/server/policy/policy-test.ts";
 
-const problemsOf = async (text: string) => (await parseExamples([{ name: "own.test.yaml", text }])).problems.map(formatProblem);
+const problemsOf = async (text: string) =>
+  (await parseExamples([{ name: "own.test.yaml", text }])).problems.map(formatProblem);
 
 describe("a file of examples", () => {
   test.each([
@@ -22,7 +23,11 @@ describe("a file of examples", () => {
     ["has a wrong effect", "- deny: shell\n  effect: run\n", /^own\.test\.yaml:2:11: .*effect/],
     ["has an unknown preset", "- deny: shell\n  preset: lax\n", /^own\.test\.yaml:2:11: .*preset/],
     ["has an unknown obligation", "- allow: shell\n  obligations: [asks]\n", /^own\.test\.yaml:2:17: .*obligations\.0/],
-    ["says what is touched twice", "- deny: shell\n  arguments: {}\n  effect: read\n", /leave `resource` and `effect` out/],
+    [
+      "says what is touched twice",
+      "- deny: shell\n  arguments: {}\n  effect: read\n",
+      /leave `resource` and `effect` out/,
+    ],
     ["wants obligations of a denial", "- deny: shell\n  obligations: [ask]\n", /leave `obligations` out/],
     ["has a resource of no kind", "- deny: shell\n  resource: { path: a }\n", /^own\.test\.yaml:2:/],
     ["is half of a surrogate pair", `- deny: "\ud800"\n`, /UTF-8/],
@@ -75,7 +80,10 @@ const outcome = async (example: string, settings?: string) => {
 
 describe("an example", () => {
   test.each([
-    ["- deny: read_file\n  arguments: { path: docs/a }\n  by: own.no-docs\n", "kept dev: denied by own.no-docs (policy)"],
+    [
+      "- deny: read_file\n  arguments: { path: docs/a }\n  by: own.no-docs\n",
+      "kept dev: denied by own.no-docs (policy)",
+    ],
     ["- deny: read_file\n  arguments: { path: docs/a }\n  by: other\n", "failed dev: denied by own.no-docs (policy)"],
     ["- allow: read_file\n  arguments: { path: docs/a }\n", "failed dev: denied by own.no-docs (policy)"],
     ["- allow: read_file\n  arguments: { path: src/a }\n  by: dev.read-files\n", "kept dev: allowed by dev.read-files"],
@@ -88,14 +96,23 @@ describe("an example", () => {
       "- allow: write_file\n  arguments: { path: CLAUDE.md, content: '' }\n  obligations: [ask]\n",
       "kept dev: allowed by dev.write-protected, needing ask dev.write-protected",
     ],
-    ["- allow: read_file\n  arguments: { path: src/a }\n  obligations: [ask]\n", "failed dev: allowed by dev.read-files"],
+    [
+      "- allow: read_file\n  arguments: { path: src/a }\n  obligations: [ask]\n",
+      "failed dev: allowed by dev.read-files",
+    ],
     ["- deny: read_file\n  arguments: { path: ../a }\n  by: INV-0007\n", "kept dev: denied by INV-0007 (workspace)"],
     [
       "- deny: read_file\n  arguments: { path: a, nonsense: 1 }\n",
       "failed dev: not judged: SCHEMA:read_file (call) refuses the example itself: the arguments do not fit `read_file`: `nonsense`: unknown property",
     ],
-    ["- deny: read_file\n  arguments: { path: a, nonsense: 1 }\n  by: SCHEMA:read_file\n", "kept dev: denied by SCHEMA:read_file (call)"],
-    ["- allow: read_file\n  arguments: { path: src/a }\n  preset: reader\n", "kept reader: allowed by reader.read-files"],
+    [
+      "- deny: read_file\n  arguments: { path: a, nonsense: 1 }\n  by: SCHEMA:read_file\n",
+      "kept dev: denied by SCHEMA:read_file (call)",
+    ],
+    [
+      "- allow: read_file\n  arguments: { path: src/a }\n  preset: reader\n",
+      "kept reader: allowed by reader.read-files",
+    ],
     [
       "- deny: read_file\n  role: auditor\n  arguments: { path: a }\n",
       "failed dev: not judged: the role `auditor` is not defined in handrail.yaml",
@@ -105,7 +122,10 @@ describe("an example", () => {
       "- deny: system_ctl\n  arguments: { command: ls }\n",
       "failed dev: not judged: no tool `system_ctl` is registered that could say what its arguments touch; name the `resource` instead",
     ],
-    ["- deny: read_file\n  arguments: { path: a }\n  zone: secret\n  by: ZONE:secret\n", "kept dev: denied by ZONE:secret (workspace)"],
+    [
+      "- deny: read_file\n  arguments: { path: a }\n  zone: secret\n  by: ZONE:secret\n",
+      "kept dev: denied by ZONE:secret (workspace)",
+    ],
   ])("%j: %s", async (example, expected) => {
     expect(await outcome(example)).toEqual([expected]);
   });
@@ -114,7 +134,8 @@ describe("an example", () => {
     const write = (content: string) => `- allow: write_file\n  arguments: { path: src/a, content: "${content}" }\n`;
     const asks = "failed dev: allowed by dev.write-own, needing ask FC:secret-write";
     expect(await outcome(write(["AKIA", "Z7QK3LMN", "2PXWRTV4"].join("")))).toEqual([asks]);
-    const rule = '{ id: acme, kind: definite, keywords: [acme_], expression: "acme_[0-9]{8}", examples: { secret: [acme_12345670] } }';
+    const rule =
+      '{ id: acme, kind: definite, keywords: [acme_], expression: "acme_[0-9]{8}", examples: { secret: [acme_12345670] } }';
     expect(await outcome(write("acme_48151623"))).toEqual(["kept dev: allowed by dev.write-own"]);
     expect(await outcome(write("acme_48151623"), `redaction: { rules: [${rule}] }\n`)).toEqual([asks]);
   });
@@ -122,14 +143,20 @@ describe("an example", () => {
   test("sees the zones and the preset of the operator's settings", async () => {
     const read = "- deny: read_file\n  arguments: { path: keys/a }\n  by: ZONE:secret\n";
     expect(await outcome(read)).toEqual(["failed dev: allowed by dev.read-files"]);
-    expect(await outcome(read, "preset: reader\nfiles: { secret: [keys] }\n")).toEqual(["kept reader: denied by ZONE:secret (workspace)"]);
+    expect(await outcome(read, "preset: reader\nfiles: { secret: [keys] }\n")).toEqual([
+      "kept reader: denied by ZONE:secret (workspace)",
+    ]);
     const grant = "workspaces: [{ path: /srv/shop, files: { secret: [keys] } }]\n";
-    expect(await outcome(`${read}  workspace: /srv/shop\n`, grant)).toEqual(["kept dev: denied by ZONE:secret (workspace)"]);
+    expect(await outcome(`${read}  workspace: /srv/shop\n`, grant)).toEqual([
+      "kept dev: denied by ZONE:secret (workspace)",
+    ]);
     expect(await outcome(`${read}  workspace: /srv/other\n`, grant)).toEqual(["failed dev: allowed by dev.read-files"]);
   });
 
   test("that fails is told with its place, what was expected and what was found", async () => {
-    const { inputs, report } = await reportOf("# first\n- deny: read_file\n  arguments: { path: src/a }\n  by: own.no-docs\n");
+    const { inputs, report } = await reportOf(
+      "# first\n- deny: read_file\n  arguments: { path: src/a }\n  by: own.no-docs\n",
+    );
     expect(report.results.map(formatFailure)).toEqual([
       'policy/own.test.yaml:2:3: `read_file` {"arguments":{"path":"src/a"}} by role `dev` under preset `dev` should be denied by own.no-docs, but is allowed by dev.read-files',
     ]);

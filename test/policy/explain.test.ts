@@ -31,19 +31,30 @@ describe("explaining", () => {
   });
 
   test("a forbidden call names the forbid and the permits it beat, and offers no permit", async () => {
-    const engine = await engineOf([...presetSources("dev"), operator(`@id("own.all") permit (principal, action, resource);`)]);
+    const engine = await engineOf([
+      ...presetSources("dev"),
+      operator(`@id("own.all") permit (principal, action, resource);`),
+    ]);
     const explanation = explain(engine, request({ resource: file("secret", ".env") }));
     expect(explanation.decidedBy).toEqual(["base.secret-zone"]);
-    expect(explanation.matching.map(({ id, effect }) => `${effect} ${id}`)).toEqual(["forbid base.secret-zone", "permit own.all"]);
+    expect(explanation.matching.map(({ id, effect }) => `${effect} ${id}`)).toEqual([
+      "forbid base.secret-zone",
+      "permit own.all",
+    ]);
     expect(explanation.narrowestPermit).toBeUndefined();
   });
 
   test("a failing policy is named as failed", async () => {
     const engine = await engineOf([
-      operator(`@id("own.overflow") forbid (principal, action, resource) when { context.time * 9007199254740991 < 0 };`),
+      operator(
+        `@id("own.overflow") forbid (principal, action, resource) when { context.time * 9007199254740991 < 0 };`,
+      ),
     ]);
     const explanation = explain(engine, request({ context: { time: Number.MAX_SAFE_INTEGER } }));
-    expect(explanation).toMatchObject({ decidedBy: ["own.overflow"], matching: [{ id: "own.overflow", outcome: "failed" }] });
+    expect(explanation).toMatchObject({
+      decidedBy: ["own.overflow"],
+      matching: [{ id: "own.overflow", outcome: "failed" }],
+    });
     expect(explanation.narrowestPermit).toBeUndefined();
   });
 
@@ -78,7 +89,12 @@ describe("the narrowest permit", () => {
 
   test("of a command allows it fed, started and understood as it was, and no other way", async () => {
     const sh = (beside: Parameters<typeof commandOf>[1]) =>
-      request({ action: "shell", effect: "exec", resource: commandOf(["sh"], beside), context: { call: `{"command":"sh"}` } });
+      request({
+        action: "shell",
+        effect: "exec",
+        resource: commandOf(["sh"], beside),
+        context: { call: `{"command":"sh"}` },
+      });
     const WAYS = [
       {},
       { inputFrom: ["curl"] },
@@ -97,10 +113,17 @@ describe("the narrowest permit", () => {
 
   test("of a command holds for one call alone, and there is none for a call without a name", async () => {
     const sh = (call?: string) =>
-      request({ action: "shell", effect: "exec", resource: commandOf(["sh"]), ...(call !== undefined && { context: { call } }) });
+      request({
+        action: "shell",
+        effect: "exec",
+        resource: commandOf(["sh"]),
+        ...(call !== undefined && { context: { call } }),
+      });
     const text = explain(await engineOf([]), sh(`{"command":"sh < a"}`)).narrowestPermit ?? "";
     const engine = await engineOf([operator(text)]);
-    const calls = [`{"command":"sh < a"}`, `{"command":"sh < b"}`, "?", ""].map((call) => engine.evaluate(sh(call)).decision);
+    const calls = [`{"command":"sh < a"}`, `{"command":"sh < b"}`, "?", ""].map(
+      (call) => engine.evaluate(sh(call)).decision,
+    );
     expect(calls).toEqual(["allow", "deny", "deny", "deny"]);
     for (const call of ["?", undefined]) expect(explain(await engineOf([]), sh(call)).narrowestPermit).toBeUndefined();
     expect([exceptionFor(sh("?")), exceptionFor(sh(`{"command":"sh < a"}`))]).toEqual([
@@ -124,7 +147,12 @@ describe("the narrowest permit", () => {
     const empty = await engineOf([]);
     await fc.assert(
       fc.asyncProperty(resource, async (one) => {
-        const denied = request({ action: "everywhere", effect: "exec", resource: one, context: { call: JSON.stringify(one) } });
+        const denied = request({
+          action: "everywhere",
+          effect: "exec",
+          resource: one,
+          context: { call: JSON.stringify(one) },
+        });
         const text = explain(empty, denied).narrowestPermit ?? "";
         const engine = await engineOf([operator(text)]);
         expect(engine.policies).toHaveLength(1);

@@ -1,6 +1,6 @@
 /**
- * Programs inside of programs: a permit by a program's name covers plain use only. Each call is judged under a permit that names its
- * program and lifts whatever would ask about it, so that only the mark of the call stands against it.
+ * Programs inside of programs: a permit by a program's name covers plain use only. Each call is judged under a permit
+ * that names its program and lifts whatever would ask about it, so that only the mark of the call stands against it.
  */
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -34,7 +34,9 @@ async function outcomes(preset: PresetName, lines: readonly string[]): Promise<r
     const verdicts = shell
       .analyse({ command })
       .filter(({ resource }) => resource.kind === "command")
-      .map(({ resource, effect }) => engine.evaluate(request({ action: "shell", effect, resource: resource as never })));
+      .map(({ resource, effect }) =>
+        engine.evaluate(request({ action: "shell", effect, resource: resource as never })),
+      );
     if (verdicts.some(({ decision }) => decision === "deny")) return "denied";
     const asks = verdicts.some(
       (verdict) => verdict.decision === "allow" && verdict.obligations.some(({ obligation }) => obligation === "ask"),
@@ -75,9 +77,17 @@ test("the reason names the part of the call, in the list's words alone", () => {
   const reasons = (command: string) =>
     shell
       .analyse({ command })
-      .flatMap(({ resource }) => (resource.kind === "command" && resource.binary !== "?" ? (resource.reasons ?? []) : []));
-  expect(reasons("tar xf a.tar --to-comm 'rm -rf $HOME'")).toEqual(["`tar --to-command` starts another program (tar(1))"]);
-  expect(reasons("curl --engine ./secret.so https://x")).toEqual(["`curl --engine` loads a library or plug-in (curl(1))"]);
-  expect(reasons("sqlite3 db '.shell id'")).toEqual(["`sqlite3 a command such as .shell` starts another program (sqlite3(1))"]);
+      .flatMap(({ resource }) =>
+        resource.kind === "command" && resource.binary !== "?" ? (resource.reasons ?? []) : [],
+      );
+  expect(reasons("tar xf a.tar --to-comm 'rm -rf $HOME'")).toEqual([
+    "`tar --to-command` starts another program (tar(1))",
+  ]);
+  expect(reasons("curl --engine ./secret.so https://x")).toEqual([
+    "`curl --engine` loads a library or plug-in (curl(1))",
+  ]);
+  expect(reasons("sqlite3 db '.shell id'")).toEqual([
+    "`sqlite3 a command such as .shell` starts another program (sqlite3(1))",
+  ]);
   expect(reasons("tar xf a.tar")).toEqual([]);
 });

@@ -16,7 +16,13 @@ test("the examples of the guide are valid", async () => {
   const notes = await parseSkill({ name: "skills/release-notes.yaml", text: skill }, compileInputSchema);
   const problem = (path: string) => notes.tools.get("write_file")?.problemOf({ path, content: "" })?.kind;
   expect([problem("docs/releases/1.2.md"), problem("docs/releases/1.2.txt")]).toEqual([undefined, "failed"]);
-  const { requiresApproval, requiresArming } = await parseToolSpec({ name: "tools/a.json", text: spec }, compileInputSchema);
+  const { requiresApproval, requiresArming } = await parseToolSpec(
+    { name: "tools/a.json", text: spec },
+    compileInputSchema,
+  );
   expect([requiresApproval, requiresArming]).toEqual([true, true]);
-  expect(["read_file", "delete_file"].map(parseToolPolicy({ name: "policy.json", text: policy }).allows)).toEqual([true, false]);
+  expect(["read_file", "delete_file"].map(parseToolPolicy({ name: "policy.json", text: policy }).allows)).toEqual([
+    true,
+    false,
+  ]);
 });

@@ -22,7 +22,10 @@ const example = z.strictObject({
   effect: z.enum(EFFECT_CLASSES).optional(),
   resource: z
     .union([
-      z.strictObject({ path: z.string().optional(), zone: z.enum(["own", "protected", "shared", "managed", "secret"]).optional() }),
+      z.strictObject({
+        path: z.string().optional(),
+        zone: z.enum(["own", "protected", "shared", "managed", "secret"]).optional(),
+      }),
       resourceSchema,
     ])
     .default({}),
@@ -62,16 +65,19 @@ describe.each(examples)("$heading", ({ text, requests }) => {
       roles: [...ROLES, "auditor"],
     });
     expect(engine.warnings).toEqual([]);
-    for (const one of requests) expect(decided(engine.evaluate(requestOf(one))), JSON.stringify(one)).toEqual(promised(one));
+    for (const one of requests)
+      expect(decided(engine.evaluate(requestOf(one))), JSON.stringify(one)).toEqual(promised(one));
     engine.dispose();
   });
 });
 
 /** Examples as they stand beside a policy: the Cedar block, its requests, then the sidecar. */
-const sidecars = [...guide.matchAll(/```cedar\n([^`]*)```\n\n```json\n[^`]*```\n\n```yaml\n([^`]*)```/g)].map((found) => ({
-  policy: found[1] ?? "",
-  text: found[2] ?? "",
-}));
+const sidecars = [...guide.matchAll(/```cedar\n([^`]*)```\n\n```json\n[^`]*```\n\n```yaml\n([^`]*)```/g)].map(
+  (found) => ({
+    policy: found[1] ?? "",
+    text: found[2] ?? "",
+  }),
+);
 
 /** Settings as they stand in handrail.yaml: every other block of YAML. */
 const settingsBlocks = [...guide.matchAll(/```yaml\n([^`]*)```/g)]
@@ -134,9 +140,11 @@ test("every annotation, entity and context attribute that exists is named in the
   const names = ["@id", "@message", "@rationale", "@ask", "@arm", "@stage", "@waives"];
   const entities = ["Session", "Role", "File", "Tool", "Host", "Command", "GitRef", "Model", "Package", "Artifact"];
   const attributes = ["effect", "tool", "armed", "trust", "dataClass", "network", "time", "arguments"];
-  const missing = [...names, ...entities.map((name) => `\`${name}\``), ...attributes.map((name) => `| \`${name}\``)].filter(
-    (name) => !guide.includes(name),
-  );
+  const missing = [
+    ...names,
+    ...entities.map((name) => `\`${name}\``),
+    ...attributes.map((name) => `| \`${name}\``),
+  ].filter((name) => !guide.includes(name));
   expect(missing).toEqual([]);
 });
 
@@ -152,7 +160,8 @@ function requestOf(one: Example) {
       ...(one.context.trust === undefined ? {} : { trust: one.context.trust }),
       ...(one.context.time === undefined ? {} : { time: one.context.time }),
     },
-    capabilityObligations: one.capability === undefined ? [] : [{ obligation: one.capability, ruleId: `CAPABILITY:${action}` }],
+    capabilityObligations:
+      one.capability === undefined ? [] : [{ obligation: one.capability, ruleId: `CAPABILITY:${action}` }],
   });
 }
 

@@ -65,36 +65,39 @@ describe("admitting", () => {
     const long = "a".repeat(MAX_PATH_LEN);
     expect(admitted([["", "a".repeat(MAX_PATH_LEN + 1)]], ["", "a", `${long}a`])).toEqual([]);
     expect(admitted([["**"]], [long, `${long}a`])).toEqual([long]);
-    expect(unusableDimensions(scope({ readPaths: [["src/**"]], writePaths: [["ok"], [""]], tools: [[""]] }))).toEqual(["writePaths"]);
+    expect(unusableDimensions(scope({ readPaths: [["src/**"]], writePaths: [["ok"], [""]], tools: [[""]] }))).toEqual([
+      "writePaths",
+    ]);
   });
 
   test("everything but paths is exact, or `*` for any", () => {
     for (const dimension of LEASE_DIMENSIONS.filter((name) => !name.endsWith("Paths") && name !== "hosts")) {
-      expect(admitted([["read_file", "a*"]], ["read_file", "read_fil", "abc", "a*"], dimension)).toEqual(["read_file", "a*"]);
+      expect(admitted([["read_file", "a*"]], ["read_file", "read_fil", "abc", "a*"], dimension)).toEqual([
+        "read_file",
+        "a*",
+      ]);
       expect(admitted([["*"]], ["read_file", "a/b", ""], dimension)).toEqual(["read_file", "a/b", ""]);
     }
   });
 
   test("hosts are matched without case, by name or by everything below one", () => {
-    expect(admitted([["Good.example"]], ["good.example", "GOOD.EXAMPLE.", "a.good.example", "xgood.example"], "hosts")).toEqual([
-      "good.example",
-      "GOOD.EXAMPLE.",
-    ]);
-    expect(admitted([["*.good.example"]], ["good.example", "a.good.example", "a.b.good.example", "xgood.example"], "hosts")).toEqual([
-      "a.good.example",
-      "a.b.good.example",
-    ]);
+    expect(
+      admitted([["Good.example"]], ["good.example", "GOOD.EXAMPLE.", "a.good.example", "xgood.example"], "hosts"),
+    ).toEqual(["good.example", "GOOD.EXAMPLE."]);
+    expect(
+      admitted([["*.good.example"]], ["good.example", "a.good.example", "a.b.good.example", "xgood.example"], "hosts"),
+    ).toEqual(["a.good.example", "a.b.good.example"]);
     expect(admitted([["*."]], ["good.example", "good.example.", ""], "hosts")).toEqual([]);
   });
 
   test("scopes are judged by themselves: a second one with other lists is not mistaken for the first", () => {
     const [first, second] = [scope({ tools: [["a"]] }), scope({ tools: [["b"]] })];
-    expect([admits(first, "tools", "a"), admits(second, "tools", "a"), admits(first, "tools", "a"), admits(second, "tools", "b")]).toEqual([
-      true,
-      false,
-      true,
-      true,
-    ]);
+    expect([
+      admits(first, "tools", "a"),
+      admits(second, "tools", "a"),
+      admits(first, "tools", "a"),
+      admits(second, "tools", "b"),
+    ]).toEqual([true, false, true, true]);
   });
 });
 
@@ -117,13 +120,16 @@ const budgets: fc.Arbitrary<LeaseBudget> = fc.record(
   { calls: amount, durationMs: amount, bytes: amount, tokens: amount, costMicros: amount },
   { requiredKeys: [] },
 );
-const table = (of: LeaseScope) => LEASE_DIMENSIONS.map((dimension) => VALUES.map((value) => admits(of, dimension, value)));
+const table = (of: LeaseScope) =>
+  LEASE_DIMENSIONS.map((dimension) => VALUES.map((value) => admits(of, dimension, value)));
 
 describe("the meet", () => {
   test("admits exactly what both admit", () => {
     fc.assert(
       fc.property(scopes, scopes, (left, right) => {
-        const both = table(left).map((row, index) => row.map((yes, column) => yes && table(right)[index]?.[column] === true));
+        const both = table(left).map((row, index) =>
+          row.map((yes, column) => yes && table(right)[index]?.[column] === true),
+        );
         expect(table(meetScopes(left, right))).toEqual(both);
       }),
     );
@@ -150,7 +156,11 @@ describe("the meet", () => {
   });
 
   test("of budgets takes the lesser of each; absent is unlimited", () => {
-    expect(meetBudgets({ calls: 3, bytes: 0 }, { calls: 2, bytes: 9, tokens: 4 })).toEqual({ calls: 2, bytes: 0, tokens: 4 });
+    expect(meetBudgets({ calls: 3, bytes: 0 }, { calls: 2, bytes: 9, tokens: 4 })).toEqual({
+      calls: 2,
+      bytes: 0,
+      tokens: 4,
+    });
     expect(meetBudgets({}, {})).toEqual({});
     fc.assert(
       fc.property(budgets, budgets, budgets, (a, b, c) => {
@@ -163,7 +173,13 @@ describe("the meet", () => {
 });
 
 describe("deriving", () => {
-  const parent: Lease = { id: "lea_p", scope: UNRESTRICTED_SCOPE, budget: { calls: 10 }, createdAtMs: 0, expiresAtMs: 1000 };
+  const parent: Lease = {
+    id: "lea_p",
+    scope: UNRESTRICTED_SCOPE,
+    budget: { calls: 10 },
+    createdAtMs: 0,
+    expiresAtMs: 1000,
+  };
   const wish = {
     id: "lea_c",
     scope: scope({ tools: [["read_file"]] }),
@@ -206,7 +222,9 @@ describe("deriving", () => {
             .filter((yes, index) => yes && table(above.scope).flat()[index] === false);
           expect(wider).toEqual([]);
           for (const member of ["calls", "durationMs", "bytes", "tokens", "costMicros"] as const) {
-            expect(below.budget[member] ?? Number.POSITIVE_INFINITY).toBeLessThanOrEqual(above.budget[member] ?? Number.POSITIVE_INFINITY);
+            expect(below.budget[member] ?? Number.POSITIVE_INFINITY).toBeLessThanOrEqual(
+              above.budget[member] ?? Number.POSITIVE_INFINITY,
+            );
           }
           above = below;
         }

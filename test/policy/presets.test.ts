@@ -7,7 +7,16 @@ import { commandOf } from "../../src/model/place/command.ts";
 import type { Zone } from "../../src/model/place/zone.ts";
 import { checkPolicies } from "../../src/policy/check.ts";
 import type { PolicyEngine, PolicyResource } from "../../src/policy/policy.ts";
-import { ACTIONS, engineOf, file, operator, presetSources, type RequestParts, ROLES, request } from "../support/policy-fixtures.ts";
+import {
+  ACTIONS,
+  engineOf,
+  file,
+  operator,
+  presetSources,
+  type RequestParts,
+  ROLES,
+  request,
+} from "../support/policy-fixtures.ts";
 
 const engines = new Map<PresetName, PolicyEngine>();
 beforeAll(async () => {
@@ -18,7 +27,9 @@ beforeAll(async () => {
 function answer(preset: PresetName, parts: RequestParts): string {
   const verdict = engines.get(preset)?.evaluate(request(parts));
   if (verdict?.decision !== "allow") return "-";
-  return verdict.obligations.length === 0 ? "ok" : [...new Set(verdict.obligations.map((due) => due.obligation))].sort().join("+");
+  return verdict.obligations.length === 0
+    ? "ok"
+    : [...new Set(verdict.obligations.map((due) => due.obligation))].sort().join("+");
 }
 
 function denial(preset: PresetName, parts: RequestParts): string | undefined {
@@ -42,7 +53,17 @@ const NOTHING = "- - - - -";
 /** A line per cell above; five zones in a line: own, protected, shared, managed, secret. */
 const CONTRIBUTORS: Readonly<Record<PresetName, readonly string[]>> = {
   reader: ["ok ok ok - -", "ok ok ok - -", NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING],
-  dev: ["ok ok ok - -", "ok ok ok - -", "ok ask - - -", "ok ask - - -", "ok - - - -", "stage stage - - -", NOTHING, NOTHING, NOTHING],
+  dev: [
+    "ok ok ok - -",
+    "ok ok ok - -",
+    "ok ask - - -",
+    "ok ask - - -",
+    "ok - - - -",
+    "stage stage - - -",
+    NOTHING,
+    NOTHING,
+    NOTHING,
+  ],
   autonomous: [
     "ok ok ok - -",
     "ok ok ok - -",
@@ -54,9 +75,39 @@ const CONTRIBUTORS: Readonly<Record<PresetName, readonly string[]>> = {
     NOTHING,
     NOTHING,
   ],
-  meao: ["ok ok ok - -", "ok ok ok - -", "ok ask - - -", "ok ask - - -", "ok - - - -", "ok - - - -", NOTHING, NOTHING, NOTHING],
-  brio: ["ok ok ok - -", "ok ok ok - -", "ok ask - - -", "ok ask - - -", "ok - - - -", "ok - - - -", NOTHING, NOTHING, NOTHING],
-  open: ["ok ok ok - -", "ok ok ok - -", "ok ok - - -", "ok ok - - -", "ok ok - - -", "ok ok - - -", "ok ok - - -", NOTHING, "ok ok - - -"],
+  meao: [
+    "ok ok ok - -",
+    "ok ok ok - -",
+    "ok ask - - -",
+    "ok ask - - -",
+    "ok - - - -",
+    "ok - - - -",
+    NOTHING,
+    NOTHING,
+    NOTHING,
+  ],
+  brio: [
+    "ok ok ok - -",
+    "ok ok ok - -",
+    "ok ask - - -",
+    "ok ask - - -",
+    "ok - - - -",
+    "ok - - - -",
+    NOTHING,
+    NOTHING,
+    NOTHING,
+  ],
+  open: [
+    "ok ok ok - -",
+    "ok ok ok - -",
+    "ok ok - - -",
+    "ok ok - - -",
+    "ok ok - - -",
+    "ok ok - - -",
+    "ok ok - - -",
+    NOTHING,
+    "ok ok - - -",
+  ],
 };
 
 function expected(preset: PresetName, role: string): readonly string[] {
@@ -68,21 +119,29 @@ function expected(preset: PresetName, role: string): readonly string[] {
 }
 
 describe("every role × zone × effect", () => {
-  test.each(PRESET_NAMES.flatMap((preset) => ROLES.map((role) => [preset, role] as const)))("preset %s, role %s", (preset, role) => {
-    const seen = CELLS.map(([action, effect]) =>
-      ZONES.map((zone) => answer(preset, { role, action, effect, resource: file(zone) })).join(" "),
-    );
-    expect(seen).toEqual(expected(preset, role));
-  });
+  test.each(PRESET_NAMES.flatMap((preset) => ROLES.map((role) => [preset, role] as const)))(
+    "preset %s, role %s",
+    (preset, role) => {
+      const seen = CELLS.map(([action, effect]) =>
+        ZONES.map((zone) => answer(preset, { role, action, effect, resource: file(zone) })).join(" "),
+      );
+      expect(seen).toEqual(expected(preset, role));
+    },
+  );
 });
 
 describe("fixed rules", () => {
-  test.each(PRESET_NAMES)("preset %s: secret, managed and unknown zones and shared writes name their rule", (preset) => {
-    expect(denial(preset, { resource: file("secret") })).toBe("base.secret-zone");
-    expect(denial(preset, { resource: file("managed") })).toBe("base.managed-zone");
-    expect(denial(preset, { resource: file("shared"), action: "write_file", effect: "write" })).toBe("base.shared-read-only");
-    expect(denial(preset, { resource: file("elsewhere" as Zone) })).toBe("base.unknown-zone");
-  });
+  test.each(PRESET_NAMES)(
+    "preset %s: secret, managed and unknown zones and shared writes name their rule",
+    (preset) => {
+      expect(denial(preset, { resource: file("secret") })).toBe("base.secret-zone");
+      expect(denial(preset, { resource: file("managed") })).toBe("base.managed-zone");
+      expect(denial(preset, { resource: file("shared"), action: "write_file", effect: "write" })).toBe(
+        "base.shared-read-only",
+      );
+      expect(denial(preset, { resource: file("elsewhere" as Zone) })).toBe("base.unknown-zone");
+    },
+  );
 
   test("what executes may not write shared files either", () => {
     expect(denial("open", { resource: file("shared"), action: "shell", effect: "exec" })).toBe("base.shared-read-only");
@@ -97,11 +156,20 @@ describe("fixed rules", () => {
     expect(denial("open", { action, effect: "network", resource })).toBe("base.push-release-manager-only");
   });
 
-  test.each(["install_package", "verify_binary", "system_ctl", "migrate_config"])("%s is for the sre alone, armed and asked", (action) => {
-    const resource: PolicyResource = { kind: "tool", name: action };
-    expect(ROLES.map((role) => answer("dev", { action, effect: "system", role, resource }))).toEqual(["-", "arm+ask", "-", "-", "-"]);
-    expect(denial("open", { action, effect: "system", resource })).toBe("base.system-sre-only");
-  });
+  test.each(["install_package", "verify_binary", "system_ctl", "migrate_config"])(
+    "%s is for the sre alone, armed and asked",
+    (action) => {
+      const resource: PolicyResource = { kind: "tool", name: action };
+      expect(ROLES.map((role) => answer("dev", { action, effect: "system", role, resource }))).toEqual([
+        "-",
+        "arm+ask",
+        "-",
+        "-",
+        "-",
+      ]);
+      expect(denial("open", { action, effect: "system", resource })).toBe("base.system-sre-only");
+    },
+  );
 
   test("a system access of another tool is for the sre alone", () => {
     const resource: PolicyResource = commandOf(["apt-get", "update"]);
@@ -119,7 +187,10 @@ describe("fixed rules", () => {
   test("an operator's permit does not lift a fixed rule", async () => {
     const all = operator(`@id("own.all") @waives("*") permit (principal, action, resource);`);
     const engine = await engineOf([...presetSources("open"), all]);
-    expect(engine.evaluate(request({ resource: file("secret", ".env") }))).toMatchObject({ decision: "deny", ruleId: "base.secret-zone" });
+    expect(engine.evaluate(request({ resource: file("secret", ".env") }))).toMatchObject({
+      decision: "deny",
+      ruleId: "base.secret-zone",
+    });
   });
 });
 
@@ -129,7 +200,17 @@ describe("product owner", () => {
 
   test.each(PRESET_NAMES)("preset %s: reads docs, plans and top-level Markdown only", (preset) => {
     const allowed = ["docs", "docs/a.md", "docs/deep/b.txt", "plans", "plans/q3.yaml", "README.md", ".md"];
-    const denied = [".", "src/a.ts", "src/README.md", "docs.md/x", "docsx/a.md", "a/docs/b.md", "plan", "README.txt", "notes.md.ts"];
+    const denied = [
+      ".",
+      "src/a.ts",
+      "src/README.md",
+      "docs.md/x",
+      "docsx/a.md",
+      "a/docs/b.md",
+      "plan",
+      "README.txt",
+      "notes.md.ts",
+    ];
     expect(allowed.map((path) => reads(path, preset))).toEqual(allowed.map(() => "ok"));
     expect(denied.map((path) => reads(path, preset))).toEqual(denied.map(() => "-"));
     expect(reads("docs", preset, "list_files")).toBe("ok");
@@ -150,9 +231,14 @@ describe("product owner", () => {
   });
 
   test("may say that it is done", () => {
-    expect(answer("dev", { role: "product_owner", action: "done", effect: "control", resource: { kind: "tool", name: "done" } })).toBe(
-      "ok",
-    );
+    expect(
+      answer("dev", {
+        role: "product_owner",
+        action: "done",
+        effect: "control",
+        resource: { kind: "tool", name: "done" },
+      }),
+    ).toBe("ok");
   });
 });
 
@@ -177,7 +263,10 @@ describe("presets", () => {
   });
 
   test("autonomous has no network, not even for an operator's permit", async () => {
-    const engine = await engineOf([...presetSources("autonomous"), operator(`@id("own.all") permit (principal, action, resource);`)]);
+    const engine = await engineOf([
+      ...presetSources("autonomous"),
+      operator(`@id("own.all") permit (principal, action, resource);`),
+    ]);
     const host: PolicyResource = { kind: "host", host: "example.com", port: 443 };
     const tried: readonly RequestParts[] = [
       { action: "web_fetch", effect: "network", resource: host },
@@ -185,7 +274,8 @@ describe("presets", () => {
       { action: "everywhere", effect: "exec", resource: commandOf(["curl", "x"]), context: { network: true } },
       { action: "everywhere", effect: "network", resource: { kind: "tool", name: "everywhere" } },
     ];
-    for (const parts of tried) expect(engine.evaluate(request(parts))).toMatchObject({ decision: "deny", ruleId: "autonomous.no-network" });
+    for (const parts of tried)
+      expect(engine.evaluate(request(parts))).toMatchObject({ decision: "deny", ruleId: "autonomous.no-network" });
     expect(engine.evaluate(request()).decision).toBe("allow");
   });
 
@@ -197,9 +287,13 @@ describe("presets", () => {
           expect(["stage", "-"]).toContain(answer("autonomous", { action: action.name, effect: "write", resource }));
       }
     }
-    expect(denial("autonomous", { action: "merge_branch", effect: "write", resource: { kind: "tool", name: "merge_branch" } })).toBe(
-      "autonomous.no-merge",
-    );
+    expect(
+      denial("autonomous", {
+        action: "merge_branch",
+        effect: "write",
+        resource: { kind: "tool", name: "merge_branch" },
+      }),
+    ).toBe("autonomous.no-merge");
   });
 
   test("open waives what capabilities ask", () => {
@@ -231,7 +325,10 @@ describe("presets", () => {
 
   test("a preset is valid when none of its tools is registered", async () => {
     for (const name of PRESET_NAMES)
-      expect(await checkPolicies({ sources: presetSources(name), actions: [], roles: ["dev"] })).toMatchObject({ ok: true, problems: [] });
+      expect(await checkPolicies({ sources: presetSources(name), actions: [], roles: ["dev"] })).toMatchObject({
+        ok: true,
+        problems: [],
+      });
   });
 
   test("names are known exactly", () => {

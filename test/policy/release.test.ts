@@ -1,4 +1,5 @@
-// Cedar is given back and comes back: no verdict changes, what is remembered does without it, and its memory is really free.
+// Cedar is given back and comes back: no verdict changes, what is remembered does without it, and its memory is really
+// free.
 import { afterEach, expect, test, vi } from "vitest";
 import { loadCedar, presentCedar, releaseCedar } from "../../src/policy/compile/cedar.ts";
 import { collectHeap } from "../../src/server/ledger/idle-memory.ts";
@@ -12,7 +13,9 @@ vi.mock("node:module", async (original) => {
 });
 afterEach(() => void releaseCedar());
 
-const FORBID = operator(`@id("own.forbid") forbid (principal, action, resource is Handrail::File) when { resource.path like "secret*" };`);
+const FORBID = operator(
+  `@id("own.forbid") forbid (principal, action, resource is Handrail::File) when { resource.path like "secret*" };`,
+);
 
 test("verdicts are the same with Cedar given back before each, remembered ones without it", async () => {
   const steady = await engineOf([...presetSources("dev"), FORBID]);

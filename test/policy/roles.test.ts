@@ -1,6 +1,6 @@
 /**
- * The matrix of roles, cell by cell: every role, every canonical tool, its typical accesses, in the default preset. A tool
- * that is yet to come is judged by its name, its effect class and what is known of its capability.
+ * The matrix of roles, cell by cell: every role, every canonical tool, its typical accesses, in the default preset. A
+ * tool that is yet to come is judged by its name, its effect class and what is known of its capability.
  */
 
 import { beforeAll, expect, test } from "vitest";
@@ -63,8 +63,13 @@ const STUBS: Readonly<Record<string, Partial<ToolCapability>>> = {
   inference: { network: { mode: "allowlist", allowedHosts: ["*.github.com"], allowedProviders: ["openai"] } },
 };
 
-const ACTIONS = withCanonicalActions([]).map((action) => ({ ...action, resources: [...action.resources, "package" as const] }));
-const EFFECTS: Readonly<Record<string, EffectClass>> = Object.fromEntries(ACTIONS.map(({ name, effect }) => [name, effect]));
+const ACTIONS = withCanonicalActions([]).map((action) => ({
+  ...action,
+  resources: [...action.resources, "package" as const],
+}));
+const EFFECTS: Readonly<Record<string, EffectClass>> = Object.fromEntries(
+  ACTIONS.map(({ name, effect }) => [name, effect]),
+);
 
 /** A tool of that name which names one access: the real capability where there is one. */
 function stub(name: string): Tool {
@@ -86,7 +91,10 @@ function stub(name: string): Tool {
 function accessesOf(name: string, effect: EffectClass, on: string): readonly Access[] {
   const path = FILES[on];
   if (path !== undefined) {
-    const effects = name === "edit_file" ? (["read", "write"] as const) : [effect === "exec" || effect === "system" ? "write" : effect];
+    const effects =
+      name === "edit_file"
+        ? (["read", "write"] as const)
+        : [effect === "exec" || effect === "system" ? "write" : effect];
     return effects.map((one) => ({ resource: { kind: "file", path }, effect: one }));
   }
   const resource = OTHERS[on];
@@ -101,7 +109,13 @@ beforeAll(async () => {
   policy = await createPolicyEngine({ actions: ACTIONS, sources: presetSources("dev"), roles: ROLES });
 });
 
-const LEASE: Lease = { id: "lea_1", scope: UNRESTRICTED_SCOPE, budget: {}, createdAtMs: 0, expiresAtMs: Number.MAX_SAFE_INTEGER };
+const LEASE: Lease = {
+  id: "lea_1",
+  scope: UNRESTRICTED_SCOPE,
+  budget: {},
+  createdAtMs: 0,
+  expiresAtMs: Number.MAX_SAFE_INTEGER,
+};
 const place = {
   workspace: {
     serviceRoot: SERVICE,
@@ -148,7 +162,8 @@ function cell(role: string, name: string, on: string): string {
 
 /**
  * Tools; on what; what becomes of it for dev, sre, release_manager, product_owner and auditor: `ok` or what must happen
- * first, with the permits that match, or `-` with the rule that refuses. `=` repeats the cell to the left, TOOL is the tool.
+ * first, with the permits that match, or `-` with the rule that refuses. `=` repeats the cell to the left, TOOL is the
+ * tool.
  */
 const MATRIX = `
 read_file search_file count_matches list_files
@@ -262,13 +277,17 @@ const CELLS = MATRIX.trim()
   .split(/\n(?=\S)/)
   .flatMap((row) => {
     const [tools = "", on = "", cells = ""] = row.split(/\n +(?:on|\|) /);
-    return tools.split(" ").flatMap((tool) => on.split(" ").map((one) => ({ tool, on: one, cells: cells.split(" | ") })));
+    return tools
+      .split(" ")
+      .flatMap((tool) => on.split(" ").map((one) => ({ tool, on: one, cells: cells.split(" | ") })));
   });
 
 test.each([...new Set(CELLS.map(({ tool }) => tool))])("%s: what it answers to whom, and by which rule", (tool) => {
   const rows = CELLS.filter((row) => row.tool === tool);
   const expected = rows.map(({ on, cells }) => ({ on, ...expectedOf(tool, cells) }));
-  expect(rows.map(({ on }) => ({ on, ...Object.fromEntries(ROLES.map((role) => [role, cell(role, tool, on)])) }))).toEqual(expected);
+  expect(
+    rows.map(({ on }) => ({ on, ...Object.fromEntries(ROLES.map((role) => [role, cell(role, tool, on)])) })),
+  ).toEqual(expected);
 });
 
 function expectedOf(tool: string, cells: readonly string[]): Readonly<Record<string, string>> {
@@ -286,7 +305,15 @@ test("the matrix names every canonical action, and every kind of file for every 
   expect([...new Set(CELLS.map(({ tool }) => tool))].sort()).toEqual(ACTIONS.map(({ name }) => name).sort());
   const cells = CELLS.map(({ tool, on }) => `${tool} ${on}`);
   expect(new Set(cells).size).toBe(cells.length);
-  for (const tool of ["read_file", "search_file", "count_matches", "list_files", "write_file", "edit_file", "delete_file"]) {
+  for (const tool of [
+    "read_file",
+    "search_file",
+    "count_matches",
+    "list_files",
+    "write_file",
+    "edit_file",
+    "delete_file",
+  ]) {
     expect(
       CELLS.filter((row) => row.tool === tool)
         .map(({ on }) => on)
@@ -296,11 +323,7 @@ test("the matrix names every canonical action, and every kind of file for every 
 });
 
 test("a role that is not defined is refused everything", () => {
-  expect([...new Set(CELLS.map(({ tool, on }) => cell("ghost", tool, on).replace(`RBAC:${tool}`, "RBAC")))].sort()).toEqual([
-    "- POLICY_REQUEST",
-    "- RBAC",
-    "- ZONE:managed",
-    "- ZONE:secret",
-    "- ZONE:shared",
-  ]);
+  expect(
+    [...new Set(CELLS.map(({ tool, on }) => cell("ghost", tool, on).replace(`RBAC:${tool}`, "RBAC")))].sort(),
+  ).toEqual(["- POLICY_REQUEST", "- RBAC", "- ZONE:managed", "- ZONE:secret", "- ZONE:shared"]);
 });

@@ -32,11 +32,13 @@ test("the settings are valid and give all four tools", async () => {
 test("the rules hold: docker alone, and looking needs nobody", async () => {
   const kernel = await systemKernel({ preset: "dev", settings: { armed: false }, policies: block("cedar") });
   const call = async (service: string, action: string) => ended(await kernel.call("system_ctl", { service, action }));
-  expect([await call("docker", "status"), await call("docker", "restart"), await call("app@1.service", "status")]).toEqual([
-    "success",
-    expect.stringMatching(/^tool_requires_arming /),
-    "system_ctl_denied ops.docker-only",
-  ]);
+  expect([
+    await call("docker", "status"),
+    await call("docker", "restart"),
+    await call("app@1.service", "status"),
+  ]).toEqual(["success", expect.stringMatching(/^tool_requires_arming /), "system_ctl_denied ops.docker-only"]);
   const without = await systemKernel({ preset: "dev", settings: { armed: false } });
-  expect(ended(await without.call("system_ctl", { service: "docker", action: "status" }))).toMatch(/^tool_requires_arming /); // the control
+  expect(ended(await without.call("system_ctl", { service: "docker", action: "status" }))).toMatch(
+    /^tool_requires_arming /,
+  ); // the control
 });

@@ -44,6 +44,11 @@ test("a change of one character asks for another validation", async () => {
   const [base, ...rest] = presetSources("dev");
   if (!base) throw new Error("there is no base preset");
   await createPolicyEngine({ actions: ACTIONS, sources: [base, ...rest], roles: ROLES, validated });
-  await createPolicyEngine({ actions: ACTIONS, sources: [{ ...base, text: `${base.text}\n` }, ...rest], roles: ROLES, validated });
+  await createPolicyEngine({
+    actions: ACTIONS,
+    sources: [{ ...base, text: `${base.text}\n` }, ...rest],
+    roles: ROLES,
+    validated,
+  });
   expect(keys.size).toBe(2);
 });

@@ -35,7 +35,8 @@ function stepsOf({ rule, matcher }: CompiledRule, text: string): number {
   } finally {
     RegExp.prototype.exec = exec;
   }
-  for (const start of native.calls) steps += countSteps(rule.expression, rule.caseInsensitive ?? false, text, start).steps;
+  for (const start of native.calls)
+    steps += countSteps(rule.expression, rule.caseInsensitive ?? false, text, start).steps;
   return steps;
 }
 
@@ -44,24 +45,30 @@ const compiled = FORMAT_RULES.map(compileRule).filter((rule): rule is CompiledRu
 describe("expressions", () => {
   test("all rules are compiled", () => expect(compiled.length).toBe(FORMAT_RULES.length));
 
-  test.each(compiled.map((rule) => [rule.rule.id, rule] as const))("%s takes a bounded number of steps per character", (_, rule) => {
-    const [keyword = ""] = rule.rule.keywords;
-    const [template = ""] = rule.rule.examples.positive;
-    const example = fillTemplate(template, seededRandom(1)).text;
-    const parts = [
-      keyword,
-      `${keyword} `,
-      ` ${keyword}`,
-      `${keyword}a`,
-      `=${keyword}`,
-      `${example.slice(0, -1)}~`,
-      `${example.slice(0, Math.ceil(example.length / 2))} `,
-    ];
-    for (const part of parts) {
-      const text = repeat(part, TEXT_CHARACTERS);
-      expect({ part, few: stepsOf(rule, text) <= STEPS_PER_CHARACTER_MAX * TEXT_CHARACTERS }).toEqual({ part, few: true });
-    }
-  });
+  test.each(compiled.map((rule) => [rule.rule.id, rule] as const))(
+    "%s takes a bounded number of steps per character",
+    (_, rule) => {
+      const [keyword = ""] = rule.rule.keywords;
+      const [template = ""] = rule.rule.examples.positive;
+      const example = fillTemplate(template, seededRandom(1)).text;
+      const parts = [
+        keyword,
+        `${keyword} `,
+        ` ${keyword}`,
+        `${keyword}a`,
+        `=${keyword}`,
+        `${example.slice(0, -1)}~`,
+        `${example.slice(0, Math.ceil(example.length / 2))} `,
+      ];
+      for (const part of parts) {
+        const text = repeat(part, TEXT_CHARACTERS);
+        expect({ part, few: stepsOf(rule, text) <= STEPS_PER_CHARACTER_MAX * TEXT_CHARACTERS }).toEqual({
+          part,
+          few: true,
+        });
+      }
+    },
+  );
 });
 
 /** Characters that are read one by one or copied while `work` runs. */

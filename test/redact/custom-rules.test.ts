@@ -12,7 +12,10 @@ const rule = (change: Partial<CustomRule> = {}): CustomRule => ({
   examples: { secret: ["key acme_0123456789ab"], clean: ["the acme_ prefix"] },
   ...change,
 });
-const allowance = (change: Partial<CustomAllowance>): CustomAllowance => ({ examples: { allowed: [], hidden: [] }, ...change });
+const allowance = (change: Partial<CustomAllowance>): CustomAllowance => ({
+  examples: { allowed: [], hidden: [] },
+  ...change,
+});
 
 test("a rule that proves itself finds its secrets beside the built-in ones", () => {
   const custom = compileCustomRedaction([rule()], []);
@@ -24,7 +27,10 @@ test("a rule that proves itself finds its secrets beside the built-in ones", () 
 });
 
 test("an allowance lets exactly its value, or its expression, pass", () => {
-  const allow = [allowance({ value: "acme_0123456789ab".slice(5) }), allowance({ expression: "fixture[0-9]{6}", rule: "acme-key" })];
+  const allow = [
+    allowance({ value: "acme_0123456789ab".slice(5) }),
+    allowance({ expression: "fixture[0-9]{6}", rule: "acme-key" }),
+  ];
   const custom = compileCustomRedaction([rule()], allow);
   if (!custom.ok) throw new Error("the rule was refused");
   const redactor = createRedactor({ rules: custom.rules, ...(custom.allow && { allow: custom.allow }) });
@@ -37,14 +43,24 @@ describe("refused with its place", () => {
     ["a slow expression", { expression: "acme_(?:[a-z]{1,50}){1,50}!" }, "rules.0", /steps at one place/],
     ["an expression without bound", { expression: "acme_.*" }, "rules.0", /without bound/],
     ["a built-in name", { id: "github-token" }, "rules.0.id", /already/],
-    ["an example that is not found", { examples: { secret: ["acme_short"], clean: [] } }, "rules.0.examples.secret.0", /finds no secret/],
+    [
+      "an example that is not found",
+      { examples: { secret: ["acme_short"], clean: [] } },
+      "rules.0.examples.secret.0",
+      /finds no secret/,
+    ],
     [
       "an example that should be clean",
       { examples: { secret: [], clean: ["x", "acme_0123456789abcdef"] } },
       "rules.0.examples.clean.1",
       /finds a secret/,
     ],
-    ["a keyword that the expression does not begin with", { keywords: ["other"] }, "rules.0.examples.secret.0", /from a keyword on/],
+    [
+      "a keyword that the expression does not begin with",
+      { keywords: ["other"] },
+      "rules.0.examples.secret.0",
+      /from a keyword on/,
+    ],
   ])("a rule with %s", (_, change, path, problem) => {
     expect(compileCustomRedaction([rule(change)], [])).toEqual({
       ok: false,
@@ -53,7 +69,10 @@ describe("refused with its place", () => {
   });
 
   test("the second rule of a name", () => {
-    expect(compileCustomRedaction([rule(), rule()], [])).toMatchObject({ ok: false, problems: [{ path: "rules.1.id" }] });
+    expect(compileCustomRedaction([rule(), rule()], [])).toMatchObject({
+      ok: false,
+      problems: [{ path: "rules.1.id" }],
+    });
   });
 
   test.each<[string, Partial<CustomAllowance>, string, RegExp]>([

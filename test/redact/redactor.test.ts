@@ -36,7 +36,9 @@ describe("a known value", () => {
   });
 
   test("is hidden in bytes too", () => {
-    const { bytes: out } = redactor.redactBytes(Buffer.concat([Buffer.from([0xff, 0xfe, 0x80]), bytes, Buffer.from([0xc3])]));
+    const { bytes: out } = redactor.redactBytes(
+      Buffer.concat([Buffer.from([0xff, 0xfe, 0x80]), bytes, Buffer.from([0xc3])]),
+    );
     expect(Buffer.from(out)).toEqual(
       Buffer.concat([Buffer.from([0xff, 0xfe, 0x80]), Buffer.from("[REDACTED:env-deploy]"), Buffer.from([0xc3])]),
     );
@@ -56,17 +58,24 @@ describe("a known value", () => {
   });
 });
 
-test.each(["пароль-секрет", "密码密码密码密码", "é1é2é3é4"])("a known value in other letters, %s, is hidden in text and bytes", (value) => {
-  const redactor = createRedactor({ known: [{ rule: "env-x", value }] });
-  expect(redactor.redact(`a ${value} b`).text).toBe("a [REDACTED:env-x] b");
-  expect(Buffer.from(redactor.redactBytes(Buffer.from(`a ${value} b`)).bytes).toString()).toBe("a [REDACTED:env-x] b");
-  // Longer texts are searched in several places at once.
-  for (let before = 500; before < 2000; before += 7) {
-    const around = [".".repeat(before), "-".repeat(600)];
-    expect(redactor.redact(around.join(value)).text).toBe(around.join("[REDACTED:env-x]"));
-    expect(Buffer.from(redactor.redactBytes(Buffer.from(around.join(value))).bytes).toString()).toBe(around.join("[REDACTED:env-x]"));
-  }
-});
+test.each(["пароль-секрет", "密码密码密码密码", "é1é2é3é4"])(
+  "a known value in other letters, %s, is hidden in text and bytes",
+  (value) => {
+    const redactor = createRedactor({ known: [{ rule: "env-x", value }] });
+    expect(redactor.redact(`a ${value} b`).text).toBe("a [REDACTED:env-x] b");
+    expect(Buffer.from(redactor.redactBytes(Buffer.from(`a ${value} b`)).bytes).toString()).toBe(
+      "a [REDACTED:env-x] b",
+    );
+    // Longer texts are searched in several places at once.
+    for (let before = 500; before < 2000; before += 7) {
+      const around = [".".repeat(before), "-".repeat(600)];
+      expect(redactor.redact(around.join(value)).text).toBe(around.join("[REDACTED:env-x]"));
+      expect(Buffer.from(redactor.redactBytes(Buffer.from(around.join(value))).bytes).toString()).toBe(
+        around.join("[REDACTED:env-x]"),
+      );
+    }
+  },
+);
 
 test("a known value of a character or three is not hidden: every text has it", () => {
   expect(
@@ -117,11 +126,15 @@ describe("a secret inside of something else", () => {
 
   test("a private key in YAML goes as a whole, with its indentation", () => {
     const key = sample("-----BEGIN PRIVATE KEY-----\n{pem}\n-----END PRIVATE KEY-----").replaceAll("\n", "\n    ");
-    expect(plain.redact(`tls:\n  key: |\n    ${key}\n  cert: x\n`).text).toBe("tls:\n  key: |\n    [REDACTED:private-key]\n  cert: x\n");
+    expect(plain.redact(`tls:\n  key: |\n    ${key}\n  cert: x\n`).text).toBe(
+      "tls:\n  key: |\n    [REDACTED:private-key]\n  cert: x\n",
+    );
   });
 
   test("a private key in a Kubernetes secret is found through its base64", () => {
-    const key = Buffer.from(sample("-----BEGIN RSA PRIVATE KEY-----\n{pem}\n-----END RSA PRIVATE KEY-----\n")).toString("base64");
+    const key = Buffer.from(sample("-----BEGIN RSA PRIVATE KEY-----\n{pem}\n-----END RSA PRIVATE KEY-----\n")).toString(
+      "base64",
+    );
     const redacted = plain.redact(`data:\n  tls.key: ${key}\n`);
     expect(redacted.text).toBe("data:\n  tls.key: [REDACTED:private-key]\n");
   });
@@ -141,14 +154,25 @@ describe("bytes", () => {
   test("in UTF-16 of both byte orders are redacted in UTF-16", () => {
     const little = Buffer.concat([Buffer.from([0xff, 0xfe]), interleave(line)]);
     const big = Buffer.concat([Buffer.from([0xfe, 0xff]), swap(interleave(line))]);
-    expect(Buffer.from(plain.redactBytes(little).bytes)).toEqual(Buffer.concat([Buffer.from([0xff, 0xfe]), interleave(hidden)]));
-    expect(Buffer.from(plain.redactBytes(big).bytes)).toEqual(Buffer.concat([Buffer.from([0xfe, 0xff]), swap(interleave(hidden))]));
+    expect(Buffer.from(plain.redactBytes(little).bytes)).toEqual(
+      Buffer.concat([Buffer.from([0xff, 0xfe]), interleave(hidden)]),
+    );
+    expect(Buffer.from(plain.redactBytes(big).bytes)).toEqual(
+      Buffer.concat([Buffer.from([0xfe, 0xff]), swap(interleave(hidden))]),
+    );
   });
 
   test("of a program with a secret inside are changed there alone", () => {
     const random = seededRandom(5);
     const noise = Buffer.from(Array.from({ length: 4000 }, () => random(256)));
-    const binary = Buffer.concat([noise, Buffer.from([0, 0]), interleave(TOKEN), Buffer.from([0, 0]), noise, Buffer.from(`\0${TOKEN}\0`)]);
+    const binary = Buffer.concat([
+      noise,
+      Buffer.from([0, 0]),
+      interleave(TOKEN),
+      Buffer.from([0, 0]),
+      noise,
+      Buffer.from(`\0${TOKEN}\0`),
+    ]);
     const { bytes, findings } = plain.redactBytes(binary);
     expect(findings.map(({ rule }) => rule)).toEqual(["github-token", "github-token"]);
     const out = Buffer.from(bytes);
@@ -188,14 +212,21 @@ describe("a part of a text", () => {
   });
 
   test("control: the part alone would show the rest of the secret", () => {
-    expect(plain.redact(text.slice(from + 30, from + TOKEN.length + 2)).text).toBe(text.slice(from + 30, from + TOKEN.length + 2));
+    expect(plain.redact(text.slice(from + 30, from + TOKEN.length + 2)).text).toBe(
+      text.slice(from + 30, from + TOKEN.length + 2),
+    );
   });
 });
 
 test("an allowance lets a finding pass, but never a known secret", () => {
-  const allow = { allows: (rule: string, secret: string) => rule === "github-token" && secret === TOKEN, definition: "" };
+  const allow = {
+    allows: (rule: string, secret: string) => rule === "github-token" && secret === TOKEN,
+    definition: "",
+  };
   expect(createRedactor({ allow }).redact(`x ${TOKEN}`).text).toBe(`x ${TOKEN}`);
-  expect(createRedactor({ allow, known: [{ rule: "env-gh", value: TOKEN }] }).redact(`x ${TOKEN}`).text).toBe("x [REDACTED:env-gh]");
+  expect(createRedactor({ allow, known: [{ rule: "env-gh", value: TOKEN }] }).redact(`x ${TOKEN}`).text).toBe(
+    "x [REDACTED:env-gh]",
+  );
 });
 
 test.each([
@@ -204,7 +235,10 @@ test.each([
   ["identifiers", `"id": "${sample("{uuid}")}", "traceId": "${sample("{h32}")}"`],
   ["an image", `<img src="data:image/png;base64,${sample("{b400}")}">`],
   ["minified code", "function(t,e){var n=t.token,r=e.secret||n.password;return n&&r?a(n,{key:t.apiKey}):null}"],
-  ["placeholders", "password: <password>\ntoken=$TOKEN\nAPI_KEY=changeme\nsecret: \x24{SECRET}\nkey: xxxxxxxxxxxxxxxx\n"],
+  [
+    "placeholders",
+    "password: <password>\ntoken=$TOKEN\nAPI_KEY=changeme\nsecret: \x24{SECRET}\nkey: xxxxxxxxxxxxxxxx\n",
+  ],
   ["documentation", "Set the `password` and `token` options. The secret: keep it. Bearer authentication uses tokens."],
 ])("%s are no secrets", (_, text) => {
   expect(plain.find(text)).toEqual([]);

@@ -18,9 +18,15 @@ describe.each(rules.map((rule) => [rule.id, rule] as const))("%s", (id, { exampl
       for (const seed of [1, 2, 3]) {
         const { text, random } = fillTemplate(template, seededRandom(seed));
         const redacted = redactor.redact(text);
-        expect({ template, rules: redacted.findings.map(({ rule }) => rule) }).toEqual({ template, rules: expect.arrayContaining([id]) });
+        expect({ template, rules: redacted.findings.map(({ rule }) => rule) }).toEqual({
+          template,
+          rules: expect.arrayContaining([id]),
+        });
         expect(redacted.text).toContain(`[REDACTED:${id}]`);
-        expect({ template, left: random.filter((part) => redacted.text.includes(part)) }).toEqual({ template, left: [] });
+        expect({ template, left: random.filter((part) => redacted.text.includes(part)) }).toEqual({
+          template,
+          left: [],
+        });
         expect(redactor.redact(redacted.text)).toEqual({ text: redacted.text, findings: [] });
       }
     }
@@ -41,7 +47,11 @@ test("there are rules for far more than the hundred and twenty formats that are 
 });
 
 test("every rule has positive and negative examples", () => {
-  expect(rules.filter(({ examples }) => examples.positive.length === 0 || examples.negative.length === 0).map(({ id }) => id)).toEqual([]);
+  expect(
+    rules
+      .filter(({ examples }) => examples.positive.length === 0 || examples.negative.length === 0)
+      .map(({ id }) => id),
+  ).toEqual([]);
 });
 
 const rule = (change: Partial<Rule>): Rule => ({

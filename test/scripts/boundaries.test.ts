@@ -1,5 +1,5 @@
-// The boundaries check on a planted tree: every rule of the import table finds its fault, type-only imports included, the
-// lawful neighbours pass, and a file that the checker cannot read fails the check instead of passing unseen.
+// The boundaries check on a planted tree: every rule of the import table finds its fault, type-only imports included,
+// the lawful neighbours pass, and a file that the checker cannot read fails the check instead of passing unseen.
 import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,8 @@ const LAWFUL: Readonly<Record<string, string>> = {
   "src/base/b.ts": "export const b = 1;",
   "src/gen/g.ts": "export type G = 1;",
   "src/sandbox/branch-store.ts": "export interface Port { a: 1 }\nexport const code = 1;",
-  "src/sandbox/open.ts": 'import koffi from "koffi";\nimport { openSync } from "node:fs";\nexport const open = [koffi, openSync];',
+  "src/sandbox/open.ts":
+    'import koffi from "koffi";\nimport { openSync } from "node:fs";\nexport const open = [koffi, openSync];',
   "src/ledger/entry.ts": 'import { b } from "../base/b.ts";\nexport type E = typeof b;',
   "src/stores/embedded/s.ts": 'import type { Port } from "../../sandbox/branch-store.ts";\nexport type S = Port;',
   "src/kernel/index.ts": 'export { k } from "./pipeline.ts";',
@@ -25,7 +26,11 @@ const LAWFUL: Readonly<Record<string, string>> = {
 /** A file that breaks one rule, and the name of the rule. */
 const FAULTS: readonly (readonly [rule: string, path: string, text: string])[] = [
   ["layer:base", "src/base/x1.ts", 'import "../model/outcome/m.ts";'],
-  ["layer:config|session|policy", "src/policy/x2.ts", 'import type { E } from "../ledger/entry.ts";\nexport type X = E;'],
+  [
+    "layer:config|session|policy",
+    "src/policy/x2.ts",
+    'import type { E } from "../ledger/entry.ts";\nexport type X = E;',
+  ],
   ["layer:config|session|policy", "src/cas/x3.ts", 'export type X = import("../ledger/entry.ts").E;'],
   ["layer:tools", "src/tools/a/x4.ts", 'export * from "../../sandbox/open.ts";'],
   ["layer:tools", "src/tools/a/x5.ts", 'export const x = () => import("../../policy/p.ts");'],
@@ -34,19 +39,35 @@ const FAULTS: readonly (readonly [rule: string, path: string, text: string])[] =
   ["unlisted-folder-imports", "src/odd/x8.ts", 'import "../base/b.ts";'],
   ["unlisted-folder-alone", "src/odd/x9.ts", "export const x = 1;"],
   ["unlisted-folder", "src/odd.ts", "export const x = 1;\n// imported by src/server/y.ts"],
-  ["ports-are-types", "src/stores/embedded/x10.ts", 'import { code } from "../../sandbox/branch-store.ts";\nexport const x = code;'],
+  [
+    "ports-are-types",
+    "src/stores/embedded/x10.ts",
+    'import { code } from "../../sandbox/branch-store.ts";\nexport const x = code;',
+  ],
   ["no-cycles", "src/base/x11.ts", 'import "./y.ts";'],
   ["plugins-are-islands", "src/tools/a/x12.ts", 'import "../b/y.ts";'],
   ["kernel-by-its-door", "src/server/x13.ts", 'import "../kernel/pipeline.ts";'],
   ["ambient-authority", "src/policy/x14.ts", 'import { readFileSync } from "node:fs";\nexport const x = readFileSync;'],
-  ["module-loading", "src/policy/x14m.ts", 'import { createRequire } from "node:module";\nexport const x = createRequire;'],
-  ["ambient-authority", "src/tools/a/x15.ts", 'import type { ChildProcess } from "child_process";\nexport type X = ChildProcess;'],
+  [
+    "module-loading",
+    "src/policy/x14m.ts",
+    'import { createRequire } from "node:module";\nexport const x = createRequire;',
+  ],
+  [
+    "ambient-authority",
+    "src/tools/a/x15.ts",
+    'import type { ChildProcess } from "child_process";\nexport type X = ChildProcess;',
+  ],
   ["native-calls", "src/server/x16.ts", 'import koffi from "koffi";\nexport const x = koffi;'],
   ["tests-are-not-imported", "src/policy/x17.ts", 'import "../../test/t.ts";'],
   ["layer:names|text", "src/names/x20.ts", 'import "../model/outcome/m.ts";'],
   ["layer:names|text", "src/names/x21.ts", 'import "../text/t.ts";'],
   ["order:kernel/call", "src/kernel/call/x22.ts", 'import "../judge/j.ts";'],
-  ["order:kernel/judge", "src/kernel/judge/x23.ts", 'import type { k } from "../pipeline.ts";\nexport type X = typeof k;'],
+  [
+    "order:kernel/judge",
+    "src/kernel/judge/x23.ts",
+    'import type { k } from "../pipeline.ts";\nexport type X = typeof k;',
+  ],
   ["order:server/.", "src/server/x24.ts", 'import "./doors/d.ts";'],
   ["unlisted-sub-folder:kernel", "src/kernel/odd/x25.ts", 'import "../call/c.ts";'],
   ["unresolvable", "src/base/x18.ts", 'import "./nowhere.ts";'],
@@ -83,7 +104,10 @@ test("every planted fault is found, under the name of its rule", () => {
 });
 
 test("a file that the checker does not read fails the check", () => {
-  const { status, stderr } = check({ ...LAWFUL, "src/policy/node_modules/hidden.ts": 'import "../../kernel/pipeline.ts";' });
+  const { status, stderr } = check({
+    ...LAWFUL,
+    "src/policy/node_modules/hidden.ts": 'import "../../kernel/pipeline.ts";',
+  });
   expect(status).toBe(1);
   expect(stderr).toContain("not read by dependency-cruiser: `src/policy/node_modules/hidden.ts`");
 });
@@ -91,7 +115,8 @@ test("a file that the checker does not read fails the check", () => {
 function check(files: Readonly<Record<string, string>>) {
   const root = mkdtempSync(join(tmpdir(), "handrail-boundaries-"));
   try {
-    for (const name of [".dependency-cruiser.mjs", "tsconfig.json", "package.json"]) copyFileSync(resolve(name), join(root, name));
+    for (const name of [".dependency-cruiser.mjs", "tsconfig.json", "package.json"])
+      copyFileSync(resolve(name), join(root, name));
     symlinkSync(resolve("node_modules"), join(root, "node_modules"));
     for (const [path, text] of Object.entries(files)) {
       mkdirSync(dirname(join(root, path)), { recursive: true });

@@ -6,13 +6,35 @@ import { dirname, join, resolve } from "node:path";
 import { expect, test } from "vitest";
 
 const BIOME = ["node_modules/@biomejs/biome/bin/biome", "ci", "--colors=off", "--max-diagnostics=none"];
-const KNIP = ["node_modules/knip/bin/knip.js", "--no-progress", "--no-config-hints", "--include=files,exports,types,unlisted"];
+const KNIP = [
+  "node_modules/knip/bin/knip.js",
+  "--no-progress",
+  "--no-config-hints",
+  "--include=files,exports,types,unlisted",
+];
 const GENERATED = ["scripts/generated.mjs"];
 
 test("globals that carry ambient authority are denied, but where the machine is touched", () => {
-  const names = ["fetch", "WebSocket", "EventSource", "XMLHttpRequest", "process", "eval", "Function", "globalThis", "global", "require"];
+  const names = [
+    "fetch",
+    "WebSocket",
+    "EventSource",
+    "XMLHttpRequest",
+    "process",
+    "eval",
+    "Function",
+    "globalThis",
+    "global",
+    "require",
+  ];
   const denied = ["src/policy/a.ts", "src/tools/file/a.ts", "src/kernel/a.ts", "src/index.ts"];
-  const allowed = ["src/sandbox/a.ts", "src/stores/embedded/a.ts", "src/transports/mcp/a.ts", "src/server/a.ts", "src/cli/a.ts"];
+  const allowed = [
+    "src/sandbox/a.ts",
+    "src/stores/embedded/a.ts",
+    "src/transports/mcp/a.ts",
+    "src/server/a.ts",
+    "src/cli/a.ts",
+  ];
   const text = names.map((name, index) => `export const planted${index} = ${name};\n`).join("");
   const { output } = run(
     [...BIOME, "--only=style/noRestrictedGlobals", "src"],
@@ -59,18 +81,30 @@ test("generated files pass as they are; an edited, an additional and a missing o
   const parts = ["proto", "buf.gen.yaml", "buf.yaml", "src/gen", "scripts/generated.mjs"];
   expect(run(GENERATED, {}, parts)).toEqual({ status: 0, output: "" });
   const additional = run(GENERATED, { "src/gen/additional_pb.ts": "export {};\n" }, parts);
-  expect(additional).toEqual({ status: 1, output: "not as generated: `src/gen/additional_pb.ts`; run: npx buf generate\n" });
+  expect(additional).toEqual({
+    status: 1,
+    output: "not as generated: `src/gen/additional_pb.ts`; run: npx buf generate\n",
+  });
   const edited = run(GENERATED, { "src/gen/handrail/tool/v1/tool_pb.ts": "// edited\n" }, parts);
-  expect(edited).toEqual({ status: 1, output: "not as generated: `src/gen/handrail/tool/v1/tool_pb.ts`; run: npx buf generate\n" });
+  expect(edited).toEqual({
+    status: 1,
+    output: "not as generated: `src/gen/handrail/tool/v1/tool_pb.ts`; run: npx buf generate\n",
+  });
   const none = run(
     GENERATED,
     {},
     parts.filter((part) => part !== "src/gen"),
   );
-  expect({ status: none.status, found: none.output.includes("src/gen/handrail/tool/v1/tool_pb.ts") }).toEqual({ status: 1, found: true });
+  expect({ status: none.status, found: none.output.includes("src/gen/handrail/tool/v1/tool_pb.ts") }).toEqual({
+    status: 1,
+    found: true,
+  });
 });
 
-/** Runs one check on a tree of its own: the project's configuration, the named parts of the project, and the planted files. */
+/**
+ * Runs one check on a tree of its own: the project's configuration, the named parts of the project, and the planted
+ * files.
+ */
 function run(
   args: readonly string[],
   files: Readonly<Record<string, string>>,
@@ -87,7 +121,11 @@ function run(
       mkdirSync(dirname(join(root, path)), { recursive: true });
       writeFileSync(join(root, path), text);
     }
-    const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: "utf8", timeout: 120_000 });
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+      cwd: root,
+      encoding: "utf8",
+      timeout: 120_000,
+    });
     return { status, output: stdout + stderr };
   } finally {
     rmSync(root, { recursive: true, force: true });

@@ -11,14 +11,24 @@ const red = { status: "failed", assertionResults: [{ status: "failed" }] };
 
 test.each([
   ["all passed", { numPassedTests: 3, numFailedTests: 0, success: true, testResults: [ok] }, "3 passed, 0 failed", 0],
-  ["one failed", { numPassedTests: 2, numFailedTests: 1, success: false, testResults: [ok, red] }, "2 passed, 1 failed", 1],
+  [
+    "one failed",
+    { numPassedTests: 2, numFailedTests: 1, success: false, testResults: [ok, red] },
+    "2 passed, 1 failed",
+    1,
+  ],
   [
     "a file that does not load",
     { numPassedTests: 2, numFailedTests: 0, success: false, testResults: [ok, broken] },
     "2 passed, 1 failed",
     1,
   ],
-  ["an error outside of any test", { numPassedTests: 2, numFailedTests: 0, success: false, testResults: [ok] }, "2 passed, 1 failed", 1],
+  [
+    "an error outside of any test",
+    { numPassedTests: 2, numFailedTests: 0, success: false, testResults: [ok] },
+    "2 passed, 1 failed",
+    1,
+  ],
   ["no tests", { numPassedTests: 0, numFailedTests: 0, success: true, testResults: [] }, "0 passed, 0 failed", 1],
   ["no report", undefined, "0 passed, 1 failed", 1],
   [

@@ -7,7 +7,11 @@ import { toyProject } from "./toy-project.ts";
 test("the first start sets up on standard error and keeps standard output clean", async () => {
   using toy = toyProject();
   const { code, stdout, stderr } = await toy.run(join(toy.root, "handrail"), ["call", "two words", ""]);
-  expect({ code, stdout, calls: toy.npmCalls() }).toEqual({ code: 0, stdout: '["call","two words",""]\n', calls: ["ci"] });
+  expect({ code, stdout, calls: toy.npmCalls() }).toEqual({
+    code: 0,
+    stdout: '["call","two words",""]\n',
+    calls: ["ci"],
+  });
   expect(stderr).toContain("handrail: installing packages (npm ci)\n");
 });
 

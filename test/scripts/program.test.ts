@@ -36,7 +36,8 @@ async function toyWithProgram(): Promise<ToyProject> {
   return toy;
 }
 
-const started = async (toy: ToyProject, root = toy.root): Promise<string> => (await toy.run(join(root, "handrail"), ["x"])).stdout;
+const started = async (toy: ToyProject, root = toy.root): Promise<string> =>
+  (await toy.run(join(root, "handrail"), ["x"])).stdout;
 
 describe("the launcher runs the compiled program", () => {
   test("while the sources are what it was made from, from any directory, and whatever becomes of tests and documents", async () => {
@@ -109,7 +110,10 @@ describe("the program that is compiled from this checkout", () => {
   }
 
   test("lists, reads, refuses, searches and records as the sources do", () => {
-    const { status, stderr } = spawnSync(process.execPath, ["scripts/setup.mjs"], { encoding: "utf8", timeout: TIME_LIMIT_MS });
+    const { status, stderr } = spawnSync(process.execPath, ["scripts/setup.mjs"], {
+      encoding: "utf8",
+      timeout: TIME_LIMIT_MS,
+    });
     expect({ status, failed: stderr.includes("could not be compiled") }).toEqual({ status: 0, failed: false });
     const files = readdirSync(dirname(program)).filter((name) => name.endsWith(".js"));
     const code = files.map((name) => readFileSync(join(dirname(program), name), "utf8")).join("");
@@ -117,7 +121,8 @@ describe("the program that is compiled from this checkout", () => {
     expect(code).not.toMatch(/[^\0-\xff]/); // would double what V8 holds of the file
     expect(code).not.toMatch(/from "(zod|commander)/); // what is not compiled in would be loaded module by module
     const lines = ["initialize", "tools/list"].map((method, id) => {
-      const params = id === 0 ? { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "t", version: "1" } } : {};
+      const params =
+        id === 0 ? { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "t", version: "1" } } : {};
       return `${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`;
     });
     const answers = [MAIN, program].map((main) => {
@@ -128,7 +133,9 @@ describe("the program that is compiled from this checkout", () => {
         mcp: run(main, place, ["mcp"], lines.join("")),
         read: run(main, place, ["call", "read_file", "--json", '{"path":"a.txt"}']).status,
         refused: run(main, place, ["call", "read_file", "--json", '{"path":".env"}']).status,
-        found: run(main, place, ["call", "search_file", "--json", '{"path":".","regex":"n..dle"}']).stdout.includes("needle"),
+        found: run(main, place, ["call", "search_file", "--json", '{"path":".","regex":"n..dle"}']).stdout.includes(
+          "needle",
+        ),
         presets: run(main, place, ["policy", "check"]),
         verified: run(main, place, ["ledger", "verify"]).status,
         version: run(main, place, ["--version"]),

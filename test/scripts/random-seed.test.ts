@@ -23,6 +23,9 @@ test("the same for everybody, unless the long tests were given one", async () =>
   expect(await seedWith({ HANDRAIL_FULL: "1", HANDRAIL_SEED: "-869549678" })).toBe(-869_549_678);
 });
 
-test.each(["", "x", "1.5", "1e3", "2147483648", "99999999999", undefined])("long tests do not start with seed %s", async (seed) => {
-  await expect(seedWith({ HANDRAIL_FULL: "1", HANDRAIL_SEED: seed })).rejects.toThrow("give a 32-bit integer");
-});
+test.each(["", "x", "1.5", "1e3", "2147483648", "99999999999", undefined])(
+  "long tests do not start with seed %s",
+  async (seed) => {
+    await expect(seedWith({ HANDRAIL_FULL: "1", HANDRAIL_SEED: seed })).rejects.toThrow("give a 32-bit integer");
+  },
+);

@@ -46,7 +46,10 @@ test("as root, a missing program is installed, after refreshing the package list
 test("set-ups at the same time take turns and install once", async () => {
   using toy = toyProject();
   const outcomes = await Promise.all([1, 2, 3].map(() => toy.run("node", ["scripts/setup.mjs"])));
-  expect({ codes: outcomes.map(({ code }) => code), calls: toy.npmCalls() }).toEqual({ codes: [0, 0, 0], calls: ["ci"] });
+  expect({ codes: outcomes.map(({ code }) => code), calls: toy.npmCalls() }).toEqual({
+    codes: [0, 0, 0],
+    calls: ["ci"],
+  });
   expect(outcomes.map(({ stderr }) => stderr).join("")).toContain("waiting for it to end");
 });
 
@@ -64,7 +67,11 @@ test("an interrupted installation leaves no stamp, and the next run completes it
   const stamped = existsSync(join(toy.root, ".toolchain/ready"));
   toy.program("npm", "#!/bin/sh\nmkdir -p node_modules\necho '{\"packages\":{}}' >node_modules/.package-lock.json\n");
   const second = await toy.run("node", ["scripts/setup.mjs"]);
-  expect({ first: first.code === 0, stamped, second: second.code }).toEqual({ first: false, stamped: false, second: 0 });
+  expect({ first: first.code === 0, stamped, second: second.code }).toEqual({
+    first: false,
+    stamped: false,
+    second: 0,
+  });
   expect(existsSync(join(toy.root, ".toolchain/ready"))).toBe(true);
 });
 
@@ -73,12 +80,16 @@ test("without a network it says what was tried and what to do next", async () =>
   toy.program("npm", '#!/bin/sh\necho "npm error code ENOTFOUND" >&2\nexit 1\n');
   const { code, stdout, stderr } = await toy.run(join(toy.root, "handrail"));
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-  for (const part of ["`npm ci --ignore-scripts", "npm error code ENOTFOUND", "check the network"]) expect(stderr).toContain(part);
+  for (const part of ["`npm ci --ignore-scripts", "npm error code ENOTFOUND", "check the network"])
+    expect(stderr).toContain(part);
 });
 
 test("an npm script runs its command after the set-up and passes the arguments and the exit code on", async () => {
   using toy = toyProject();
-  writeFileSync(join(toy.root, "src/cli/main.ts"), "console.log(process.argv.slice(2).join());\nprocess.exitCode = 7;\n");
+  writeFileSync(
+    join(toy.root, "src/cli/main.ts"),
+    "console.log(process.argv.slice(2).join());\nprocess.exitCode = 7;\n",
+  );
   const { code, stdout } = await toy.run("node", ["scripts/run.mjs", "start", "--once"]);
   expect({ code, stdout: stdout.trim().split(",").at(-1) }).toEqual({ code: 7, stdout: "--once" });
   expect((await toy.run("node", ["scripts/run.mjs", "toString"])).code).toBe(2);
@@ -93,8 +104,10 @@ test("the long tests choose a seed and tell it, or take the one that they are gi
     join(toy.root, "node_modules/vitest/vitest.mjs"),
     'console.log("full", process.env.HANDRAIL_FULL, "seed", process.env.HANDRAIL_SEED + ".");\n',
   );
-  const run = (script: string, ...given: string[]) => toy.run("env", [python, ...given, "node", "scripts/run.mjs", script]);
-  const told = (seed: string) => `random tests start from seed ${seed}; run them again with \`HANDRAIL_SEED=${seed} npm run test:full\``;
+  const run = (script: string, ...given: string[]) =>
+    toy.run("env", [python, ...given, "node", "scripts/run.mjs", script]);
+  const told = (seed: string) =>
+    `random tests start from seed ${seed}; run them again with \`HANDRAIL_SEED=${seed} npm run test:full\``;
   const first = await run("test:full");
   const second = await run("test:full");
   const [, seed = ""] = /full 1 seed (\d+)\./.exec(first.stdout) ?? [];

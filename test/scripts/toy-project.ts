@@ -1,12 +1,36 @@
-// A small project around the real launcher and set-up scripts: a lock file without packages, a main file that prints its
-// arguments, and a PATH of its own, on which `npm`, `id` and `sudo` are what a test says they are. No network, no root.
+// A small project around the real launcher and set-up scripts: a lock file without packages, a main file that prints
+// its arguments, and a PATH of its own, on which `npm`, `id` and `sudo` are what a test says they are. No network, no
+// root.
 import { spawn } from "node:child_process";
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 /** Programs that the launcher, the set-up and the fakes need from the real machine. */
-const REAL_PROGRAMS = ["sh", "env", "find", "cmp", "flock", "mkdir", "rmdir", "sleep", "readlink", "unshare", "cat", "chmod"];
+const REAL_PROGRAMS = [
+  "sh",
+  "env",
+  "find",
+  "cmp",
+  "flock",
+  "mkdir",
+  "rmdir",
+  "sleep",
+  "readlink",
+  "unshare",
+  "cat",
+  "chmod",
+];
 
 /** An npm whose `ci` makes an empty node_modules, notes that it ran, and notices when two run at once. */
 const FAKE_NPM = `#!/bin/sh
@@ -20,8 +44,14 @@ rmdir "$TOY_ROOT/npm-running"
 `;
 
 /** The same, which goes on until another one runs beside it, or for twenty seconds. */
-export const LONG_NPM = FAKE_NPM.replace("|| echo overlap >>", '|| : >"$TOY_ROOT/overlap"; [ ! -e "$TOY_ROOT/overlap" ] || echo overlap >>')
-  .replace("sleep 0.2", 'tries=200; while [ ! -e "$TOY_ROOT/overlap" ] && [ $tries -gt 0 ]; do sleep 0.1; tries=$((tries - 1)); done')
+export const LONG_NPM = FAKE_NPM.replace(
+  "|| echo overlap >>",
+  '|| : >"$TOY_ROOT/overlap"; [ ! -e "$TOY_ROOT/overlap" ] || echo overlap >>',
+)
+  .replace(
+    "sleep 0.2",
+    'tries=200; while [ ! -e "$TOY_ROOT/overlap" ] && [ $tries -gt 0 ]; do sleep 0.1; tries=$((tries - 1)); done',
+  )
   .replace('rmdir "$TOY_ROOT/npm-running"', 'rmdir "$TOY_ROOT/npm-running" 2>/dev/null || :');
 
 /** What one run of the launcher or the set-up gave. */
@@ -49,7 +79,10 @@ export function toyProject(): ToyProject {
   for (const part of ["handrail", "scripts"]) cpSync(resolve(part), join(root, part), { recursive: true });
   writeFileSync(join(root, "package.json"), '{"name":"toy","type":"module"}\n');
   writeFileSync(join(root, "package-lock.json"), '{"lockfileVersion":3,"packages":{"":{"name":"toy"}}}\n');
-  writeFileSync(join(root, "src/cli/main.ts"), "const words: string[] = process.argv.slice(2);\nconsole.log(JSON.stringify(words));\n");
+  writeFileSync(
+    join(root, "src/cli/main.ts"),
+    "const words: string[] = process.argv.slice(2);\nconsole.log(JSON.stringify(words));\n",
+  );
   for (const name of REAL_PROGRAMS) symlinkSync(realProgram(name), join(bin, name));
   symlinkSync(process.execPath, join(bin, "node"));
   const program = (name: string, script: string) => {
@@ -58,13 +91,15 @@ export function toyProject(): ToyProject {
     chmodSync(join(bin, name), 0o755);
   };
   program("npm", FAKE_NPM);
-  for (const name of ["git", "bwrap", "nsenter", "socat", "runc", "newuidmap", "rg"]) program(name, "#!/bin/sh\nexit 0\n");
+  for (const name of ["git", "bwrap", "nsenter", "socat", "runc", "newuidmap", "rg"])
+    program(name, "#!/bin/sh\nexit 0\n");
   return {
     root,
     program,
     removeProgram: (name) => rmSync(join(bin, name), { force: true }),
     run: (file, args = [], cwd = root) => run(file, args, cwd, { PATH: bin, HOME: root, TOY_ROOT: root }),
-    npmCalls: () => (existsSync(join(root, "npm-calls")) ? readFileSync(join(root, "npm-calls"), "utf8").trim().split("\n") : []),
+    npmCalls: () =>
+      existsSync(join(root, "npm-calls")) ? readFileSync(join(root, "npm-calls"), "utf8").trim().split("\n") : [],
     [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }),
   };
 }

@@ -1,4 +1,5 @@
-// Hot reload: a good change is taken over as a whole, a bad one not at all, and half a change is not taken for a whole one.
+// Hot reload: a good change is taken over as a whole, a bad one not at all, and half a change is not taken for a whole
+// one.
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
@@ -171,7 +172,11 @@ describe("a bad change", () => {
     ],
     ["settings that are not valid", () => place.put("config/handrail.yaml", "presets: dev\n"), /handrail\.yaml/],
     ["a policy file that others can write", () => chmodSync(putPolicy(forbid("b")), 0o666), /can be written by others/],
-    ["a policy directory that is gone", () => rmSync(join(place.config, "policy"), { recursive: true }), /policy` is gone/],
+    [
+      "a policy directory that is gone",
+      () => rmSync(join(place.config, "policy"), { recursive: true }),
+      /policy` is gone/,
+    ],
     ["a settings file that is gone", () => rmSync(join(place.config, "handrail.yaml")), /handrail\.yaml` is gone/],
     ["an operator directory that is gone", () => renameSync(place.config, join(place.base, "away")), /config` is gone/],
     [
@@ -197,7 +202,11 @@ describe("a bad change", () => {
     change();
     await reload.look();
     await reload.look();
-    expect([await decide("a"), await decide("b"), (await policy.engine("dev")).hash]).toEqual(["own.no-a", "allow", hash]);
+    expect([await decide("a"), await decide("b"), (await policy.engine("dev")).hash]).toEqual([
+      "own.no-a",
+      "allow",
+      hash,
+    ]);
     expect(told).toEqual([expect.stringMatching(problem)]);
     expect(ledger.of("policy_rejected").map(({ payload }) => payload)).toEqual([
       { problem: expect.stringMatching(problem), kept: { dev: hash } },
@@ -243,7 +252,11 @@ describe("a change that is under way", () => {
     }
     putPolicy(`${forbid("kept")}${forbid("last")}`);
     for (let look = 0; look < 5; look += 1) await reload.look();
-    expect([await decide("kept"), await decide("last"), await decide("n49")]).toEqual(["own.no-kept", "own.no-last", "allow"]);
+    expect([await decide("kept"), await decide("last"), await decide("n49")]).toEqual([
+      "own.no-kept",
+      "own.no-last",
+      "allow",
+    ]);
     const hashes = ledger.of("policy_loaded").map(({ payload }) => payload["policy"]);
     expect(hashes.at(-1)).toBe((await policy.engine("dev")).hash);
     for (const { payload } of ledger.of("policy_loaded").slice(1)) expect(hashes).toContain(payload["previous"]);
@@ -253,7 +266,8 @@ describe("a change that is under way", () => {
     putPolicy(forbid("a"));
     const { reload, policy } = await reloading();
     const first = await policy.engine("dev");
-    const denied = () => first.evaluate({ ...REQUEST, resource: { kind: "file", path: "a", root: "service", zone: "own" } });
+    const denied = () =>
+      first.evaluate({ ...REQUEST, resource: { kind: "file", path: "a", root: "service", zone: "own" } });
     for (let change = 0; change < POLICY_RETIRED_MAX; change += 1) {
       putPolicy(forbid(`n${change}`));
       await reload.look();

@@ -1,4 +1,5 @@
-// The watchdog of the kernel's thread: a thread that stood is noticed and named, one that works in slices is not, and an idle kernel is left alone.
+// The watchdog of the kernel's thread: a thread that stood is noticed and named, one that works in slices is not, and
+// an idle kernel is left alone.
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { asStep, takeLongestStep } from "../../src/base/long-steps.ts";
@@ -31,7 +32,11 @@ test("a thread that stood while a call was under way is noticed, with what it di
   expect(watchdog.stalls.longestMs).toBeGreaterThan(1000);
   const line = stallLine(stalls[0] as Stall);
   expect(line).toMatch(/^the kernel's thread stood for \d+\.\d s: planning mounts \{/);
-  expect(JSON.parse(line.slice(line.indexOf("{")))).toMatchObject({ event: "kernel_stalled", doing: "planning mounts", callsUnderWay: 1 });
+  expect(JSON.parse(line.slice(line.indexOf("{")))).toMatchObject({
+    event: "kernel_stalled",
+    doing: "planning mounts",
+    callsUnderWay: 1,
+  });
   watchdog.close();
 });
 

@@ -4,7 +4,13 @@ import type { ApprovalDecision, ApprovalStore, NewApproval } from "../../src/app
 
 const NOW_MS = 1_700_000_000_000;
 const LIMITS = { pendingMax: 3, perMinuteMax: 5, pendingTotalMax: 6 };
-const APPROVE: ApprovalDecision = { approved: true, by: "ann", channel: "cli", atMs: NOW_MS + 10, scope: { kind: "once" } };
+const APPROVE: ApprovalDecision = {
+  approved: true,
+  by: "ann",
+  channel: "cli",
+  atMs: NOW_MS + 10,
+  scope: { kind: "once" },
+};
 const DENY: ApprovalDecision = { approved: false, by: "bob", channel: "rpc", atMs: NOW_MS + 20, reason: "not today" };
 
 function digest(name: string): string {
@@ -56,7 +62,10 @@ export function approvalContract(
     const [left, right] = await openTwice();
     await left.add(one, LIMITS);
     const again = { ...one, ref: `blake3:${digest("again")}` };
-    expect(await right.add(again, LIMITS)).toEqual({ kind: "shared", approval: { ...one, state: "pending", uses: 0, inBandAnswers: 0 } });
+    expect(await right.add(again, LIMITS)).toEqual({
+      kind: "shared",
+      approval: { ...one, state: "pending", uses: 0, inBandAnswers: 0 },
+    });
     expect(await right.add({ ...again, binding: digest("other") }, LIMITS)).toEqual({ kind: "added" });
     expect((await left.live(one.call, NOW_MS)).map((found) => found.binding)).toEqual([binding, digest("other")]);
   });
@@ -65,7 +74,9 @@ export function approvalContract(
     const stores = await openTwice();
     await stores[0].add(one, LIMITS);
     await stores[0].decide(ref, APPROVE);
-    const uses = Array.from({ length: 100 }, (_, index) => stores[index % 2]?.consume(ref, binding, `req-${index}`, NOW_MS + 30));
+    const uses = Array.from({ length: 100 }, (_, index) =>
+      stores[index % 2]?.consume(ref, binding, `req-${index}`, NOW_MS + 30),
+    );
     expect((await Promise.all(uses)).filter(Boolean)).toHaveLength(1);
     expect(await stores[1].find(ref, NOW_MS + 30)).toMatchObject({ state: "consumed", uses: 1 });
   });
@@ -86,7 +97,8 @@ export function approvalContract(
     for (const each of [one, other]) await store.add(each, LIMITS);
     await store.decide(ref, { ...APPROVE, scope: { kind: "session" } });
     await store.decide(other.ref, { ...APPROVE, scope: { kind: "until", untilMs: NOW_MS + 5000 } });
-    for (const time of [1, 2, 3]) expect(await store.consume(ref, binding, `req-${time}`, NOW_MS + 1_000_000)).toBe(true);
+    for (const time of [1, 2, 3])
+      expect(await store.consume(ref, binding, `req-${time}`, NOW_MS + 1_000_000)).toBe(true);
     expect(await store.consume(ref, binding, "req-late", one.sessionEndsAtMs)).toBe(false);
     expect(await store.consume(other.ref, other.binding, "req", NOW_MS + 4999)).toBe(true);
     expect(await store.consume(other.ref, other.binding, "req", NOW_MS + 5000)).toBe(false);
@@ -106,11 +118,17 @@ export function approvalContract(
     for (const each of [one, two, three]) await left.add(each, LIMITS);
     // denied first
     expect((await left.decide(ref, DENY)).kind).toBe("decided");
-    expect(await right.decide(ref, APPROVE)).toMatchObject({ kind: "stands", approval: { state: "denied", decision: DENY } });
+    expect(await right.decide(ref, APPROVE)).toMatchObject({
+      kind: "stands",
+      approval: { state: "denied", decision: DENY },
+    });
     // approved first, not used
     expect((await left.decide(two.ref, APPROVE)).kind).toBe("decided");
     expect((await right.decide(two.ref, APPROVE)).kind).toBe("stands");
-    expect(await right.decide(two.ref, DENY)).toMatchObject({ kind: "decided", approval: { state: "denied", decision: DENY } });
+    expect(await right.decide(two.ref, DENY)).toMatchObject({
+      kind: "decided",
+      approval: { state: "denied", decision: DENY },
+    });
     expect(await left.consume(two.ref, two.binding, "req", NOW_MS + 30)).toBe(false);
     // approved first, used
     await left.decide(three.ref, APPROVE);
@@ -123,7 +141,10 @@ export function approvalContract(
   test("an answer of the asking client is counted once, after those that it knows of; of one hundred at once one is", async () => {
     const [left, right] = await openTwice();
     await left.add(one, LIMITS);
-    expect([await left.countInBandAnswer(ref, 1), await left.countInBandAnswer("blake3:none", 0)]).toEqual([false, false]);
+    expect([await left.countInBandAnswer(ref, 1), await left.countInBandAnswer("blake3:none", 0)]).toEqual([
+      false,
+      false,
+    ]);
     const answers = Array.from({ length: 100 }, (_, index) => [left, right][index % 2]?.countInBandAnswer(ref, 0));
     expect((await Promise.all(answers)).filter(Boolean)).toHaveLength(1);
     expect(await right.countInBandAnswer(ref, 1)).toBe(true);
@@ -150,8 +171,14 @@ export function approvalContract(
     expect(await store.find(ref, one.expiresAtMs)).toMatchObject({ state: "expired" });
     expect(await store.list("expired", 10, one.expiresAtMs)).toHaveLength(1);
     expect((await store.decide(ref, { ...APPROVE, atMs: one.expiresAtMs })).kind).toBe("stands");
-    const again = { ...one, ref: `blake3:${digest("again")}`, createdAtMs: one.expiresAtMs, expiresAtMs: one.expiresAtMs + 1000 };
-    expect(await store.add(again, LIMITS)).toMatchObject({ kind: "shared", approval: { ref, state: "expired" } }); // to be noted first
+    const again = {
+      ...one,
+      ref: `blake3:${digest("again")}`,
+      createdAtMs: one.expiresAtMs,
+      expiresAtMs: one.expiresAtMs + 1000,
+    };
+    // to be noted first
+    expect(await store.add(again, LIMITS)).toMatchObject({ kind: "shared", approval: { ref, state: "expired" } });
     expect(await store.end(ref, "expired")).toBe(true);
     expect(await store.add(again, LIMITS)).toEqual({ kind: "added" });
   });

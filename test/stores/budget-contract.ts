@@ -15,18 +15,28 @@ function account(limit: LeaseBudget, change: Partial<LimitedAccount> = {}): Limi
 }
 
 /** A wish of instance `ins_a` for one call, with what is different. */
-function wish(id: string, accounts: readonly LimitedAccount[], change: Partial<Wish> & { readonly least?: Amounts } = {}): Wish {
+function wish(
+  id: string,
+  accounts: readonly LimitedAccount[],
+  change: Partial<Wish> & { readonly least?: Amounts } = {},
+): Wish {
   const least = change.least ?? { ...NOTHING, calls: 1 };
   return { id, instance: "ins_a", accounts, least, most: least, nowMs: NOON_MS, ...change };
 }
 
 /** The tests of the port; `open` gives one kernel's view of an empty place, `openTwice` two of the same. */
-export function budgetContract(open: () => Promise<BudgetStore>, openTwice: () => Promise<readonly [BudgetStore, BudgetStore]>): void {
+export function budgetContract(
+  open: () => Promise<BudgetStore>,
+  openTwice: () => Promise<readonly [BudgetStore, BudgetStore]>,
+): void {
   test("what is reserved is kept from every kernel, what is settled is spent, the rest is free again", async () => {
     const [left, right] = await openTwice();
     const accounts = [account({ bytes: 100 })];
     const sixty = { ...NOTHING, bytes: 60 };
-    expect(await left.reserve(wish("one", accounts, { least: sixty }), SPENDER)).toEqual({ kind: "reserved", granted: sixty });
+    expect(await left.reserve(wish("one", accounts, { least: sixty }), SPENDER)).toEqual({
+      kind: "reserved",
+      granted: sixty,
+    });
     expect(await right.reserve(wish("two", accounts, { least: sixty }), SPENDER)).toEqual({
       kind: "exhausted",
       key: "lease:lea_one",
@@ -38,8 +48,12 @@ export function budgetContract(open: () => Promise<BudgetStore>, openTwice: () =
     });
     expect(await left.settle("one", "ins_a", { ...NOTHING, bytes: 40 })).toBe(true);
     expect((await right.reserve(wish("two", accounts, { least: sixty }), SPENDER)).kind).toBe("reserved");
-    expect((await left.reserve(wish("three", accounts, { least: { ...NOTHING, bytes: 1 } }), SPENDER)).kind).toBe("exhausted");
-    expect(await left.listAccounts(10)).toEqual([{ key: "lease:lea_one", spent: { ...NOTHING, bytes: 40 }, reserved: sixty, beganMs: 0 }]);
+    expect((await left.reserve(wish("three", accounts, { least: { ...NOTHING, bytes: 1 } }), SPENDER)).kind).toBe(
+      "exhausted",
+    );
+    expect(await left.listAccounts(10)).toEqual([
+      { key: "lease:lea_one", spent: { ...NOTHING, bytes: 40 }, reserved: sixty, beganMs: 0 },
+    ]);
   });
 
   test("more than the least is granted as far as there is more", async () => {
@@ -50,14 +64,20 @@ export function budgetContract(open: () => Promise<BudgetStore>, openTwice: () =
     expect(first).toEqual({ kind: "reserved", granted: { ...NOTHING, bytes: 80, tokens: 5 } });
     const second = await store.reserve(wish("two", accounts, amounts), SPENDER);
     expect(second).toEqual({ kind: "reserved", granted: { ...NOTHING, bytes: 10 } });
-    expect(await store.reserve(wish("three", accounts, amounts), SPENDER)).toMatchObject({ kind: "exhausted", key: "session:ses_one" });
+    expect(await store.reserve(wish("three", accounts, amounts), SPENDER)).toMatchObject({
+      kind: "exhausted",
+      key: "session:ses_one",
+    });
   });
 
   test("a budget of nothing admits nothing, and what is not limited is only counted", async () => {
     const store = await open();
     expect((await store.reserve(wish("none", [account({ calls: 0 })]), SPENDER)).kind).toBe("exhausted");
     const least = { calls: 1, durationMs: 5, bytes: 6, tokens: 7, costMicros: 8 };
-    expect(await store.reserve(wish("all", [account({ calls: 1 })], { least }), SPENDER)).toEqual({ kind: "reserved", granted: least });
+    expect(await store.reserve(wish("all", [account({ calls: 1 })], { least }), SPENDER)).toEqual({
+      kind: "reserved",
+      granted: least,
+    });
     await store.settle("all", "ins_a", least);
     expect((await store.listAccounts(10))[0]).toMatchObject({ spent: least, reserved: NOTHING });
   });
@@ -65,7 +85,10 @@ export function budgetContract(open: () => Promise<BudgetStore>, openTwice: () =
   test("one account without enough left, and no account is charged", async () => {
     const store = await open();
     const accounts = [account({ calls: 5 }), account({ calls: 0 }, { key: "principal:p" })];
-    expect(await store.reserve(wish("one", accounts), SPENDER)).toMatchObject({ kind: "exhausted", key: "principal:p" });
+    expect(await store.reserve(wish("one", accounts), SPENDER)).toMatchObject({
+      kind: "exhausted",
+      key: "principal:p",
+    });
     expect((await store.listAccounts(10)).map(({ reserved }) => reserved.calls)).toEqual([0, 0]);
   });
 
@@ -85,8 +108,14 @@ export function budgetContract(open: () => Promise<BudgetStore>, openTwice: () =
     const accounts = [account({ durationMs: 100 })];
     const most = (durationMs: number) => ({ least: { ...NOTHING, durationMs: 1 }, most: { ...NOTHING, durationMs } });
     await store.reserve(wish("one", accounts, most(40)), SPENDER);
-    expect(await store.extend(wish("one", accounts, most(50)))).toEqual({ kind: "reserved", granted: { ...NOTHING, durationMs: 50 } });
-    expect(await store.extend(wish("one", accounts, most(50)))).toEqual({ kind: "reserved", granted: { ...NOTHING, durationMs: 10 } });
+    expect(await store.extend(wish("one", accounts, most(50)))).toEqual({
+      kind: "reserved",
+      granted: { ...NOTHING, durationMs: 50 },
+    });
+    expect(await store.extend(wish("one", accounts, most(50)))).toEqual({
+      kind: "reserved",
+      granted: { ...NOTHING, durationMs: 10 },
+    });
     expect((await store.extend(wish("one", accounts, most(50)))).kind).toBe("exhausted");
     expect((await store.listAccounts(10))[0]?.reserved.durationMs).toBe(100);
     await store.settle("one", "ins_a", NOTHING);
@@ -102,7 +131,9 @@ export function budgetContract(open: () => Promise<BudgetStore>, openTwice: () =
       await store.settle(id, "ins_a", huge);
     }
     expect((await store.listAccounts(10))[0]?.spent).toEqual(huge);
-    expect((await store.reserve(wish("three", accounts, { least: { ...NOTHING, tokens: 1 } }), SPENDER)).kind).toBe("exhausted");
+    expect((await store.reserve(wish("three", accounts, { least: { ...NOTHING, tokens: 1 } }), SPENDER)).kind).toBe(
+      "exhausted",
+    );
   });
 
   test("a period begins anew at its multiple, and what was reserved before counts for the one before", async () => {
@@ -113,7 +144,11 @@ export function budgetContract(open: () => Promise<BudgetStore>, openTwice: () =
     expect(await at("two", NOON_MS + HOUR_MS - 1)).toMatchObject({ kind: "exhausted", renewsAtMs: NOON_MS + HOUR_MS });
     expect((await at("two", NOON_MS + HOUR_MS)).kind).toBe("reserved");
     await store.settle("one", "ins_a", { ...NOTHING, calls: 1 });
-    expect((await store.listAccounts(10))[0]).toMatchObject({ spent: NOTHING, reserved: { calls: 1 }, beganMs: NOON_MS + HOUR_MS });
+    expect((await store.listAccounts(10))[0]).toMatchObject({
+      spent: NOTHING,
+      reserved: { calls: 1 },
+      beganMs: NOON_MS + HOUR_MS,
+    });
   });
 
   test("a reservation that grows in a later period is paid there in whole", async () => {
@@ -121,9 +156,15 @@ export function budgetContract(open: () => Promise<BudgetStore>, openTwice: () =
     const accounts = [account({ bytes: 100 }, { periodMs: HOUR_MS })];
     await store.reserve(wish("one", accounts, { least: { ...NOTHING, bytes: 70 } }), SPENDER);
     const later = { nowMs: NOON_MS + HOUR_MS };
-    expect((await store.extend(wish("one", accounts, { ...later, least: { ...NOTHING, bytes: 31 } }))).kind).toBe("exhausted");
-    expect((await store.extend(wish("one", accounts, { ...later, least: { ...NOTHING, bytes: 30 } }))).kind).toBe("reserved");
-    expect((await store.reserve(wish("two", accounts, { ...later, least: { ...NOTHING, bytes: 1 } }), SPENDER)).kind).toBe("exhausted");
+    expect((await store.extend(wish("one", accounts, { ...later, least: { ...NOTHING, bytes: 31 } }))).kind).toBe(
+      "exhausted",
+    );
+    expect((await store.extend(wish("one", accounts, { ...later, least: { ...NOTHING, bytes: 30 } }))).kind).toBe(
+      "reserved",
+    );
+    expect(
+      (await store.reserve(wish("two", accounts, { ...later, least: { ...NOTHING, bytes: 1 } }), SPENDER)).kind,
+    ).toBe("exhausted");
   });
 
   test("a clock that goes backwards refills nothing, by a little or by far", async () => {
@@ -183,7 +224,10 @@ export function budgetContract(open: () => Promise<BudgetStore>, openTwice: () =
       used: fc.double({ min: 0, max: 1, noNaN: true }),
       hours: fc.constantFrom(0, 0, 0, 1, -1, -5),
     });
-    const limits = fc.record({ calls: amount, bytes: fc.nat({ max: 20 }), tokens: fc.nat({ max: 20 }) }, { requiredKeys: [] });
+    const limits = fc.record(
+      { calls: amount, bytes: fc.nat({ max: 20 }), tokens: fc.nat({ max: 20 }) },
+      { requiredKeys: [] },
+    );
     await fc.assert(
       fc.asyncProperty(limits, limits, fc.array(step, { maxLength: 40 }), async (ofLease, ofPrincipal, steps) => {
         const stores = await openTwice();
@@ -197,7 +241,10 @@ export function budgetContract(open: () => Promise<BudgetStore>, openTwice: () =
           const [id, hold] = [...held][which % Math.max(1, held.size)] ?? [];
           if (act === "reserve") {
             const instance = `ins_${kernel}`;
-            const reserved = await store.reserve({ id: `hold ${index}`, instance, accounts, least, most, nowMs }, SPENDER);
+            const reserved = await store.reserve(
+              { id: `hold ${index}`, instance, accounts, least, most, nowMs },
+              SPENDER,
+            );
             if (reserved.kind === "reserved") held.set(`hold ${index}`, { instance, granted: reserved.granted });
           } else if (id !== undefined && hold !== undefined) {
             const { instance, granted } = hold;
@@ -209,14 +256,17 @@ export function budgetContract(open: () => Promise<BudgetStore>, openTwice: () =
               if (orphan !== undefined) held.set(orphan.id, { instance: "ins_heir", granted: orphan.amounts });
             } else {
               const part = act === "release" ? 0 : used;
-              const spent = Object.fromEntries(BUDGET_MEMBERS.map((member) => [member, Math.floor(granted[member] * part)])) as Amounts;
+              const spent = Object.fromEntries(
+                BUDGET_MEMBERS.map((member) => [member, Math.floor(granted[member] * part)]),
+              ) as Amounts;
               expect(await store.settle(id, instance, spent)).toBe(true);
               held.delete(id);
             }
           }
           for (const { key, spent, reserved } of await store.listAccounts(10)) {
             const { limit } = accounts.find((each) => each.key === key) as LimitedAccount;
-            for (const member of BUDGET_MEMBERS) expect(spent[member] + reserved[member]).toBeLessThanOrEqual(limit[member] ?? Infinity);
+            for (const member of BUDGET_MEMBERS)
+              expect(spent[member] + reserved[member]).toBeLessThanOrEqual(limit[member] ?? Infinity);
           }
         }
         await Promise.all(stores.map((store) => store.close()));

@@ -1,4 +1,7 @@
-/** What is particular to budgets and buckets in a file: made when needed, for the owner alone, and never trusted when it is damaged. */
+/**
+ * What is particular to budgets and buckets in a file: made when needed, for the owner alone, and never trusted when it
+ * is damaged.
+ */
 import { readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
@@ -18,7 +21,14 @@ const TAKE = {
 };
 
 function wish(id: string): Wish {
-  return { id, instance: "ins_a", accounts: [{ key: "lease:one", limit: { calls: 5 } }], least: ONE, most: ONE, nowMs: 0 };
+  return {
+    id,
+    instance: "ins_a",
+    accounts: [{ key: "lease:one", limit: { calls: 5 } }],
+    least: ONE,
+    most: ONE,
+    nowMs: 0,
+  };
 }
 
 function opened(directory: string) {
@@ -61,14 +71,17 @@ test("a newer budget.db is refused, one that is no database too", async () => {
   await expect(opened(other).budgets.reserve(wish("one"), SPENDER)).rejects.toMatchObject({ code: "STORE_CORRUPT" });
 });
 
-test.each(["calls = -5", "bytes = 9007199254740992"])("an account whose %s is refused instead of refilled", async (change) => {
-  const directory = await freshDirectory();
-  const { budgets } = opened(directory);
-  await budgets.reserve(wish("one"), SPENDER);
-  damage(directory, `UPDATE accounts SET ${change}`);
-  await expect(budgets.reserve(wish("two"), SPENDER)).rejects.toMatchObject({ code: "STORE_CORRUPT" });
-  await expect(budgets.listAccounts(10)).rejects.toMatchObject({ code: "STORE_CORRUPT" });
-});
+test.each(["calls = -5", "bytes = 9007199254740992"])(
+  "an account whose %s is refused instead of refilled",
+  async (change) => {
+    const directory = await freshDirectory();
+    const { budgets } = opened(directory);
+    await budgets.reserve(wish("one"), SPENDER);
+    damage(directory, `UPDATE accounts SET ${change}`);
+    await expect(budgets.reserve(wish("two"), SPENDER)).rejects.toMatchObject({ code: "STORE_CORRUPT" });
+    await expect(budgets.listAccounts(10)).rejects.toMatchObject({ code: "STORE_CORRUPT" });
+  },
+);
 
 test("a bucket that holds less than nothing is refused", async () => {
   const directory = await freshDirectory();

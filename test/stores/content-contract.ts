@@ -18,7 +18,12 @@ const OTHERS: readonly ContentOwner[] = [
 
 /** A label for tests. */
 export function label(change: Partial<Label> = {}): Label {
-  return { trustLevel: "verified", dataClass: "internal", source: { origin: "test", timestamp: "2026-01-01T00:00:00.000Z" }, ...change };
+  return {
+    trustLevel: "verified",
+    dataClass: "internal",
+    source: { origin: "test", timestamp: "2026-01-01T00:00:00.000Z" },
+    ...change,
+  };
 }
 
 /** Bytes as an upload. */
@@ -27,7 +32,12 @@ export async function* pieces(...chunks: readonly (string | Uint8Array)[]): Asyn
 }
 
 /** Stores a text for `owner`. */
-export async function store(content: ContentStore, text: string | Uint8Array, owner = ANN, nowMs = NOW_MS): Promise<StoredContent> {
+export async function store(
+  content: ContentStore,
+  text: string | Uint8Array,
+  owner = ANN,
+  nowMs = NOW_MS,
+): Promise<StoredContent> {
   const staged = await content.stage(pieces(text), {}, SIGNAL);
   try {
     return await staged.commit({ owner, label: label(), nowMs });
@@ -37,7 +47,12 @@ export async function store(content: ContentStore, text: string | Uint8Array, ow
 }
 
 /** All bytes of a range. */
-export async function bytesOf(content: ContentStore, hash: string, offset = 0, length = Number.MAX_SAFE_INTEGER): Promise<Buffer> {
+export async function bytesOf(
+  content: ContentStore,
+  hash: string,
+  offset = 0,
+  length = Number.MAX_SAFE_INTEGER,
+): Promise<Buffer> {
   const read: Uint8Array[] = [];
   for await (const piece of content.read(hash, offset, length)) read.push(piece);
   return Buffer.concat(read);
@@ -75,7 +90,8 @@ function holdingContract(open: OpenContent, openTwice: OpenContentTwice): void {
   test("parts of content of several blocks are those of the whole", async () => {
     const content = await open();
     const bytes = Buffer.alloc(2 * 1024 * 1024 + 5);
-    for (let at = 0; at < bytes.byteLength; at += 4) bytes.writeUInt32LE((at * 2_654_435_761) >>> 0, Math.min(at, bytes.byteLength - 4));
+    for (let at = 0; at < bytes.byteLength; at += 4)
+      bytes.writeUInt32LE((at * 2_654_435_761) >>> 0, Math.min(at, bytes.byteLength - 4));
     const { hash } = await store(content, bytes);
     for (const [offset, length] of [
       [0, 1],
@@ -91,8 +107,12 @@ function holdingContract(open: OpenContent, openTwice: OpenContentTwice): void {
 
   test("the same content stored by many is one object, and each finds their own", async () => {
     const [left, right] = await openTwice();
-    await Promise.all(Array.from({ length: 8 }, (_, index) => store(index % 2 ? left : right, "same", index % 3 ? ANN : OTHERS[0])));
-    expect(await (await left.maintenance()).list("", 10)).toMatchObject([{ hash: blake3Hex("same"), owners: 2, state: "stored" }]);
+    await Promise.all(
+      Array.from({ length: 8 }, (_, index) => store(index % 2 ? left : right, "same", index % 3 ? ANN : OTHERS[0])),
+    );
+    expect(await (await left.maintenance()).list("", 10)).toMatchObject([
+      { hash: blake3Hex("same"), owners: 2, state: "stored" },
+    ]);
     expect((await right.find(blake3Hex("same"), ANN))?.sizeBytes).toBe(4);
   });
 
@@ -106,7 +126,10 @@ function holdingContract(open: OpenContent, openTwice: OpenContentTwice): void {
       dataClass: "secret",
     });
     const [bob = ANN] = OTHERS;
-    expect((await put(bob, { trustLevel: "user", dataClass: "public" })).label).toMatchObject({ trustLevel: "user", dataClass: "public" });
+    expect((await put(bob, { trustLevel: "user", dataClass: "public" })).label).toMatchObject({
+      trustLevel: "user",
+      dataClass: "public",
+    });
   });
 
   test("what was not committed, or was discarded, is not there", async () => {
@@ -126,7 +149,9 @@ function holdingContract(open: OpenContent, openTwice: OpenContentTwice): void {
     ["fewer bytes", { sizeBytes: 6 }],
   ])("content that was announced with %s is refused", async (_, announced) => {
     const content = await open();
-    await expect(content.stage(pieces("content"), announced, SIGNAL)).rejects.toMatchObject({ code: "CONTENT_MISMATCH" });
+    await expect(content.stage(pieces("content"), announced, SIGNAL)).rejects.toMatchObject({
+      code: "CONTENT_MISMATCH",
+    });
   });
 
   test("content as announced is taken", async () => {
@@ -234,7 +259,8 @@ function collectionContract(open: OpenContent, openTwice: OpenContentTwice): voi
     expect(await maintenance.collect(DAY_MS, NOW_MS + DAY_MS + 1, false)).toEqual(dry);
     expect(await left.find(old.hash, ANN)).toBeUndefined();
     await expect(bytesOf(left, old.hash)).rejects.toMatchObject({ code: "CONTENT_NOT_FOUND" });
-    for (const { hash } of [published, result, young]) expect((await bytesOf(left, hash)).byteLength).toBeGreaterThan(0);
+    for (const { hash } of [published, result, young])
+      expect((await bytesOf(left, hash)).byteLength).toBeGreaterThan(0);
     expect(await maintenance.hasReference(result.hash, reference)).toBe(true);
     expect(await publish(left, "late", old.hash)).toEqual({ kind: "missing" });
   });
@@ -270,15 +296,25 @@ function collectionContract(open: OpenContent, openTwice: OpenContentTwice): voi
       yield { hash: blake3Hex("gone"), sessionId: "s", requestId: "gone" };
     }
     const maintenance = await content.maintenance();
-    expect(await maintenance.rebuildReferences(entries(), DAY_MS / 2, NOW_MS + DAY_MS)).toEqual({ added: 1, removed: 1 });
-    const kept = async ({ hash }: StoredContent, requestId: string) => maintenance.hasReference(hash, { sessionId: "s", requestId });
-    expect([await kept(lost, "lost"), await kept(young, "young"), await kept(plain, "plain")]).toEqual([false, true, true]);
+    expect(await maintenance.rebuildReferences(entries(), DAY_MS / 2, NOW_MS + DAY_MS)).toEqual({
+      added: 1,
+      removed: 1,
+    });
+    const kept = async ({ hash }: StoredContent, requestId: string) =>
+      maintenance.hasReference(hash, { sessionId: "s", requestId });
+    expect([await kept(lost, "lost"), await kept(young, "young"), await kept(plain, "plain")]).toEqual([
+      false,
+      true,
+      true,
+    ]);
     expect((await maintenance.collect(0, NOW_MS + 2 * DAY_MS, false)).objects).toBe(1);
   });
 
   test("the listing goes on after a hash, and an inspection finds nothing wrong", async () => {
     const content = await open();
-    const hashes = (await Promise.all(["a", "b", "c", "d"].map((text) => store(content, text)))).map(({ hash }) => hash).sort();
+    const hashes = (await Promise.all(["a", "b", "c", "d"].map((text) => store(content, text))))
+      .map(({ hash }) => hash)
+      .sort();
     const maintenance = await content.maintenance();
     const first = await maintenance.list("", 3);
     const rest = await maintenance.list(first.at(-1)?.hash ?? "", 3);

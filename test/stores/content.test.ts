@@ -39,7 +39,9 @@ test("nothing is made on disk before the first use, and everything is the owner'
   await expect(stat(directory)).rejects.toMatchObject({ code: "ENOENT" });
   await store(content, "x");
   const names = await readdir(directory, { recursive: true });
-  const modes = await Promise.all(names.map(async (name) => [name, ((await stat(join(directory, name))).mode & 0o077) === 0] as const));
+  const modes = await Promise.all(
+    names.map(async (name) => [name, ((await stat(join(directory, name))).mode & 0o077) === 0] as const),
+  );
   expect(modes.length).toBeGreaterThan(5);
   expect(modes.filter(([, closed]) => !closed)).toEqual([]);
 });

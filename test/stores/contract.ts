@@ -91,7 +91,8 @@ export const SAMPLE_LEASE: Lease = {
   expiresAtMs: 5000,
 };
 
-const pending = (name: string, change: Partial<LedgerEvent> = {}): PendingEntry => pendingEntry(sampleEvent(name, change), "durable");
+const pending = (name: string, change: Partial<LedgerEvent> = {}): PendingEntry =>
+  pendingEntry(sampleEvent(name, change), "durable");
 const append = (ledger: LedgerStore, ...events: readonly PendingEntry[]): Promise<readonly number[]> =>
   appendBatch(ledger, events, "ins_a", systemRandom);
 
@@ -148,7 +149,10 @@ function ledgerContract(open: Open, openTwice: OpenTwice): void {
   test("an empty ledger has the genesis head and no rows", async () => {
     const { ledger } = await open();
     const head = await ledger.head();
-    expect({ sequence: head.sequence, hash: Buffer.from(head.hash) }).toEqual({ sequence: 0, hash: Buffer.from(GENESIS_HASH) });
+    expect({ sequence: head.sequence, hash: Buffer.from(head.hash) }).toEqual({
+      sequence: 0,
+      hash: Buffer.from(GENESIS_HASH),
+    });
     expect(await ledger.read(0, 10)).toEqual([]);
   });
 
@@ -175,7 +179,10 @@ function ledgerContract(open: Open, openTwice: OpenTwice): void {
         const isIntent = index === 7 || index === length - 1;
         if (isIntent) intents.push(names.length);
         const closed = closes[index - 3];
-        return pending(names.at(-1) ?? "", { ...(isIntent && { intent: true }), ...(closed !== undefined && { closes: closed }) });
+        return pending(names.at(-1) ?? "", {
+          ...(isIntent && { intent: true }),
+          ...(closed !== undefined && { closes: closed }),
+        });
       });
       expect(await append(ledger, ...batch)).toEqual(batch.map((_, index) => names.length - length + index + 1));
     }
@@ -184,14 +191,26 @@ function ledgerContract(open: Open, openTwice: OpenTwice): void {
       names.map((name) => [name, `{"name":"${name}"}`]),
     );
     expect((await ledger.openIntents(10)).map(({ sequence }) => sequence)).toEqual(intents);
-    expect(await verifyLedger(ledger)).toEqual({ ok: true, entries: names.length, pruned: 0, problems: [], truncated: false });
+    expect(await verifyLedger(ledger)).toEqual({
+      ok: true,
+      entries: names.length,
+      pruned: 0,
+      problems: [],
+      truncated: false,
+    });
   });
 
   test("two kernels append to one chain", async () => {
     const [left, right] = await openTwice();
     for (let round = 0; round < 10; round++)
       await Promise.all([append(left.ledger, pending(`l${round}`)), append(right.ledger, pending(`r${round}`))]);
-    expect(await verifyLedger(left.ledger)).toEqual({ ok: true, entries: 20, pruned: 0, problems: [], truncated: false });
+    expect(await verifyLedger(left.ledger)).toEqual({
+      ok: true,
+      entries: 20,
+      pruned: 0,
+      problems: [],
+      truncated: false,
+    });
   });
 
   test("a build that throws appends nothing", async () => {
@@ -218,9 +237,9 @@ function ledgerContract(open: Open, openTwice: OpenTwice): void {
       salt: GENESIS_HASH,
       payload: GENESIS_HASH,
     });
-    await expect(ledger.append({ durability: "durable", closes: [], build: () => [stray(1), stray(3)] })).rejects.toThrow(
-      "follow the head",
-    );
+    await expect(
+      ledger.append({ durability: "durable", closes: [], build: () => [stray(1), stray(3)] }),
+    ).rejects.toThrow("follow the head");
     expect(await ledger.read(0, 10)).toEqual([]);
   });
 
@@ -286,13 +305,26 @@ function ledgerContract(open: Open, openTwice: OpenTwice): void {
     const event = (counter: number) => ({ counter, entry: pending(`r${counter}`) });
     const batch = { events: [event(1), event(0), event(2)], mark: { instanceId: "ins_a", through: 2 } };
     expect(await appendSpooled(ledger, batch, systemRandom)).toEqual([1, 2, 3]);
-    expect(await appendSpooled(ledger, { events: [event(2), event(3)], mark: { instanceId: "ins_a", through: 3 } }, systemRandom)).toEqual([
-      0, 4,
-    ]);
     expect(
-      await appendSpooled(ledger, { events: [event(4)], mark: { instanceId: "ins_a", through: 4 }, stands: () => false }, systemRandom),
+      await appendSpooled(
+        ledger,
+        { events: [event(2), event(3)], mark: { instanceId: "ins_a", through: 3 } },
+        systemRandom,
+      ),
+    ).toEqual([0, 4]);
+    expect(
+      await appendSpooled(
+        ledger,
+        { events: [event(4)], mark: { instanceId: "ins_a", through: 4 }, stands: () => false },
+        systemRandom,
+      ),
     ).toEqual([0]);
-    expect((await ledger.read(1, 10)).map((row) => ledgerRecord(row).entry.requestId)).toEqual(["r1", "r0", "r2", "r3"]);
+    expect((await ledger.read(1, 10)).map((row) => ledgerRecord(row).entry.requestId)).toEqual([
+      "r1",
+      "r0",
+      "r2",
+      "r3",
+    ]);
     expect((await verifyLedger(ledger)).problems).toEqual([]);
   });
 
@@ -309,9 +341,15 @@ function instanceContract(openTwice: OpenTwice): void {
   test("a claimed instance is alive for everybody until it is released", async () => {
     const [left, right] = await openTwice();
     const instance = await left.instances.claim();
-    expect([await left.instances.isAlive(instance.id), await right.instances.isAlive(instance.id)]).toEqual([true, true]);
+    expect([await left.instances.isAlive(instance.id), await right.instances.isAlive(instance.id)]).toEqual([
+      true,
+      true,
+    ]);
     await instance.release();
-    expect([await left.instances.isAlive(instance.id), await right.instances.isAlive(instance.id)]).toEqual([false, false]);
+    expect([await left.instances.isAlive(instance.id), await right.instances.isAlive(instance.id)]).toEqual([
+      false,
+      false,
+    ]);
   });
 
   test("another claim leaves living instances alive", async () => {
@@ -334,7 +372,14 @@ function instanceContract(openTwice: OpenTwice): void {
 function sessionContract(open: Open, openTwice: OpenTwice): void {
   test("a session is found as it was inserted, an unknown one is not", async () => {
     const { sessions } = await open();
-    const full: Session = { ...SAMPLE_SESSION, id: "ses_full", skill: "review", isolationLevel: "SHARED", revokedAtMs: 7, frozenAtMs: 8 };
+    const full: Session = {
+      ...SAMPLE_SESSION,
+      id: "ses_full",
+      skill: "review",
+      isolationLevel: "SHARED",
+      revokedAtMs: 7,
+      frozenAtMs: 8,
+    };
     await sessions.insertSession(SAMPLE_SESSION);
     await sessions.insertSession(full);
     expect(await sessions.findSession("ses_one")).toEqual(SAMPLE_SESSION);
@@ -345,7 +390,9 @@ function sessionContract(open: Open, openTwice: OpenTwice): void {
   test("an id is taken once", async () => {
     const { sessions } = await open();
     await sessions.insertSession(SAMPLE_SESSION);
-    await expect(sessions.insertSession({ ...SAMPLE_SESSION, role: "sre" })).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    await expect(sessions.insertSession({ ...SAMPLE_SESSION, role: "sre" })).rejects.toMatchObject({
+      code: "STORE_UNAVAILABLE",
+    });
     expect(await sessions.findSession("ses_one")).toEqual(SAMPLE_SESSION);
   });
 
@@ -408,7 +455,11 @@ function lockContract(open: Open, openTwice: OpenTwice): void {
   test("a held lock is busy for everybody, its own holder too, until it is released", async () => {
     const [left, right] = await openTwice();
     expect(await left.locks.acquire(wish)).toEqual({ kind: "acquired" });
-    expect(await right.locks.acquire({ ...wish, owner: "cal_2" })).toEqual({ kind: "busy", owner: "cal_1", sinceMs: 100_000 });
+    expect(await right.locks.acquire({ ...wish, owner: "cal_2" })).toEqual({
+      kind: "busy",
+      owner: "cal_1",
+      sinceMs: 100_000,
+    });
     expect(await left.locks.acquire(wish)).toEqual({ kind: "busy", owner: "cal_1", sinceMs: 100_000 });
     expect(await right.locks.acquire({ ...wish, key: "/srv/b", owner: "cal_2" })).toEqual({ kind: "acquired" });
     expect(await left.locks.release(wish)).toBe(true);
@@ -419,7 +470,10 @@ function lockContract(open: Open, openTwice: OpenTwice): void {
     const { locks } = await open();
     await locks.acquire(wish);
     expect((await locks.acquire({ ...wish, owner: "cal_2", nowMs: 129_999 })).kind).toBe("busy");
-    expect(await locks.acquire({ ...wish, owner: "cal_2", nowMs: 130_000 })).toEqual({ kind: "acquired", brokenOwner: "cal_1" });
+    expect(await locks.acquire({ ...wish, owner: "cal_2", nowMs: 130_000 })).toEqual({
+      kind: "acquired",
+      brokenOwner: "cal_1",
+    });
     expect(await locks.release(wish)).toBe(false);
     expect((await locks.acquire({ ...wish, owner: "cal_3", nowMs: 130_001 })).kind).toBe("busy");
   });
@@ -433,7 +487,9 @@ function lockContract(open: Open, openTwice: OpenTwice): void {
   test("of many that want a lock one gets it", async () => {
     const [left, right] = await openTwice();
     const outcomes = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? left : right).locks.acquire({ ...wish, owner: `cal_${index}` })),
+      Array.from({ length: 20 }, (_, index) =>
+        (index % 2 === 0 ? left : right).locks.acquire({ ...wish, owner: `cal_${index}` }),
+      ),
     );
     expect(outcomes.filter(({ kind }) => kind === "acquired")).toHaveLength(1);
   });

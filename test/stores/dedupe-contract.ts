@@ -14,7 +14,10 @@ function wish(holder: string, change: Partial<ClaimRequest> = {}): ClaimRequest 
 }
 
 /** The tests of the port; `open` gives one kernel's view of an empty place, `openTwice` two of the same. */
-export function dedupeContract(open: () => Promise<DedupeStore>, openTwice: () => Promise<readonly [DedupeStore, DedupeStore]>): void {
+export function dedupeContract(
+  open: () => Promise<DedupeStore>,
+  openTwice: () => Promise<readonly [DedupeStore, DedupeStore]>,
+): void {
   test("one kernel gets the claim; everybody else, the same kernel too, sees who holds it", async () => {
     const [left, right] = await openTwice();
     expect(await left.claim(wish("ins_a"))).toEqual({ kind: "claimed" });

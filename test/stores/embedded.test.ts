@@ -85,17 +85,20 @@ test("an empty directory that others may look into is closed before it is used",
   expect((await stat(directory)).mode & 0o777).toBe(0o700);
 });
 
-test.each([0o770, 0o707, 0o750, 0o701])("a state directory of mode %o that holds something is refused and left as it is", async (mode) => {
-  const directory = await freshDirectory();
-  await writeFile(join(directory, "something"), "");
-  await chmod(directory, mode);
-  await expect(openStateStores(directory)).rejects.toMatchObject({
-    code: "STORE_UNAVAILABLE",
-    message: expect.stringContaining("chmod 700"),
-  });
-  expect((await stat(directory)).mode & 0o777).toBe(mode);
-  expect(await readdir(directory)).toEqual(["something"]);
-});
+test.each([0o770, 0o707, 0o750, 0o701])(
+  "a state directory of mode %o that holds something is refused and left as it is",
+  async (mode) => {
+    const directory = await freshDirectory();
+    await writeFile(join(directory, "something"), "");
+    await chmod(directory, mode);
+    await expect(openStateStores(directory)).rejects.toMatchObject({
+      code: "STORE_UNAVAILABLE",
+      message: expect.stringContaining("chmod 700"),
+    });
+    expect((await stat(directory)).mode & 0o777).toBe(mode);
+    expect(await readdir(directory)).toEqual(["something"]);
+  },
+);
 
 test("an empty directory that others can write is refused and left as it is", async () => {
   const directory = await freshDirectory();
@@ -152,7 +155,9 @@ test("a claim removes the lock files of dead instances and leaves living ones", 
   const alive = await store.claim();
   await writeFile(join(directory, "instances", `ins_${"d".repeat(22)}.lock`), "");
   const second = await store.claim();
-  expect((await readdir(join(directory, "instances"))).sort()).toEqual([`${alive.id}.lock`, `${second.id}.lock`].sort());
+  expect((await readdir(join(directory, "instances"))).sort()).toEqual(
+    [`${alive.id}.lock`, `${second.id}.lock`].sort(),
+  );
   await alive.release();
   await second.release();
 });
@@ -175,10 +180,20 @@ test("a write waits for another process's write lock", async () => {
   await sessions.insertLease(SAMPLE_LEASE);
   await ledger.sync();
   await ended;
-  expect([await sessions.findSession("ses_one"), await sessions.findLease("lea_one")]).toEqual([SAMPLE_SESSION, SAMPLE_LEASE]);
+  expect([await sessions.findSession("ses_one"), await sessions.findLease("lea_one")]).toEqual([
+    SAMPLE_SESSION,
+    SAMPLE_LEASE,
+  ]);
 });
 
-const CLAIM = { sessionId: "ses_one", dedupeKey: "once", call: new Uint8Array(32), holder: "ins_a", nowMs: 1, forgetBeforeMs: 0 };
+const CLAIM = {
+  sessionId: "ses_one",
+  dedupeKey: "once",
+  call: new Uint8Array(32),
+  holder: "ins_a",
+  nowMs: 1,
+  forgetBeforeMs: 0,
+};
 
 test("dedupe.db is made with the first call that has a key, for the owner alone", async () => {
   const directory = await freshDirectory();
@@ -268,7 +283,11 @@ test("what a session takes is counted through every way of a row, and nothing of
 test("a dedupe.db of before counts what was kept in it", async () => {
   const directory = await freshDirectory();
   const path = join(directory, "dedupe.db");
-  const before = await openDatabase(path, { ...DEDUPE_SCHEMA, migrations: DEDUPE_SCHEMA.migrations.slice(0, 1) }, "STORE_UNAVAILABLE");
+  const before = await openDatabase(
+    path,
+    { ...DEDUPE_SCHEMA, migrations: DEDUPE_SCHEMA.migrations.slice(0, 1) },
+    "STORE_UNAVAILABLE",
+  );
   const insert = before.prepare(
     "INSERT INTO calls (session_id, dedupe_key, call, begun, at_ms, answer, bytes) VALUES ('ses_one', ?, x'00', 0, 1, '{}', ?)",
   );

@@ -28,7 +28,8 @@ export function freezeContract(backend: Backend): void {
     ["everybody", ALL, [true, true, true]],
   ] as const)("a freeze of %s holds whom it names, and nobody once it is lifted", async (_, target, held) => {
     const { freezes } = await (await backend.freshPlace()).open();
-    const holds = () => Promise.all([owner, elsewhere, bob].map(async (one) => (await freezes.findFreeze(one)) !== undefined));
+    const holds = () =>
+      Promise.all([owner, elsewhere, bob].map(async (one) => (await freezes.findFreeze(one)) !== undefined));
     expect(await holds()).toEqual([false, false, false]);
     expect(await freezes.insertFreeze(freezeOf(target))).toBe(true);
     expect(await holds()).toEqual(held);

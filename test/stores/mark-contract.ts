@@ -18,7 +18,9 @@ export function markContract(backend: Backend): void {
       after: { trustLevel: "untrusted", dataClass: "internal" },
     });
     expect(await marks.findMark(owner)).toEqual({ trustLevel: "untrusted", dataClass: "internal" });
-    expect(await marks.listMarks({})).toEqual([{ ...owner, mark: { trustLevel: "untrusted", dataClass: "internal" }, changedAtMs: 7 }]);
+    expect(await marks.listMarks({})).toEqual([
+      { ...owner, mark: { trustLevel: "untrusted", dataClass: "internal" }, changedAtMs: 7 },
+    ]);
   });
 
   test("a mark belongs to one principal in one workspace", async () => {
@@ -63,7 +65,9 @@ export function markContract(backend: Backend): void {
     const place = await backend.freshPlace();
     const [left, right] = [await place.open(), await place.open()];
     const seen: Mark = { trustLevel: "untrusted", dataClass: "public" };
-    const raised = await Promise.all([left, right, left, right, left].map(({ marks }, at) => marks.raiseMark(owner, initial, seen, at)));
+    const raised = await Promise.all(
+      [left, right, left, right, left].map(({ marks }, at) => marks.raiseMark(owner, initial, seen, at)),
+    );
     expect(raised.filter(({ before, after }) => before.trustLevel !== after.trustLevel)).toHaveLength(1);
   });
 
@@ -84,8 +88,14 @@ export function markContract(backend: Backend): void {
 
   test("marks are selected by user, agent and workspace", async () => {
     const { marks } = await (await backend.freshPlace()).open();
-    const owners = [owner, { ...owner, userId: "bob" }, { ...owner, agentId: "other" }, { ...owner, serviceRoot: "/elsewhere" }];
-    for (const [at, one] of owners.entries()) await marks.raiseMark(one, initial, { trustLevel: "untrusted", dataClass: "public" }, at);
+    const owners = [
+      owner,
+      { ...owner, userId: "bob" },
+      { ...owner, agentId: "other" },
+      { ...owner, serviceRoot: "/elsewhere" },
+    ];
+    for (const [at, one] of owners.entries())
+      await marks.raiseMark(one, initial, { trustLevel: "untrusted", dataClass: "public" }, at);
     const selected = async (selection: Partial<MarkOwner>) =>
       (await marks.listMarks(selection)).map(({ changedAtMs }) => changedAtMs).sort();
     expect(await selected({})).toEqual([0, 1, 2, 3]);

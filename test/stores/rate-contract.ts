@@ -20,7 +20,8 @@ function request(change: Partial<TakeRequest> = {}): TakeRequest {
 export function rateContract(openTwice: () => Promise<readonly [RateStore, RateStore]>): void {
   test("a new bucket is full; an empty one says how long to wait, and fills with time", async () => {
     const [left, right] = await openTwice();
-    for (let call = 0; call < 4; call += 1) expect(await [left, right][call % 2]?.take(request())).toEqual({ kind: "granted", calls: [1] });
+    for (let call = 0; call < 4; call += 1)
+      expect(await [left, right][call % 2]?.take(request())).toEqual({ kind: "granted", calls: [1] });
     expect(await right.take(request())).toEqual({ kind: "empty", key: "session:ses_one", retryAfterMs: 1000 });
     expect(await right.take(request({ nowMs: NOW_MS + 400 }))).toMatchObject({ kind: "empty", retryAfterMs: 600 });
     expect(await right.take(request({ nowMs: NOW_MS + 999 }))).toMatchObject({ retryAfterMs: 1 });
@@ -32,7 +33,10 @@ export function rateContract(openTwice: () => Promise<readonly [RateStore, RateS
     const [left] = await openTwice();
     await left.take(request());
     const day = { nowMs: NOW_MS + 86_400_000 };
-    expect(await left.take(request({ ...day, buckets: [bucket({ most: 99 })] }))).toEqual({ kind: "granted", calls: [4] });
+    expect(await left.take(request({ ...day, buckets: [bucket({ most: 99 })] }))).toEqual({
+      kind: "granted",
+      calls: [4],
+    });
     expect((await left.take(request({ ...day, instance: "ins_b" }))).kind).toBe("empty");
   });
 
@@ -40,7 +44,11 @@ export function rateContract(openTwice: () => Promise<readonly [RateStore, RateS
     const [left] = await openTwice();
     const slow = bucket({ key: "tool:shell:p", limit: { callsPerMinute: 1, burst: 1 } });
     expect(await left.take(request({ buckets: [bucket(), slow] }))).toEqual({ kind: "granted", calls: [1, 1] });
-    expect(await left.take(request({ buckets: [bucket(), slow] }))).toEqual({ kind: "empty", key: "tool:shell:p", retryAfterMs: 60_000 });
+    expect(await left.take(request({ buckets: [bucket(), slow] }))).toEqual({
+      kind: "empty",
+      key: "tool:shell:p",
+      retryAfterMs: 60_000,
+    });
     expect(await left.take(request({ buckets: [bucket({ most: 9 })] }))).toEqual({ kind: "granted", calls: [3] });
   });
 
@@ -49,7 +57,10 @@ export function rateContract(openTwice: () => Promise<readonly [RateStore, RateS
     expect(await left.take(request({ buckets: [bucket({ most: 4 })] }))).toEqual({ kind: "granted", calls: [4] });
     const other = (nowMs: number) => right.take(request({ instance: "ins_b", nowMs, buckets: [bucket({ most: 9 })] }));
     expect((await other(NOW_MS + 400)).kind).toBe("empty");
-    expect(await left.take(request({ nowMs: NOW_MS + 400, buckets: [bucket({ returned: 3 })] }))).toEqual({ kind: "granted", calls: [1] });
+    expect(await left.take(request({ nowMs: NOW_MS + 400, buckets: [bucket({ returned: 3 })] }))).toEqual({
+      kind: "granted",
+      calls: [1],
+    });
     expect(await other(NOW_MS + 400)).toEqual({ kind: "granted", calls: [2] });
   });
 

@@ -15,7 +15,11 @@ export function askingKernel(options: MemoryKernelOptions = {}): Promise<MemoryK
 }
 
 /** Makes the call that asks. */
-export function ask(kernel: MemoryKernel, change: Partial<typeof ASKING> = {}, options: CallOptions = {}): Promise<CallResponse> {
+export function ask(
+  kernel: MemoryKernel,
+  change: Partial<typeof ASKING> = {},
+  options: CallOptions = {},
+): Promise<CallResponse> {
   return kernel.call("write_file", { ...ASKING, ...change }, options);
 }
 

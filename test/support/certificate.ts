@@ -1,4 +1,7 @@
-/** A key and a certificate that vouches for itself, for a server of a test. Made here, because not every machine has a program that makes them. */
+/**
+ * A key and a certificate that vouches for itself, for a server of a test. Made here, because not every machine has a
+ * program that makes them.
+ */
 import { generateKeyPairSync, sign } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,7 @@
-/** Runs the command line as its users do, as child processes with an environment of their own, and never leaves one behind. */
+/**
+ * Runs the command line as its users do, as child processes with an environment of their own, and never leaves one
+ * behind.
+ */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
@@ -52,14 +55,22 @@ export async function handrail(place: Place, args: readonly string[], options: R
 }
 
 /** Starts `handrail` and leaves it running; it is killed when the test ends. */
-export function startHandrail(place: Place, args: readonly string[], options: RunOptions = {}): ChildProcessWithoutNullStreams {
+export function startHandrail(
+  place: Place,
+  args: readonly string[],
+  options: RunOptions = {},
+): ChildProcessWithoutNullStreams {
   const child = spawnHandrail(place, args, options);
   onTestFinished(() => void child.kill("SIGKILL"));
   return child;
 }
 
 /** Starts `handrail` for a caller that ends it, and for a whole file of tests. */
-export function spawnHandrail(place: Place, args: readonly string[], options: RunOptions = {}): ChildProcessWithoutNullStreams {
+export function spawnHandrail(
+  place: Place,
+  args: readonly string[],
+  options: RunOptions = {},
+): ChildProcessWithoutNullStreams {
   const { command, args: all, environment } = launchOf(place, args);
   return spawn(command, all, {
     env: environmentOf(place, { ...environment, ...options.environment }),
@@ -75,7 +86,9 @@ export function launchOf(place: Place, args: readonly string[]): Launch {
 }
 
 /** Everything that a child writes, so far. */
-export function collect(child: ChildProcessWithoutNullStreams): () => { readonly stdout: string; readonly stderr: string } {
+export function collect(
+  child: ChildProcessWithoutNullStreams,
+): () => { readonly stdout: string; readonly stderr: string } {
   const stdout: Buffer[] = [];
   const stderr: Buffer[] = [];
   child.stdout.on("data", (bytes: Buffer) => stdout.push(bytes));
@@ -96,6 +109,7 @@ export function linesOf(text: string): string[] {
 /** The one JSON value that a text holds on its one line, in the shape that the test goes on to check. */
 export function oneJsonLine<Shape = unknown>(text: string): Shape {
   const [line, ...more] = linesOf(text);
-  if (line === undefined || more.length > 0 || text !== `${line}\n`) throw new Error(`not exactly one line: ${JSON.stringify(text)}`);
+  if (line === undefined || more.length > 0 || text !== `${line}\n`)
+    throw new Error(`not exactly one line: ${JSON.stringify(text)}`);
   return JSON.parse(line) as Shape;
 }

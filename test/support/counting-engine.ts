@@ -40,7 +40,8 @@ class Engine {
       case "edge":
         return (this.#isWord(at - 1) !== this.#isWord(at)) !== node.negative ? next(at) : undefined;
       case "look":
-        return (node.behind ? this.#behind(node.body, at) : this.run(node.body, at, (end) => end) !== undefined) !== node.negative
+        return (node.behind ? this.#behind(node.body, at) : this.run(node.body, at, (end) => end) !== undefined) !==
+          node.negative
           ? next(at)
           : undefined;
       case "choice":
@@ -63,7 +64,9 @@ class Engine {
 
   #repeat(node: Extract<Node, { kind: "repeat" }>, count: number, at: number, next: Next): number | undefined {
     const more = () =>
-      count < node.max ? this.run(node.body, at, (end) => (end === at ? undefined : this.#repeat(node, count + 1, end, next))) : undefined;
+      count < node.max
+        ? this.run(node.body, at, (end) => (end === at ? undefined : this.#repeat(node, count + 1, end, next)))
+        : undefined;
     if (count < node.min) return more();
     return node.lazy ? (next(at) ?? more()) : (more() ?? next(at));
   }

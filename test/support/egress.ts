@@ -1,6 +1,6 @@
 /**
- * The way out of a sandbox with an internet of its own: names and public addresses that lead to servers of the test on loopback. Only what is handed in
- * knows them; the checks are the real ones.
+ * The way out of a sandbox with an internet of its own: names and public addresses that lead to servers of the test on
+ * loopback. Only what is handed in knows them; the checks are the real ones.
  */
 import { once } from "node:events";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
@@ -13,7 +13,11 @@ import { networksOf } from "../../src/names/address-class.ts";
 import { EGRESS_KERNEL_CONNECTIONS_MAX } from "../../src/sandbox/net/egress.ts";
 import { BLOCKED_PORTS, type DecideEgress, type EgressNetwork } from "../../src/sandbox/net/gate/admission.ts";
 import { AttemptLog, type EgressAttempt } from "../../src/sandbox/net/gate/attempt.ts";
-import { EGRESS_CONNECTIONS_MAX, EgressProxy, type EgressProxyParts } from "../../src/sandbox/net/proxy/egress-proxy.ts";
+import {
+  EGRESS_CONNECTIONS_MAX,
+  EgressProxy,
+  type EgressProxyParts,
+} from "../../src/sandbox/net/proxy/egress-proxy.ts";
 import { Places } from "../../src/sandbox/net/proxy/places.ts";
 
 /** An address of the internet, of a documentation site; nothing is ever sent there. */
@@ -42,7 +46,12 @@ export class Internet {
       const [address] = addresses;
       this.connected.push(`${address}:${port}`);
       // port 1 of loopback takes no connection
-      return connect({ host: "127.0.0.1", port: this.servers.get(`${address}:${port}`) ?? 1, allowHalfOpen: true, noDelay: true });
+      return connect({
+        host: "127.0.0.1",
+        port: this.servers.get(`${address}:${port}`) ?? 1,
+        allowHalfOpen: true,
+        noDelay: true,
+      });
     },
     ownNetworks: () => networksOf([]),
     isOwnPort: (address, port) => this.ownPorts.has(`${address}:${port}`),

@@ -12,6 +12,8 @@ export async function lockOf(place: Place, path: string): Promise<() => Promise<
   const locks = await openLockStore(place.state);
   onTestFinished(() => locks.close());
   const key = `file:${dev}:${ino}/${file.slice(dirname(file).length + 1)}`;
-  expect(await locks.acquire({ key, owner: "test", staleAfterMs: 60_000, nowMs: Date.now() })).toEqual({ kind: "acquired" });
+  expect(await locks.acquire({ key, owner: "test", staleAfterMs: 60_000, nowMs: Date.now() })).toEqual({
+    kind: "acquired",
+  });
   return async () => void expect(await locks.release({ key, owner: "test" })).toBe(true);
 }

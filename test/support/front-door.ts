@@ -4,7 +4,12 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient, type Transport } from "@connectrpc/connect";
-import { createConnectTransport, createGrpcTransport, createGrpcWebTransport, Http2SessionManager } from "@connectrpc/connect-node";
+import {
+  createConnectTransport,
+  createGrpcTransport,
+  createGrpcWebTransport,
+  Http2SessionManager,
+} from "@connectrpc/connect-node";
 import { onTestFinished } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
 import { KernelAdmin } from "../../src/gen/handrail/admin/v1/admin_pb.ts";
@@ -25,7 +30,11 @@ export interface TestFront {
 
 /** A success with `data`. */
 export function successOf(requestId: string, data: JsonObject): CallResponse {
-  const label = { trustLevel: "user", dataClass: "internal", source: { origin: "test", timestamp: "2026-01-01T00:00:00.000Z" } } as const;
+  const label = {
+    trustLevel: "user",
+    dataClass: "internal",
+    source: { origin: "test", timestamp: "2026-01-01T00:00:00.000Z" },
+  } as const;
   return { requestId, outcome: { kind: "success", data, label, truncated: false }, durationMs: 1, rules: ["test"] };
 }
 
@@ -44,12 +53,21 @@ export function quickDoor(more: Partial<Options["door"]> = {}): Options["door"] 
 
 /** A refusal by authentication. */
 export function denialOf(reason: string): CallResponse {
-  const denial = { layer: "authenticate", reason, ruleId: "SESSION:test", message: "the session token is not valid" } as const;
+  const denial = {
+    layer: "authenticate",
+    reason,
+    ruleId: "SESSION:test",
+    message: "the session token is not valid",
+  } as const;
   return { requestId: "r", outcome: { kind: "denied", denial }, durationMs: 1, rules: [denial.ruleId] };
 }
 
 /** Serves `door` for the running test. */
-export async function serveFront(door: Options["door"], limits: Partial<ConnectLimits> = {}, admin?: Options["admin"]): Promise<TestFront> {
+export async function serveFront(
+  door: Options["door"],
+  limits: Partial<ConnectLimits> = {},
+  admin?: Options["admin"],
+): Promise<TestFront> {
   const directory = mkdtempSync(join(tmpdir(), "handrail-front-"));
   const socketPath = join(directory, "http.sock");
   const errors: unknown[] = [];
@@ -75,12 +93,23 @@ export async function serveFront(door: Options["door"], limits: Partial<ConnectL
 }
 
 /** Every way in which the library's own clients can speak to a front door. */
-export const PROTOCOLS = ["connect/1.1", "connect/2", "connect-json/1.1", "grpc-web/1.1", "grpc-web/2", "grpc/2"] as const;
+export const PROTOCOLS = [
+  "connect/1.1",
+  "connect/2",
+  "connect-json/1.1",
+  "grpc-web/1.1",
+  "grpc-web/2",
+  "grpc/2",
+] as const;
 /** One of them. */
 export type Protocol = (typeof PROTOCOLS)[number];
 
 /** A transport to the Unix socket, or to the TCP port. */
-export function transportTo(front: Pick<TestFront, "socketPath" | "port">, protocol: Protocol, where: "unix" | "tcp" = "unix"): Transport {
+export function transportTo(
+  front: Pick<TestFront, "socketPath" | "port">,
+  protocol: Protocol,
+  where: "unix" | "tcp" = "unix",
+): Transport {
   const baseUrl = where === "tcp" ? `http://127.0.0.1:${front.port}` : "http://localhost";
   const [name, version] = protocol.split("/") as [string, "1.1" | "2"];
   const connection = where === "tcp" ? {} : { socketPath: front.socketPath };
@@ -89,7 +118,11 @@ export function transportTo(front: Pick<TestFront, "socketPath" | "port">, proto
     if (name === "grpc-web") return createGrpcWebTransport(options);
     return createConnectTransport({ ...options, useBinaryFormat: name === "connect" });
   }
-  const sessionManager = new Http2SessionManager(baseUrl, {}, { ...(where === "unix" && { createConnection: () => connectTo(front) }) });
+  const sessionManager = new Http2SessionManager(
+    baseUrl,
+    {},
+    { ...(where === "unix" && { createConnection: () => connectTo(front) }) },
+  );
   onTestFinished(() => sessionManager.abort());
   const options = { baseUrl, httpVersion: "2", sessionManager } as const;
   if (name === "grpc-web") return createGrpcWebTransport(options);
@@ -97,7 +130,11 @@ export function transportTo(front: Pick<TestFront, "socketPath" | "port">, proto
 }
 
 /** Clients of both services. */
-export function clientsOf(front: Pick<TestFront, "socketPath" | "port">, protocol: Protocol, where: "unix" | "tcp" = "unix") {
+export function clientsOf(
+  front: Pick<TestFront, "socketPath" | "port">,
+  protocol: Protocol,
+  where: "unix" | "tcp" = "unix",
+) {
   const transport = transportTo(front, protocol, where);
   return { kernel: createClient(ToolKernel, transport), admin: createClient(KernelAdmin, transport) };
 }

@@ -4,7 +4,9 @@ import { parseToolPolicy, parseToolSpec, specsById } from "../../src/config/file
 import { compileInputSchema } from "../../src/kernel/index.ts";
 import type { OperatorGates } from "../../src/model/people/gates.ts";
 
-/** What is written, by name: modes and skills as the values of their files, specs and the policy without their `schema`. */
+/**
+ * What is written, by name: modes and skills as the values of their files, specs and the policy without their `schema`.
+ */
 export interface WrittenGates {
   readonly modes?: Readonly<Record<string, object>>;
   readonly skills?: Readonly<Record<string, object>>;
@@ -19,11 +21,16 @@ export async function gatesOf({ modes = {}, skills = {}, specs = [], policy }: W
     Object.entries(modes).map(([name, value]) => parseMode({ name: `modes/${name}.yaml`, text: text(value) })),
   );
   const bySkill = await Promise.all(
-    Object.entries(skills).map(([name, value]) => parseSkill({ name: `skills/${name}.json`, text: text(value) }, compileInputSchema)),
+    Object.entries(skills).map(([name, value]) =>
+      parseSkill({ name: `skills/${name}.json`, text: text(value) }, compileInputSchema),
+    ),
   );
   const parsed = await Promise.all(
     specs.map((value, index) =>
-      parseToolSpec({ name: `tools/${index}.json`, text: text({ schema: "serverd.tool_spec.v1", ...value }) }, compileInputSchema),
+      parseToolSpec(
+        { name: `tools/${index}.json`, text: text({ schema: "serverd.tool_spec.v1", ...value }) },
+        compileInputSchema,
+      ),
     ),
   );
   return {
@@ -33,7 +40,9 @@ export async function gatesOf({ modes = {}, skills = {}, specs = [], policy }: W
     rules: {
       ok: true,
       specs: specsById(parsed),
-      ...(policy && { policy: parseToolPolicy({ name: "policy.json", text: text({ schema: "serverd.tool_policy.v1", ...policy }) }) }),
+      ...(policy && {
+        policy: parseToolPolicy({ name: "policy.json", text: text({ schema: "serverd.tool_policy.v1", ...policy }) }),
+      }),
     },
   };
 }

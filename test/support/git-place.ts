@@ -11,7 +11,11 @@ export interface PlainGit {
   /** Runs git, and returns what it prints. Throws when it fails. */
   readonly git: (...args: readonly string[]) => string;
   /** The same with its exit code, whatever that is. */
-  readonly tried: (...args: readonly string[]) => { readonly code: number | null; readonly stdout: string; readonly stderr: string };
+  readonly tried: (...args: readonly string[]) => {
+    readonly code: number | null;
+    readonly stdout: string;
+    readonly stderr: string;
+  };
   readonly put: (path: string, text: string) => void;
   /** Writes files and commits them. */
   readonly commit: (message: string, files: Readonly<Record<string, string>>) => string;
@@ -31,7 +35,12 @@ const ENVIRONMENT = {
 /** Plain git in `directory`, which it does not make a repository. @param more variables besides its own */
 export function plainGit(directory: string, more: Readonly<Record<string, string>> = {}): PlainGit {
   const tried: PlainGit["tried"] = (...args) => {
-    const ran = spawnSync("git", [...args], { cwd: directory, env: { ...ENVIRONMENT, ...more }, encoding: "utf8", timeout: 120_000 });
+    const ran = spawnSync("git", [...args], {
+      cwd: directory,
+      env: { ...ENVIRONMENT, ...more },
+      encoding: "utf8",
+      timeout: 120_000,
+    });
     if (ran.error) throw ran.error;
     return { code: ran.status, stdout: ran.stdout, stderr: ran.stderr };
   };

@@ -62,7 +62,13 @@ export function seed(bare: PlainGit, directory: string, files: Readonly<Record<s
   return commit;
 }
 
-function serve(backend: string, root: string, user: string | undefined, request: IncomingMessage, response: ServerResponse): void {
+function serve(
+  backend: string,
+  root: string,
+  user: string | undefined,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
   const { pathname, search } = new URL(request.url ?? "/", "http://server");
   const { headers } = request;
   const child = spawn(backend, [], {
@@ -95,7 +101,9 @@ function serve(backend: string, root: string, user: string | undefined, request:
     if (end < 0) return;
     child.stdout.off("data", first);
     const lines = head.subarray(0, end).toString("latin1").split("\r\n");
-    const fields = lines.map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trim()] as const);
+    const fields = lines.map(
+      (line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trim()] as const,
+    );
     const status = Number.parseInt(fields.find(([name]) => name === "Status")?.[1] ?? "200", 10);
     response.writeHead(status, fields.filter(([name]) => name !== "Status").flat());
     response.write(head.subarray(end + 4));

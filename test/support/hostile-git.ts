@@ -1,4 +1,7 @@
-/** A git server that a program of the test's plays: it says what there is, and answers a fetch with whatever bytes the test gives. */
+/**
+ * A git server that a program of the test's plays: it says what there is, and answers a fetch with whatever bytes the
+ * test gives.
+ */
 import { createHash } from "node:crypto";
 import type { RequestListener } from "node:http";
 import { deflateSync } from "node:zlib";
@@ -17,7 +20,9 @@ export function commitOf(files: Readonly<Record<string, string>>): {
   readonly commit: Buffer;
   readonly name: string;
 } {
-  const entries = Object.entries(files).map(([name, blob]) => Buffer.concat([Buffer.from(`100644 ${name}\0`), Buffer.from(blob, "hex")]));
+  const entries = Object.entries(files).map(([name, blob]) =>
+    Buffer.concat([Buffer.from(`100644 ${name}\0`), Buffer.from(blob, "hex")]),
+  );
   const tree = Buffer.concat(entries);
   const who = "Ada <ada@example.com> 1700000000 +0000";
   const commit = Buffer.from(`tree ${objectName("tree", tree)}\nauthor ${who}\ncommitter ${who}\n\nbegin\n`);
@@ -37,13 +42,21 @@ export function packed(kind: keyof typeof KINDS, content: Uint8Array, base?: str
   let rest = Math.floor(content.length / 16);
   head.push((KINDS[kind] << 4) | (content.length % 16) | (rest > 0 ? 0x80 : 0));
   for (; rest > 0; rest = Math.floor(rest / 128)) head.push((rest % 128) | (rest >= 128 ? 0x80 : 0));
-  return Buffer.concat([Uint8Array.from(head), Buffer.from(base ?? "", "hex"), deflateSync(content, level === undefined ? {} : { level })]);
+  return Buffer.concat([
+    Uint8Array.from(head),
+    Buffer.from(base ?? "", "hex"),
+    deflateSync(content, level === undefined ? {} : { level }),
+  ]);
 }
 
 /** A delta that is `times` copies of all of its base, which has at most 2^24-1 bytes. */
 export function copies(baseBytes: number, times: number): Buffer {
   const copy = Uint8Array.of(0x80 | 0x70, baseBytes & 0xff, (baseBytes >> 8) & 0xff, (baseBytes >> 16) & 0xff);
-  return Buffer.concat([lengthOf(baseBytes), lengthOf(baseBytes * times), ...Array.from({ length: times }, () => copy)]);
+  return Buffer.concat([
+    lengthOf(baseBytes),
+    lengthOf(baseBytes * times),
+    ...Array.from({ length: times }, () => copy),
+  ]);
 }
 
 function lengthOf(bytes: number): Buffer {
@@ -60,7 +73,10 @@ export function wholePack(objects: readonly Buffer[]): Buffer {
   return Buffer.concat([content, createHash("sha1").update(content).digest()]);
 }
 
-/** Announces `commit` as `main` and answers a fetch with the pieces of `pack`, one after another as they are taken. @param sent told how much has left */
+/**
+ * Announces `commit` as `main` and answers a fetch with the pieces of `pack`, one after another as they are taken.
+ * @param sent told how much has left
+ */
 export function hostileServer(
   commit: string,
   pack: () => Iterable<Uint8Array>,

@@ -1,6 +1,6 @@
 /**
- * A process outside of every sandbox that holds write leases on files, as the owner of files may: whoever opens one of them and waits, waits
- * for `/proc/sys/fs/lease-break-time`.
+ * A process outside of every sandbox that holds write leases on files, as the owner of files may: whoever opens one of
+ * them and waits, waits for `/proc/sys/fs/lease-break-time`.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,6 +1,6 @@
 /**
- * A machine made of doubles: small programs in a directory of the test, which stand for package managers, systemctl and sudo. Nothing of the real machine
- * is touched.
+ * A machine made of doubles: small programs in a directory of the test, which stand for package managers, systemctl and
+ * sudo. Nothing of the real machine is touched.
  */
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,6 @@
-/** A served MCP connection in this process: raw lines in, raw lines out, behind it a door that answers as the test says. */
+/**
+ * A served MCP connection in this process: raw lines in, raw lines out, behind it a door that answers as the test says.
+ */
 import { PassThrough } from "node:stream";
 import type { KernelDoor, RoundCall, Submission } from "../../src/kernel/index.ts";
 import type { Denial } from "../../src/model/outcome/decision.ts";
@@ -13,13 +15,21 @@ export type Line = Readonly<Record<string, unknown>> & {
   readonly error?: { readonly code: number; readonly message: string };
 };
 /** What the door answers to a call. */
-export type Execute = (call: Extract<Submission, { kind: "call" }>, signal: AbortSignal, listener?: ProgressListener) => Promise<Outcome>;
+export type Execute = (
+  call: Extract<Submission, { kind: "call" }>,
+  signal: AbortSignal,
+  listener?: ProgressListener,
+) => Promise<Outcome>;
 
 /** The outcome of a read that succeeds. */
 export const READ: Outcome = {
   kind: "success",
   data: { content: "one\n", path: "a.txt" },
-  label: { trustLevel: "verified", dataClass: "internal", source: { origin: "tool:read_file", timestamp: "2026-01-02T03:04:05Z" } },
+  label: {
+    trustLevel: "verified",
+    dataClass: "internal",
+    source: { origin: "tool:read_file", timestamp: "2026-01-02T03:04:05Z" },
+  },
   truncated: false,
 };
 /** The outcome of a refused call. */
@@ -33,7 +43,12 @@ const TOOL = {
   title: "Read a file",
   description: "Reads a file.",
   effect: "read",
-  inputSchema: { type: "object", properties: { path: { type: "string" } }, required: ["path"], additionalProperties: false },
+  inputSchema: {
+    type: "object",
+    properties: { path: { type: "string" } },
+    required: ["path"],
+    additionalProperties: false,
+  },
   outputSchema: { type: "object", properties: { content: { type: "string" } } },
 } as const;
 
@@ -48,7 +63,11 @@ export function connect(execute: Execute = async () => READ) {
       const response = { requestId, outcome: denied("approval", "tool_approval_invalid"), durationMs: 0, rules: [] };
       return { kind: "refused", response };
     },
-    async execute(submission: Submission, end: AbortSignal | AbortController, listener?: ProgressListener): Promise<CallResponse> {
+    async execute(
+      submission: Submission,
+      end: AbortSignal | AbortController,
+      listener?: ProgressListener,
+    ): Promise<CallResponse> {
       if (submission.kind !== "call") throw new Error("only calls are made over MCP");
       calls.push(submission);
       const outcome = await execute(submission, signalOf(end), listener);
@@ -85,7 +104,8 @@ export function connectTo(door: KernelDoor, sessionToken = "token") {
   return {
     errors,
     write: (...messages: readonly (object | string)[]) => {
-      for (const message of messages) input.write(`${typeof message === "string" ? message : JSON.stringify(message)}\n`);
+      for (const message of messages)
+        input.write(`${typeof message === "string" ? message : JSON.stringify(message)}\n`);
     },
     raw,
     lines: () => raw().map((line) => JSON.parse(line) as Line),
@@ -133,7 +153,11 @@ export const initialize = (protocolVersion = "2025-11-25") =>
 /** Parameters of a call. */
 export const READ_CALL = { name: "read_file", arguments: { path: "a.txt" } };
 /** The cancellation of a request. */
-export const cancel = (requestId: unknown) => ({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId } });
+export const cancel = (requestId: unknown) => ({
+  jsonrpc: "2.0",
+  method: "notifications/cancelled",
+  params: { requestId },
+});
 /** Ids and error codes. */
 export const codes = (lines: readonly Line[]) => lines.map(({ id, error }) => [id, error?.code]);
 /** Answers by their ids. */

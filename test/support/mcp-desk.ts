@@ -27,18 +27,27 @@ export interface Said {
 }
 
 /** A client that has said who it is. */
-export function client(kernel: MemoryKernel, { name = "desk", capabilities = { elicitation: {} }, revision = "2025-11-25" }: Said = {}) {
+export function client(
+  kernel: MemoryKernel,
+  { name = "desk", capabilities = { elicitation: {} }, revision = "2025-11-25" }: Said = {},
+) {
   const connection = connectTo(kernel.door, kernel.token);
   onTestFinished(() => void connection.input.destroy());
-  connection.write(legacy("init", "initialize", { protocolVersion: revision, capabilities, clientInfo: { name, version: "1" } }), {
-    jsonrpc: "2.0",
-    method: "notifications/initialized",
-  });
+  connection.write(
+    legacy("init", "initialize", { protocolVersion: revision, capabilities, clientInfo: { name, version: "1" } }),
+    {
+      jsonrpc: "2.0",
+      method: "notifications/initialized",
+    },
+  );
   const find = (predicate: (line: Line) => boolean) =>
     vi.waitFor(() => {
       const line = connection.lines().find(predicate);
       if (line === undefined) throw new Error("the line does not come");
-      return line as Line & { readonly params: JsonObject; readonly result: { readonly structuredContent: JsonObject } };
+      return line as Line & {
+        readonly params: JsonObject;
+        readonly result: { readonly structuredContent: JsonObject };
+      };
     }, BOUND);
   const questions = () => connection.lines().filter(({ method }) => method === "elicitation/create");
   return {
@@ -66,7 +75,8 @@ export function endOf({ result }: { readonly result: { readonly structuredConten
 /** Whether the call took effect. */
 export const isWritten = ({ root }: MemoryKernel) => existsSync(join(root, ASKING.path));
 /** Why answers did not count. */
-export const ignored = ({ ledger }: MemoryKernel) => ledger.of("approval_answer_ignored").map(({ payload }) => payload["why"]);
+export const ignored = ({ ledger }: MemoryKernel) =>
+  ledger.of("approval_answer_ignored").map(({ payload }) => payload["why"]);
 /** Answers to what nobody asked. */
 export const unasked = ({ ledger }: MemoryKernel) =>
   ledger.of("tool_execution_denied").filter(({ payload }) => payload["ruleId"] === "APPROVAL:unasked");

@@ -11,7 +11,9 @@ export function serverCommand(place: Place): readonly [string, ...string[]] {
   return [process.execPath, "--disable-warning=ExperimentalWarning", MAIN, "mcp", "--workspace", place.workspace];
 }
 
-/** Runs the Inspector's command line against `handrail mcp`; resolves with the JSON it prints, rejects when it fails. */
+/**
+ * Runs the Inspector's command line against `handrail mcp`; resolves with the JSON it prints, rejects when it fails.
+ */
 export async function inspect(place: Place, more: readonly string[]): Promise<unknown> {
   const { stdout } = await run(place, "launcher/build/index.js", ["--cli", ...serverCommand(place), ...more]);
   return JSON.parse(stdout) as unknown;
@@ -19,13 +21,16 @@ export async function inspect(place: Place, more: readonly string[]): Promise<un
 
 /** Runs `mcpdo`, whose daemon and connections live in the place's home and end with the test. */
 export function mcpdo(place: Place): (...args: readonly string[]) => Promise<string> {
-  const start = async (...args: readonly string[]): Promise<string> => (await run(place, "mcpdo/build/mcp-bin.js", args)).stdout;
+  const start = async (...args: readonly string[]): Promise<string> =>
+    (await run(place, "mcpdo/build/mcp-bin.js", args)).stdout;
   onTestFinished(async () => void (await start("daemon", "stop")));
   return start;
 }
 
 async function run(place: Place, program: string, args: readonly string[]): Promise<{ readonly stdout: string }> {
-  const path = fileURLToPath(new URL(`../../node_modules/@modelcontextprotocol/inspector/clients/${program}`, import.meta.url));
+  const path = fileURLToPath(
+    new URL(`../../node_modules/@modelcontextprotocol/inspector/clients/${program}`, import.meta.url),
+  );
   const child = spawn(process.execPath, [path, ...args], {
     env: environmentOf(place, { MCP_INSPECTOR_SECRET_STORE: "memory" }),
     cwd: place.workspace,

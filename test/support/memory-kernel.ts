@@ -155,7 +155,9 @@ export function memorySessions(): SessionStore {
 
 /** What is different from a developer's session with the shipped policies. */
 export interface MemoryKernelOptions {
-  /** The principal has seen nothing yet; otherwise it has read a file before, so that reading another raises no mark. */
+  /**
+   * The principal has seen nothing yet; otherwise it has read a file before, so that reading another raises no mark.
+   */
   readonly unmarked?: boolean;
   readonly tools?: readonly Tool[];
   readonly settings?: Partial<KernelSettings>;
@@ -364,8 +366,20 @@ export async function memoryKernel(options: MemoryKernelOptions = {}): Promise<M
   const call: MemoryKernel["call"] = (tool, args, { signal, inBand, ...given } = {}) => {
     calls += 1;
     const { requestId = `req-${calls}`, token: sessionToken = token, dedupeKey } = given;
-    const submission = { kind: "call", requestId, sessionToken, tool, arguments: args, ...(dedupeKey !== undefined && { dedupeKey }) };
-    return door.execute(submission as Parameters<KernelDoor["execute"]>[0], signal ?? new AbortController().signal, undefined, inBand);
+    const submission = {
+      kind: "call",
+      requestId,
+      sessionToken,
+      tool,
+      arguments: args,
+      ...(dedupeKey !== undefined && { dedupeKey }),
+    };
+    return door.execute(
+      submission as Parameters<KernelDoor["execute"]>[0],
+      signal ?? new AbortController().signal,
+      undefined,
+      inBand,
+    );
   };
   const textOf = (path: string) => readFileSync(join(root, path), "utf8");
   const breakWorkspace = (error: Error) => {
@@ -378,7 +392,14 @@ export async function memoryKernel(options: MemoryKernelOptions = {}): Promise<M
     const toolchain = () => ({ files: projectFiles(workspace, place.roots), chosen: {} });
     const repository = (directory: string) => lookAtRepository(workspace, place.roots, directory, DEFAULT_GIT_RULES);
     const installed = (path: string) => installFile(workspace, place.roots, path);
-    rezoned = { ...place, workspace, toolchain, installFile: installed, repository, rules: canonicalJson({ ...rules }) };
+    rezoned = {
+      ...place,
+      workspace,
+      toolchain,
+      installFile: installed,
+      repository,
+      rules: canonicalJson({ ...rules }),
+    };
   };
   return {
     breakWorkspace,
@@ -446,7 +467,12 @@ type FixedParts = Omit<
 function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options: MemoryKernelOptions): FixedParts {
   const registry = new ToolRegistry();
   for (const tool of tools) registry.register(tool);
-  const workspace = { serviceRoot: root, projectRoot: root, sharedPaths: [], zones: compileZones(BUILT_IN_ZONE_RULES, "") };
+  const workspace = {
+    serviceRoot: root,
+    projectRoot: root,
+    sharedPaths: [],
+    zones: compileZones(BUILT_IN_ZONE_RULES, ""),
+  };
   const roots = openWorkspaceRoots(workspace);
   onTestFinished(() => roots.close());
   const toolchain = () => ({ files: projectFiles(workspace, roots), chosen: options.toolchain ?? {} });
@@ -458,7 +484,8 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
     volumeId: "1",
     toolchain,
     installFile: (path: string) => installFile(workspace, roots, path),
-    repository: (directory: string) => lookAtRepository(workspace, roots, directory, options.gitRules ?? DEFAULT_GIT_RULES),
+    repository: (directory: string) =>
+      lookAtRepository(workspace, roots, directory, options.gitRules ?? DEFAULT_GIT_RULES),
     ...(options.toolPolicy && { toolPolicy: options.toolPolicy }),
     ...(options.privateGitHosts && { privateGitHosts: new Set(options.privateGitHosts) }),
   };
@@ -482,7 +509,11 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
       },
     },
     registry,
-    sandbox: openSandbox({ operator: { settings: settingsWith(options.backend, options.sandbox) } }, "ins_test", network).sandbox,
+    sandbox: openSandbox(
+      { operator: { settings: settingsWith(options.backend, options.sandbox) } },
+      "ins_test",
+      network,
+    ).sandbox,
     gitRemotes: () => options.gitRemotes ?? NO_GIT_REMOTES,
     machine: {
       settings: () => (options.settingsOfSystem ? options.settingsOfSystem() : options.system),
@@ -497,9 +528,14 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
   };
 }
 
-function settingsWith(backend: () => SandboxSettings["backend"] = () => "bwrap", sandbox: Partial<SandboxSettings> = {}) {
+function settingsWith(
+  backend: () => SandboxSettings["backend"] = () => "bwrap",
+  sandbox: Partial<SandboxSettings> = {},
+) {
   const settings = defaultSettings();
-  return Object.defineProperty({ ...settings }, "sandbox", { get: () => ({ ...settings.sandbox, ...sandbox, backend: backend() }) });
+  return Object.defineProperty({ ...settings }, "sandbox", {
+    get: () => ({ ...settings.sandbox, ...sandbox, backend: backend() }),
+  });
 }
 
 async function openSession(sessions: SessionStore, root: string, preset: string, options: MemoryKernelOptions) {
@@ -555,11 +591,27 @@ export function engineOf(preset: string, text: string, tools: readonly Tool[]): 
 }
 
 /** A tool for tests: takes a `path`, writes unless said otherwise, and does what `execute` says. */
-export function testTool(name: string, execute: Tool["execute"], more: Partial<Tool["capability"]> = {}, analyse?: Tool["analyse"]): Tool {
+export function testTool(
+  name: string,
+  execute: Tool["execute"],
+  more: Partial<Tool["capability"]> = {},
+  analyse?: Tool["analyse"],
+): Tool {
   const capability: Tool["capability"] = { effect: "write", risk: "low", approval: { level: "auto" }, ...more };
   const parameters = z.strictObject({ path: z.string() });
   const touched: Tool["analyse"] = (args) => [
-    { resource: { kind: "file", path: parameters.parse(args).path }, effect: capability.effect === "read" ? "read" : "write" },
+    {
+      resource: { kind: "file", path: parameters.parse(args).path },
+      effect: capability.effect === "read" ? "read" : "write",
+    },
   ];
-  return { name, title: name, description: "a tool of a test", parameters, capability, analyse: analyse ?? touched, execute };
+  return {
+    name,
+    title: name,
+    description: "a tool of a test",
+    parameters,
+    capability,
+    analyse: analyse ?? touched,
+    execute,
+  };
 }

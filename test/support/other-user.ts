@@ -1,6 +1,7 @@
 /**
- * The command line as another user of the machine runs it, where a test may become one. That user sees the project and the Node that runs the tests wherever they
- * lie, also in somebody's home, through a view of its own that ends with the process.
+ * The command line as another user of the machine runs it, where a test may become one. That user sees the project and
+ * the Node that runs the tests wherever they lie, also in somebody's home, through a view of its own that ends with the
+ * process.
  */
 import { chownSync, lchownSync, mkdirSync, readdirSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -26,7 +27,8 @@ export function givenTo(place: Place, user: number): Place {
   mkdirSync(join(place.base, "seen"));
   for (const name of ["project", "node"]) mkdirSync(join(place.base, "seen", name));
   chownSync(place.base, user, user);
-  for (const name of readdirSync(place.base, { recursive: true, encoding: "utf8" })) lchownSync(join(place.base, name), user, user);
+  for (const name of readdirSync(place.base, { recursive: true, encoding: "utf8" }))
+    lchownSync(join(place.base, name), user, user);
   return { ...place, user };
 }
 
@@ -35,7 +37,22 @@ export function launchAs(user: number, place: Place, entry: string, args: readon
   const seen = join(place.base, "seen");
   return {
     command: "unshare",
-    args: ["--mount", "--propagation", "private", "--", "sh", "-c", BECOME, "sh", PROJECT, NODE, seen, String(user), entry, ...args],
+    args: [
+      "--mount",
+      "--propagation",
+      "private",
+      "--",
+      "sh",
+      "-c",
+      BECOME,
+      "sh",
+      PROJECT,
+      NODE,
+      seen,
+      String(user),
+      entry,
+      ...args,
+    ],
     environment: { NODE_COMPILE_CACHE: join(tmpdir(), `handrail-e2e-compile-cache-${user}`) },
   };
 }

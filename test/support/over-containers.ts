@@ -3,7 +3,10 @@ import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { newSandboxPlace, useBackend } from "./sandbox-place.ts";
 
-/** Runs the tests that `load` loads. Where the user who runs them can have no containers, what is tested is that this is said. */
+/**
+ * Runs the tests that `load` loads. Where the user who runs them can have no containers, what is tested is that this is
+ * said.
+ */
 export async function overContainers(load: () => Promise<unknown>): Promise<void> {
   useBackend("container");
   const given = spawnSync("unshare", ["--user", "--map-root-user", "--map-auto", "true"]).status === 0;

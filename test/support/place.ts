@@ -1,4 +1,6 @@
-/** A workspace with its state and its operator directory, all below one temporary directory that goes away afterwards. */
+/**
+ * A workspace with its state and its operator directory, all below one temporary directory that goes away afterwards.
+ */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";

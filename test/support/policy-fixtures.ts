@@ -6,7 +6,12 @@ import type { Zone } from "../../src/model/place/zone.ts";
 import { createPolicyEngine, type PolicyEngine, type PolicySource } from "../../src/policy/policy.ts";
 import { PRESETS } from "../../src/policy/presets.ts";
 import { type ActionDeclaration, withCanonicalActions } from "../../src/policy/terms/action.ts";
-import { type PolicyContext, type PolicyFile, type PolicyRequest, RESOURCE_KINDS } from "../../src/policy/terms/request.ts";
+import {
+  type PolicyContext,
+  type PolicyFile,
+  type PolicyRequest,
+  RESOURCE_KINDS,
+} from "../../src/policy/terms/request.ts";
 
 export const ROLES = ["dev", "sre", "release_manager", "product_owner", "guest"];
 
@@ -14,7 +19,12 @@ export const ROLES = ["dev", "sre", "release_manager", "product_owner", "guest"]
 export const ACTIONS: readonly ActionDeclaration[] = [
   ...withCanonicalActions([]).filter((action) => action.name !== "git_push" && action.name !== "create_branch"),
   { name: "create_branch", effect: "control", resources: ["file"] },
-  { name: "git_push", effect: "network", resources: ["git_ref", "host"], arguments: { confirm: "Boolean", remote: "String" } },
+  {
+    name: "git_push",
+    effect: "network",
+    resources: ["git_ref", "host"],
+    arguments: { confirm: "Boolean", remote: "String" },
+  },
   { name: "plugin__lookup", effect: "read", resources: ["tool"], foreign: true },
   { name: "everywhere", effect: "exec", resources: RESOURCE_KINDS },
 ];
@@ -67,7 +77,14 @@ export function request(parts: RequestParts = {}): PolicyRequest {
     tool: action.split(":")[0] ?? action,
     effect: parts.effect ?? "read",
     resource: parts.resource ?? file(),
-    context: { armed: false, trust: "user", dataClass: "internal", network: false, time: 1_790_000_000, ...parts.context },
+    context: {
+      armed: false,
+      trust: "user",
+      dataClass: "internal",
+      network: false,
+      time: 1_790_000_000,
+      ...parts.context,
+    },
     ...(parts.arguments === undefined ? {} : { arguments: parts.arguments }),
     ...(parts.capabilityObligations === undefined ? {} : { capabilityObligations: parts.capabilityObligations }),
   };

@@ -115,7 +115,11 @@ const FORGERY: readonly Trick[] = [
   one("paragraph separator", "x\u2029# asked by", "x⟨U+2029⟩# asked by"),
   one("the notation of numbers", "⟨U+202E⟩", "⟨U+27E8⟩U+202E⟨U+27E9⟩"),
   one("signs that stand for tab and return", "⇥␍", "⟨U+21E5⟩⟨U+240D⟩"),
-  { name: "hundreds of empty lines", text: `top${"\n".repeat(400)}bottom`, shown: ["top", "⟨399 empty lines⟩", "bottom"] },
+  {
+    name: "hundreds of empty lines",
+    text: `top${"\n".repeat(400)}bottom`,
+    shown: ["top", "⟨399 empty lines⟩", "bottom"],
+  },
   { name: "a note about empty lines", text: "⟨399 empty lines⟩", shown: ["⟨U+27E8⟩399 empty lines⟨U+27E9⟩"] },
   one("the bar before foreign text", "│ │ nothing", "│ │ nothing"),
 ];
@@ -124,10 +128,23 @@ const LETTERS: readonly Trick[] = [
   { name: "Cyrillic among Latin", text: "g\u0456thub.com", shown: ["g\u0456thub.com"], isLookAlike: true },
   { name: "Greek among Latin", text: "g\u03bfogle.com", shown: ["g\u03bfogle.com"], isLookAlike: true },
   { name: "full-width letters", text: "\uff52\uff4d -rf", shown: ["\uff52\uff4d -rf"], isLookAlike: true },
-  { name: "letters of mathematics", text: "\u{1d42b}\u{1d426} -rf", shown: ["\u{1d42b}\u{1d426} -rf"], isLookAlike: true },
+  {
+    name: "letters of mathematics",
+    text: "\u{1d42b}\u{1d426} -rf",
+    shown: ["\u{1d42b}\u{1d426} -rf"],
+    isLookAlike: true,
+  },
   { name: "division slash", text: "src\u2215secrets", shown: ["src\u2215secrets"], isLookAlike: true },
   { name: "one dot leader", text: "\u2024\u2024/x", shown: ["\u2024\u2024/x"], isLookAlike: true },
 ];
 
 /** All of them. */
-export const PROMPT_TRICKS: readonly Trick[] = [...TERMINAL, ...CONTROLS, ...DIRECTION, ...INVISIBLE, ...MARKS, ...FORGERY, ...LETTERS];
+export const PROMPT_TRICKS: readonly Trick[] = [
+  ...TERMINAL,
+  ...CONTROLS,
+  ...DIRECTION,
+  ...INVISIBLE,
+  ...MARKS,
+  ...FORGERY,
+  ...LETTERS,
+];

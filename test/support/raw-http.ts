@@ -43,7 +43,11 @@ export async function rawConnection(to: string | number): Promise<RawConnection>
 }
 
 /** A request of HTTP/1.1 with a body; `headers` come after those that every request needs. */
-export function http1(path: string, headers: Readonly<Record<string, string>>, body: Uint8Array = new Uint8Array()): Buffer {
+export function http1(
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  body: Uint8Array = new Uint8Array(),
+): Buffer {
   const lines = { host: "localhost", "content-length": String(body.byteLength), ...headers };
   const head = Object.entries(lines)
     .filter(([, value]) => value !== "")

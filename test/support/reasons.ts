@@ -46,6 +46,8 @@ function literalsOf(path: string): string[] {
 /** What the shipped policies give as their reason. */
 function rationales(): string[] {
   return readdirSync(join(ROOT, "presets")).flatMap((name) =>
-    [...readFileSync(join(ROOT, "presets", name), "utf8").matchAll(/@rationale\("([^"]*)"\)/g)].map(([, rationale]) => rationale ?? ""),
+    [...readFileSync(join(ROOT, "presets", name), "utf8").matchAll(/@rationale\("([^"]*)"\)/g)].map(
+      ([, rationale]) => rationale ?? "",
+    ),
   );
 }

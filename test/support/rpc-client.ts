@@ -42,7 +42,11 @@ export interface RpcClient {
 }
 
 /** Starts `handrail mcp` for the place's workspace; it is killed when the test ends. */
-export function startRpc(place: Place, args: readonly string[] = [], environment: Readonly<Record<string, string>> = {}): RpcClient {
+export function startRpc(
+  place: Place,
+  args: readonly string[] = [],
+  environment: Readonly<Record<string, string>> = {},
+): RpcClient {
   const child = startHandrail(place, ["mcp", "--workspace", place.workspace, ...args], { environment });
   const output = collect(child);
   child.stdin.on("error", () => undefined); // the server may be killed while it is written to
@@ -79,7 +83,8 @@ export function startRpc(place: Place, args: readonly string[] = [], environment
     async answered(count) {
       while (seen.length < count) {
         const more = await Promise.race([once(child.stdout, "data"), ended]);
-        if (typeof more === "string" && seen.length < count) throw new Error(`the server ended with ${more}: ${output().stderr}`);
+        if (typeof more === "string" && seen.length < count)
+          throw new Error(`the server ended with ${more}: ${output().stderr}`);
       }
       return seen;
     },

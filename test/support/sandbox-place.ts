@@ -1,6 +1,6 @@
 /**
- * A workspace and a sandbox for it, for tests of what a command can do. A control runs the same command in the same plan with one defence taken
- * away, and never as root.
+ * A workspace and a sandbox for it, for tests of what a command can do. A control runs the same command in the same
+ * plan with one defence taken away, and never as root.
  */
 import { spawnSync } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
@@ -41,7 +41,10 @@ export const LIMITS: SandboxLimits = {
 /** A judge that lets everything be read and written. */
 export const EVERYTHING: ScopeJudge = { entry: () => "write", below: () => "write", isWhole: () => false };
 
-/** Tests that hold for every backend are run once more by files that call this first; programs that tests start take it over. */
+/**
+ * Tests that hold for every backend are run once more by files that call this first; programs that tests start take it
+ * over.
+ */
 export function useBackend(backend: BackendName): void {
   process.env["HANDRAIL_TEST_BACKEND"] = backend;
 }
@@ -147,7 +150,9 @@ export function newSandboxPlace(options: Partial<SandboxOptions> = {}): SandboxP
       const plan = changed(withoutFilter(planOf(request), without.filter === true));
       const signal = differences.signal ?? new AbortController().signal;
       const launch = bwrapLaunch(plan, launchWithout(without));
-      return collected((output) => superviseRun(launch, { limits: plan.limits, output, signal, confine: async () => undefined }));
+      return collected((output) =>
+        superviseRun(launch, { limits: plan.limits, output, signal, confine: async () => undefined }),
+      );
     },
     close() {
       sandbox.close();
@@ -228,7 +233,11 @@ async function collected(
 ): Promise<Ran> {
   const [stdout, stderr]: Uint8Array[][] = [[], []];
   const end = await run({ stdout: (piece) => void stdout?.push(piece), stderr: (piece) => void stderr?.push(piece) });
-  return { stdout: Buffer.concat(stdout ?? []).toString("utf8"), stderr: Buffer.concat(stderr ?? []).toString("utf8"), end };
+  return {
+    stdout: Buffer.concat(stdout ?? []).toString("utf8"),
+    stderr: Buffer.concat(stderr ?? []).toString("utf8"),
+    end,
+  };
 }
 
 /** A line of Perl that makes system calls and says what came of each: `ok`, or the number of the error. */

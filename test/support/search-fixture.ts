@@ -29,7 +29,12 @@ export function searchIn(place: Place, options: SearchOptions = {}): SearchAcces
     judge(target) {
       const zone = workspace.zones.classify(target);
       if (zone !== "secret" && zone !== "managed") return undefined;
-      return { layer: "workspace", reason: "workspace_blocked_zone", ruleId: `ZONE:${zone}`, message: `the file lies in a ${zone} zone` };
+      return {
+        layer: "workspace",
+        reason: "workspace_blocked_zone",
+        ruleId: `ZONE:${zone}`,
+        message: `the file lies in a ${zone} zone`,
+      };
     },
     mayRead: options.mayRead ?? ((target) => !["secret", "managed"].includes(workspace.zones.classify(target))),
     isolationLevel: options.isolationLevel ?? "STRICT",
@@ -47,12 +52,22 @@ export function queryFor(text: string, more: Partial<SearchQuery> & { readonly l
 }
 
 /** Finds lines with the defaults of a test. */
-export function find(search: SearchAccess, path: string, text: string, more: Parameters<typeof queryFor>[1] = {}): Promise<FindResult> {
+export function find(
+  search: SearchAccess,
+  path: string,
+  text: string,
+  more: Parameters<typeof queryFor>[1] = {},
+): Promise<FindResult> {
   return search.find(path, { ...queryFor(text, more), context: 0, linesMax: 100 });
 }
 
 /** Counts occurrences. */
-export function count(search: SearchAccess, path: string, text: string, more: Parameters<typeof queryFor>[1] = {}): Promise<CountResult> {
+export function count(
+  search: SearchAccess,
+  path: string,
+  text: string,
+  more: Parameters<typeof queryFor>[1] = {},
+): Promise<CountResult> {
   return search.count(path, queryFor(text, more));
 }
 

@@ -3,7 +3,13 @@ const ALLOW = "allow";
 const KILL = "kill";
 
 /** Runs the program over one call; loops and jumps out of the program are errors. */
-export function judgedByProgram(program: Uint8Array, call: number, args: readonly number[], architecture: number, highHalf = 0): string {
+export function judgedByProgram(
+  program: Uint8Array,
+  call: number,
+  args: readonly number[],
+  architecture: number,
+  highHalf = 0,
+): string {
   const data = Buffer.alloc(64);
   data.writeUInt32LE(call >>> 0, 0);
   data.writeUInt32LE(architecture, 4);

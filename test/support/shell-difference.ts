@@ -19,7 +19,11 @@ export interface Compared {
 }
 
 /** The differences among `texts`; a text that may run anything, as its analysis says, has none. */
-export async function differences(texts: readonly string[], options: BatchOptions, seen: Compared): Promise<readonly Difference[]> {
+export async function differences(
+  texts: readonly string[],
+  options: BatchOptions,
+  seen: Compared,
+): Promise<readonly Difference[]> {
   const parsed = texts.map((text) => ({ text, commands: parseCommand(text).commands }));
   const clear = parsed.filter(({ commands }) => !commands.some(({ binary }) => binary === "?"));
   const wanted = await wantedByEach(
@@ -40,7 +44,8 @@ export function isNamed(commands: readonly CommandResource[], [name, ...args]: W
     ({ binary, arguments: named, dynamic, line }) =>
       binary === "?" ||
       (binary === name &&
-        (dynamic || (named.length === args.length && named.every((word, at) => word === args[at] || isHome(word, line))))),
+        (dynamic ||
+          (named.length === args.length && named.every((word, at) => word === args[at] || isHome(word, line))))),
   );
 }
 

@@ -20,8 +20,8 @@ export function readVectors(text: string): readonly ShellVector[] {
 }
 
 /**
- * A line for everything that `text` does: each command with what feeds it (`<`), what starts it (`via`), whether it is known
- * only at run time (`~`) and its dangers (`!`), then files and hosts.
+ * A line for everything that `text` does: each command with what feeds it (`<`), what starts it (`via`), whether it is
+ * known only at run time (`~`) and its dangers (`!`), then files and hosts.
  */
 export function summaryOf(text: string): readonly string[] {
   const { commands, files, hosts } = parseCommand(text);

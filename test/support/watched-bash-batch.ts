@@ -1,6 +1,6 @@
 /**
- * A watched bash for many texts: one process reads them one after another, each in a subshell of its own or, where that is
- * too slow, in the same shell. What it would have run is told for each text apart.
+ * A watched bash for many texts: one process reads them one after another, each in a subshell of its own or, where that
+ * is too slow, in the same shell. What it would have run is told for each text apart.
  */
 import { spawn } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -13,7 +13,9 @@ import type { Wanted } from "./watched-bash.ts";
 export interface BatchOptions {
   /** What every program answers. */
   readonly status: 0 | 1;
-  /** A subshell for each text; without it they must not change the shell, and `w` is a function, which costs no process. */
+  /**
+   * A subshell for each text; without it they must not change the shell, and `w` is a function, which costs no process.
+   */
   readonly apart: boolean;
 }
 
@@ -27,7 +29,10 @@ const NOBODY = 61_234;
 const PROCESSES_MAX = 200;
 /** Ends a text that is handed to bash; none can hold it. */
 const END = "\0";
-/** Between the words that bash writes, and what stands for a line's end there: a clear text holds none of these characters. */
+/**
+ * Between the words that bash writes, and what stands for a line's end there: a clear text holds none of these
+ * characters.
+ */
 const UNIT = "\x1f";
 const LINE = "\x1e";
 /** One line for a program, written at once: what runs in the background writes at the same time. */
@@ -37,7 +42,10 @@ const TELL = [
 ].join("; ");
 
 /** What bash wants to run for each of `texts`, none of which may hold a null byte. */
-export async function wantedByEach(texts: readonly string[], options: BatchOptions): Promise<readonly (readonly Wanted[])[]> {
+export async function wantedByEach(
+  texts: readonly string[],
+  options: BatchOptions,
+): Promise<readonly (readonly Wanted[])[]> {
   const found: Wanted[][] = texts.map(() => []);
   for (let from = 0; from < texts.length; ) {
     const { records, done } = await runFrom(texts.slice(from), options);

@@ -1,6 +1,6 @@
 /**
- * A bash that runs nothing: no program is found, and each one that it looks for is written down with its arguments. What
- * bash makes of a text is seen without anything happening.
+ * A bash that runs nothing: no program is found, and each one that it looks for is written down with its arguments.
+ * What bash makes of a text is seen without anything happening.
  */
 import { spawn } from "node:child_process";
 import { chmodSync, mkdtempSync, rmdirSync } from "node:fs";

@@ -51,7 +51,10 @@ test("as few lines are deleted and inserted as possible", () => {
   fc.assert(
     fc.property(lines, lines, (before, after) => {
       const changes = lineChanges(bytes(before.join("")), bytes(after.join("")));
-      const counted = changes.reduce((sum, { start, end, content }) => sum + (end - start) / 2 + content.byteLength / 2, 0);
+      const counted = changes.reduce(
+        (sum, { start, end, content }) => sum + (end - start) / 2 + content.byteLength / 2,
+        0,
+      );
       expect(counted).toBe(fewest(before, after));
     }),
     { numRuns: 500 },

@@ -77,7 +77,9 @@ test("a change is shown with three lines of context, near changes in one hunk, f
 });
 
 test("only lines that differ are shown as changed", () => {
-  expect(diffOf("a\nb\n", replace("a\nb", "a\nx\nb")).text).toBe("--- a/f.txt\n+++ b/f.txt\n@@ -1,2 +1,3 @@\n a\n+x\n b\n");
+  expect(diffOf("a\nb\n", replace("a\nb", "a\nx\nb")).text).toBe(
+    "--- a/f.txt\n+++ b/f.txt\n@@ -1,2 +1,3 @@\n a\n+x\n b\n",
+  );
   expect(diffOf("a\n", replace("a", "a"))).toEqual({ text: "", linesOmitted: 0, after: "a\n" });
 });
 
@@ -100,20 +102,28 @@ test("the diff, applied to the original, gives the result", () => {
   const spec = fc.string({ unit: fc.constantFrom("a", "b", "\n"), minLength: 1, maxLength: 3 });
   const operation = fc.constantFrom("replace", "delete", "append_after", "prepend_before");
   fc.assert(
-    fc.property(text, fc.array(fc.record({ operation, spec, content: text }), { minLength: 1, maxLength: 3 }), (original, wishes) => {
-      const edits = wishes.map((wish) => ({
-        operation: wish.operation,
-        spec: bytes(wish.spec),
-        content: bytes(wish.operation === "delete" ? "" : wish.content),
-        count: original.split(wish.spec).length - 1,
-      }));
-      const result = applyEdits(bytes(original), edits);
-      fc.pre(result.kind === "applied" && result.changes.length > 0);
-      if (result.kind !== "applied") return;
-      const diff = unifiedDiff("f.txt", { original: bytes(original), changes: result.changes, updated: result.bytes });
-      expect(diff.linesOmitted).toBe(0);
-      expect(patched(original, diff.text)).toBe(Buffer.from(result.bytes).toString());
-    }),
+    fc.property(
+      text,
+      fc.array(fc.record({ operation, spec, content: text }), { minLength: 1, maxLength: 3 }),
+      (original, wishes) => {
+        const edits = wishes.map((wish) => ({
+          operation: wish.operation,
+          spec: bytes(wish.spec),
+          content: bytes(wish.operation === "delete" ? "" : wish.content),
+          count: original.split(wish.spec).length - 1,
+        }));
+        const result = applyEdits(bytes(original), edits);
+        fc.pre(result.kind === "applied" && result.changes.length > 0);
+        if (result.kind !== "applied") return;
+        const diff = unifiedDiff("f.txt", {
+          original: bytes(original),
+          changes: result.changes,
+          updated: result.bytes,
+        });
+        expect(diff.linesOmitted).toBe(0);
+        expect(patched(original, diff.text)).toBe(Buffer.from(result.bytes).toString());
+      },
+    ),
     { numRuns: 2000 },
   );
 });

@@ -28,7 +28,9 @@ export function limitsOfOneRoom(files: readonly ProjectFile[]): readonly string[
     for (const name of importedLimits(file)) users.get(name)?.add(roomOf(file.path));
   }
   return [...users].flatMap(([name, rooms]) =>
-    rooms.size > 1 ? [] : [`${SHARED_LIMITS}: \`${name}\` is used by ${[...rooms][0] ?? "nobody"} alone; put it beside its user`],
+    rooms.size > 1
+      ? []
+      : [`${SHARED_LIMITS}: \`${name}\` is used by ${[...rooms][0] ?? "nobody"} alone; put it beside its user`],
   );
 }
 
@@ -124,7 +126,9 @@ const HOMES: readonly Home[] = [
     fact: "the root's path as programs take it",
     home: "src/sandbox/files/places/roots.ts",
     copies: (node) =>
-      ts.isConditionalExpression(node) && /^[\w.]+\.path === ""$/.test(node.condition.getText()) && node.whenTrue.getText() === '"/"',
+      ts.isConditionalExpression(node) &&
+      /^[\w.]+\.path === ""$/.test(node.condition.getText()) &&
+      node.whenTrue.getText() === '"/"',
   },
 ];
 
@@ -159,7 +163,10 @@ function isAddress(text: string): boolean {
 
 /** How many entries of a list, or members of an object, are such texts. */
 function entriesIn(node: ts.Node, matches: (text: string) => boolean): number {
-  if (ts.isArrayLiteralExpression(node)) return node.elements.filter((entry) => isText(entry) && matches(entry.text)).length;
+  if (ts.isArrayLiteralExpression(node))
+    return node.elements.filter((entry) => isText(entry) && matches(entry.text)).length;
   if (!ts.isObjectLiteralExpression(node)) return 0;
-  return node.properties.filter(({ name }) => name !== undefined && (ts.isIdentifier(name) || isText(name)) && matches(name.text)).length;
+  return node.properties.filter(
+    ({ name }) => name !== undefined && (ts.isIdentifier(name) || isText(name)) && matches(name.text),
+  ).length;
 }

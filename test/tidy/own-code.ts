@@ -22,7 +22,9 @@ export function undocumentedOwnCode(files: readonly ProjectFile[], page: string)
     ...rows.flatMap(([, names = "", said, rest = ""]) => {
       const lines = [...names.matchAll(/`([^`]+)`/g)].reduce((sum, [, name = ""]) => sum + linesOf(fileOf(name)), 0);
       const empty = rest.split("|").some((cell) => cell.trim() === "") ? [`the row of ${names} has an empty cell`] : [];
-      return Math.abs(Number(said) - lines) > lines / 4 ? [`${names} has ${lines} lines, not ${said}`, ...empty] : empty;
+      return Math.abs(Number(said) - lines) > lines / 4
+        ? [`${names} has ${lines} lines, not ${said}`, ...empty]
+        : empty;
     }),
   ];
 }

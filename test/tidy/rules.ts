@@ -18,6 +18,11 @@ export interface Rule {
 
 const FILE_LINES_MAX = 400;
 const FUNCTION_LINES_MAX = 70;
+const LINE_CHARACTERS_MAX = 120;
+const HEADER_WORDS_MAX = 20;
+const FOLDER_FILES_MAX = 15;
+/** Folders that list like things: they may hold more. */
+const LISTS = ["src/cli/commands", "src/redact/rules", "src/tools/shell/gadgets", "src/model/place/obeyed-files"];
 const PARAMETERS_MAX = 4;
 
 /** Places where a function may take more parameters: an object would cost there, or hide what is called. */
@@ -34,25 +39,50 @@ const isProduct = (path: string) => isCode(path) && /^(src|web)\//.test(path) &&
 
 /** Every rule that looks at one file at a time. */
 export const FILE_RULES: readonly Rule[] = [
-  { name: `a file has at most ${FILE_LINES_MAX} lines`, faults: (file) => (isProduct(file.path) ? longFile(file) : []) },
+  {
+    name: `a file has at most ${FILE_LINES_MAX} lines`,
+    faults: (file) => (isProduct(file.path) ? longFile(file) : []),
+  },
   {
     name: `a function has at most ${FUNCTION_LINES_MAX} lines`,
     faults: (file) => (isProduct(file.path) && !isTest(file.path) ? longFunctions(file) : []),
   },
   {
     name: `a function takes at most ${PARAMETERS_MAX} positional parameters`,
-    faults: (file) => (isProduct(file.path) && !MANY_PARAMETERS.some((place) => place.test(file.path)) ? manyParameters(file) : []),
+    faults: (file) =>
+      isProduct(file.path) && !MANY_PARAMETERS.some((place) => place.test(file.path)) ? manyParameters(file) : [],
+  },
+  {
+    name: `a line has at most ${LINE_CHARACTERS_MAX} characters, unless a text in it is longer`,
+    faults: (file) => (isCode(file.path) && !isGenerated(file.path) ? longLines(file) : []),
+  },
+  {
+    name: `a header begins with a sentence of at most ${HEADER_WORDS_MAX} words that says what the thing is`,
+    faults: (file) => (isProduct(file.path) ? vagueHeader(file) : []),
+  },
+  {
+    name: "tests stand in the tree of tests",
+    faults: ({ path }) => (isTest(path) && !path.startsWith("test/") ? [path] : []),
   },
   { name: "no marker of unfinished work is left", faults: leftoverMarkers },
-  { name: "a file opens with a comment", faults: (file) => (isCode(file.path) && !isGenerated(file.path) ? missingHeader(file) : []) },
+  {
+    name: "a file opens with a comment",
+    faults: (file) => (isCode(file.path) && !isGenerated(file.path) ? missingHeader(file) : []),
+  },
   {
     name: "an export of the product has a docstring",
     faults: (file) => (isProduct(file.path) && !isTest(file.path) ? undocumentedExports(file) : []),
   },
   { name: "no path of a building machine is named", faults: machinePaths },
   { name: "file names say what is inside", faults: (file) => vagueName(file.path) },
-  { name: "file names are kebab-case", faults: (file) => (isCode(file.path) && !isGenerated(file.path) ? notKebabCase(file.path) : []) },
-  { name: "no test is skipped, singled out or left for later", faults: (file) => (isCode(file.path) ? dormantTests(file) : []) },
+  {
+    name: "file names are kebab-case",
+    faults: (file) => (isCode(file.path) && !isGenerated(file.path) ? notKebabCase(file.path) : []),
+  },
+  {
+    name: "no test is skipped, singled out or left for later",
+    faults: (file) => (isCode(file.path) ? dormantTests(file) : []),
+  },
   {
     name: "no test brings a random seed of its own",
     faults: (file) => (isCode(file.path) && (isTest(file.path) || file.path.startsWith("test/")) ? ownSeeds(file) : []),
@@ -62,6 +92,39 @@ export const FILE_RULES: readonly Rule[] = [
 function longFile({ path, text }: ProjectFile): string[] {
   const lines = text.trimEnd().split("\n").length;
   return lines > FILE_LINES_MAX ? [`${path}: ${lines} lines`] : [];
+}
+
+/** A text that is written as one literal cannot be parted without changing what is looked for. */
+function longLines(file: ProjectFile): string[] {
+  const long = file.text.split("\n").flatMap((line, index) => (line.length > LINE_CHARACTERS_MAX ? [index] : []));
+  if (long.length === 0) return [];
+  const covered = new Set<number>();
+  for (const { node, source } of nodesOf(file)) {
+    if (!ts.isStringLiteralLike(node) && !ts.isTemplateLiteral(node) && !ts.isRegularExpressionLiteral(node)) continue;
+    const [first, last] = [lineOf(source, node.getStart(source)), lineOf(source, node.getEnd())];
+    for (let line = first; line <= last; line += 1) covered.add(line - 1);
+  }
+  return long.filter((index) => !covered.has(index)).map((index) => `${file.path}:${index + 1}`);
+}
+
+const VAGUE = /^(?:What|How|Whether|Which|Who|Whose|Whom|Where|When|That|Of|By)\b/;
+
+function vagueHeader({ path, text }: ProjectFile): string[] {
+  const [comment = ""] = /^(?:\/\*[\s\S]*?\*\/|(?:\/\/.*\n)+)/.exec(text) ?? [];
+  const words = comment.replace(/^\s*(?:\/\*+|\*\/|\*|\/\/)/gm, " ").replace(/\*\/\s*$/, "");
+  const [first = ""] = /^.*?[.?!](?= |$)/.exec(words.replace(/\s+/g, " ").trim()) ?? [];
+  const count = first.split(" ").length;
+  if (first !== "" && !VAGUE.test(first) && count <= HEADER_WORDS_MAX) return [];
+  return [`${path}: ${first === "" ? "no sentence" : `${count} words: ${first.slice(0, 60)}`}`];
+}
+
+/** Folders of the product with more files than one can take in at a look. */
+export function crowdedFolders(files: readonly ProjectFile[]): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const { path } of files) if (isProduct(path)) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+  return [...counts].flatMap(([folder, count]) =>
+    count > FOLDER_FILES_MAX && !LISTS.includes(folder) ? [`${folder}: ${count} files`] : [],
+  );
 }
 
 function longFunctions(file: ProjectFile): string[] {
@@ -78,7 +141,9 @@ function manyParameters(file: ProjectFile): string[] {
     if (!ts.isFunctionLike(node)) return [];
     const count = node.parameters.filter(({ name }) => name.getText(source) !== "this").length;
     const line = lineOf(source, node.getStart(source));
-    return count > PARAMETERS_MAX ? [`${file.path}:${line}: ${count} parameters; give it one object with a named interface`] : [];
+    return count > PARAMETERS_MAX
+      ? [`${file.path}:${line}: ${count} parameters; give it one object with a named interface`]
+      : [];
   });
 }
 
@@ -96,7 +161,10 @@ function undocumentedExports(file: ProjectFile): string[] {
   const source = parse(file);
   const named = new Set(
     source.statements.flatMap((statement) =>
-      ts.isExportDeclaration(statement) && !statement.moduleSpecifier && statement.exportClause && ts.isNamedExports(statement.exportClause)
+      ts.isExportDeclaration(statement) &&
+      !statement.moduleSpecifier &&
+      statement.exportClause &&
+      ts.isNamedExports(statement.exportClause)
         ? statement.exportClause.elements.map(({ name, propertyName }) => (propertyName ?? name).text)
         : [],
     ),
@@ -104,11 +172,14 @@ function undocumentedExports(file: ProjectFile): string[] {
   const documented = new Set<string>();
   return source.statements.flatMap((statement) => {
     const names = declaredNames(statement);
-    const exported = hasExportWord(statement) || ts.isExportAssignment(statement) || names.some((name) => named.has(name));
+    const exported =
+      hasExportWord(statement) || ts.isExportAssignment(statement) || names.some((name) => named.has(name));
     if (!exported) return [];
     if (hasDocstring(statement, file.text)) for (const name of names) documented.add(name);
     else if (!names.every((name) => documented.has(name)) || names.length === 0) {
-      return [`${file.path}:${lineOf(source, statement.getStart(source))}: \`${names.join(", ") || "default"}\` has no docstring`];
+      return [
+        `${file.path}:${lineOf(source, statement.getStart(source))}: \`${names.join(", ") || "default"}\` has no docstring`,
+      ];
     }
     return []; // later overloads of a documented function need none of their own
   });
@@ -123,7 +194,9 @@ const MACHINE_PATHS: readonly string[] = [process.cwd(), dirname(process.cwd()),
 function machinePaths({ path, text }: ProjectFile): string[] {
   return text
     .split("\n")
-    .flatMap((line, index) => (MACHINE_PATHS.some((place) => line.includes(place)) ? [`${path}:${index + 1}: ${line.trim()}`] : []));
+    .flatMap((line, index) =>
+      MACHINE_PATHS.some((place) => line.includes(place)) ? [`${path}:${index + 1}: ${line.trim()}`] : [],
+    );
 }
 
 function vagueName(path: string): string[] {
@@ -135,7 +208,9 @@ function vagueName(path: string): string[] {
 }
 
 function notKebabCase(path: string): string[] {
-  const bad = path.split("/").find((segment) => !/^\.?[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)*$/.test(segment));
+  const bad = path
+    .split("/")
+    .find((segment) => !/^\.?[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)*$/.test(segment));
   return bad === undefined ? [] : [`${path}: \`${bad}\` is not kebab-case`];
 }
 
@@ -157,7 +232,9 @@ function isTestFunction(node: ts.Expression): boolean {
 
 function isOldDormantCall(node: ts.Node): boolean {
   return (
-    ts.isCallExpression(node) && ts.isIdentifier(node.expression) && /^(xit|xtest|xdescribe|fit|fdescribe)$/.test(node.expression.text)
+    ts.isCallExpression(node) &&
+    ts.isIdentifier(node.expression) &&
+    /^(xit|xtest|xdescribe|fit|fdescribe)$/.test(node.expression.text)
   );
 }
 
@@ -168,7 +245,9 @@ const RANDOM_SOURCES = new Set(["random", "randomBytes", "randomInt", "randomUUI
 function ownSeeds(file: ProjectFile): string[] {
   if (file.path === SEED_FILE) return [];
   const nodes = nodesOf(file);
-  const drawsCases = nodes.some(({ node }) => ts.isImportDeclaration(node) && textOf(node.moduleSpecifier) === "fast-check");
+  const drawsCases = nodes.some(
+    ({ node }) => ts.isImportDeclaration(node) && textOf(node.moduleSpecifier) === "fast-check",
+  );
   return nodes.flatMap(({ node, source }) => {
     const found = isRandomSource(node) || (drawsCases && isOwnSeed(node));
     return found ? [`${file.path}:${lineOf(source, node.getStart(source))}: ${node.getText(source).slice(0, 60)}`] : [];
@@ -179,7 +258,9 @@ function ownSeeds(file: ProjectFile): string[] {
 function isRandomSource(node: ts.Node): boolean {
   if (ts.isImportSpecifier(node)) {
     const { moduleSpecifier } = node.parent.parent.parent;
-    return /^(node:)?crypto$/.test(textOf(moduleSpecifier)) && RANDOM_SOURCES.has((node.propertyName ?? node.name).text);
+    return (
+      /^(node:)?crypto$/.test(textOf(moduleSpecifier)) && RANDOM_SOURCES.has((node.propertyName ?? node.name).text)
+    );
   }
   if (!ts.isPropertyAccessExpression(node) || !ts.isIdentifier(node.expression)) return false;
   return ["Math", "crypto", "webcrypto"].includes(node.expression.text) && RANDOM_SOURCES.has(node.name.text);
@@ -188,11 +269,17 @@ function isRandomSource(node: ts.Node): boolean {
 /** A seed that is given to fast-check. One that is written out may choose examples, which are the same in every run. */
 function isOwnSeed(node: ts.Node): boolean {
   if (ts.isPropertyAccessExpression(node)) return /^(configureGlobal|resetConfigureGlobal)$/.test(node.name.text);
-  if (ts.isImportDeclaration(node)) return textOf(node.moduleSpecifier) === "fast-check" && node.importClause?.name?.text !== "fc";
-  const isSeed = (ts.isPropertyAssignment(node) || ts.isShorthandPropertyAssignment(node)) && /^(seed|randomType)$/.test(textOf(node.name));
+  if (ts.isImportDeclaration(node))
+    return textOf(node.moduleSpecifier) === "fast-check" && node.importClause?.name?.text !== "fc";
+  const isSeed =
+    (ts.isPropertyAssignment(node) || ts.isShorthandPropertyAssignment(node)) &&
+    /^(seed|randomType)$/.test(textOf(node.name));
   if (!isSeed) return false;
   const call = node.parent.parent;
-  const isExample = ts.isCallExpression(call) && ts.isPropertyAccessExpression(call.expression) && call.expression.name.text === "sample";
+  const isExample =
+    ts.isCallExpression(call) &&
+    ts.isPropertyAccessExpression(call.expression) &&
+    call.expression.name.text === "sample";
   return !(isExample && ts.isPropertyAssignment(node) && ts.isNumericLiteral(node.initializer));
 }
 
@@ -215,12 +302,15 @@ export function resolvedEntries(lock: string): readonly string[] {
  * @returns dependencies without a reason, and reasons without a dependency
  */
 export function unexplainedDependencies(manifest: string, reasons: string): readonly string[] {
-  const { dependencies = {}, devDependencies = {} }: { dependencies?: object; devDependencies?: object } = JSON.parse(manifest);
+  const { dependencies = {}, devDependencies = {} }: { dependencies?: object; devDependencies?: object } =
+    JSON.parse(manifest);
   const used = new Set(Object.keys({ ...dependencies, ...devDependencies }));
   const explained = new Set([...reasons.matchAll(/^\| `([^`]+)` +\| *[^|\s][^|]*\|/gm)].map(([, name]) => name));
   return [
     ...[...used].filter((name) => !explained.has(name)).map((name) => `\`${name}\` has no reason`),
-    ...[...explained].filter((name) => name !== undefined && !used.has(name)).map((name) => `\`${name}\` is explained but not used`),
+    ...[...explained]
+      .filter((name) => name !== undefined && !used.has(name))
+      .map((name) => `\`${name}\` is explained but not used`),
   ];
 }
 
@@ -244,11 +334,15 @@ function lineOf(source: ts.SourceFile, position: number): number {
 }
 
 function hasExportWord(statement: ts.Statement): boolean {
-  return ts.canHaveModifiers(statement) && (ts.getModifiers(statement) ?? []).some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);
+  return (
+    ts.canHaveModifiers(statement) &&
+    (ts.getModifiers(statement) ?? []).some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)
+  );
 }
 
 function declaredNames(statement: ts.Statement): string[] {
-  if (ts.isVariableStatement(statement)) return statement.declarationList.declarations.map(({ name }) => name.getText());
+  if (ts.isVariableStatement(statement))
+    return statement.declarationList.declarations.map(({ name }) => name.getText());
   const named =
     ts.isFunctionDeclaration(statement) ||
     ts.isClassDeclaration(statement) ||

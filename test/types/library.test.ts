@@ -1,4 +1,5 @@
-// The public interface has the types that its users rely on: `library.ts` compiles as it stands, and not with a fault in it.
+// The public interface has the types that its users rely on: `library.ts` compiles as it stands, and not with a fault
+// in it.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
@@ -26,5 +27,7 @@ test("the library's types are as its users need them", { timeout: 300_000 }, () 
 });
 
 test("control: a case that no longer holds would be found", { timeout: 300_000 }, () => {
-  expect(faultsIn((text) => text.replace("result.data;", "result.status;"))).toEqual(["Unused '@ts-expect-error' directive."]);
+  expect(faultsIn((text) => text.replace("result.data;", "result.status;"))).toEqual([
+    "Unused '@ts-expect-error' directive.",
+  ]);
 });

@@ -26,7 +26,9 @@ const HASH = new Uint8Array(32);
 
 /** What is broken, as `INV-nnnn field rule`. */
 function broken(init: RequestInit): string[] {
-  return validateRequest(create(ToolRequestSchema, init)).map((found) => `${invariantOf(found)} ${found.field} ${found.rule}`);
+  return validateRequest(create(ToolRequestSchema, init)).map(
+    (found) => `${invariantOf(found)} ${found.field} ${found.rule}`,
+  );
 }
 
 function brokenTool(tool: ToolInit): string[] {
@@ -38,7 +40,10 @@ const write = (value: object): ToolInit => ({ case: "fileWrite", value: { path: 
 const edit = (value: object): ToolInit => ({ case: "fileEdit", value: { path: "a", oldContent: "b", ...value } });
 const shell = (value: object): ToolInit => ({ case: "shellExec", value: { command: "ls", ...value } });
 const git = (value: object): ToolInit => ({ case: "gitOp", value: { operation: "STATUS", ...value } });
-const infer = (value: object): ToolInit => ({ case: "inference", value: { provider: "p", model: "m", promptHash: HASH, ...value } });
+const infer = (value: object): ToolInit => ({
+  case: "inference",
+  value: { provider: "p", model: "m", promptHash: HASH, ...value },
+});
 const publish = (value: object): ToolInit => ({
   case: "artifactPublish",
   value: { artifactId: "a", contentHash: HASH, category: "c", ...value },
@@ -49,16 +54,28 @@ describe("the envelope", () => {
   const envelope = (init: RequestInit) => broken({ requestId: "r", sessionToken: "s", tool: read({}), ...init });
   test.each<[string, RequestInit, string[]]>([
     ["INV-0001: a request id of the longest length", { requestId: "x".repeat(MAX_ID_LEN) }, []],
-    ["INV-0001: a request id one longer", { requestId: "x".repeat(MAX_ID_LEN + 1) }, ["INV-0001 request_id max_length"]],
+    [
+      "INV-0001: a request id one longer",
+      { requestId: "x".repeat(MAX_ID_LEN + 1) },
+      ["INV-0001 request_id max_length"],
+    ],
     ["INV-0001: no request id", { requestId: "" }, ["INV-0001 request_id required"]],
     ["INV-0001: characters, not code units", { requestId: "😀".repeat(MAX_ID_LEN) }, []],
     ["INV-0001: one character more", { requestId: "😀".repeat(MAX_ID_LEN + 1) }, ["INV-0001 request_id max_length"]],
     ["INV-0002: a token of the longest length", { sessionToken: "x".repeat(MAX_ID_LEN) }, []],
-    ["INV-0002: a token one longer", { sessionToken: "x".repeat(MAX_ID_LEN + 1) }, ["INV-0002 session_token max_length"]],
+    [
+      "INV-0002: a token one longer",
+      { sessionToken: "x".repeat(MAX_ID_LEN + 1) },
+      ["INV-0002 session_token max_length"],
+    ],
     ["INV-0002: no token", { sessionToken: "" }, ["INV-0002 session_token required"]],
     ["INV-0003: no dedupe key", { dedupeKey: "" }, []],
     ["INV-0003: a dedupe key of the longest length", { dedupeKey: "x".repeat(MAX_ID_LEN) }, []],
-    ["INV-0003: a dedupe key one longer", { dedupeKey: "x".repeat(MAX_ID_LEN + 1) }, ["INV-0003 dedupe_key max_length"]],
+    [
+      "INV-0003: a dedupe key one longer",
+      { dedupeKey: "x".repeat(MAX_ID_LEN + 1) },
+      ["INV-0003 dedupe_key max_length"],
+    ],
     ["INV-0004: no tool", { tool: { case: undefined } }, ["INV-0004 tool required"]],
     ["half of a surrogate pair", { requestId: "\ud83d" }, ["INV-0001 request_id format"]],
   ])("%s", (_, init, expected) => {
@@ -67,10 +84,16 @@ describe("the envelope", () => {
 
   test("of a call that is no protobuf keeps the same rules", () => {
     const check = (requestId: string, sessionToken: string, dedupeKey: string, tool: string) =>
-      validateEnvelope({ requestId, sessionToken, dedupeKey, tool }).map((found) => `${invariantOf(found)} ${found.field} ${found.rule}`);
+      validateEnvelope({ requestId, sessionToken, dedupeKey, tool }).map(
+        (found) => `${invariantOf(found)} ${found.field} ${found.rule}`,
+      );
     const long = "x".repeat(MAX_ID_LEN + 1);
     expect(check("r", "s", "", "read_file")).toEqual([]);
-    expect(check("", "", "", "")).toEqual(["INV-0001 request_id required", "INV-0002 session_token required", "INV-0004 tool required"]);
+    expect(check("", "", "", "")).toEqual([
+      "INV-0001 request_id required",
+      "INV-0002 session_token required",
+      "INV-0004 tool required",
+    ]);
     expect(check(long, long, long, long)).toEqual([
       "INV-0001 request_id max_length",
       "INV-0002 session_token max_length",
@@ -108,13 +131,19 @@ describe("paths", () => {
       expect(path("a\0b")).toEqual([`${nullByte} ${field} no_null_bytes`]);
     });
 
-    test.each(["..", "../a", "a/..", "a/../b", "a\\..\\b", "..\\a", "/..", "a/..\\b"])(`${traversal}: %j is a traversal`, (value) => {
-      expect(path(value)).toEqual([`${traversal} ${field} no_path_traversal`]);
-    });
+    test.each(["..", "../a", "a/..", "a/../b", "a\\..\\b", "..\\a", "/..", "a/..\\b"])(
+      `${traversal}: %j is a traversal`,
+      (value) => {
+        expect(path(value)).toEqual([`${traversal} ${field} no_path_traversal`]);
+      },
+    );
 
-    test.each(["a..b", "..a", "a..", "...", "a/.../b", "./a", "a/./b", "/workspace/src/main.rs"])(`${traversal}: %j is none`, (value) => {
-      expect(path(value)).toEqual([]);
-    });
+    test.each(["a..b", "..a", "a..", "...", "a/.../b", "./a", "a/./b", "/workspace/src/main.rs"])(
+      `${traversal}: %j is none`,
+      (value) => {
+        expect(path(value)).toEqual([]);
+      },
+    );
 
     test("the first problem alone is reported: length, null byte, traversal, format", () => {
       const long = "x".repeat(MAX_PATH_LEN);
@@ -147,7 +176,9 @@ describe("numbers", () => {
 describe("sizes count bytes", () => {
   test("INV-0011: content at n and n+1", () => {
     expect(brokenTool(write({ content: new Uint8Array(MAX_WRITE_SIZE) }))).toEqual([]);
-    expect(brokenTool(write({ content: new Uint8Array(MAX_WRITE_SIZE + 1) }))).toEqual(["INV-0011 file_write.content max_size"]);
+    expect(brokenTool(write({ content: new Uint8Array(MAX_WRITE_SIZE + 1) }))).toEqual([
+      "INV-0011 file_write.content max_size",
+    ]);
   });
 
   test.each([
@@ -181,13 +212,18 @@ describe("lists", () => {
     expect(check(["a=b", `=${"x".repeat(MAX_ARG_LEN)}`])).toEqual([`${entry} ${field}[1] max_length`]);
     expect(check([`=${"é".repeat(MAX_ARG_LEN / 2)}`])).toEqual([`${entry} ${field}[0] max_length`]);
     expect(check(["a=\ud800"])).toEqual([`${entry} ${field}[0] format`]);
-    const unequal = pairs ? [`${entry} ${field}[0] format`, `${entry} ${field}[2] format`, `${entry} ${field}[3] format`] : [];
+    const unequal = pairs
+      ? [`${entry} ${field}[0] format`, `${entry} ${field}[2] format`, `${entry} ${field}[3] format`]
+      : [];
     expect(check(["A", "A=1", "A=1=2", "", "="])).toEqual(unequal);
   });
 
   test("CTR-0033: a broken entry has each of its violations, and entries beyond the limit are counted only", () => {
     const long = "x".repeat(MAX_ARG_LEN + 1);
-    expect(brokenTool(shell({ env: [long] }))).toEqual(["INV-0020 shell_exec.env[0] max_length", "INV-0020 shell_exec.env[0] format"]);
+    expect(brokenTool(shell({ env: [long] }))).toEqual([
+      "INV-0020 shell_exec.env[0] max_length",
+      "INV-0020 shell_exec.env[0] format",
+    ]);
     const many = brokenTool(shell({ env: new Array<string>(MAX_REPEATED_ITEMS + 500).fill("A") }));
     expect(many).toHaveLength(1 + MAX_REPEATED_ITEMS);
     expect(many[0]).toBe("INV-0019 shell_exec.env max_items");
@@ -197,14 +233,19 @@ describe("lists", () => {
 describe("words and hashes", () => {
   test("INV-0021: each of the eighteen operations is known", () => {
     expect(GIT_OPERATIONS).toEqual(
-      "CLONE FETCH PULL DIFF COMMIT PUSH STATUS LOG BRANCH CHECKOUT MERGE REBASE ADD RESET STASH TAG REMOTE SHOW".split(" "),
+      "CLONE FETCH PULL DIFF COMMIT PUSH STATUS LOG BRANCH CHECKOUT MERGE REBASE ADD RESET STASH TAG REMOTE SHOW".split(
+        " ",
+      ),
     );
     for (const operation of GIT_OPERATIONS) expect(brokenTool(git({ operation }))).toEqual([]);
   });
 
-  test.each(["status", "CHERRY-PICK", "STATUS ", "x".repeat(100_000)])("INV-0021: another operation is not known", (operation) => {
-    expect(brokenTool(git({ operation }))).toEqual(["INV-0021 git_op.operation known_operation"]);
-  });
+  test.each(["status", "CHERRY-PICK", "STATUS ", "x".repeat(100_000)])(
+    "INV-0021: another operation is not known",
+    (operation) => {
+      expect(brokenTool(git({ operation }))).toEqual(["INV-0021 git_op.operation known_operation"]);
+    },
+  );
 
   test("INV-0021: no operation is `required` alone", () => {
     expect(brokenTool(git({ operation: "" }))).toEqual(["INV-0021 git_op.operation required"]);
@@ -262,7 +303,9 @@ describe("arguments of a generic call", () => {
     ["a prototype", '{"__proto__":{"a":1}}'],
     ["half of a surrogate pair", '{"a":"\\ud800"}'],
   ])("%s is refused", (_, json) => {
-    expect(brokenTool(call({ argumentsJson: utf8(json) }))).toEqual(["WIRE:call.arguments_json call.arguments_json format"]);
+    expect(brokenTool(call({ argumentsJson: utf8(json) }))).toEqual([
+      "WIRE:call.arguments_json call.arguments_json format",
+    ]);
   });
 
   test("bytes that are no UTF-8 are refused", () => {
@@ -277,7 +320,10 @@ describe("arguments of a generic call", () => {
 
   test.each([
     ["in one list", (count: number) => ({ a: Array.from({ length: count - 2 }, () => 1) })],
-    ["as members", (count: number) => Object.fromEntries(Array.from({ length: count - 1 }, (_, index) => [`m${index}`, "x"]))],
+    [
+      "as members",
+      (count: number) => Object.fromEntries(Array.from({ length: count - 1 }, (_, index) => [`m${index}`, "x"])),
+    ],
   ])("of the most values that any tool takes, %s, are taken, and of one more refused", (_, of) => {
     const argumentsOf = (count: number) => brokenTool(call({ argumentsJson: utf8(JSON.stringify(of(count))) }));
     expect(argumentsOf(ARGUMENT_VALUES_MAX)).toEqual([]);
@@ -299,7 +345,13 @@ describe("CTR-0033: all violations come in one answer, in the order of the tags"
   });
 
   test("of an inference call", () => {
-    const value = { provider: "", model: "", promptHash: HASH.subarray(1), maxTokens: 2_000_000n, systemPromptHash: HASH.subarray(1) };
+    const value = {
+      provider: "",
+      model: "",
+      promptHash: HASH.subarray(1),
+      maxTokens: 2_000_000n,
+      systemPromptHash: HASH.subarray(1),
+    };
     expect(brokenTool(infer(value))).toEqual([
       "INV-0025 inference.provider required",
       "INV-0026 inference.model required",
@@ -311,7 +363,13 @@ describe("CTR-0033: all violations come in one answer, in the order of the tags"
 
   test("CTR-0034: a valid request has none, and CTR-0031, CTR-0032: messages name the limit and quote no input", () => {
     expect(brokenTool(shell({ cwd: "", timeoutMs: 0n, env: ["A=1"] }))).toEqual([]);
-    const [found] = validateRequest(create(ToolRequestSchema, { requestId: "r", sessionToken: "hunter2".repeat(99), tool: read({}) }));
-    expect(found).toEqual({ field: "session_token", rule: "max_length", message: "is longer than 256 characters; shorten it" });
+    const [found] = validateRequest(
+      create(ToolRequestSchema, { requestId: "r", sessionToken: "hunter2".repeat(99), tool: read({}) }),
+    );
+    expect(found).toEqual({
+      field: "session_token",
+      rule: "max_length",
+      message: "is longer than 256 characters; shorten it",
+    });
   });
 });

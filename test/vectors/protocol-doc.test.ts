@@ -1,4 +1,6 @@
-/** docs/reference/protocol.md says what the code does: fields, limits and invariants of the table, tags, reason codes. */
+/**
+ * docs/reference/protocol.md says what the code does: fields, limits and invariants of the table, tags, reason codes.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -44,7 +46,8 @@ test.each(Object.entries(CONSTRAINTS) as [string, FieldConstraint][])(
     const row = rowOf(field);
     for (const limit of limitsOf(constraint)) expect(row).toContain(limit);
     for (const invariant of Object.values(constraint.invariants)) expect(row).toContain(invariant);
-    if ("required" in constraint && constraint.kind !== "hash") expect(row.includes("`required`")).toBe(constraint.required);
+    if ("required" in constraint && constraint.kind !== "hash")
+      expect(row.includes("`required`")).toBe(constraint.required);
   },
 );
 

@@ -65,7 +65,10 @@ describe.each(NAMES)("%s", (name) => {
     const found =
       type === "ToolRequest"
         ? roundTrip<ToolRequest>(ToolRequestSchema, bytes, message, { decode: decodeRequest, encode: encodeRequest })
-        : roundTrip<ToolResponse>(ToolResponseSchema, bytes, message, { decode: decodeResponse, encode: encodeResponse });
+        : roundTrip<ToolResponse>(ToolResponseSchema, bytes, message, {
+            decode: decodeResponse,
+            encode: encodeResponse,
+          });
     expect(found).toEqual({ json: message, hex: hex(bytes), hexFromJson: hex(bytes) });
   });
 });

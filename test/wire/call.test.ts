@@ -54,19 +54,31 @@ describe("each variant becomes one canonical call", () => {
       tool: "edit_file",
       variant: "file_edit",
       reply: "result",
-      arguments: { path: "a", edits: [{ operation: "replace", match_mode: "exact", spec: "b", content: "c", count: 1 }] },
+      arguments: {
+        path: "a",
+        edits: [{ operation: "replace", match_mode: "exact", spec: "b", content: "c", count: 1 }],
+      },
     });
   });
 
   test("CTR-0011, CTR-0012, CTR-0013, CTR-0014: ShellExec is `shell`, and leaves defaults out", () => {
-    expect(callOf({ case: "shellExec", value: { command: "ls", cwd: "src", timeoutMs: 5n, networkAccess: true, env: ["A=1"] } })).toEqual({
+    expect(
+      callOf({
+        case: "shellExec",
+        value: { command: "ls", cwd: "src", timeoutMs: 5n, networkAccess: true, env: ["A=1"] },
+      }),
+    ).toEqual({
       ...ENVELOPE,
       tool: "shell",
       variant: "shell_exec",
       reply: "result",
       arguments: { command: "ls", cwd: "src", timeout_ms: 5, network_access: true, env: ["A=1"] },
     });
-    expect(callOf({ case: "shellExec", value: { command: "ls" } }).arguments).toEqual({ command: "ls", network_access: false, env: [] });
+    expect(callOf({ case: "shellExec", value: { command: "ls" } }).arguments).toEqual({
+      command: "ls",
+      network_access: false,
+      env: [],
+    });
   });
 
   test("CTR-0015, CTR-0016: GitOperation is `git` with its operation", () => {
@@ -81,7 +93,14 @@ describe("each variant becomes one canonical call", () => {
   });
 
   test("CTR-0017, CTR-0018: InferenceCall is `inference`, prompts by hash, temperature in hundredths", () => {
-    const value = { provider: "p", model: "m", promptHash: HASH, maxTokens: 9n, temperatureScaled: 70, systemPromptHash: HASH };
+    const value = {
+      provider: "p",
+      model: "m",
+      promptHash: HASH,
+      maxTokens: 9n,
+      temperatureScaled: 70,
+      systemPromptHash: HASH,
+    };
     const values = { provider: "p", model: "m", prompt_hash: HASH, max_tokens: 9, temperature_scaled: 70 };
     expect(callOf({ case: "inference", value })).toEqual({
       ...ENVELOPE,
@@ -90,16 +109,28 @@ describe("each variant becomes one canonical call", () => {
       reply: "result",
       arguments: { ...values, system_prompt_hash: HASH },
     });
-    expect(callOf({ case: "inference", value: { ...value, systemPromptHash: new Uint8Array(0) } }).arguments).toEqual(values);
+    expect(callOf({ case: "inference", value: { ...value, systemPromptHash: new Uint8Array(0) } }).arguments).toEqual(
+      values,
+    );
   });
 
   test("CTR-0020: ArtifactPublish is `artifact_publish`, content by hash", () => {
-    expect(callOf({ case: "artifactPublish", value: { artifactId: "a", contentHash: HASH, category: "c", metadata: ["k=v"] } })).toEqual({
+    expect(
+      callOf({
+        case: "artifactPublish",
+        value: { artifactId: "a", contentHash: HASH, category: "c", metadata: ["k=v"] },
+      }),
+    ).toEqual({
       ...ENVELOPE,
       tool: "artifact_publish",
       variant: "artifact_publish",
       reply: "result",
-      arguments: { artifact_id: "a", content_hash: Buffer.from(HASH).toString("hex"), category: "c", metadata: ["k=v"] },
+      arguments: {
+        artifact_id: "a",
+        content_hash: Buffer.from(HASH).toString("hex"),
+        category: "c",
+        metadata: ["k=v"],
+      },
     });
   });
 

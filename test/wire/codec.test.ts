@@ -26,8 +26,16 @@ const unknown = fc.array(
       wireType: fc.constant(0),
       data: fc.constantFrom(Uint8Array.of(5), Uint8Array.of(0x80, 1)),
     }),
-    fc.record({ no: fc.integer({ min: 1000, max: 9000 }), wireType: fc.constant(2), data: fc.constant(Uint8Array.of(3, 1, 2, 3)) }),
-    fc.record({ no: fc.integer({ min: 1000, max: 9000 }), wireType: fc.constant(5), data: fc.constant(Uint8Array.of(1, 2, 3, 4)) }),
+    fc.record({
+      no: fc.integer({ min: 1000, max: 9000 }),
+      wireType: fc.constant(2),
+      data: fc.constant(Uint8Array.of(3, 1, 2, 3)),
+    }),
+    fc.record({
+      no: fc.integer({ min: 1000, max: 9000 }),
+      wireType: fc.constant(5),
+      data: fc.constant(Uint8Array.of(1, 2, 3, 4)),
+    }),
     fc.record({
       no: fc.integer({ min: 1000, max: 9000 }),
       wireType: fc.constant(1),
@@ -39,12 +47,18 @@ const unknown = fc.array(
 
 const variant = fc.oneof(
   fc.constant({ case: undefined }),
-  fc.record({ case: fc.constant("fileRead" as const), value: fc.record({ path: text, offset: uint64, limit: uint64 }) }),
+  fc.record({
+    case: fc.constant("fileRead" as const),
+    value: fc.record({ path: text, offset: uint64, limit: uint64 }),
+  }),
   fc.record({
     case: fc.constant("fileWrite" as const),
     value: fc.record({ path: text, content: bytes, createOnly: fc.boolean(), append: fc.boolean() }),
   }),
-  fc.record({ case: fc.constant("fileEdit" as const), value: fc.record({ path: text, oldContent: text, newContent: text }) }),
+  fc.record({
+    case: fc.constant("fileEdit" as const),
+    value: fc.record({ path: text, oldContent: text, newContent: text }),
+  }),
   fc.record({
     case: fc.constant("shellExec" as const),
     value: fc.record({ command: text, cwd: text, timeoutMs: uint64, networkAccess: fc.boolean(), env: texts }),
@@ -144,7 +158,10 @@ describe("round trips", () => {
   });
 
   test("a byte order mark at the start of text survives", () => {
-    const request = create(ToolRequestSchema, { requestId: "\ufeffr", tool: { case: "fileEdit", value: { oldContent: "\ufeff" } } });
+    const request = create(ToolRequestSchema, {
+      requestId: "\ufeffr",
+      tool: { case: "fileEdit", value: { oldContent: "\ufeff" } },
+    });
     expect(decodeRequest(encodeRequest(request))).toEqual(request);
   });
 });
@@ -153,7 +170,20 @@ describe("bytes of other encoders", () => {
   test("a request assembled by hand from APM2's tags decodes", () => {
     const path = utf8("/workspace/src/main.rs");
     const read = [0x0a, path.length, ...path, 0x10, 0x05, 0x18, 0x80, 0x08];
-    const assembled = Uint8Array.from([0x0a, 0x01, 0x72, 0x12, 0x01, 0x73, 0x1a, 0x01, 0x64, 0x52, read.length, ...read]);
+    const assembled = Uint8Array.from([
+      0x0a,
+      0x01,
+      0x72,
+      0x12,
+      0x01,
+      0x73,
+      0x1a,
+      0x01,
+      0x64,
+      0x52,
+      read.length,
+      ...read,
+    ]);
     const expected = create(ToolRequestSchema, {
       requestId: "r",
       sessionToken: "s",
@@ -192,7 +222,8 @@ test("messages, field names, types and tag numbers are those of APM2, additions 
     file_handrail_tool_v1_tool.messages.map((message) => [
       message.name,
       message.fields.map(
-        (field) => `${field.number} ${field.oneof === undefined ? "" : `${field.oneof.name}:`}${field.name} ${typeName(field)}`,
+        (field) =>
+          `${field.number} ${field.oneof === undefined ? "" : `${field.oneof.name}:`}${field.name} ${typeName(field)}`,
       ),
     ]),
   );
@@ -213,7 +244,13 @@ test("messages, field names, types and tag numbers are those of APM2, additions 
     FileRead: ["1 path string", "2 offset uint64", "3 limit uint64"],
     FileWrite: ["1 path string", "2 content bytes", "3 create_only bool", "4 append bool"],
     FileEdit: ["1 path string", "2 old_content string", "3 new_content string"],
-    ShellExec: ["1 command string", "2 cwd string", "3 timeout_ms uint64", "4 network_access bool", "5 env repeated string"],
+    ShellExec: [
+      "1 command string",
+      "2 cwd string",
+      "3 timeout_ms uint64",
+      "4 network_access bool",
+      "5 env repeated string",
+    ],
     GitOperation: ["1 operation string", "2 args repeated string", "3 cwd string"],
     InferenceCall: [
       "1 provider string",
@@ -223,9 +260,19 @@ test("messages, field names, types and tag numbers are those of APM2, additions 
       "5 temperature_scaled uint32",
       "6 system_prompt_hash bytes",
     ],
-    ArtifactPublish: ["1 artifact_id string", "2 content_hash bytes", "3 category string", "4 metadata repeated string"],
+    ArtifactPublish: [
+      "1 artifact_id string",
+      "2 content_hash bytes",
+      "3 category string",
+      "4 metadata repeated string",
+    ],
     GenericCall: ["1 name string", "2 arguments_json bytes"],
-    ToolResponse: ["1 request_id string", "2 result:success ToolSuccess", "3 result:denied ToolDenied", "4 result:error ToolError"],
+    ToolResponse: [
+      "1 request_id string",
+      "2 result:success ToolSuccess",
+      "3 result:denied ToolDenied",
+      "4 result:error ToolError",
+    ],
     ToolSuccess: [
       "1 result_hash bytes",
       "2 inline_result bytes",
@@ -250,7 +297,13 @@ test("messages, field names, types and tag numbers are those of APM2, additions 
   });
 });
 
-const SCALAR_NAMES: { readonly [scalar: number]: string } = { 4: "uint64", 8: "bool", 9: "string", 12: "bytes", 13: "uint32" };
+const SCALAR_NAMES: { readonly [scalar: number]: string } = {
+  4: "uint64",
+  8: "bool",
+  9: "string",
+  12: "bytes",
+  13: "uint32",
+};
 
 function typeName(field: (typeof file_handrail_tool_v1_tool.messages)[number]["fields"][number]): string {
   if (field.message !== undefined) return `${field.fieldKind === "list" ? "repeated " : ""}${field.message.name}`;

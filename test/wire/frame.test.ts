@@ -59,7 +59,9 @@ describe("the length of a frame", () => {
   test("may not be one more than the limit, which is found before a byte of it has come", () => {
     const reader = new FrameReader(300);
     reader.push(frame(new Uint8Array(301)).subarray(0, 2));
-    expect(() => reader.next()).toThrow("a frame is larger than 300 bytes; store large content first and name it by hash");
+    expect(() => reader.next()).toThrow(
+      "a frame is larger than 300 bytes; store large content first and name it by hash",
+    );
   });
 
   test("is refused for good: a stream that lost its place gives no more frames", () => {
@@ -92,8 +94,11 @@ describe("the length of a frame", () => {
   });
 });
 
-test.each([0, 1, 127, 128, 16_383, 16_384, 70_000])("a frame around %i bytes has the size that was foretold", (length) => {
-  const target = new Uint8Array(frameSize(length));
-  expect(writeFrame(target, 0, new Uint8Array(length))).toBe(target.length);
-  expect(Buffer.compare(target, frame(new Uint8Array(length)))).toBe(0);
-});
+test.each([0, 1, 127, 128, 16_383, 16_384, 70_000])(
+  "a frame around %i bytes has the size that was foretold",
+  (length) => {
+    const target = new Uint8Array(frameSize(length));
+    expect(writeFrame(target, 0, new Uint8Array(length))).toBe(target.length);
+    expect(Buffer.compare(target, frame(new Uint8Array(length)))).toBe(0);
+  },
+);

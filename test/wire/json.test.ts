@@ -26,7 +26,9 @@ function refusal(text: string): WireError {
 
 test("a request is read in camelCase and in the proto's own names", () => {
   expect(requestFromJson(JSON.stringify(toJson(ToolRequestSchema, request)))).toEqual(request);
-  expect(requestFromJson(JSON.stringify(toJson(ToolRequestSchema, request, { useProtoFieldName: true })))).toEqual(request);
+  expect(requestFromJson(JSON.stringify(toJson(ToolRequestSchema, request, { useProtoFieldName: true })))).toEqual(
+    request,
+  );
 });
 
 test("a `null` stands for an absent field", () => {
@@ -66,8 +68,14 @@ describe("what is no request is refused without quoting its values", () => {
     ['{"shellExec":{"env":"hunter2"}}', "the field `shell_exec.env` has the wrong JSON type"],
     ['{"requestId":{"a":"hunter2"}}', "the field `request_id` has the wrong JSON type"],
     ['{"sessionToken":12345}', "the request is not proto3 JSON of a `ToolRequest`; check the types of its fields"],
-    ['{"fileRead":{"limit":"hunter2"}}', "the request is not proto3 JSON of a `ToolRequest`; check the types of its fields"],
-    ['{"fileWrite":{"content":"!!!"}}', "the request is not proto3 JSON of a `ToolRequest`; check the types of its fields"],
+    [
+      '{"fileRead":{"limit":"hunter2"}}',
+      "the request is not proto3 JSON of a `ToolRequest`; check the types of its fields",
+    ],
+    [
+      '{"fileWrite":{"content":"!!!"}}',
+      "the request is not proto3 JSON of a `ToolRequest`; check the types of its fields",
+    ],
   ])("%s", (text, message) => {
     expect(refusal(text).violation).toEqual({ field: "", rule: "decode", message });
   });

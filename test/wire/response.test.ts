@@ -11,8 +11,17 @@ import { toWireResponse } from "../../src/wire/response.ts";
 import { toToolResult } from "../../src/wire/result.ts";
 import { twoVariants, WireError } from "../../src/wire/wire-error.ts";
 
-const label: Label = { trustLevel: "user", dataClass: "internal", source: { origin: "read_file", timestamp: "2026-01-02T03:04:05Z" } };
-const WIRE_LABEL = { trustLevel: "user", dataClass: "internal", origin: "read_file", timestamp: "2026-01-02T03:04:05Z" };
+const label: Label = {
+  trustLevel: "user",
+  dataClass: "internal",
+  source: { origin: "read_file", timestamp: "2026-01-02T03:04:05Z" },
+};
+const WIRE_LABEL = {
+  trustLevel: "user",
+  dataClass: "internal",
+  origin: "read_file",
+  timestamp: "2026-01-02T03:04:05Z",
+};
 
 const success: CallResponse = {
   requestId: "r",
@@ -57,7 +66,8 @@ const failed: CallResponse = {
   },
 };
 
-const wireJson = (response: CallResponse) => toJson(ToolResponseSchema, decodeResponse(encodeResponse(toWireResponse(response))));
+const wireJson = (response: CallResponse) =>
+  toJson(ToolResponseSchema, decodeResponse(encodeResponse(toWireResponse(response))));
 
 describe("on the wire", () => {
   test("CTR-0022, CTR-0023: every outcome is one response under the request's id", () => {
@@ -80,7 +90,10 @@ describe("on the wire", () => {
   });
 
   test("a file's bytes stay as they are, with label and duration beside them", () => {
-    expect(wireJson(raw)).toEqual({ requestId: "r", success: { inlineResult: "/wA=", durationMs: "12", label: WIRE_LABEL } });
+    expect(wireJson(raw)).toEqual({
+      requestId: "r",
+      success: { inlineResult: "/wA=", durationMs: "12", label: WIRE_LABEL },
+    });
   });
 
   test("CTR-0026, CTR-0027, CTR-0028: a refusal names rule, reason in upper case, layer, fix, approval and violations, never the target", () => {
@@ -99,7 +112,12 @@ describe("on the wire", () => {
   });
 
   test("CTR-0029, CTR-0030: a failure says whether and when to try again", () => {
-    const error = { errorCode: "RESOURCE_BUSY", message: "the file is locked; try again", retryable: true, retryAfterMs: "250" };
+    const error = {
+      errorCode: "RESOURCE_BUSY",
+      message: "the file is locked; try again",
+      retryable: true,
+      retryAfterMs: "250",
+    };
     expect(wireJson(failed)).toEqual({ requestId: "r", error });
   });
 
@@ -112,7 +130,11 @@ describe("on the wire", () => {
 
 describe("as ToolResult JSON", () => {
   test("raw bytes are base64", () => {
-    expect(toToolResult(raw)).toMatchObject({ status: "success", data: { content_base64: "/wA=" }, metadata: { truncated: false, label } });
+    expect(toToolResult(raw)).toMatchObject({
+      status: "success",
+      data: { content_base64: "/wA=" },
+      metadata: { truncated: false, label },
+    });
   });
 
   test("a refusal is an error whose checks say `denied`, with layer, rule and fix", () => {
@@ -135,7 +157,13 @@ describe("as ToolResult JSON", () => {
   test("a failure has passed the checks; an internal error has not", () => {
     expect(JSON.parse(JSON.stringify(toToolResult(failed)))).toEqual({
       status: "error",
-      error: { code: "RESOURCE_BUSY", message: "the file is locked", suggestion: "try again", retryable: true, retry_after_ms: 250 },
+      error: {
+        code: "RESOURCE_BUSY",
+        message: "the file is locked",
+        suggestion: "try again",
+        retryable: true,
+        retry_after_ms: 250,
+      },
       metadata: { duration_ms: 3, security_checks: "passed", rules: [] },
     });
     const internal: CallResponse = {

@@ -57,9 +57,17 @@ describe("INV-0004: two variants of the oneof", () => {
 describe("malformed bytes are refused, saying what and where", () => {
   test.each<[string, number[], string]>([
     ["a field that comes twice", [...ID, ...ID], "field `request_id` comes twice at byte 3; send it once"],
-    ["a wire type that is not the field's", [0x08, 0x01], "field `request_id` has wire type 0 at byte 0; its type needs 2"],
+    [
+      "a wire type that is not the field's",
+      [0x08, 0x01],
+      "field `request_id` has wire type 0 at byte 0; its type needs 2",
+    ],
     ["a length beyond the end", [0x0a, 0x05, 0x72], "a length of 5 bytes at byte 1 goes beyond the end at byte 3"],
-    ["a huge length", [0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f], "a length of 4294967295 bytes at byte 1 goes beyond the end at byte 6"],
+    [
+      "a huge length",
+      [0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f],
+      "a length of 4294967295 bytes at byte 1 goes beyond the end at byte 6",
+    ],
     [
       "an inner length beyond its message",
       [0x52, 0x03, 0x0a, 0x02, 0x70, 0x71],
@@ -69,7 +77,11 @@ describe("malformed bytes are refused, saying what and where", () => {
     ["an unknown group", [0xc3, 0x3e, 0xc4, 0x3e], "wire type 3 before byte 2 is not used by this protocol"],
     ["an unknown wire type", [0xc7, 0x3e], "wire type 7 before byte 2 is not used by this protocol"],
     ["field number 0", [0x02, 0x00], "there is no field number 0, at byte 0"],
-    ["a field number beyond 2^29", [0x82, 0x80, 0x80, 0x80, 0x10, 0x00], "there is no field number 536870912, at byte 0"],
+    [
+      "a field number beyond 2^29",
+      [0x82, 0x80, 0x80, 0x80, 0x10, 0x00],
+      "there is no field number 536870912, at byte 0",
+    ],
     ["a varint longer than it need be", [0xc0, 0x3e, 0x81, 0x00], "a number is longer than it need be at byte 2"],
     ["a tag longer than it need be", [0x8a, 0x00, 0x00], "a number is longer than it need be at byte 0"],
     [
@@ -81,7 +93,11 @@ describe("malformed bytes are refused, saying what and where", () => {
     ["text that is not UTF-8", [0x0a, 0x02, 0xc3, 0x28], "field `request_id` is not UTF-8 at byte 1"],
     ["an encoded surrogate", [0x0a, 0x03, 0xed, 0xa0, 0x80], "field `request_id` is not UTF-8 at byte 1"],
     ["a truth value of 2", [0x6a, 0x02, 0x20, 0x02], "field `network_access` is neither true nor false at byte 3"],
-    ["more than 32 bits", [0x7a, 0x06, 0x28, 0x80, 0x80, 0x80, 0x80, 0x10], "field `temperature_scaled` does not fit 32 bits at byte 3"],
+    [
+      "more than 32 bits",
+      [0x7a, 0x06, 0x28, 0x80, 0x80, 0x80, 0x80, 0x10],
+      "field `temperature_scaled` does not fit 32 bits at byte 3",
+    ],
     ["fixed bytes that are missing", [0xc5, 0x3e, 0x00], "a field that begins before byte 2 ends beyond byte 3"],
   ])("%s", (_, bytes, message) => {
     expect(refusal(bytes)?.violation).toEqual({ field: "", rule: "decode", message });
@@ -105,7 +121,8 @@ test("deeply nested unknown bytes cost nothing: unknown fields are not entered, 
 });
 
 describe("many small fields", () => {
-  const unknown = (count: number) => Uint8Array.from({ length: 3 * count }, (_, index) => [0xc0, 0x3e, 0x01][index % 3] ?? 0);
+  const unknown = (count: number) =>
+    Uint8Array.from({ length: 3 * count }, (_, index) => [0xc0, 0x3e, 0x01][index % 3] ?? 0);
 
   test("as many as the limit are kept, one more is refused before decoding", () => {
     expect(decodeRequest(unknown(WIRE_FIELDS_MAX)).$unknown).toHaveLength(WIRE_FIELDS_MAX);
@@ -128,7 +145,10 @@ describe("any bytes", () => {
   const request = create(ToolRequestSchema, {
     requestId: "request-1",
     sessionToken: "token",
-    tool: { case: "shellExec", value: { command: "cargo test", timeoutMs: 300_000n, networkAccess: true, env: ["A=1", "B=ü"] } },
+    tool: {
+      case: "shellExec",
+      value: { command: "cargo test", timeoutMs: 300_000n, networkAccess: true, env: ["A=1", "B=ü"] },
+    },
   });
 
   test("cut at every byte are refused or decode, and never throw anything else", () => {
@@ -146,7 +166,8 @@ describe("any bytes", () => {
       fc.property(fc.nat(bytes.length - 1), fc.nat(255), (index, value) => {
         const changed = Uint8Array.from(bytes);
         changed[index] = value;
-        if (refusal([...changed]) === undefined) expect(encodeRequest(decodeRequest(changed)).length).toBeLessThanOrEqual(changed.length);
+        if (refusal([...changed]) === undefined)
+          expect(encodeRequest(decodeRequest(changed)).length).toBeLessThanOrEqual(changed.length);
       }),
       { numRuns: 2000 },
     );

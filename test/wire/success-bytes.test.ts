@@ -37,5 +37,7 @@ test("CTR-0001: a success has the same bytes whichever way it is encoded", () =>
 
 test("half of a surrogate pair is refused, as in the general way", () => {
   const label = { trustLevel: "verified", dataClass: "internal", origin: "tool:\ud800", timestamp: "" };
-  expect(() => successBytes("r", { budgetConsumed: 0n, durationMs: 1n, label, truncated: false })).toThrow("half of a surrogate pair");
+  expect(() => successBytes("r", { budgetConsumed: 0n, durationMs: 1n, label, truncated: false })).toThrow(
+    "half of a surrogate pair",
+  );
 });

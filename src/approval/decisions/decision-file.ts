@@ -1,8 +1,8 @@
 /**
  * Reads a decision file (serverd): a person's answer to one request, put down in the operator's state directory.
  *
- * Pure. INVARIANT: a decision counts only for the request that it names and whose one-time code it repeats; anything odd about it,
- * and it does not count at all.
+ * Pure. INVARIANT: a decision counts only for the request that it names and whose one-time code it repeats; anything
+ * odd about it, and it does not count at all.
  */
 import * as z from "zod";
 import { equalInConstantTime, utf8 } from "../../base/bytes.ts";
@@ -44,7 +44,10 @@ export type ReadDecision =
   | { readonly ok: false; readonly problem: string; readonly incomplete?: true };
 
 /** Reads the text of a decision file for the request `ref` with the one-time `code`. */
-export function readDecisionFile(text: string, { ref, code }: { readonly ref: string; readonly code: string }): ReadDecision {
+export function readDecisionFile(
+  text: string,
+  { ref, code }: { readonly ref: string; readonly code: string },
+): ReadDecision {
   const json = parseJson(text);
   if (!json.ok) return { ok: false, problem: `the file cannot be read: ${json.problem}`, incomplete: true };
   const parsed = decisionFile.safeParse(json.value);
@@ -52,7 +55,8 @@ export function readDecisionFile(text: string, { ref, code }: { readonly ref: st
   const { approval_ref: named, approved, code: given, by, scope: wanted, reason } = parsed.data;
   if (named !== ref) return { ok: false, problem: "the file is about another request" };
   // Of digests, so that neither length nor content shows in the time it takes.
-  if (!equalInConstantTime(blake3Digest(utf8(given)), blake3Digest(utf8(code)))) return { ok: false, problem: "the code is wrong" };
+  if (!equalInConstantTime(blake3Digest(utf8(given)), blake3Digest(utf8(code))))
+    return { ok: false, problem: "the code is wrong" };
   return {
     ok: true,
     decision: {

@@ -1,8 +1,8 @@
 /**
  * Port: requests that lie beside each other as files, and the decisions that a person puts next to them.
  *
- * A decision counts for nothing by lying there: it has to fit its request (`decision-file.ts`). INVARIANT: what others than the
- * operator could have written, or what is no plain file, is `unusable`, and its content is never looked at.
+ * A decision counts for nothing by lying there: it has to fit its request (`decision-file.ts`). INVARIANT: what others
+ * than the operator could have written, or what is no plain file, is `unusable`, and its content is never looked at.
  */
 import type { StopListening } from "../../model/outcome/bell.ts";
 
@@ -13,7 +13,10 @@ export type FoundDecision =
   | { readonly kind: "found"; readonly text: string; readonly settled: boolean }
   | { readonly kind: "unusable"; readonly problem: string };
 
-/** Requests and decisions as files. `hash`: the 64 hexadecimal digits of a request. Failures are `KernelError`s with `STORE_UNAVAILABLE`. */
+/**
+ * Requests and decisions as files. `hash`: the 64 hexadecimal digits of a request. Failures are `KernelError`s with
+ * `STORE_UNAVAILABLE`.
+ */
 export interface DecisionStore {
   /** Puts a request where people look for it. */
   readonly announce: (hash: string, text: string) => Promise<void>;

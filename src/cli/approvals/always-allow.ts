@@ -1,7 +1,8 @@
 /**
- * What people are shown before they allow something for good: the permit, and which past calls it would have let through.
+ * Shows people a permit before they allow something for good, and writes it.
  *
- * The permit repeats names that the agent chose, so it stands where the agent's text stands.
+ * Beside the permit stand the past calls that it would have let through. The permit repeats names that the agent chose,
+ * so it is shown where the agent's text is shown.
  */
 
 import type { PromptLine } from "../../model/approval/prompt-lines.ts";
@@ -41,7 +42,9 @@ export async function proposeAlways(
   { write, json }: { readonly write?: boolean; readonly json?: boolean },
 ): Promise<number> {
   const proposal = await kernel.alwaysAllow.propose(approval);
-  if (!json) for (const row of rowsFor(linesOf(proposal), process.stdout, wantsColours(process.stdout, process.env))) printRow(row);
+  if (!json)
+    for (const row of rowsFor(linesOf(proposal), process.stdout, wantsColours(process.stdout, process.env)))
+      printRow(row);
   const canWrite = proposal.kind === "proposed" && write === true;
   const file = canWrite ? await writeAlways(kernel, approval) : undefined;
   if (json) printJson({ ...proposal, written: file !== undefined });
@@ -62,7 +65,12 @@ function linesOf(proposal: AlwaysProposal): readonly PromptLine[] {
       `holds for every session of this user and agent with the role ${role} in this workspace, under every preset, until the file is removed`,
     ),
     ...(text.includes("context.call == ")
-      ? [kernel("warning", "holds for this very call, to the letter; what the files that it names hold may change, and is not asked about")]
+      ? [
+          kernel(
+            "warning",
+            "holds for this very call, to the letter; what the files that it names hold may change, and is not asked about",
+          ),
+        ]
       : []),
     kernel("heading", `the permit, for ${file}`),
     ...foreign(text.trimEnd()),

@@ -1,9 +1,11 @@
 /**
- * What a person sees of the requests that wait, and what their keys do. Pure: a state, an event, the next state and perhaps an effect.
+ * Lists what a person sees of pending approvals and what their keys do.
  *
- * INVARIANTS: nothing is decided but what is shown on the screen in full view: from the list a key only opens a request, and one with
- * more below takes a second press; what is selected stays so by its reference, whatever comes or goes; text that is pasted, or that
- * came in one piece, decides nothing.
+ * Pure: a state and an event give the next state and perhaps an effect.
+ *
+ * INVARIANTS: Nothing is decided but what is shown in full on the screen: from the list a key only opens a request, and
+ * a request with more below takes a second press. The selection stays with its request by reference, whatever comes or
+ * goes. Text that is pasted, or that came in one piece, decides nothing.
  */
 import type { PromptLine } from "../../model/approval/prompt-lines.ts";
 import { promptRows } from "../../model/approval/prompt-rows.ts";
@@ -56,7 +58,12 @@ export type BoardEvent =
   | { readonly kind: "size"; readonly size: Size }
   /** `overRef`: a request about which nothing more is to be decided here. */
   | { readonly kind: "outcome"; readonly message: string; readonly overRef?: string }
-  | { readonly kind: "proposal"; readonly ref: string; readonly lines: readonly PromptLine[]; readonly canWrite: boolean };
+  | {
+      readonly kind: "proposal";
+      readonly ref: string;
+      readonly lines: readonly PromptLine[];
+      readonly canWrite: boolean;
+    };
 
 /** What is to be done. Times are as typed. */
 export type BoardEffect =
@@ -215,8 +222,10 @@ function pressInRequest(board: Board, key: Key): Step {
   const { ref, state } = view.approval;
   if (state !== "pending") return { board: { ...board, message: `nothing to decide: the request is ${state}` } };
   if (key === "d") return { board: { ...board, view: { ...view, entry: { what: "reason", text: "" } } } };
-  if (!isReadable(view.approval)) return { board: { ...board, message: "the request cannot be read, so it can only be denied" } };
-  if (key === "w") return { board: { ...board, message: "looking for the narrowest permit …" }, effect: { kind: "propose", ref } };
+  if (!isReadable(view.approval))
+    return { board: { ...board, message: "the request cannot be read, so it can only be denied" } };
+  if (key === "w")
+    return { board: { ...board, message: "looking for the narrowest permit …" }, effect: { kind: "propose", ref } };
   const unseen = askingAgain(board, view, key);
   if (unseen) return unseen;
   if (key === "t") return { board: { ...board, view: { ...view, entry: { what: "time", text: "" } } } };
@@ -250,21 +259,34 @@ function type(board: Board, key: Key): Step {
     case "enter":
       return {
         board: { ...board, view: request },
-        effect: entry.what === "reason" ? { kind: "deny", ref, reason: entry.text } : { kind: "approve", ref, scope: entry.text },
+        effect:
+          entry.what === "reason"
+            ? { kind: "deny", ref, reason: entry.text }
+            : { kind: "approve", ref, scope: entry.text },
       };
     case "backspace":
-      return { board: { ...board, view: { ...view, entry: { ...entry, text: [...entry.text].slice(0, -1).join("") } } } };
+      return {
+        board: { ...board, view: { ...view, entry: { ...entry, text: [...entry.text].slice(0, -1).join("") } } },
+      };
     default: {
       const text = [...key].length === 1 ? entry.text + key : entry.text;
-      return { board: { ...board, view: { ...view, entry: { ...entry, text: text.slice(0, ENTRY_CHARACTERS_MAX).toWellFormed() } } } };
+      return {
+        board: {
+          ...board,
+          view: { ...view, entry: { ...entry, text: text.slice(0, ENTRY_CHARACTERS_MAX).toWellFormed() } },
+        },
+      };
     }
   }
 }
 
 function withApprovals(board: Board, approvals: readonly Approval[]): Board {
-  const waiting = approvals.filter(({ state }) => state === "pending").sort((left, right) => left.createdAtMs - right.createdAtMs);
+  const waiting = approvals
+    .filter(({ state }) => state === "pending")
+    .sort((left, right) => left.createdAtMs - right.createdAtMs);
   const before = board.approvals.findIndex(({ ref }) => ref === board.selected);
-  const selected = waiting.find(({ ref }) => ref === board.selected) ?? waiting[Math.min(Math.max(0, before), waiting.length - 1)];
+  const selected =
+    waiting.find(({ ref }) => ref === board.selected) ?? waiting[Math.min(Math.max(0, before), waiting.length - 1)];
   const { selected: _, ...rest } = board;
   const next = { ...rest, approvals: waiting, ...(selected && { selected: selected.ref }) };
   return { ...next, view: withNews(board.view, approvals) };
@@ -289,5 +311,8 @@ function withNews(view: View, approvals: readonly Approval[]): View {
 function withProposal(board: Board, { ref, lines, canWrite }: Extract<BoardEvent, { kind: "proposal" }>): Board {
   const { view } = board;
   if (view.kind !== "request" || view.approval.ref !== ref) return board;
-  return scrolled({ ...board, message: "", view: { kind: "always", approval: view.approval, lines, top: 0, seen: 0, canWrite } }, 0);
+  return scrolled(
+    { ...board, message: "", view: { kind: "always", approval: view.approval, lines, top: 0, seen: 0, canWrite } },
+    0,
+  );
 }

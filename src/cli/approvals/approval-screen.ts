@@ -55,7 +55,10 @@ function listRows({ approvals, selected, size }: Board, nowMs: number, room: num
   return approvals.slice(from, from + room).map((approval) => {
     const sign = approval.ref === selected ? ">" : " ";
     const age = durationOf(nowMs - approval.createdAtMs).padStart(4);
-    return clipped(`${sign} ${shortRef(approval.ref)} ${age}  ${visibleLine(approval.userId)}  ${summaryOf(approval)}`, size.columns);
+    return clipped(
+      `${sign} ${shortRef(approval.ref)} ${age}  ${visibleLine(approval.userId)}  ${summaryOf(approval)}`,
+      size.columns,
+    );
   });
 }
 

@@ -1,8 +1,8 @@
 /**
  * Requests for approval as the command line shows them. Pure.
  *
- * INVARIANT: what is shown is what the reference names; a request that cannot be shown in full is not shown at all, and says so. The
- * one-time code of decision files is shown to nobody.
+ * INVARIANT: what is shown is what the reference names; a request that cannot be shown in full is not shown at all, and
+ * says so. The one-time code of decision files is shown to nobody.
  */
 import type { JsonObject } from "../../base/json.ts";
 import { readApprovalDocument } from "../../model/approval/approval-document.ts";
@@ -26,7 +26,10 @@ export function approvalLines(approval: Approval, nowMs: number): readonly Promp
   const request = readApprovalDocument(approval.ref, approval.document);
   const standing: PromptLine[] = [kernel(`request ${approval.ref}`), kernel(standingOf(approval, nowMs))];
   return request === undefined
-    ? [...standing, { by: "kernel", kind: "warning", text: "the request cannot be read: deny it, and tell the operator" }]
+    ? [
+        ...standing,
+        { by: "kernel", kind: "warning", text: "the request cannot be read: deny it, and tell the operator" },
+      ]
     : [...promptLines(request), { by: "kernel", kind: "heading", text: "the request" }, ...standing];
 }
 

@@ -1,8 +1,8 @@
 /**
  * `handrail approvals watch`: the board on a terminal, or one line for each change where there is none.
  *
- * The terminal is given back as it was, however the watch ends. Nothing is polled but the clock on the screen: the stores say when
- * something has changed.
+ * The terminal is given back as it was, however the watch ends. Nothing is polled but the clock on the screen: the
+ * stores say when something has changed.
  */
 import { KernelError } from "../../base/errors.ts";
 import { PROMPT_COLUMNS_DEFAULT } from "../../model/approval/prompt-rows.ts";
@@ -39,7 +39,10 @@ async function watchPlainly(kernel: OpenKernel, json: boolean): Promise<void> {
       told.set(approval.ref, approval.state);
       if (before === approval.state || (before === undefined && approval.state !== "pending")) continue;
       if (json) printJson(approvalJson(approval));
-      else print(`${shortRef(approval.ref)}  ${visible(approval.userId)}  ${summaryOf(approval)}  ${standingOf(approval, Date.now())}`);
+      else
+        print(
+          `${shortRef(approval.ref)}  ${visible(approval.userId)}  ${summaryOf(approval)}  ${standingOf(approval, Date.now())}`,
+        );
     }
     const known = new Set(approvals.map(({ ref }) => ref));
     for (const ref of told.keys()) if (!known.has(ref)) told.delete(ref);
@@ -81,7 +84,8 @@ class TerminalWatch {
       this.#end = resolve;
       this.#fail = reject;
     });
-    const onInput = (bytes: Buffer) => this.#take({ kind: "keys", keys: keysIn(bytes.toString("utf8")), nowMs: Date.now() });
+    const onInput = (bytes: Buffer) =>
+      this.#take({ kind: "keys", keys: keysIn(bytes.toString("utf8")), nowMs: Date.now() });
     const onSize = () => this.#take({ kind: "size", size: sizeOf(process.stdout) });
     const onSignal = () => this.#end?.();
     const stop = await this.#kernel.approvals.watch(() => void this.#refresh());
@@ -130,7 +134,8 @@ class TerminalWatch {
 
   /** What people can mend is said on the board; everything else ends the watch. */
   #say(error: unknown): void {
-    if (error instanceof KernelError && error.code !== "INTERNAL") this.#take({ kind: "outcome", message: error.message });
+    if (error instanceof KernelError && error.code !== "INTERNAL")
+      this.#take({ kind: "outcome", message: error.message });
     else this.#fail?.(error);
   }
 
@@ -149,7 +154,11 @@ class TerminalWatch {
         return this.#decide(effect.ref, { approved: true, scope }, `approved ${scopeOf(scope)}`);
       }
       case "deny":
-        return this.#decide(effect.ref, { approved: false, ...(effect.reason !== "" && { reason: effect.reason }) }, "denied");
+        return this.#decide(
+          effect.ref,
+          { approved: false, ...(effect.reason !== "" && { reason: effect.reason }) },
+          "denied",
+        );
       case "propose":
       case "write":
         return this.#always(effect.ref, effect.kind === "write");

@@ -21,6 +21,8 @@ export function addAdminCommand(program: Command): void {
       const token = await newAdminCredential(process.env, state === undefined ? undefined : resolve(state));
       if (json) return printJson({ token });
       print(token);
-      say("handrail: the admin credential is shown this once; only its hash is stored. Send it as `authorization: Bearer TOKEN`");
+      say(
+        "handrail: the admin credential is shown this once; only its hash is stored. Send it as `authorization: Bearer TOKEN`",
+      );
     });
 }

@@ -1,7 +1,8 @@
 /**
  * `handrail approvals`, `approve` and `deny`: people look at what agents ask for, and decide.
  *
- * Deciding takes an approver's credential; looking takes access to the state directory. Before anything is approved it is shown.
+ * Deciding takes an approver's credential; looking takes access to the state directory. Before anything is approved it
+ * is shown.
  */
 import { createInterface } from "node:readline/promises";
 import { type Command, Option } from "commander";
@@ -41,20 +42,28 @@ interface DecideFlags extends KernelFlags {
 
 /** Adds `handrail approvals`. */
 export function addApprovalsCommand(program: Command): void {
-  const approvals = program.command("approvals").description("what agents ask for: list, show and watch requests for approval");
+  const approvals = program
+    .command("approvals")
+    .description("what agents ask for: list, show and watch requests for approval");
   const list = approvals
     .command("list", { isDefault: true })
     .description("list requests, newest first")
-    .addOption(new Option("--only <state>", "only requests in this state").choices([...STATES, "all"]).default("pending"))
+    .addOption(
+      new Option("--only <state>", "only requests in this state").choices([...STATES, "all"]).default("pending"),
+    )
     .option("--json", "print JSON");
   withKernelOptions(list).action(listApprovals);
-  const show = approvals.command("show <ref>").description("show a request in full; a unique beginning of its reference is enough");
+  const show = approvals
+    .command("show <ref>")
+    .description("show a request in full; a unique beginning of its reference is enough");
   withKernelOptions(show.option("--json", "print JSON")).action((ref: string, flags: ListFlags) =>
     withKernel(flags, async (kernel) => showApproval(await findApproval(kernel, ref), flags.json)),
   );
   const watch = approvals
     .command("watch")
-    .description("show requests as they come, and decide them with the keyboard; one line for each where there is no terminal")
+    .description(
+      "show requests as they come, and decide them with the keyboard; one line for each where there is no terminal",
+    )
     .option("--json", "print one line of JSON for each change");
   withKernelOptions(watch).action(async (flags: ListFlags) => {
     const { watchApprovals } = await import("../approvals/approval-watch.ts");
@@ -65,10 +74,14 @@ export function addApprovalsCommand(program: Command): void {
     .description("propose a permit that allows exactly this without asking, and show what else it would have allowed")
     .option("--write", "write the permit to the operator's policies")
     .option("--json", "print JSON");
-  withKernelOptions(always).action(async (ref: string, flags: KernelFlags & { readonly write?: boolean; readonly json?: boolean }) => {
-    const { proposeAlways } = await import("../approvals/always-allow.ts");
-    process.exitCode = await withKernel(flags, async (kernel) => proposeAlways(kernel, await findApproval(kernel, ref), flags));
-  });
+  withKernelOptions(always).action(
+    async (ref: string, flags: KernelFlags & { readonly write?: boolean; readonly json?: boolean }) => {
+      const { proposeAlways } = await import("../approvals/always-allow.ts");
+      process.exitCode = await withKernel(flags, async (kernel) =>
+        proposeAlways(kernel, await findApproval(kernel, ref), flags),
+      );
+    },
+  );
 }
 
 /** Adds `handrail approve` and `handrail deny`. */
@@ -102,7 +115,10 @@ async function findApproval(kernel: OpenKernel, ref: string): Promise<Approval> 
     case "ambiguous":
       throw new KernelError("USAGE", `several requests begin with \`${ref}\`; give more of the reference`);
     case "unknown":
-      throw new KernelError("USAGE", `there is no request \`${ref}\`; \`handrail approvals list --only all\` shows them`);
+      throw new KernelError(
+        "USAGE",
+        `there is no request \`${ref}\`; \`handrail approvals list --only all\` shows them`,
+      );
   }
 }
 
@@ -139,17 +155,29 @@ async function decide(kernel: OpenKernel, prefix: string, approved: boolean, fla
   const scope = approved ? parseScope(flags.for, Date.now()) : undefined;
   const approval = await findApproval(kernel, prefix);
   if (approved && !isReadable(approval))
-    throw new KernelError("USAGE", "the request cannot be read, so it cannot be approved; deny it, and tell the operator");
+    throw new KernelError(
+      "USAGE",
+      "the request cannot be read, so it cannot be approved; deny it, and tell the operator",
+    );
   if (!flags.json && approved) showApproval(approval, false);
-  if (approved && !flags.yes && !flags.json && !(await confirms(`approve this ${scope === undefined ? "" : scopeOf(scope)}? [y/N] `)))
+  if (
+    approved &&
+    !flags.yes &&
+    !flags.json &&
+    !(await confirms(`approve this ${scope === undefined ? "" : scopeOf(scope)}? [y/N] `))
+  )
     return EXIT_FAILURE;
   const wanted = { approved, ...(scope && { scope }), ...(flags.reason !== undefined && { reason: flags.reason }) };
   const outcome = await kernel.approvals.decide(approval.ref, wanted, credential);
   if (outcome.kind === "wrong_credential")
-    throw new KernelError("USAGE", "this is no approver's credential; make one with `handrail approvers add NAME --save`");
+    throw new KernelError(
+      "USAGE",
+      "this is no approver's credential; make one with `handrail approvers add NAME --save`",
+    );
   if (outcome.kind === "unknown") throw new KernelError("USAGE", "the request is gone; it was over long ago");
   if (flags.json) printJson({ decided: outcome.kind === "decided", by: outcome.by, ...approvalJson(outcome.approval) });
-  else if (outcome.kind === "decided") print(`${shortRef(approval.ref)} is ${standingOf(outcome.approval, Date.now())}`);
+  else if (outcome.kind === "decided")
+    print(`${shortRef(approval.ref)} is ${standingOf(outcome.approval, Date.now())}`);
   else say(`handrail: nothing was changed: ${shortRef(approval.ref)} is ${standingOf(outcome.approval, Date.now())}`);
   return outcome.kind === "decided" ? EXIT_OK : EXIT_FAILURE;
 }

@@ -21,12 +21,17 @@ interface AuditFlags {
 
 /** Adds `handrail audit`. */
 export function addAuditCommand(program: Command): void {
-  const audit = program.command("audit").description("the security audit: violations, refusals, approvals, arming, freezes and the like");
+  const audit = program
+    .command("audit")
+    .description("the security audit: violations, refusals, approvals, arming, freezes and the like");
   audit
     .command("tail")
     .description("show the last events, oldest first")
     .option("-n, --count <number>", "how many", "20")
-    .option("--since <time>", "everything since then instead: a duration such as 2h, or a date such as 2026-03-01T12:00:00Z")
+    .option(
+      "--since <time>",
+      "everything since then instead: a duration such as 2h, or a date such as 2026-03-01T12:00:00Z",
+    )
     .addOption(new Option("--severity <level>", "at least so severe").choices(SEVERITIES).default("info"))
     .option("-f, --follow", "go on with what comes")
     .option("--state <directory>", "state directory (default: $XDG_STATE_HOME/handrail)")
@@ -63,7 +68,10 @@ function timeOf(text: string): number {
   if (/^\d+[smhd]$/.test(text)) return Date.now() - parseDuration(text);
   const time = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(time)) return time;
-  throw new KernelError("USAGE", `\`${text}\` is no time; write a duration such as 2h, or a date such as 2026-03-01T12:00:00Z`);
+  throw new KernelError(
+    "USAGE",
+    `\`${text}\` is no time; write a duration such as 2h, or a date such as 2026-03-01T12:00:00Z`,
+  );
 }
 
 /** One line about an event; what agents chose is escaped. */
@@ -82,5 +90,7 @@ export function auditLine({
   const words = [violation_type, target_path, ...(command_args ?? []), ...told]
     .filter((word) => word !== undefined && word !== "")
     .map(String);
-  return visible(`${timestamp}  ${severity.padEnd(8)}  ${String(sequence).padStart(6)}  ${event.padEnd(22)} ${actor}  ${words.join(" ")}`);
+  return visible(
+    `${timestamp}  ${severity.padEnd(8)}  ${String(sequence).padStart(6)}  ${event.padEnd(22)} ${actor}  ${words.join(" ")}`,
+  );
 }

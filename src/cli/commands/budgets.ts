@@ -22,7 +22,8 @@ async function showBudgets(flags: BudgetFlags): Promise<void> {
   await withKernel(flags, async ({ budgets }) => {
     const accounts = await budgets.list();
     if (flags.json) return printJson({ accounts, rates: await budgets.buckets() });
-    if (accounts.length === 0) return print("nothing is limited; give a lease a --budget, or set limits in handrail.yaml");
+    if (accounts.length === 0)
+      return print("nothing is limited; give a lease a --budget, or set limits in handrail.yaml");
     const rows = accounts.flatMap(({ kind, name, lines, renewsAtMs }) =>
       lines.map(({ member, limit, spent, reserved, left }) => [
         kind,

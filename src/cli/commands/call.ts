@@ -1,4 +1,8 @@
-/** `handrail call`: one governed tool call from the command line; prints the ToolResult and says by its exit code what came of it. */
+/**
+ * Makes one governed tool call from the command line (`handrail call`).
+ *
+ * It prints the ToolResult, and its exit code says what came of the call.
+ */
 import type { Command } from "commander";
 import { textOf } from "../../base/bytes.ts";
 import { KernelError } from "../../base/errors.ts";
@@ -53,7 +57,8 @@ export function addCallCommand(program: Command): void {
 
 async function call(tool: string, flags: CallFlags): Promise<number> {
   const text = flags.json === "-" ? textOf(await readStandardInput(LINE_BYTES_MAX)) : flags.json;
-  if (text === undefined) throw new KernelError("USAGE", "--json cannot be used: standard input is not UTF-8; send it as UTF-8 text");
+  if (text === undefined)
+    throw new KernelError("USAGE", "--json cannot be used: standard input is not UTF-8; send it as UTF-8 text");
   const args = parseJsonObject(text, "--json");
   const work = async (kernel: OpenKernel): Promise<number> => {
     const own = flags.session === undefined ? await mint(kernel, flags) : undefined;

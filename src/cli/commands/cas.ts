@@ -16,7 +16,9 @@ import { EXIT_FAILURE, EXIT_OK } from "../terminal/exit-codes.ts";
 import { currentUser, parseDuration } from "../terminal/inputs.ts";
 import { print, printJson, say, table, visible } from "../terminal/output.ts";
 
-/** Milliseconds for which unreferenced content stays after it was stored: whoever stored it has that long to publish it. */
+/**
+ * Milliseconds for which unreferenced content stays after it was stored: whoever stored it has that long to publish it.
+ */
 const CONTENT_GRACE_MS = 24 * 3_600_000;
 
 interface CasFlags extends KernelFlags {
@@ -54,15 +56,21 @@ export function addCasCommand(program: Command): void {
     .option("--workspace <directory>", "workspace whose sessions may fetch it", ".")
     .option("--user <name>", "user whose sessions may fetch it (default: the one who runs this)")
     .action((file: string, flags: PutFlags) => put(file, flags));
-  withJson(cas.command("get <hash>").description("write stored content to standard output; every byte is verified first"))
+  withJson(
+    cas.command("get <hash>").description("write stored content to standard output; every byte is verified first"),
+  )
     .option("-o, --output <file>", "write it to this file, which appears only when all of it was verified")
     .action(async (hash: string, flags: GetFlags) => get(hash, flags));
-  withJson(cas.command("ls").description("list what is stored, with what refers to it")).action((flags: CasFlags) => list(flags));
+  withJson(cas.command("ls").description("list what is stored, with what refers to it")).action((flags: CasFlags) =>
+    list(flags),
+  );
   withJson(cas.command("gc").description("remove content that neither an artifact nor the ledger refers to"))
     .option("--grace <duration>", "leave what was stored more recently", "24h")
     .option("--dry-run", "count only")
     .action((flags: GcFlags) => collect(flags));
-  withJson(cas.command("verify").description("hash everything again and compare it with rows and ledger; exit 1 on damage"))
+  withJson(
+    cas.command("verify").description("hash everything again and compare it with rows and ledger; exit 1 on damage"),
+  )
     .option("--repair", "make the references those that the ledger has")
     .action(async (flags: VerifyFlags) => {
       process.exitCode = await verify(flags);
@@ -88,7 +96,12 @@ function withContent<T>(flags: CasFlags, work: (kernel: OpenKernel) => Promise<T
 function put(file: string, flags: PutFlags): Promise<void> {
   return withContent(flags, async ({ content }) => {
     const source = file === "-" ? process.stdin : await opened(file);
-    const { hash, sizeBytes } = await content.put(source, flags.user ?? currentUser(), flags.workspace, new AbortController().signal);
+    const { hash, sizeBytes } = await content.put(
+      source,
+      flags.user ?? currentUser(),
+      flags.workspace,
+      new AbortController().signal,
+    );
     if (flags.json) printJson({ content_hash: hash, size_bytes: sizeBytes });
     else print(hash);
   });
@@ -107,7 +120,11 @@ async function opened(file: string): Promise<AsyncIterable<Uint8Array>> {
 }
 
 function unreadable(file: string, cause: unknown): KernelError {
-  return new KernelError("USAGE", `\`${visible(file)}\` is no file that can be read; name a file, or - for standard input`, cause);
+  return new KernelError(
+    "USAGE",
+    `\`${visible(file)}\` is no file that can be read; name a file, or - for standard input`,
+    cause,
+  );
 }
 
 function get(hash: string, flags: GetFlags): Promise<void> {
@@ -157,7 +174,15 @@ async function list(flags: CasFlags): Promise<void> {
 function plain(content: ListedContent): object {
   const { hash, sizeBytes, createdAtMs, state, owners, artifacts, references } = content;
   const stored_at = new Date(createdAtMs).toISOString();
-  return { content_hash: hash, size_bytes: sizeBytes, stored_at, state, owners, artifacts, ledger_references: references };
+  return {
+    content_hash: hash,
+    size_bytes: sizeBytes,
+    stored_at,
+    state,
+    owners,
+    artifacts,
+    ledger_references: references,
+  };
 }
 
 function rowOf({ hash, sizeBytes, createdAtMs, state, owners, artifacts, references }: ListedContent): string[] {
@@ -172,7 +197,9 @@ function collect(flags: GcFlags): Promise<void> {
     if (flags.json) return printJson({ ...report, dryRun: flags.dryRun === true });
     const { objects, bytes, strayFiles, temporaryFiles } = report;
     const verb = flags.dryRun ? "would remove" : "removed";
-    print(`${verb} ${objects} objects (${bytes} bytes), ${strayFiles} stray files, ${temporaryFiles} unfinished uploads`);
+    print(
+      `${verb} ${objects} objects (${bytes} bytes), ${strayFiles} stray files, ${temporaryFiles} unfinished uploads`,
+    );
   });
 }
 
@@ -185,7 +212,9 @@ async function verify(flags: VerifyFlags): Promise<number> {
   const quiet = flags.json === true || !process.stderr.isTTY;
   const report = await verifyContent(
     stateOf(flags),
-    quiet ? undefined : ({ objects, bytes }) => void process.stderr.write(`\rverified ${objects} objects, ${bytes} bytes`),
+    quiet
+      ? undefined
+      : ({ objects, bytes }) => void process.stderr.write(`\rverified ${objects} objects, ${bytes} bytes`),
   );
   if (!quiet) say("");
   if (flags.json) printJson(report);

@@ -18,7 +18,10 @@ export function addDoctorCommand(program: Command): void {
     program
       .command("doctor")
       .description("check this machine, the configuration and the state")
-      .option("--workspace <directory>", "look there for what killed kernels left, and for what keeps commands from running")
+      .option(
+        "--workspace <directory>",
+        "look there for what killed kernels left, and for what keeps commands from running",
+      )
       .option("--mend", "remove what killed kernels left")
       .option("--json", "print JSON"),
   ).action(async (flags: KernelFlags & DoctorFlags) => {
@@ -29,7 +32,9 @@ export function addDoctorCommand(program: Command): void {
       environment: process.env,
       ...(flags.state !== undefined && { stateDirectory: resolve(flags.state) }),
       ...(flags.config !== undefined && { configDirectory: resolve(flags.config) }),
-      ...(flags.workspace !== undefined && { workspace: { path: resolve(flags.workspace), mend: flags.mend === true } }),
+      ...(flags.workspace !== undefined && {
+        workspace: { path: resolve(flags.workspace), mend: flags.mend === true },
+      }),
     });
     if (flags.json) printJson(findings);
     else print(table(findings.map((finding) => [finding.status, finding.check, visible(finding.detail)])));

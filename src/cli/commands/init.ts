@@ -1,4 +1,7 @@
-/** `handrail init`: make the operator's directory and the state directory, with a commented settings file. Never overwrites. */
+/**
+ * `handrail init`: make the operator's directory and the state directory, with a commented settings file. Never
+ * overwrites.
+ */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";

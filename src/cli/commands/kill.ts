@@ -35,19 +35,28 @@ export function addKillCommand(program: Command): void {
 async function warnOfNobody(desk: FreezeDesk, target: FreezeTarget): Promise<void> {
   if (target.scope === "all") return;
   const { userId, agentId, serviceRoot } = { serviceRoot: undefined, ...target };
-  const sessions = (await desk.sessions.listSessions()).filter((session) => session.userId === userId && session.agentId === agentId);
+  const sessions = (await desk.sessions.listSessions()).filter(
+    (session) => session.userId === userId && session.agentId === agentId,
+  );
   if (sessions.some((session) => serviceRoot === undefined || session.serviceRoot === serviceRoot)) return;
-  say(`handrail: ${targetName(target)} has no session here, so look whether the name is right: \`handrail sessions list\` shows them`);
+  say(
+    `handrail: ${targetName(target)} has no session here, so look whether the name is right: \`handrail sessions list\` shows them`,
+  );
 }
 
 /** Adds `handrail resume`. */
 export function addResumeCommand(program: Command): void {
   const resume = program
     .command("resume")
-    .description("lift a freeze of exactly these; agents that are frozen for themselves stay so until `handrail sessions resume`");
+    .description(
+      "lift a freeze of exactly these; agents that are frozen for themselves stay so until `handrail sessions resume`",
+    );
   withDeskOptions(withTargetOptions(resume)).action((flags: KillFlags) =>
     withDesk(flags, async (desk) => {
-      const lifted = await desk.freezes.resume(await targetOf(desk, flags), { by: currentUser(), reason: flags.reason });
+      const lifted = await desk.freezes.resume(await targetOf(desk, flags), {
+        by: currentUser(),
+        reason: flags.reason,
+      });
       const others = await desk.freezes.listFreezes();
       if (flags.json) return printJson({ lifted, remaining: others });
       print(`resumed: ${targetName(lifted.target)}`);

@@ -21,7 +21,9 @@ export function addLabelsCommand(program: Command): void {
   const labels = program
     .command("labels")
     .description("show and take back the marks that follow agents: least trust and highest class they have seen");
-  withKernelOptions(labels.command("list").description("list marks, last changed first").option("--json", "print JSON")).action(listMarks);
+  withKernelOptions(
+    labels.command("list").description("list marks, last changed first").option("--json", "print JSON"),
+  ).action(listMarks);
   const declassify = labels
     .command("declassify")
     .description("set the marks of a workspace back; recorded with your name and reason")
@@ -64,7 +66,9 @@ async function declassifyMarks(flags: LabelFlags): Promise<void> {
     const done = await kernel.marks.declassify(selection, to, flags.reason, currentUser());
     if (flags.json) return printJson(done);
     for (const { userId, agentId, before, after } of done) {
-      print(`${visible(`${userId}/${agentId}`)}  ${before.trustLevel}/${before.dataClass} -> ${after.trustLevel}/${after.dataClass}`);
+      print(
+        `${visible(`${userId}/${agentId}`)}  ${before.trustLevel}/${before.dataClass} -> ${after.trustLevel}/${after.dataClass}`,
+      );
     }
   });
 }

@@ -20,7 +20,10 @@ interface LedgerFlags {
 export function addLedgerCommand(program: Command): void {
   const ledger = program.command("ledger").description("read and verify the ledger");
   withState(
-    ledger.command("tail").description("show the last entries").option("-n, --count <number>", "how many, at most 256", "20"),
+    ledger
+      .command("tail")
+      .description("show the last entries")
+      .option("-n, --count <number>", "how many, at most 256", "20"),
   ).action((flags: LedgerFlags) => tail(flags));
   withState(ledger.command("show <sequence>").description("show one entry with its payload")).action(
     (sequence: string, flags: LedgerFlags) => show(sequence, flags),
@@ -33,7 +36,9 @@ export function addLedgerCommand(program: Command): void {
   withState(
     ledger
       .command("accept")
-      .description("accept that entries are lost, as `verify` says; recorded with your name, before kernels take up work again")
+      .description(
+        "accept that entries are lost, as `verify` says; recorded with your name, before kernels take up work again",
+      )
       .requiredOption("--reason <text>", "why, for the record"),
   ).action((flags: LedgerFlags & { readonly reason: string }) => accept(flags));
 }
@@ -46,7 +51,9 @@ async function accept(flags: LedgerFlags & { readonly reason: string }): Promise
 }
 
 function withState(command: Command): Command {
-  return command.option("--state <directory>", "state directory (default: $XDG_STATE_HOME/handrail)").option("--json", "print JSON");
+  return command
+    .option("--state <directory>", "state directory (default: $XDG_STATE_HOME/handrail)")
+    .option("--json", "print JSON");
 }
 
 function stateOf({ state }: Pick<LedgerFlags, "state">): string {
@@ -74,7 +81,11 @@ function show(sequence: string, flags: LedgerFlags): Promise<void> {
   const wanted = wholeNumber(sequence, "the sequence");
   return withReader(flags, async (reader) => {
     const record = await reader.show(wanted);
-    if (!record) throw new KernelError("USAGE", `there is no entry ${wanted}; the ledger ends at ${(await reader.head()).sequence}`);
+    if (!record)
+      throw new KernelError(
+        "USAGE",
+        `there is no entry ${wanted}; the ledger ends at ${(await reader.head()).sequence}`,
+      );
     print(printableJson(plain(record), flags.json ? undefined : 2));
   });
 }
@@ -103,7 +114,10 @@ function payloadOf(record: LedgerRecord): unknown {
 
 function plain(record: LedgerRecord): object {
   const { entry } = record;
-  const fields = Object.entries(entry).map(([name, value]: [string, unknown]) => [name, value instanceof Uint8Array ? hex(value) : value]);
+  const fields = Object.entries(entry).map(([name, value]: [string, unknown]) => [
+    name,
+    value instanceof Uint8Array ? hex(value) : value,
+  ]);
   return { ...Object.fromEntries(fields), hash: hex(record.hash), payload: payloadOf(record) };
 }
 
@@ -111,8 +125,12 @@ function line(record: LedgerRecord): string {
   const { entry } = record;
   const payload = payloadOf(record);
   const fact = (name: string) =>
-    typeof payload === "object" && payload !== null && name in payload ? String((payload as Record<string, unknown>)[name]) : "";
-  const detail = [fact("tool"), fact("reason"), fact("ruleId"), fact("errorCode")].filter((part) => part !== "").join(" ");
+    typeof payload === "object" && payload !== null && name in payload
+      ? String((payload as Record<string, unknown>)[name])
+      : "";
+  const detail = [fact("tool"), fact("reason"), fact("ruleId"), fact("errorCode")]
+    .filter((part) => part !== "")
+    .join(" ");
   return visible(
     `${String(entry.sequence).padStart(6)}  ${new Date(entry.timeMicros / 1000).toISOString()}  ${entry.eventType.padEnd(24)} ${detail}`,
   );

@@ -27,7 +27,10 @@ export function addMcpCommand(program: Command): void {
     .option("--skill <name>", "skill that narrows it further (`handrail skills list`)")
     .option("--agent <name>", "agent name for the evidence", "mcp");
   withServingOptions(command)
-    .addHelpText("after", "\nExit codes: 0 once the client is gone, or at SIGINT, SIGTERM or SIGHUP; 1 usage or configuration.")
+    .addHelpText(
+      "after",
+      "\nExit codes: 0 once the client is gone, or at SIGINT, SIGTERM or SIGHUP; 1 usage or configuration.",
+    )
     .action(serve);
 }
 

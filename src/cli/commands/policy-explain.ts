@@ -24,7 +24,9 @@ type AdvisedExplanation = Awaited<ReturnType<import("../../server/compose.ts").O
 export function addPolicyExplainCommand(policy: Command): void {
   const explain = policy
     .command("explain <tool>")
-    .description("say which layer and rule decide a call, and the narrowest change that would let it run; exit 2 if it would not run")
+    .description(
+      "say which layer and rule decide a call, and the narrowest change that would let it run; exit 2 if it would not run",
+    )
     .option("--arguments <json>", "arguments of the call as a JSON object", "{}")
     .option("--workspace <directory>", "workspace root", ".")
     .option("--project <directory>", "project root that holds the workspace (default: the workspace)")
@@ -68,19 +70,28 @@ async function leaseOf(kernel: import("../../server/compose.ts").OpenKernel, id:
 }
 
 function printExplanation({ tool, denial, accesses, armed, advice, stuck, notes }: AdvisedExplanation): void {
-  if (denial) print(visible(`${tool}: denied by ${denial.ruleId} (${denial.layer}, ${denial.reason}): ${denial.message}`));
+  if (denial)
+    print(visible(`${tool}: denied by ${denial.ruleId} (${denial.layer}, ${denial.reason}): ${denial.message}`));
   for (const { resource, effect, zone, reasons = [], obeyed, policy } of accesses) {
     const where = zone === undefined || zone === "own" ? "" : ` (zone ${zone})`;
-    print(visible(`${tool} ${effect} ${resource}${where}: ${policy.verdict.decision} by ${policy.decidedBy.join(", ")}`));
+    print(
+      visible(`${tool} ${effect} ${resource}${where}: ${policy.verdict.decision} by ${policy.decidedBy.join(", ")}`),
+    );
     for (const reason of reasons) print(visible(`  marked: ${reason}`));
     if (obeyed) print(visible(`  protected as \`${obeyed.pattern}\`: ${obeyed.reason} (${obeyed.source})`));
     if (policy.verdict.decision === "allow") {
       for (const due of policy.verdict.obligations)
-        print(visible(`  needs ${due.obligation} by ${due.ruleId} ${due.reason}${due.obligation === "arm" && armed ? " (armed)" : ""}`));
+        print(
+          visible(
+            `  needs ${due.obligation} by ${due.ruleId} ${due.reason}${due.obligation === "arm" && armed ? " (armed)" : ""}`,
+          ),
+        );
     } else if (policy.verdict.message !== undefined) print(visible(`  ${policy.verdict.message}`));
-    for (const rule of policy.matching) print(visible(`  ${rule.outcome} ${rule.effect} ${rule.id} (${rule.file}:${rule.line})`));
+    for (const rule of policy.matching)
+      print(visible(`  ${rule.outcome} ${rule.effect} ${rule.id} (${rule.file}:${rule.line})`));
   }
-  if (advice.length > 0) print(`the narrowest change that would let it run${advice.length > 1 ? ", all of it together" : ""}:`);
+  if (advice.length > 0)
+    print(`the narrowest change that would let it run${advice.length > 1 ? ", all of it together" : ""}:`);
   for (const { change, text } of advice) {
     print(visible(`  ${change}`));
     if (text !== undefined) print(text.trimEnd().replace(/^/gm, "    "));

@@ -1,4 +1,7 @@
-/** `handrail policy`: check policy files, run their examples, compare candidates, and explain how a call would be decided. */
+/**
+ * `handrail policy`: check policy files, run their examples, compare candidates, and explain how a call would be
+ * decided.
+ */
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { KernelError } from "../../base/errors.ts";
@@ -44,7 +47,9 @@ export function addPolicyCommand(program: Command): void {
   const diff = policy
     .command("diff <candidate>")
     .alias("replay")
-    .description("replay the ledger's calls against candidate policies and list what would change; exit 1 if anything would")
+    .description(
+      "replay the ledger's calls against candidate policies and list what would change; exit 1 if anything would",
+    )
     .option("--since <time>", "only calls since then: a duration such as 2d, or a date such as 2026-01-31")
     .option("--limit <number>", "look at the last so many entries", String(REPLAY_ENTRIES_DEFAULT))
     .option("--json", "print JSON");
@@ -73,7 +78,11 @@ async function check(flags: CheckFlags): Promise<number> {
 async function test(directory: string | undefined, flags: CheckFlags): Promise<number> {
   const { testPolicies } = await import("../../server/policy/policy-test.ts");
   const { formatFailure } = await import("../../server/policy/policy-examples.ts");
-  const place = { environment: process.env, ...configOf(flags), ...(directory !== undefined && { candidate: resolve(directory) }) };
+  const place = {
+    environment: process.env,
+    ...configOf(flags),
+    ...(directory !== undefined && { candidate: resolve(directory) }),
+  };
   const report = await testPolicies(place);
   if (flags.json) {
     printJson(report);
@@ -82,7 +91,13 @@ async function test(directory: string | undefined, flags: CheckFlags): Promise<n
   for (const problem of [...report.own.problems, ...report.shipped.problems]) print(visible(problem));
   for (const result of [...report.own.results, ...report.shipped.results.filter(({ ok }) => !ok)]) {
     const { file, line, request, preset, found } = result;
-    print(visible(result.ok ? `ok    ${file}:${line}  ${request} under preset \`${preset}\`: ${found}` : `FAIL  ${formatFailure(result)}`));
+    print(
+      visible(
+        result.ok
+          ? `ok    ${file}:${line}  ${request} under preset \`${preset}\`: ${found}`
+          : `FAIL  ${formatFailure(result)}`,
+      ),
+    );
   }
   const failed = (one: typeof report.own) => one.results.filter(({ ok }) => !ok).length;
   print(`${report.own.results.length} examples of ${visible(report.directory)}, ${failed(report.own)} failed`);

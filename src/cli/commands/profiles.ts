@@ -25,7 +25,12 @@ export function addModesCommand(program: Command): void {
 
 /** Adds `handrail skills`. */
 export function addSkillsCommand(program: Command): void {
-  addProfileCommands(program, "skill", "list and show skills, which allow tools with inputs that satisfy a schema", skillsOf);
+  addProfileCommands(
+    program,
+    "skill",
+    "list and show skills, which allow tools with inputs that satisfy a schema",
+    skillsOf,
+  );
 }
 
 function addProfileCommands(
@@ -44,7 +49,11 @@ function addProfileCommands(
     .action(async (flags: ProfileFlags) => {
       const all = find(await readGates(flags));
       if (flags.json) return printJson(all);
-      const rows = all.map(({ name, description: text, tools }) => [name, String(Object.keys(tools).length), visible(text)]);
+      const rows = all.map(({ name, description: text, tools }) => [
+        name,
+        String(Object.keys(tools).length),
+        visible(text),
+      ]);
       print(table([[noun.toUpperCase(), "TOOLS", "DESCRIPTION"], ...rows]));
     });
   group
@@ -54,7 +63,8 @@ function addProfileCommands(
     .option("--json", "print JSON")
     .action(async (name: string, flags: ProfileFlags) => {
       const found = find(await readGates(flags)).find((one) => one.name === name);
-      if (found === undefined) throw new KernelError("USAGE", `there is no ${noun} \`${name}\`; \`handrail ${noun}s list\` shows them`);
+      if (found === undefined)
+        throw new KernelError("USAGE", `there is no ${noun} \`${name}\`; \`handrail ${noun}s list\` shows them`);
       if (flags.json) return printJson(found);
       if (found.description !== "") print(visible(found.description));
       for (const [tool, left] of Object.entries(found.tools)) {
@@ -65,7 +75,9 @@ function addProfileCommands(
 
 async function readGates(flags: ProfileFlags): Promise<OperatorGates> {
   const { operatorPath, readOperatorDirectory } = await import("../../server/operator/operator-directory.ts");
-  const operator = await readOperatorDirectory(flags.config === undefined ? operatorPath(process.env) : resolve(flags.config));
+  const operator = await readOperatorDirectory(
+    flags.config === undefined ? operatorPath(process.env) : resolve(flags.config),
+  );
   return operator.narrowing?.gates ?? NO_GATES;
 }
 
@@ -90,6 +102,8 @@ function skillsOf({ skills }: OperatorGates): readonly Shown[] {
   return [...skills.values()].map(({ name, description, tools }) => ({
     name,
     description,
-    tools: Object.fromEntries([...tools].map(([tool, constraint]) => [tool, constraint === undefined ? {} : { input: constraint.schema }])),
+    tools: Object.fromEntries(
+      [...tools].map(([tool, constraint]) => [tool, constraint === undefined ? {} : { input: constraint.schema }]),
+    ),
   }));
 }

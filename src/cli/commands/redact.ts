@@ -22,7 +22,9 @@ interface RedactFlags {
 export function addRedactCommand(program: Command): void {
   program
     .command("redact")
-    .description("hide the secrets of what comes on standard input; with --explain list them instead, exit 4 if there are any")
+    .description(
+      "hide the secrets of what comes on standard input; with --explain list them instead, exit 4 if there are any",
+    )
     .option("--explain", "list where secrets are and why, never the secrets themselves")
     .option("--json", "print JSON: one line per finding with --explain, else one object with the text and the findings")
     .option("--config <directory>", "operator directory, for own rules and allowances")

@@ -12,12 +12,17 @@ interface RoleFlags extends KernelFlags {
 
 /** Adds `handrail roles`. */
 export function addRolesCommand(program: Command): void {
-  const roles = program.command("roles").description("show, grant and take back the roles that clients of a workspace may ask for");
-  withKernelOptions(roles.command("list").description("list the roles and who may ask for them").option("--json", "print JSON")).action(
-    listRoles,
-  );
+  const roles = program
+    .command("roles")
+    .description("show, grant and take back the roles that clients of a workspace may ask for");
+  withKernelOptions(
+    roles.command("list").description("list the roles and who may ask for them").option("--json", "print JSON"),
+  ).action(listRoles);
   for (const [name, description] of [
-    ["grant", "let clients of a workspace ask for a role; changes the operator's handrail.yaml and is recorded with your name"],
+    [
+      "grant",
+      "let clients of a workspace ask for a role; changes the operator's handrail.yaml and is recorded with your name",
+    ],
     ["revoke", "take a granted role back; sessions that have it keep it until they end"],
   ] as const) {
     const command = roles
@@ -51,7 +56,8 @@ async function changeRole(what: "grant" | "revoke", role: string, flags: RoleFla
         session.revokedAtMs === undefined &&
         session.expiresAtMs > nowMs,
     );
-    if (left.length > 0) print(`sessions that still have it: ${left.map(({ id }) => id).join(", ")} (\`handrail sessions revoke ID\`)`);
+    if (left.length > 0)
+      print(`sessions that still have it: ${left.map(({ id }) => id).join(", ")} (\`handrail sessions revoke ID\`)`);
   });
 }
 
@@ -59,5 +65,7 @@ function sentence(what: "grant" | "revoke", role: string, { workspace, roles, ch
   if (!changed) return `clients of ${workspace} may ask for ${role} already`;
   const now = `clients of ${workspace} may ask for ${roles.join(", ") || "no role"} now`;
   if (what === "revoke") return now;
-  return added ? `${now}; the workspace got an entry of its own in handrail.yaml, which also binds its project root and preset` : now;
+  return added
+    ? `${now}; the workspace got an entry of its own in handrail.yaml, which also binds its project root and preset`
+    : now;
 }

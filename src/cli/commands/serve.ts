@@ -1,6 +1,7 @@
 /**
- * `handrail serve`: the kernel on a framed Unix socket and, if asked for, over HTTP (Connect, gRPC, gRPC-Web), for clients
- * that bring a session token.
+ * Serves the kernel on a framed Unix socket and, if asked, over HTTP (`handrail serve`).
+ *
+ * HTTP carries Connect, gRPC and gRPC-Web. Clients bring a session token.
  */
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
@@ -27,7 +28,10 @@ export function addServeCommand(program: Command): void {
     .description("serve the kernel on a framed Unix socket and, if asked for, over HTTP (Connect, gRPC, gRPC-Web)")
     .option("--socket <path>", "path of the framed socket (default: handrail.sock in the state directory)")
     .option("--http [host:port]", `also serve HTTP on a loopback address (default: ${DEFAULT_HTTP}; port 0: any)`)
-    .option("--http-socket [path]", "also serve HTTP on a Unix socket (default: handrail-http.sock in the state directory)")
+    .option(
+      "--http-socket [path]",
+      "also serve HTTP on a Unix socket (default: handrail-http.sock in the state directory)",
+    )
     .option(
       "--http-allow-remote [names...]",
       "let --http listen where other machines reach it, without encryption, under these host names",
@@ -54,9 +58,13 @@ export function addServeCommand(program: Command): void {
 }
 
 /** Serves HTTP where the flags say so, and says how to connect. */
-async function serveHttpIfAsked(kernel: OpenKernel, flags: ServeFlags): Promise<{ readonly close: () => Promise<void> } | undefined> {
+async function serveHttpIfAsked(
+  kernel: OpenKernel,
+  flags: ServeFlags,
+): Promise<{ readonly close: () => Promise<void> } | undefined> {
   const { http, httpSocket, httpAllowRemote } = flags;
-  if (http === undefined && httpAllowRemote !== undefined) throw new KernelError("USAGE", "--http-allow-remote goes with --http HOST:PORT");
+  if (http === undefined && httpAllowRemote !== undefined)
+    throw new KernelError("USAGE", "--http-allow-remote goes with --http HOST:PORT");
   if (http === undefined && httpSocket === undefined) return undefined;
   const { parseTcpAddress, tcpAddress, unixAddress } = await import("../../server/doors/http-address.ts");
   const { hasAdminCredential } = await import("../../server/people/admin-credential.ts");
@@ -65,7 +73,8 @@ async function serveHttpIfAsked(kernel: OpenKernel, flags: ServeFlags): Promise<
   const places: string[] = [];
   if (http !== undefined) {
     const tcp = parseTcpAddress(http === true ? DEFAULT_HTTP : http);
-    const remote = httpAllowRemote === undefined ? undefined : { names: httpAllowRemote === true ? [] : httpAllowRemote };
+    const remote =
+      httpAllowRemote === undefined ? undefined : { names: httpAllowRemote === true ? [] : httpAllowRemote };
     const named = tcp.host.includes(":") ? `[${tcp.host}]` : tcp.host;
     addresses.push(tcpAddress(tcp, remote, (port) => places.push(`http://${named}:${port}`)));
   }

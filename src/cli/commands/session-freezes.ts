@@ -12,15 +12,23 @@ import { auditLine } from "./audit.ts";
 /** Adds the three to `handrail sessions`. */
 export function addSessionFreezeCommands(sessions: Command): void {
   withDeskOptions(
-    sessions.command("freeze <id>").description("hold one session, and end what it runs; its agent may use another one"),
+    sessions
+      .command("freeze <id>")
+      .description("hold one session, and end what it runs; its agent may use another one"),
   ).action((id: string, flags: DeskFlags) =>
-    withDesk(flags, async ({ freezes }) => showOne(await freezes.freezeSession(id, actOf(flags)), "frozen", flags.json)),
+    withDesk(flags, async ({ freezes }) =>
+      showOne(await freezes.freezeSession(id, actOf(flags)), "frozen", flags.json),
+    ),
   );
   withDeskOptions(
-    sessions.command("review [id]").description("what is frozen; of a session: why, its violations, its last calls, what it has seen"),
+    sessions
+      .command("review [id]")
+      .description("what is frozen; of a session: why, its violations, its last calls, what it has seen"),
   ).action((id: string | undefined, flags: DeskFlags) => (id === undefined ? reviewAll(flags) : reviewOne(id, flags)));
   withDeskOptions(
-    sessions.command("resume <id>").description("let a frozen session and its agent go on in their workspace; violations are counted anew"),
+    sessions
+      .command("resume <id>")
+      .description("let a frozen session and its agent go on in their workspace; violations are counted anew"),
   ).action(resume);
 }
 
@@ -34,7 +42,10 @@ function publicSession({ tokenHash: _never, ...shown }: Session): object {
 
 function showOne(session: Session, state: string, json: boolean | undefined): void {
   if (json) printJson(publicSession(session));
-  else print(`${session.id}  ${state}  ${visible(`${session.userId}/${session.agentId}`)}  ${visible(session.serviceRoot)}`);
+  else
+    print(
+      `${session.id}  ${state}  ${visible(`${session.userId}/${session.agentId}`)}  ${visible(session.serviceRoot)}`,
+    );
 }
 
 async function resume(id: string, flags: DeskFlags): Promise<void> {
@@ -42,7 +53,8 @@ async function resume(id: string, flags: DeskFlags): Promise<void> {
     const { session, lifted, remaining } = await freezes.resumeSession(id, actOf(flags));
     if (flags.json) return printJson({ session: publicSession(session), lifted, ...(remaining && { remaining }) });
     showOne(session, remaining === undefined ? "resumed" : "still frozen", false);
-    if (remaining !== undefined) print(`a wider freeze holds it: ${freezeLine(remaining)}; lift that with \`handrail resume\``);
+    if (remaining !== undefined)
+      print(`a wider freeze holds it: ${freezeLine(remaining)}; lift that with \`handrail resume\``);
   });
 }
 
@@ -64,7 +76,8 @@ async function reviewOne(id: string, flags: DeskFlags): Promise<void> {
   const { reviewSession } = await import("../../server/people/session-review.ts");
   await withDesk(flags, async (desk) => {
     const session = await desk.sessions.findSession(id);
-    if (session === undefined) throw new KernelError("USAGE", `there is no session \`${id}\`; \`handrail sessions list\` shows them`);
+    if (session === undefined)
+      throw new KernelError("USAGE", `there is no session \`${id}\`; \`handrail sessions list\` shows them`);
     const reader = await openLedgerReader(stateDirectoryOf(flags));
     try {
       const review = await reviewSession(desk, reader, session, Date.now());
@@ -77,9 +90,16 @@ async function reviewOne(id: string, flags: DeskFlags): Promise<void> {
 }
 
 function printReview({ session, freeze, mark, liveSessions, violations, calls }: SessionReview): void {
-  const state = session.revokedAtMs !== undefined ? "revoked" : session.frozenAtMs === undefined ? "not frozen itself" : "frozen itself";
+  const state =
+    session.revokedAtMs !== undefined
+      ? "revoked"
+      : session.frozenAtMs === undefined
+        ? "not frozen itself"
+        : "frozen itself";
   print(`session     ${session.id}, ${state}`);
-  print(`agent       ${visible(`${session.userId}/${session.agentId}`)}, role ${session.role}, preset ${session.preset}`);
+  print(
+    `agent       ${visible(`${session.userId}/${session.agentId}`)}, role ${session.role}, preset ${session.preset}`,
+  );
   print(`workspace   ${visible(session.serviceRoot)}`);
   print(`freeze      ${freeze === undefined ? "none" : freezeLine(freeze)}`);
   print(`has seen    ${mark === undefined ? "nothing yet" : `trust ${mark.trustLevel}, class ${mark.dataClass}`}`);

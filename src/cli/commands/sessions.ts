@@ -3,7 +3,14 @@ import type { Command } from "commander";
 import { type Lease, type LeaseBudget, type LeaseScope, UNRESTRICTED_SCOPE } from "../../model/people/lease.ts";
 import type { Session } from "../../model/people/session.ts";
 import { printBudget } from "../../model/spending/budget-text.ts";
-import { AS_OPERATOR, operatorOf, type ServingFlags, UNUSUAL, withKernel, withKernelOptions } from "../start/kernel-options.ts";
+import {
+  AS_OPERATOR,
+  operatorOf,
+  type ServingFlags,
+  UNUSUAL,
+  withKernel,
+  withKernelOptions,
+} from "../start/kernel-options.ts";
 import { budgetOption, currentUser, parseDuration } from "../terminal/inputs.ts";
 import { print, printJson, table, visible } from "../terminal/output.ts";
 import { addSessionFreezeCommands } from "./session-freezes.ts";
@@ -48,15 +55,17 @@ export function addSessionsCommand(program: Command): void {
     .option(...UNUSUAL)
     .option("--json", "print JSON");
   withKernelOptions(withScopeOptions(create)).action(createSession);
-  withKernelOptions(sessions.command("list").description("list sessions, newest first").option("--json", "print JSON")).action(
-    (flags: CreateFlags) =>
-      withKernel(flags, async ({ administration, arming }) =>
-        showSessions(await administration.listSessions(), flags.json, await arming.list()),
-      ),
+  withKernelOptions(
+    sessions.command("list").description("list sessions, newest first").option("--json", "print JSON"),
+  ).action((flags: CreateFlags) =>
+    withKernel(flags, async ({ administration, arming }) =>
+      showSessions(await administration.listSessions(), flags.json, await arming.list()),
+    ),
   );
-  withKernelOptions(sessions.command("revoke <id>").description("end a session for good").option("--json", "print JSON")).action(
-    (id: string, flags: CreateFlags) =>
-      withKernel(flags, async (kernel) => showSessions([await kernel.administration.revokeSession(id)], flags.json)),
+  withKernelOptions(
+    sessions.command("revoke <id>").description("end a session for good").option("--json", "print JSON"),
+  ).action((id: string, flags: CreateFlags) =>
+    withKernel(flags, async (kernel) => showSessions([await kernel.administration.revokeSession(id)], flags.json)),
   );
   addSessionFreezeCommands(sessions);
 }
@@ -64,8 +73,10 @@ export function addSessionsCommand(program: Command): void {
 /** Adds `handrail leases`. */
 export function addLeasesCommand(program: Command): void {
   const leases = program.command("leases").description("list, derive, renew and release leases");
-  withKernelOptions(leases.command("list").description("list leases, newest first").option("--json", "print JSON")).action(
-    (flags: CreateFlags) => withKernel(flags, async (kernel) => showLeases(await kernel.administration.listLeases(), flags.json)),
+  withKernelOptions(
+    leases.command("list").description("list leases, newest first").option("--json", "print JSON"),
+  ).action((flags: CreateFlags) =>
+    withKernel(flags, async (kernel) => showLeases(await kernel.administration.listLeases(), flags.json)),
   );
   const derive = leases
     .command("derive <parent>")
@@ -75,7 +86,14 @@ export function addLeasesCommand(program: Command): void {
   withKernelOptions(withScopeOptions(derive)).action((parent: string, flags: CreateFlags) =>
     withKernel(flags, async (kernel) =>
       showLeases(
-        [await kernel.administration.deriveLease(parent, scopeOf(flags), parseDuration(flags.lifetime ?? ""), flags.budget)],
+        [
+          await kernel.administration.deriveLease(
+            parent,
+            scopeOf(flags),
+            parseDuration(flags.lifetime ?? ""),
+            flags.budget,
+          ),
+        ],
         flags.json,
       ),
     ),
@@ -91,9 +109,10 @@ export function addLeasesCommand(program: Command): void {
       showLeases([await kernel.administration.renewLease(id, parseDuration(flags.lifetime ?? ""))], flags.json),
     ),
   );
-  withKernelOptions(leases.command("release <id>").description("give a lease back").option("--json", "print JSON")).action(
-    (id: string, flags: CreateFlags) =>
-      withKernel(flags, async (kernel) => showLeases([await kernel.administration.releaseLease(id)], flags.json)),
+  withKernelOptions(
+    leases.command("release <id>").description("give a lease back").option("--json", "print JSON"),
+  ).action((id: string, flags: CreateFlags) =>
+    withKernel(flags, async (kernel) => showLeases([await kernel.administration.releaseLease(id)], flags.json)),
   );
 }
 
@@ -102,12 +121,21 @@ function withScopeOptions(command: Command): Command {
     .option("--tools <names...>", "tools that the lease covers (default: all)")
     .option("--read <globs...>", "paths that may be read, from the workspace root or @project/ (default: all)")
     .option("--write <globs...>", "paths that may be written (default: all)")
-    .option("--budget <amounts>", "what may be spent, such as calls=100,duration=10m,bytes=1GB,tokens=50000,cost=2.50", budgetOption);
+    .option(
+      "--budget <amounts>",
+      "what may be spent, such as calls=100,duration=10m,bytes=1GB,tokens=50000,cost=2.50",
+      budgetOption,
+    );
 }
 
 function scopeOf(flags: ScopeFlags): LeaseScope {
   const only = (patterns: readonly string[] | undefined) => (patterns === undefined ? [] : [patterns]);
-  return { ...UNRESTRICTED_SCOPE, tools: only(flags.tools), readPaths: only(flags.read), writePaths: only(flags.write) };
+  return {
+    ...UNRESTRICTED_SCOPE,
+    tools: only(flags.tools),
+    readPaths: only(flags.read),
+    writePaths: only(flags.write),
+  };
 }
 
 async function createSession(flags: CreateFlags): Promise<void> {

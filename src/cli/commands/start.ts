@@ -1,6 +1,9 @@
 /**
- * `handrail start`, the main job: open a workspace, make six real calls through the kernel, verify the evidence, say how
- * to connect a client, and keep serving. Exits 1 when any call is decided otherwise than it should be.
+ * Shows the kernel at work on a workspace and keeps serving it (`handrail start`).
+ *
+ * This is the main job: it opens a workspace, makes six real calls through the kernel, verifies the evidence, says how
+ * to connect a client, and keeps serving. It exits 1 when any call is decided otherwise than it should be, or when the
+ * ledger is damaged.
  */
 import { cpSync, existsSync, lstatSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -107,7 +110,11 @@ function stepsFor(workspace: string, probe: string): readonly Step[] {
   const readme = existsSync(join(workspace, "README.md")) ? "README.md" : probe;
   return [
     { tool: "list_files", args: { path: "." }, expected: "success" },
-    { tool: "write_file", args: { path: probe, content: "written through handrail\n", create_only: true }, expected: "success" },
+    {
+      tool: "write_file",
+      args: { path: probe, content: "written through handrail\n", create_only: true },
+      expected: "success",
+    },
     { tool: "read_file", args: { path: readme }, expected: "success" },
     {
       tool: "edit_file",
@@ -142,8 +149,17 @@ async function runSteps(kernel: OpenKernel, minted: MintedSession): Promise<bool
 async function makeCalls(kernel: OpenKernel, minted: MintedSession, steps: readonly Step[]): Promise<boolean> {
   let asExpected = true;
   for (const { tool, args, expected } of steps) {
-    const submission = { kind: "call", requestId: newId("req", systemRandom), sessionToken: minted.token, tool, arguments: args } as const;
-    const { outcome, rules, durationMs, ledgerSequence } = await kernel.door.execute(submission, new AbortController().signal);
+    const submission = {
+      kind: "call",
+      requestId: newId("req", systemRandom),
+      sessionToken: minted.token,
+      tool,
+      arguments: args,
+    } as const;
+    const { outcome, rules, durationMs, ledgerSequence } = await kernel.door.execute(
+      submission,
+      new AbortController().signal,
+    );
     const decision = outcome.kind === "denied" ? "deny " : outcome.kind === "success" ? "allow" : "error";
     const detail = outcome.kind === "error" ? `${outcome.code}: ${outcome.message}` : rules.join(", ");
     const path = typeof args["path"] === "string" ? args["path"] : "";
@@ -164,7 +180,9 @@ async function verify(state: string): Promise<boolean> {
   try {
     const report = await reader.verify();
     print(
-      report.ok ? `\nledger     intact, ${report.entries} entries verified` : `\nledger     damaged: ${report.problems.length} problems`,
+      report.ok
+        ? `\nledger     intact, ${report.entries} entries verified`
+        : `\nledger     damaged: ${report.problems.length} problems`,
     );
     return report.ok;
   } finally {
@@ -175,7 +193,9 @@ async function verify(state: string): Promise<boolean> {
 function printConnection(workspace: string, state: string): void {
   const launcher = fileURLToPath(new URL("../../../handrail", import.meta.url));
   const server = { command: launcher, args: ["mcp", "--workspace", workspace, "--state", state] };
-  print(`\nconnect Claude Code:   claude mcp add handrail -- ${launcher} mcp --workspace ${workspace} --state ${state}`);
+  print(
+    `\nconnect Claude Code:   claude mcp add handrail -- ${launcher} mcp --workspace ${workspace} --state ${state}`,
+  );
   print(`any other MCP client:  ${JSON.stringify({ mcpServers: { handrail: server } })}`);
   print(`verify the ledger:     ${launcher} ledger verify --state ${state}`);
 }

@@ -1,4 +1,8 @@
-/** `handrail trust`: the operator trusts the configuration files of a workspace as they are now, lists trust, or takes it back. */
+/**
+ * Records that the operator trusts a workspace's configuration files as they are now (`handrail trust`).
+ *
+ * It also lists trust and takes it back.
+ */
 import type { Command } from "commander";
 import { KernelError } from "../../base/errors.ts";
 import type { TrustReport } from "../../server/workspace/trust.ts";
@@ -26,10 +30,15 @@ export function addTrustCommand(program: Command): void {
 }
 
 async function trust(flags: TrustFlags): Promise<void> {
-  if (flags.list && flags.revoke) throw new KernelError("USAGE", "`--list` and `--revoke` do not go together; use one of them");
+  if (flags.list && flags.revoke)
+    throw new KernelError("USAGE", "`--list` and `--revoke` do not go together; use one of them");
   const reports = await withKernel(flags, async ({ trust: desk }) => {
     if (flags.list) return desk.list();
-    return [flags.revoke ? await desk.revoke(flags.workspace, currentUser()) : await desk.trust(flags.workspace, currentUser())];
+    return [
+      flags.revoke
+        ? await desk.revoke(flags.workspace, currentUser())
+        : await desk.trust(flags.workspace, currentUser()),
+    ];
   });
   if (flags.json) printJson(flags.list ? reports : (reports[0] ?? {}));
   else if (flags.list) printList(reports);
@@ -48,7 +57,9 @@ function printList(reports: readonly TrustReport[]): void {
 
 function sentence({ workspace, state, files, widens }: TrustReport): string {
   if (state !== "trusted") return `${workspace} is no longer trusted: its own configuration can only narrow`;
-  const names = Object.entries(files).map(([name, digest]) => `${name} ${digest === null ? "absent" : `blake3:${digest}`}`);
+  const names = Object.entries(files).map(
+    ([name, digest]) => `${name} ${digest === null ? "absent" : `blake3:${digest}`}`,
+  );
   const effect = widens.length === 0 ? "it widens nothing" : `${widens.join(", ")} takes effect`;
   return `${workspace} is trusted as it is: ${names.join(", ")}; ${effect}`;
 }

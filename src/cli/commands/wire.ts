@@ -1,4 +1,7 @@
-/** `handrail wire`: what the kernel's decoder and validator say of a request, and the contract for clients of any language. */
+/**
+ * `handrail wire`: what the kernel's decoder and validator say of a request, and the contract for clients of any
+ * language.
+ */
 import type { Command } from "commander";
 import { textOf } from "../../base/bytes.ts";
 import { KernelError } from "../../base/errors.ts";
@@ -25,7 +28,9 @@ export function addWireCommand(program: Command): void {
     });
   wire
     .command("descriptor")
-    .description("print the services and messages as a binary FileDescriptorSet, for `buf curl --schema` and code generators")
+    .description(
+      "print the services and messages as a binary FileDescriptorSet, for `buf curl --schema` and code generators",
+    )
     .action(async () => {
       process.exitCode = await writeDescriptor();
     });
@@ -33,7 +38,10 @@ export function addWireCommand(program: Command): void {
 
 async function writeDescriptor(): Promise<number> {
   if (process.stdout.isTTY) {
-    throw new KernelError("USAGE", "the descriptor is binary; write it to a file: `handrail wire descriptor > handrail.binpb`");
+    throw new KernelError(
+      "USAGE",
+      "the descriptor is binary; write it to a file: `handrail wire descriptor > handrail.binpb`",
+    );
   }
   const { descriptorSet } = await import("../../server/doors/wire-descriptor.ts");
   process.stdout.write(descriptorSet());

@@ -1,4 +1,4 @@
-/** How commands that stop and review agents open what they need, and how they name whom they mean. */
+/** Opens what commands that stop and review agents need, and reads whom they mean. */
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { KernelError } from "../../base/errors.ts";
@@ -55,10 +55,15 @@ export function withTargetOptions(command: Command): Command {
 }
 
 /** The target that the options name. @throws KernelError USAGE when they name none or several */
-export async function targetOf(desk: FreezeDesk, { all, session, principal, workspace }: TargetFlags): Promise<FreezeTarget> {
+export async function targetOf(
+  desk: FreezeDesk,
+  { all, session, principal, workspace }: TargetFlags,
+): Promise<FreezeTarget> {
   const named = [all === true, session !== undefined, principal !== undefined].filter(Boolean).length;
-  if (named !== 1) throw new KernelError("USAGE", "say whom: one of `--all`, `--session ID` and `--principal USER/AGENT`");
-  if (workspace !== undefined && principal === undefined) throw new KernelError("USAGE", "`--workspace` goes together with `--principal`");
+  if (named !== 1)
+    throw new KernelError("USAGE", "say whom: one of `--all`, `--session ID` and `--principal USER/AGENT`");
+  if (workspace !== undefined && principal === undefined)
+    throw new KernelError("USAGE", "`--workspace` goes together with `--principal`");
   if (all) return { scope: "all" };
   if (session !== undefined) return desk.freezes.targetOf(session);
   const [userId = "", agentId = "", ...more] = (principal ?? "").split("/");

@@ -36,7 +36,10 @@ export const AS_OPERATOR = [
   "take any role, preset and project root; needs the admin credential in HANDRAIL_ADMIN_TOKEN",
 ] as const;
 
-/** The proof that the flags claim; none where they claim none. @throws KernelError USAGE for a claim without the credential */
+/**
+ * The proof that the flags claim; none where they claim none. @throws KernelError USAGE for a claim without the
+ * credential
+ */
 export async function operatorOf(
   { asOperator }: { readonly asOperator?: boolean },
   { stateDirectory }: Pick<OpenKernel, "stateDirectory">,
@@ -76,7 +79,11 @@ export async function openFromFlags(flags: ServingFlags, wishes: KernelWishes = 
 }
 
 /** Opens the kernel, works with it, and closes it whatever happens. */
-export async function withKernel<T>(flags: ServingFlags, work: (kernel: OpenKernel) => Promise<T>, wishes: KernelWishes = {}): Promise<T> {
+export async function withKernel<T>(
+  flags: ServingFlags,
+  work: (kernel: OpenKernel) => Promise<T>,
+  wishes: KernelWishes = {},
+): Promise<T> {
   const kernel = await openFromFlags(flags, wishes);
   try {
     return await work(kernel);

@@ -1,4 +1,8 @@
-/** The signals that ask a command to end, and be tidy about it: Ctrl-C, a service manager, a terminal or client that is gone. */
+/**
+ * Lists the signals that ask a command to end in good order.
+ *
+ * They come from Ctrl-C, from a service manager, or from a terminal or client that is gone.
+ */
 const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** Calls `stop` at the first of each of them; a second one of a kind ends the process at once. */

@@ -1,4 +1,8 @@
-/** What people type: durations, JSON arguments, standard input. Every mistake says what to type instead. */
+/**
+ * Understands what people type: durations, budgets, numbers, JSON arguments and standard input.
+ *
+ * Every mistake is answered with what to type instead.
+ */
 import { userInfo } from "node:os";
 import { KernelError } from "../../base/errors.ts";
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
@@ -11,7 +15,11 @@ const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_0
 /** Milliseconds of `15m`, `8h`, `30s`, `2d`. */
 export function parseDuration(text: string): number {
   const match = /^(\d{1,6})([smhd])$/.exec(text);
-  if (!match) throw new KernelError("USAGE", `\`${text}\` is not a duration; write a number and a unit, such as 30s, 15m, 8h or 2d`);
+  if (!match)
+    throw new KernelError(
+      "USAGE",
+      `\`${text}\` is not a duration; write a number and a unit, such as 30s, 15m, 8h or 2d`,
+    );
   return Number(match[1]) * (UNITS[match[2] ?? ""] ?? 0);
 }
 
@@ -33,7 +41,8 @@ export function parseJsonObject(text: string, what: string): JsonObject {
   const parsed = parseJson(text);
   if (!parsed.ok) throw new KernelError("USAGE", `${what} cannot be used: ${parsed.problem}`);
   const { value } = parsed;
-  if (!isJsonObject(value)) throw new KernelError("USAGE", `${what} must be a JSON object, such as '{"path":"README.md"}'`);
+  if (!isJsonObject(value))
+    throw new KernelError("USAGE", `${what} must be a JSON object, such as '{"path":"README.md"}'`);
   return value;
 }
 

@@ -1,6 +1,8 @@
 /**
- * How the command line speaks: data on standard output, words about it on standard error. With `--json` every answer is
- * one line of JSON. Text that agents chose is escaped, so that it cannot move the cursor or reorder what is read.
+ * Prints the command line's data on standard output and words about it on standard error.
+ *
+ * With `--json` every answer is one line of JSON. Text that agents chose is escaped, so it cannot move the cursor or
+ * reorder what is read.
  */
 import type { JsonValue } from "../../base/json.ts";
 import { printableJson, withoutBreaks, withoutControls } from "../../text/foreign-text.ts";
@@ -31,7 +33,8 @@ export const visible: (text: string) => string = withoutBreaks;
 /** Rows as aligned columns; the first row is the heading. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
-  for (const row of rows) for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, cell.length);
+  for (const row of rows)
+    for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, cell.length);
   return rows
     .map((row) =>
       row

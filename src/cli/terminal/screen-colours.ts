@@ -1,4 +1,8 @@
-/** Whether a stream is a terminal, how wide it is, and whether it wants colours: `NO_COLOR` and dumb terminals do not. */
+/**
+ * Decides whether a stream gets colours, and lays out rows for its width.
+ *
+ * Only a terminal gets them, unless it is a dumb one or `NO_COLOR` is set.
+ */
 
 import type { PromptLine } from "../../model/approval/prompt-lines.ts";
 import { ansi, PROMPT_COLUMNS_DEFAULT, promptRows } from "../../model/approval/prompt-rows.ts";

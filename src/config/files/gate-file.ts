@@ -1,4 +1,4 @@
-/** What modes, skills, tool specs and tool policies share: how their files are parsed and how a problem is named. */
+/** Checks the files of modes, skills, tool specs and tool policies, and names their problems. */
 import * as z from "zod";
 import { KernelError } from "../../base/errors.ts";
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
@@ -29,10 +29,16 @@ export const inputSchema = z.custom<JsonObject>((value) => isJsonObject(value), 
 
 /** Parses YAML or JSON, by the file's ending. @throws KernelError CONFIG_INVALID */
 export async function parseGateFile<T extends z.ZodType>(schema: T, { name, text }: GateFile): Promise<z.output<T>> {
-  return acceptGate(schema, name.endsWith(".json") ? jsonOf(text, name) : await parseYaml(text, name, GATE_FILE_BYTES_MAX), name);
+  return acceptGate(
+    schema,
+    name.endsWith(".json") ? jsonOf(text, name) : await parseYaml(text, name, GATE_FILE_BYTES_MAX),
+    name,
+  );
 }
 
-/** The value as the schema has it. @throws KernelError CONFIG_INVALID naming every problem with its place in the file */
+/**
+ * The value as the schema has it. @throws KernelError CONFIG_INVALID naming every problem with its place in the file
+ */
 export function acceptGate<T extends z.ZodType>(schema: T, value: unknown, name: string): z.output<T> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;

@@ -1,8 +1,9 @@
 /**
  * Tool specs and tool policies in serverd's shape: what they demand of registered tools, and which tools may run.
  *
- * The identifiers `serverd.…` and `handrail.…` mean the same. Pure but for the compiler of JSON Schemas, which is passed in.
- * INVARIANT: a spec or a policy can only demand more and allow less; what it does not name is denied where it lists what is allowed.
+ * The identifiers `serverd.…` and `handrail.…` mean the same. Pure but for the compiler of JSON Schemas, which is
+ * passed in. INVARIANT: a spec or a policy can only demand more and allow less; what it does not name is denied where
+ * it lists what is allowed.
  */
 import * as z from "zod";
 import type { ToolPolicy, ToolSpec } from "../../model/people/gates.ts";
@@ -79,7 +80,8 @@ export function specsById(specs: readonly ToolSpec[]): ReadonlyMap<string, ToolS
   const byId = new Map<string, ToolSpec>();
   for (const one of specs) {
     const other = byId.get(one.id);
-    if (other !== undefined) throw gateProblem(one.file, `id: \`${one.id}\` has a spec in \`${other.file}\` already; keep one of them`);
+    if (other !== undefined)
+      throw gateProblem(one.file, `id: \`${one.id}\` has a spec in \`${other.file}\` already; keep one of them`);
     byId.set(one.id, one);
   }
   return byId;
@@ -91,7 +93,8 @@ export function parseToolPolicy({ name, text }: GateFile): ToolPolicy {
 }
 
 /**
- * Parses the `policy.json` of a workspace. `undefined` for a file that is valid and of somebody else: many programs have one.
+ * Parses the `policy.json` of a workspace. `undefined` for a file that is valid and of somebody else: many programs
+ * have one.
  * @throws KernelError CONFIG_INVALID when it is not JSON, or says to be ours and is not valid
  */
 export function parseWorkspacePolicy({ name, text }: GateFile): ToolPolicy | undefined {

@@ -3,7 +3,8 @@
  *
  * Decides what is YAML here: a map has each key once, and keys are plain values. The library compares each key with all
  * others and turns keys that are collections into text again and again; both are looked at here instead, in one pass.
- * INVARIANT: time in proportion to the text, but for what the library's parser takes for a text within the caller's bound.
+ * INVARIANT: time in proportion to the text, but for what the library's parser takes for a text within the caller's
+ * bound.
  */
 import { Buffer } from "node:buffer";
 import type { Document, isMap as IsMap, isScalar as IsScalar, visit as Visit } from "yaml";

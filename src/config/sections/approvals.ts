@@ -2,7 +2,10 @@
 import * as z from "zod";
 import { APPROVAL_WAIT_MAX_MS } from "../../base/limits.ts";
 
-/** Milliseconds after which a request that nobody answered, and an approval that nobody used, is over: a quarter of an hour. */
+/**
+ * Milliseconds after which a request that nobody answered, and an approval that nobody used, is over: a quarter of an
+ * hour.
+ */
 const APPROVAL_LIFETIME_MS = 15 * 60_000;
 /** Milliseconds that the operator may let requests and approvals live at most: a week. */
 const APPROVAL_LIFETIME_MAX_MS = 7 * 24 * 3_600_000;
@@ -12,8 +15,8 @@ const ATTENDED_CLIENTS_MAX = 64;
 /** The section, with the defaults of an operator who wrote nothing. */
 export const approvalSettings = z.strictObject({
   /**
-   * Seconds that a call waits for an answer; 0: it never waits. Absent: as long as may be when somebody can be asked (an approver, a
-   * handler, an attended client), and not at all otherwise.
+   * Seconds that a call waits for an answer; 0: it never waits. Absent: as long as may be when somebody can be asked
+   * (an approver, a handler, an attended client), and not at all otherwise.
    */
   wait_seconds: z
     .int()

@@ -1,8 +1,9 @@
 /**
- * What the operator says about single tools in `handrail.yaml`: parts of their capability, each replaced as a whole.
+ * Defines the operator's overrides of single tools' capabilities in `handrail.yaml`.
  *
- * Only shapes and bounds are checked here; whether a pattern can be tried in linear time is checked when the settings are
- * loaded. A list replaces the tool's own, so that what is in force is what stands there.
+ * Each part of a capability is replaced as a whole. A list replaces the tool's own, so what is written there is what is
+ * in force. Only shapes and bounds are checked here. Whether a pattern can be tried in linear time is checked when the
+ * settings are loaded.
  */
 import * as z from "zod";
 import { DANGER_PATTERN_CHARACTERS_MAX, DANGER_PATTERNS_MAX } from "../../base/limits.ts";
@@ -27,7 +28,10 @@ const dangerPattern = z
   .string()
   .min(1)
   .max(DANGER_PATTERN_CHARACTERS_MAX)
-  .refine((text) => regularExpression(text) !== undefined, "must be a regular expression, such as `rm\\s+-rf` or `/rm\\s+-rf/i`");
+  .refine(
+    (text) => regularExpression(text) !== undefined,
+    "must be a regular expression, such as `rm\\s+-rf` or `/rm\\s+-rf/i`",
+  );
 
 /** The parts of a capability that can be replaced. */
 export const capabilityParts = {
@@ -45,7 +49,9 @@ export const capabilityParts = {
   block_private_ips: z.boolean().optional(),
   block_metadata_endpoints: z.boolean().optional(),
   log_args: z.boolean().optional(),
-  /** What commands of the tool must be contained by; `none` only counts where the kernel runs them without a sandbox. */
+  /**
+   * What commands of the tool must be contained by; `none` only counts where the kernel runs them without a sandbox.
+   */
   sandbox: z.enum(["none", "process", "container"]).optional(),
 };
 const override = z.strictObject(capabilityParts);
@@ -53,7 +59,10 @@ const override = z.strictObject(capabilityParts);
 /** The schema of `capabilities`: overrides by the name of the tool. */
 export const capabilitySettings = z
   .record(z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, "must be the name of a tool"), override)
-  .refine((tools) => Object.keys(tools).length <= CAPABILITY_OVERRIDES_MAX, `must name at most ${CAPABILITY_OVERRIDES_MAX} tools`);
+  .refine(
+    (tools) => Object.keys(tools).length <= CAPABILITY_OVERRIDES_MAX,
+    `must name at most ${CAPABILITY_OVERRIDES_MAX} tools`,
+  );
 
 /** What the operator says about one tool. */
 export type CapabilityOverride = z.infer<typeof override>;

@@ -1,8 +1,9 @@
 /**
- * What the operator asks of branches and messages: the rules in the section `git` of `handrail.yaml`, for all workspaces and for single ones.
+ * Defines the operator's rules for git branches and messages, for all workspaces and for single ones.
  *
- * Only shapes and bounds are checked here; whether a pattern can be tried in linear time is checked when the settings are loaded. A workspace's own
- * file may only protect further branches.
+ * They stand in the section `git` of `handrail.yaml`. Only shapes and bounds are checked here. Whether a pattern can be
+ * tried in linear time is checked when the settings are loaded. A workspace's own file may only protect further
+ * branches.
  */
 import * as z from "zod";
 import { DANGER_PATTERN_CHARACTERS_MAX, GIT_REF_BYTES_MAX } from "../../base/limits.ts";
@@ -54,7 +55,10 @@ export interface ChosenGitRules {
   readonly messagePattern?: string;
 }
 
-/** What the operator says of a workspace stands before what is said of all, key by key; what the workspace protects itself comes on top. */
+/**
+ * What the operator says of a workspace stands before what is said of all, key by key; what the workspace protects
+ * itself comes on top.
+ */
 export function chosenGitRules(
   all: GitRuleSettings | undefined,
   granted: GitRuleSettings | undefined,

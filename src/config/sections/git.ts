@@ -1,9 +1,12 @@
 /**
- * The section `git` of `handrail.yaml`: what is asked of branches and messages, with which credentials remotes are reached, who
- * vouches for them, and which of them may lie in the operator's own network.
+ * Defines the section `git` of `handrail.yaml`.
  *
- * A credential is named by where it is kept, and never stands here. INVARIANTS: each is bound to one host and port, and so is what is opened; none of it can
- * be said by a workspace.
+ * It says what is asked of branches and messages, with which credentials remotes are reached, who vouches for them,
+ * which of them may lie in the operator's own network, and how much one operation may receive and write. A credential
+ * is named by where it is kept and never stands here.
+ *
+ * INVARIANTS: Each credential is bound to one host and port, and so is each server that is opened in the operator's own
+ * network. A workspace can set neither credentials, authorities, opened servers nor limits.
  */
 import * as z from "zod";
 import { GIT_RECEIVED_MB, GIT_WRITTEN_MB, MAX_PATH_LEN } from "../../base/limits.ts";
@@ -22,7 +25,10 @@ const DEFAULT_PORT = 443;
 const host = z
   .string()
   .max(HOST_CHARACTERS_MAX)
-  .refine((text) => hostAndPort(text) !== undefined, "must be a host, or a host and a port, as in `git.example.com:8443`")
+  .refine(
+    (text) => hostAndPort(text) !== undefined,
+    "must be a host, or a host and a port, as in `git.example.com:8443`",
+  )
   .transform((text) => hostAndPort(text) ?? { host: text, port: DEFAULT_PORT });
 const privateHost = host.refine(
   ({ host }) => !/^(?:.*\.)?(?:localhost|localdomain)$|^127\.|^::1$/.test(host),
@@ -71,7 +77,9 @@ export const gitSettings = z.strictObject({
 });
 
 /** The servers of `private_hosts` as `host:port`. */
-export function privateGitHosts({ private_hosts: hosts }: Pick<z.infer<typeof gitSettings>, "private_hosts">): readonly string[] {
+export function privateGitHosts({
+  private_hosts: hosts,
+}: Pick<z.infer<typeof gitSettings>, "private_hosts">): readonly string[] {
   return hosts.map(({ host, port }) => `${host}:${port}`).sort();
 }
 

@@ -1,7 +1,8 @@
 /**
  * The limits on what is spent, and on how fast calls come, in `handrail.yaml`.
  *
- * Amounts are written as people say them (`10m`, `1GB`, `2.50`) and mean nothing else; a member that is left out is unlimited.
+ * Amounts are written as people say them (`10m`, `1GB`, `2.50`) and mean nothing else; a member that is left out is
+ * unlimited.
  */
 import * as z from "zod";
 
@@ -53,10 +54,16 @@ export const limitSettings = z.strictObject({
       session: z.strictObject(rate).optional(),
       tools: z
         .record(z.string(), z.strictObject(rate))
-        .refine((tools) => Object.keys(tools).length <= TOOL_RATES_MAX, `at most ${TOOL_RATES_MAX} tools can have a rate`)
+        .refine(
+          (tools) => Object.keys(tools).length <= TOOL_RATES_MAX,
+          `at most ${TOOL_RATES_MAX} tools can have a rate`,
+        )
         .default({}),
     })
-    .refine(({ calls_per_minute: calls, burst }) => burst === undefined || calls !== undefined, "`burst` needs `calls_per_minute`")
+    .refine(
+      ({ calls_per_minute: calls, burst }) => burst === undefined || calls !== undefined,
+      "`burst` needs `calls_per_minute`",
+    )
     .optional(),
 });
 

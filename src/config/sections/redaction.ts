@@ -45,7 +45,9 @@ const allowance = z.strictObject({
 export const redactionSettings = z.strictObject({
   rules: z.array(rule).max(REDACTION_RULES_MAX).default([]),
   allow: z.array(allowance).max(REDACTION_RULES_MAX).default([]),
-  /** Variables of the kernel's environment whose values are secrets, and such that are none, whatever they look like. */
+  /**
+   * Variables of the kernel's environment whose values are secrets, and such that are none, whatever they look like.
+   */
   environment: z
     .strictObject({
       secret: z.array(variable).max(REDACTION_RULES_MAX).default([]),

@@ -1,4 +1,4 @@
-/** What the operator says of the sandbox that commands run in. */
+/** Defines the operator's settings for the sandbox that commands run in. */
 import * as z from "zod";
 import { MIB } from "../../base/bytes.ts";
 import { MAX_PATH_LEN } from "../../base/limits.ts";

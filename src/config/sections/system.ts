@@ -1,11 +1,19 @@
 /**
- * What the operator lets system tools use of the machine: the section `system` of `handrail.yaml`. Without it there are no such tools.
+ * Defines the section `system` of `handrail.yaml`: what system tools may use of the machine.
  *
- * Programs are absolute paths and never looked up, services and configuration files are named one by one.
+ * Only the operator grants this, and without the section there are no such tools. Programs are absolute paths and never
+ * looked up. Services and configuration files are named one by one.
  */
 import * as z from "zod";
 import { MAX_ARG_LEN, MAX_PATH_LEN, MAX_TIMEOUT_MS } from "../../base/limits.ts";
-import type { ConfigMember, ConfigValue, ListedManager, MigrationStep, SystemManager, SystemSettings } from "../../model/work/system.ts";
+import type {
+  ConfigMember,
+  ConfigValue,
+  ListedManager,
+  MigrationStep,
+  SystemManager,
+  SystemSettings,
+} from "../../model/work/system.ts";
 
 /** Milliseconds that an installation may take when the operator does not say: cargo compiles. */
 const SYSTEM_INSTALL_TIMEOUT_MS = 30 * 60_000;
@@ -24,14 +32,21 @@ const absolute = z
   .string()
   .max(MAX_PATH_LEN)
   .refine((path) => path.startsWith("/") && !path.includes("\0"), "must be an absolute path")
-  .refine((path) => !path.split("/").includes("..") && !path.endsWith("/"), "must name the place itself, without `..` or a `/` at its end");
+  .refine(
+    (path) => !path.split("/").includes("..") && !path.endsWith("/"),
+    "must name the place itself, without `..` or a `/` at its end",
+  );
 const timeoutSeconds = z
   .int()
   .min(1)
   .max(MAX_TIMEOUT_MS / 1000)
   .default(SYSTEM_INSTALL_TIMEOUT_MS / 1000);
 
-const manager = (sudo: boolean) => ({ program: absolute, sudo: z.boolean().default(sudo), timeout_seconds: timeoutSeconds });
+const manager = (sudo: boolean) => ({
+  program: absolute,
+  sudo: z.boolean().default(sudo),
+  timeout_seconds: timeoutSeconds,
+});
 const packages = z.strictObject({
   apt: z.strictObject(manager(true)).optional(),
   cargo: z.strictObject({ ...manager(false), root: absolute.optional() }).optional(),
@@ -72,15 +87,22 @@ const step = z.union([
   z.strictObject({ remove: z.strictObject({ member }) }),
 ]);
 const version = z.union([z.string().min(1).max(64), z.int()]);
-const migration = z.strictObject({ from: version, to: version, steps: z.array(step).max(CONFIG_MIGRATIONS_MAX).default([]) });
+const migration = z.strictObject({
+  from: version,
+  to: version,
+  steps: z.array(step).max(CONFIG_MIGRATIONS_MAX).default([]),
+});
 
 /** A file of the workspace, by a path that leads nowhere else. */
 const workspaceFile = z
   .string()
   .max(MAX_PATH_LEN)
-  .refine((path) => !path.startsWith("/") && path.split("/").every((part) => part !== "" && part !== "." && part !== ".."), {
-    message: "must be the path of a file, relative to the workspace",
-  })
+  .refine(
+    (path) => !path.startsWith("/") && path.split("/").every((part) => part !== "" && part !== "." && part !== ".."),
+    {
+      message: "must be the path of a file, relative to the workspace",
+    },
+  )
   .refine((path) => /\.(?:json|ya?ml)$/.test(path), "must end in `.json`, `.yaml` or `.yml`");
 const configFile = z.strictObject({
   path: workspaceFile,
@@ -89,14 +111,20 @@ const configFile = z.strictObject({
     .array(migration)
     .min(1)
     .max(CONFIG_MIGRATIONS_MAX)
-    .refine((all) => new Set(all.map(({ from }) => String(from))).size === all.length, "no two migrations may begin at the same version"),
+    .refine(
+      (all) => new Set(all.map(({ from }) => String(from))).size === all.length,
+      "no two migrations may begin at the same version",
+    ),
 });
 
 /** The section `system` of `handrail.yaml`. */
 export const systemSettings = z.strictObject({
   sudo: absolute.optional(),
   /** Directories in which `verify_binary` looks. */
-  path: z.array(absolute).max(SYSTEM_PATH_MAX).default(["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"]),
+  path: z
+    .array(absolute)
+    .max(SYSTEM_PATH_MAX)
+    .default(["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"]),
   packages: packages.prefault({}),
   services: services.optional(),
   binaries: z.record(name, binary).default({}),

@@ -1,11 +1,17 @@
 /**
  * The settings `toolchain` of a workspace: how it is tested and linted, and what an installation may do.
  *
- * Commands are words, not lines for a shell. A workspace's own file may name commands too; they have no effect until the operator trusts it.
+ * Commands are words, not lines for a shell. A workspace's own file may name commands too; they have no effect until
+ * the operator trusts it.
  */
 import * as z from "zod";
 import { MAX_TIMEOUT_MS } from "../../base/limits.ts";
-import { type ChosenToolchain, PACKAGE_MANAGERS, type PackageManager, type ToolchainCommand } from "../../model/work/toolchain.ts";
+import {
+  type ChosenToolchain,
+  PACKAGE_MANAGERS,
+  type PackageManager,
+  type ToolchainCommand,
+} from "../../model/work/toolchain.ts";
 
 /** Words of a command that the operator writes for tests or linters. */
 const TOOLCHAIN_WORDS_MAX = 64;
@@ -24,7 +30,10 @@ const command = z
   .array(word)
   .min(1, "must name a program")
   .max(TOOLCHAIN_WORDS_MAX)
-  .refine(([first]) => first === undefined || program.safeParse(first).success, "must begin with the name of a program");
+  .refine(
+    ([first]) => first === undefined || program.safeParse(first).success,
+    "must begin with the name of a program",
+  );
 
 const HOST = /^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?(?::([1-9][0-9]{0,4}))?$/;
 const registry = z.string().refine((text) => {
@@ -59,8 +68,14 @@ export type ToolchainSettings = z.infer<typeof toolchainSettings>;
 /** What a workspace's own file says of it. */
 export type OwnToolchainSettings = z.infer<typeof ownToolchainSettings>;
 
-/** The toolchain as both chose it; the operator's word stands before a trusted file's. `own` is absent where it is not trusted. */
-export function chosenToolchain(granted: ToolchainSettings | undefined, own: OwnToolchainSettings | undefined): ChosenToolchain {
+/**
+ * The toolchain as both chose it; the operator's word stands before a trusted file's. `own` is absent where it is not
+ * trusted.
+ */
+export function chosenToolchain(
+  granted: ToolchainSettings | undefined,
+  own: OwnToolchainSettings | undefined,
+): ChosenToolchain {
   const test = commandOf(granted?.test ?? own?.test);
   const lint = commandOf(granted?.lint ?? own?.lint);
   const { timeout_seconds: timeoutSeconds, install } = granted ?? {};

@@ -1,10 +1,12 @@
 /**
- * The alarm: more violations within a minute than the operator allows, by one principal in one workspace, over all kernels of
- * the state directory (Flow §7.2). It freezes the principal there until a person has reviewed it.
+ * Raises the alarm when one principal causes too many violations in one workspace within a minute.
  *
- * A violation is a refusal by the workspace guard, by a rule about commands, or by flow control; a marker of a hidden secret in what
- * is written is a mistake and none. INVARIANT: violations that cannot be
- * counted count as too many.
+ * The operator sets the limit, and violations are counted over all kernels of the state directory (Flow §7.2). The
+ * alarm freezes the principal in that workspace until a person has reviewed it, unless the operator chose that alarms
+ * are only recorded. A violation is a refusal by the workspace guard, by a rule about commands, or by flow control. A
+ * marker of a hidden secret in what is written is a mistake and no violation.
+ *
+ * INVARIANT: violations that cannot be counted count as too many.
  */
 
 import type { Denial } from "../../model/outcome/decision.ts";
@@ -16,7 +18,11 @@ import type { KernelParts } from "../call/parts.ts";
 const VIOLATION_WINDOW_MS = 60_000;
 
 /** How a violation is recorded, by who refused; `undefined` for a refusal that is none. */
-export function violationType({ layer, reason, command }: Pick<Denial, "layer" | "reason" | "command">): EventType | undefined {
+export function violationType({
+  layer,
+  reason,
+  command,
+}: Pick<Denial, "layer" | "reason" | "command">): EventType | undefined {
   if (layer === "workspace") return "workspace_violation";
   if (layer === "flow" && reason.startsWith("flow_")) return "flow_violation";
   return command === undefined ? undefined : "command_violation";
@@ -48,7 +54,12 @@ async function counted(
 ): Promise<number> {
   try {
     // One beyond the first too many, so that the first can be told from the next ones.
-    return await violations.count({ owner: session, atMs: clock.nowMs(), windowMs: VIOLATION_WINDOW_MS, countMax: limit + 2 });
+    return await violations.count({
+      owner: session,
+      atMs: clock.nowMs(),
+      windowMs: VIOLATION_WINDOW_MS,
+      countMax: limit + 2,
+    });
   } catch (error) {
     onInternalError(error);
     return limit + 1;

@@ -38,7 +38,10 @@ export class Answer {
     return this.#respond(known, { outcome: { kind: "denied", denial: shown }, rules: [denial.ruleId], sequence });
   }
 
-  /** Records and answers a tool's failure. What a tool that ran says of it is seen by the caller, as its result would be. */
+  /**
+   * Records and answers a tool's failure. What a tool that ran says of it is seen by the caller, as its result would
+   * be.
+   */
   async failed(known: Known, failure: ToolFailure): Promise<CallResponse> {
     const { stoppedBy } = known.notice;
     if (stoppedBy && failure.code === "CANCELLED" && isHarmless(known)) return this.denied(known, stoppedBy);
@@ -65,7 +68,10 @@ export class Answer {
     return this.#respond(running, { outcome, sequence, seen });
   }
 
-  /** Records and answers a call that is not executed: by the first answer to it, byte for byte, or by what speaks against that. */
+  /**
+   * Records and answers a call that is not executed: by the first answer to it, byte for byte, or by what speaks
+   * against that.
+   */
   async ended(known: Known, ended: Ended): Promise<CallResponse> {
     if (ended.kind === "denial") return this.denied(known, ended.denial);
     if (ended.kind === "failure") return this.failed(known, ended.failure);
@@ -75,8 +81,8 @@ export class Answer {
   }
 
   /**
-   * Answers what was thrown: an unusable configuration or store refuses the call, an unusable ledger too, everything else is
-   * a bug. Whatever it was, the outcome of a tool with an effect that had begun is unknown.
+   * Answers what was thrown: an unusable configuration or store refuses the call, an unusable ledger too, everything
+   * else is a bug. Whatever it was, the outcome of a tool with an effect that had begun is unknown.
    */
   async thrown(known: Known, error: unknown): Promise<CallResponse> {
     this.#parts.onInternalError(error);
@@ -97,14 +103,20 @@ export class Answer {
     return this.#respond(known, { outcome: errorOf(unrecorded(known), undefined) });
   }
 
-  /** Puts the answer of an effect with a dedupe key aside, so that it outlives a kernel that is killed once its outcome is recorded. */
+  /**
+   * Puts the answer of an effect with a dedupe key aside, so that it outlives a kernel that is killed once its outcome
+   * is recorded.
+   */
   async #prepare(known: Known, outcome: Outcome, seen: Mark | undefined): Promise<void> {
     const { holdings, intent } = known;
     if (holdings?.claim === undefined || intent === undefined) return;
     await holdings.claim.prepare(this.#response(known, { outcome }), executionOf(known), intent, seen);
   }
 
-  /** INVARIANT: the one way to an answer of this call's own, so that its claim and its budget are settled once, whatever the answer is. */
+  /**
+   * INVARIANT: the one way to an answer of this call's own, so that its claim and its budget are settled once, whatever
+   * the answer is.
+   */
   async #respond(known: Known, said: Said): Promise<CallResponse> {
     const { requestId, holdings, run } = known;
     const { claim, approval } = holdings ?? {};
@@ -130,7 +142,9 @@ export class Answer {
   }
 }
 
-/** What an answer says: the outcome, by which rules, with which entry of the ledger, and what the caller has seen by it. */
+/**
+ * What an answer says: the outcome, by which rules, with which entry of the ledger, and what the caller has seen by it.
+ */
 interface Said {
   readonly outcome: Outcome;
   /** The permits of the ruling when absent. */
@@ -162,7 +176,9 @@ const BROKEN_OFF = new ToolFailure(
   "check the state of the workspace before trying again, and tell the operator; the kernel's log has the cause",
 );
 
-/** An effect whose outcome could not be recorded is unknown; before an effect, nothing has happened and a retry is safe. */
+/**
+ * An effect whose outcome could not be recorded is unknown; before an effect, nothing has happened and a retry is safe.
+ */
 function unrecorded({ intent }: Known): ToolFailure {
   if (intent !== undefined) {
     return new ToolFailure(

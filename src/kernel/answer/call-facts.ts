@@ -1,8 +1,10 @@
 /**
- * What is recorded of a call, whatever became of it: who called what, what it would touch, by which rules it was judged.
+ * Collects the facts that are recorded of a call.
  *
- * Never output, and arguments only of tools that say so. INVARIANT: what holds words of the caller or of a tool is
- * redacted; without redaction it is left out.
+ * Whatever became of the call, they say who called what, what it would touch, and by which rules it was judged. Output
+ * is never recorded, and arguments are recorded only for tools that say so.
+ *
+ * INVARIANT: what holds words of the caller or of a tool is redacted. Without redaction it is left out.
  */
 import { blake3KeyedHex } from "../../base/hash.ts";
 import type { JsonObject } from "../../base/json.ts";
@@ -26,8 +28,8 @@ export type OutcomeFacts = {
 };
 
 /**
- * Facts of a call. What does not apply to it is `undefined`, so that most records have the same members: objects of one shape
- * are made and printed faster than those of many.
+ * Facts of a call. What does not apply to it is `undefined`, so that most records have the same members: objects of one
+ * shape are made and printed faster than those of many.
  */
 export function callFacts(known: Known, argumentsKey: Uint8Array, outcome: OutcomeFacts = {}): JsonObject {
   const { call, session, ruling, run, holdings } = known;
@@ -92,7 +94,10 @@ export function accessFact(access: ResolvedAccess): JsonObject {
   return { ...fact, ...(action !== undefined && { action }), ...(carriesSecret === true && { secret: true }) };
 }
 
-/** The zone, and whether a secret goes with it, is what lets a later policy be asked about the same access. The root is named where it is the project. */
+/**
+ * The zone, and whether a secret goes with it, is what lets a later policy be asked about the same access. The root is
+ * named where it is the project.
+ */
 function fileFact({ resource, effect, target }: ResolvedAccess): JsonObject {
   if (target === undefined) return { kind: "file", effect, path: resource.kind === "file" ? resource.path : "" };
   const { place, zone } = target;
@@ -100,14 +105,18 @@ function fileFact({ resource, effect, target }: ResolvedAccess): JsonObject {
   return { effect, kind: "file", path: place.path, root: place.root, zone };
 }
 
-/** What the caller and the tool had words in. Members are absent where they do not apply: redaction leaves such an object as it is. */
+/**
+ * What the caller and the tool had words in. Members are absent where they do not apply: redaction leaves such an
+ * object as it is.
+ */
 function wordsOf(
   known: Known,
   tool: string,
 ): { readonly tool: string; readonly accesses?: readonly JsonObject[]; readonly args?: JsonObject } {
   const { accesses: touched = [], redaction, call } = known;
   const accesses = touched.length > 0 ? touched.map(accessFact) : undefined;
-  const args = redaction !== undefined && logsArguments(known) ? recordedArguments(redaction, call?.arguments ?? {}) : undefined;
+  const args =
+    redaction !== undefined && logsArguments(known) ? recordedArguments(redaction, call?.arguments ?? {}) : undefined;
   if (accesses === undefined) return args === undefined ? { tool } : { tool, args };
   return args === undefined ? { tool, accesses } : { tool, accesses, args };
 }

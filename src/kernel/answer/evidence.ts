@@ -1,9 +1,10 @@
 /**
  * Evidence: what is recorded about a call, and when.
  *
- * Effects: a durable intent before, a durable outcome after. Reads: one buffered outcome. Denials: durable. Requests
- * of which no session is known, whatever refused them, and those of sessions that have ended are recorded one by one up to
- * a rate, then counted, so that garbage can neither fill nor stall the ledger. Payloads never hold output, and arguments only of tools that say so.
+ * Effects: a durable intent before, a durable outcome after. Reads: one buffered outcome. Denials: durable. Requests of
+ * which no session is known, whatever refused them, and those of sessions that have ended are recorded one by one up to
+ * a rate, then counted, so that garbage can neither fill nor stall the ledger. Payloads never hold output, and
+ * arguments only of tools that say so.
  */
 
 import type { JsonObject } from "../../base/json.ts";
@@ -80,11 +81,20 @@ export class Evidence {
     return this.#recordRedactions(outcome, known, known.redaction);
   }
 
-  async #recordRedactions(outcome: Promise<number | undefined>, known: Known, redaction: CallRedaction): Promise<number | undefined> {
+  async #recordRedactions(
+    outcome: Promise<number | undefined>,
+    known: Known,
+    redaction: CallRedaction,
+  ): Promise<number | undefined> {
     const { definite, probable } = redaction.found;
     const { rules } = redaction;
     const counts = { counts: rules, secretsFound: definite + probable, definite, probable };
-    const found = { ...clean(known, { tool: recordedTool(known) }), rules: Object.keys(rules), ...counts, severity: "warning" };
+    const found = {
+      ...clean(known, { tool: recordedTool(known) }),
+      rules: Object.keys(rules),
+      ...counts,
+      severity: "warning",
+    };
     const [sequence] = await Promise.all([outcome, this.#record("secret_redacted", known, found)]);
     return sequence;
   }
@@ -102,7 +112,10 @@ export class Evidence {
     return known.run?.hasBegun ? this.#withRedactions(recorded, known) : recorded;
   }
 
-  /** Records that the answer `first` was given again and nothing was executed. Buffered: the effect, if any, is recorded. */
+  /**
+   * Records that the answer `first` was given again and nothing was executed. Buffered: the effect, if any, is
+   * recorded.
+   */
   async replayed(known: Known, first: CallResponse): Promise<void> {
     const { outcome, requestId, ledgerSequence } = first;
     const facts = {
@@ -119,7 +132,12 @@ export class Evidence {
     if (mayFlood(known, denial) && !this.#admitRefusal(known)) return undefined;
     // What was changed before is recorded with the outcome that follows, and what was spent with it.
     const spent = known.run?.changes.any ? {} : spentFact(known, true);
-    const facts = { ...this.#callFacts(known), ...denialFacts(denial), ...spent, severity: severityOf(known, "warning") };
+    const facts = {
+      ...this.#callFacts(known),
+      ...denialFacts(denial),
+      ...spent,
+      severity: severityOf(known, "warning"),
+    };
     // What was changed before is closed by the outcome that follows: it is unknown, and not that nothing happened.
     const link = known.intent === undefined || known.run?.changes.any ? {} : { closes: known.intent };
     const entry = this.#record("tool_execution_denied", known, facts, link);
@@ -153,7 +171,11 @@ export class Evidence {
 
   /** Records that the principal has now seen more than before. */
   async markRaised(known: Known, before: Mark, after: Mark): Promise<void> {
-    await this.#buffered("mark_raised", known, { tool: recordedTool(known), before: { ...before }, after: { ...after } });
+    await this.#buffered("mark_raised", known, {
+      tool: recordedTool(known),
+      before: { ...before },
+      after: { ...after },
+    });
   }
 
   /** Records that an abandoned file lock was broken. */
@@ -172,7 +194,14 @@ export class Evidence {
     const count = this.#suppressed;
     this.#suppressed = 0;
     const timeMs = this.#parts.clock.nowMs();
-    const event: LedgerEvent = { type: "requests_refused", sessionId: "", actor: "", requestId: "", timeMs, payload: { count } };
+    const event: LedgerEvent = {
+      type: "requests_refused",
+      sessionId: "",
+      actor: "",
+      requestId: "",
+      timeMs,
+      payload: { count },
+    };
     try {
       await this.#parts.ledger.record(event, "durable");
     } catch (error) {
@@ -208,9 +237,17 @@ export class Evidence {
     const alarm = session && (await countViolation(this.#parts, session));
     if (!session || !alarm) return;
     const { userId, agentId, serviceRoot } = session;
-    const raised = { violations_per_minute: alarm.violationsPerMinute, severity: "critical", review: "required", frozen: alarm.frozen };
+    const raised = {
+      violations_per_minute: alarm.violationsPerMinute,
+      severity: "critical",
+      review: "required",
+      frozen: alarm.frozen,
+    };
     const frozen = { scope: "workspace", userId, agentId, serviceRoot, cause: "alert", severity: "critical" };
-    await Promise.all([this.#record("alert_mode", known, raised), ...(alarm.frozen ? [this.#record("frozen", known, frozen)] : [])]);
+    await Promise.all([
+      this.#record("alert_mode", known, raised),
+      ...(alarm.frozen ? [this.#record("frozen", known, frozen)] : []),
+    ]);
   }
 
   #admitRefusal(known: Known): boolean {
@@ -224,7 +261,12 @@ export class Evidence {
     return false;
   }
 
-  #record(type: EventType, known: Known, payload: JsonObject, link: Pick<LedgerEvent, "intent" | "closes"> = {}): Promise<number> {
+  #record(
+    type: EventType,
+    known: Known,
+    payload: JsonObject,
+    link: Pick<LedgerEvent, "intent" | "closes"> = {},
+  ): Promise<number> {
     return this.#parts.ledger.record({ ...this.#event(type, known, payload), ...link }, "durable");
   }
 
@@ -263,7 +305,9 @@ export class Evidence {
   }
 }
 
-/** The facts with what the call spent, and why it was told to end while it ran, where its session must not act any more. */
+/**
+ * The facts with what the call spent, and why it was told to end while it ran, where its session must not act any more.
+ */
 function withEnd(known: Known, facts: JsonObject): JsonObject {
   const { stoppedBy } = known.notice;
   if (known.holdings?.payment?.spending === undefined && stoppedBy === undefined) return facts;
@@ -278,7 +322,10 @@ function violatedPath({ accesses = [] }: Known, { targetPath }: Denial, type: Ev
   return type === "command_violation" || access === undefined ? "" : resourceId(policyResource(access));
 }
 
-/** Refusals that cost their sender nothing: of unknown tokens, and of sessions whose time is over. Never an intent's end. */
+/**
+ * Refusals that cost their sender nothing: of unknown tokens, and of sessions whose time is over. Never an intent's
+ * end.
+ */
 function mayFlood({ session, intent }: Known, { layer, reason }: Denial): boolean {
   if (intent !== undefined) return false;
   return session === undefined || layer === "authenticate" || reason === "lease_expired";
@@ -292,7 +339,9 @@ function denialFacts(denial: Denial): JsonObject {
     ruleId: denial.ruleId,
     ...(denial.approvalRef !== undefined && { approvalRef: denial.approvalRef }),
     ...(denial.violations && {
-      violations: denial.violations.slice(0, 32).map(({ field, rule }) => ({ field: field.slice(0, 128).toWellFormed(), rule })),
+      violations: denial.violations
+        .slice(0, 32)
+        .map(({ field, rule }) => ({ field: field.slice(0, 128).toWellFormed(), rule })),
     }),
   };
 }

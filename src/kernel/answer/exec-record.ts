@@ -1,5 +1,7 @@
 /**
- * What the ledger says of the commands of a call: how each ended, and what it used. What it printed is not in it.
+ * Records how each command of a call ended and what it used.
+ *
+ * These facts go into the ledger. What a command printed is not among them.
  */
 import type { JsonObject } from "../../base/json.ts";
 

@@ -1,8 +1,8 @@
 /**
  * The mark follows what is about to be answered: it rises, durably, before the caller sees the result.
  *
- * INVARIANT: a result whose mark could not be kept is not answered. INVARIANT: what counts is the mark as it stands now, not
- * as it stood when the call began, because a declassification may have come between.
+ * INVARIANT: a result whose mark could not be kept is not answered. INVARIANT: what counts is the mark as it stands
+ * now, not as it stood when the call began, because a declassification may have come between.
  */
 import { INITIAL_MARK } from "../../flow/flow.ts";
 import { labelResult, NOTHING_FOUND } from "../../flow/labels.ts";
@@ -11,11 +11,20 @@ import type { Known } from "../call/stages.ts";
 import { markOf } from "../judge/caller.ts";
 import type { Kernel } from "./kernel.ts";
 
-/** The same before words of the tool leave that no result stands for: by what the tool declares. Resolves with that mark. */
+/**
+ * The same before words of the tool leave that no result stands for: by what the tool declares. Resolves with that
+ * mark.
+ */
 export async function followDeclared(kernel: Kernel, known: Known): Promise<Mark | undefined> {
   const { tool, caller } = known;
   if (tool === undefined || caller === undefined) return undefined;
-  const { seen } = labelResult({ tool, mark: caller.mark, sources: [], found: NOTHING_FOUND, nowMs: kernel.parts.clock.nowMs() });
+  const { seen } = labelResult({
+    tool,
+    mark: caller.mark,
+    sources: [],
+    found: NOTHING_FOUND,
+    nowMs: kernel.parts.clock.nowMs(),
+  });
   await followResult(kernel, known, seen);
   return seen;
 }

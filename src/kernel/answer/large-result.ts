@@ -1,8 +1,8 @@
 /**
  * Results that are larger than an answer: stored under their hash, redacted, and named in the answer (CTR-0024).
  *
- * INVARIANT: the reference of the ledger's entry is stored with the content, before the entry is written, so that no entry
- * ever names content that a collection may take. INVARIANT: memory is bounded whatever the size of a stream is.
+ * INVARIANT: the reference of the ledger's entry is stored with the content, before the entry is written, so that no
+ * entry ever names content that a collection may take. INVARIANT: memory is bounded whatever the size of a stream is.
  */
 
 import { KernelError } from "../../base/errors.ts";
@@ -47,7 +47,11 @@ export interface ResultFacts extends LabelledResult {
 }
 
 /** Stores bytes that a caller takes raw. */
-export async function keepBytes(keeper: ResultKeeper, bytes: Uint8Array, { label, seen, secretsFound }: ResultFacts): Promise<Finished> {
+export async function keepBytes(
+  keeper: ResultKeeper,
+  bytes: Uint8Array,
+  { label, seen, secretsFound }: ResultFacts,
+): Promise<Finished> {
   const stored = await keep(keeper, { chunks: once(bytes), label: () => storedLabel(label, seen), signal: NEVER });
   if (stored instanceof ToolFailure) return stored;
   return {
@@ -59,12 +63,25 @@ export async function keepBytes(keeper: ResultKeeper, bytes: Uint8Array, { label
 }
 
 /** Stores the printed data of a result, and shows its beginning. */
-export async function keepText(keeper: ResultKeeper, text: string, { label, seen, secretsFound }: ResultFacts): Promise<Finished> {
-  const stored = await keep(keeper, { chunks: once(Buffer.from(text)), label: () => storedLabel(label, seen), signal: NEVER });
+export async function keepText(
+  keeper: ResultKeeper,
+  text: string,
+  { label, seen, secretsFound }: ResultFacts,
+): Promise<Finished> {
+  const stored = await keep(keeper, {
+    chunks: once(Buffer.from(text)),
+    label: () => storedLabel(label, seen),
+    signal: NEVER,
+  });
   if (stored instanceof ToolFailure) return stored;
   const shown = preview(text, SHOWN_BYTES_MAX);
   const data = { ...named(stored), preview: shown, rest: wayToTheRest(stored.hash, Buffer.byteLength(shown)) };
-  return { outcome: { kind: "success", data, stored, label, truncated: true }, seen, secretsFound, outputBytes: stored.sizeBytes };
+  return {
+    outcome: { kind: "success", data, stored, label, truncated: true },
+    seen,
+    secretsFound,
+    outputBytes: stored.sizeBytes,
+  };
 }
 
 /** What to take out of a stream, and how to label what is left once that is known. */
@@ -85,7 +102,9 @@ export async function keepStream(
     const { label, seen } = labelled();
     return storedLabel(label, seen);
   };
-  const stored = await keep(keeper, { chunks: redacted(chunks, redaction, window), label: storedAs, signal }).finally(() => unread(chunks));
+  const stored = await keep(keeper, { chunks: redacted(chunks, redaction, window), label: storedAs, signal }).finally(
+    () => unread(chunks),
+  );
   if (stored instanceof ToolFailure) return stored;
   const { label, seen } = labelled();
   const { definite, probable } = redaction.found;
@@ -118,7 +137,11 @@ async function keep(keeper: ResultKeeper, { chunks, label, signal }: Kept): Prom
   let staged: StagedContent | undefined;
   try {
     staged = await parts.content.stage(chunks, {}, signal);
-    const { hash, sizeBytes } = await staged.commit({ ...holdingOf(running), label: label(), nowMs: parts.clock.nowMs() });
+    const { hash, sizeBytes } = await staged.commit({
+      ...holdingOf(running),
+      label: label(),
+      nowMs: parts.clock.nowMs(),
+    });
     return { hash, sizeBytes };
   } catch (error) {
     return notKept(keeper, error);
@@ -127,14 +150,20 @@ async function keep(keeper: ResultKeeper, { chunks, label, signal }: Kept): Prom
   }
 }
 
-function holdingOf({ session, requestId }: Running): Pick<Parameters<StagedContent["commit"]>[0], "owner" | "reference"> {
+function holdingOf({
+  session,
+  requestId,
+}: Running): Pick<Parameters<StagedContent["commit"]>[0], "owner" | "reference"> {
   return {
     owner: { userId: session.userId, workspace: session.serviceRoot },
     reference: { sessionId: session.id, requestId },
   };
 }
 
-/** A large result that cannot be stored cannot be answered. What the call did stands all the same, and the answer says so. */
+/**
+ * A large result that cannot be stored cannot be answered. What the call did stands all the same, and the answer says
+ * so.
+ */
 function notKept({ parts, running }: ResultKeeper, error: unknown): ToolFailure {
   if (error instanceof ToolFailure && error.code === "CANCELLED") return error;
   const known = error instanceof ToolFailure || (error instanceof KernelError && storeFailure(error) !== undefined);
@@ -152,7 +181,9 @@ function notKept({ parts, running }: ResultKeeper, error: unknown): ToolFailure 
 /** Nothing happened, and there will be room: the call may simply be made again. */
 function tooBusy(): ToolFailure {
   const message = "the result is too large for an answer, and too many are being stored at once";
-  return new ToolFailure("RESOURCE_BUSY", message, "try again in a moment, or ask for a part of it", { retryAfterMs: 1000 });
+  return new ToolFailure("RESOURCE_BUSY", message, "try again in a moment, or ask for a part of it", {
+    retryAfterMs: 1000,
+  });
 }
 
 function named({ hash, sizeBytes }: Stored): JsonObject {

@@ -71,7 +71,12 @@ export class ProgressFeed {
     if (nowMs - this.#lastStepMs < PROGRESS_INTERVAL_MS) return;
     this.#lastStepMs = nowMs;
     const words = this.#recorded && message !== undefined && message !== "" ? this.#clean(message) : undefined;
-    this.#send({ kind: "progress", completed, ...(total !== undefined && { total }), ...(words !== undefined && { message: words }) });
+    this.#send({
+      kind: "progress",
+      completed,
+      ...(total !== undefined && { total }),
+      ...(words !== undefined && { message: words }),
+    });
   }
 
   /** Redacted before it is cut, so that no cut hides a secret from redaction. */
@@ -80,7 +85,11 @@ export class ProgressFeed {
   }
 
   #output(stream: Output["stream"], bytes: Uint8Array): void {
-    for (let start = 0; start < bytes.byteLength && this.#outputBytes < PROGRESS_OUTPUT_BYTES_MAX; start += PROGRESS_OUTPUT_CHUNK_BYTES) {
+    for (
+      let start = 0;
+      start < bytes.byteLength && this.#outputBytes < PROGRESS_OUTPUT_BYTES_MAX;
+      start += PROGRESS_OUTPUT_CHUNK_BYTES
+    ) {
       this.#sendOutput(stream, this.#streams[stream].push(bytes.subarray(start, start + PROGRESS_OUTPUT_CHUNK_BYTES)));
     }
   }

@@ -1,6 +1,8 @@
 /**
- * Whether what a kept answer says is stored is stored yet. The operator may have collected it, or its bytes were put aside
- * because they were altered: then the answer would claim what is not so any more.
+ * Checks that the content which a kept answer names is still stored.
+ *
+ * The operator may have collected it, or its bytes may have been put aside because they were altered. The answer would
+ * then claim what is no longer so.
  */
 
 import { ToolFailure } from "../../model/outcome/failure.ts";

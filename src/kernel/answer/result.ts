@@ -1,9 +1,9 @@
 /**
- * From what a tool returned to what may leave: redact, then truncate, then label, then store what is too large. Redaction
- * comes first, so that nothing is measured, hashed or cut that still holds a secret.
+ * From what a tool returned to what may leave: redact, then truncate, then label, then store what is too large.
+ * Redaction comes first, so that nothing is measured, hashed or cut that still holds a secret.
  *
- * Bytes that a caller takes raw are answered up to 1 MiB. Text that is shown to a model is cut at 100 KB, unless the caller
- * said how much it wants; the whole of it is stored then.
+ * Bytes that a caller takes raw are answered up to 1 MiB. Text that is shown to a model is cut at 100 KB, unless the
+ * caller said how much it wants; the whole of it is stored then.
  */
 import { INLINE_RESULT_BYTES_MAX, SHOWN_BYTES_MAX } from "../../base/limits.ts";
 import { type LabelledResult, labelResult } from "../../flow/labels.ts";
@@ -15,15 +15,22 @@ import { type CleanResult, type Finished, keepBytes, keepStream, keepText, type 
  * Redacts, bounds and labels `output`. What is more than the answer shows is stored (CTR-0024); the failure says why it
  * could not be.
  */
-export function finishResult(parts: ResultParts, running: Running, output: ToolOutput, signal: AbortSignal): Finished | Promise<Finished> {
+export function finishResult(
+  parts: ResultParts,
+  running: Running,
+  output: ToolOutput,
+  signal: AbortSignal,
+): Finished | Promise<Finished> {
   const { tool, redaction } = running;
   const keeper = { parts, running };
   const labelled = (): LabelledResult => labelOutput(running, output, parts.clock.nowMs());
   const count = () => redaction.found.definite + redaction.found.probable;
-  if (output.kind === "stream") return keepStream(keeper, output.chunks, { redaction, window: output.window, labelled, signal });
+  if (output.kind === "stream")
+    return keepStream(keeper, output.chunks, { redaction, window: output.window, labelled, signal });
   if (output.kind === "bytes") {
     const bytes = redaction.bytes(output.bytes, output.window);
-    if (bytes.byteLength > INLINE_RESULT_BYTES_MAX) return keepBytes(keeper, bytes, { ...labelled(), secretsFound: count() });
+    if (bytes.byteLength > INLINE_RESULT_BYTES_MAX)
+      return keepBytes(keeper, bytes, { ...labelled(), secretsFound: count() });
     return finished({ kind: "success", data: {}, bytes, truncated: false }, labelled(), count(), bytes.byteLength);
   }
   const measured = { bytes: 0, values: 0 };
@@ -32,7 +39,8 @@ export function finishResult(parts: ResultParts, running: Running, output: ToolO
   // Printing takes time: only what may be too long is printed to be measured.
   const printedMax = measured.bytes * PRINTED_PER_BYTE_MAX + measured.values * PRINTED_PER_VALUE_MAX;
   const text = printedMax > shownMax ? JSON.stringify(data) : undefined;
-  if (text !== undefined && Buffer.byteLength(text) > shownMax) return keepText(keeper, text, { ...labelled(), secretsFound: count() });
+  if (text !== undefined && Buffer.byteLength(text) > shownMax)
+    return keepText(keeper, text, { ...labelled(), secretsFound: count() });
   return finished({ kind: "success", data, truncated: output.truncated ?? false }, labelled(), count(), measured.bytes);
 }
 

@@ -1,10 +1,11 @@
 /**
- * Rate limits and budgets as the pipeline meets them: how fast calls come, what a call reserves before it runs, what it may
- * still take while it runs, and what it has spent when it is answered.
+ * Applies rate limits and budgets to calls in the pipeline.
  *
- * Calls of whom nothing is limited pass without a wait. INVARIANTS: no limited call runs without a reservation; a call that never
- * ran spends nothing, and one that was denied while it ran only what its tool may have paid others; a reservation is settled
- * with the call's one answer.
+ * They govern how fast calls come, what a call reserves before it runs, what more it may take while it runs, and what
+ * it has spent when it is answered. Calls that nothing limits pass without a wait.
+ *
+ * INVARIANTS: No limited call runs without a reservation. A call that never ran spends nothing, and one that was denied
+ * while it ran spends only what its tool may have paid others. A reservation is settled with the call's one answer.
  */
 
 import { KIB } from "../../base/bytes.ts";
@@ -42,7 +43,10 @@ const RESERVATION_GONE: Denial = {
   message: "what the call had reserved was given back while it waited; send it again",
 };
 
-/** Whether the call comes too fast; `undefined` at once where no rate is limited, or where the kernel holds what the call takes. */
+/**
+ * Whether the call comes too fast; `undefined` at once where no rate is limited, or where the kernel holds what the
+ * call takes.
+ */
 export function pace(parts: KernelParts, { session, tool }: Granted): undefined | Promise<Ended | undefined> {
   const { limits } = parts.settings;
   if (limits.rates === undefined) return undefined;
@@ -50,7 +54,11 @@ export function pace(parts: KernelParts, { session, tool }: Granted): undefined 
 }
 
 /** Reserves what the call may spend, into its holdings; `undefined` at once where nothing is limited. */
-export function reserveBudget(parts: KernelParts, granted: Granted, waiter: Waiter): undefined | Promise<Ended | undefined> {
+export function reserveBudget(
+  parts: KernelParts,
+  granted: Granted,
+  waiter: Waiter,
+): undefined | Promise<Ended | undefined> {
   const { limits } = parts.settings;
   if (mustPay(granted.caller.lease, limits)) return reserve(parts, granted, waiter);
   granted.holdings.takePayment({ limits: limits.id, spending: undefined });
@@ -115,14 +123,23 @@ export function outOfTime({ holdings, run }: Running): ToolFailure | undefined {
 }
 
 /** Pays for a result before it is handed over: one that nothing is left for is withheld. */
-export async function paid({ holdings, tool }: Running, finished: Finished, output: ToolOutput, { transfer }: Waiter): Promise<Finished> {
+export async function paid(
+  { holdings, tool }: Running,
+  finished: Finished,
+  output: ToolOutput,
+  { transfer }: Waiter,
+): Promise<Finished> {
   const spending = holdings.payment?.spending;
   if (spending === undefined) return finished;
   const bytes = finished instanceof ToolFailure ? 0 : finished.outputBytes + (transfer?.opened?.lengthBytes ?? 0);
   const lacking = await spending.charge(bytes, output.consumed ?? {});
   if (lacking === undefined || finished instanceof ToolFailure) return finished;
   const done = tool.capability.effect === "read" ? "" : "; what the call did stands";
-  return new ToolFailure("OUTPUT_LIMIT", `the result is withheld: ${lacking.message}${done}`, lacking.fix ?? "ask for less of it");
+  return new ToolFailure(
+    "OUTPUT_LIMIT",
+    `the result is withheld: ${lacking.message}${done}`,
+    lacking.fix ?? "ask for less of it",
+  );
 }
 
 /** Settles what the call spent. Never rejects. */
@@ -130,7 +147,10 @@ export function settleBudget(known: Known, isDenied: boolean): undefined | Promi
   return known.holdings?.payment?.spending?.settle(spentBy(known, isDenied));
 }
 
-/** Nothing when it never ran; when it was denied while it ran, what its tool may have paid others: nobody gets that back. */
+/**
+ * Nothing when it never ran; when it was denied while it ran, what its tool may have paid others: nobody gets that
+ * back.
+ */
 function spentBy({ holdings, run }: Known, isDenied: boolean): Amounts {
   const spending = holdings?.payment?.spending;
   if (spending === undefined || run?.hasBegun !== true) return NOTHING;

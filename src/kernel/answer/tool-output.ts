@@ -1,4 +1,8 @@
-/** Whether what a tool returned is an output at all: tools may be anybody's code, and types are not checked at run time. */
+/**
+ * Checks that what a tool returned is an output at all.
+ *
+ * Tools may be anybody's code, and types are not checked at run time.
+ */
 import { isJsonObject } from "../../base/json.ts";
 import type { Denial } from "../../model/outcome/decision.ts";
 import type { ToolOutput } from "../../model/tool/tool.ts";
@@ -18,5 +22,9 @@ function isOutput(output: unknown): boolean {
   if (typeof output !== "object" || output === null || !("kind" in output)) return false;
   if (output.kind === "data") return "data" in output && isJsonObject(output.data);
   if (output.kind === "bytes") return "bytes" in output && output.bytes instanceof Uint8Array;
-  return output.kind === "stream" && "chunks" in output && typeof Reflect.get(Object(output.chunks), Symbol.asyncIterator) === "function";
+  return (
+    output.kind === "stream" &&
+    "chunks" in output &&
+    typeof Reflect.get(Object(output.chunks), Symbol.asyncIterator) === "function"
+  );
 }

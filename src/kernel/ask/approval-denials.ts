@@ -1,4 +1,7 @@
-/** Why a call that asks is refused, in words for the agent. None of them shows what a person wrote, or a reference in the text. */
+/**
+ * Why a call that asks is refused, in words for the agent. None of them shows what a person wrote, or a reference in
+ * the text.
+ */
 import type { StoredApproval } from "../../approval/approval-store.ts";
 import type { Denial } from "../../model/outcome/decision.ts";
 
@@ -7,7 +10,8 @@ export const FAILED: Denial = {
   layer: "approval",
   reason: "tool_approval_request_failed",
   ruleId: "APPROVAL:request",
-  message: "the call needs a person's approval, and asking for it failed; try again in a moment, and tell the operator if it goes on",
+  message:
+    "the call needs a person's approval, and asking for it failed; try again in a moment, and tell the operator if it goes on",
 };
 
 /** A decision was put down that does not count. */
@@ -15,7 +19,8 @@ export const FORGED: Denial = {
   layer: "approval",
   reason: "tool_approval_invalid",
   ruleId: "APPROVAL:decision_file",
-  message: "a decision was found that does not count for this call, so it was refused; the request still waits for a person's answer",
+  message:
+    "a decision was found that does not count for this call, so it was refused; the request still waits for a person's answer",
 };
 
 /** A further round of a call that cannot be one; `problem` is the end of a sentence about its state. */
@@ -72,7 +77,10 @@ export function invalid(ref: string): Denial {
 }
 
 /** The refusal of a call about which something stands that does not let it through. */
-export function deniedBy(kind: "denied" | "changed" | "expired" | "forged" | "damaged" | "consumed", { ref }: StoredApproval): Denial {
+export function deniedBy(
+  kind: "denied" | "changed" | "expired" | "forged" | "damaged" | "consumed",
+  { ref }: StoredApproval,
+): Denial {
   switch (kind) {
     case "denied":
       return { ...DENIED, approvalRef: ref };

@@ -1,9 +1,11 @@
 /**
- * Approval as the pipeline meets it: what stands about the call, asking people, waiting, looking at everything again, and using what
- * was allowed.
+ * Obtains the approval of a call in the pipeline.
  *
- * INVARIANTS: a call that asks goes on only with an approval that fits it in every byte, used for this one execution; what was looked at
- * before a wait is looked at again after it; whatever cannot be looked at, recorded or asked denies.
+ * It looks up what stands about the call, asks people, waits, looks at everything again and uses what was allowed.
+ *
+ * INVARIANTS: A call that asks goes on only with an approval that fits it in every byte, used for this one execution.
+ * What was looked at before a wait is looked at again after it. Whatever cannot be looked at, recorded or asked denies
+ * the call.
  */
 import { requiredDenial, stagedDenial } from "../../approval/approval.ts";
 import type { StoredApproval } from "../../approval/approval-store.ts";
@@ -34,7 +36,9 @@ export function approve({ parts }: Kernel, granted: Granted, waiter: Waiter): un
   return failingClosed(parts, () => approveAsked(parts, granted, waiter));
 }
 
-/** A store that is down, or a prompt that cannot be made, denies. That the ledger takes nothing is said as everywhere. */
+/**
+ * A store that is down, or a prompt that cannot be made, denies. That the ledger takes nothing is said as everywhere.
+ */
 async function failingClosed(parts: KernelParts, work: () => Promise<Ended | undefined>): Promise<Ended | undefined> {
   try {
     return await work();
@@ -51,7 +55,8 @@ async function approveAsked(parts: KernelParts, granted: Granted, waiter: Waiter
   const bound = await bindAsk(parts, granted, waiter.signal);
   const standing = await parts.approvals.look(bound);
   if (standing.kind === "granted") return use(parts, granted, bound, standing.approval);
-  if (standing.kind !== "pending" && standing.kind !== "none") return denial(deniedBy(standing.kind, standing.approval));
+  if (standing.kind !== "pending" && standing.kind !== "none")
+    return denial(deniedBy(standing.kind, standing.approval));
   const asked = standing.kind === "pending" ? standing.approval : await ask(parts, granted, bound, waiter);
   if (asked instanceof ToolFailure) return { kind: "failure", failure: asked };
   const end = await parts.approvals.wait(asked, waiter.signal, waiter.inBand);
@@ -70,7 +75,12 @@ async function approveAsked(parts: KernelParts, granted: Granted, waiter: Waiter
 }
 
 /** Asks people; they see the files as they are after the digests were taken. */
-async function ask(parts: KernelParts, granted: Granted, bound: BoundAsk, { signal }: Waiter): Promise<StoredApproval | ToolFailure> {
+async function ask(
+  parts: KernelParts,
+  granted: Granted,
+  bound: BoundAsk,
+  { signal }: Waiter,
+): Promise<StoredApproval | ToolFailure> {
   const { tool, session, accesses, requestId, ruling } = granted;
   const { obligations } = ruling;
   const asks = asksIn(obligations);
@@ -94,24 +104,33 @@ async function ask(parts: KernelParts, granted: Granted, bound: BoundAsk, { sign
   });
   if (asked.kind === "asked") return asked.approval;
   const message = "people are asked about too many calls already, so this one was refused";
-  return new ToolFailure("RATE_LIMITED", message, "wait for answers, or for the time that is named", { retryAfterMs: asked.retryAfterMs });
+  return new ToolFailure("RATE_LIMITED", message, "wait for answers, or for the time that is named", {
+    retryAfterMs: asked.retryAfterMs,
+  });
 }
 
 /** Files that the call names: what it does not name was never judged. */
 function namedFiles(files: Pick<FileAccess, "read">, { tool, accesses }: Granted): Pick<FileAccess, "read"> {
   return {
     read(path, options) {
-      if (accesses.some(({ resource }) => resource.kind === "file" && resource.path === path)) return files.read(path, options);
+      if (accesses.some(({ resource }) => resource.kind === "file" && resource.path === path))
+        return files.read(path, options);
       throw new Refusal(unanalysed(tool.name, "read"));
     },
   };
 }
 
 /** After a wait everything is looked at again: a session, a rule or a file may have changed while somebody decided. */
-async function settled(parts: KernelParts, granted: Granted, approval: StoredApproval, { signal }: Waiter): Promise<Ended | undefined> {
+async function settled(
+  parts: KernelParts,
+  granted: Granted,
+  approval: StoredApproval,
+  { signal }: Waiter,
+): Promise<Ended | undefined> {
   const { state, ref } = approval;
   if (state === "expired") await parts.approvals.close(approval, "expired");
-  if (state !== "approved") return state === "pending" ? denial(FAILED) : denial(deniedBy(state === "void" ? "changed" : state, approval));
+  if (state !== "approved")
+    return state === "pending" ? denial(FAILED) : denial(deniedBy(state === "void" ? "changed" : state, approval));
   const still = await stillAllowed(parts, granted);
   if (!still.ok) return denial(still.denial);
   const now: Granted = { ...granted, ...still.value };
@@ -122,7 +141,12 @@ async function settled(parts: KernelParts, granted: Granted, approval: StoredApp
 }
 
 /** Uses an approval for this call, or says what has become of it since. */
-async function use(parts: KernelParts, granted: Granted, bound: BoundAsk, approval: StoredApproval): Promise<Ended | undefined> {
+async function use(
+  parts: KernelParts,
+  granted: Granted,
+  bound: BoundAsk,
+  approval: StoredApproval,
+): Promise<Ended | undefined> {
   const { ref } = approval;
   const { tool, holdings, requestId } = granted;
   // From then on the call has the approval, and gives it back if it never begins.

@@ -1,6 +1,7 @@
 /**
- * Binds a call that asks to everything that decides about it, as it is now: who calls what, by which rules, on which lease, after having
- * seen what, and on which state of its targets.
+ * Binds a call that asks to everything that decides about it now.
+ *
+ * That is who calls what, by which rules, on which lease, after having seen what, and on which state of its targets.
  */
 import type { ImposedObligation } from "../../approval/approval.ts";
 import { bindCall, type CallBinding } from "../../approval/binding.ts";
@@ -75,7 +76,10 @@ export async function bindAsk(parts: KernelParts, decided: Decided, signal: Abor
   return { ...bound, kind: isDanger(asks) ? "danger" : "execute", rules: new Set(rules), firstRule, preImages };
 }
 
-/** The files that the call is about, as they are now. @throws Refusal when the machine shows that the call would be refused */
+/**
+ * The files that the call is about, as they are now. @throws Refusal when the machine shows that the call would be
+ * refused
+ */
 export function preImagesNow(parts: KernelParts, decided: Decided, signal: AbortSignal): Promise<PreImages> {
   const changed = filesBefore(parts, decided, { signal });
   // What a program is given to read decides about what it does.
@@ -89,10 +93,13 @@ export function runsPrograms({ tool, accesses }: Pick<Decided, "tool" | "accesse
 }
 
 /**
- * What analysis made of the call, and of the project's files if it looked at them: which command a call of `run_test` runs does not stand in
- * its arguments. As digests, because some of it is what the agent wrote, byte by byte.
+ * What analysis made of the call, and of the project's files if it looked at them: which command a call of `run_test`
+ * runs does not stand in its arguments. As digests, because some of it is what the agent wrote, byte by byte.
  */
-function groundOf(decided: Decided, key: Uint8Array): Readonly<Record<"accesses" | "repositories" | "toolchain", string>> {
+function groundOf(
+  decided: Decided,
+  key: Uint8Array,
+): Readonly<Record<"accesses" | "repositories" | "toolchain", string>> {
   const { accesses, look } = decided;
   const { seenToolchain } = look;
   const digest = (value: unknown) => blake3KeyedHex(key, JSON.stringify(["handrail.approval.ground", value]));
@@ -103,7 +110,10 @@ function groundOf(decided: Decided, key: Uint8Array): Readonly<Record<"accesses"
   };
 }
 
-/** Files as they are before the call, for digests and for showing what would change: those that it names, judged as it will change them. */
+/**
+ * Files as they are before the call, for digests and for showing what would change: those that it names, judged as it
+ * will change them.
+ */
 export function filesBefore(
   parts: KernelParts,
   { tool, accesses, caller, policy }: Decided,
@@ -118,7 +128,10 @@ export function filesBefore(
     roots,
     judge: (place, effect) => {
       const judged = only ?? (changes ? "write" : effect);
-      return judgePlace(caller, { tool, place, zone: workspace.zones.classify(place), effect: judged }) ?? judge(place, judged);
+      return (
+        judgePlace(caller, { tool, place, zone: workspace.zones.classify(place), effect: judged }) ??
+        judge(place, judged)
+      );
     },
     visible: () => false,
     locks: parts.locks,
@@ -138,7 +151,9 @@ const capabilities = new WeakMap<Tool["capability"], JsonObject>();
 function plainCapability({ capability }: Tool): JsonObject {
   let plain = capabilities.get(capability);
   if (plain === undefined) {
-    const text = JSON.stringify(capability, (_, value: unknown) => (value instanceof RegExp ? String(value) : (value as JsonValue)));
+    const text = JSON.stringify(capability, (_, value: unknown) =>
+      value instanceof RegExp ? String(value) : (value as JsonValue),
+    );
     plain = JSON.parse(text) as JsonObject;
     capabilities.set(capability, plain);
   }

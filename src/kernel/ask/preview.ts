@@ -1,9 +1,12 @@
 /**
- * What a call would change, shown before it runs: the files as they are against the files as they would be.
+ * Previews the changes that a call would make to files, before it runs.
  *
- * Trusts a tool's `preview` as far as its `execute`: both come from the operator. INVARIANTS: a preview reads the files that the call
- * names and no other, which `files` judges like those that it will open, and changes nothing. Secrets are found in whole versions, so that no line
- * of a diff shows a part of one. What could not be looked at is said, never left out silently.
+ * The files as they are stand against the files as they would be. A tool's `preview` is trusted as far as its
+ * `execute`, because both come from the operator.
+ *
+ * INVARIANTS: A preview changes nothing. It reads only the files that the call names, and `files` judges them like
+ * those that the call will open. Secrets are found in whole versions, so no line of a diff shows a part of one. What
+ * could not be looked at is said, never left out silently.
  */
 import { KIB, MIB, textOf } from "../../base/bytes.ts";
 import type { ApprovalDetails, ChangeDetail } from "../../model/approval/approval.ts";
@@ -38,7 +41,8 @@ export async function previewOf(decided: Decided, files: Pick<FileAccess, "read"
   try {
     previews = await tool.preview(args, contextOf(decided, files));
   } catch (error) {
-    const problem = error instanceof ToolFailure ? error.message : error instanceof Refusal ? error.denial.message : undefined;
+    const problem =
+      error instanceof ToolFailure ? error.message : error instanceof Refusal ? error.denial.message : undefined;
     // People are never asked with a part missing because a client went away: an identical call may share the request.
     if (problem === undefined || (error instanceof ToolFailure && error.code === "CANCELLED")) throw error;
     return { changes: [], unseen: redaction.words(problem).toWellFormed() };
@@ -88,7 +92,11 @@ function fitted(change: ChangeDetail, bytesMax: number): ChangeDetail {
   let fitting = 0;
   while (fitting < lines.length && room >= 0) room -= jsonBytes(lines[fitting++] ?? "");
   const shown = lines.slice(0, Math.max(0, fitting - 1));
-  return { ...change, diff: shown.map((line) => `${line}\n`).join(""), linesOmitted: change.linesOmitted + lines.length - shown.length };
+  return {
+    ...change,
+    diff: shown.map((line) => `${line}\n`).join(""),
+    linesOmitted: change.linesOmitted + lines.length - shown.length,
+  };
 }
 
 /** Bytes by which a cut diff may be longer than what was left out says. */

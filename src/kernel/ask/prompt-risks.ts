@@ -1,7 +1,10 @@
 /**
- * What a person should know before agreeing: a line that sums the call up, and its risks. Pure.
+ * Sums a call up in one line for a person and lists its risks. Pure.
  *
- * INVARIANT: every word is the kernel's own. Counts, zones, effects and registered names stand here, nothing that an agent wrote.
+ * A person should know both before agreeing.
+ *
+ * INVARIANT: every word is the kernel's own. Counts, zones, effects and registered names stand here, and nothing that
+ * an agent wrote.
  */
 import type { ApprovalDetails, AskingRule } from "../../model/approval/approval.ts";
 import type { EffectClass } from "../../model/outcome/effect.ts";
@@ -13,7 +16,8 @@ import type { Tool } from "../../model/tool/tool.ts";
 import type { ResolvedAccess } from "../call/stages.ts";
 
 /** Of a file that is protected only for what lies beside it. */
-const REPOSITORY_RISK = "completes or changes what git takes for a repository, and git runs the programs that its `config` names";
+const REPOSITORY_RISK =
+  "completes or changes what git takes for a repository, and git runs the programs that its `config` names";
 
 /** Lines about obeyed files in one prompt: more would hide the other risks. */
 const OBEYED_LINES_MAX = 8;
@@ -33,7 +37,9 @@ export function summaryOf(tool: Pick<Tool, "name" | "capability">, accesses: rea
     const what = phraseOf(access);
     counts.set(what, (counts.get(what) ?? 0) + 1);
   }
-  const phrases = [...counts].map(([what, count]) => what.replace("%", count === 1 ? "1" : String(count)).replace("(s)", plural(count)));
+  const phrases = [...counts].map(([what, count]) =>
+    what.replace("%", count === 1 ? "1" : String(count)).replace("(s)", plural(count)),
+  );
   const done = phrases.length === 0 ? (EFFECT_RISKS[tool.capability.effect] ?? "run") : phrases.join(", ");
   return `\`${tool.name}\`: ${done}`;
 }
@@ -102,14 +108,16 @@ export function risksOf(
   const commands = accesses.flatMap(({ resource }) => (resource.kind === "command" ? [resource] : []));
   for (const danger of new Set(commands.flatMap(unexplained))) risks.push(COMMAND_RISKS[danger]);
   risks.push(...new Set(commands.flatMap(({ reasons = [] }) => reasons)));
-  if (accesses.some(({ carriesSecret }) => carriesSecret === true)) risks.push("what it writes or sends holds a secret");
+  if (accesses.some(({ carriesSecret }) => carriesSecret === true))
+    risks.push("what it writes or sends holds a secret");
   const effects = new Set<EffectClass>([tool.capability.effect, ...accesses.map(({ effect }) => effect)]);
   for (const effect of effects) {
     const risk = EFFECT_RISKS[effect];
     if (risk !== undefined) risks.push(risk);
   }
   risks.push(...obeyedRisks(accesses));
-  if (mark.trustLevel === "untrusted") risks.push("the agent has read untrusted content, which may be what asks for this");
+  if (mark.trustLevel === "untrusted")
+    risks.push("the agent has read untrusted content, which may be what asks for this");
   if (mark.dataClass === "sensitive" || mark.dataClass === "secret")
     risks.push(`the agent has seen ${mark.dataClass} data, which may be in what it writes or sends`);
   if (tool.capability.risk === "high") risks.push("the tool declares a high risk");
@@ -119,7 +127,9 @@ export function risksOf(
 /** Dangers of a command of which none of its reasons says where they come from: the others are said by those alone. */
 function unexplained({ dangers, reasons = [] }: CommandResource): readonly CommandDanger[] {
   const words: Partial<Readonly<Record<CommandDanger, readonly string[]>>> = REASON_WORDS;
-  return dangers.filter((danger) => words[danger]?.some((word) => reasons.some((reason) => reason.includes(word))) !== true);
+  return dangers.filter(
+    (danger) => words[danger]?.some((word) => reasons.some((reason) => reason.includes(word))) !== true,
+  );
 }
 
 /** Who obeys the protected files that a call changes, one line for each entry of the list of obeyed files. */
@@ -138,15 +148,21 @@ function obeyedRisks(accesses: readonly ResolvedAccess[]): readonly string[] {
 }
 
 /** The risk of a call that runs what files of the workspace say. */
-export function projectRisks(tool: Pick<Tool, "capability">, accesses: readonly ResolvedAccess[], looked: boolean): readonly string[] {
-  const isSaid = looked && tool.capability.effect === "exec" && accesses.some(({ resource }) => resource.kind === "file");
+export function projectRisks(
+  tool: Pick<Tool, "capability">,
+  accesses: readonly ResolvedAccess[],
+  looked: boolean,
+): readonly string[] {
+  const isSaid =
+    looked && tool.capability.effect === "exec" && accesses.some(({ resource }) => resource.kind === "file");
   return isSaid ? ["what is run stands in files of the workspace, which the agent may have written"] : [];
 }
 
 /** The risks of what would change, and of what of it cannot be shown. */
 export function previewRisks({ changes, unseen }: Pick<ApprovalDetails, "changes" | "unseen">): readonly string[] {
   const deleted = changes.filter(({ kind }) => kind === "delete").length;
-  const isPartial = unseen !== undefined || changes.some(({ diff, linesOmitted }) => diff === undefined || linesOmitted > 0);
+  const isPartial =
+    unseen !== undefined || changes.some(({ diff, linesOmitted }) => diff === undefined || linesOmitted > 0);
   return [
     ...(deleted === 0 ? [] : [`deletes ${deleted} file${plural(deleted)}`]),
     ...(isPartial ? ["not all of what would change can be shown"] : []),

@@ -1,8 +1,11 @@
 /**
- * What a person is told about a call that needs their approval: facts that the kernel established, redacted and bounded.
+ * Describes a call to a person whose approval it needs.
  *
- * Trusts the record of the call: accesses as scope resolved them, the mark as it stands. INVARIANT: `summary`, `risks` and `rules` hold
- * words of the kernel and of the operator's policy alone; what the agent wrote stands in `details.arguments`, `.accesses`, `.projectWords` and `.changes`.
+ * The description consists of facts that the kernel established, redacted and bounded. The record of the call is
+ * trusted: accesses as scope resolved them, and the mark as it stands.
+ *
+ * INVARIANT: `summary`, `risks` and `rules` hold words of the kernel and of the operator's policy alone. What the agent
+ * wrote stands in `details.arguments`, `.accesses`, `.projectWords` and `.changes`.
  */
 
 import { KIB } from "../../base/bytes.ts";
@@ -21,7 +24,10 @@ import { isDanger, previewRisks, projectRisks, risksOf, summaryOf } from "./prom
 
 /** Accesses of a call that a prompt lists; the rest are counted. */
 const PROMPT_ACCESSES_MAX = 64;
-/** Bytes, as JSON, that the accesses of a prompt take. Together with arguments and diffs they stay below what one request may have. */
+/**
+ * Bytes, as JSON, that the accesses of a prompt take. Together with arguments and diffs they stay below what one
+ * request may have.
+ */
 const PROMPT_ACCESSES_BYTES_MAX = 96 * KIB;
 
 const UNCONTAINED = "nothing contains what it runs: it can do to this machine whatever the kernel's own user can";
@@ -53,7 +59,10 @@ export async function describeCall(
   const kind = isDanger(rules) ? "danger" : "execute";
   const details = {
     kind,
-    rules: rules.map(({ ruleId, rationale }) => ({ ruleId, ...(rationale !== undefined && rationale !== "" && { rationale }) })),
+    rules: rules.map(({ ruleId, rationale }) => ({
+      ruleId,
+      ...(rationale !== undefined && rationale !== "" && { rationale }),
+    })),
     userId: session.userId,
     agentId: session.agentId,
     role: session.role,
@@ -91,13 +100,22 @@ export async function describeCall(
 }
 
 /** What the project's files say about what runs, as analysis saw them; redacted as wholes, then cut. */
-function projectWordsOf({ tool, args, look, redaction }: Decided): { readonly shown: readonly ProjectWords[]; readonly isCut: boolean } {
+function projectWordsOf({ tool, args, look, redaction }: Decided): {
+  readonly shown: readonly ProjectWords[];
+  readonly isCut: boolean;
+} {
   const all = tool.projectWords?.(args, look.toolchain) ?? [];
   const clean = all
     .slice(0, PROMPT_ACCESSES_MAX)
     .map(({ path, text }) => ({ path: path.toWellFormed(), text: redaction.words(text).toWellFormed() }));
-  const shown = clean.map(({ path, text }) => ({ path, text: text.slice(0, PROMPT_TEXT_CHARACTERS_MAX).toWellFormed() }));
-  return { shown, isCut: all.length > clean.length || clean.some(({ text }) => text.length > PROMPT_TEXT_CHARACTERS_MAX) };
+  const shown = clean.map(({ path, text }) => ({
+    path,
+    text: text.slice(0, PROMPT_TEXT_CHARACTERS_MAX).toWellFormed(),
+  }));
+  return {
+    shown,
+    isCut: all.length > clean.length || clean.some(({ text }) => text.length > PROMPT_TEXT_CHARACTERS_MAX),
+  };
 }
 
 /** The accesses, and how many more there are; none is shown in part. */
@@ -105,7 +123,9 @@ function shownAccesses({ accesses }: Decided): readonly JsonObject[] {
   const shown: JsonObject[] = [];
   let bytes = 0;
   for (const access of accesses.slice(0, PROMPT_ACCESSES_MAX)) {
-    const fact = Object.fromEntries(Object.entries(accessFact(access)).map(([name, value]) => [name, wellFormed(value)]));
+    const fact = Object.fromEntries(
+      Object.entries(accessFact(access)).map(([name, value]) => [name, wellFormed(value)]),
+    );
     bytes += Buffer.byteLength(JSON.stringify(fact));
     if (bytes > PROMPT_ACCESSES_BYTES_MAX) break;
     shown.push(fact);

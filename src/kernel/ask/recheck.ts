@@ -1,7 +1,7 @@
 /**
  * Re-check: after any wait, what allowed the call must still hold. Switches, session, lease, the workspace's rules,
- * policy and the principal's mark are looked at again, and policy is asked again, because it may depend on the time; the
- * state of the target is looked at by the handle that touches it.
+ * policy and the principal's mark are looked at again, and policy is asked again, because it may depend on the time;
+ * the state of the target is looked at by the handle that touches it.
  */
 import { checkObligations } from "../../approval/approval.ts";
 import { judgeFlow } from "../../flow/flow.ts";
@@ -52,7 +52,10 @@ export interface StillAllowed {
   readonly caller: Caller;
 }
 
-/** Whether everything up to flow control still allows the call: what a replay needs, and what arming and approval rest on. */
+/**
+ * Whether everything up to flow control still allows the call: what a replay needs, and what arming and approval rest
+ * on.
+ */
 export async function stillAllowed(parts: KernelParts, decided: Decided): Promise<Verdict<StillAllowed>> {
   const { call, caller, tool, demands, accesses } = decided;
   const gate = checkMasterGate(parts.settings, tool.name);

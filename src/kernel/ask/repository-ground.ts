@@ -1,7 +1,9 @@
 /**
- * What a call that asks is about in a repository, as it is now: where its references lead, and what is staged.
+ * Reads the state of the repositories that a call is about: references and what is staged.
  *
- * INVARIANT: it is looked at anew each time, so that an approval does not fit once anything of it is another.
+ * The references are read for where they lead now.
+ *
+ * INVARIANT: the state is read anew each time, so an approval no longer fits once anything in it differs.
  */
 import type { JsonObject } from "../../base/json.ts";
 import type { GitRefResource } from "../../model/place/access.ts";
@@ -13,7 +15,9 @@ export function repositoryGround({ accesses, caller, look }: Analysed): readonly
   if (repository === undefined) return [];
   const touched = accesses.filter(({ resource }) => resource.kind === "git_ref");
   // What is staged decides about what changes here, and not about what a remote is told.
-  const changesHere = touched.some(({ resource, effect }) => effect === "write" && (resource as GitRefResource).remote === undefined);
+  const changesHere = touched.some(
+    ({ resource, effect }) => effect === "write" && (resource as GitRefResource).remote === undefined,
+  );
   return [...look.seenRepositories].map((directory): JsonObject => {
     const now = repository(directory);
     if (now.kind !== "found") return { directory, kind: now.kind };

@@ -1,7 +1,9 @@
 /**
- * What a running call changed through its handles, as far as repeating it goes: whether anything stands or may stand.
+ * Tracks whether a running call changed anything through its handles, or may have.
  *
- * Trusts handles that they change nothing when they refuse or fail, unless the failure says that the outcome is unknown.
+ * Whether the call may be repeated depends on it. Handles are trusted to change nothing when they refuse or fail,
+ * unless the failure says that the outcome is unknown.
+ *
  * INVARIANT: what a tool began and did not wait for counts as changed.
  */
 import { Refusal, ToolFailure } from "../../model/outcome/failure.ts";

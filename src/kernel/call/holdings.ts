@@ -1,7 +1,8 @@
 /**
- * What a call holds that must be settled or given back, however the call ends.
+ * Keeps what a call must settle or give back, however it ends.
  *
- * INVARIANT: each thing is taken at most once, and is noted in the step that takes it, so that a failure later in that step loses nothing.
+ * INVARIANT: each thing is taken at most once and is noted in the step that takes it, so a failure later in that step
+ * loses nothing.
  */
 import { assert } from "../../base/errors.ts";
 import type { Claim } from "../../dedupe/dedupe.ts";

@@ -1,4 +1,4 @@
-/** How the handles of a running call ask about files that its analysis did not name one by one. */
+/** Defines how a running call's handles ask about files and artifacts that its analysis did not name. */
 
 import type { Denial } from "../../model/outcome/decision.ts";
 import type { WorkspacePath } from "../../model/place/access.ts";

@@ -1,10 +1,12 @@
 /**
- * The kill switch: whether a principal is frozen, and the end of running calls whose session must not act any more.
+ * Ends running calls whose session must not act any more, and looks up freezes of principals.
  *
- * Knows every call that runs in this kernel. When the bell of freezes rings, in whatever process, it looks at all of them again
- * and aborts those that a freeze holds or whose session was frozen or revoked. INVARIANT: a call is among the running ones,
- * and the bell is listened to, before anything about its session is read; so a freeze is seen by the one or by the other.
- * INVARIANT: what cannot be looked at ends. INVARIANT: a freeze that cannot be stored holds in this kernel until it can.
+ * This is the kill switch. It knows every call that runs in this kernel. When the bell of freezes rings, in whatever
+ * process, it looks at all of them again and aborts those that a freeze holds or whose session was frozen or revoked.
+ *
+ * INVARIANT: a call is among the running ones, and the bell is listened to, before anything about its session is read.
+ * A freeze is therefore seen by that read or by the look that the bell causes. INVARIANT: a call that cannot be looked
+ * at ends. INVARIANT: a freeze that cannot be stored holds in this kernel until it can.
  */
 import type { Clock } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
@@ -88,8 +90,10 @@ export class KillSwitch {
   }
 
   /**
-   * Runs a call that ends when nobody waits for it any more, and when its session must not act any more. `work` does not throw.
-   * @param end the caller's signal, or a controller that it has made for this call alone: that one is aborted here as well
+   * Runs a call that ends when nobody waits for it any more, and when its session must not act any more. `work` does
+   * not throw.
+   * @param end the caller's signal, or a controller that it has made for this call alone: that one is aborted here as
+   * well
    */
   during<T>(end: AbortSignal | AbortController, work: (call: RunningCall) => Promise<T>): Promise<T> {
     if (end instanceof AbortSignal) return this.#following(end, work);
@@ -140,11 +144,15 @@ export class KillSwitch {
   /** Why the session's principal must not act in its workspace. */
   async frozen(session: Session): Promise<Denial | undefined> {
     if (this.#held.size > 0) await this.#storeHeld();
-    const freeze = (await this.#parts.freezes.findFreeze(session)) ?? this.#held.get(ownerKey(session)) ?? this.#held.get(EVERYBODY);
+    const freeze =
+      (await this.#parts.freezes.findFreeze(session)) ?? this.#held.get(ownerKey(session)) ?? this.#held.get(EVERYBODY);
     return freeze && freezeDenial(freeze, session.id);
   }
 
-  /** Freezes the session's principal in its workspace, for too many violations; false when it is frozen already, or just now. */
+  /**
+   * Freezes the session's principal in its workspace, for too many violations; false when it is frozen already, or just
+   * now.
+   */
   async freeze(session: Session, reason: string): Promise<boolean> {
     const { userId, agentId, serviceRoot } = session;
     const key = ownerKey(session);
@@ -202,7 +210,8 @@ export class KillSwitch {
     } catch (error) {
       if (!(error instanceof KernelError)) throw error;
       this.#parts.onInternalError(error);
-      const key = this.#held.size < FREEZES_HELD_MAX && freeze.target.scope === "workspace" ? ownerKey(freeze.target) : EVERYBODY;
+      const key =
+        this.#held.size < FREEZES_HELD_MAX && freeze.target.scope === "workspace" ? ownerKey(freeze.target) : EVERYBODY;
       const isNew = !this.#held.has(key);
       this.#held.set(key, freeze);
       return isNew;
@@ -228,5 +237,6 @@ const UNKNOWN: Denial = {
   layer: "authenticate",
   reason: "session_frozen",
   ruleId: "FREEZE:unknown",
-  message: "the kernel cannot see whether the session may still act, so the call was ended; tell the operator, and send it again later",
+  message:
+    "the kernel cannot see whether the session may still act, so the call was ended; tell the operator, and send it again later",
 };

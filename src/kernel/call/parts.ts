@@ -1,6 +1,8 @@
 /**
- * What a kernel is made of. Everything with an effect comes in through here, so that the order in `pipeline.ts` is the
- * only thing the kernel owns.
+ * Defines the parts that a kernel is made of.
+ *
+ * Everything with an effect comes in through here, so the order in `pipeline.ts` is the only thing that the kernel
+ * owns.
  */
 import type { Approvals } from "../../approval/approvals.ts";
 import type { Clock } from "../../base/clock.ts";

@@ -1,10 +1,12 @@
 /**
- * What a call that asks is about, as it is when people are asked: digests of the files that it changes, and of a call that runs programs
- * those that it reads too, because they say what the programs do. They are part of what an approval is bound to, and are looked at once
- * more under the lock of each file, or right before the program begins.
+ * Digests the files that a call which asks is about, as they are when people are asked.
  *
- * INVARIANT: an approved call changes and runs only what its approval was given for; what cannot be read has a pre-image too, and is
- * changed by no approved call.
+ * These are the files that it changes and, for a call that runs programs, also those that it reads, because they say
+ * what the programs do. The digests are part of what an approval is bound to. They are checked once more under the lock
+ * of each file, or right before the program begins.
+ *
+ * INVARIANT: an approved call changes and runs only what its approval was given for. What cannot be read has a
+ * pre-image too, and no approved call changes it.
  */
 import { isDeepStrictEqual } from "node:util";
 import { GIB } from "../../base/bytes.ts";
@@ -78,7 +80,11 @@ async function preImage(files: FileScope, key: Uint8Array, path: string, signal:
 
 /** Keyed, because the content of a short file could be guessed from a plain digest. */
 function boundValue(key: Uint8Array, { root, path }: WorkspacePath, content: string | undefined): JsonObject {
-  return { root, path, content: content === undefined ? "absent" : blake3KeyedHex(key, `handrail.approval.content ${content}`) };
+  return {
+    root,
+    path,
+    content: content === undefined ? "absent" : blake3KeyedHex(key, `handrail.approval.content ${content}`),
+  };
 }
 
 /** The targets of one approved call. */
@@ -95,17 +101,26 @@ export class ApprovedTargets {
     this.#key = key;
   }
 
-  /** Throws a `Refusal` unless everything is as it was when the call was approved; what its own programs did since does not count. */
+  /**
+   * Throws a `Refusal` unless everything is as it was when the call was approved; what its own programs did since does
+   * not count.
+   */
   async requireAll(look: () => Promise<PreImages>): Promise<void> {
     if (this.#begun) return;
     const now = await look();
-    const same = now.size === this.#preImages.size && [...this.#preImages].every(([path, was]) => isDeepStrictEqual(was, now.get(path)));
+    const same =
+      now.size === this.#preImages.size &&
+      [...this.#preImages].every(([path, was]) => isDeepStrictEqual(was, now.get(path)));
     if (!same) throw new Refusal(GROUND_CHANGED);
     this.#begun = true;
   }
 
   /** Throws a `Refusal` unless the file at `place` is as it was when its change was approved. */
-  readonly require = async (path: string, place: WorkspacePath, content: () => Promise<string | undefined>): Promise<void> => {
+  readonly require = async (
+    path: string,
+    place: WorkspacePath,
+    content: () => Promise<string | undefined>,
+  ): Promise<void> => {
     if (this.#changed.has(path)) return;
     const approved = this.#preImages.get(path);
     const now = boundValue(this.#key, place, await content());

@@ -1,10 +1,11 @@
 /**
- * What one call spends: its reservation, the measure of what it really uses, and the alarm clock of a tool whose budget has
- * little time left.
+ * Measures what one call spends of its reservation, and stops its tool when time runs out.
  *
- * The kernel measures calls, time and bytes itself; tokens and cost are what the tool says, and what it reserved of them for as
- * long as it says nothing. INVARIANT: no byte of a result is handed over that is not reserved. INVARIANT: whoever cancels a call,
- * or makes it fail, gets none of its tokens and none of its cost back.
+ * The kernel measures calls, time and bytes itself. Tokens and cost are what the tool reports. As long as it reports
+ * nothing, they are what it reserved of them.
+ *
+ * INVARIANT: no byte of a result is handed over that is not reserved. INVARIANT: whoever cancels a call, or makes it
+ * fail, gets none of its tokens and none of its cost back.
  */
 import type { Clock } from "../../base/clock.ts";
 import { canonicalJson, type JsonObject } from "../../base/json.ts";
@@ -14,7 +15,10 @@ import type { Denial } from "../../model/outcome/decision.ts";
 import { type Amounts, NOTHING, toAmount } from "../../model/spending/budget.ts";
 import type { Consumed } from "../../model/tool/tool.ts";
 
-/** Milliseconds that a call reserves at a time; a call that runs longer reserves again, so that others can run beside it. */
+/**
+ * Milliseconds that a call reserves at a time; a call that runs longer reserves again, so that others can run beside
+ * it.
+ */
 export const RESERVED_DURATION_MS = 10_000;
 
 /** The spending of one call. */
@@ -96,7 +100,10 @@ export class Spending {
   #setTimer(report: (error: unknown) => void): void {
     const passedMs = this.#clock.monotonicMs() - (this.#startedMs ?? 0);
     const leftMs = Math.max(1, Math.min(RESERVED_DURATION_MS, this.#reservation.granted.durationMs - passedMs));
-    this.#timer = setTimeout(() => void this.#more(report).catch((error: unknown) => this.#giveUp(error, report)), leftMs);
+    this.#timer = setTimeout(
+      () => void this.#more(report).catch((error: unknown) => this.#giveUp(error, report)),
+      leftMs,
+    );
   }
 
   async #more(report: (error: unknown) => void): Promise<void> {

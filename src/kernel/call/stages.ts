@@ -1,9 +1,9 @@
 /**
  * Stage records of a call: what is known of it after each stage of the pipeline.
  *
- * Each record holds everything of the one before, so that a function takes the narrowest record that it needs. INVARIANT: a record is
- * never changed; a stage returns what it learned, and the pipeline makes the next record of both. What a running tool does, and what the
- * call holds that must be settled, stands in `RunRecord` and `Holdings`.
+ * Each record holds everything of the one before, so that a function takes the narrowest record that it needs.
+ * INVARIANT: a record is never changed; a stage returns what it learned, and the pipeline makes the next record of
+ * both. What a running tool does, and what the call holds that must be settled, stands in `RunRecord` and `Holdings`.
  */
 
 import type { ImposedObligation } from "../../approval/approval.ts";
@@ -125,7 +125,9 @@ export interface Running extends Granted {
 }
 
 /** What is known of a call that ended after any stage: for evidence and answers. */
-export type Known = Arrived & { readonly [Member in Exclude<keyof Running, keyof Arrived>]?: Running[Member] | undefined };
+export type Known = Arrived & {
+  readonly [Member in Exclude<keyof Running, keyof Arrived>]?: Running[Member] | undefined;
+};
 
 /** The notice of what no kill switch ends. */
 const NEVER_STOPPED: StopNotice = { stoppedBy: undefined };

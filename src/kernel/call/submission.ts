@@ -14,7 +14,9 @@ import { WireError } from "../../wire/index.ts";
 import type { Transfer } from "./transfer.ts";
 import { listed, summarised } from "./violations.ts";
 
-/** A request as a transport received it: protobuf bytes, proto3 JSON, or a call by name (MCP, command line, library). */
+/**
+ * A request as a transport received it: protobuf bytes, proto3 JSON, or a call by name (MCP, command line, library).
+ */
 export type Submission =
   | { readonly kind: "wire"; readonly bytes: Uint8Array }
   | { readonly kind: "json"; readonly text: string }
@@ -69,7 +71,8 @@ type Encoded = Exclude<Submission, { kind: "call" }>;
 
 function decodeEncoded(codec: Codec, submission: Encoded): Decoded {
   try {
-    const message = submission.kind === "wire" ? codec.decodeRequest(submission.bytes) : codec.requestFromJson(submission.text);
+    const message =
+      submission.kind === "wire" ? codec.decodeRequest(submission.bytes) : codec.requestFromJson(submission.text);
     const validate = () => {
       const violations = validateRequest(message);
       return violations.length > 0 ? invalid(violations) : allow(codec.toToolCall(message));
@@ -87,7 +90,8 @@ const NO_CALL: Denial = {
   layer: "call",
   reason: "tool_call_invalid",
   ruleId: "CALL:envelope",
-  message: "the call cannot be read: its request id, its session token and the name of its tool must be text; send all three",
+  message:
+    "the call cannot be read: its request id, its session token and the name of its tool must be text; send all three",
 };
 
 type NamedCall = Extract<Submission, { kind: "call" }>;
@@ -95,7 +99,9 @@ type NamedCall = Extract<Submission, { kind: "call" }>;
 function decodeCall(submission: NamedCall): Decoded {
   const { requestId, sessionToken, tool } = submission;
   const isReadable = [requestId, sessionToken, tool].every((member: unknown) => typeof member === "string");
-  return isReadable ? { requestId, validate: () => validateCall(submission) } : { requestId: "", validate: () => deny(NO_CALL) };
+  return isReadable
+    ? { requestId, validate: () => validateCall(submission) }
+    : { requestId: "", validate: () => deny(NO_CALL) };
 }
 
 function validateCall(submission: NamedCall): Verdict<ToolCall> {
@@ -107,12 +113,21 @@ function validateCall(submission: NamedCall): Verdict<ToolCall> {
   const args = submission.arguments === undefined ? {} : submission.arguments;
   violations.push(...problemsOf(args));
   if (violations.length > 0 || !isJsonObject(args)) return invalid(violations);
-  return allow({ requestId, sessionToken, dedupeKey, tool, arguments: args, variant: "call", reply: submission.reply ?? "result" });
+  return allow({
+    requestId,
+    sessionToken,
+    dedupeKey,
+    tool,
+    arguments: args,
+    variant: "call",
+    reply: submission.reply ?? "result",
+  });
 }
 
 function problemsOf(args: unknown): readonly Violation[] {
   const field = "call.arguments_json";
-  if (!isJsonObject(args)) return [{ field, rule: "format", message: "the arguments cannot be used: not a JSON object" }];
+  if (!isJsonObject(args))
+    return [{ field, rule: "format", message: "the arguments cannot be used: not a JSON object" }];
   if (hasMoreJsonValues(args, ARGUMENT_VALUES_MAX)) return [{ field, rule: "max_items", message: TOO_MANY_VALUES }];
   const problem = jsonProblem(args);
   return problem === undefined ? [] : [{ field, rule: "format", message: `the arguments cannot be used: ${problem}` }];

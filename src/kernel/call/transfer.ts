@@ -1,6 +1,4 @@
-/**
- * What streams beside a call: an upload that was received before it, or content that is read after it was answered.
- */
+/** Defines what streams beside a call: an upload received before it, or content read after its answer. */
 import { KernelError } from "../../base/errors.ts";
 import type { StagedContent } from "../../cas/content-store.ts";
 import type { FoundSecrets } from "../../flow/labels.ts";

@@ -1,6 +1,7 @@
 /**
- * A call's look at what its workspace is built with and at its repositories: what was seen first is seen again, because an approval is
- * for what was analysed.
+ * Caches a call's look at the toolchain and the repositories of its workspace.
+ *
+ * What was seen first is seen again, because an approval is for what was analysed.
  */
 import { type GitRepository, NO_REPOSITORY, type RepositoryView } from "../../model/work/git.ts";
 import { type Toolchain, type ToolchainView, UNKNOWN_TOOLCHAIN } from "../../model/work/toolchain.ts";

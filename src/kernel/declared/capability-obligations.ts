@@ -1,8 +1,10 @@
 /**
- * What a tool's capability asks for before a call runs, apart from what policy and flow control ask.
+ * Derives the obligations that a tool's capability puts on a call before it runs.
  *
- * Decides by the declaration as the operator left it: the level, arming, danger patterns and methods for the call as a
- * whole, unknown hosts for each host. Every obligation has a rule of its own, so that a waiver lifts no more than it names.
+ * What policy and flow control ask is not part of it. The declaration counts as the operator left it: the level,
+ * arming, danger patterns and methods for the call as a whole, and unknown hosts for each host. Every obligation has a
+ * rule of its own, so a waiver lifts no more than it names.
+ *
  * Pure. INVARIANT: an argument that cannot be judged asks.
  */
 import type { Access } from "../../model/place/access.ts";
@@ -62,7 +64,8 @@ export function hostDemand(
   { name, capability }: Declared,
   resource: { readonly kind: string; readonly host?: string },
 ): CapabilityObligation | undefined {
-  if (capability.approval.conditions?.unknownHostRequiresApproval !== true || resource.kind !== "host") return undefined;
+  if (capability.approval.conditions?.unknownHostRequiresApproval !== true || resource.kind !== "host")
+    return undefined;
   if (isKnownHost(resource.host ?? "", capability.network?.allowedHosts ?? [])) return undefined;
   return unknownHost({ name }, `\`${name}\` does not know the host`);
 }

@@ -1,10 +1,11 @@
 /**
  * Danger patterns: whether the arguments of a call look dangerous by what its tool, or the operator, declared.
  *
- * They are tried on the canonical JSON of the arguments, by an engine whose time is linear in the text; what JSON writes
- * with escapes is tried as it is, too, so that a tab is white space to a pattern, and bytes are tried as the text that they
- * are, so that the wire's form of a call hides nothing. The engine is loaded once a tool has patterns. INVARIANT: what cannot be looked through counts as dangerous: arguments that are too large or too deep, and
- * every call before the engine is there.
+ * They are tried on the canonical JSON of the arguments, by an engine whose time is linear in the text; what JSON
+ * writes with escapes is tried as it is, too, so that a tab is white space to a pattern, and bytes are tried as the
+ * text that they are, so that the wire's form of a call hides nothing. The engine is loaded once a tool has patterns.
+ * INVARIANT: what cannot be looked through counts as dangerous: arguments that are too large or too deep, and every
+ * call before the engine is there.
  */
 import type { RRegexSet } from "rregex";
 import { KIB } from "../../base/bytes.ts";
@@ -14,14 +15,19 @@ import { DANGER_PATTERNS_MAX } from "../../base/limits.ts";
 import { DANGER_PATTERN_STATES_MAX, linearPattern, tooManyStates } from "./linear-pattern.ts";
 import { readableArguments } from "./plain-arguments.ts";
 
-/** States times characters that one call may cost: at worst a fifth of a second, because a match cannot be interrupted. */
+/**
+ * States times characters that one call may cost: at worst a fifth of a second, because a match cannot be interrupted.
+ */
 export const DANGER_STEPS_MAX = 4_194_304;
 /** Characters of arguments that danger patterns are tried on, however few states they have; more of them ask. */
 export const DANGER_TEXT_CHARACTERS_MAX = 256 * KIB;
 /** Nested values of arguments that are looked through; deeper ones ask. */
 const DANGER_TEXT_DEPTH_MAX = 64;
 
-/** Why a call counts as dangerous: the pattern's place in the declaration, from 1 on, or `unread` where no pattern was tried. */
+/**
+ * Why a call counts as dangerous: the pattern's place in the declaration, from 1 on, or `unread` where no pattern was
+ * tried.
+ */
 export interface Danger {
   readonly name: string;
   /** For people. */
@@ -43,7 +49,8 @@ let loading: Promise<void> | undefined;
 
 /** What is wrong with `patterns`, each as its place and the problem; none when they can be tried on arguments. */
 export function problemsOfPatterns(patterns: readonly RegExp[]): readonly string[] {
-  if (patterns.length > DANGER_PATTERNS_MAX) return [`there are ${patterns.length} patterns, of which ${DANGER_PATTERNS_MAX} are accepted`];
+  if (patterns.length > DANGER_PATTERNS_MAX)
+    return [`there are ${patterns.length} patterns, of which ${DANGER_PATTERNS_MAX} are accepted`];
   const problems: string[] = [];
   let states = 0;
   for (const [index, pattern] of patterns.entries()) {
@@ -62,7 +69,8 @@ export function problemsOfPatterns(patterns: readonly RegExp[]): readonly string
 export function preparePatterns(tool: string, patterns: readonly RegExp[]): void {
   if (patterns.length === 0) return;
   const problems = problemsOfPatterns(patterns);
-  if (problems.length > 0) throw new KernelError("CONFIG_INVALID", `danger patterns of \`${tool}\` are refused: ${problems.join("; ")}`);
+  if (problems.length > 0)
+    throw new KernelError("CONFIG_INVALID", `danger patterns of \`${tool}\` are refused: ${problems.join("; ")}`);
   readied(patterns);
   loading ??= loadEngine();
   loading.catch(() => undefined); // whoever waits for it meets the failure; until then every call counts as dangerous
@@ -109,7 +117,8 @@ function readied(patterns: readonly RegExp[]): Prepared {
   const linear = patterns.map(linearPattern);
   const texts = linear.map((pattern) => (pattern.ok ? pattern.text : undefined));
   const states = linear.reduce((sum, pattern) => sum + (pattern.ok ? pattern.states : 0), 0);
-  if (!texts.every((text) => text !== undefined)) throw new KernelError("CONFIG_INVALID", "a danger pattern cannot be read; mend the tool");
+  if (!texts.every((text) => text !== undefined))
+    throw new KernelError("CONFIG_INVALID", "a danger pattern cannot be read; mend the tool");
   const charactersMax = Math.min(DANGER_TEXT_CHARACTERS_MAX, Math.floor(DANGER_STEPS_MAX / states));
   const made = { texts, charactersMax };
   prepared.set(patterns, made);

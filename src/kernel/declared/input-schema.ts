@@ -1,9 +1,9 @@
 /**
  * JSON Schemas (2020-12) that the operator writes for tools' inputs: compiled once, judged with every call.
  *
- * A schema is read before it is compiled: only keywords that are enforced are accepted, references stay inside and do not lead
- * back to themselves, patterns run on a linear-time engine. Trusts the operator to mean well, not to be careful.
- * INVARIANT: judging an input takes bounded time; one that would take more is not judged, and so is refused.
+ * A schema is read before it is compiled: only keywords that are enforced are accepted, references stay inside and do
+ * not lead back to themselves, patterns run on a linear-time engine. Trusts the operator to mean well, not to be
+ * careful. INVARIANT: judging an input takes bounded time; one that would take more is not judged, and so is refused.
  */
 import type { Ajv2020 } from "ajv/dist/2020.js";
 import { KernelError } from "../../base/errors.ts";
@@ -12,13 +12,19 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.t
 import type { InputConstraint, InputProblem } from "../../model/people/gates.ts";
 import { linearPattern } from "./linear-pattern.ts";
 
-/** Subschemas of one JSON Schema, with what its references lead to written out: each may be tried on every value of an input. */
+/**
+ * Subschemas of one JSON Schema, with what its references lead to written out: each may be tried on every value of an
+ * input.
+ */
 const INPUT_SCHEMA_PARTS_MAX = 1024;
 /** Nested subschemas: reading them calls itself for each. */
 const INPUT_SCHEMA_DEPTH_MAX = 32;
 /** Items that may be compared with one another for `uniqueItems`. */
 const INPUT_SCHEMA_UNIQUE_ITEMS_MAX = 256;
-/** States of patterns times characters that one input may cost: at worst a fifth of a second, because a match cannot be interrupted. */
+/**
+ * States of patterns times characters that one input may cost: at worst a fifth of a second, because a match cannot be
+ * interrupted.
+ */
 const INPUT_SCHEMA_STEPS_MAX = 4_194_304;
 
 /** Keywords by what stands in them. Whatever is not here is refused: nothing would enforce it. */
@@ -73,7 +79,8 @@ export async function compileInputSchema(schema: JsonObject, place: string): Pro
       try {
         if (validate(input)) return undefined;
       } catch (error) {
-        if (error instanceof TooMuch) return { kind: "unreadable", message: "the input is too large for the patterns of its schema" };
+        if (error instanceof TooMuch)
+          return { kind: "unreadable", message: "the input is too large for the patterns of its schema" };
         throw error;
       }
       return failed(validate.errors?.at(-1));
@@ -104,7 +111,12 @@ function refused(place: string, problem: string, cause?: unknown): KernelError {
 /** The outermost of what failed; values of the input are not repeated. */
 function failed(
   error:
-    | { readonly instancePath: string; readonly message?: string; readonly keyword: string; readonly params: Record<string, unknown> }
+    | {
+        readonly instancePath: string;
+        readonly message?: string;
+        readonly keyword: string;
+        readonly params: Record<string, unknown>;
+      }
     | undefined,
 ): InputProblem {
   const where = (error?.instancePath ?? "").replace(/^\//, "").replaceAll("/", ".") || "the input";
@@ -128,7 +140,11 @@ class LinearTest {
   readonly #engine: { isMatch(text: string): boolean };
   readonly #steps: { left: number };
 
-  constructor(pattern: string, Engine: new (pattern: string) => { isMatch(text: string): boolean }, steps: { left: number }) {
+  constructor(
+    pattern: string,
+    Engine: new (pattern: string) => { isMatch(text: string): boolean },
+    steps: { left: number },
+  ) {
     const linear = linearPattern({ source: pattern, flags: "u" });
     if (!linear.ok) throw new Error(`the pattern \`${pattern.slice(0, 64)}\` is refused: ${linear.problem}`);
     this.#pattern = pattern;
@@ -162,7 +178,9 @@ class SchemaReader {
   problem(): string | undefined {
     try {
       const parts = this.#count(this.#root, "", 0);
-      return parts > INPUT_SCHEMA_PARTS_MAX ? `stands for ${parts} subschemas, of which ${INPUT_SCHEMA_PARTS_MAX} are accepted` : undefined;
+      return parts > INPUT_SCHEMA_PARTS_MAX
+        ? `stands for ${parts} subschemas, of which ${INPUT_SCHEMA_PARTS_MAX} are accepted`
+        : undefined;
     } catch (error) {
       if (error instanceof Unusable) return error.message;
       throw error;
@@ -171,15 +189,18 @@ class SchemaReader {
 
   #count(schema: JsonValue | undefined, at: string, depth: number): number {
     if (typeof schema === "boolean") return 1;
-    if (!isJsonObject(schema)) throw new Unusable(`${at || "the schema"}: must be a schema, which is an object, true or false`);
-    if (depth > INPUT_SCHEMA_DEPTH_MAX) throw new Unusable(`${at}: subschemas nest more than ${INPUT_SCHEMA_DEPTH_MAX} deep`);
+    if (!isJsonObject(schema))
+      throw new Unusable(`${at || "the schema"}: must be a schema, which is an object, true or false`);
+    if (depth > INPUT_SCHEMA_DEPTH_MAX)
+      throw new Unusable(`${at}: subschemas nest more than ${INPUT_SCHEMA_DEPTH_MAX} deep`);
     let parts = 1;
     for (const [keyword, value] of Object.entries(schema)) {
       const here = at === "" ? keyword : `${at}.${keyword}`;
       const kind = KINDS.get(keyword);
       if (kind === undefined) throw new Unusable(`${here}: the keyword is not accepted; nothing would enforce it`);
       if (keyword === "$ref") parts += this.#countTarget(value, here, depth);
-      for (const [name, child] of childrenOf(kind, value)) parts += this.#count(child, name === "" ? here : `${here}.${name}`, depth + 1);
+      for (const [name, child] of childrenOf(kind, value))
+        parts += this.#count(child, name === "" ? here : `${here}.${name}`, depth + 1);
     }
     const { uniqueItems, maxItems } = schema;
     if (uniqueItems === true && !(typeof maxItems === "number" && maxItems <= INPUT_SCHEMA_UNIQUE_ITEMS_MAX))
@@ -215,7 +236,8 @@ function childrenOf(
   value: JsonValue | undefined,
 ): Iterable<readonly [string, JsonValue | undefined]> {
   if (kind === "schema") return [["", value]];
-  if (kind === "list" && Array.isArray(value)) return value.map((child: JsonValue, index) => [String(index), child] as const);
+  if (kind === "list" && Array.isArray(value))
+    return value.map((child: JsonValue, index) => [String(index), child] as const);
   if (kind === "map" && isJsonObject(value)) return Object.entries(value);
   return [];
 }

@@ -1,17 +1,26 @@
 /**
  * JavaScript's regular expressions as the linear-time engine reads them.
  *
- * Decides which patterns can be danger patterns: what the engine has no equal for (look-around, back-references, anchored
- * search) is refused with the reason, and so is what would be slow even in linear time. The meaning stays JavaScript's:
- * `\d`, `\w`, `\s`, `\b` and `.` are written out, literals are escaped. Pure.
- * INVARIANT: `states` is at least the number of characters that the pattern stands for, repetitions written out.
+ * Decides which patterns can be danger patterns: what the engine has no equal for (look-around, back-references,
+ * anchored search) is refused with the reason, and so is what would be slow even in linear time. The meaning stays
+ * JavaScript's: `\d`, `\w`, `\s`, `\b` and `.` are written out, literals are escaped. Pure. INVARIANT: `states` is at
+ * least the number of characters that the pattern stands for, repetitions written out.
  */
 import { DANGER_PATTERN_CHARACTERS_MAX } from "../../base/limits.ts";
-import { orProblem, PatternProblem, type PatternSyntax, parsePattern, quantifierText } from "../../base/pattern-syntax.ts";
+import {
+  orProblem,
+  PatternProblem,
+  type PatternSyntax,
+  parsePattern,
+  quantifierText,
+} from "../../base/pattern-syntax.ts";
 
 /** Nested groups of a danger pattern: reading one calls itself for each. */
 const DANGER_PATTERN_DEPTH_MAX = 16;
-/** Characters that all danger patterns of a tool stand for once their repetitions are written out; each is a state of the engine. */
+/**
+ * Characters that all danger patterns of a tool stand for once their repetitions are written out; each is a state of
+ * the engine.
+ */
 export const DANGER_PATTERN_STATES_MAX = 1024;
 
 /** A pattern for the engine, or why there is none. */
@@ -52,9 +61,13 @@ const PROPERTY = "properties such as `\\p{L}` are not accepted; write a class";
 const REFERENCE = "a back-reference has no linear-time equal; write it without one";
 
 function choice(alternatives: readonly PatternSyntax.Alternative[], flags: string, depth: number): Part {
-  if (depth > DANGER_PATTERN_DEPTH_MAX) throw new PatternProblem(`it nests groups more than ${DANGER_PATTERN_DEPTH_MAX} deep`);
+  if (depth > DANGER_PATTERN_DEPTH_MAX)
+    throw new PatternProblem(`it nests groups more than ${DANGER_PATTERN_DEPTH_MAX} deep`);
   const options = alternatives.map(({ elements }) => sequence(elements, flags, depth));
-  return { text: options.map(({ text }) => text).join("|"), states: options.reduce((sum, { states }) => sum + states, 0) };
+  return {
+    text: options.map(({ text }) => text).join("|"),
+    states: options.reduce((sum, { states }) => sum + states, 0),
+  };
 }
 
 function sequence(elements: readonly PatternSyntax.Element[], flags: string, depth: number): Part {
@@ -91,7 +104,8 @@ function rewrite(element: PatternSyntax.Element, flags: string, depth: number): 
     case "CharacterClass":
       return { text: rewriteClass(element), states: 1 };
     case "Group":
-      if (element.modifiers !== null) throw new PatternProblem("flags inside of it are not accepted; write it without them");
+      if (element.modifiers !== null)
+        throw new PatternProblem("flags inside of it are not accepted; write it without them");
       return group(element.alternatives, flags, depth);
     case "CapturingGroup":
       return group(element.alternatives, flags, depth);
@@ -113,7 +127,8 @@ function group(alternatives: readonly PatternSyntax.Alternative[], flags: string
 
 function quantified(quantifier: PatternSyntax.Quantifier, flags: string, depth: number): Part {
   const { element, min, max } = quantifier;
-  if (element.type === "Assertion") rewriteAssertion(element, false); // only look-around can be repeated, and is refused
+  // only look-around can be repeated, and is refused
+  if (element.type === "Assertion") rewriteAssertion(element, false);
   const part = rewrite(element, flags, depth);
   const text = quantifierText(quantifier);
   // Without an upper bound the last repetition stands for all that follow.
@@ -154,7 +169,10 @@ function setNamed(named: PatternSyntax.EscapeCharacterSet | PatternSyntax.Unicod
 /** How a character may be written: as it is, escaped because it means something, or by a name or number. */
 const CHARACTER = /^(?:[^\\]|\\[^0-9A-Za-z]|\\[bfnrtv0]|\\[cux].+)$/su;
 
-/** The character's code. JavaScript takes an escape that means nothing for a letter or an octal number: nobody means that. */
+/**
+ * The character's code. JavaScript takes an escape that means nothing for a letter or an octal number: nobody means
+ * that.
+ */
 function codeOf({ raw, value }: PatternSyntax.Character): number {
   if (/^\\[1-9k]/.test(raw)) throw new PatternProblem(REFERENCE);
   if (/^\\[pP]/.test(raw)) throw new PatternProblem(PROPERTY);

@@ -33,14 +33,16 @@ export function canonicalArguments(args: Readonly<Record<string, unknown>>): str
 }
 
 /**
- * Arguments as JSON whose byte contents stand as the text that they are, for what looks for words in them. Bytes that are no
- * UTF-8 become the replacement character: no pattern means them, and what stands around them is still seen.
+ * Arguments as JSON whose byte contents stand as the text that they are, for what looks for words in them. Bytes that
+ * are no UTF-8 become the replacement character: no pattern means them, and what stands around them is still seen.
  */
 export function readableArguments(args: Readonly<Record<string, unknown>>): JsonObject {
   const readable: Record<string, JsonValue> = {};
   for (const [name, value] of Object.entries(args)) {
     const isBytes = value instanceof Uint8Array;
-    readable[name] = isBytes ? Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("utf8") : (value as JsonValue);
+    readable[name] = isBytes
+      ? Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("utf8")
+      : (value as JsonValue);
   }
   return readable;
 }

@@ -38,8 +38,10 @@ export class ToolRegistry {
    *   `logOutput`, or a danger pattern that could be slow
    */
   register(tool: Tool): void {
-    if (!TOOL_NAME.test(tool.name)) throw new KernelError("CONFIG_INVALID", `tool name \`${tool.name}\` must match ${TOOL_NAME.source}`);
-    if (this.#tools.has(tool.name)) throw new KernelError("CONFIG_INVALID", `tool \`${tool.name}\` is already registered`);
+    if (!TOOL_NAME.test(tool.name))
+      throw new KernelError("CONFIG_INVALID", `tool name \`${tool.name}\` must match ${TOOL_NAME.source}`);
+    if (this.#tools.has(tool.name))
+      throw new KernelError("CONFIG_INVALID", `tool \`${tool.name}\` is already registered`);
     if (tool.capability.audit?.logOutput) {
       throw new KernelError("CONFIG_INVALID", `tool \`${tool.name}\` wants its output logged; output is never logged`);
     }
@@ -68,10 +70,15 @@ export class ToolRegistry {
     return this.getAll().map((tool) => this.#define(tool));
   }
 
-  /** BLAKE3 over the canonical form of all definitions and capabilities, and of the specs that the operator has of them. */
+  /**
+   * BLAKE3 over the canonical form of all definitions and capabilities, and of the specs that the operator has of them.
+   */
   hash(specs: ReadonlyMap<string, ToolSpec> = new Map()): string {
-    if (specs.size > 0) return blake3Hex(canonicalJson({ tools: this.hash(), specs: [...specs.values()].map(specFacts) }));
-    const tools = this.getAll().map((tool) => ({ ...this.#define(tool), capability: plainCapability(tool) }) as unknown as JsonObject);
+    if (specs.size > 0)
+      return blake3Hex(canonicalJson({ tools: this.hash(), specs: [...specs.values()].map(specFacts) }));
+    const tools = this.getAll().map(
+      (tool) => ({ ...this.#define(tool), capability: plainCapability(tool) }) as unknown as JsonObject,
+    );
     return blake3Hex(canonicalJson(tools));
   }
 
@@ -80,7 +87,10 @@ export class ToolRegistry {
     if (known) return known;
     const inputSchema = z.toJSONSchema(tool.parameters, { io: "input", unrepresentable: "any" }) as JsonObject;
     if (inputSchema["type"] !== "object" || inputSchema["additionalProperties"] !== false) {
-      throw new KernelError("CONFIG_INVALID", `parameters of tool \`${tool.name}\` must be an object that refuses unknown properties`);
+      throw new KernelError(
+        "CONFIG_INVALID",
+        `parameters of tool \`${tool.name}\` must be an object that refuses unknown properties`,
+      );
     }
     const definition: ToolDefinition = {
       name: tool.name,
@@ -102,5 +112,7 @@ function specFacts({ id, requiresApproval, requiresArming, input }: ToolSpec): J
 function plainCapability(tool: Tool): JsonObject {
   const { approval } = tool.capability;
   const patterns = approval.dangerPatterns?.map(String);
-  return JSON.parse(JSON.stringify({ ...tool.capability, approval: { ...approval, dangerPatterns: patterns } })) as JsonObject;
+  return JSON.parse(
+    JSON.stringify({ ...tool.capability, approval: { ...approval, dangerPatterns: patterns } }),
+  ) as JsonObject;
 }

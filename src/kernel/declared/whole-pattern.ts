@@ -1,5 +1,7 @@
 /**
- * Patterns of the operator's that short texts have to match as a whole, on the engine whose time is linear in the text.
+ * Compiles the operator's patterns that short texts have to match as a whole.
+ *
+ * They run on the engine whose time is linear in the text.
  *
  * INVARIANT: a text that cannot be tried does not match.
  */
@@ -38,7 +40,8 @@ export function compileWholePattern(source: string): Promise<WholePattern> {
 
 async function compile(source: string): Promise<WholePattern> {
   const linear = linearOf(source);
-  if (!linear.ok) throw new KernelError("CONFIG_INVALID", `the pattern \`${source.slice(0, 64)}\` is refused: ${linear.problem}`);
+  if (!linear.ok)
+    throw new KernelError("CONFIG_INVALID", `the pattern \`${source.slice(0, 64)}\` is refused: ${linear.problem}`);
   const { RRegex } = await import("rregex");
   const engine = new RRegex(linear.text);
   return {

@@ -1,6 +1,8 @@
 /**
- * What a running tool holds: who calls, and handles on files, searches, content, commands, git and the machine, each made when the tool first
- * asks for it. A handle does what scope and policy decided, and judges again whatever turns up that was not decided.
+ * Gives a running tool its context: the caller, and handles made on first use.
+ *
+ * There are handles on files, searches, content, commands, git and the machine. A handle does what scope and policy
+ * decided, and judges again whatever turns up that was not decided.
  */
 import type { ProgressListener } from "../../model/outcome/progress.ts";
 import type { FileAccess } from "../../model/place/files.ts";

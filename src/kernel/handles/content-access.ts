@@ -1,9 +1,12 @@
 /**
- * The content handle of one call: what the caller stored, and the artifacts of its workspace, as far as its analysis, its
- * lease and policy go.
+ * Creates the content handle of one call.
  *
- * INVARIANT: what the caller may not read is answered exactly as what does not exist. INVARIANT: nothing is stored that
- * holds a secret of the kernel; it is never stored altered.
+ * It reaches what the caller stored and the artifacts of its workspace, as far as the call's analysis, its lease and
+ * policy go.
+ *
+ * INVARIANT: what the caller may not read is answered exactly as what does not exist. INVARIANT: nothing that holds a
+ * definite secret is stored, nor anything that holds a secret of the kernel itself, such as the session token. Content
+ * is never stored altered.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { blake3Hex } from "../../base/hash.ts";
@@ -32,8 +35,8 @@ import type { CallRedaction } from "../redaction/redaction.ts";
 import type { HandleParts } from "./handle-parts.ts";
 
 /**
- * Artifacts with the same content that are judged, page by page, to find one that the caller may read: each costs policy some ten
- * microseconds. Content that more name is found by an artifact's own name.
+ * Artifacts with the same content that are judged, page by page, to find one that the caller may read: each costs
+ * policy some ten microseconds. Content that more name is found by an artifact's own name.
  */
 const ARTIFACTS_JUDGED_MAX = 16_384;
 
@@ -59,7 +62,8 @@ export function createContentAccess(handle: HandleParts): ContentAccess {
     stream: async (found, { offset, length }) => {
       requireTold(handle.running, told, found);
       const lengthBytes = Math.max(0, Math.min(length, found.sizeBytes - offset));
-      if (transfer) transfer.opened = { sizeBytes: found.sizeBytes, lengthBytes, chunks: content.read(found.hash, offset, length) };
+      if (transfer)
+        transfer.opened = { sizeBytes: found.sizeBytes, lengthBytes, chunks: content.read(found.hash, offset, length) };
     },
     put: (bytes) => put(handle, bytes),
     commitUpload: () => commitUpload(handle),
@@ -149,8 +153,8 @@ function ownerOf({ running: { session } }: HandleParts) {
 }
 
 /**
- * Content that an agent sends has the label that the tool declares for it, combined with what the agent has seen; what looks
- * like a secret in it makes it sensitive, because it is handed out as it was stored.
+ * Content that an agent sends has the label that the tool declares for it, combined with what the agent has seen; what
+ * looks like a secret in it makes it sensitive, because it is handed out as it was stored.
  */
 function labelOf({ kernel, running }: HandleParts, found: FoundSecrets): Label {
   const { mark } = running.caller;
@@ -160,7 +164,12 @@ function labelOf({ kernel, running }: HandleParts, found: FoundSecrets): Label {
 /** A tool may touch only what its analysis named: what was not analysed was never judged. */
 function requireNamed({ accesses, tool }: Running, name: ContentName, effect: "read" | "write"): void {
   const id = contentResourceId(name);
-  if (accesses.some((access) => access.resource.kind === "artifact" && access.resource.id === id && access.effect === effect)) return;
+  if (
+    accesses.some(
+      (access) => access.resource.kind === "artifact" && access.resource.id === id && access.effect === effect,
+    )
+  )
+    return;
   throw new Refusal({
     layer: "scope",
     reason: "permission_denied",
@@ -184,7 +193,8 @@ const SECRET_IN_CONTENT: Denial = {
   layer: "flow",
   reason: "flow_secret_content",
   ruleId: "FC:secret-content",
-  message: "the content holds a secret, and content is stored as it is or not at all; take the secret out and send it again",
+  message:
+    "the content holds a secret, and content is stored as it is or not at all; take the secret out and send it again",
   fix: "send the content without the secret; `handrail redact --explain` says where it stands",
 };
 
@@ -209,7 +219,10 @@ export async function receiveContent(
   return { staged, found: foundIn(stream) };
 }
 
-async function* withoutSecrets(chunks: AsyncIterable<Uint8Array>, stream: ByteRedactionStream): AsyncGenerator<Uint8Array> {
+async function* withoutSecrets(
+  chunks: AsyncIterable<Uint8Array>,
+  stream: ByteRedactionStream,
+): AsyncGenerator<Uint8Array> {
   const refuse = () => {
     if (foundIn(stream).definite > 0) throw new Refusal(SECRET_IN_CONTENT);
   };

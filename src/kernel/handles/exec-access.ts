@@ -1,8 +1,10 @@
 /**
- * The handle of a call that runs commands: what was analysed, in the call's own scope, with its output redacted before anybody sees it.
+ * Runs the analysed commands of a call in its own scope, and redacts their output.
  *
- * INVARIANTS: only the command that analysis named runs, so that policy saw it; output is redacted as a whole or with a margin, so that no cut hides a secret;
- * everything is asked again right before the command begins.
+ * Nobody sees the output before it is redacted.
+ *
+ * INVARIANTS: Only the command that analysis named runs, so policy saw it. Output is redacted as a whole or with a
+ * margin, so no cut hides a secret. Everything is asked again right before the command begins.
  */
 
 import { MAX_TIMEOUT_MS } from "../../base/limits.ts";
@@ -14,7 +16,13 @@ import { makeFilledDirectories } from "../../sandbox/files/places/filled-directo
 import { rootPath, type WorkspaceRoots } from "../../sandbox/files/places/roots.ts";
 import { requireDirectory } from "../../sandbox/files/places/working-directory.ts";
 import { signalOfExitCode } from "../../sandbox/run/signals.ts";
-import { type EgressAttempt, INSIDE_WORKSPACE, insideWorkspace, type SandboxEnd, type ScopeJudge } from "../../sandbox/sandbox.ts";
+import {
+  type EgressAttempt,
+  INSIDE_WORKSPACE,
+  insideWorkspace,
+  type SandboxEnd,
+  type ScopeJudge,
+} from "../../sandbox/sandbox.ts";
 import { noteCommand } from "../answer/exec-record.ts";
 import type { Running } from "../call/stages.ts";
 import { unanalysed } from "../judge/scope.ts";
@@ -27,7 +35,10 @@ import { requireAllowed } from "./still-allowed.ts";
 
 /** Milliseconds that a command may run when the call does not say. */
 export const EXEC_TIMEOUT_MS = 120_000;
-/** Bytes of each end of each stream of a command's output that are shown: both streams fit what a model is shown of a result. */
+/**
+ * Bytes of each end of each stream of a command's output that are shown: both streams fit what a model is shown of a
+ * result.
+ */
 export const EXEC_KEPT_BYTES = 24_000;
 
 /** Commands for one call. */
@@ -67,7 +78,8 @@ async function run(handle: HandleParts, request: ExecRequest): Promise<ExecOutco
       landing: {
         newFiles: parts.newFiles,
         async before() {
-          hidden = histories.hidden(); // what lands is judged by the same rules and is none of what the command did not see
+          // what lands is judged by the same rules and is none of what the command did not see
+          hidden = histories.hidden();
           await requireAllowed(handle);
         },
       },
@@ -120,7 +132,9 @@ function requireNoSandbox({ tool }: Running): void {
 
 /** A program with its arguments is named by the line that it makes; a text for the shell by itself. */
 function requireAnalysed({ accesses, tool }: Running, command: ExecCommand): void {
-  const named = accesses.flatMap(({ resource, shellText }) => (resource.kind === "command" ? [{ line: resource.line, shellText }] : []));
+  const named = accesses.flatMap(({ resource, shellText }) =>
+    resource.kind === "command" ? [{ line: resource.line, shellText }] : [],
+  );
   const isNamed =
     "shell" in command
       ? named.some(({ shellText }) => shellText === command.shell)

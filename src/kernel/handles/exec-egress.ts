@@ -1,7 +1,10 @@
 /**
- * What a command of a call may reach: the hosts that analysis named, so that lease, policy and people saw them, and no others.
+ * Limits a command of a call to the hosts that its analysis named.
  *
- * INVARIANTS: a host that a tool asks for without its analysis having named it refuses the command; each attempt is in the ledger before the call is answered.
+ * Lease, policy and people therefore saw every host that the command may reach.
+ *
+ * INVARIANTS: A host that a tool asks for without its analysis having named it refuses the command. Each attempt is in
+ * the ledger before the call is answered.
  */
 
 import { Refusal } from "../../model/outcome/failure.ts";
@@ -34,7 +37,9 @@ export function commandEgress(
   hosts: readonly string[],
   record: (attempt: EgressAttempt) => Promise<unknown>,
 ): CommandEgress {
-  const named = new Set(accesses.flatMap(({ resource }) => (resource.kind === "host" ? [keyOf(resource.host, resource.port)] : [])));
+  const named = new Set(
+    accesses.flatMap(({ resource }) => (resource.kind === "host" ? [keyOf(resource.host, resource.port)] : [])),
+  );
   const granted = new Set(hosts.map((host) => keyOf(...parted(host))));
   for (const host of granted) if (!named.has(host)) throw new Refusal(unanalysedHost(tool.name, host));
   const { blockedPorts } = tool.capability.network ?? {};
@@ -65,7 +70,8 @@ function decided(granted: ReadonlySet<string>, host: string, port: number): Egre
   if (granted.has(key)) return { kind: "allow" };
   const shown = [...granted].slice(0, COMMAND_HOSTS_SHOWN_MAX).map((each) => `\`${each}\``);
   const more = granted.size > shown.length ? " and others" : "";
-  const may = shown.length === 0 ? "this command may reach no host" : `this command may reach ${shown.join(", ")}${more} alone`;
+  const may =
+    shown.length === 0 ? "this command may reach no host" : `this command may reach ${shown.join(", ")}${more} alone`;
   return { kind: "deny", message: `${may}; name \`${key}\` in a call that asks for the network` };
 }
 

@@ -1,9 +1,12 @@
 /**
- * The scope of a call as a sandbox asks for it: what a command may see and change of the workspace, by the very rules that file tools
- * are judged by.
+ * Judges what a sandboxed command may see and change of the workspace.
  *
- * INVARIANT: what a file tool of this call would be refused, a command is refused too; a file whose writing asks is read only for a command, because
- * a command asks nobody; nor does it read in a repository what it could not read as a file.
+ * The sandbox asks for the scope of the call in this form. The rules are the very ones that file tools are judged by.
+ *
+ * INVARIANT: what a file tool of this call would be refused, a command is refused too. The exception is managed
+ * directories: builds and tests need what is installed, so commands may read them, and write those that their tool is
+ * there to fill. A file whose writing asks is read only for a command, because a command asks nobody. Nor does a
+ * command read in a repository what it could not read as a file.
  */
 import { LEAK_RULE } from "../../flow/flow.ts";
 import type { WorkspacePath } from "../../model/place/access.ts";
@@ -62,10 +65,12 @@ export function execScope(granted: Granted, histories: Pick<RepositoryHistories,
     // Nobody would see what lies in such a directory: no kernel makes one.
     if (isDirectory && isTemporaryName(path.slice(path.lastIndexOf("/") + 1))) return "hidden";
     // Builds and tests need what is installed, and the repository is read by many of them.
-    if (zone === "managed" && isDirectory && (path === ".git" || path.endsWith("/.git")) && histories.hides(path)) return "hidden";
+    if (zone === "managed" && isDirectory && (path === ".git" || path.endsWith("/.git")) && histories.hides(path))
+      return "hidden";
     const restriction = zones.restriction(place);
     if (zone === "managed" && restriction === "installation") return "read";
-    if (zone === "managed") return isManagedBy(tool, zones, path) && admits(scope, "writePaths", path) ? "write" : "read";
+    if (zone === "managed")
+      return isManagedBy(tool, zones, path) && admits(scope, "writePaths", path) ? "write" : "read";
     const isReadable = admits(scope, "readPaths", leasePathOf(place)) && permits(place, zone, "read");
     // A directory that may not be read as such can hold what may; each of its files is asked about.
     if (!isReadable) return isDirectory ? "read" : "hidden";
@@ -74,10 +79,12 @@ export function execScope(granted: Granted, histories: Pick<RepositoryHistories,
   };
   return {
     entry: reach,
-    below: (directory) => (reach(directory === "." ? NEW_NAME : `${directory}/${NEW_NAME}`, false) === "write" ? "write" : "read"),
+    below: (directory) =>
+      reach(directory === "." ? NEW_NAME : `${directory}/${NEW_NAME}`, false) === "write" ? "write" : "read",
     // What policy says of new files behind it would be said of other paths.
     allowsLink: (path) =>
-      !zones.isAboveRule({ root: "service", path }) && permits({ root: "service", path: `${path}/${NEW_NAME}` }, "own", "write"),
+      !zones.isAboveRule({ root: "service", path }) &&
+      permits({ root: "service", path: `${path}/${NEW_NAME}` }, "own", "write"),
     hidesRepository: (directory) => histories.hides(directory),
     isWhole: (directory) => directory !== "." && zones.classify({ root: "service", path: directory }) === "managed",
   };

@@ -48,7 +48,12 @@ export function createFiles(handle: HandleParts): FileAccess {
   // No declared write: hand out the read-only handle.
   if (!accesses.some(({ effect }) => effect === "write")) return onlyAnalysed(access, running);
   const hidden = (bytes: Uint8Array) => redaction.hidden(bytes);
-  const watched = withoutGuessing(access, { guesses: parts.guesses, guesser: caller.session, hidden, nowMs: parts.clock.nowMs });
+  const watched = withoutGuessing(access, {
+    guesses: parts.guesses,
+    guesser: caller.session,
+    hidden,
+    nowMs: parts.clock.nowMs,
+  });
   const approved = approval?.targets.following(watched) ?? watched;
   return onlyAnalysed(withoutMarkers(approved, MAX_WRITE_SIZE), running);
 }

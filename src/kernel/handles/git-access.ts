@@ -1,8 +1,11 @@
 /**
- * The handle of a call that runs git: in the sandbox, with an environment of the kernel's own, by the call's scope.
+ * Runs git for a call in the sandbox, by the call's scope.
  *
- * INVARIANTS: git runs only where analysis named a git reference, so that lease and policy judged the operation; the settings it sees are those
- * of a closed list, unless a run is there to change them and they hold nothing else; output is bounded, and never cut unseen.
+ * Git gets an environment of the kernel's own.
+ *
+ * INVARIANTS: Git runs only where analysis named a git reference, so lease and policy judged the operation. The
+ * settings that git sees are those of a closed list, unless a run is there to change them and they hold nothing else.
+ * Output is bounded, and never cut unseen.
  */
 
 import { KIB, MIB } from "../../base/bytes.ts";
@@ -145,13 +148,20 @@ function requireAnalysed({ accesses, tool }: Running, { reach }: GitRequest): vo
   if (!isNamed) throw new Refusal(unanalysed(tool.name, reach === "nothing" ? "read" : "write"));
 }
 
-/** A repository of the Handrail that is running is read only as a whole: what is committed there is what its next start may run. */
+/**
+ * A repository of the Handrail that is running is read only as a whole: what is committed there is what its next start
+ * may run.
+ */
 function requireNotInstalled({ place }: Caller, { root, reach }: GitRequest): void {
-  if (reach === "nothing" || place.workspace.zones.restriction({ root: "service", path: root }) !== "installation") return;
+  if (reach === "nothing" || place.workspace.zones.restriction({ root: "service", path: root }) !== "installation")
+    return;
   throw new Refusal(installationDenial(root));
 }
 
-function settingsOf({ look }: Running, { root, reach }: GitRequest): { readonly text?: string; readonly hasIdentity: boolean } {
+function settingsOf(
+  { look }: Running,
+  { root, reach }: GitRequest,
+): { readonly text?: string; readonly hasIdentity: boolean } {
   if (reach === "new") return { hasIdentity: true };
   const repository = look.repository(root);
   assert(repository.kind === "found" && repository.root === root, "git runs in a repository that was looked at");
@@ -169,7 +179,11 @@ function committerOf({ session }: Caller): { readonly name: string; readonly ema
 function tooMuch({ reach }: Pick<GitRequest, "reach">): ToolFailure {
   const ended = `git put out more than ${GIT_OUTPUT_BYTES_MAX / 2 ** 20} MiB and was ended`;
   if (reach === "nothing") return new ToolFailure("OUTPUT_LIMIT", ended, "name paths, or ask for fewer commits");
-  return new ToolFailure("OUTCOME_UNKNOWN", `${ended}; it may have changed the repository before`, "look at the status before going on");
+  return new ToolFailure(
+    "OUTCOME_UNKNOWN",
+    `${ended}; it may have changed the repository before`,
+    "look at the status before going on",
+  );
 }
 
 function foreignSettings(names: readonly string[]): ToolFailure {

@@ -1,8 +1,11 @@
 /**
- * What a run of git with something from a remote may take and write, and the order that is made after one that failed.
+ * Bounds what a run of git writes with data from a remote, and cleans up after a failure.
  *
- * Limits of processes bound each file and the memory; here all that arrives and all that is written is bounded together. INVARIANTS: what was there before a run
- * stays; a directory is removed only where the run itself made it or found it empty.
+ * The data may have come in this run or earlier in the same call. Limits of processes bound each file and the memory.
+ * Here all that is written is bounded together, and in `git-egress.ts` all that arrives.
+ *
+ * INVARIANTS: What was there before a run stays. A directory is removed only where the run itself made it or found it
+ * empty.
  */
 
 import { FailureWithoutEffect, ToolFailure } from "../../model/outcome/failure.ts";
@@ -36,7 +39,11 @@ export function isBounded({ running }: HandleParts, { reach }: GitRequest): bool
  * Begins to look after a run.
  * @throws ToolFailure FILE_EXISTS for a new repository where something lies
  */
-export async function beginBounds(handle: HandleParts, request: GitRequest, { writtenBytesMax }: GitRemoteLimits): Promise<GitBounds> {
+export async function beginBounds(
+  handle: HandleParts,
+  request: GitRequest,
+  { writtenBytesMax }: GitRemoteLimits,
+): Promise<GitBounds> {
   const { roots } = handle.running.caller.place;
   const { root, reach } = request;
   const place = reach === "new" ? placeForNew(roots.service, root) : undefined;
@@ -50,7 +57,8 @@ export async function beginBounds(handle: HandleParts, request: GitRequest, { wr
     signal: stopping.signal,
     async settle(hasFailed, judge) {
       const isExceeded = await watch.end();
-      // It may be done before it is looked at: a clone that is too large is none, whereas what was fetched is part of the repository by then.
+      // It may be done before it is looked at: a clone that is too large is none, whereas what was fetched is part of
+      // the repository by then.
       const isRefused = hasFailed || (isExceeded && place !== undefined);
       if (isRefused && place !== undefined) await removeNew(handle, root, place === "empty", judge);
       if (hasFailed && place === undefined) requireNothingLeft(await removeLeftovers(roots.service, root, before));
@@ -59,7 +67,10 @@ export async function beginBounds(handle: HandleParts, request: GitRequest, { wr
   };
 }
 
-/** In the sandbox, by the same scope that it was made by: nothing else can be reached from there, whatever lies in the directory. */
+/**
+ * In the sandbox, by the same scope that it was made by: nothing else can be reached from there, whatever lies in the
+ * directory.
+ */
 async function removeNew(handle: HandleParts, root: string, keepsItself: boolean, judge: ScopeJudge): Promise<void> {
   const { roots } = handle.running.caller.place;
   if (placeForNew(roots.service, root) === (keepsItself ? "empty" : "absent")) return;

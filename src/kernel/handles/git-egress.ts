@@ -1,9 +1,12 @@
 /**
- * The way out of a run of git: to one remote, for one of its two services, with the credential that the operator keeps for it.
+ * Limits the network of a git run to one remote and one of its two services.
  *
- * Git sends its requests plainly to the proxy; the kernel makes sure of the server, and adds the credential where the sandbox cannot see it. INVARIANTS: a run
- * that fetches cannot push, and one that only asks sends nothing, whatever runs in the sandbox; no redirect is followed with a credential, because
- * each request is one that was judged; what a client says of who it is does not leave.
+ * The credential is the one that the operator keeps for that remote. Git sends its requests plainly to the proxy. The
+ * kernel makes sure of the server, and adds the credential where the sandbox cannot see it.
+ *
+ * INVARIANTS: A run that fetches cannot push, and one that only asks sends nothing, whatever runs in the sandbox. No
+ * redirect is followed with a credential, because each request is one that was judged. What a client says about who it
+ * is does not leave.
  */
 import type { GitRemoteReach, GitRemotes } from "../../model/work/git-remote.ts";
 import { canonicalHost } from "../../names/host-name.ts";
@@ -41,7 +44,9 @@ export function secureWay(remote: GitRemoteReach, remotes: GitRemotes, isPrivate
   const authorities = remotes.authorities();
   return {
     admit: (request) =>
-      request.host === host && request.port === remote.port && allowed.has(`${request.method} ${request.path}`) ? added : undefined,
+      request.host === host && request.port === remote.port && allowed.has(`${request.method} ${request.path}`)
+        ? added
+        : undefined,
     ...(authorities !== undefined && { authorities }),
     ...(isPrivate && { isPrivate }),
     message: `this run of git may speak to \`${remote.address}\` alone, ${asksOnly ? "and only ask what it has" : `by \`${service}\``}`,

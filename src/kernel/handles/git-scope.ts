@@ -1,9 +1,9 @@
 /**
  * The scope of a run of git as a sandbox asks for it.
  *
- * Git runs no code of an agent's, so that it sees files of secret zones: it could not say otherwise what has changed. It writes by the rules that file
- * tools are judged by. INVARIANTS: what this call may not write, git cannot either; repositories within the tree are hidden, because git would run
- * itself in them by their own settings.
+ * Git runs no code of an agent's, so that it sees files of secret zones: it could not say otherwise what has changed.
+ * It writes by the rules that file tools are judged by. INVARIANTS: what this call may not write, git cannot either;
+ * repositories within the tree are hidden, because git would run itself in them by their own settings.
  */
 
 import type { Denial } from "../../model/outcome/decision.ts";
@@ -17,7 +17,10 @@ import { judgePlace } from "../judge/scope.ts";
 import { zoneNow } from "../judge/zone-now.ts";
 import { programQuestion } from "./handle-parts.ts";
 
-/** Judges one file of the workspace for a call, in all that scope and policy say; `link` is writing it as a symbolic link. */
+/**
+ * Judges one file of the workspace for a call, in all that scope and policy say; `link` is writing it as a symbolic
+ * link.
+ */
 export type GitJudge = (path: string, effect: "read" | "write" | "link") => Denial | undefined;
 
 /** The judge of a call of git; policy is asked about the operation that analysis named. */
@@ -55,8 +58,8 @@ const LEADS_PAST_RULES: Denial = {
 };
 
 /**
- * `judge` for what git is asked to show or stage: files in the making are no files yet. Mounts go by `judge` itself, because they would
- * name files that are gone a moment later.
+ * `judge` for what git is asked to show or stage: files in the making are no files yet. Mounts go by `judge` itself,
+ * because they would name files that are gone a moment later.
  */
 export function withoutNewFiles(judge: GitJudge): GitJudge {
   return (path, effect) => (hasTemporaryName(path) ? IN_THE_MAKING : judge(path, effect));
@@ -102,7 +105,8 @@ export function gitScope(judgeFiles: GitJudge, root: string, reach: GitReach): G
     judge: {
       entry,
       below(directory) {
-        const known = byDirectory.get(directory) ?? isWritable(directory === "." ? NEW_NAME : `${directory}/${NEW_NAME}`);
+        const known =
+          byDirectory.get(directory) ?? isWritable(directory === "." ? NEW_NAME : `${directory}/${NEW_NAME}`);
         byDirectory.set(directory, known);
         return known ? "write" : "read";
       },

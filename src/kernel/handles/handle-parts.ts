@@ -1,4 +1,8 @@
-/** What the handles of a running tool are made of: the kernel, the call, how to judge what turns up while it runs, and how to ask again. */
+/**
+ * Defines the parts that the handles of a running tool are made of.
+ *
+ * They are the kernel, the call, how to judge what turns up while it runs, and how to ask again.
+ */
 import type { Verdict } from "../../model/outcome/decision.ts";
 import type { ProgressListener } from "../../model/outcome/progress.ts";
 import type { Kernel } from "../answer/kernel.ts";

@@ -1,8 +1,11 @@
 /**
- * The handle of a call that touches the machine itself: programs that analysis named, with their output redacted before anybody sees it.
+ * Runs the analysed programs of a call on the machine itself, and redacts their output.
  *
- * INVARIANTS: only tools of the effect class `system` have it, so that the role and the audit of those hold for all that happens here; only the command
- * that analysis named runs, so that policy saw it; everything is asked again right before the command begins.
+ * Nobody sees the output before it is redacted.
+ *
+ * INVARIANTS: Only tools of the effect class `system` have this handle, so the role and the audit of those tools hold
+ * for all that happens here. Only the command that analysis named runs, so policy saw it. Everything is asked again
+ * right before the command begins.
  */
 
 import { FailureWithoutEffect, Refusal } from "../../model/outcome/failure.ts";
@@ -57,7 +60,9 @@ async function run(handle: HandleParts, command: MachineCommand): Promise<Machin
 
 function requireAnalysed({ accesses, tool }: Running, argv: MachineCommand["argv"]): void {
   const { line } = commandOf(argv);
-  const isNamed = accesses.some(({ resource, effect }) => effect === "system" && resource.kind === "command" && resource.line === line);
+  const isNamed = accesses.some(
+    ({ resource, effect }) => effect === "system" && resource.kind === "command" && resource.line === line,
+  );
   if (!isNamed) throw new Refusal(unanalysed(tool.name, "system"));
 }
 

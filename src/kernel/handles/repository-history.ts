@@ -1,10 +1,14 @@
 /**
- * Which repositories of a workspace commands may see: a command could read out of `.git` what the history holds, so that one whose history holds a file of
- * a secret zone is hidden from them. So is one under another name, as bare ones have, and those that a `.git` of another kind leads to.
+ * Hides from commands each repository whose history holds a file of a secret zone.
  *
- * Git itself names the files, in a sandbox. The answer is kept, and what is added to the repository looked through by itself: objects are named by what
- * they hold, so that a commit without a secret file stays one, whatever leads to it. Where anything was taken away, all of it is looked through anew.
- * INVARIANT: a repository whose history was not looked through is hidden.
+ * A command could read out of `.git` what the history holds. The same goes for a repository under another name, as bare
+ * ones have, and for those that a `.git` of another kind leads to.
+ *
+ * Git itself names the files, in a sandbox. The answer is cached, and what is added to the repository later is searched
+ * by itself: objects are named by what they hold, so a commit without a secret file stays one, whatever leads to it.
+ * Where anything was taken away, all of it is searched anew.
+ *
+ * INVARIANT: a repository whose history was not searched is hidden.
  */
 
 import { MIB } from "../../base/bytes.ts";
@@ -31,12 +35,18 @@ const GIT_HISTORY_BYTES_MAX = 256 * MIB;
 const GIT_HISTORY_TIMEOUT_MS = 60_000;
 /** Objects that git is told one by one to look through; where more are new, it looks through the whole history. */
 const GIT_NEW_OBJECTS_MAX = 15_000;
-/** Times that a history is looked through in a row because it has grown meanwhile; one that does not stand still is hidden. */
+/**
+ * Times that a history is looked through in a row because it has grown meanwhile; one that does not stand still is
+ * hidden.
+ */
 const GIT_HISTORY_TURNS_MAX = 3;
 /** Repositories of a workspace whose histories are looked through for a command; further ones are hidden. */
 const GIT_REPOSITORIES_LOOKED_AT_MAX = 64;
 
-/** What the names of a history come to: `in_commits` stays as long as nothing is taken away, `unknown` as long as nothing changes. */
+/**
+ * What the names of a history come to: `in_commits` stays as long as nothing is taken away, `unknown` as long as
+ * nothing changes.
+ */
 type Finding = "clear" | "in_commits" | "unknown";
 
 /** What was found when a repository held what it held. */
@@ -100,15 +110,23 @@ export class RepositoryHistories {
     return this.#looked.get(path)?.finding !== "clear";
   }
 
-  /** Looks at what was come by. Resolves with whether the tree is to be looked at again: git took its time, or `hides` says otherwise now. */
-  async settle(sandbox: Pick<Sandbox, "run">, limits: Omit<SandboxLimits, "timeoutMs">, signal: AbortSignal): Promise<boolean> {
+  /**
+   * Looks at what was come by. Resolves with whether the tree is to be looked at again: git took its time, or `hides`
+   * says otherwise now.
+   */
+  async settle(
+    sandbox: Pick<Sandbox, "run">,
+    limits: Omit<SandboxLimits, "timeoutMs">,
+    signal: AbortSignal,
+  ): Promise<boolean> {
     let isOther = false;
     this.hasWaited = false;
     for (const path of [...this.#seen].slice(0, GIT_REPOSITORIES_LOOKED_AT_MAX)) {
       const wasHidden = this.#isHidden(path);
       const looked = await this.#look(path, { sandbox, limits, signal });
       this.#current.add(path);
-      // Whoever cancelled has learnt nothing of the repository, and it stays hidden from the command, which will not run.
+      // Whoever cancelled has learnt nothing of the repository, and it stays hidden from the command, which will not
+      // run.
       if (signal.aborted) this.#looked.delete(path);
       else this.#looked.set(path, looked);
       isOther ||= this.#isHidden(path) !== wasHidden;
@@ -165,14 +183,20 @@ export class RepositoryHistories {
       ...insideOf(path, settings.text),
       limits: { ...limits, outputBytesMax: GIT_HISTORY_BYTES_MAX, timeoutMs: GIT_HISTORY_TIMEOUT_MS },
     };
-    const takers = { stdout: (bytes: Uint8Array) => void (reader.push(bytes) || enough.abort()), stderr: () => undefined };
+    const takers = {
+      stdout: (bytes: Uint8Array) => void (reader.push(bytes) || enough.abort()),
+      stderr: () => undefined,
+    };
     const end = await sandbox.run(run, takers, AbortSignal.any([signal, enough.signal]));
     if (enough.signal.aborted || end.exitCode !== 0 || end.endedBy !== undefined || !reader.isWhole) return finding;
     return isInCommits ? "clear" : "unknown";
   }
 }
 
-/** The directory in which the files of a repository lie: that which holds its `.git`, and of one under another name its own. */
+/**
+ * The directory in which the files of a repository lie: that which holds its `.git`, and of one under another name its
+ * own.
+ */
 function treeOf(path: string): string {
   if (path === ".git") return ".";
   return path.endsWith("/.git") ? path.slice(0, -"/.git".length) : path;

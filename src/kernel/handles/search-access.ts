@@ -1,8 +1,8 @@
 /**
  * The search handle of a call: what the call may read decides file by file what is searched.
  *
- * The searching code is loaded with the first search. INVARIANT: a file is searched only if zone, lease, mode and policy let
- * this call read it outright.
+ * The searching code is loaded with the first search. INVARIANT: a file is searched only if zone, lease, mode and
+ * policy let this call read it outright.
  */
 
 import { Refusal } from "../../model/outcome/failure.ts";
@@ -18,10 +18,14 @@ export function createSearch({ kernel, running, rules, signal }: HandleParts): S
   const { workspace, roots } = caller.place;
   const mayRead = (place: WorkspacePath) => {
     const zone = workspace.zones.classify(place);
-    return zone !== "secret" && zone !== "managed" && leavesReading(caller, tool.name, place) && rules.judgeTree(place, zone);
+    return (
+      zone !== "secret" && zone !== "managed" && leavesReading(caller, tool.name, place) && rules.judgeTree(place, zone)
+    );
   };
   const access = async (path: string): Promise<SearchAccess> => {
-    const named = accesses.some(({ resource, effect }) => resource.kind === "file" && resource.path === path && effect === "read");
+    const named = accesses.some(
+      ({ resource, effect }) => resource.kind === "file" && resource.path === path && effect === "read",
+    );
     if (!named) throw new Refusal(unanalysed(tool.name, "read"));
     const { createSearchAccess } = await import("../../sandbox/search/search.ts");
     const { searchThreads } = await import("../../sandbox/search/threads.ts");
@@ -29,7 +33,8 @@ export function createSearch({ kernel, running, rules, signal }: HandleParts): S
       workspace,
       roots,
       judge: (target, effect) =>
-        judgePlace(caller, { tool, place: target, zone: workspace.zones.classify(target), effect }) ?? rules.judge(target, effect),
+        judgePlace(caller, { tool, place: target, zone: workspace.zones.classify(target), effect }) ??
+        rules.judge(target, effect),
       isolationLevel: caller.session.isolationLevel,
       mayRead,
       threads: searchThreads(),

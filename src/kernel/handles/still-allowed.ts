@@ -6,7 +6,10 @@ import { preImagesNow } from "../ask/bind-ask.ts";
 import { unusable } from "../call/unusable.ts";
 import type { HandleParts } from "./handle-parts.ts";
 
-/** Ends the call unless it may still run, on what it was approved for. @throws Refusal, or ToolFailure when nobody can say */
+/**
+ * Ends the call unless it may still run, on what it was approved for. @throws Refusal, or ToolFailure when nobody can
+ * say
+ */
 export async function requireAllowed(handle: HandleParts): Promise<void> {
   const denial = await recheckOrRefuse(handle);
   if (denial) throw new Refusal(denial);

@@ -1,6 +1,6 @@
 /**
- * Analyse: which tool, with arguments that fit its schema, touching what. Pure but for the registry, and for a tool's look at what the workspace is
- * built with: without it nobody would know which command a test runs before it runs.
+ * Analyse: which tool, with arguments that fit its schema, touching what. Pure but for the registry, and for a tool's
+ * look at what the workspace is built with: without it nobody would know which command a test runs before it runs.
  */
 import type { ZodError } from "zod";
 import { asStep } from "../../base/long-steps.ts";
@@ -34,15 +34,19 @@ export function findTool(registry: ToolRegistry, gates: OperatorGates, name: str
   return deny(isSpecified(gates, name) ? notImplemented(name) : unknownTool(name));
 }
 
-/** Parses the arguments with the tool's schema, and asks it what it will touch: a tool that only reads, nothing else. */
+/**
+ * Parses the arguments with the tool's schema, and asks it what it will touch: a tool that only reads, nothing else.
+ */
 export function analyse(tool: Tool, call: Pick<ToolCall, "arguments">, look: WorkspaceLook): Verdict<Analysis> {
   const parsed = tool.parameters.safeParse(call.arguments);
   if (!parsed.success) return invalidInput(tool.name, parsed.error);
   const args: unknown = parsed.data;
   const accesses = asStep(`analysing ${tool.name}`, () => tool.analyse(args, look.toolchain, look.repository));
   const { effect } = tool.capability;
-  if (accesses.some(({ action }) => action !== undefined && !Object.hasOwn(tool.actions ?? {}, action))) return deny(undeclared(tool.name));
-  // Intent, re-check and replay protection go by the capability, and clients are told of it: it must not promise too much.
+  if (accesses.some(({ action }) => action !== undefined && !Object.hasOwn(tool.actions ?? {}, action)))
+    return deny(undeclared(tool.name));
+  // Intent, re-check and replay protection go by the capability, and clients are told of it: it must not promise too
+  // much.
   if (effect === "read" && accesses.some((access) => access.effect !== "read")) return deny(contradicted(tool.name));
   return allow({ args, accesses, input: call.arguments, demands: demandsOf(tool, args, accesses) });
 }
@@ -93,7 +97,11 @@ function invalidInput(tool: string, error: ZodError): Verdict<never> {
 function violationsOf(issue: ZodError["issues"][number]): Violation[] {
   const at = fieldName(issue.path);
   if (issue.code === "unrecognized_keys") {
-    return issue.keys.map((key) => ({ field: fieldName([...issue.path, key]), rule: "unknown_property", message: "unknown property" }));
+    return issue.keys.map((key) => ({
+      field: fieldName([...issue.path, key]),
+      rule: "unknown_property",
+      message: "unknown property",
+    }));
   }
   return [{ field: at, rule: ruleOf(issue), message: issue.message.charAt(0).toLowerCase() + issue.message.slice(1) }];
 }

@@ -1,8 +1,11 @@
 /**
- * Who calls, and whether they may act now: the session's own state, then whether its principal is frozen.
+ * Authenticates the caller and decides whether they may act now.
  *
- * INVARIANT: a freeze or a revocation that comes while the stores are read is seen here, or ends the call as a running one. INVARIANT: what a
- * token stands for is remembered for the rest of the turn at most, in which the stores would say the same again; its time is looked at in each call.
+ * It looks at the session's own state, then at whether its principal is frozen.
+ *
+ * INVARIANT: a freeze or a revocation that comes while the stores are read is seen here, or ends the call as a running
+ * one. INVARIANT: what a token stands for is cached for the rest of the turn at most, in which the stores would say the
+ * same again. Its expiry is checked in each call.
  */
 import { currentTurn } from "../../base/turn.ts";
 import { deny } from "../../model/outcome/decision.ts";
@@ -32,10 +35,14 @@ export interface ShownToken {
 }
 
 /** Who the token stands for; from here on the kill switch ends the call with that session. */
-export function authenticateCall(parts: AuthenticationParts, shown: ShownToken): Authentication | Promise<Authentication> {
+export function authenticateCall(
+  parts: AuthenticationParts,
+  shown: ShownToken,
+): Authentication | Promise<Authentication> {
   const isListening = parts.killSwitch.listen() === undefined;
   const known = seenThisTurn(parts).callers.get(shown.token);
-  if (!isListening || known === undefined || shown.atMs >= known.session.expiresAtMs) return authenticateAnew(parts, shown);
+  if (!isListening || known === undefined || shown.atMs >= known.session.expiresAtMs)
+    return authenticateAnew(parts, shown);
   shown.running?.belongsTo(known.session);
   return { ok: true, value: known };
 }
@@ -58,7 +65,11 @@ async function authenticateAnew(parts: AuthenticationParts, shown: ShownToken): 
   return holds ? authenticated : mayAct(parts, token, atMs);
 }
 
-function ask(parts: AuthenticationParts, { turn, callers, asked }: Seen, { token, atMs }: ShownToken): Promise<Authentication> {
+function ask(
+  parts: AuthenticationParts,
+  { turn, callers, asked }: Seen,
+  { token, atMs }: ShownToken,
+): Promise<Authentication> {
   const asking = mayAct(parts, token, atMs).then((authenticated) => {
     if (authenticated.ok && currentTurn() === turn) callers.set(token, authenticated.value);
     return authenticated;

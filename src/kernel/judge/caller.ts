@@ -1,4 +1,9 @@
-/** Who calls, with everything that decisions look at: session, lease, workspace, and the mark of what was seen before. */
+/**
+ * Loads the caller with everything that decisions look at.
+ *
+ * That is the session, the lease, the workspace, and the mark of what was seen before, besides arming and the
+ * operator's gates.
+ */
 import { ARMING_MAX_MS } from "../../base/limits.ts";
 import { INITIAL_MARK } from "../../flow/flow.ts";
 import type { Mark } from "../../model/outcome/label.ts";
@@ -14,7 +19,10 @@ export async function callerOf(parts: KernelParts, { session, lease }: Authentic
   return { session, lease, place, mark, armed: await isArmed(parts, session), gates: parts.settings.gates };
 }
 
-/** Whether calls of the session that need arming may run now. One that seems to last longer than any may was made before a clock went back. */
+/**
+ * Whether calls of the session that need arming may run now. One that seems to last longer than any may was made before
+ * a clock went back.
+ */
 export async function isArmed(
   { settings, armings, clock }: Pick<KernelParts, "settings" | "armings" | "clock">,
   session: Session,

@@ -49,10 +49,16 @@ export function evaluateAccesses(question: PolicyQuestion, accesses: readonly Re
 }
 
 /** What policy is asked about a call: each access, or the tool itself when there is none. */
-export function requestsOf(question: Question, accesses: readonly ResolvedAccess[]): readonly [PolicyRequest, ...PolicyRequest[]] {
+export function requestsOf(
+  question: Question,
+  accesses: readonly ResolvedAccess[],
+): readonly [PolicyRequest, ...PolicyRequest[]] {
   const { caller, tool } = question;
   const [only, ...more] = accesses.map((access) => {
-    const request = policyRequest({ ...question, tool: actingAs(tool, access.action) }, { ...access, resource: policyResource(access) });
+    const request = policyRequest(
+      { ...question, tool: actingAs(tool, access.action) },
+      { ...access, resource: policyResource(access) },
+    );
     return restricted(caller, access, request);
   });
   if (only !== undefined) return [only, ...more];
@@ -66,7 +72,12 @@ export function actingAs(tool: ToolFacts, action: string | undefined): ToolFacts
 
 /** A workspace may want to be asked about its files: policy does not see that in their zone, and may waive it. */
 function restricted(caller: Judged, { effect, target }: ResolvedAccess, request: PolicyRequest): PolicyRequest {
-  if (effect === "read" || target === undefined || caller.place.workspace.zones.restriction(target.place) !== "protected") return request;
+  if (
+    effect === "read" ||
+    target === undefined ||
+    caller.place.workspace.zones.restriction(target.place) !== "protected"
+  )
+    return request;
   return { ...request, capabilityObligations: [...(request.capabilityObligations ?? []), WORKSPACE_ASKS] };
 }
 
@@ -103,7 +114,11 @@ export function judgeTreeByPolicy(question: PolicyQuestion): TreeJudge {
     const key = `${place.root} ${zone}`;
     const before = known.get(key);
     if (before !== undefined) return before;
-    const access: ResolvedAccess = { resource: { kind: "file", path: place.path }, effect: "read", target: { place, zone } };
+    const access: ResolvedAccess = {
+      resource: { kind: "file", path: place.path },
+      effect: "read",
+      target: { place, zone },
+    };
     const requests = requestsOf(question, [access]);
     const decided = evaluateRequests(policy, tool, requests);
     const allowed = decided.ok && decided.value.obligations.length === 0;
@@ -151,7 +166,12 @@ export function judgeFile(question: PolicyQuestion, { place, effect, action }: M
 export function policyResource(access: ResolvedAccess): PolicyResource {
   if (access.resource.kind !== "file") return access.resource;
   const place = access.target?.place;
-  return { kind: "file", path: place?.path ?? access.resource.path, root: place?.root ?? "service", zone: access.target?.zone ?? "secret" };
+  return {
+    kind: "file",
+    path: place?.path ?? access.resource.path,
+    root: place?.root ?? "service",
+    zone: access.target?.zone ?? "secret",
+  };
 }
 
 /** An access as policy sees it: its resource has its canonical name. */
@@ -188,8 +208,16 @@ export function policyRequest(
   };
 }
 
-/** Obligations that policy does not impose but may waive: those of the tool, for the call and for this host, and those of flow control. */
-function obligationsOf(tool: ToolFacts, mark: Mark, access: FlowAccess, demands: Demands): readonly CapabilityObligation[] {
+/**
+ * Obligations that policy does not impose but may waive: those of the tool, for the call and for this host, and those
+ * of flow control.
+ */
+function obligationsOf(
+  tool: ToolFacts,
+  mark: Mark,
+  access: FlowAccess,
+  demands: Demands,
+): readonly CapabilityObligation[] {
   const flow = flowObligations(mark, tool.capability, access);
   const host = hostDemand(tool, access.resource);
   if (flow.length === 0 && host === undefined) return demands;
@@ -219,7 +247,9 @@ function decide(tool: ToolFacts, request: PolicyRequest, verdict: PolicyVerdict)
   });
 }
 
-/** Names nothing that the call did not name itself: the resource lies in the scope, or policy would not have been asked. */
+/**
+ * Names nothing that the call did not name itself: the resource lies in the scope, or policy would not have been asked.
+ */
 function fixOf(request: PolicyRequest, verdict: PolicyDeny): string {
   if (verdict.cause === "error")
     return "the operator corrects the policy, which `handrail policy check` and `handrail policy explain` judge";

@@ -1,6 +1,8 @@
 /**
- * Why a call would be allowed or denied: the same stages as the pipeline, up to flow control, with nothing executed and
- * nothing recorded. Another policy, other zones or other switches may be assumed, to try a change out.
+ * Explains why a call would be allowed or denied.
+ *
+ * It goes through the same stages as the pipeline, up to flow control, with nothing executed and nothing recorded.
+ * Another policy, other zones or other switches may be assumed, to try a change out.
  */
 import { judgeFlow } from "../../flow/flow.ts";
 import type { Denial } from "../../model/outcome/decision.ts";
@@ -79,8 +81,14 @@ export interface ExplainedCall {
   readonly assuming?: Assumptions | undefined;
 }
 
-/** Explains a call under a session and a lease. The session's token, which only a call brings along, is no secret here. */
-export async function explainCall(parts: KernelParts, redaction: CallRedaction, explained: ExplainedCall): Promise<CallExplanation> {
+/**
+ * Explains a call under a session and a lease. The session's token, which only a call brings along, is no secret here.
+ */
+export async function explainCall(
+  parts: KernelParts,
+  redaction: CallRedaction,
+  explained: ExplainedCall,
+): Promise<CallExplanation> {
   const { who, tool: name, args, assuming = {} } = explained;
   const nowMs = parts.clock.nowMs();
   const armed = assuming.armed ?? (await isArmed(parts, who.session));
@@ -90,12 +98,24 @@ export async function explainCall(parts: KernelParts, redaction: CallRedaction, 
   const open = await parts.workspaces.open(who.session);
   const caller: Judged = {
     ...who,
-    place: { ...open, workspace: assuming.workspace ?? open.workspace, disabledTools: assuming.disabledTools ?? open.disabledTools },
+    place: {
+      ...open,
+      workspace: assuming.workspace ?? open.workspace,
+      disabledTools: assuming.disabledTools ?? open.disabledTools,
+    },
     gates: settings.gates,
     mark: await markOf(parts, who.session),
     armed,
   };
-  const call: ToolCall = { requestId: "", sessionToken: "", dedupeKey: "", tool: name, arguments: args, variant: "call", reply: "result" };
+  const call: ToolCall = {
+    requestId: "",
+    sessionToken: "",
+    dedupeKey: "",
+    tool: name,
+    arguments: args,
+    variant: "call",
+    reply: "result",
+  };
   await parts.registry.prepare(name);
   const refused = (denial: Denial): CallExplanation => ({ tool: name, denial, accesses: [], armed });
   const found = findTool(parts.registry, caller.gates, name);
@@ -126,5 +146,7 @@ export async function explainCall(parts: KernelParts, redaction: CallRedaction, 
   // As in the pipeline: flow control looks at what policy allows.
   const isAllowed = accesses.every(({ policy }) => policy.verdict.decision === "allow");
   const flow = isAllowed ? judgeFlow(caller.mark, tool.capability, marked) : undefined;
-  return flow === undefined || flow.ok ? { tool: name, accesses, armed } : { tool: name, denial: flow.denial, accesses, armed };
+  return flow === undefined || flow.ok
+    ? { tool: name, accesses, armed }
+    : { tool: name, denial: flow.denial, accesses, armed };
 }

@@ -1,6 +1,6 @@
 /**
- * Gates: the master gate, the operator's tool policy and specs, and the policy that a workspace brings (serverd). They only
- * ever take away: what they do not refuse is looked at by everything that follows.
+ * Gates: the master gate, the operator's tool policy and specs, and the policy that a workspace brings (serverd). They
+ * only ever take away: what they do not refuse is looked at by everything that follows.
  *
  * INVARIANT: specs or a policy that cannot be read let no tool run; what is wrong with them is the operator's to know.
  */
@@ -15,12 +15,20 @@ import type { Judged } from "../call/stages.ts";
 import { type Demands, NO_DEMANDS } from "../declared/capability-obligations.ts";
 
 /** The master gate: whether any tool may run, and this one in particular. */
-export function checkMasterGate({ toolsEnabled, disabledTools, gates }: KernelSettings, tool: string): Verdict<undefined> {
+export function checkMasterGate(
+  { toolsEnabled, disabledTools, gates }: KernelSettings,
+  tool: string,
+): Verdict<undefined> {
   if (!toolsEnabled)
-    return refuse("tools_disabled", "GATE:master", "tools are switched off by the operator (TOOLS_ENABLE or tools.enabled)");
+    return refuse(
+      "tools_disabled",
+      "GATE:master",
+      "tools are switched off by the operator (TOOLS_ENABLE or tools.enabled)",
+    );
   const { rules } = gates;
   if (!rules.ok) return deny(unusableRules(rules.reason));
-  if (disabledTools.has(tool)) return refuse("tool_not_allowed", `GATE:${tool}`, `\`${tool}\` is switched off by the operator`);
+  if (disabledTools.has(tool))
+    return refuse("tool_not_allowed", `GATE:${tool}`, `\`${tool}\` is switched off by the operator`);
   if (rules.policy === undefined) return allow(undefined);
   const denial = checkToolPolicy(rules.policy, tool, OPERATOR);
   return denial ? deny(denial) : allow(undefined);
@@ -32,7 +40,8 @@ const OPERATOR: PolicyOwner = { layer: "gates", ruleId: POLICY_RULE, whose: "the
 const WORKSPACE: PolicyOwner = { layer: "scope", ruleId: WORKSPACE_RULE, whose: "the workspace's policy.json" };
 
 function unusableRules(reason: "tool_policy_invalid" | "tool_spec_invalid"): Denial {
-  const [ruleId, what] = reason === "tool_policy_invalid" ? [POLICY_RULE, "tool policy is"] : ["GATE:tools", "tool specs are"];
+  const [ruleId, what] =
+    reason === "tool_policy_invalid" ? [POLICY_RULE, "tool policy is"] : ["GATE:tools", "tool specs are"];
   return {
     layer: "gates",
     reason,
@@ -50,7 +59,8 @@ interface PolicyOwner {
 }
 
 function checkToolPolicy(policy: ToolPolicy, tool: string, { layer, ruleId, whose }: PolicyOwner): Denial | undefined {
-  if (!policy.enabled) return { layer, reason: "tools_disabled", ruleId, message: `${whose} switches all tools off; ask the operator` };
+  if (!policy.enabled)
+    return { layer, reason: "tools_disabled", ruleId, message: `${whose} switches all tools off; ask the operator` };
   if (policy.allows(tool)) return undefined;
   const name = tool.slice(0, 64).toWellFormed();
   const message = `${whose} does not allow \`${name}\`; use another tool`;
@@ -74,11 +84,17 @@ export function checkToolGates({ session, place, gates }: Judged, tool: string):
 }
 
 /** Whether the input fits what a spec and the session's skill say of inputs. */
-export function checkInput({ session, gates }: Judged, tool: string, args: Readonly<Record<string, unknown>>): Denial | undefined {
+export function checkInput(
+  { session, gates }: Judged,
+  tool: string,
+  args: Readonly<Record<string, unknown>>,
+): Denial | undefined {
   const spec = gates.rules.ok ? gates.rules.specs.get(tool)?.input : undefined;
   if (spec === undefined && session.skill === undefined) return undefined;
   const input = jsonInput(args);
-  const problem = spec && (input === undefined ? { message: "bytes that are no UTF-8 text cannot be judged" } : spec.problemOf(input));
+  const problem =
+    spec &&
+    (input === undefined ? { message: "bytes that are no UTF-8 text cannot be judged" } : spec.problemOf(input));
   if (problem === undefined) return checkSkillInput(session, gates, tool, input);
   return {
     layer: "call",
@@ -94,7 +110,8 @@ function jsonInput(args: Readonly<Record<string, unknown>>): JsonObject | undefi
   const input: Record<string, JsonValue> = {};
   for (const [name, value] of Object.entries(args)) {
     if (!(value instanceof Uint8Array)) input[name] = value as JsonValue;
-    else if (isUtf8(value)) input[name] = Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("utf8");
+    else if (isUtf8(value))
+      input[name] = Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("utf8");
     else return undefined;
   }
   return input;
@@ -113,7 +130,12 @@ export function withGateDemands({ session, place, gates }: Judged, tool: string,
   return demands === NO_DEMANDS ? due : [...demands, ...due];
 }
 
-function addPolicyDemands(due: CapabilityObligation[], { requireApproval, requireArming }: ToolPolicy, tool: string, ruleId: string): void {
+function addPolicyDemands(
+  due: CapabilityObligation[],
+  { requireApproval, requireArming }: ToolPolicy,
+  tool: string,
+  ruleId: string,
+): void {
   if (requireApproval.has(tool)) due.push({ obligation: "ask", ruleId });
   if (requireArming.has(tool)) due.push({ obligation: "arm", ruleId });
 }

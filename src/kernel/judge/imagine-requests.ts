@@ -1,4 +1,4 @@
-/** What policy would be asked about accesses that are already known, when nobody makes the call. Pure. */
+/** Builds the policy requests for known accesses when nobody makes the call. Pure. */
 import { INITIAL_MARK } from "../../flow/flow.ts";
 import type { EffectClass } from "../../model/outcome/effect.ts";
 import type { Session } from "../../model/people/session.ts";
@@ -33,7 +33,10 @@ export function imagineRequests({
   context,
   known = NO_DEMANDS,
 }: ImaginedUse): readonly [PolicyRequest, ...PolicyRequest[]] {
-  const mark = { trustLevel: context.trust ?? INITIAL_MARK.trustLevel, dataClass: context.dataClass ?? INITIAL_MARK.dataClass };
+  const mark = {
+    trustLevel: context.trust ?? INITIAL_MARK.trustLevel,
+    dataClass: context.dataClass ?? INITIAL_MARK.dataClass,
+  };
   const demands = [...standingDemands(tool), ...known];
   const question = { caller: { session, mark, armed: context.armed ?? false }, nowMs: context.time * 1000, demands };
   const ask = ({ action, ...access }: ImaginedAccess): PolicyRequest => {

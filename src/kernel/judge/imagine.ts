@@ -1,8 +1,10 @@
 /**
- * What would be decided about a call that nobody makes: for examples beside a policy, for the replay of recorded calls,
- * and for trying a change out before it is recommended. Pure but for what the parts read; nothing runs, nothing is recorded.
+ * Decides a call that nobody makes as a real one would be decided.
  *
- * INVARIANT: the decisions are the pipeline's own functions, so that an imagined call is decided as a real one would be.
+ * It serves examples beside a policy, the replay of recorded calls, and trying a change out before it is recommended.
+ * Pure but for what the parts read: nothing runs and nothing is recorded.
+ *
+ * INVARIANT: the decisions are the pipeline's own functions, so an imagined call is decided as a real one would be.
  */
 import { judgeFlow } from "../../flow/flow.ts";
 import type { Verdict } from "../../model/outcome/decision.ts";
@@ -31,9 +33,27 @@ export interface ImaginedCall {
   readonly nowMs: number;
 }
 
-/** What would be decided, by the pipeline's stages from analysis to flow control: what policy allowed, or the denial. */
-export function imagineCall({ registry, policy, redactor, caller, tool: name, args, nowMs }: ImaginedCall): Verdict<Ruling> {
-  const call = { requestId: "", sessionToken: "", dedupeKey: "", tool: name, arguments: args, variant: "call", reply: "result" } as const;
+/**
+ * What would be decided, by the pipeline's stages from analysis to flow control: what policy allowed, or the denial.
+ */
+export function imagineCall({
+  registry,
+  policy,
+  redactor,
+  caller,
+  tool: name,
+  args,
+  nowMs,
+}: ImaginedCall): Verdict<Ruling> {
+  const call = {
+    requestId: "",
+    sessionToken: "",
+    dedupeKey: "",
+    tool: name,
+    arguments: args,
+    variant: "call",
+    reply: "result",
+  } as const;
   const found = findTool(registry, caller.gates, name);
   if (!found.ok) return found;
   const tool = found.value;
@@ -43,7 +63,10 @@ export function imagineCall({ registry, policy, redactor, caller, tool: name, ar
   if (!scoped.ok) return scoped;
   const accesses = markSecrets(new CallRedaction(redactor), tool, call, scoped.value);
   const demands = withGateDemands(caller, tool.name, analysed.value.demands);
-  const decided = evaluateAccesses({ policy, caller, tool, nowMs, demands, call: wholeCall(tool, accesses, args) }, accesses);
+  const decided = evaluateAccesses(
+    { policy, caller, tool, nowMs, demands, call: wholeCall(tool, accesses, args) },
+    accesses,
+  );
   if (!decided.ok) return decided;
   const flow = judgeFlow(caller.mark, tool.capability, accesses);
   return flow.ok ? decided : flow;

@@ -1,8 +1,11 @@
 /**
- * What a lease says about everything that is no file: tools, hosts, commands, git operations, models, artifacts.
+ * Checks accesses other than files against a lease.
  *
- * Trusts what a tool's analysis names. INVARIANT: a kind of access is judged by every dimension that is about it; one that
- * a lease restricts and that cannot be judged, because the analysis does not name what it is about, is refused.
+ * These are accesses to tools, hosts, commands, git operations, models and artifacts. What a tool's analysis names is
+ * trusted.
+ *
+ * INVARIANT: a kind of access is judged by every dimension that is about it. An access that a lease restricts and that
+ * cannot be judged, because the analysis does not name what it is about, is refused.
  */
 import { unreachable } from "../../base/errors.ts";
 import type { Denial } from "../../model/outcome/decision.ts";
@@ -60,7 +63,11 @@ const HOSTS: Naming = { effect: "network", kinds: ["host", "model"], beside: "gi
  * A call that executes, or reaches the network, names the commands or the hosts where the lease restricts them. A git
  * reference is reached through a host that stands beside it; a model is judged as a model, not by its host.
  */
-export function checkReach(lease: Lease, tool: Pick<Tool, "capability">, accesses: readonly Access[]): Denial | undefined {
+export function checkReach(
+  lease: Lease,
+  tool: Pick<Tool, "capability">,
+  accesses: readonly Access[],
+): Denial | undefined {
   const { commands, hosts } = lease.scope;
   if (commands.length > 0 && !namesAll(tool, accesses, COMMANDS)) return unnamed(lease, "commands");
   if (hosts.length > 0 && !namesAll(tool, accesses, HOSTS)) return unnamed(lease, "hosts");
@@ -68,15 +75,23 @@ export function checkReach(lease: Lease, tool: Pick<Tool, "capability">, accesse
 }
 
 /** Whether everything with the effect is named, or stands beside what is. */
-function namesAll({ capability }: Pick<Tool, "capability">, accesses: readonly Access[], { effect, kinds, beside }: Naming): boolean {
+function namesAll(
+  { capability }: Pick<Tool, "capability">,
+  accesses: readonly Access[],
+  { effect, kinds, beside }: Naming,
+): boolean {
   const isNamed = accesses.some(({ resource }) => kinds.includes(resource.kind));
   if (!isNamed && capability.effect === effect) return false;
   return accesses.every(
-    (access) => access.effect !== effect || kinds.includes(access.resource.kind) || (isNamed && access.resource.kind === beside),
+    (access) =>
+      access.effect !== effect || kinds.includes(access.resource.kind) || (isNamed && access.resource.kind === beside),
   );
 }
 
-/** Content that is named by its hash is no artifact: whoever stored it may read it, others need an artifact that the lease covers. */
+/**
+ * Content that is named by its hash is no artifact: whoever stored it may read it, others need an artifact that the
+ * lease covers.
+ */
 function namedBy(resource: Exclude<Resource, { kind: "file" }>): readonly Named[] {
   switch (resource.kind) {
     case "artifact":

@@ -1,9 +1,12 @@
 /**
- * A tool's network rules, as far as its declaration and the names of the hosts decide: mode, ports, private addresses,
- * metadata services, hosts that are not on the list.
+ * Checks the hosts that a call names against its tool's network rules.
  *
- * Pure. Names are not resolved: whoever connects checks the addresses. INVARIANT: private addresses and metadata services
- * are refused unless the declaration opens them in so many words, or the operator one private server for git; no policy, waiver or approval lifts a rule of here.
+ * The rules are about mode, ports, private addresses, metadata services, and hosts that are not on the list, as far as
+ * the tool's declaration and the names of the hosts decide. Names are not resolved: whoever connects checks the
+ * addresses.
+ *
+ * Pure. INVARIANT: private addresses and metadata services are refused unless the declaration opens them in so many
+ * words, or the operator opens a single private server for git. No policy, waiver or approval lifts a rule from here.
  */
 
 import type { Denial } from "../../model/outcome/decision.ts";
@@ -35,7 +38,12 @@ export function checkNetwork(
   return undefined;
 }
 
-function checkHost(tool: Pick<Tool, "name" | "capability">, host: string, port: number, isOpened: boolean): Denial | undefined {
+function checkHost(
+  tool: Pick<Tool, "name" | "capability">,
+  host: string,
+  port: number,
+  isOpened: boolean,
+): Denial | undefined {
   const { network, approval } = tool.capability;
   if (network === undefined) return undefined;
   if (network.mode === "none") return blocked(tool.name, "mode", "uses no network", "do this without the network");
@@ -43,7 +51,12 @@ function checkHost(tool: Pick<Tool, "name" | "capability">, host: string, port: 
     return blocked(tool.name, "port", `does not connect to port ${port}`, "use another service");
   const place = placeOfHost(host);
   if (place === "metadata" && network.blockMetadataEndpoints !== false)
-    return blocked(tool.name, "metadata", "does not reach metadata services", "ask the operator for what you need from there");
+    return blocked(
+      tool.name,
+      "metadata",
+      "does not reach metadata services",
+      "ask the operator for what you need from there",
+    );
   if (place !== "public" && network.blockPrivateIPs !== false && !isOpened)
     return blocked(tool.name, "private", "does not reach this machine or private networks", "use a public host");
   const isListed = network.mode === "any" || isKnownHost(host, network.allowedHosts ?? []);

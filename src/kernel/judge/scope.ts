@@ -1,8 +1,11 @@
 /**
- * Scope: lease ∧ role ∧ mode ∧ skill ∧ workspace ∧ the tool's own network rules, and tools that are always denied. Each can only narrow; the first that refuses names itself.
+ * Checks the scope of a call, which each of several limits can only narrow.
  *
- * `judgePlace` is the one judgement of a file, used before the call for the path that was asked for, and during the
- * call for the path that was really opened.
+ * The scope is lease ∧ role ∧ mode ∧ skill ∧ workspace ∧ the tool's own network rules. Tools that are always denied are
+ * refused as well. The first limit that refuses names itself.
+ *
+ * `judgePlace` is the one judgement of a file. It is used before the call for the path that was asked for, and during
+ * the call for the path that was really opened.
  */
 
 import { allow, type Denial, deny, type Verdict } from "../../model/outcome/decision.ts";
@@ -27,7 +30,12 @@ interface Asked {
 }
 
 /** Role, lease, mode, skill and workspace for the call and every access of it; the accesses come back resolved. */
-export function checkScope(caller: Judged, tool: Tool, { input, accesses }: Asked, nowMs: number): Verdict<readonly ResolvedAccess[]> {
+export function checkScope(
+  caller: Judged,
+  tool: Tool,
+  { input, accesses }: Asked,
+  nowMs: number,
+): Verdict<readonly ResolvedAccess[]> {
   const denial =
     checkRole(caller.session, tool) ??
     checkApprovalLevel(tool) ??
@@ -73,7 +81,12 @@ function checkApprovalLevel(tool: Tool): Denial | undefined {
 function checkLease(lease: Lease, tool: Tool, nowMs: number): Denial | undefined {
   const ruleId = `LEASE:${lease.id}`;
   if (lease.releasedAtMs !== undefined || nowMs >= lease.expiresAtMs) {
-    return { layer: "scope", reason: "lease_expired", ruleId, message: "the session's lease has ended; ask the operator to renew it" };
+    return {
+      layer: "scope",
+      reason: "lease_expired",
+      ruleId,
+      message: "the session's lease has ended; ask the operator to renew it",
+    };
   }
   if (admits(lease.scope, "tools", tool.name)) return undefined;
   return {
@@ -99,7 +112,8 @@ function resolveAccess(caller: Judged, tool: Tool, access: Access): Verdict<Reso
 }
 
 /** Which pattern makes a zone is the operator's to know. */
-const ZONE_FIX = "no permit opens a zone; `handrail policy explain` shows the operator whether a setting makes it, and which";
+const ZONE_FIX =
+  "no permit opens a zone; `handrail policy explain` shows the operator whether a setting makes it, and which";
 
 /** A file that a tool touches, in its zone as it is now. */
 export interface TouchedFile {
@@ -115,17 +129,38 @@ export function judgePlace(caller: Judged, { tool, place, zone, effect }: Touche
   if (zone === "secret" || zone === "managed") {
     const what = zone === "secret" ? "a secret zone" : "a managed directory (`.git`, `node_modules`)";
     const message = `\`${targetPath}\` lies in ${what}, which \`${tool.name}\` must not touch; work on another file`;
-    return { layer: "workspace", reason: "workspace_blocked_zone", ruleId: `ZONE:${zone}`, message, fix: ZONE_FIX, targetPath };
+    return {
+      layer: "workspace",
+      reason: "workspace_blocked_zone",
+      ruleId: `ZONE:${zone}`,
+      message,
+      fix: ZONE_FIX,
+      targetPath,
+    };
   }
   const restriction = effect === "write" ? caller.place.workspace.zones.restriction(place) : undefined;
   if (restriction === "installation") return installationDenial(targetPath);
   if (zone === "shared" && effect === "write") {
     const message = `\`${targetPath}\` is shared and read only here; change it in the project that owns it`;
-    return { layer: "workspace", reason: "workspace_read_only", ruleId: "ZONE:shared", message, fix: ZONE_FIX, targetPath };
+    return {
+      layer: "workspace",
+      reason: "workspace_read_only",
+      ruleId: "ZONE:shared",
+      message,
+      fix: ZONE_FIX,
+      targetPath,
+    };
   }
   if (restriction === "read_only") {
     const message = `\`${targetPath}\` is read only by this workspace's own handrail.yaml; work on another file`;
-    return { layer: "workspace", reason: "workspace_read_only", ruleId: "ZONE:read_only", message, fix: ZONE_FIX, targetPath };
+    return {
+      layer: "workspace",
+      reason: "workspace_read_only",
+      ruleId: "ZONE:read_only",
+      message,
+      fix: ZONE_FIX,
+      targetPath,
+    };
   }
   const dimension = effect === "read" ? "readPaths" : "writePaths";
   const leasePath = leasePathOf(place);
@@ -156,8 +191,14 @@ export function installationDenial(targetPath: string): Denial {
   };
 }
 
-/** A tool that changes the machine touches the very files that its call names: no link leads it to another, be that allowed or not. */
-export function exactly({ tool, accesses }: Pick<Analysed, "tool" | "accesses">, { root, path }: WorkspacePath): Denial | undefined {
+/**
+ * A tool that changes the machine touches the very files that its call names: no link leads it to another, be that
+ * allowed or not.
+ */
+export function exactly(
+  { tool, accesses }: Pick<Analysed, "tool" | "accesses">,
+  { root, path }: WorkspacePath,
+): Denial | undefined {
   if (tool.capability.effect !== "system") return undefined;
   if (accesses.some(({ target }) => target?.place.root === root && target.place.path === path)) return undefined;
   return {
@@ -169,13 +210,19 @@ export function exactly({ tool, accesses }: Pick<Analysed, "tool" | "accesses">,
   };
 }
 
-/** Whether lease and mode leave a file to the tool for reading: for what a tree holds, which is left out rather than refused. */
+/**
+ * Whether lease and mode leave a file to the tool for reading: for what a tree holds, which is left out rather than
+ * refused.
+ */
 export function leavesReading({ session, lease, gates }: Judged, tool: string, place: WorkspacePath): boolean {
   const path = leasePathOf(place);
   return admits(lease.scope, "readPaths", path) && checkProfilePath(session, gates, tool, path) === undefined;
 }
 
-/** How a lease's globs name a file: as the service does, or below `@project/` when it lies in the project's shared directories. */
+/**
+ * How a lease's globs name a file: as the service does, or below `@project/` when it lies in the project's shared
+ * directories.
+ */
 export function leasePathOf({ root, path }: WorkspacePath): string {
   return root === "service" ? path : `@project/${path}`;
 }

@@ -24,7 +24,9 @@ export function markSecrets(
 ): readonly ResolvedAccess[] {
   if (tool.capability.effect === "read" || accesses.every(storesVerbatim)) return accesses;
   if (!redaction.isSecret(call.arguments)) return accesses;
-  return accesses.map((access) => (access.effect === "read" || storesVerbatim(access) ? access : { ...access, carriesSecret: true }));
+  return accesses.map((access) =>
+    access.effect === "read" || storesVerbatim(access) ? access : { ...access, carriesSecret: true },
+  );
 }
 
 /** Content is stored as it is or not at all: its handle refuses secrets, and nobody is asked. */
@@ -33,7 +35,8 @@ function storesVerbatim({ resource, effect }: ResolvedAccess): boolean {
 }
 
 /**
- * `access` that writes no redaction marker which the file did not have: it would take the place of the secret that it stands for.
+ * `access` that writes no redaction marker which the file did not have: it would take the place of the secret that it
+ * stands for.
  * @param bytesMax of a file in which markers are looked for; in a larger one each marker counts as new
  */
 export function withoutMarkers(access: FileAccess, bytesMax: number): FileAccess {

@@ -1,8 +1,9 @@
 /**
  * Names a call in full, for policies that mean this very call and no other: `context.call`.
  *
- * A command's line does not say what feeds it or where its output goes, and a tool's name nothing of its arguments. INVARIANT: two calls
- * that differ in any argument have different names, or `UNNAMED_CALL`, which no permit is proposed for.
+ * A command's line does not say what feeds it or where its output goes, and a tool's name nothing of its arguments.
+ * INVARIANT: two calls that differ in any argument have different names, or `UNNAMED_CALL`, which no permit is proposed
+ * for.
  */
 import { KernelError } from "../../base/errors.ts";
 import type { Access } from "../../model/place/access.ts";
@@ -14,10 +15,14 @@ import { canonicalArguments } from "../declared/plain-arguments.ts";
 export const WHOLE_CALL_CHARACTERS_MAX = 2048;
 
 /**
- * The arguments of a call as canonical JSON; empty where its resources say everything that a permit is about, which are the files and
- * artifacts of tools that only read or write.
+ * The arguments of a call as canonical JSON; empty where its resources say everything that a permit is about, which are
+ * the files and artifacts of tools that only read or write.
  */
-export function wholeCall(tool: Pick<Tool, "capability">, accesses: readonly Access[], args: Readonly<Record<string, unknown>>): string {
+export function wholeCall(
+  tool: Pick<Tool, "capability">,
+  accesses: readonly Access[],
+  args: Readonly<Record<string, unknown>>,
+): string {
   const { effect } = tool.capability;
   const isNamed = (effect === "read" || effect === "write") && accesses.length > 0 && accesses.every(isFileOrArtifact);
   return isNamed ? "" : nameOf(args);

@@ -1,6 +1,8 @@
 /**
- * Collects the secrets in the arguments of a call by value: what analysis makes of a URL or a path may not look like one any more
- * (`https:/user:password@host`), and its secret is the same.
+ * Collects the secrets in the arguments of a call by value.
+ *
+ * What analysis makes of a URL or a path may not look like a secret any more (`https:/user:password@host`), although
+ * the secret in it is the same.
  */
 import type { KnownSecret, Redactor, ValueJudge } from "../../redact/redact.ts";
 
@@ -24,7 +26,10 @@ export interface ArgumentLook {
 const ARGUMENT_SECRETS_MAX = 64;
 /** Characters of a likely secret that is known by value: fewer could be any word. */
 const LIKELY_CHARACTERS_MIN = 12;
-/** Characters (UTF-16 code units) of the longest text that analysis makes names of: twice the longest command that is read. */
+/**
+ * Characters (UTF-16 code units) of the longest text that analysis makes names of: twice the longest command that is
+ * read.
+ */
 const ANALYSED_CHARACTERS_MAX = 64 * 1024;
 
 /** The secrets in `args`, at any depth. */
@@ -49,8 +54,10 @@ function collectFrom(text: string, found: ArgumentSecrets, look: ArgumentLook, j
   if (findings.length === 0) look.noteClean(text);
   for (const { rule, kind, start, end } of findings) {
     const secret = text.slice(start, end);
-    // What is only likely must be long enough to mean this text; what is likely by itself is found again wherever it stands.
-    if (kind !== "definite" && (secret.length < LIKELY_CHARACTERS_MIN || look.redactor.find(secret).length > 0)) continue;
+    // What is only likely must be long enough to mean this text; what is likely by itself is found again wherever it
+    // stands.
+    if (kind !== "definite" && (secret.length < LIKELY_CHARACTERS_MIN || look.redactor.find(secret).length > 0))
+      continue;
     const known = kind === "definite" ? found.definite : found.likely;
     for (const form of formsInNames(secret)) known.set(form, { rule, value: form });
   }
@@ -58,6 +65,8 @@ function collectFrom(text: string, found: ArgumentSecrets, look: ArgumentLook, j
 
 /** A secret as it stands in names that are made of it: hosts are in lower case, and addresses without their escapes. */
 function formsInNames(secret: string): readonly string[] {
-  const plain = secret.replaceAll(/(?:%[0-9a-f]{2})+/gi, (run) => Buffer.from(run.replaceAll("%", ""), "hex").toString());
+  const plain = secret.replaceAll(/(?:%[0-9a-f]{2})+/gi, (run) =>
+    Buffer.from(run.replaceAll("%", ""), "hex").toString(),
+  );
   return [...new Set([secret, plain, secret.toLowerCase(), plain.toLowerCase()])];
 }

@@ -1,8 +1,10 @@
 /**
- * The arguments of a call as a person is shown them: all names, texts and lists cut where nobody would read on, and what was
- * left out counted.
+ * Prepares the arguments of a call for a person to see, redacted and cut.
  *
- * INVARIANT: what comes back is plain JSON of bounded size, whatever was sent. It is cut after redaction, so that no cut
+ * Names stand up to a maximum number. Texts and lists are cut where nobody would read on, and what was left out is
+ * counted.
+ *
+ * INVARIANT: what comes back is plain JSON of bounded size, whatever was sent. It is cut after redaction, so no cut
  * hides a secret from it.
  */
 
@@ -27,7 +29,10 @@ export interface ShownArguments {
   readonly isCut: boolean;
 }
 
-/** `args` without secrets, and no larger than a prompt shows. Each argument has its share, so that none crowds out the others. */
+/**
+ * `args` without secrets, and no larger than a prompt shows. Each argument has its share, so that none crowds out the
+ * others.
+ */
 export function shownArguments(redaction: CallRedaction, args: Readonly<Record<string, unknown>>): ShownArguments {
   const plain = recordedArguments(redaction, args, ({ byteLength }) => `(${byteLength} bytes that are no text)`);
   const entries = Object.entries(redaction.facts(plain));
@@ -38,7 +43,11 @@ export function shownArguments(redaction: CallRedaction, args: Readonly<Record<s
   };
   const shares = Math.min(entries.length, PROMPT_ARGUMENTS_MAX);
   const shown = entries.slice(0, PROMPT_ARGUMENTS_MAX).map(([name, value], index): [string, JsonValue] => {
-    const left = { values: PROMPT_VALUES_MAX / shares, characters: PROMPT_ARGUMENTS_CHARACTERS_MAX / shares, isCut: false };
+    const left = {
+      values: PROMPT_VALUES_MAX / shares,
+      characters: PROMPT_ARGUMENTS_CHARACTERS_MAX / shares,
+      isCut: false,
+    };
     const cutValue = cut(value ?? null, left, 1);
     names.isCut ||= left.isCut;
     return [`${cutText(name, names)}${isRepeated(entries, index) ? ` (${index})` : ""}`, cutValue];
@@ -64,7 +73,9 @@ function cut(value: JsonValue, left: Left, depth: number): JsonValue {
   if (typeof value === "string") return cutText(value, left);
   if (typeof value !== "object" || value === null) return value;
   if (depth >= PROMPT_DEPTH_MAX) return omitted(left, "(nested deeper than is shown)");
-  return isJsonObject(value) ? cutObject(value, left, depth + 1) : cutArray(value as readonly JsonValue[], left, depth + 1);
+  return isJsonObject(value)
+    ? cutObject(value, left, depth + 1)
+    : cutArray(value as readonly JsonValue[], left, depth + 1);
 }
 
 function cutText(text: string, left: Left): string {

@@ -1,8 +1,10 @@
 /**
- * Arguments of a call as evidence and people get them: bytes stand as the text that they are, because redaction finds secrets in
- * text, and nothing in its base64 form.
+ * Converts the arguments of a call to plain JSON for evidence and for people.
  *
- * INVARIANT: whatever comes back still goes through redaction as facts do, and holds no definite secret that an encoding hides from it.
+ * Bytes stand as the text that they are, because redaction finds secrets in text, and nothing in its base64 form.
+ *
+ * INVARIANT: whatever comes back still goes through redaction as facts do, and holds no definite secret that an
+ * encoding hides from it.
  */
 import { textOf } from "../../base/bytes.ts";
 import type { JsonObject, JsonValue } from "../../base/json.ts";
@@ -15,7 +17,10 @@ const ENCODED = /^[\w+/\s-]+={0,2}\s*$/;
 /** Stands for text that is a definite secret once it is decoded. */
 const ENCODED_MARKER = "[REDACTED:base64]";
 
-/** Arguments as plain JSON, at any depth. @param bytesToo how bytes that are no text stand; in base64, without their secrets, when absent */
+/**
+ * Arguments as plain JSON, at any depth. @param bytesToo how bytes that are no text stand; in base64, without their
+ * secrets, when absent
+ */
 export function recordedArguments(
   redaction: CallRedaction,
   args: Readonly<Record<string, unknown>>,
@@ -36,7 +41,9 @@ export function recordedArguments(
 
 /** Most values are short texts and numbers, and stay the very same objects. */
 function needsLook(value: unknown): boolean {
-  return typeof value === "string" ? value.length >= ENCODED_CHARACTERS_MIN : typeof value === "object" && value !== null;
+  return typeof value === "string"
+    ? value.length >= ENCODED_CHARACTERS_MIN
+    : typeof value === "object" && value !== null;
 }
 
 function hidesSecret(redaction: CallRedaction, text: string): boolean {

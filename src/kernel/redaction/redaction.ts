@@ -1,8 +1,8 @@
 /**
  * Redaction of one call: whatever leaves the kernel for its sake goes through here, and what was found is counted.
  *
- * Decides: nothing; the redactor does. INVARIANTS: values that hold no secret come back as the very same objects; member
- * names are redacted too, and none is lost; what was counted never names a secret.
+ * Decides: nothing; the redactor does. INVARIANTS: values that hold no secret come back as the very same objects;
+ * member names are redacted too, and none is lost; what was counted never names a secret.
  */
 import type { JsonObject, JsonValue } from "../../base/json.ts";
 import type { Shapes } from "../../base/shapes.ts";
@@ -10,11 +10,19 @@ import type { FoundSecrets } from "../../flow/labels.ts";
 import type { Denial } from "../../model/outcome/decision.ts";
 import type { ToolCall } from "../../model/tool/call.ts";
 import type { Excerpt, Window } from "../../model/tool/tool.ts";
-import type { ByteRedactionStream, Finding, FindingCounts, KnownSecret, Redactor, ValueJudge } from "../../redact/redact.ts";
+import type {
+  ByteRedactionStream,
+  Finding,
+  FindingCounts,
+  KnownSecret,
+  Redactor,
+  ValueJudge,
+} from "../../redact/redact.ts";
 import type { HiddenRange } from "../../text/hidden-range.ts";
 import { secretsInArguments } from "./argument-secrets.ts";
 import { CLEAN_NAMES_MAX, NAME_CHARACTERS_MAX, namesOf } from "./known-names.ts";
 import { REFUSAL_TEXT_CHARACTERS_MAX } from "./limits.ts";
+import { decodedRun, NUMBERED, NUMBERED_ROUNDS_MAX, NUMBERED_RUN } from "./numbered-runs.ts";
 
 /** The secrets that the kernel holds for a call and that must not leave with its result. */
 export function secretsOf(call: Pick<ToolCall, "sessionToken">): readonly KnownSecret[] {
@@ -44,7 +52,10 @@ export class CallRedaction {
   readonly #shapes: Shapes<readonly (ValueJudge | undefined)[]> | undefined;
   /** Most calls have no findings. */
   #rules: Map<string, number> | undefined;
-  /** The last longer text of the call in which nothing was: its path stands in its result, its accesses and its arguments. */
+  /**
+   * The last longer text of the call in which nothing was: its path stands in its result, its accesses and its
+   * arguments.
+   */
   #lastClean = "";
   #definite = 0;
   #probable = 0;
@@ -134,7 +145,9 @@ export class CallRedaction {
   /** Text of a refusal or failure: without secrets, and no longer than such texts are. */
   words(text: string): string {
     const clean = this.#withoutNumbered(this.text(text));
-    return clean.length <= REFUSAL_TEXT_CHARACTERS_MAX ? clean : `${clean.slice(0, REFUSAL_TEXT_CHARACTERS_MAX - 1).toWellFormed()}…`;
+    return clean.length <= REFUSAL_TEXT_CHARACTERS_MAX
+      ? clean
+      : `${clean.slice(0, REFUSAL_TEXT_CHARACTERS_MAX - 1).toWellFormed()}…`;
   }
 
   /** Bytes without their secrets: all of them, or the part of them that `window` names. */
@@ -184,8 +197,8 @@ export class CallRedaction {
   }
 
   /**
-   * The secrets in `bytes`; nothing leaves by that, so nothing is counted. Whoever asks leaves `bytes` as they are: asked about
-   * them again, it answers the same.
+   * The secrets in `bytes`; nothing leaves by that, so nothing is counted. Whoever asks leaves `bytes` as they are:
+   * asked about them again, it answers the same.
    */
   hidden(bytes: Uint8Array): readonly HiddenRange[] {
     if (this.#lookedAt?.bytes === bytes) return this.#lookedAt.ranges;
@@ -195,13 +208,18 @@ export class CallRedaction {
     return ranges;
   }
 
-  /** Whether a value that the caller has sent, judged by its name or alone, holds a definite secret. Nothing is counted. */
+  /**
+   * Whether a value that the caller has sent, judged by its name or alone, holds a definite secret. Nothing is counted.
+   */
   isSecret(value: unknown, judge?: ValueJudge): boolean {
-    if (typeof value === "string") return judge?.(value)?.kind === "definite" || hasDefinite(this.#redactor.find(value, this.#secrets));
+    if (typeof value === "string")
+      return judge?.(value)?.kind === "definite" || hasDefinite(this.#redactor.find(value, this.#secrets));
     if (value instanceof Uint8Array) return hasDefinite(this.#redactor.find(latin1(value), this.#secrets));
     if (Array.isArray(value)) return value.some((item) => this.isSecret(item, judge));
     if (typeof value !== "object" || value === null) return false;
-    return Object.entries(value).some(([name, member]) => this.isSecret(name) || this.isSecret(member, this.#judgeOf(value, name)));
+    return Object.entries(value).some(
+      ([name, member]) => this.isSecret(name) || this.isSecret(member, this.#judgeOf(value, name)),
+    );
   }
 
   /** The data of a result; a member that is an excerpt is redacted as what it is part of. */
@@ -217,7 +235,11 @@ export class CallRedaction {
   /** A refusal as it may be shown. */
   denial(denial: Denial): Denial {
     const { message, fix, violations, targetPath, command } = denial;
-    const listed = violations?.map((each) => ({ ...each, field: this.words(each.field), message: this.words(each.message) }));
+    const listed = violations?.map((each) => ({
+      ...each,
+      field: this.words(each.field),
+      message: this.words(each.message),
+    }));
     return {
       ...denial,
       message: this.words(message),
@@ -244,7 +266,8 @@ export class CallRedaction {
 
   /** `undefined` where a name has to be looked at, or where a value is judged by another one. */
   #judgesOf(object: object, names: readonly string[]): readonly (ValueJudge | undefined)[] | undefined {
-    if (!names.every((name) => this.#clean.has(name)) || names.includes("value") || names.includes("Value")) return undefined;
+    if (!names.every((name) => this.#clean.has(name)) || names.includes("value") || names.includes("Value"))
+      return undefined;
     return names.map((name) => this.#judgeOf(object, name));
   }
 
@@ -322,7 +345,12 @@ export class CallRedaction {
     const text = excerpt.kind === "text" ? excerpt.text : latin1(excerpt.bytes);
     const { text: shown, findings } = this.#redactor.redactWindow(text, start, end, this.#secrets);
     this.take(findings);
-    const result = findings.length === 0 ? member : excerpt.kind === "text" ? shown : Buffer.from(shown, "latin1").toString("base64");
+    const result =
+      findings.length === 0
+        ? member
+        : excerpt.kind === "text"
+          ? shown
+          : Buffer.from(shown, "latin1").toString("base64");
     measured.bytes += typeof result === "string" ? Buffer.byteLength(result) : 8;
     return result;
   }
@@ -342,16 +370,6 @@ function uniqueName(shown: string, taken: readonly (readonly [string, JsonValue]
 
 /** Characters of a longer text that one call remembers. */
 const LAST_CHARACTERS_MAX = 512;
-/** A byte that is written by its number, as addresses have it. */
-const NUMBERED = /%[0-9a-f]{2}/i;
-const NUMBERED_RUN = /(?:%[0-9a-f]{2})+/gi;
-/** Numbers of numbers that are looked through. */
-const NUMBERED_ROUNDS_MAX = 3;
-
-function decodedRun(run: string): string {
-  return Buffer.from(run.replaceAll("%", ""), "hex").toString("utf8");
-}
-
 /** The name of a pair: `{"name": "DB_PASSWORD", "value": …}`, `{"Key": …, "Value": …}`. */
 function nameBeside(object: object): string | undefined {
   for (const member of ["name", "key", "Name", "Key"]) {

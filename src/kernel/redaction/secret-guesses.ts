@@ -1,9 +1,9 @@
 /**
  * Edits are no oracle for hidden secrets: whoever tries texts until one matches is slowed down.
  *
- * Decides: how many changes of files with hidden text may come to nothing. What a change was tried with is not looked at,
- * and while the limit is reached every change of such a file is refused before it is worked out, so that neither the count
- * nor the refusal says whether a guess was right. INVARIANT: memory is bounded, whoever guesses.
+ * Decides: how many changes of files with hidden text may come to nothing. What a change was tried with is not looked
+ * at, and while the limit is reached every change of such a file is refused before it is worked out, so that neither
+ * the count nor the refusal says whether a guess was right. INVARIANT: memory is bounded, whoever guesses.
  */
 
 import { ToolFailure } from "../../model/outcome/failure.ts";
@@ -12,8 +12,8 @@ import type { FileAccess } from "../../model/place/files.ts";
 import type { HiddenRange } from "../../text/hidden-range.ts";
 
 /**
- * Changes of files with hidden text that may come to nothing within the window, for a principal in a workspace: an agent that
- * copied badly gets on, and who tries passwords gets through some ten thousand in a day.
+ * Changes of files with hidden text that may come to nothing within the window, for a principal in a workspace: an
+ * agent that copied badly gets on, and who tries passwords gets through some ten thousand in a day.
  */
 export const SECRET_GUESSES_MAX = 10;
 /** Milliseconds of that window. */
@@ -58,7 +58,9 @@ export class SecretGuesses {
 
   #current(name: string, nowMs: number): Window | undefined {
     const window = this.#windows.get(name);
-    return window !== undefined && nowMs >= window.startMs && nowMs - window.startMs < SECRET_GUESS_WINDOW_MS ? window : undefined;
+    return window !== undefined && nowMs >= window.startMs && nowMs - window.startMs < SECRET_GUESS_WINDOW_MS
+      ? window
+      : undefined;
   }
 }
 

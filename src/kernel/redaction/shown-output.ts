@@ -1,4 +1,8 @@
-/** What is shown of the output of a command: its kept ends, redacted as part of what was kept around them, so that no cut hides a secret. */
+/**
+ * Shows the kept ends of a command's output, redacted.
+ *
+ * They are redacted as part of what was kept around them, so no cut hides a secret.
+ */
 import { REDACTION_MARGIN_CHARACTERS } from "../../base/limits.ts";
 import type { ProgressListener } from "../../model/outcome/progress.ts";
 import type { ExecOutput } from "../../model/work/exec.ts";
@@ -27,7 +31,10 @@ export class ShownOutput {
 
   /** Both streams, redacted. */
   shown(redaction: CallRedaction): { readonly stdout: ExecOutput; readonly stderr: ExecOutput } {
-    return { stdout: shown(this.#stdout, this.#keptBytes, redaction), stderr: shown(this.#stderr, this.#keptBytes, redaction) };
+    return {
+      stdout: shown(this.#stdout, this.#keptBytes, redaction),
+      stderr: shown(this.#stderr, this.#keptBytes, redaction),
+    };
   }
 }
 
@@ -44,9 +51,15 @@ function shown(output: CapturedOutput, keptBytes: number, redaction: CallRedacti
     return { head: text(head, 0, keptBytes), tail: text(tail, start, tail.length), omittedBytes: left, totalBytes };
   }
   const whole = Buffer.concat([head, tail]);
-  if (whole.length <= 2 * keptBytes) return { head: text(whole, 0, whole.length), tail: "", omittedBytes: 0, totalBytes };
+  if (whole.length <= 2 * keptBytes)
+    return { head: text(whole, 0, whole.length), tail: "", omittedBytes: 0, totalBytes };
   const start = whole.length - keptBytes;
-  return { head: text(whole, 0, keptBytes), tail: text(whole, start, whole.length), omittedBytes: start - keptBytes, totalBytes };
+  return {
+    head: text(whole, 0, keptBytes),
+    tail: text(whole, start, whole.length),
+    omittedBytes: start - keptBytes,
+    totalBytes,
+  };
 }
 
 /** The beginning of the character at `index`, so that none is cut in two. */

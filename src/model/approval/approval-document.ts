@@ -1,8 +1,10 @@
 /**
- * The document of a request for approval, read back: who shows it to people reads it here, and shows nothing that does not fit.
+ * Reads back the document of a request for approval.
  *
- * INVARIANT: what comes back is what the reference names: its digest is made again, so that nobody is shown one request and decides
- * another.
+ * Whoever shows a request to people reads it here, and shows nothing that does not fit.
+ *
+ * INVARIANT: what comes back is what the reference names. Its digest is computed again, so nobody is shown one request
+ * and decides another.
  */
 import * as z from "zod";
 import { blake3Hex } from "../../base/hash.ts";

@@ -1,12 +1,22 @@
 /**
- * What a person is asked, and what they answer. Both are documents named by the BLAKE3-256 of their canonical JSON, so that what was
- * shown, what was decided and what was recorded are the same.
+ * Defines what a person is asked and what they answer.
+ *
+ * Both are documents named by the BLAKE3-256 of their canonical JSON, so what was shown, what was decided and what was
+ * recorded are the same.
  */
 import type { JsonObject } from "../../base/json.ts";
 import type { DataClass, TrustLevel } from "../outcome/label.ts";
 
 /** How an answer came in; part of evidence. */
-export const APPROVAL_CHANNELS = ["handler", "cli", "rpc", "file", "elicitation", "multi_round_trip", "console"] as const;
+export const APPROVAL_CHANNELS = [
+  "handler",
+  "cli",
+  "rpc",
+  "file",
+  "elicitation",
+  "multi_round_trip",
+  "console",
+] as const;
 /** One of them. */
 export type ApprovalChannel = (typeof APPROVAL_CHANNELS)[number];
 
@@ -42,8 +52,8 @@ export type ChangeDetail = {
 };
 
 /**
- * Facts of a request, redacted. What comes from the agent is only in `arguments`, `accesses`, `projectWords` and `changes`; whoever shows them escapes
- * them and says whose words they are.
+ * Facts of a request, redacted. What comes from the agent is only in `arguments`, `accesses`, `projectWords` and
+ * `changes`; whoever shows them escapes them and says whose words they are.
  */
 export type ApprovalDetails = {
   readonly kind: "execute" | "danger";
@@ -56,7 +66,10 @@ export type ApprovalDetails = {
   readonly workDir: string;
   /** What the principal has seen in the workspace so far. */
   readonly seen: { readonly trustLevel: TrustLevel; readonly dataClass: DataClass };
-  /** As evidence has them: `{kind, effect, path, zone}`, `{kind: "host", host, port}`, `{kind: "command", binary, line}` … */
+  /**
+   * As evidence has them: `{kind, effect, path, zone}`, `{kind: "host", host, port}`, `{kind: "command", binary, line}`
+   * …
+   */
   readonly accesses: readonly JsonObject[];
   readonly changes: readonly ChangeDetail[];
   /** What files of the project say about what is run: whoever can write them, wrote it. */
@@ -68,5 +81,11 @@ export type ApprovalDetails = {
   readonly argumentsCut?: true;
 };
 
-/** Where an approval applies. `once`: one execution; `session`: as long as the session; `until`: up to a time, in the session. */
-export type ApprovalScope = { readonly kind: "once" } | { readonly kind: "session" } | { readonly kind: "until"; readonly untilMs: number };
+/**
+ * Where an approval applies. `once`: one execution; `session`: as long as the session; `until`: up to a time, in the
+ * session.
+ */
+export type ApprovalScope =
+  | { readonly kind: "once" }
+  | { readonly kind: "session" }
+  | { readonly kind: "until"; readonly untilMs: number };

@@ -1,9 +1,11 @@
 /**
- * A request for approval as lines for a person: the kernel's own words, and beside them, always on lines of their own, the
- * agent's. Pure; terminals, dialogs and pages show the same lines.
+ * Renders a request for approval as lines for a person. Pure.
  *
- * Trusts: that the document is what the kernel wrote, for it is named by its digest. INVARIANTS: a line is the kernel's or the
- * agent's, never both; all text of the agent went through `foreign-text.ts`; nothing that the document says is left out.
+ * The kernel's own words and the agent's stand beside each other, always on lines of their own. Terminals, dialogs and
+ * pages show the same lines. The document is trusted to be what the kernel wrote, because it is named by its digest.
+ *
+ * INVARIANTS: A line is the kernel's or the agent's, never both. All text of the agent went through `foreign-text.ts`.
+ * Nothing that the document says is left out.
  */
 import type { JsonObject, JsonValue } from "../../base/json.ts";
 import { asciiLine, foldEmpty, hasLookAlikes, visibleLine, visibleLines } from "../../text/foreign-text.ts";
@@ -31,7 +33,15 @@ export function promptLines(request: ApprovalRequest & { readonly details: Appro
   ];
 }
 
-function callerLines({ userId, agentId, role, sessionId, workspace, workDir, seen }: ApprovalDetails): readonly PromptLine[] {
+function callerLines({
+  userId,
+  agentId,
+  role,
+  sessionId,
+  workspace,
+  workDir,
+  seen,
+}: ApprovalDetails): readonly PromptLine[] {
   return [
     fact(`user ${userId}, role ${role}, session ${sessionId}`),
     fact(`has seen: ${seen.trustLevel} content, ${seen.dataClass} data`),
@@ -73,7 +83,12 @@ function projectLines({ projectWords = [] }: ApprovalDetails): readonly PromptLi
   if (projectWords.length === 0) return [];
   return [
     heading("what files of the project say about it, as they are now"),
-    ...projectWords.flatMap(({ path, text }) => [fact("in the file"), ...named(path), fact("stands"), ...foreign(text)]),
+    ...projectWords.flatMap(({ path, text }) => [
+      fact("in the file"),
+      ...named(path),
+      fact("stands"),
+      ...foreign(text),
+    ]),
   ];
 }
 
@@ -83,7 +98,11 @@ function changesLines({ changes, unseen }: ApprovalDetails): readonly PromptLine
   return [heading("what would change"), ...changes.flatMap(changeLines), ...why];
 }
 
-const KINDS: Readonly<Record<ChangeDetail["kind"], string>> = { create: "new file", modify: "changed file", delete: "deleted file" };
+const KINDS: Readonly<Record<ChangeDetail["kind"], string>> = {
+  create: "new file",
+  modify: "changed file",
+  delete: "deleted file",
+};
 
 function changeLines(change: ChangeDetail): readonly PromptLine[] {
   const { bytesBefore, bytesAfter, diff, linesOmitted } = change;
@@ -91,7 +110,9 @@ function changeLines(change: ChangeDetail): readonly PromptLine[] {
   const title = [fact(`${KINDS[change.kind]}, ${sizes.join(" -> ")}`), ...named(change.path)];
   if (diff === undefined) return [...title, warning("its content is not shown: it is no text, or too large")];
   const shown = diff === "" ? [fact("its content stays as it is")] : diffLines(diff);
-  return linesOmitted === 0 ? [...title, ...shown] : [...title, ...shown, warning(`${linesOmitted} more lines are not shown`)];
+  return linesOmitted === 0
+    ? [...title, ...shown]
+    : [...title, ...shown, warning(`${linesOmitted} more lines are not shown`)];
 }
 
 /** The hunks of a diff; the sign is the kernel's, the rest of the line is whoever wrote the file's. */
@@ -100,7 +121,11 @@ function diffLines(diff: string): readonly PromptLine[] {
   const visible = lines.map((line) => line.slice(0, 1) + visibleLine(line.slice(1)));
   return [
     ...foldEmpty(visible, (line) => line === "+" || line === "-" || line === " ").map(
-      (text): PromptLine => ({ by: "agent", kind: text.startsWith("+") ? "added" : text.startsWith("-") ? "removed" : "text", text }),
+      (text): PromptLine => ({
+        by: "agent",
+        kind: text.startsWith("+") ? "added" : text.startsWith("-") ? "removed" : "text",
+        text,
+      }),
     ),
     ...lookAlikeWarning(diff),
   ];
@@ -115,7 +140,8 @@ function argumentLines(args: JsonObject): readonly PromptLine[] {
 /** Texts of several lines stand as such, everything else as JSON. */
 function argumentText(name: string, value: JsonValue | undefined): readonly string[] {
   const label = visibleLine(`${JSON.stringify(name)}:`);
-  if (typeof value === "string" && value.includes("\n")) return [label, ...visibleLines(value).map((line) => `  ${line}`)];
+  if (typeof value === "string" && value.includes("\n"))
+    return [label, ...visibleLines(value).map((line) => `  ${line}`)];
   const [first = "", ...rest] = (JSON.stringify(value, null, 2) ?? "null").split("\n").map(visibleLine);
   return [`${label} ${first}`, ...rest];
 }

@@ -1,9 +1,9 @@
 /**
  * Lines of a prompt as rows of a screen. Pure.
  *
- * INVARIANTS: no row is wider than the screen, so that no terminal breaks one by itself; every row of the agent's text begins with `│ `
- * or, where it goes on, `┆ `, and no row of the kernel's does; nothing but `ansi` adds a control character, and it adds
- * whole sequences around text that holds none.
+ * INVARIANTS: no row is wider than the screen, so that no terminal breaks one by itself; every row of the agent's text
+ * begins with `│ ` or, where it goes on, `┆ `, and no row of the kernel's does; nothing but `ansi` adds a control
+ * character, and it adds whole sequences around text that holds none.
  */
 import type { PromptLine } from "./prompt-lines.ts";
 
@@ -19,11 +19,15 @@ export interface PromptRow {
 }
 
 /** The rows of `lines` on a screen of `columns`. */
-export function promptRows(lines: readonly PromptLine[], columns: number = PROMPT_COLUMNS_DEFAULT): readonly PromptRow[] {
+export function promptRows(
+  lines: readonly PromptLine[],
+  columns: number = PROMPT_COLUMNS_DEFAULT,
+): readonly PromptRow[] {
   const width = Math.max(PROMPT_COLUMNS_MIN, columns);
   return lines.flatMap((line) => {
     const [first, next] = prefixes(line);
-    const pieces = line.by === "kernel" ? wrapped(line.text, width - first.length) : broken(line.text, width - first.length);
+    const pieces =
+      line.by === "kernel" ? wrapped(line.text, width - first.length) : broken(line.text, width - first.length);
     return pieces.map((text, index) => ({ line, text: (index === 0 ? first : next) + text }));
   });
 }

@@ -1,8 +1,8 @@
 /**
  * Port: wakes whoever waits for something that another process of the same state directory may change.
  *
- * A ring says only that something changed; what changed stands in the stores. INVARIANT: a listener hears every ring that comes after
- * `listen` has resolved, from any process; several rings may be heard as one.
+ * A ring says only that something changed; what changed stands in the stores. INVARIANT: a listener hears every ring
+ * that comes after `listen` has resolved, from any process; several rings may be heard as one.
  */
 
 /** What changes: decisions about approvals, and freezes of principals. */

@@ -1,6 +1,6 @@
 /**
- * The one table of what a request's fields may hold (APM2's invariants INV-0001 to INV-0034). The wire validator and the
- * schemas that tools show to models both read it, so that they cannot disagree.
+ * The one table of what a request's fields may hold (APM2's invariants INV-0001 to INV-0034). The wire validator and
+ * the schemas that tools show to models both read it, so that they cannot disagree.
  *
  * "Characters" are Unicode code points, sizes are bytes of UTF-8. Each entry names the invariant behind each of its
  * rules; the fields of `call` are this kernel's own and stand under no invariant of APM2.
@@ -222,10 +222,20 @@ function identifier(required: boolean, invariant: string): TextConstraint {
 }
 
 function text(required: boolean, max: number, rule: "max_length" | "max_size", invariant: string): TextConstraint {
-  return { kind: "text", required, max, unit: "bytes", rule, invariants: { required: invariant, [rule]: invariant, format: invariant } };
+  return {
+    kind: "text",
+    required,
+    max,
+    unit: "bytes",
+    rule,
+    invariants: { required: invariant, [rule]: invariant, format: invariant },
+  };
 }
 
-function path(required: boolean, ids: { readonly main: string; readonly nullByte: string; readonly traversal: string }): PathConstraint {
+function path(
+  required: boolean,
+  ids: { readonly main: string; readonly nullByte: string; readonly traversal: string },
+): PathConstraint {
   const invariants = {
     required: ids.main,
     max_length: ids.main,

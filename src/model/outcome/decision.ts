@@ -5,7 +5,17 @@
  */
 
 /** The stage that refused. */
-export type Layer = "validate" | "authenticate" | "gates" | "scope" | "workspace" | "policy" | "flow" | "approval" | "budget" | "call";
+export type Layer =
+  | "validate"
+  | "authenticate"
+  | "gates"
+  | "scope"
+  | "workspace"
+  | "policy"
+  | "flow"
+  | "approval"
+  | "budget"
+  | "call";
 
 /** What must happen before an allowed call runs. */
 export type Obligation = "ask" | "arm" | "stage";
@@ -22,7 +32,9 @@ export interface Denial {
   readonly layer: Layer;
   /** Lower-case reason such as `workspace_blocked_zone`. */
   readonly reason: string;
-  /** Id of the deciding rule: a policy's `@id`, `INV-0007`, `LEASE:<id>`, `RBAC:<tool>`, `DEFAULT_DENY` … (CTR-0026). */
+  /**
+   * Id of the deciding rule: a policy's `@id`, `INV-0007`, `LEASE:<id>`, `RBAC:<tool>`, `DEFAULT_DENY` … (CTR-0026).
+   */
   readonly ruleId: string;
   /** For people: what happened and what to do next (CTR-0028). */
   readonly message: string;

@@ -1,4 +1,8 @@
-/** What a tool does to the world: the coarsest fact that policy, durability and approval look at. */
+/**
+ * Defines the classes of effect that a tool has on the world.
+ *
+ * The effect class is the coarsest fact that policy, durability and approval look at.
+ */
 
 /** Effect classes, from harmless to far-reaching. */
 export const EFFECT_CLASSES = ["read", "write", "exec", "network", "system", "control"] as const;

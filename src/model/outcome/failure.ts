@@ -1,8 +1,8 @@
 /**
- * How code that runs inside a call (a tool, a handle) ends it early.
+ * Defines how code that runs inside a call, such as a tool or a handle, ends it early.
  *
- * `ToolFailure` becomes `ToolError`; `Refusal` becomes `ToolDenied`: a handle throws it when the machine shows
- * something that the checks before could not see, such as a symbolic link swapped in meanwhile. Both messages are
+ * `ToolFailure` becomes `ToolError`, and `Refusal` becomes `ToolDenied`. A handle throws a `Refusal` when the machine
+ * shows something that the checks before could not see, such as a symbolic link swapped in meanwhile. Both messages are
  * safe for the agent. Anything else that is thrown is a bug and answers `INTERNAL`.
  */
 import type { KernelError } from "../../base/errors.ts";
@@ -62,7 +62,12 @@ export class ToolFailure extends Error {
   readonly suggestion: string;
   readonly retryable: boolean;
   readonly retryAfterMs: number;
-  constructor(code: ToolFailureCode, message: string, suggestion: string, { retryAfterMs, cause }: FailureDetails = {}) {
+  constructor(
+    code: ToolFailureCode,
+    message: string,
+    suggestion: string,
+    { retryAfterMs, cause }: FailureDetails = {},
+  ) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = "ToolFailure";
     this.code = code;
@@ -85,7 +90,10 @@ export class Refusal extends Error {
   }
 }
 
-/** The failure of a store of sessions or locks, or of a workspace's own file, as the agent is told of it; `undefined` for any other error. */
+/**
+ * The failure of a store of sessions or locks, or of a workspace's own file, as the agent is told of it; `undefined`
+ * for any other error.
+ */
 export function storeFailure(error: KernelError): ToolFailure | undefined {
   if (error.code === "WORKSPACE_BUSY") {
     const suggestion =
@@ -93,7 +101,8 @@ export function storeFailure(error: KernelError): ToolFailure | undefined {
     return new ToolFailure("RESOURCE_BUSY", error.message, suggestion, { retryAfterMs: 1000, cause: error });
   }
   if (error.code === "STORE_UNAVAILABLE") {
-    const suggestion = "try again in a moment; tell the operator if it goes on: the state directory must be readable and writable";
+    const suggestion =
+      "try again in a moment; tell the operator if it goes on: the state directory must be readable and writable";
     return new ToolFailure(error.code, "the kernel's store cannot be used, so the call was refused", suggestion, {
       retryAfterMs: 1000,
       cause: error,
@@ -101,5 +110,7 @@ export function storeFailure(error: KernelError): ToolFailure | undefined {
   }
   if (error.code !== "STORE_CORRUPT") return undefined;
   const suggestion = "tell the operator; the kernel's log has the cause";
-  return new ToolFailure(error.code, "the kernel's store is damaged, so the call was refused", suggestion, { cause: error });
+  return new ToolFailure(error.code, "the kernel's store is damaged, so the call was refused", suggestion, {
+    cause: error,
+  });
 }

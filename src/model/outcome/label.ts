@@ -45,17 +45,24 @@ export function isAtLeast(one: DataClass, other: DataClass): boolean {
 
 /** The mark of what is made from both. */
 export function combineMarks(one: Mark, other: Mark): Mark {
-  return { trustLevel: lowerTrust(one.trustLevel, other.trustLevel), dataClass: higherClass(one.dataClass, other.dataClass) };
+  return {
+    trustLevel: lowerTrust(one.trustLevel, other.trustLevel),
+    dataClass: higherClass(one.dataClass, other.dataClass),
+  };
 }
 
 /** Whether combining `mark` with `other` changes nothing: it already stands for what `other` tells. */
 export function covers(mark: Mark, other: Mark): boolean {
-  return TRUST_RANK[mark.trustLevel] <= TRUST_RANK[other.trustLevel] && CLASS_RANK[mark.dataClass] >= CLASS_RANK[other.dataClass];
+  return (
+    TRUST_RANK[mark.trustLevel] <= TRUST_RANK[other.trustLevel] &&
+    CLASS_RANK[mark.dataClass] >= CLASS_RANK[other.dataClass]
+  );
 }
 
 /** The mark in data from outside; `undefined` when there is none. */
 export function markOf(value: unknown): Mark | undefined {
-  if (typeof value !== "object" || value === null || !("trustLevel" in value) || !("dataClass" in value)) return undefined;
+  if (typeof value !== "object" || value === null || !("trustLevel" in value) || !("dataClass" in value))
+    return undefined;
   const trustLevel = TRUST_LEVELS.find((level) => level === value.trustLevel);
   const dataClass = DATA_CLASSES.find((name) => name === value.dataClass);
   return trustLevel && dataClass && { trustLevel, dataClass };

@@ -1,7 +1,8 @@
 /**
- * What a running tool may report before its result: how far it is, and what a process it runs has written.
+ * Defines the reports that a running tool may make before its result.
  *
- * Reports are a courtesy: they are bounded, redacted and may be dropped, so nothing may depend on them.
+ * They say how far it is, and what a process that it runs has written. Reports are a courtesy: they are bounded,
+ * redacted and may be dropped, so nothing may depend on them.
  */
 
 /** One report of a running tool. */
@@ -17,5 +18,8 @@ export type ProgressReport =
     }
   | { readonly kind: "output"; readonly stream: "stdout" | "stderr"; readonly bytes: Uint8Array };
 
-/** Who wants the reports of a call. Called at once and never waited for; it keeps what it needs within bounds of its own. */
+/**
+ * Who wants the reports of a call. Called at once and never waited for; it keeps what it needs within bounds of its
+ * own.
+ */
 export type ProgressListener = (report: ProgressReport) => void;

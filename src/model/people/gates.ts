@@ -1,7 +1,8 @@
 /**
- * What the operator narrows besides policy: modes, skills, tool specs and tool policies. None of them can widen anything.
+ * Defines the operator's gates besides policy: modes, skills, tool specs and tool policies.
  *
- * These are parsed and checked; a name that is not here is not defined, and a session that has it may do nothing.
+ * A gate can only narrow what a session may do, never widen it. The gates held here are parsed and checked. A name that
+ * is not here is not defined, and a session that has it may do nothing.
  */
 import type { JsonObject } from "../../base/json.ts";
 
@@ -76,7 +77,12 @@ export interface OperatorGates {
 }
 
 /** The gates of an operator who wrote none. */
-export const NO_GATES: OperatorGates = { hash: "", rules: { ok: true, specs: new Map() }, modes: new Map(), skills: new Map() };
+export const NO_GATES: OperatorGates = {
+  hash: "",
+  rules: { ok: true, specs: new Map() },
+  modes: new Map(),
+  skills: new Map(),
+};
 
 /** The name of the mode that narrows nothing. */
 export const DEFAULT_MODE = "default";

@@ -27,7 +27,9 @@ export type LeaseDimension = (typeof LEASE_DIMENSIONS)[number];
 /** What a lease admits. */
 export type LeaseScope = { readonly [D in LeaseDimension]: Restriction };
 
-/** Spending limits of a lease; an absent member is unlimited. Bytes, milliseconds, calls, tokens, micro-units of cost. */
+/**
+ * Spending limits of a lease; an absent member is unlimited. Bytes, milliseconds, calls, tokens, micro-units of cost.
+ */
 export interface LeaseBudget {
   readonly calls?: number;
   readonly durationMs?: number;

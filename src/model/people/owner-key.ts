@@ -6,7 +6,10 @@ export type Owner = Pick<Session, "userId" | "agentId" | "serviceRoot">;
 
 const keys = new WeakMap<Owner, string>();
 
-/** Names the owner; made once for each object, because that of a session comes again with every call. Nobody changes the object afterwards. */
+/**
+ * Names the owner; made once for each object, because that of a session comes again with every call. Nobody changes the
+ * object afterwards.
+ */
 export function ownerKey(owner: Owner): string {
   let key = keys.get(owner);
   if (key === undefined) {

@@ -7,7 +7,10 @@ export type PresetName = (typeof PRESET_NAMES)[number];
 /** The preset of a workspace whose operator chose none. */
 export const DEFAULT_PRESET: PresetName = "dev";
 
-/** By preset: those that allow at least as much. What one asks and another stages cannot be compared, and so is not listed. */
+/**
+ * By preset: those that allow at least as much. What one asks and another stages cannot be compared, and so is not
+ * listed.
+ */
 const WIDER: Readonly<Record<PresetName, readonly PresetName[]>> = {
   reader: PRESET_NAMES,
   autonomous: ["autonomous", "dev", "open"],

@@ -1,6 +1,7 @@
 /**
- * What a call will touch, as data. A tool's `analyse` names every access; scope, policy, prompts and evidence see only
- * that list.
+ * Describes as data each access that a call will make.
+ *
+ * A tool's `analyse` names every access. Scope, policy, prompts and evidence see only that list.
  */
 
 import type { EffectClass } from "../outcome/effect.ts";
@@ -40,7 +41,9 @@ export interface GitRefResource {
 export interface Access {
   readonly resource: Resource;
   readonly effect: EffectClass;
-  /** The action that policy is asked about, where the tool has several, such as `git:push`; the tool's name when absent. */
+  /**
+   * The action that policy is asked about, where the tool has several, such as `git:push`; the tool's name when absent.
+   */
   readonly action?: string;
   /** The whole text for the shell that a command is part of: only this very text may be given to one. */
   readonly shellText?: string;

@@ -1,8 +1,9 @@
 /**
  * A command as what a call touches: which program runs, with what arguments, fed by what, started through what.
  *
- * It is the parsed form that leases, policy, prompts and evidence see, never the text that an agent wrote. INVARIANT: what
- * was not understood has a danger to its name; `UNKNOWN_BINARY` stands for a program that is only known at run time.
+ * It is the parsed form that leases, policy, prompts and evidence see, never the text that an agent wrote. INVARIANT:
+ * what was not understood has a danger to its name; `UNKNOWN_BINARY` stands for a program that is only known at run
+ * time.
  */
 
 /** Why a command may do more than its parsed form says. */
@@ -71,7 +72,9 @@ export interface CommandResource {
   /** Names of the programs that start it, the outermost first: `sudo`, `xargs`, `sh`. */
   readonly via: readonly string[];
   readonly dangers: readonly CommandDanger[];
-  /** Which part of the command each danger comes from, in the kernel's own words; absent where there is nothing to say. */
+  /**
+   * Which part of the command each danger comes from, in the kernel's own words; absent where there is nothing to say.
+   */
   readonly reasons?: readonly string[];
   /** Each character once that stands in the whole text and means something to a shell, quoted or not. */
   readonly characters: readonly string[];
@@ -85,7 +88,18 @@ export function commandOf(argv: readonly [string, ...string[]], beside: Beside =
   const [program, ...rest] = argv;
   const binary = plainBinary(program);
   const line = [binary, ...rest].map(quoted).join(" ");
-  return { kind: "command", binary, line, arguments: rest, dynamic: false, inputFrom: [], via: [], dangers: [], characters: [], ...beside };
+  return {
+    kind: "command",
+    binary,
+    line,
+    arguments: rest,
+    dynamic: false,
+    inputFrom: [],
+    via: [],
+    dangers: [],
+    characters: [],
+    ...beside,
+  };
 }
 
 /** Directories of the system, whose programs are read only in a sandbox: a path there is as good as the name. */
@@ -119,7 +133,8 @@ export function quoted(word: string): string {
 }
 
 /**
- * The options of `args`, each by its name: `-rf` as `rf`, `r` and `f`, `--force=yes` as `force`. What follows `--` is none.
+ * The options of `args`, each by its name: `-rf` as `rf`, `r` and `f`, `--force=yes` as `force`. What follows `--` is
+ * none.
  */
 export function optionNames(args: readonly string[]): readonly string[] {
   const names = new Set<string>();
@@ -134,8 +149,8 @@ export function optionNames(args: readonly string[]): readonly string[] {
 }
 
 /**
- * The first argument, if it is no option: what `npm`, `git` and their like are told to do. Empty where an option stands before it, whose
- * value it could be.
+ * The first argument, if it is no option: what `npm`, `git` and their like are told to do. Empty where an option stands
+ * before it, whose value it could be.
  */
 export function subcommandOf(args: readonly string[]): string {
   const [first = ""] = args;

@@ -14,7 +14,10 @@ export interface FileContent {
   readonly sizeBytes: number;
 }
 
-/** A file, or a part of it, piece by piece: all pieces come from the file that was opened, whatever its name stands for later. */
+/**
+ * A file, or a part of it, piece by piece: all pieces come from the file that was opened, whatever its name stands for
+ * later.
+ */
 export interface FileStream {
   /** First byte that is read. */
   readonly offset: number;
@@ -22,7 +25,9 @@ export interface FileStream {
   readonly length: number;
   /** Size of the whole file in bytes. */
   readonly sizeBytes: number;
-  /** Reads once. The file stays open until all was read, or until an iterator's `return`, even of one that never began. */
+  /**
+   * Reads once. The file stays open until all was read, or until an iterator's `return`, even of one that never began.
+   */
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
@@ -33,7 +38,10 @@ export interface ReadOptions {
   readonly bytesMax: number;
   /** Bytes that are read besides before and after that, where the file has them. */
   readonly margin?: number;
-  /** A result that is there at once may be lent: whoever reads makes of it what is wanted before anything else runs, and keeps none of the bytes. */
+  /**
+   * A result that is there at once may be lent: whoever reads makes of it what is wanted before anything else runs, and
+   * keeps none of the bytes.
+   */
   readonly lent?: true;
 }
 
@@ -89,5 +97,9 @@ export interface FileAccess {
    * Replaces an existing file by what `transform` makes of it, under the file's cross-process lock: nobody else's
    * change is lost, and nothing changes when `transform` throws.
    */
-  readonly transform: (path: string, bytesMax: number, transform: (original: Uint8Array) => Uint8Array) => Promise<WriteReceipt>;
+  readonly transform: (
+    path: string,
+    bytesMax: number,
+    transform: (original: Uint8Array) => Uint8Array,
+  ) => Promise<WriteReceipt>;
 }

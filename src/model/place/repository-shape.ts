@@ -1,9 +1,15 @@
 /**
- * The shape of a git repository: the names by which git takes any directory for one, and then runs the programs that its `config` names.
+ * Recognises the file names that turn a directory into a git repository.
  *
- * Git wants `HEAD`, and beside it `objects` and `refs`, or a `commondir` that leads to them. Pure; whoever asks knows what lies in the directory.
- * Two of the stores alone are kept from coming together, too: commands are shown no such directory, and each costs the next one a mount.
- * INVARIANT: no directory takes the shape, and none that has it changes how git works there, but through a name that `shapesRepository` knows.
+ * Git takes any directory of that shape for a repository, and then runs the programs that its `config` names. The shape
+ * is `HEAD` together with `objects` and `refs`, or with a `commondir` that leads to them. The functions are pure: the
+ * caller knows what lies in the directory.
+ *
+ * Two of the stores are kept from coming together even without a `HEAD`, because commands are never shown such a
+ * directory, and each one costs the next command a mount.
+ *
+ * INVARIANT: no directory takes the shape, and none that has it changes how git works there, except through a name that
+ * `shapesRepository` knows.
  */
 import { foldCase } from "../../names/glob.ts";
 
@@ -13,10 +19,19 @@ export const REPOSITORY_HEAD = "HEAD";
 /** Names that complete the shape beside a `HEAD`. */
 const STORES: ReadonlySet<string> = new Set(["objects", "refs", "commondir"]);
 /** Names that say, in a repository, what git does and runs. */
-const SETTINGS: ReadonlySet<string> = new Set(["config", "config.worktree", "hooks", "info", "gitdir", "modules", "worktrees"]);
+const SETTINGS: ReadonlySet<string> = new Set([
+  "config",
+  "config.worktree",
+  "hooks",
+  "info",
+  "gitdir",
+  "modules",
+  "worktrees",
+]);
 
 /**
- * Whether making or changing `name` in a directory completes the shape of a repository there, or changes how git works in one.
+ * Whether making or changing `name` in a directory completes the shape of a repository there, or changes how git works
+ * in one.
  * @param has whether the directory has something under a name, as the file system compares names
  */
 export function shapesRepository(name: string, has: (name: string) => boolean): boolean {
@@ -34,5 +49,7 @@ export function shapesRepository(name: string, has: (name: string) => boolean): 
  */
 export function pathShapesRepository(path: string, has: (path: string) => boolean): boolean {
   const names = path.split("/");
-  return names.some((name, depth) => shapesRepository(name, (other) => has([...names.slice(0, depth), other].join("/"))));
+  return names.some((name, depth) =>
+    shapesRepository(name, (other) => has([...names.slice(0, depth), other].join("/"))),
+  );
 }

@@ -21,7 +21,9 @@ export function belowAlias(path: string): string | undefined {
 /** Whether shared zones take part in searches without being named. */
 export type IsolationLevel = "STRICT" | "SHARED";
 
-/** Directories and zones of a workspace. Both roots are absolute real paths; the service root lies in the project root. */
+/**
+ * Directories and zones of a workspace. Both roots are absolute real paths; the service root lies in the project root.
+ */
 export interface Workspace {
   readonly serviceRoot: string;
   readonly projectRoot: string;
@@ -42,7 +44,10 @@ export function resolveWorkspacePath(workspace: Workspace, requested: string): V
   const real = below(workspace.serviceRoot, requested);
   if (real !== undefined) return allow({ root: "service", path: real });
   const inProject = below(workspace.projectRoot, requested);
-  if (inProject !== undefined && workspace.sharedPaths.some((shared) => below(`/${shared}`, `/${inProject}`) !== undefined)) {
+  if (
+    inProject !== undefined &&
+    workspace.sharedPaths.some((shared) => below(`/${shared}`, `/${inProject}`) !== undefined)
+  ) {
     return allow({ root: "project", path: inProject });
   }
   // Last, so that a project that really lies at the alias keeps its own paths.
@@ -53,13 +58,16 @@ export function resolveWorkspacePath(workspace: Workspace, requested: string): V
 
 const [NULL, DOT, SLASH, BACKSLASH] = [0x00, 0x2e, 0x2f, 0x5c];
 
-/** Whether `path` is relative and has nothing to be refused or left out: in one pass, for what nearly every call names. */
+/**
+ * Whether `path` is relative and has nothing to be refused or left out: in one pass, for what nearly every call names.
+ */
 function isPlain(path: string): boolean {
   let begins = true;
   for (let i = 0; i < path.length; i += 1) {
     const unit = path.charCodeAt(i);
     if (unit === NULL || unit === BACKSLASH) return false;
-    if (begins && (unit === DOT || unit === SLASH)) return false; // `.`, `..`, the root or nothing; or merely a dot file
+    // `.`, `..`, the root or nothing; or merely a dot file
+    if (begins && (unit === DOT || unit === SLASH)) return false;
     begins = unit === SLASH;
   }
   return !begins;

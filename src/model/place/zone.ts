@@ -13,18 +13,28 @@
 
 import { PathLists } from "../../names/path-lists.ts";
 import type { WorkspacePath } from "./access.ts";
-import { OBEYED_BUT_PLAIN_PATTERNS, OBEYED_EXACTLY, OBEYED_PATTERNS, PLAIN_DOCUMENTS } from "./obeyed-files/obeyed-files.ts";
+import {
+  OBEYED_BUT_PLAIN_PATTERNS,
+  OBEYED_EXACTLY,
+  OBEYED_PATTERNS,
+  PLAIN_DOCUMENTS,
+} from "./obeyed-files/obeyed-files.ts";
 
-/** `own`: read and write. `protected`: writing asks. `shared`: read only. `managed`, `secret`: refused by file tools. */
+/**
+ * `own`: read and write. `protected`: writing asks. `shared`: read only. `managed`, `secret`: refused by file tools.
+ */
 export type Zone = "own" | "protected" | "shared" | "managed" | "secret";
 
 /**
- * What holds for writing beside the zone: `installation` and `read_only` refuse it, `protected` asks. The first because the file belongs to the Handrail
- * that is running, the others by a workspace's own, untrusted rules.
+ * What holds for writing beside the zone: `installation` and `read_only` refuse it, `protected` asks. The first because
+ * the file belongs to the Handrail that is running, the others by a workspace's own, untrusted rules.
  */
 export type Restriction = "installation" | "read_only" | "protected";
 
-/** Patterns of a workspace, as configuration and the built-in rules give them. A pattern without `/` matches at any depth. */
+/**
+ * Patterns of a workspace, as configuration and the built-in rules give them. A pattern without `/` matches at any
+ * depth.
+ */
 export interface ZoneRules {
   readonly secret: readonly string[];
   /** Names that `secret` takes in and that hold no secret. */
@@ -33,7 +43,10 @@ export interface ZoneRules {
   readonly ownSecret: readonly string[];
   /** Paths from the project root, taken literally, that are secret with all below: directories of Handrail itself. */
   readonly hidden: readonly string[];
-  /** The same for the installation of the Handrail that is running, which is read only; `""` where the project lies in it. */
+  /**
+   * The same for the installation of the Handrail that is running, which is read only; `""` where the project lies in
+   * it.
+   */
   readonly installation: readonly string[];
   readonly managed: readonly string[];
   /** Directories relative to the project root. */
@@ -47,7 +60,9 @@ export interface ZoneRules {
   readonly plain: readonly string[];
   /** Paths that are read only in this workspace, by the operator's rule or one that the operator trusts. */
   readonly readOnly: readonly string[];
-  /** Paths that the workspace itself wants not to be written, without the operator's trust: no zone follows from them. */
+  /**
+   * Paths that the workspace itself wants not to be written, without the operator's trust: no zone follows from them.
+   */
   readonly restrictedReadOnly: readonly string[];
   /** The same for writing that should ask. */
   readonly restrictedProtected: readonly string[];
@@ -146,7 +161,8 @@ export function compileZones(rules: ZoneRules, servicePrefix: string): ZoneMap {
       last = insideOf(root, slash === -1 ? "" : path.slice(0, slash));
     }
     const name = slash === -1 ? path : path.slice(slash + 1);
-    const named = last.pairedWith === undefined ? lists.named(name) : lists.named(name) | lists.paired(last.pairedWith, name);
+    const named =
+      last.pairedWith === undefined ? lists.named(name) : lists.named(name) | lists.paired(last.pairedWith, name);
     return last.byPath ? named | lists.naming(path) | lists.namingInProject(fromProject(root, path)) : named;
   };
   return {
@@ -158,7 +174,9 @@ export function compileZones(rules: ZoneRules, servicePrefix: string): ZoneMap {
       if ((own & SECRET) !== 0 && (own & TEMPLATE) === 0) return "secret";
       if ((any & MANAGED) !== 0) return "managed";
       if (target.root === "project" || (any & (SHARED | READ_ONLY | SETTINGS)) !== 0) return "shared";
-      return (any & PROTECTED) !== 0 || (any & (PROTECTED_BUT_PLAIN | PLAIN)) === PROTECTED_BUT_PLAIN ? "protected" : "own";
+      return (any & PROTECTED) !== 0 || (any & (PROTECTED_BUT_PLAIN | PLAIN)) === PROTECTED_BUT_PLAIN
+        ? "protected"
+        : "own";
     },
     restriction(target) {
       const any = ownLists(target) | last.lists;
@@ -179,7 +197,8 @@ export function requireZonePatterns(files: {
   readonly read_only: readonly string[];
   readonly protected: readonly string[];
 }): void {
-  for (const patterns of [files.secret, files.read_only, files.protected]) new DeepLists(true).add(OWN_SECRET, patterns);
+  for (const patterns of [files.secret, files.read_only, files.protected])
+    new DeepLists(true).add(OWN_SECRET, patterns);
 }
 
 /** What of the rules a path is on, by its names and by its whole from its own root or from the project's. */
@@ -226,7 +245,8 @@ function compileLists(rules: ZoneRules): ZoneLists {
   const shared = new PathLists({ ignoreCase: false, below: true });
   shared.add(SHARED, rules.shared);
   const named = (name: string) => folded.names.naming(name) | exact.names.naming(name);
-  const paired = (parent: string, name: string) => folded.pairs.naming(`${parent}/${name}`) | exact.pairs.naming(`${parent}/${name}`);
+  const paired = (parent: string, name: string) =>
+    folded.pairs.naming(`${parent}/${name}`) | exact.pairs.naming(`${parent}/${name}`);
   const mayPairWith = (parent: string) => folded.pairs.mayNameIn(parent) || exact.pairs.mayNameIn(parent);
   return {
     named,
@@ -246,7 +266,10 @@ function compileLists(rules: ZoneRules): ZoneLists {
     namingInProject: (place) => hidden.naming(place) | shared.naming(place),
     coveringInProject: (place) => hidden.covering(place) | shared.covering(place),
     mayNameIn: (directory, place) =>
-      folded.paths.mayNameIn(directory) || exact.paths.mayNameIn(directory) || hidden.mayNameIn(place) || shared.mayNameIn(place),
+      folded.paths.mayNameIn(directory) ||
+      exact.paths.mayNameIn(directory) ||
+      hidden.mayNameIn(place) ||
+      shared.mayNameIn(place),
     isAbove: (path, place) =>
       mayPairWith(path.slice(path.lastIndexOf("/") + 1)) ||
       folded.paths.isAbove(path) ||
@@ -284,7 +307,9 @@ class DeepLists {
     );
     this.paths.add(
       list,
-      trimmed.filter((pattern) => pattern.includes("/") && !PAIR.test(pattern)).map((pattern) => pattern.replace(/^\/+/, "")),
+      trimmed
+        .filter((pattern) => pattern.includes("/") && !PAIR.test(pattern))
+        .map((pattern) => pattern.replace(/^\/+/, "")),
     );
   }
 }

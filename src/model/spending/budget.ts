@@ -1,7 +1,10 @@
 /**
- * What calls spend: calls, time, bytes, tokens, money. Amounts are whole numbers that a double holds exactly.
+ * Defines budgets and their arithmetic: calls, time, bytes, tokens and money.
  *
- * INVARIANT: sums never leave that range; what would be more stays at its end, so that nothing ever becomes cheaper by overflowing.
+ * Amounts are whole numbers that a double holds exactly.
+ *
+ * INVARIANT: sums never leave that range. A larger sum stays at the end of the range, so that nothing ever becomes
+ * cheaper by overflowing.
  */
 import type { EffectClass } from "../outcome/effect.ts";
 import type { LeaseBudget } from "../people/lease.ts";
@@ -59,7 +62,13 @@ const UNITS: { readonly [Effect in EffectClass]: BudgetMember } = {
   control: "calls",
 };
 
-/** The unit in which a call of the tool answers what it spent (`budget_consumed`): the tool's own, or that of its effect class. */
-export function budgetUnit(capability: { readonly effect: EffectClass; readonly budgetUnit?: BudgetMember }): BudgetMember {
+/**
+ * The unit in which a call of the tool answers what it spent (`budget_consumed`): the tool's own, or that of its effect
+ * class.
+ */
+export function budgetUnit(capability: {
+  readonly effect: EffectClass;
+  readonly budgetUnit?: BudgetMember;
+}): BudgetMember {
   return capability.budgetUnit ?? UNITS[capability.effect];
 }

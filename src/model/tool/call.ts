@@ -11,7 +11,15 @@ export interface ToolArguments {
 }
 
 /** The oneof field of the request that carried the call. */
-export type WireVariant = "file_read" | "file_write" | "file_edit" | "shell_exec" | "git_op" | "inference" | "artifact_publish" | "call";
+export type WireVariant =
+  | "file_read"
+  | "file_write"
+  | "file_edit"
+  | "shell_exec"
+  | "git_op"
+  | "inference"
+  | "artifact_publish"
+  | "call";
 
 /** A decoded call whose envelope is valid. Its arguments have not met the tool's schema yet. */
 export interface ToolCall {

@@ -1,4 +1,4 @@
-/** What a tool declares about itself, in meao's shape with the additions of the tool kernel. */
+/** Defines a tool's declaration of itself, in meao's shape with the additions of the tool kernel. */
 
 import type { EffectClass } from "../outcome/effect.ts";
 import type { DataClass, TrustLevel } from "../outcome/label.ts";
@@ -26,7 +26,10 @@ export interface ToolCapability {
   readonly execution?: {
     readonly sandbox: "none" | "process" | "container";
     readonly networkDefault?: "none" | "proxy";
-    /** Managed directories, by name, that commands of this tool may write: what is installed belongs to whoever installs. */
+    /**
+     * Managed directories, by name, that commands of this tool may write: what is installed belongs to whoever
+     * installs.
+     */
     readonly manages?: readonly ["node_modules"];
   };
   readonly network?: {

@@ -35,7 +35,9 @@ export type ToolResultError = {
   readonly layer?: string;
   readonly rule_id?: string;
   readonly fix?: string | undefined;
-  readonly violations?: readonly { readonly field: string; readonly rule: string; readonly message: string }[] | undefined;
+  readonly violations?:
+    | readonly { readonly field: string; readonly rule: string; readonly message: string }[]
+    | undefined;
   readonly approval_ref?: string | undefined;
 };
 

@@ -1,6 +1,8 @@
 /**
- * What a tool is: a name, a schema, a capability, a pure analysis of what a call will touch, and the code that does it
- * with the handles of its context. Tools have no ambient authority.
+ * Defines the tool interface: a name, a schema, a capability, a pure analysis and the code.
+ *
+ * The analysis says what a call will touch. The code does the work with the handles of its context, and tools have no
+ * ambient authority.
  */
 import type { ZodType } from "zod";
 import type { JsonObject } from "../../base/json.ts";
@@ -56,13 +58,21 @@ export interface ToolContext {
   readonly toolchain: ToolchainView;
   /** The same as analysis saw. */
   readonly repository: RepositoryView;
-  /** The secrets in `bytes`, sorted: for a tool that shows or matches parts of something. Results are redacted in any case. */
+  /**
+   * The secrets in `bytes`, sorted: for a tool that shows or matches parts of something. Results are redacted in any
+   * case.
+   */
   readonly hidden: (bytes: Uint8Array) => readonly HiddenRange[];
   readonly audit: ToolAudit;
-  /** Tells whoever waits how far the tool is. A courtesy: bounded, redacted, dropped when nobody asks or it is too much. */
+  /**
+   * Tells whoever waits how far the tool is. A courtesy: bounded, redacted, dropped when nobody asks or it is too much.
+   */
   readonly progress: ProgressListener;
   readonly signal: AbortSignal;
-  /** `bytes`: the caller takes raw bytes (APM2's `FileRead`); `result`: a structured result; `stream`: content beside it. */
+  /**
+   * `bytes`: the caller takes raw bytes (APM2's `FileRead`); `result`: a structured result; `stream`: content beside
+   * it.
+   */
   readonly reply: ReplyForm;
 }
 
@@ -101,7 +111,12 @@ export type ToolOutput =
     }
   | { readonly kind: "bytes"; readonly bytes: Uint8Array; readonly window?: Window; readonly consumed?: Consumed }
   /** More bytes than an answer carries; they are stored, and the answer names them. */
-  | { readonly kind: "stream"; readonly chunks: AsyncIterable<Uint8Array>; readonly window?: Window; readonly consumed?: Consumed };
+  | {
+      readonly kind: "stream";
+      readonly chunks: AsyncIterable<Uint8Array>;
+      readonly window?: Window;
+      readonly consumed?: Consumed;
+    };
 
 /** What a call has spent that the kernel cannot measure; it counts calls, time and bytes by itself. */
 export interface Consumed {
@@ -110,14 +125,21 @@ export interface Consumed {
   readonly costMicros?: number;
 }
 
-/** The part of what a tool has read that it wants to return: the rest is there so that no cut hides a secret from redaction. */
+/**
+ * The part of what a tool has read that it wants to return: the rest is there so that no cut hides a secret from
+ * redaction.
+ */
 export interface Window {
   readonly start: number;
   readonly end: number;
 }
 
-/** What a member of a result is cut out of: the text from `start` up to `end`, or such bytes, which stand as base64 in the result. */
-export type Excerpt = Window & ({ readonly kind: "text"; readonly text: string } | { readonly kind: "base64"; readonly bytes: Uint8Array });
+/**
+ * What a member of a result is cut out of: the text from `start` up to `end`, or such bytes, which stand as base64 in
+ * the result.
+ */
+export type Excerpt = Window &
+  ({ readonly kind: "text"; readonly text: string } | { readonly kind: "base64"; readonly bytes: Uint8Array });
 
 /** What a file of the project says about what is run: a script, the recipe of a goal. */
 export type ProjectWords = {
@@ -134,20 +156,29 @@ export interface Tool<Arguments = unknown> {
   /** JSON Schema (2020-12) of `data` on success. */
   readonly outputSchema?: JsonObject;
   readonly capability: ToolCapability;
-  /** Its actions by their names, such as `git:push`, where policy is asked about each by itself; every access names one of them. */
+  /**
+   * Its actions by their names, such as `git:push`, where policy is asked about each by itself; every access names one
+   * of them.
+   */
   readonly actions?: Readonly<Record<string, EffectClass>>;
-  /** Loads what `analyse` needs, for a tool that would make every start slower. Done before each analysis; cheap from the second time on. */
+  /**
+   * Loads what `analyse` needs, for a tool that would make every start slower. Done before each analysis; cheap from
+   * the second time on.
+   */
   readonly prepare?: () => Promise<void>;
   /**
-   * Pure: every resource the call will touch, and how. `toolchain` is what the workspace is built with, `repository` what it is kept in; a tool that
-   * does not ask costs nothing.
+   * Pure: every resource the call will touch, and how. `toolchain` is what the workspace is built with, `repository`
+   * what it is kept in; a tool that does not ask costs nothing.
    */
   analyse(args: Arguments, toolchain?: ToolchainView, repository?: RepositoryView): readonly Access[];
-  /** Pure: the most that the call can spend, as far as that is known. A tool that spends tokens or cost says so here, or they are not reserved. */
+  /**
+   * Pure: the most that the call can spend, as far as that is known. A tool that spends tokens or cost says so here, or
+   * they are not reserved.
+   */
   spends?(args: Arguments): LeaseBudget;
   /**
-   * What a call would change as things are now, for people who are asked about it. Throws `ToolFailure` when the call would
-   * fail. Changes nothing; a tool without it is described by its arguments alone.
+   * What a call would change as things are now, for people who are asked about it. Throws `ToolFailure` when the call
+   * would fail. Changes nothing; a tool without it is described by its arguments alone.
    */
   preview?(args: Arguments, context: PreviewContext): Promise<readonly FilePreview[]>;
   /** Pure: what the project's own files say about what the call will run, for people who are asked about it. */

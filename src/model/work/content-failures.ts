@@ -1,11 +1,16 @@
-/** What agents are told when content cannot be stored or handed out. None of it says who else stored what. */
+/**
+ * Builds the failures that tell an agent why content cannot be stored or handed out.
+ *
+ * None of them says who else stored what.
+ */
 import { CONTENT_BYTES_MAX } from "../../base/limits.ts";
 import { FailureWithoutEffect, ToolFailure } from "../outcome/failure.ts";
 import { type ContentName, contentResourceId } from "./content.ts";
 
 /** What does not exist, and what the caller may not read. */
 export function contentNotFound(name: ContentName): ToolFailure {
-  const what = name.kind === "artifact" ? `no artifact \`${shown(name.id)}\`` : `no content \`${contentResourceId(name)}\``;
+  const what =
+    name.kind === "artifact" ? `no artifact \`${shown(name.id)}\`` : `no content \`${contentResourceId(name)}\``;
   const how =
     name.kind === "artifact"
       ? "check its id; it must be published in this workspace"
@@ -52,7 +57,9 @@ export function contentStoreFull(cause?: unknown): ToolFailure {
 
 /** Too many uploads and large results at once. */
 export function contentBusy(): ToolFailure {
-  return new ToolFailure("RESOURCE_BUSY", "too much content is being stored at once", "try again in a moment", { retryAfterMs: 1000 });
+  return new ToolFailure("RESOURCE_BUSY", "too much content is being stored at once", "try again in a moment", {
+    retryAfterMs: 1000,
+  });
 }
 
 /** Nobody waits for the content any more. */

@@ -1,10 +1,10 @@
 /**
  * Stored content and artifacts, and the handle through which tools reach them.
  *
- * Content is named by the BLAKE3-256 of its bytes (64 hexadecimal digits) and never changes. It belongs to whoever stored
- * it: a user in a workspace. An artifact is a name for content that a workspace gave once and for all; every session of
- * that workspace may read it, as far as policy and lease go. INVARIANT: what a caller may not read is answered exactly as
- * what does not exist.
+ * Content is named by the BLAKE3-256 of its bytes (64 hexadecimal digits) and never changes. It belongs to whoever
+ * stored it: a user in a workspace. An artifact is a name for content that a workspace gave once and for all; every
+ * session of that workspace may read it, as far as policy and lease go. INVARIANT: what a caller may not read is
+ * answered exactly as what does not exist.
  */
 import type { Label } from "../outcome/label.ts";
 
@@ -15,7 +15,9 @@ export const CONTENT_ID_PREFIX = "blake3:";
 export const HASH_PATTERN = /^[0-9a-f]{64}$/;
 
 /** What an agent asks for. */
-export type ContentName = { readonly kind: "artifact"; readonly id: string } | { readonly kind: "content"; readonly hash: string };
+export type ContentName =
+  | { readonly kind: "artifact"; readonly id: string }
+  | { readonly kind: "content"; readonly hash: string };
 
 /** What an access to `name` is called in policy, leases and evidence. */
 export function contentResourceId(name: ContentName): string {

@@ -1,4 +1,8 @@
-/** What came of a command beside its output, as data of a result: the same for every tool that runs commands. */
+/**
+ * Describes a command's effects besides its output as data of a result.
+ *
+ * The data and their schema are the same for every tool that runs commands.
+ */
 import type { JsonObject } from "../../base/json.ts";
 
 import { type ExecLanded, type ExecOutcome, NOT_KEPT_REASONS } from "./exec.ts";
@@ -10,7 +14,8 @@ const NOT_KEPT_SHOWN_MAX = 100;
 export const EXEC_DATA_PROPERTIES = {
   files: {
     type: "object",
-    description: "How many files, directories and links of the workspace the command created, changed and removed; absent when none.",
+    description:
+      "How many files, directories and links of the workspace the command created, changed and removed; absent when none.",
     properties: Object.fromEntries(["created", "changed", "removed"].map((name) => [name, { type: "integer" }])),
   },
   not_kept: {
@@ -31,7 +36,9 @@ export const EXEC_DATA_PROPERTIES = {
     description:
       "What the command tried to reach, where it had a way to the network; the first attempts that were refused or failed are named.",
     properties: {
-      ...Object.fromEntries(["allowed", "refused", "failed", "bytes_out", "bytes_in"].map((name) => [name, { type: "integer" }])),
+      ...Object.fromEntries(
+        ["allowed", "refused", "failed", "bytes_out", "bytes_in"].map((name) => [name, { type: "integer" }]),
+      ),
       problems: {
         type: "array",
         items: {
@@ -68,7 +75,9 @@ export function execData({
 function landedData({ created, changed, removed, notKept }: ExecLanded): JsonObject {
   return {
     ...(created + changed + removed > 0 && { files: { created, changed, removed } }),
-    ...(notKept.length > 0 && { not_kept: notKept.slice(0, NOT_KEPT_SHOWN_MAX).map(({ path, reason }) => ({ path, reason })) }),
+    ...(notKept.length > 0 && {
+      not_kept: notKept.slice(0, NOT_KEPT_SHOWN_MAX).map(({ path, reason }) => ({ path, reason })),
+    }),
     ...(notKept.length > NOT_KEPT_SHOWN_MAX && { not_kept_count: notKept.length }),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Running commands: what a tool asks for, and what came of it. A tool gets the handle from its context; where and how a command runs is the
- * sandbox's business.
+ * Running commands: what a tool asks for, and what came of it. A tool gets the handle from its context; where and how a
+ * command runs is the sandbox's business.
  */
 
 /** What to run: a program with its arguments, or a line for the shell. */
@@ -24,8 +24,8 @@ export interface ExecRequest {
 }
 
 /**
- * A workspace of the kernel's own making, for a program that obeys files which nobody has judged. Files of the workspace that are not named do not exist
- * for it, also when somebody makes them while it runs.
+ * A workspace of the kernel's own making, for a program that obeys files which nobody has judged. Files of the
+ * workspace that are not named do not exist for it, also when somebody makes them while it runs.
  */
 export interface ExecSelection {
   /** What else of the workspace it sees: nothing, or everything that the call may read, without changing it. */
@@ -111,7 +111,10 @@ export const NOT_KEPT_REASONS = [
   "not_a_file",
   /** Not UTF-8, or too long. */
   "unusable_name",
-  /** A removal, or what would overwrite a file: something else was not kept, and what would go may have been moved there. */
+  /**
+   * A removal, or what would overwrite a file: something else was not kept, and what would go may have been moved
+   * there.
+   */
   "held_back",
   /** The machine refused it. */
   "failed",
@@ -135,9 +138,14 @@ export interface ExecOutcome extends ProgramOutcome {
   readonly enforced: ExecEnforcement;
   /** Where it had a way to the network. */
   readonly network?: ExecNetwork;
-  /** What became of what it changed in the workspace; absent where nothing of it was kept, or nothing contains commands. */
+  /**
+   * What became of what it changed in the workspace; absent where nothing of it was kept, or nothing contains commands.
+   */
   readonly landed?: ExecLanded;
-  /** Directories whose repositories it did not see, because their histories hold files that commands must not read. Absent when there are none. */
+  /**
+   * Directories whose repositories it did not see, because their histories hold files that commands must not read.
+   * Absent when there are none.
+   */
   readonly hiddenRepositories?: readonly string[];
 }
 
@@ -145,7 +153,8 @@ export interface ExecOutcome extends ProgramOutcome {
 export interface ExecAccess {
   /**
    * Runs a command; its output is reported as progress while it runs.
-   * @throws ToolFailure SANDBOX_UNAVAILABLE when it cannot be contained, and so did not run; Refusal when it may not run
+   * @throws ToolFailure SANDBOX_UNAVAILABLE when it cannot be contained, and so did not run; Refusal when it may not
+   * run
    */
   readonly run: (request: ExecRequest) => Promise<ExecOutcome>;
 }

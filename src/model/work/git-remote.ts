@@ -1,8 +1,8 @@
 /**
- * What a run of git may say to a remote, and what the kernel adds to it.
+ * Defines the reach of one git run to a remote, its limits, and the credential that the kernel adds.
  *
- * INVARIANT: a credential is for one host, port and, where the operator says so, one part of its paths; it is added by the kernel to requests that it has
- * judged, and never handed to whoever asks.
+ * INVARIANT: a credential is for one host, one port and, where the operator says so, one part of that host's paths. The
+ * kernel adds it to requests that it has judged, and never hands it to the caller.
  */
 
 import { GIT_RECEIVED_MB, GIT_WRITTEN_MB } from "../../base/limits.ts";
@@ -35,7 +35,10 @@ export interface GitRemoteLimits {
 }
 
 /** What holds where the operator says nothing. */
-const DEFAULT_LIMITS: GitRemoteLimits = { receivedBytesMax: GIT_RECEIVED_MB * 2 ** 20, writtenBytesMax: GIT_WRITTEN_MB * 2 ** 20 };
+const DEFAULT_LIMITS: GitRemoteLimits = {
+  receivedBytesMax: GIT_RECEIVED_MB * 2 ** 20,
+  writtenBytesMax: GIT_WRITTEN_MB * 2 ** 20,
+};
 
 /** What the operator knows of remotes. */
 export interface GitRemotes {
@@ -50,7 +53,11 @@ export interface GitRemotes {
 }
 
 /** An operator who says nothing of remotes. */
-export const NO_GIT_REMOTES: GitRemotes = { limits: DEFAULT_LIMITS, authorization: () => undefined, authorities: () => undefined };
+export const NO_GIT_REMOTES: GitRemotes = {
+  limits: DEFAULT_LIMITS,
+  authorization: () => undefined,
+  authorities: () => undefined,
+};
 
 /** Whether `path` lies at or below `prefix`; a path that a server could read otherwise lies nowhere. */
 export function liesBelow(path: string, prefix: string): boolean {

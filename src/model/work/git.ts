@@ -59,7 +59,9 @@ export interface FoundRepository {
   readonly commit?: string;
   /** The commit that a branch, tag, remote branch or `HEAD` names, as far as that is plain to see. */
   readonly resolve: (name: string) => string | undefined;
-  /** The branch that is really changed when one of that name is: a name can stand for another (a symbolic reference). */
+  /**
+   * The branch that is really changed when one of that name is: a name can stand for another (a symbolic reference).
+   */
   readonly branchOf: (name: string) => string;
   /** A mark of what is staged, as it is now: another one when anything was staged or unstaged since. */
   readonly staged: () => string;
@@ -89,8 +91,8 @@ export type RepositoryView = (directory: string) => GitRepository;
 export const NO_REPOSITORY: GitRepository = { kind: "none" };
 
 /**
- * What a run of git may change: nothing; what lies in `.git`; files of the workspace as well; the repository's own settings as well; or it makes a
- * new repository.
+ * What a run of git may change: nothing; what lies in `.git`; files of the workspace as well; the repository's own
+ * settings as well; or it makes a new repository.
  */
 export type GitReach = "nothing" | "repository" | "files" | "settings" | "new";
 
@@ -130,6 +132,8 @@ export interface GitOutcome {
 export interface GitAccess {
   /** @throws ToolFailure SANDBOX_UNAVAILABLE when it cannot be contained; Refusal when it may not run */
   readonly run: (request: GitRequest) => Promise<GitOutcome>;
-  /** Why this call may not read a file of the workspace, write it, or make it a link; whatever asks may not be written. */
+  /**
+   * Why this call may not read a file of the workspace, write it, or make it a link; whatever asks may not be written.
+   */
   readonly judge: (path: string, effect: "read" | "write" | "link") => Denial | undefined;
 }

@@ -1,5 +1,7 @@
 /**
- * The machine itself, outside of the sandbox, as system tools get it: programs that the operator lists, and a look at what is installed.
+ * Defines the handle through which system tools reach the machine outside the sandbox.
+ *
+ * It runs programs that the operator lists, and looks at what is installed.
  */
 import type { ProgramOutcome } from "./exec.ts";
 
@@ -40,6 +42,9 @@ export interface MachineAccess {
    * @throws ToolFailure NOT_SUPPORTED or PERMISSION_DENIED when it did not run; Refusal when it may not run
    */
   readonly run: (command: MachineCommand) => Promise<MachineOutcome>;
-  /** The program of that name: where the operator says that it is, or else in the directories where programs are looked for. */
+  /**
+   * The program of that name: where the operator says that it is, or else in the directories where programs are looked
+   * for.
+   */
   readonly find: (name: string) => Promise<FoundProgram | undefined>;
 }

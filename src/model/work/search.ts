@@ -1,7 +1,7 @@
 /**
- * The search handle that tools get: finds and counts text in the files of a workspace that the call may read.
+ * Defines the search handle of tools: finds and counts text in files that the call may read.
  *
- * Paths are what the agent wrote; the paths in results can be used in other calls. Methods throw `ToolFailure` or
+ * Paths are what the agent wrote, and the paths in results can be used in other calls. Methods throw `ToolFailure` or
  * `Refusal` and never look outside the workspace.
  */
 

@@ -48,7 +48,13 @@ export interface ListedBinary extends ListedProgram {
 }
 
 /** A value that a migration sets. */
-export type ConfigValue = string | number | boolean | null | readonly ConfigValue[] | { readonly [name: string]: ConfigValue };
+export type ConfigValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly ConfigValue[]
+  | { readonly [name: string]: ConfigValue };
 
 /** A place in a configuration file: the names that lead there. */
 export type ConfigMember = readonly [string, ...string[]];

@@ -1,6 +1,8 @@
 /**
- * What says how a project is tested, linted and installed: files that stand in its root, and what the operator chose. Data, as it stood when a call was
- * analysed; a command that was approved is the command that runs, whatever the files say later.
+ * Describes how a project is tested, linted and installed.
+ *
+ * The sources are the files in the project's root and the operator's choice. They are data, as they stood when a call
+ * was analysed: the command that was approved is the command that runs, whatever the files say later.
  */
 
 /** Files that are looked for in the root of a workspace. `text`: what they say is looked at as well. */

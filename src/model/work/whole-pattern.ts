@@ -1,4 +1,8 @@
-/** A pattern that a short text matches as a whole or not at all; trying it takes time in proportion to the text. */
+/**
+ * Defines a pattern that must match a short text as a whole.
+ *
+ * Matching takes time in proportion to the length of the text.
+ */
 export interface WholePattern {
   /** As the operator wrote it, without `^` and `$`. */
   readonly source: string;

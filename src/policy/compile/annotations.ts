@@ -35,16 +35,23 @@ export interface Annotations {
 }
 
 /** Reads the annotations of a policy of Cedar's JSON form; every fault found is told to `report`. */
-export function parseAnnotations(effect: "permit" | "forbid", raw: unknown, report: (message: string) => void): Annotations {
+export function parseAnnotations(
+  effect: "permit" | "forbid",
+  raw: unknown,
+  report: (message: string) => void,
+): Annotations {
   const given = new Map<string, string>();
   for (const [name, value] of Object.entries(isJsonObject(raw) ? raw : {})) {
-    if (!KNOWN.has(name)) report(`unknown annotation \`@${name}\`; use one of ${[...KNOWN].map((known) => `\`@${known}\``).join(", ")}`);
+    if (!KNOWN.has(name))
+      report(`unknown annotation \`@${name}\`; use one of ${[...KNOWN].map((known) => `\`@${known}\``).join(", ")}`);
     given.set(name, typeof value === "string" ? value : "");
   }
   const id = given.get("id");
   if (id === undefined) report('the policy has no id; put `@id("my-rule")` before it');
   else if (!RULE_ID_PATTERN.test(id))
-    report(`the id \`${id}\` is not valid; start with a lower-case letter and use lower-case letters, digits, \`_\`, \`.\` and \`-\``);
+    report(
+      `the id \`${id}\` is not valid; start with a lower-case letter and use lower-case letters, digits, \`_\`, \`.\` and \`-\``,
+    );
   const rationale = given.get("rationale");
   if (rationale !== undefined && !RATIONALE_PATTERN.test(rationale))
     report(`the rationale \`${rationale}\` is not valid; use lower-case letters, digits and \`_\``);
@@ -56,7 +63,9 @@ export function parseAnnotations(effect: "permit" | "forbid", raw: unknown, repo
   });
   const waives = parseWaives(given.get("waives"), report);
   if (effect === "forbid" && obligations.length + waives.length > 0) {
-    report("a `forbid` can neither impose nor lift obligations; move `@ask`, `@arm`, `@stage` and `@waives` to a `permit`");
+    report(
+      "a `forbid` can neither impose nor lift obligations; move `@ask`, `@arm`, `@stage` and `@waives` to a `permit`",
+    );
   }
   return {
     id: id ?? "",
@@ -67,7 +76,10 @@ export function parseAnnotations(effect: "permit" | "forbid", raw: unknown, repo
   };
 }
 
-/** Whether the waiver `pattern` names `ruleId`. A capability stands for everything that it asks by itself: `CAPABILITY:fetch` for `CAPABILITY:fetch:host`. */
+/**
+ * Whether the waiver `pattern` names `ruleId`. A capability stands for everything that it asks by itself:
+ * `CAPABILITY:fetch` for `CAPABILITY:fetch:host`.
+ */
 export function waives(pattern: string, ruleId: string): boolean {
   if (pattern.endsWith("*")) return ruleId.startsWith(pattern.slice(0, -1));
   return pattern === ruleId || (pattern.startsWith(CAPABILITY_PREFIX) && ruleId.startsWith(`${pattern}:`));
@@ -78,7 +90,8 @@ const CAPABILITY_PREFIX = "CAPABILITY:";
 function parseWaives(text: string | undefined, report: (message: string) => void): readonly string[] {
   if (text === undefined) return [];
   const names = text.split(",").map((name) => name.trim());
-  if (names.length > WAIVES_MAX) report(`\`@waives\` names ${names.length} rules, at most ${WAIVES_MAX} are possible; split the policy`);
+  if (names.length > WAIVES_MAX)
+    report(`\`@waives\` names ${names.length} rules, at most ${WAIVES_MAX} are possible; split the policy`);
   for (const name of names) {
     if (!WAIVE_PATTERN.test(name))
       report(

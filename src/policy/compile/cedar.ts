@@ -1,8 +1,10 @@
 /**
- * The Cedar engine: loaded on first use, because its WebAssembly takes about 25 ms that not every command needs, and given back by a kernel
- * that has nothing to do, because it takes some 10 MiB.
+ * Loads the Cedar engine on first use and releases it when the kernel is idle.
  *
- * INVARIANT: whoever asks Cedar gets it by `loadCedar` each time and keeps no reference to it: what is kept cannot be given back.
+ * Its WebAssembly takes about 25 ms to load, which not every command needs, and it occupies some 10 MiB.
+ *
+ * INVARIANT: a caller gets Cedar from `loadCedar` each time and keeps no reference to it, because an engine that
+ * somebody still refers to cannot be released.
  */
 import { createRequire } from "node:module";
 import { KernelError } from "../../base/errors.ts";
@@ -19,7 +21,10 @@ const PACKAGE = "@cedar-policy/cedar-wasm/nodejs";
 
 let present: Cedar | undefined;
 
-/** The engine; loaded when it is not there. What was prepared inside an earlier one is gone. @throws KernelError INTERNAL when it cannot be loaded */
+/**
+ * The engine; loaded when it is not there. What was prepared inside an earlier one is gone. @throws KernelError
+ * INTERNAL when it cannot be loaded
+ */
 export function loadCedar(): Cedar {
   if (present !== undefined) return present;
   try {

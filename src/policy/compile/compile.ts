@@ -40,31 +40,45 @@ export interface Compilation {
  * Compiles `sources` against `schema`.
  * @param isValidated the very same sources and schema were found valid, without a warning, by the same engine before
  */
-export function compilePolicies(cedar: Cedar, sources: readonly PolicySource[], schema: JsonObject, isValidated = false): Compilation {
+export function compilePolicies(
+  cedar: Cedar,
+  sources: readonly PolicySource[],
+  schema: JsonObject,
+  isValidated = false,
+): Compilation {
   const problems: PolicyProblem[] = [];
   if (sources.length > POLICY_FILES_MAX) {
     const message = `there are ${sources.length} policy files, at most ${POLICY_FILES_MAX} are possible; join some`;
-    return { policies: [], problems: [{ file: sources[POLICY_FILES_MAX]?.name ?? "", line: 1, column: 1, message, severity: "error" }] };
+    return {
+      policies: [],
+      problems: [{ file: sources[POLICY_FILES_MAX]?.name ?? "", line: 1, column: 1, message, severity: "error" }],
+    };
   }
   const names = new Set<string>();
   const policies: CompiledPolicy[] = [];
   const readable: PolicySource[] = [];
   for (const source of sources) {
-    if (names.has(source.name)) problems.push(problemAt(source, 0, `two policy files are called \`${source.name}\`; rename one`));
+    if (names.has(source.name))
+      problems.push(problemAt(source, 0, `two policy files are called \`${source.name}\`; rename one`));
     names.add(source.name);
     const read = readSource(cedar, source, problems);
     if (read === undefined) continue;
     policies.push(...read);
     readable.push(source);
   }
-  if (readable.length > 0 && !isValidated) asStep("validating policies", () => validate(cedar, readable, schema, problems));
+  if (readable.length > 0 && !isValidated)
+    asStep("validating policies", () => validate(cedar, readable, schema, problems));
   reportDuplicates(policies, problems);
   reportUnknownWaivers(policies, problems);
   return { policies, problems };
 }
 
 /** The policies of a file, or nothing when it cannot be read. */
-function readSource(cedar: Cedar, source: PolicySource, problems: PolicyProblem[]): readonly CompiledPolicy[] | undefined {
+function readSource(
+  cedar: Cedar,
+  source: PolicySource,
+  problems: PolicyProblem[],
+): readonly CompiledPolicy[] | undefined {
   const fail = (message: string, offset = 0): undefined => {
     problems.push(problemAt(source, offset, message));
   };
@@ -117,7 +131,11 @@ interface LocatedPolicy {
   readonly offset: number;
 }
 
-function compileOne(cedar: Cedar, { source, text, offset }: LocatedPolicy, problems: PolicyProblem[]): CompiledPolicy | undefined {
+function compileOne(
+  cedar: Cedar,
+  { source, text, offset }: LocatedPolicy,
+  problems: PolicyProblem[],
+): CompiledPolicy | undefined {
   const parsed = cedar.policyToJson(text);
   const form: unknown = parsed.type === "success" ? parsed.json : undefined;
   if (parsed.type === "failure" || !isJsonObject(form)) {
@@ -125,7 +143,9 @@ function compileOne(cedar: Cedar, { source, text, offset }: LocatedPolicy, probl
     return undefined;
   }
   const { effect } = parsed.json;
-  const annotations = parseAnnotations(effect, form.annotations, (message) => problems.push(problemAt(source, offset, message)));
+  const annotations = parseAnnotations(effect, form.annotations, (message) =>
+    problems.push(problemAt(source, offset, message)),
+  );
   return { ...annotations, effect, text, form, file: source.name, line: positionOf(source.text, offset).line };
 }
 

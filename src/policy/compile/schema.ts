@@ -7,11 +7,18 @@ import type { JsonObject } from "../../base/json.ts";
 import { BUILT_IN_ROLES, ROLE_PATTERN, type Role } from "../../model/people/role.ts";
 import { ACTION_GROUPS, type ActionDeclaration, groupsOf, withCanonicalActions } from "../terms/action.ts";
 import type { ResourceKind } from "../terms/request.ts";
-import { type AttributeTable, CONTEXT_ATTRIBUTES, NAMESPACE, PRINCIPAL_ATTRIBUTES, RESOURCE_TYPES } from "../terms/vocabulary.ts";
+import {
+  type AttributeTable,
+  CONTEXT_ATTRIBUTES,
+  NAMESPACE,
+  PRINCIPAL_ATTRIBUTES,
+  RESOURCE_TYPES,
+} from "../terms/vocabulary.ts";
 
 /**
  * The schema in Cedar's JSON form.
- * @throws KernelError POLICY_INVALID for a role that no policy could name, or an action declared twice or called like a group
+ * @throws KernelError POLICY_INVALID for a role that no policy could name, or an action declared twice or called like a
+ * group
  */
 export function schemaOf(actions: readonly ActionDeclaration[], roles: readonly Role[]): JsonObject {
   checkNames(actions, roles);
@@ -26,7 +33,9 @@ export function schemaOf(actions: readonly ActionDeclaration[], roles: readonly 
   return { [NAMESPACE]: { entityTypes, actions: declared } };
 }
 
-/** Kinds of resource that `action` applies to: those it declares, and the tool itself for a call that names no access. */
+/**
+ * Kinds of resource that `action` applies to: those it declares, and the tool itself for a call that names no access.
+ */
 export function resourceKindsOf(action: ActionDeclaration): readonly ResourceKind[] {
   return [...new Set<ResourceKind>(["tool", ...action.resources])];
 }
@@ -45,7 +54,10 @@ function actionSchema(action: ActionDeclaration): JsonObject {
   };
 }
 
-function record(attributes: AttributeTable, optional = false): { readonly type: "Record"; readonly attributes: JsonObject } {
+function record(
+  attributes: AttributeTable,
+  optional = false,
+): { readonly type: "Record"; readonly attributes: JsonObject } {
   const members: Record<string, JsonObject> = {};
   for (const [declared, type] of Object.entries(attributes)) {
     const mayMiss = optional || declared.endsWith("?");
@@ -59,12 +71,18 @@ function checkNames(actions: readonly ActionDeclaration[], roles: readonly Role[
   if (roles.length === 0) throw new KernelError("POLICY_INVALID", "no role is known; name at least one");
   for (const role of roles) {
     if (!ROLE_PATTERN.test(role))
-      throw new KernelError("POLICY_INVALID", `the role \`${role}\` is no valid name; use lower-case letters, digits, \`_\` and \`-\``);
+      throw new KernelError(
+        "POLICY_INVALID",
+        `the role \`${role}\` is no valid name; use lower-case letters, digits, \`_\` and \`-\``,
+      );
   }
   const seen = new Set(ACTION_GROUPS);
   for (const { name } of actions) {
     if (seen.has(name))
-      throw new KernelError("POLICY_INVALID", `the action \`${name}\` is declared twice or has the name of a group; rename one`);
+      throw new KernelError(
+        "POLICY_INVALID",
+        `the action \`${name}\` is declared twice or has the name of a group; rename one`,
+      );
     seen.add(name);
   }
 }

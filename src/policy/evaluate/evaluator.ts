@@ -19,7 +19,10 @@ export type CedarDecision =
 // Cedar keeps prepared sets by name, for the whole thread; the number keeps the sets of several engines apart.
 let nextSet = 0;
 
-/** A set of policies that Cedar can be asked about: prepared inside Cedar when it is first asked, and again after Cedar was given back. */
+/**
+ * A set of policies that Cedar can be asked about: prepared inside Cedar when it is first asked, and again after Cedar
+ * was given back.
+ */
 export class PreparedSet {
   readonly #policies: readonly CompiledPolicy[];
   /** Its name inside a Cedar; held weakly, so that it keeps no Cedar. */
@@ -84,7 +87,8 @@ function askCedar(cedar: Cedar, name: string, { request, described, groups }: Ce
   });
   if (answer.type === "failure") return { kind: "error", failed: [] };
   const { decision, diagnostics } = answer.response;
-  if (diagnostics.errors.length > 0) return { kind: "error", failed: diagnostics.errors.map((error) => error.policyId).sort() };
+  if (diagnostics.errors.length > 0)
+    return { kind: "error", failed: diagnostics.errors.map((error) => error.policyId).sort() };
   const ids = [...diagnostics.reason].sort();
   return decision === "allow" ? { kind: "allow", permits: ids } : { kind: "deny", forbids: ids };
 }

@@ -1,4 +1,7 @@
-/** A bounded memo: the oldest entries go first. It belongs to one engine and dies with it, so it never outlives its policies. */
+/**
+ * A bounded memo: the oldest entries go first. It belongs to one engine and dies with it, so it never outlives its
+ * policies.
+ */
 
 /** Remembers up to `entriesMax` values. */
 export class Memo<T> {

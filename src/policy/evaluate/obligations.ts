@@ -1,8 +1,10 @@
 /**
- * Obligations of an allowed call: those of every permit that matched and those of the tool's capability add up, then
- * the waivers of the permits that matched lift what they name.
+ * Computes the obligations of an allowed call.
  *
- * INVARIANT: a waiver lifts obligations and nothing else; it is only looked at once no forbid matched.
+ * The obligations of every permit that matched and those of the tool's capability add up. Then the waivers of the
+ * permits that matched lift the obligations that they name.
+ *
+ * INVARIANT: a waiver lifts obligations and nothing else. It is only looked at once no forbid matched.
  */
 import { waives } from "../compile/annotations.ts";
 import type { CompiledPolicy } from "../compile/compile.ts";
@@ -10,7 +12,10 @@ import type { CapabilityObligation } from "../terms/request.ts";
 import type { DueObligation, PolicyAllow, WaivedObligation } from "../terms/verdict.ts";
 
 /** The verdict that allows by `permits`, which all matched and are sorted by id. */
-export function allowVerdict(permits: readonly CompiledPolicy[], capability: readonly CapabilityObligation[]): PolicyAllow {
+export function allowVerdict(
+  permits: readonly CompiledPolicy[],
+  capability: readonly CapabilityObligation[],
+): PolicyAllow {
   const asked = new Map<string, DueObligation>();
   const add = (due: DueObligation) => {
     const key = `${due.obligation}\n${due.ruleId}`;

@@ -1,6 +1,8 @@
 /**
- * Projections: which parts of a request the policies of a slice can read, by a whitelist analysis of their JSON form.
- * Requests of one slice that agree on these parts get the same decision and may share a memo entry.
+ * Computes projections: the parts of a request that the policies of a slice can read.
+ *
+ * The analysis goes over the JSON form of the policies by a whitelist. Requests of one slice that agree on these parts
+ * get the same decision and may share a memo entry.
  *
  * INVARIANT: every expression that is not on the list below makes the projection the whole request. Inside a slice the
  * action, the role and the kind of resource are constant, so that reading them reads nothing.
@@ -15,7 +17,22 @@ export type ReadPath = readonly string[];
 /** What a slice reads: these paths and nothing else, or possibly everything. */
 export type Projection = { readonly kind: "paths"; readonly paths: readonly ReadPath[] } | { readonly kind: "whole" };
 
-const BINARY = new Set(["==", "!=", "<", "<=", ">", ">=", "&&", "||", "+", "-", "*", "contains", "containsAll", "containsAny"]);
+const BINARY = new Set([
+  "==",
+  "!=",
+  "<",
+  "<=",
+  ">",
+  ">=",
+  "&&",
+  "||",
+  "+",
+  "-",
+  "*",
+  "contains",
+  "containsAll",
+  "containsAny",
+]);
 const UNARY = new Set(["!", "neg", "isEmpty"]);
 /** What `policies`, all of one slice, read. */
 export function projectionOf(policies: readonly CompiledPolicy[]): Projection {
@@ -63,7 +80,8 @@ function own(values: AttributeValues, name: string): JsonValue | undefined {
 
 function policyReads(form: JsonObject, reads: Map<string, ReadPath>): boolean {
   const { principal, action, resource, conditions } = form;
-  if (!isJsonObject(principal) || !isJsonObject(action) || !isJsonObject(resource) || !Array.isArray(conditions)) return false;
+  if (!isJsonObject(principal) || !isJsonObject(action) || !isJsonObject(resource) || !Array.isArray(conditions))
+    return false;
   return (
     scopeReads("principal", principal, reads) &&
     ["All", "==", "in"].includes(String(action.op)) &&
@@ -90,7 +108,8 @@ function expressionReads(expression: JsonValue | undefined, reads: Map<string, R
   const operand = expression[operator];
   if (operator === "Value") return true;
   if (operator === "Var") return operand === "action";
-  if (operator === "Set") return Array.isArray(operand) && operand.every((item: JsonValue) => expressionReads(item, reads));
+  if (operator === "Set")
+    return Array.isArray(operand) && operand.every((item: JsonValue) => expressionReads(item, reads));
   if (!isJsonObject(operand)) return false;
   if (operator === "Record") return Object.values(operand).every((item) => expressionReads(item, reads));
   if (operator === ".") return pathReads(expression, reads);
@@ -98,7 +117,8 @@ function expressionReads(expression: JsonValue | undefined, reads: Map<string, R
   if (operator === "is") return operand.in === undefined && isRoot(operand.left);
   if (operator === "in") return membershipReads(operand);
   if (operator === "like") return expressionReads(operand.left, reads);
-  if (operator === "if-then-else") return [operand.if, operand.then, operand.else].every((branch) => expressionReads(branch, reads));
+  if (operator === "if-then-else")
+    return [operand.if, operand.then, operand.else].every((branch) => expressionReads(branch, reads));
   if (UNARY.has(operator)) return expressionReads(operand.arg, reads);
   return BINARY.has(operator) && expressionReads(operand.left, reads) && expressionReads(operand.right, reads);
 }

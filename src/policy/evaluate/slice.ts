@@ -23,7 +23,9 @@ export interface SliceKey {
 export function sliceOf(policies: readonly CompiledPolicy[], key: SliceKey): readonly CompiledPolicy[] {
   return policies.filter(
     ({ form }) =>
-      principalMayMatch(form.principal, key.role) && actionMayMatch(form.action, key) && resourceMayMatch(form.resource, key.kind),
+      principalMayMatch(form.principal, key.role) &&
+      actionMayMatch(form.action, key) &&
+      resourceMayMatch(form.resource, key.kind),
   );
 }
 

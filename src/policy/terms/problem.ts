@@ -1,6 +1,4 @@
-/**
- * What is wrong with policy files, and where: positions in the text that a person wrote.
- */
+/** Reports problems in policy files with their positions in the text that a person wrote. */
 import { assert } from "../../base/errors.ts";
 
 /** One policy file. */
@@ -68,7 +66,10 @@ export function cedarProblems(
       .filter(Boolean)
       .join("; ")
       .replace(/for policy `policy\d+`[,:] /g, "");
-    return [{ source, problem: problemAt(source, offset, message, severity) }, ...cedarProblems(error.related ?? [], locate, severity)];
+    return [
+      { source, problem: problemAt(source, offset, message, severity) },
+      ...cedarProblems(error.related ?? [], locate, severity),
+    ];
   });
 }
 

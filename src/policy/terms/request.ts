@@ -1,8 +1,10 @@
 /**
- * What policy is asked: one access of one call, with everything a rule may look at. Nothing here is decided.
+ * Defines a policy request: one access of one call, with everything that a rule may look at.
  *
- * The values come from the kernel (session, workspace guard, labels), never from the agent directly; only `arguments`
- * and the resource's own names carry what the agent wrote. INVARIANT: a request is plain data and is never changed.
+ * Nothing is decided here. The values come from the kernel (session, workspace guard, labels), never from the agent
+ * directly. Only `arguments` and the resource's own names carry what the agent wrote.
+ *
+ * INVARIANT: a request is plain data and is never changed.
  */
 
 import type { Obligation } from "../../model/outcome/decision.ts";

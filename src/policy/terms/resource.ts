@@ -49,7 +49,12 @@ const others = [
     commit: text.exactOptional(),
   }),
   z.strictObject({ kind: z.literal("model"), provider: text, model: text }),
-  z.strictObject({ kind: z.literal("package"), manager: text, name: text, version: z.string().max(MAX_PATH_LEN).default("") }),
+  z.strictObject({
+    kind: z.literal("package"),
+    manager: text,
+    name: text,
+    version: z.string().max(MAX_PATH_LEN).default(""),
+  }),
   z.strictObject({ kind: z.literal("artifact"), id: text }),
 ] as const;
 const root = z.enum(["service", "project"]).default("service");
@@ -83,5 +88,10 @@ export function parseRecordedAccess(fact: unknown): RecordedAccess | undefined {
   const known = EFFECT_CLASSES.find((one) => one === effect);
   if (!parsed.success || known === undefined || (secret !== undefined && secret !== true)) return undefined;
   if (action !== undefined && typeof action !== "string") return undefined;
-  return { resource: parsed.data, effect: known, carriesSecret: secret === true, ...(action !== undefined && { action }) };
+  return {
+    resource: parsed.data,
+    effect: known,
+    carriesSecret: secret === true,
+    ...(action !== undefined && { action }),
+  };
 }

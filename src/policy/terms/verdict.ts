@@ -1,5 +1,5 @@
 /**
- * What policy answers: allow with obligations, or deny with the rule that decided.
+ * Defines a policy verdict: allow with obligations, or deny with the rule that decided.
  *
  * INVARIANT: there is no third answer. Whatever could not be decided is a denial with `cause: "error"`.
  */

@@ -1,7 +1,8 @@
 /**
- * The words of policy: entity types, their attributes and the context, once as a schema table and once as values read
- * from a request. The generated Cedar schema, the entities handed to Cedar and the memo's key all come from here, so
- * that they cannot disagree.
+ * Defines the policy vocabulary: entity types, their attributes and the context.
+ *
+ * Each stands here once as a schema table and once as values read from a request. The generated Cedar schema, the
+ * entities handed to Cedar and the memo's key all come from here, so that they cannot disagree.
  *
  * INVARIANT: `describe` yields exactly the attributes that the tables name, each of its declared type, or nothing.
  */
@@ -20,7 +21,12 @@ export type AttributeTable = Readonly<Record<string, AttributeType>>;
 export const NAMESPACE = "Handrail";
 
 /** Attributes of `Session`. */
-export const PRINCIPAL_ATTRIBUTES: AttributeTable = { workspace: "String", agent: "String", user: "String", mode: "String" };
+export const PRINCIPAL_ATTRIBUTES: AttributeTable = {
+  workspace: "String",
+  agent: "String",
+  user: "String",
+  mode: "String",
+};
 
 /** Attributes of `context` besides `arguments`, which differ by action. */
 export const CONTEXT_ATTRIBUTES: AttributeTable = {
@@ -35,8 +41,13 @@ export const CONTEXT_ATTRIBUTES: AttributeTable = {
 };
 
 /** Entity type and attributes of each resource kind. */
-export const RESOURCE_TYPES: Readonly<Record<ResourceKind, { readonly entity: string; readonly attributes: AttributeTable }>> = {
-  file: { entity: "File", attributes: { path: "String", name: "String", directory: "String", root: "String", zone: "String" } },
+export const RESOURCE_TYPES: Readonly<
+  Record<ResourceKind, { readonly entity: string; readonly attributes: AttributeTable }>
+> = {
+  file: {
+    entity: "File",
+    attributes: { path: "String", name: "String", directory: "String", root: "String", zone: "String" },
+  },
   tool: { entity: "Tool", attributes: { name: "String" } },
   host: { entity: "Host", attributes: { host: "String", port: "Long" } },
   command: {
@@ -212,12 +223,18 @@ function argumentValues(given: PolicyRequest["arguments"], types: AttributeTable
     const value = Object.hasOwn(given, name) ? given[name] : undefined;
     if (value === undefined || value === null) continue;
     // A value that is no scalar stays as a number that fails the type check below: it refuses the request.
-    values[name] = typeof value === "string" || typeof value === "boolean" || typeof value === "number" ? value : Number.NaN;
+    values[name] =
+      typeof value === "string" || typeof value === "boolean" || typeof value === "number" ? value : Number.NaN;
   }
   return values;
 }
 
-function firstWrong(where: string, values: AttributeValues, types: AttributeTable, optional = false): string | undefined {
+function firstWrong(
+  where: string,
+  values: AttributeValues,
+  types: AttributeTable,
+  optional = false,
+): string | undefined {
   for (const declared in types) {
     const mayMiss = optional || declared.endsWith("?");
     const name = declared.endsWith("?") ? declared.slice(0, -1) : declared;

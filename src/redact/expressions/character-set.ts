@@ -1,6 +1,8 @@
 /**
- * Sets of characters for the analysis of expressions: one flag for each ASCII character, one for all other white space,
- * and one for everything else. The last flag says that some of those characters may be in the set.
+ * Represents sets of characters for the analysis of expressions.
+ *
+ * A set has one flag for each ASCII character, one for all other white space, and one for everything else. The last
+ * flag says that some of those characters may be in the set.
  */
 
 /** One flag per ASCII character, then other white space, then everything else. */

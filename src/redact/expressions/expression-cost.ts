@@ -1,10 +1,12 @@
 /**
- * What one attempt of an expression can cost at worst, decided at load: a rule that could be slow is refused before any
- * text is seen.
+ * Computes an upper bound of the cost of one attempt to match an expression.
+ *
+ * The bound is computed at load, so that a rule that could be slow is refused before any text is seen.
  *
  * A backtracking engine tries, for each way in which a part can match, everything after it. Ways multiply, unless what
- * follows cannot begin with what the part repeats: then giving a repetition back fails at once. INVARIANT: `steps` is an
- * upper bound of the steps of one attempt; tests compare it with an engine that counts.
+ * follows cannot begin with what the part repeats. In that case giving a repetition back fails at once.
+ *
+ * INVARIANT: `steps` is an upper bound of the steps of one attempt. Tests compare it with an engine that counts.
  */
 import { addAll, type CharacterSet, overlap } from "./character-set.ts";
 import { ANYTHING, firstOf, type Node } from "./expression.ts";
@@ -67,7 +69,8 @@ function measureChoice(options: readonly Node[], following: Following): Measured
   const measured = options.map((option) => measure(option, following));
   const firsts = options.map(firstOf);
   const apart = firsts.every(
-    (first, index) => !first.nullable && firsts.every((other, place) => place <= index || !overlap(first.set, other.set)),
+    (first, index) =>
+      !first.nullable && firsts.every((other, place) => place <= index || !overlap(first.set, other.set)),
   );
   const ways = measured.map((option) => option.ways);
   return {

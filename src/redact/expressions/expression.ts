@@ -2,10 +2,17 @@
  * Reads the regular expressions of redaction rules: the subset in which the time of an attempt can be bounded.
  *
  * Accepted: literals, classes, `\d \w \s \b`, groups (one may capture: it is the secret), alternatives, `?`, `{n}`,
- * `{m,n}`, single-character look-around. Refused: unbounded repetition, back-references, and what looks
- * like a slip (a brace that stands for itself, an escape that means nothing). The meaning is JavaScript's own: rules run as `RegExp`, this tree is for analysis.
+ * `{m,n}`, single-character look-around. Refused: unbounded repetition, back-references, and what looks like a slip (a
+ * brace that stands for itself, an escape that means nothing). The meaning is JavaScript's own: rules run as `RegExp`,
+ * this tree is for analysis.
  */
-import { orProblem, PatternProblem, type PatternSyntax, parsePattern, quantifierText } from "../../base/pattern-syntax.ts";
+import {
+  orProblem,
+  PatternProblem,
+  type PatternSyntax,
+  parsePattern,
+  quantifierText,
+} from "../../base/pattern-syntax.ts";
 import {
   addAll,
   addCode,
@@ -97,7 +104,8 @@ class Reader {
   #element(element: PatternSyntax.Element, depth: number): Node {
     switch (element.type) {
       case "Character":
-        if ("{}]".includes(element.raw)) throw new PatternProblem(`\`${element.raw}\` stands for itself; write \`\\${element.raw}\``);
+        if ("{}]".includes(element.raw))
+          throw new PatternProblem(`\`${element.raw}\` stands for itself; write \`\\${element.raw}\``);
         return this.#single(literal(String.fromCharCode(codeOf(element))));
       case "CharacterSet":
         return this.#single(setNamed(element));
@@ -131,7 +139,8 @@ class Reader {
       const better = text.startsWith("{") ? "write an upper bound" : `write a bound such as \`{${min},64}\``;
       throw new PatternProblem(`\`${text}\` repeats without bound; ${better}`);
     }
-    if (max > REPETITIONS_MAX) throw new PatternProblem(`\`${text}\` must ask for at most ${REPETITIONS_MAX} repetitions`);
+    if (max > REPETITIONS_MAX)
+      throw new PatternProblem(`\`${text}\` must ask for at most ${REPETITIONS_MAX} repetitions`);
     if (element.type === "Assertion") throw new PatternProblem("it repeats a look-around; remove the quantifier");
     return { kind: "repeat", body: this.#element(element, depth), min, max, lazy: !greedy };
   }
@@ -170,7 +179,8 @@ function addElement(set: CharacterSet, element: PatternSyntax.CharacterClassElem
   else if (element.type === "CharacterSet") addAll(set, setNamed(element));
   else if (element.type === "CharacterClassRange") {
     const [low, high] = [codeOf(element.min), codeOf(element.max)];
-    if (high >= ASCII) throw new PatternProblem(`the range \`${element.raw}\` goes beyond ASCII; write \`[^\\x00-\\x7f]\``);
+    if (high >= ASCII)
+      throw new PatternProblem(`the range \`${element.raw}\` goes beyond ASCII; write \`[^\\x00-\\x7f]\``);
     addRange(set, low, high);
   } else throw new PatternProblem(`\`${element.raw}\` is not accepted in a class`);
 }
@@ -192,7 +202,10 @@ function holdsSpaces(element: PatternSyntax.CharacterClassElement): boolean {
   return element.type === "CharacterSet" && (element.kind === "space") !== element.negate;
 }
 
-/** The characters with which a match of `node` may begin, and whether it may be empty; what follows an empty match is the caller's. */
+/**
+ * The characters with which a match of `node` may begin, and whether it may be empty; what follows an empty match is
+ * the caller's.
+ */
 export function firstOf(node: Node): { readonly set: CharacterSet; readonly nullable: boolean } {
   switch (node.kind) {
     case "character":

@@ -1,4 +1,4 @@
-/** Checks that some formats carry in themselves: a checksum at the end of a token, the header of a JSON Web Token. */
+/** Verifies the checks built into some formats: a token's final checksum and a JSON Web Token's header. */
 import { crc32 } from "node:zlib";
 
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

@@ -1,4 +1,8 @@
-/** How random a short text looks, and whether it only stands for a secret. Pure functions of the text. */
+/**
+ * Measures how random a short text looks and recognises stand-ins for secrets.
+ *
+ * All functions are pure functions of the text.
+ */
 import { markersIn } from "../search/marker.ts";
 
 const counts = new Uint16Array(128);

@@ -1,8 +1,9 @@
 /**
  * Finds the secrets of one call: a few long keywords, which hardly any text holds.
  *
- * An expression of the keywords tells that sooner than the automaton. INVARIANT: it finds exactly what the automaton finds. Texts with
- * null characters, between which keywords may stand letter by letter, are the automaton's, and so are tables with many keywords.
+ * An expression of the keywords tells that sooner than the automaton. INVARIANT: it finds exactly what the automaton
+ * finds. Texts with null characters, between which keywords may stand letter by letter, are the automaton's, and so are
+ * tables with many keywords.
  */
 
 import type { Finding } from "../search/finding.ts";
@@ -16,7 +17,8 @@ const expressions = new WeakMap<TriggerTable, RegExp>();
 
 /** Everything found in `text`, appended to `found`. */
 export function searchText(table: TriggerTable, text: string, found: Finding[]): void {
-  if (table.keywords.length > KEYWORDS_MAX || text.includes("\0") || expressionOf(table).test(text)) scanText(table, text, found);
+  if (table.keywords.length > KEYWORDS_MAX || text.includes("\0") || expressionOf(table).test(text))
+    scanText(table, text, found);
 }
 
 function expressionOf(table: TriggerTable): RegExp {

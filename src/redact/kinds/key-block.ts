@@ -1,10 +1,11 @@
 /**
- * Private keys in text blocks: PEM, OpenSSH, PGP, SSH2 and PuTTY, also indented, quoted, escaped, prefixed by a diff or a
- * log, or on one line.
+ * Finds private keys in text blocks: PEM, OpenSSH, PGP, SSH2 and PuTTY.
  *
- * The key is the opening line and what follows as long as it looks like the body of a block, up to and including the
- * closing line. A block that was cut off is found too. INVARIANT: the walk ends at the next opening line, so the blocks
- * of a text are each walked once.
+ * A block may also be indented, quoted, escaped, prefixed by a diff or a log, or written on one line. The key is the
+ * opening line and what follows as long as it looks like the body of a block, up to and including the closing line. A
+ * block that was cut off is found too.
+ *
+ * INVARIANT: the walk ends at the next opening line, so that each block of a text is walked once.
  */
 import type { Finding } from "../search/finding.ts";
 import type { Trigger } from "../search/matcher.ts";
@@ -17,45 +18,46 @@ const LINE_CHARACTERS_MIN = 32;
 const PUTTY_REACH = 4096;
 
 /** What the rules of blocks are called, for explanations and tests. */
-export const BLOCK_RULES: readonly { readonly id: string; readonly title: string; readonly examples: RuleExamples }[] = [
-  {
-    id: "private-key",
-    title: "a private key in a text block",
-    examples: {
-      positive: [
-        "-----BEGIN RSA PRIVATE KEY-----\n{pem}\n-----END RSA PRIVATE KEY-----\n",
-        "-----BEGIN PRIVATE KEY-----\n{pem}\n-----END PRIVATE KEY-----",
-        "-----BEGIN OPENSSH PRIVATE KEY-----\n{pem}\n",
-        "-----BEGIN EC PRIVATE KEY-----\r\n{b64}\r\n{b40}==\r\n-----END EC PRIVATE KEY-----",
-        "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,{H32}\n\n{pem}\n-----END RSA PRIVATE KEY-----",
-        "-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: GnuPG v2\n\n{pem}\n={b4}\n-----END PGP PRIVATE KEY BLOCK-----",
-        '{"private_key": "-----BEGIN PRIVATE KEY-----\\n{b64}\\n{b64}\\n-----END PRIVATE KEY-----\\n"}',
-        "key: |\n  -----BEGIN PRIVATE KEY-----\n  {b64}\n  {b64}\n  -----END PRIVATE KEY-----\n",
-        "+-----BEGIN PRIVATE KEY-----\n+{b64}\n+{b60}\n+-----END PRIVATE KEY-----\n",
-        "KEY='-----BEGIN PRIVATE KEY----- {b64} {b64} -----END PRIVATE KEY-----'",
-        "---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\nComment: x\n{pem}\n---- END SSH2 ENCRYPTED PRIVATE KEY ----",
-      ],
-      negative: [
-        "-----BEGIN PRIVATE KEY-----",
-        "-----BEGIN RSA PRIVATE KEY-----\n...\n-----END RSA PRIVATE KEY-----",
-        "a file that starts with -----BEGIN PRIVATE KEY----- and then some words of a text follow it",
-        "-----BEGIN CERTIFICATE-----\n{pem}\n-----END CERTIFICATE-----",
-        "-----BEGIN PUBLIC KEY-----\n{b64}\n-----END PUBLIC KEY-----",
-        "if (text.includes('-----BEGIN PRIVATE KEY-----')) return true;",
-      ],
+export const BLOCK_RULES: readonly { readonly id: string; readonly title: string; readonly examples: RuleExamples }[] =
+  [
+    {
+      id: "private-key",
+      title: "a private key in a text block",
+      examples: {
+        positive: [
+          "-----BEGIN RSA PRIVATE KEY-----\n{pem}\n-----END RSA PRIVATE KEY-----\n",
+          "-----BEGIN PRIVATE KEY-----\n{pem}\n-----END PRIVATE KEY-----",
+          "-----BEGIN OPENSSH PRIVATE KEY-----\n{pem}\n",
+          "-----BEGIN EC PRIVATE KEY-----\r\n{b64}\r\n{b40}==\r\n-----END EC PRIVATE KEY-----",
+          "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,{H32}\n\n{pem}\n-----END RSA PRIVATE KEY-----",
+          "-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: GnuPG v2\n\n{pem}\n={b4}\n-----END PGP PRIVATE KEY BLOCK-----",
+          '{"private_key": "-----BEGIN PRIVATE KEY-----\\n{b64}\\n{b64}\\n-----END PRIVATE KEY-----\\n"}',
+          "key: |\n  -----BEGIN PRIVATE KEY-----\n  {b64}\n  {b64}\n  -----END PRIVATE KEY-----\n",
+          "+-----BEGIN PRIVATE KEY-----\n+{b64}\n+{b60}\n+-----END PRIVATE KEY-----\n",
+          "KEY='-----BEGIN PRIVATE KEY----- {b64} {b64} -----END PRIVATE KEY-----'",
+          "---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\nComment: x\n{pem}\n---- END SSH2 ENCRYPTED PRIVATE KEY ----",
+        ],
+        negative: [
+          "-----BEGIN PRIVATE KEY-----",
+          "-----BEGIN RSA PRIVATE KEY-----\n...\n-----END RSA PRIVATE KEY-----",
+          "a file that starts with -----BEGIN PRIVATE KEY----- and then some words of a text follow it",
+          "-----BEGIN CERTIFICATE-----\n{pem}\n-----END CERTIFICATE-----",
+          "-----BEGIN PUBLIC KEY-----\n{b64}\n-----END PUBLIC KEY-----",
+          "if (text.includes('-----BEGIN PRIVATE KEY-----')) return true;",
+        ],
+      },
     },
-  },
-  {
-    id: "putty-key",
-    title: "a PuTTY private key",
-    examples: {
-      positive: [
-        "PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\nComment: x\nPublic-Lines: 1\nAAAAC3Nz{b6}\nPrivate-Lines: 2\n{b64}\n{b20}\nPrivate-MAC: 00ff\n",
-      ],
-      negative: ["PuTTY-User-Key-File-3: is how such files begin", "Private-Lines: 2"],
+    {
+      id: "putty-key",
+      title: "a PuTTY private key",
+      examples: {
+        positive: [
+          "PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\nComment: x\nPublic-Lines: 1\nAAAAC3Nz{b6}\nPrivate-Lines: 2\n{b64}\n{b20}\nPrivate-MAC: 00ff\n",
+        ],
+        negative: ["PuTTY-User-Key-File-3: is how such files begin", "Private-Lines: 2"],
+      },
     },
-  },
-];
+  ];
 
 /** Triggers of the rules of blocks. */
 export function blockTriggers(): readonly Trigger[] {
@@ -67,8 +69,10 @@ export function blockTriggers(): readonly Trigger[] {
   ];
 }
 
-const OPENING = /-----BEGIN (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----|---- BEGIN SSH2 (?:ENCRYPTED )?PRIVATE KEY ----/y;
-const CLOSING = /-----END (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----|---- END SSH2 (?:ENCRYPTED )?PRIVATE KEY ----/y;
+const OPENING =
+  /-----BEGIN (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----|---- BEGIN SSH2 (?:ENCRYPTED )?PRIVATE KEY ----/y;
+const CLOSING =
+  /-----END (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----|---- END SSH2 (?:ENCRYPTED )?PRIVATE KEY ----/y;
 /** Between two lines of a key: line ends, indentation, quotes, escapes, and what diffs and logs put before a line. */
 const BETWEEN = new Set([..." \t\r\n\"'`,\\>|*#:;"].map((character) => character.charCodeAt(0)));
 const HEADER = /(?:[A-Za-z][A-Za-z0-9-]{1,30}: {1,2}[\x20-\x7e]{0,200}?)(?=\\{1,3}[nr]|[\r\n])/y;
@@ -109,7 +113,11 @@ function matchBlock(text: string, start: number): Finding | undefined {
 /** Whether another line of key or the closing line follows what separates lines. */
 function closesSoon(text: string, at: number, limit: number): boolean {
   const next = skipBetween(text, at, limit);
-  return endOfClosing(text, next) !== undefined || endOfLine(text, next, limit) - next >= LINE_CHARACTERS_MIN || isChecksum(text, next);
+  return (
+    endOfClosing(text, next) !== undefined ||
+    endOfLine(text, next, limit) - next >= LINE_CHARACTERS_MIN ||
+    isChecksum(text, next)
+  );
 }
 
 /** `=Ab1c`, the checksum with which the body of a PGP block ends. */
@@ -153,7 +161,13 @@ function endOfLine(text: string, start: number, limit: number): number {
 }
 
 function isBase64(code: number): boolean {
-  return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 47 && code <= 57) || code === 43 || code === 61;
+  return (
+    (code >= 97 && code <= 122) ||
+    (code >= 65 && code <= 90) ||
+    (code >= 47 && code <= 57) ||
+    code === 43 ||
+    code === 61
+  );
 }
 
 function matchPutty(text: string, _start: number, end: number): Finding | undefined {

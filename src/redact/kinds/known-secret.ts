@@ -1,8 +1,10 @@
 /**
- * Values that are known to be secret, in the forms in which they appear: as they are, in base64 and base64url (whatever
- * stands before them), in hexadecimal, escaped for URLs and for JSON.
+ * Finds known secret values in every form in which they appear.
  *
- * INVARIANT: what is found is exact; a known value is hidden wherever it stands, allow-lists do not apply.
+ * These forms are the value as it is, in base64 and base64url (whatever stands before it), in hexadecimal, and escaped
+ * for URLs and for JSON.
+ *
+ * INVARIANT: matches are exact. A known value is hidden wherever it stands, and allow-lists do not apply.
  */
 import type { Matcher, Trigger } from "../search/matcher.ts";
 import { alignedBase64 } from "./wrapped.ts";
@@ -15,7 +17,9 @@ export interface KnownSecret {
 
 /** Characters that a known value has at least. */
 const KNOWN_CHARACTERS_MIN = 4;
-/** Known values of fewer characters are hidden as they are only: their other forms are too short to be told from chance. */
+/**
+ * Known values of fewer characters are hidden as they are only: their other forms are too short to be told from chance.
+ */
 const ENCODED_CHARACTERS_MIN = 6;
 /** Characters of a form of base64 or hexadecimal at least. */
 const FORM_CHARACTERS_MIN = 8;
@@ -37,14 +41,19 @@ interface Form {
   readonly partial?: boolean;
 }
 
-/** Triggers for every form of `secret`, with long keywords if wanted; none for one that is so short that every text has it. */
+/**
+ * Triggers for every form of `secret`, with long keywords if wanted; none for one that is so short that every text has
+ * it.
+ */
 export function knownTriggers({ rule, value }: KnownSecret, long = false): readonly Trigger[] {
   if (value.length < KNOWN_CHARACTERS_MIN) return [];
   const forms = new Map<string, Form>();
   for (const part of partsOf(value)) {
     for (const form of formsOf(part)) if (form.text !== "" && !forms.has(form.text)) forms.set(form.text, form);
   }
-  return [...forms.values()].map((form) => knownTrigger(rule, form, long ? LONG_KEYWORD_CHARACTERS : KEYWORD_CHARACTERS));
+  return [...forms.values()].map((form) =>
+    knownTrigger(rule, form, long ? LONG_KEYWORD_CHARACTERS : KEYWORD_CHARACTERS),
+  );
 }
 
 /** The value itself, and its lines when it has several: a key that is printed with an indentation is still that key. */
@@ -52,7 +61,10 @@ function partsOf(value: string): readonly string[] {
   const whole = value.slice(0, VALUE_CHARACTERS_MAX);
   if (!/[\r\n]/.test(whole)) return [whole];
   const lines = whole.split(/\r?\n|\r/).slice(0, LINES_MAX);
-  return [whole, ...lines.map((line) => line.trim()).filter((line) => line.length >= LINE_CHARACTERS_MIN && !/^-{4,}/.test(line))];
+  return [
+    whole,
+    ...lines.map((line) => line.trim()).filter((line) => line.length >= LINE_CHARACTERS_MIN && !/^-{4,}/.test(line)),
+  ];
 }
 
 function formsOf(value: string): readonly Form[] {
@@ -60,7 +72,9 @@ function formsOf(value: string): readonly Form[] {
   const forms: Form[] = [{ text: value }];
   if (bytes.length !== value.length) forms.push({ text: bytes.toString("latin1") });
   if (value.length < ENCODED_CHARACTERS_MIN) return forms;
-  const encoded = [0, 1, 2].map((shift) => alignedBase64(bytes, shift)).filter(({ length }) => length >= FORM_CHARACTERS_MIN);
+  const encoded = [0, 1, 2]
+    .map((shift) => alignedBase64(bytes, shift))
+    .filter(({ length }) => length >= FORM_CHARACTERS_MIN);
   for (const text of encoded) {
     forms.push({ text, partial: true });
     if (/[+/]/.test(text)) forms.push({ text: text.replaceAll("+", "-").replaceAll("/", "_"), partial: true });
@@ -69,7 +83,10 @@ function formsOf(value: string): readonly Form[] {
   const inUrl = encodeURIComponent(value.toWellFormed());
   const inForm = new URLSearchParams({ "": value }).toString().slice(1);
   const inJson = JSON.stringify(value).slice(1, -1);
-  const ascii = inJson.replace(/[^\x20-\x7e]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  const ascii = inJson.replace(
+    /[^\x20-\x7e]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
   for (const text of [inUrl, inForm]) if (text !== value) forms.push({ text, foldCase: true });
   for (const text of [inJson, inJson.replaceAll("/", "\\/"), ascii, JSON.stringify(inJson).slice(1, -1)]) {
     if (text !== value) forms.push({ text });
@@ -89,7 +106,9 @@ function knownTrigger(rule: string, form: Form, charactersMax: number): Trigger 
     match: (searched, keywordStart) => {
       const start = keywordStart - offset;
       if (start < 0) return undefined;
-      const same = foldCase ? searched.slice(start, start + text.length).toLowerCase() === folded : searched.startsWith(text, start);
+      const same = foldCase
+        ? searched.slice(start, start + text.length).toLowerCase() === folded
+        : searched.startsWith(text, start);
       if (!same) return undefined;
       const end = start + text.length;
       if (!partial) return { rule, kind: "definite", start, end };
@@ -110,7 +129,8 @@ function asciiOffset(text: string): number {
 function asciiRun(text: string, offset: number, charactersMax: number): string {
   let end = offset;
   while (end < text.length && end - offset < charactersMax && isAscii(text, end)) end += 1;
-  // Without any ASCII the characters themselves are the keyword: the automaton knows them as others, and finds too much.
+  // Without any ASCII the characters themselves are the keyword: the automaton knows them as others, and finds too
+  // much.
   return text.slice(offset, Math.max(end, offset + 1));
 }
 
@@ -127,6 +147,11 @@ function endOfPartial(text: string, end: number): number {
 
 function isBase64(code: number): boolean {
   return (
-    (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 47 && code <= 57) || code === 43 || code === 45 || code === 95
+    (code >= 97 && code <= 122) ||
+    (code >= 65 && code <= 90) ||
+    (code >= 47 && code <= 57) ||
+    code === 43 ||
+    code === 45 ||
+    code === 95
   );
 }

@@ -1,6 +1,8 @@
 /**
- * Rules for values that only their name makes a secret: `HEROKU_API_KEY=<uuid>`; and the general one, for every name
- * that promises a secret and every value that looks like one.
+ * Matches values that only their name makes a secret, such as `HEROKU_API_KEY=<uuid>`.
+ *
+ * Beside the rules for particular names stands the general one, for every name that promises a secret and every value
+ * that looks like one.
  */
 
 import { parseExpression } from "../expressions/expression.ts";
@@ -100,7 +102,10 @@ export function namedMatcher(rules: readonly NamedRule[]): Matcher {
 /** The secret that a value is, or its first line; `undefined` when it is none. */
 export type ValueJudge = (value: string) => Finding | undefined;
 
-/** How values of a name that stands apart from them are judged, as members of an object have it; `undefined` when the name promises nothing. */
+/**
+ * How values of a name that stands apart from them are judged, as members of an object have it; `undefined` when the
+ * name promises nothing.
+ */
 export type NamedJudges = (name: string) => ValueJudge | undefined;
 
 /** Characters at the end of a name by which it is judged: longer ones are sentences. */
@@ -143,7 +148,8 @@ interface CompiledNamed {
 
 function compileNamed(rule: NamedRule): CompiledNamed {
   const parsed = parseExpression(rule.expression, false);
-  if (!parsed.ok || costOf(parsed.tree).steps > ATTEMPT_STEPS_MAX) throw new TypeError(`the rule ${rule.id} cannot be used`);
+  if (!parsed.ok || costOf(parsed.tree).steps > ATTEMPT_STEPS_MAX)
+    throw new TypeError(`the rule ${rule.id} cannot be used`);
   return { rule, value: new RegExp(`^(?:${rule.expression})$`) };
 }
 
@@ -156,7 +162,10 @@ interface Promised {
 
 function promiseOf(rules: readonly CompiledNamed[], name: string): Promised {
   const plainName = name.toLowerCase().replace(/[^a-z0-9]/g, "");
-  return { rules: rules.filter(({ rule }) => rule.names.some((part) => plainName.includes(part))), general: classifyName(name) };
+  return {
+    rules: rules.filter(({ rule }) => rule.names.some((part) => plainName.includes(part))),
+    general: classifyName(name),
+  };
 }
 
 function findRule({ rules, general }: Promised, value: string): { id: string; kind: FindingKind } | undefined {

@@ -1,8 +1,10 @@
 /**
- * Reads the name and the value at a word like `password` or `token`: an assignment, a member of JSON or YAML, a property,
- * a flag, a header, a parameter of an address, an element or attribute of XML.
+ * Reads the name and the value around a word such as `password` or `token`.
  *
- * Pure and bounded: it looks at most `NAMED_REACH` characters ahead and 64 back, each once.
+ * It understands an assignment, a member of JSON or YAML, a property, a flag, a header, a parameter of an address, and
+ * an element or attribute of XML.
+ *
+ * It is pure and bounded: it looks at most `NAMED_REACH` characters ahead and 64 back, each once.
  */
 import type { ScanMemo } from "../search/matcher.ts";
 
@@ -24,10 +26,16 @@ export const VALUE_CHARACTERS_MAX = 512;
 /** Characters of a value without quotes that has a `:` or `=` inside: after those, another name may begin. */
 const COMPOUND_CHARACTERS_MAX = 96;
 /** Characters from a keyword's start that are looked at. */
-export const NAMED_REACH = 32 + NAME_AFTER_MAX + 3 * SPACES_MAX + 3 * BACKSLASHES_MAX + ANNOTATION_MAX + VALUE_CHARACTERS_MAX + 16;
+export const NAMED_REACH =
+  32 + NAME_AFTER_MAX + 3 * SPACES_MAX + 3 * BACKSLASHES_MAX + ANNOTATION_MAX + VALUE_CHARACTERS_MAX + 16;
 
 /** The name around the keyword from `keywordStart` up to `keywordEnd`, and its value. */
-export function readNamedValue(text: string, keywordStart: number, keywordEnd: number, memo: ScanMemo): NamedValue | undefined {
+export function readNamedValue(
+  text: string,
+  keywordStart: number,
+  keywordEnd: number,
+  memo: ScanMemo,
+): NamedValue | undefined {
   const nameEnd = endOfName(text, keywordEnd, memo);
   if (nameEnd - keywordEnd > NAME_AFTER_MAX) return undefined;
   const opening = skipSeparator(text, nameEnd);
@@ -78,7 +86,11 @@ function startOfName(text: string, keywordStart: number): number {
 }
 
 function isFlag(text: string, nameStart: number, keywordStart: number): boolean {
-  return text.charCodeAt(nameStart) === DASH && text.charCodeAt(nameStart + 1) === DASH && keywordStart - nameStart < NAME_BEFORE_MAX;
+  return (
+    text.charCodeAt(nameStart) === DASH &&
+    text.charCodeAt(nameStart + 1) === DASH &&
+    keywordStart - nameStart < NAME_BEFORE_MAX
+  );
 }
 
 /** Where the value begins behind the name that ends at `nameEnd`. */
@@ -211,5 +223,11 @@ function isQuote(code: number): boolean {
 
 /** A character of a name: letter, digit, `_` or `-`. */
 function isNameCode(code: number): boolean {
-  return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 48 && code <= 57) || code === 95 || code === DASH;
+  return (
+    (code >= 97 && code <= 122) ||
+    (code >= 65 && code <= 90) ||
+    (code >= 48 && code <= 57) ||
+    code === 95 ||
+    code === DASH
+  );
 }

@@ -18,7 +18,9 @@ import { entropyOf, isFiller, looksLikeStandIn } from "./entropy.ts";
 /** What may stand before a keyword: anything; no letter or digit; neither those nor `_` and `-`. */
 export type LeftEdge = "any" | "word" | "token";
 
-/** Texts that a rule must find a secret in, and texts in which it must find none; see `samples.ts` for `{a36}` and kin. */
+/**
+ * Texts that a rule must find a secret in, and texts in which it must find none; see `samples.ts` for `{a36}` and kin.
+ */
 export interface RuleExamples {
   readonly positive: readonly string[];
   readonly negative: readonly string[];
@@ -79,10 +81,17 @@ export function compileRule(rule: Rule): CompiledRule | string {
 }
 
 function isKeyword(text: string): boolean {
-  return text.length >= KEYWORD_CHARACTERS_MIN && text.length <= KEYWORD_CHARACTERS_MAX && /^[\x20-\x7e\t\n\r]*$/.test(text);
+  return (
+    text.length >= KEYWORD_CHARACTERS_MIN && text.length <= KEYWORD_CHARACTERS_MAX && /^[\x20-\x7e\t\n\r]*$/.test(text)
+  );
 }
 
-function matcherOf(rule: Rule, cost: Cost, captures: boolean, first: { readonly set: CharacterSet; readonly nullable: boolean }): Matcher {
+function matcherOf(
+  rule: Rule,
+  cost: Cost,
+  captures: boolean,
+  first: { readonly set: CharacterSet; readonly nullable: boolean },
+): Matcher {
   const flags = `y${rule.caseInsensitive ? "i" : ""}${captures ? "d" : ""}`;
   const expression = new RegExp(rule.expression, flags);
   const left = rule.left ?? "word";
@@ -116,8 +125,8 @@ export function judge(rule: Rule, secret: string, whole: string): FindingKind | 
 }
 
 /**
- * Whether a secret may begin at `start`. The end of an escape sequence (`\n`, `%3D`, `\u0022`, a terminal's colour) is no
- * letter of a word: secrets follow it directly in JSON, in URLs and on terminals.
+ * Whether a secret may begin at `start`. The end of an escape sequence (`\n`, `%3D`, `\u0022`, a terminal's colour) is
+ * no letter of a word: secrets follow it directly in JSON, in URLs and on terminals.
  */
 export function isLeftEdge(text: string, start: number, left: LeftEdge): boolean {
   if (left === "any" || start === 0) return true;
@@ -131,17 +140,28 @@ function endsEscape(text: string, start: number, before: number): boolean {
   const code = (back: number) => text.charCodeAt(start - back);
   if (code(2) === BACKSLASH) return ESCAPED.has(before);
   // what stands before nearly every letter is no part of a sequence, and the expression need not be asked
-  if (isLetter(before) && isInSequence(code(2)) && TERMINAL_SEQUENCE.test(text.slice(Math.max(0, start - ESCAPE_CHARACTERS), start)))
+  if (
+    isLetter(before) &&
+    isInSequence(code(2)) &&
+    TERMINAL_SEQUENCE.test(text.slice(Math.max(0, start - ESCAPE_CHARACTERS), start))
+  )
     return true;
   if (code(3) === PERCENT) return isHex(code(2)) && isHex(before);
   if (code(4) === BACKSLASH && code(3) === 120) return isHex(code(2)) && isHex(before);
-  return code(6) === BACKSLASH && code(5) === 117 && isHex(code(4)) && isHex(code(3)) && isHex(code(2)) && isHex(before);
+  return (
+    code(6) === BACKSLASH && code(5) === 117 && isHex(code(4)) && isHex(code(3)) && isHex(code(2)) && isHex(before)
+  );
 }
 
 const BACKSLASH = 92;
 const PERCENT = 37;
-/** How a terminal is told a colour, to clear the rest of a line as grep does, or a set of characters: as it is, and as JSON and shells write it. */
-const TERMINAL_SEQUENCE = new RegExp(`(?:${String.fromCharCode(27)}|\\\\(?:u001[bB]|x1[bB]|033|e))(?:\\[[0-9;?]{0,12}|[()])[A-Za-z]$`);
+/**
+ * How a terminal is told a colour, to clear the rest of a line as grep does, or a set of characters: as it is, and as
+ * JSON and shells write it.
+ */
+const TERMINAL_SEQUENCE = new RegExp(
+  `(?:${String.fromCharCode(27)}|\\\\(?:u001[bB]|x1[bB]|033|e))(?:\\[[0-9;?]{0,12}|[()])[A-Za-z]$`,
+);
 const ESCAPED = new Set([..."nrtbf0"].map((character) => character.charCodeAt(0)));
 const ESCAPE_CHARACTERS = 24;
 
@@ -191,7 +211,8 @@ export function token(id: string, title: string, { prefix, body, sample, ...opti
 /** A rule for tokens with one of several beginnings. */
 export function tokens(id: string, title: string, { prefixes, body, samples, ...options }: TokensForm): Rule {
   const left = isRepeatable(prefixes[0] ?? "", body) ? "token" : "word";
-  const beginning = prefixes.length === 1 ? escapeExpression(prefixes[0] ?? "") : `(?:${prefixes.map(escapeExpression).join("|")})`;
+  const beginning =
+    prefixes.length === 1 ? escapeExpression(prefixes[0] ?? "") : `(?:${prefixes.map(escapeExpression).join("|")})`;
   const [prefix = ""] = prefixes;
   return {
     id,
@@ -203,14 +224,20 @@ export function tokens(id: string, title: string, { prefixes, body, samples, ...
     ...options,
     examples: {
       positive: samples.flatMap((sample) => [sample, `{"value":"${sample}"}`, `export X=${sample}\n`]),
-      negative: [prefix, `${prefix}...`, `${prefix}xxxxxxxxxxxx`, `${prefix}<your-token>`, `starts with \`${prefix}\` and goes on`],
+      negative: [
+        prefix,
+        `${prefix}...`,
+        `${prefix}xxxxxxxxxxxx`,
+        `${prefix}<your-token>`,
+        `starts with \`${prefix}\` and goes on`,
+      ],
     },
   };
 }
 
 /**
- * Whether the beginning may also stand inside of the body. Then only the first of several in a row may begin a token, or
- * text that repeats it would be looked at again and again.
+ * Whether the beginning may also stand inside of the body. Then only the first of several in a row may begin a token,
+ * or text that repeats it would be looked at again and again.
  */
 function isRepeatable(prefix: string, body: string): boolean {
   const [, inside] = /\[([^\]]+)\]\{/.exec(body) ?? [];

@@ -1,8 +1,10 @@
 /**
- * Texts made from templates, so that the examples of rules show a format without holding anything that looks like a live
- * secret: `ghp_{a36}` stands for 36 letters and digits behind `ghp_`.
+ * Generates sample texts from templates for the examples of rules.
  *
- * Pure and deterministic: the same template and seed give the same text.
+ * The examples show a format without holding anything that looks like a live secret: `ghp_{a36}` stands for 36 letters
+ * and digits behind `ghp_`.
+ *
+ * It is pure and deterministic: the same template and seed give the same text.
  */
 import { githubChecksum } from "./checksum.ts";
 
@@ -56,11 +58,14 @@ const PLACE = /\{(?:([aAlUhHdubtzqcC])(\d{1,4})|(uuid|jwt|pem|checked|pair))\}/g
 /** Makes a text from `template`. */
 export function fillTemplate(template: string, random: RandomIndex): Sample {
   const parts: string[] = [];
-  const text = template.replace(PLACE, (_, alphabet: string | undefined, length: string, special: string | undefined) => {
-    const part = special === undefined ? draw(alphabet ?? "a", Number(length), random) : drawSpecial(special, random);
-    if (part.length >= 8) parts.push(part);
-    return part;
-  });
+  const text = template.replace(
+    PLACE,
+    (_, alphabet: string | undefined, length: string, special: string | undefined) => {
+      const part = special === undefined ? draw(alphabet ?? "a", Number(length), random) : drawSpecial(special, random);
+      if (part.length >= 8) parts.push(part);
+      return part;
+    },
+  );
   return { text, random: parts };
 }
 

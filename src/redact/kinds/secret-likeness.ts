@@ -1,8 +1,9 @@
 /**
- * Whether a name stands for a secret, and whether a value looks like one: the judgement behind `probable` findings.
+ * Judges whether a name stands for a secret and whether a value looks like one.
  *
- * It is tuned so that what surrounds secrets does not fire: hashes, versions, identifiers, paths, names of variables,
- * placeholders, calls. Pure functions of name and value.
+ * This judgement is behind `probable` findings. It is tuned so that what surrounds secrets does not fire: hashes,
+ * versions, identifiers, paths, names of variables, placeholders, calls. All functions are pure functions of name and
+ * value.
  */
 import { entropyOf, isCalledStandIn, isFiller, isReference } from "./entropy.ts";
 
@@ -98,7 +99,8 @@ function isRandomLike(value: string, lengthMin: number): boolean {
   if (value.length < lengthMin || !/^[\w+/=.~%!@#$^&*:-]+$/.test(value)) return false;
   if (/[/:.]/.test(value) && longestRun(value) < lengthMin) return false;
   const entropy = entropyOf(value);
-  if (/^[0-9a-f]+$/i.test(value)) return value.length >= 24 && entropy >= 2.9 && /\d/.test(value) && /[a-f]/i.test(value);
+  if (/^[0-9a-f]+$/i.test(value))
+    return value.length >= 24 && entropy >= 2.9 && /\d/.test(value) && /[a-f]/i.test(value);
   return (
     entropy >= 3.3 &&
     transitions(value) >= 0.25 &&

@@ -2,8 +2,8 @@
  * Secrets inside base64: a Kubernetes secret, a kubeconfig, a configuration that was encoded as a whole.
  *
  * The distinctive beginnings of formats are keywords in each of the three alignments that base64 has. Where one stands,
- * what follows is decoded and searched once (never again inside of what was decoded); a secret found there is replaced as
- * the groups of four characters that hold it.
+ * what follows is decoded and searched once (never again inside of what was decoded); a secret found there is replaced
+ * as the groups of four characters that hold it.
  */
 import type { Finding } from "../search/finding.ts";
 import type { Matcher, ScanMemo, Trigger } from "../search/matcher.ts";
@@ -60,8 +60,8 @@ function wrappedMatcher(keyword: string, shift: number, reach: number, findAt: F
 }
 
 /**
- * What the base64 from `first` on holds, up to `reach` characters of it: one character for each byte. More is decoded than
- * was asked for, and kept for the next keyword of the same run.
+ * What the base64 from `first` on holds, up to `reach` characters of it: one character for each byte. More is decoded
+ * than was asked for, and kept for the next keyword of the same run.
  */
 function decodeAt(text: string, first: number, reach: number, memo: ScanMemo): string {
   const inMemo = memo.text === text && first >= memo.from && first < memo.to && (first - memo.from) % 4 === 0;
@@ -88,6 +88,11 @@ const PADDING = 61;
 
 function isBase64(code: number): boolean {
   return (
-    (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 47 && code <= 57) || code === 43 || code === 45 || code === 95
+    (code >= 97 && code <= 122) ||
+    (code >= 65 && code <= 90) ||
+    (code >= 47 && code <= 57) ||
+    code === 43 ||
+    code === 45 ||
+    code === 95
   );
 }

@@ -59,7 +59,9 @@ export const DATABASE_RULES: readonly Rule[] = [
     caseInsensitive: true,
     left: "any",
     check: (secret) =>
-      isReference(secret) || looksLikeStandIn(secret) || /^(?:p(?:ass)?w(?:or)?d|secret|root|sa|admin)\d{0,3}$/i.test(secret)
+      isReference(secret) ||
+      looksLikeStandIn(secret) ||
+      /^(?:p(?:ass)?w(?:or)?d|secret|root|sa|admin)\d{0,3}$/i.test(secret)
         ? undefined
         : /\d/.test(secret) && /[A-Za-z]/.test(secret)
           ? "definite"

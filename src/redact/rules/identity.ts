@@ -21,7 +21,10 @@ export const IDENTITY_RULES: readonly Rule[] = [
     left: "token",
     entropyMin: 4,
     kind: "probable",
-    check: (secret) => (/\d/.test(secret) && /[A-Za-z]/.test(secret.slice(2)) && /\d[A-Za-z]{1,8}\d/.test(secret) ? "probable" : undefined),
+    check: (secret) =>
+      /\d/.test(secret) && /[A-Za-z]/.test(secret.slice(2)) && /\d[A-Za-z]{1,8}\d/.test(secret)
+        ? "probable"
+        : undefined,
   }),
   tokens("doppler-token", "a Doppler token", {
     prefixes: ["dp.pt.", "dp.ct.", "dp.sa.", "dp.scim.", "dp.audit.", "dp.said."],

@@ -10,7 +10,9 @@ function isDiscordToken(secret: string): "definite" | undefined {
 
 /** How base64 of a digit and a digit begins, behind what may stand before a token. */
 const DISCORD_BEGINNINGS = ["MT", "Mj", "Mz", "ND", "NT", "Nj", "Nz", "OD", "OT"];
-const DISCORD_KEYWORDS = [" ", '"', "'", "=", "`", "\t"].flatMap((before) => DISCORD_BEGINNINGS.map((pair) => before + pair));
+const DISCORD_KEYWORDS = [" ", '"', "'", "=", "`", "\t"].flatMap((before) =>
+  DISCORD_BEGINNINGS.map((pair) => before + pair),
+);
 const account = (digits: string) => Buffer.from(digits).toString("base64").replace(/=+$/, "");
 
 /** Rules for messaging services. */
@@ -40,7 +42,10 @@ export const MESSAGING_RULES: readonly Rule[] = [
     expression: "hooks\\.slack\\.com/((?:services|workflows|triggers)/[A-Za-z0-9/_-]{30,100})",
     examples: {
       positive: ["https://hooks.slack.com/services/T{U8}/B{U8}/{a24}"],
-      negative: ["https://hooks.slack.com/services/", "https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX"],
+      negative: [
+        "https://hooks.slack.com/services/",
+        "https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX",
+      ],
     },
   },
   {
@@ -52,7 +57,10 @@ export const MESSAGING_RULES: readonly Rule[] = [
     left: "any",
     check: isDiscordToken,
     examples: {
-      positive: [`TOKEN=${account("112233445566778899")}.{u6}.{u38}`, `Bot "${account("998877665544332211")}.{u6}.{u27}"`],
+      positive: [
+        `TOKEN=${account("112233445566778899")}.{u6}.{u38}`,
+        `Bot "${account("998877665544332211")}.{u6}.{u27}"`,
+      ],
       negative: ["=MTest.value.here", '"MT.b.c"'],
     },
   },
@@ -63,7 +71,10 @@ export const MESSAGING_RULES: readonly Rule[] = [
     keywords: ["discord.com/api/webhooks/", "discordapp.com/api/webhooks/"],
     expression: "discord(?:app)?\\.com/api/webhooks/(\\d{17,20}/[A-Za-z0-9_-]{60,80})",
     left: "any",
-    examples: { positive: ["https://discord.com/api/webhooks/{d18}/{u68}"], negative: ["https://discord.com/api/webhooks/<id>/<token>"] },
+    examples: {
+      positive: ["https://discord.com/api/webhooks/{d18}/{u68}"],
+      negative: ["https://discord.com/api/webhooks/<id>/<token>"],
+    },
   },
   {
     id: "telegram-bot-token",
@@ -83,7 +94,8 @@ export const MESSAGING_RULES: readonly Rule[] = [
     kind: "definite",
     title: "the address of a Microsoft Teams webhook",
     keywords: ["webhook.office.com/"],
-    expression: "webhook\\.office\\.com/webhookb2/([0-9a-f-]{36}@[0-9a-f-]{36}/IncomingWebhook/[0-9a-f]{32}/[0-9a-f-]{36})",
+    expression:
+      "webhook\\.office\\.com/webhookb2/([0-9a-f-]{36}@[0-9a-f-]{36}/IncomingWebhook/[0-9a-f]{32}/[0-9a-f-]{36})",
     examples: {
       positive: ["https://x.webhook.office.com/webhookb2/{uuid}@{uuid}/IncomingWebhook/{h32}/{uuid}"],
       negative: ["https://x.webhook.office.com/webhookb2/"],

@@ -1,7 +1,8 @@
 /** Formats of services that run models, and of what is built around them. */
 import { type Rule, token, tokens } from "../kinds/rule.ts";
 
-const MIXED = (secret: string) => (/\d/.test(secret.slice(3)) && /[A-Za-z]/.test(secret.slice(3)) ? "definite" : "probable");
+const MIXED = (secret: string) =>
+  /\d/.test(secret.slice(3)) && /[A-Za-z]/.test(secret.slice(3)) ? "definite" : "probable";
 
 /** Rules for model providers. */
 export const MODEL_RULES: readonly Rule[] = [

@@ -58,7 +58,9 @@ export const PACKAGE_RULES: readonly Rule[] = [
     expression: '"?auth\\\\{0,3}"\\s{0,4}:\\s{0,4}\\\\{0,3}"([A-Za-z0-9+/]{10,2048}={0,2})\\\\{0,3}"',
     left: "any",
     check: (secret) =>
-      /^[\x21-\x7e]{1,255}:[\x20-\x7e]{4,}/.test(Buffer.from(secret, "base64").toString("latin1")) ? "definite" : undefined,
+      /^[\x21-\x7e]{1,255}:[\x20-\x7e]{4,}/.test(Buffer.from(secret, "base64").toString("latin1"))
+        ? "definite"
+        : undefined,
     examples: {
       positive: [`{"auths":{"r.example.org":{"auth":"${Buffer.from("builder:kT8vQ2mZp4").toString("base64")}"}}}`],
       negative: ['"auth": "required-for-all"', '"auth":"none"', '"auth": "YmFzZTY0IHRleHQ="'],

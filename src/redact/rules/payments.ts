@@ -34,7 +34,13 @@ export const PAYMENT_RULES: readonly Rule[] = [
     samples: ["access_token$production\x24{l16}\x24{h32}"],
   }),
   tokens("plaid-token", "a Plaid token", {
-    prefixes: ["access-sandbox-", "access-production-", "access-development-", "link-production-", "public-production-"],
+    prefixes: [
+      "access-sandbox-",
+      "access-production-",
+      "access-development-",
+      "link-production-",
+      "public-production-",
+    ],
     body: "[0-9a-f]{8}-[0-9a-f-]{27}",
     samples: ["access-production-{uuid}"],
   }),

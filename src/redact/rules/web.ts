@@ -7,9 +7,12 @@ import type { FindingKind } from "../search/finding.ts";
 const WEAK =
   /^(?:p(?:ass)?w(?:or)?d|pass(?:word|wd|phrase)?|passw0rd|secret|root|admin|user(?:name)?|test(?:ing)?|guest|postgres|mysql|mongo|redis|rabbitmq|minio(?:admin)?|docker|dev|local(?:host)?|default|example|foo|bar|baz|qux|hunter2|changeme|letmein|token|key|pwd|login|anonymous|x-oauth-basic|x-token-auth|oauth2?|git|port|host|\d{1,5})\d{0,3}$/i;
 
-/** A password in an address: `definite` when it looks chosen by chance, nothing when it is one of those in every manual. */
+/**
+ * A password in an address: `definite` when it looks chosen by chance, nothing when it is one of those in every manual.
+ */
 function judgePassword(secret: string): FindingKind | undefined {
-  if (isReference(secret) || /[${}<>[\]()|]/.test(secret) || WEAK.test(secret) || looksLikeStandIn(secret)) return undefined;
+  if (isReference(secret) || /[${}<>[\]()|]/.test(secret) || WEAK.test(secret) || looksLikeStandIn(secret))
+    return undefined;
   if (secret.startsWith("//") || (secret.length < 6 && !/\d/.test(secret))) return undefined;
   const mixed = /\d/.test(secret) && /[A-Za-z]/.test(secret);
   return secret.length >= 12 && mixed && entropyOf(secret) > 3 ? "definite" : "probable";
@@ -63,7 +66,9 @@ export const WEB_RULES: readonly Rule[] = [
     expression: "://([A-Za-z0-9_.~%-]{20,255})@[A-Za-z0-9.[-]",
     left: "any",
     check: (secret) =>
-      /\d/.test(secret) && /[a-zA-Z]/.test(secret) && entropyOf(secret) > 3.5 && !secret.includes(".") ? "probable" : undefined,
+      /\d/.test(secret) && /[a-zA-Z]/.test(secret) && entropyOf(secret) > 3.5 && !secret.includes(".")
+        ? "probable"
+        : undefined,
     examples: {
       positive: ["https://{a40}@git.example.org/r.git"],
       negative: ["https://git@github.com/x", "ssh://continuous-integration@host"],
@@ -145,7 +150,10 @@ export const WEB_RULES: readonly Rule[] = [
     caseInsensitive: true,
     left: "any",
     examples: {
-      positive: ["https://b.s3.amazonaws.com/k?X-Amz-Credential=x&X-Amz-Signature={h64}", "X-Amz-Security-Token={a300}"],
+      positive: [
+        "https://b.s3.amazonaws.com/k?X-Amz-Credential=x&X-Amz-Signature={h64}",
+        "X-Amz-Security-Token={a300}",
+      ],
       negative: ["X-Amz-Signature=...", "the X-Amz-Signature parameter"],
     },
   },
@@ -169,7 +177,8 @@ export const WEB_RULES: readonly Rule[] = [
     keywords: ['"d":', '"d" :', '"k":', '"k" :'],
     expression: '"[dk]"\\s?:\\s{0,4}"([A-Za-z0-9_-]{42,700})"',
     left: "any",
-    check: (secret) => (entropyOf(secret) > 4.2 && /\d/.test(secret) && distinctCharacters(secret) > 20 ? "definite" : undefined),
+    check: (secret) =>
+      entropyOf(secret) > 4.2 && /\d/.test(secret) && distinctCharacters(secret) > 20 ? "definite" : undefined,
     examples: {
       positive: ['{"kty":"EC","crv":"P-256","d":"{u43}"}', '{"kty":"oct","k":"{u64}"}'],
       negative: ['{"d":"M10 10 L20 20"}', '{"k":"value"}'],
@@ -184,7 +193,8 @@ function isRandom(secret: string): boolean {
 
 /** Whether the text is base64 of a name, a colon and something that is not everybody's password. */
 function isLogin(secret: string): FindingKind | undefined {
-  const [, password] = /^[\x21-\x39\x3b-\x7e]{0,255}:([\x20-\x7e]{4,})$/.exec(Buffer.from(secret, "base64").toString("latin1")) ?? [];
+  const [, password] =
+    /^[\x21-\x39\x3b-\x7e]{0,255}:([\x20-\x7e]{4,})$/.exec(Buffer.from(secret, "base64").toString("latin1")) ?? [];
   if (password === undefined || WEAK.test(password)) return undefined;
   return looksLikeStandIn(password) ? "probable" : "definite";
 }

@@ -1,12 +1,16 @@
 /**
- * What the redactor finds, and how findings become markers.
+ * Defines the findings of the redactor and replaces them with markers.
  *
- * Offsets are UTF-16 code units of the text that was searched (byte offsets when bytes were searched). INVARIANT: the
- * findings of one text are sorted and do not overlap, so that replacing them needs no further decision.
+ * Offsets are UTF-16 code units of the text that was searched, or byte offsets when bytes were searched.
+ *
+ * INVARIANT: the findings of one text are sorted and do not overlap, so that replacing them needs no further decision.
  */
 import { markerOf } from "./marker.ts";
 
-/** How sure a finding is: `definite` has the form of a secret or is a known one, `probable` stands where secrets stand and looks like one. */
+/**
+ * How sure a finding is: `definite` has the form of a secret or is a known one, `probable` stands where secrets stand
+ * and looks like one.
+ */
 export type FindingKind = "definite" | "probable";
 
 /** A secret in a text: from `start` up to, not including, `end`. */
@@ -27,8 +31,8 @@ export interface RuleCount {
 export type FindingCounts = ReadonlyMap<string, RuleCount>;
 
 /**
- * Joins findings that overlap: the range is their union, the rule that of the better one (definite before probable, then
- * the specific, the longer one, then the earlier one, then the one whose rule's name comes first).
+ * Joins findings that overlap: the range is their union, the rule that of the better one (definite before probable,
+ * then the specific, the longer one, then the earlier one, then the one whose rule's name comes first).
  */
 export function mergeFindings(found: readonly Finding[]): readonly Finding[] {
   if (found.length < 2) return found;
@@ -88,7 +92,8 @@ function isBetter(finding: Finding, best: Finding): boolean {
   if (GENERAL.has(finding.rule) !== GENERAL.has(best.rule)) return GENERAL.has(best.rule);
   const difference = finding.end - finding.start - (best.end - best.start);
   if (difference !== 0) return difference > 0;
-  return finding.start !== best.start ? finding.start < best.start : finding.rule < best.rule; // whatever was found first
+  // whatever was found first
+  return finding.start !== best.start ? finding.start < best.start : finding.rule < best.rule;
 }
 
 /** `text` with every finding replaced by its marker. */
@@ -102,7 +107,10 @@ export function applyMarkers(text: string, findings: readonly Finding[]): string
   return result + text.slice(at);
 }
 
-/** The marker in the encoding that the secret has: one whose characters alternate with null characters is UTF-16 seen as bytes. */
+/**
+ * The marker in the encoding that the secret has: one whose characters alternate with null characters is UTF-16 seen as
+ * bytes.
+ */
 export function markerFor(text: string, rule: string, start: number, end: number): string {
   const marker = markerOf(rule);
   if (end - start < 3 || text.charCodeAt(start + 1) !== 0 || text.charCodeAt(start) === 0) return marker;

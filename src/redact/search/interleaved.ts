@@ -8,11 +8,14 @@
 import type { Finding } from "./finding.ts";
 import { emptyMemo, MATCHER_BEHIND_MAX, type Matcher } from "./matcher.ts";
 
-/** Verifies the keyword of `length` characters whose last one stands at `index` of `text`, a null character before it. */
+/**
+ * Verifies the keyword of `length` characters whose last one stands at `index` of `text`, a null character before it.
+ */
 export function matchInterleaved(matcher: Matcher, text: string, index: number, length: number): Finding | undefined {
   const start = index - 2 * (length - 1);
   if (start < 0) return undefined;
-  for (let place = start; place < index; place += 2) if (text.charCodeAt(place) === 0 || text.charCodeAt(place + 1) !== 0) return undefined;
+  for (let place = start; place < index; place += 2)
+    if (text.charCodeAt(place) === 0 || text.charCodeAt(place + 1) !== 0) return undefined;
   let first = start;
   for (let count = 0; count < MATCHER_BEHIND_MAX && isPair(text, first - 2); count += 1) first -= 2;
   const characters: string[] = [];

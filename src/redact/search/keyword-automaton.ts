@@ -10,7 +10,10 @@
 
 /** The automaton, in the form in which it runs: states are numbers from 0, those from `accepting` on end keywords. */
 export interface KeywordAutomaton {
-  /** Next state by `(state << shift) | class`. In 16 bits where they are enough, as for all that is built in: it is the bulk of a redactor. */
+  /**
+   * Next state by `(state << shift) | class`. In 16 bits where they are enough, as for all that is built in: it is the
+   * bulk of a redactor.
+   */
   readonly next: Uint16Array | Int32Array;
   /** Class of each of the first 256 characters; those that are not ASCII are of class 0, like all others. */
   readonly classes: Uint8Array;
@@ -78,7 +81,13 @@ function linkFailures(trie: Trie): { readonly order: readonly number[]; readonly
 }
 
 /** The rows of the table: where no keyword goes on, the one that has begun meanwhile does. */
-function fillRows(trie: Trie, order: readonly number[], fail: Int32Array, places: Int32Array, shift: number): Uint16Array | Int32Array {
+function fillRows(
+  trie: Trie,
+  order: readonly number[],
+  fail: Int32Array,
+  places: Int32Array,
+  shift: number,
+): Uint16Array | Int32Array {
   const size = order.length << shift;
   const next = order.length <= SHORT_STATES_MAX ? new Uint16Array(size) : new Int32Array(size);
   for (const state of order) {
@@ -95,7 +104,10 @@ function fillRows(trie: Trie, order: readonly number[], fail: Int32Array, places
 function flattenOutputs(lists: readonly (readonly number[])[]): Pick<KeywordAutomaton, "outputStarts" | "outputs"> {
   const outputStarts = new Int32Array(lists.length + 1);
   for (const [index, list] of lists.entries()) outputStarts[index + 1] = (outputStarts[index] ?? 0) + list.length;
-  return { outputStarts, outputs: Int32Array.from(lists.flatMap((list) => list.toSorted((left, right) => left - right))) };
+  return {
+    outputStarts,
+    outputs: Int32Array.from(lists.flatMap((list) => list.toSorted((left, right) => left - right))),
+  };
 }
 
 const OTHER_CLASS = 0;

@@ -1,11 +1,11 @@
 /**
  * Runs the keyword automaton over a text in four places at once.
  *
- * Each step of the automaton waits for the one before it, so that one pass leaves most of the processor idle; four passes
- * that do not depend on each other do not. Each begins as many characters early as a keyword is long, and so meets every
- * keyword that ends in its own part. Bytes are read, one for each character: for the automaton all that are not ASCII are alike. INVARIANT:
- * candidates come as one pass would give them, in the same order. Texts with null characters are left to one pass, because
- * those make keywords longer.
+ * Each step of the automaton waits for the one before it, so that one pass leaves most of the processor idle; four
+ * passes that do not depend on each other do not. Each begins as many characters early as a keyword is long, and so
+ * meets every keyword that ends in its own part. Bytes are read, one for each character: for the automaton all that are
+ * not ASCII are alike. INVARIANT: candidates come as one pass would give them, in the same order. Texts with null
+ * characters are left to one pass, because those make keywords longer.
  */
 import { AUTOMATON_KEYWORD_MAX, type KeywordAutomaton } from "./keyword-automaton.ts";
 
@@ -51,7 +51,10 @@ function fill(text: string): number {
   return text.length;
 }
 
-/** States in which keywords end and the indices of their last characters by turns, for the first `length` characters of `codes`. */
+/**
+ * States in which keywords end and the indices of their last characters by turns, for the first `length` characters of
+ * `codes`.
+ */
 function scanLanes(automaton: KeywordAutomaton, codes: Uint8Array, length: number): readonly (readonly number[])[] {
   const { next, classes, shift, accepting } = automaton;
   const part = length >> 2;
@@ -84,7 +87,8 @@ function scanLanes(automaton: KeywordAutomaton, codes: Uint8Array, length: numbe
 /** The state before the character at `place`, as far as keywords that end there or later go. */
 function stateAt(automaton: KeywordAutomaton, codes: Uint8Array, place: number): number {
   let state = 0;
-  for (let before = Math.max(0, place - WARM_UP); before < place; before += 1) state = stepOn(automaton, state, codes[before] ?? 0);
+  for (let before = Math.max(0, place - WARM_UP); before < place; before += 1)
+    state = stepOn(automaton, state, codes[before] ?? 0);
   return state;
 }
 

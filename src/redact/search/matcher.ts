@@ -1,9 +1,9 @@
 /**
- * What the engine runs: matchers, each with the keywords that make it look.
+ * Defines the matchers that the engine runs, each with the keywords that trigger it.
  *
- * INVARIANT: whether and what a matcher finds at a keyword depends on nothing but the text from `MATCHER_BEHIND_MAX`
- * characters before the keyword to `reach` characters from its start. That is why a text in pieces, or a part of a text
- * with enough around it, gives the same findings as the whole.
+ * INVARIANT: whether a matcher finds something at a keyword, and what, depends on nothing but the text from
+ * `MATCHER_BEHIND_MAX` characters before the keyword to `reach` characters from its start. That is why a text in
+ * pieces, or a part of a text with enough around it, gives the same findings as the whole.
  */
 import type { Finding } from "./finding.ts";
 

@@ -29,8 +29,14 @@ export function buildTable(triggers: readonly Trigger[]): TriggerTable {
     keywords: triggers.map(({ keyword }) => keyword),
     lengths: Uint16Array.from(triggers.map(({ keyword }) => keyword.length)),
     matchers: triggers.map(({ matcher }) => matcher),
-    backInLine: triggers.reduce((most, { matcher }) => Math.max(most, matcher.backCrossesLines ? 0 : (matcher.back ?? 0)), 0),
-    backAnywhere: triggers.reduce((most, { matcher }) => Math.max(most, matcher.backCrossesLines ? (matcher.back ?? 0) : 0), 0),
+    backInLine: triggers.reduce(
+      (most, { matcher }) => Math.max(most, matcher.backCrossesLines ? 0 : (matcher.back ?? 0)),
+      0,
+    ),
+    backAnywhere: triggers.reduce(
+      (most, { matcher }) => Math.max(most, matcher.backCrossesLines ? (matcher.back ?? 0) : 0),
+      0,
+    ),
   };
 }
 
@@ -47,7 +53,14 @@ export function scanText(table: TriggerTable, text: string, found: Finding[]): v
 }
 
 /** Verifies the keywords that end in `state` at `index` of a text without null characters. */
-function verifyPlain(table: TriggerTable, state: number, text: string, index: number, found: Finding[], memo: ScanMemo): void {
+function verifyPlain(
+  table: TriggerTable,
+  state: number,
+  text: string,
+  index: number,
+  found: Finding[],
+  memo: ScanMemo,
+): void {
   const { automaton, lengths, matchers } = table;
   const { accepting, outputStarts, outputs } = automaton;
   const entry = state - accepting;
@@ -71,7 +84,14 @@ function scanOnce(table: TriggerTable, text: string, found: Finding[], memo: Sca
 }
 
 /** Verifies the keywords that end in `state` at `index`. */
-function verifyAt(table: TriggerTable, state: number, text: string, index: number, found: Finding[], memo: ScanMemo): void {
+function verifyAt(
+  table: TriggerTable,
+  state: number,
+  text: string,
+  index: number,
+  found: Finding[],
+  memo: ScanMemo,
+): void {
   if (text.charCodeAt(index) === 0) return; // a null character keeps the state of the keyword before it
   const { accepting, outputStarts, outputs } = table.automaton;
   const entry = state - accepting;
@@ -83,7 +103,13 @@ function verifyAt(table: TriggerTable, state: number, text: string, index: numbe
 }
 
 /** Verifies that `keyword`, which ends at `index`, belongs to a secret. */
-export function verify(table: TriggerTable, keyword: number, text: string, index: number, memo: ScanMemo): Finding | undefined {
+export function verify(
+  table: TriggerTable,
+  keyword: number,
+  text: string,
+  index: number,
+  memo: ScanMemo,
+): Finding | undefined {
   const matcher = table.matchers[keyword];
   const length = table.lengths[keyword] ?? 0;
   if (!matcher) return undefined;

@@ -1,15 +1,31 @@
 /**
  * A plan as arguments of `bwrap`. Pure.
  *
- * What names the machine's places and the environment goes in by a descriptor: the command could read the line that started its first process.
- * INVARIANT: namespaces of every kind are new, nested ones cannot be made, no capability is left, and the outermost directory is read only.
+ * What names the machine's places and the environment goes in by a descriptor: the command could read the line that
+ * started its first process. INVARIANT: namespaces of every kind are new, nested ones cannot be made, no capability is
+ * left, and the outermost directory is read only.
  */
 import { ToolFailure } from "../../model/outcome/failure.ts";
-import { EMPTY_DIRECTORY_BYTES_MAX, INSIDE_PROXY_SOCKET, INSIDE_USER, type SandboxMount, type SandboxPlan } from "../plan/plan.ts";
+import {
+  EMPTY_DIRECTORY_BYTES_MAX,
+  INSIDE_PROXY_SOCKET,
+  INSIDE_USER,
+  type SandboxMount,
+  type SandboxPlan,
+} from "../plan/plan.ts";
 import { beginning } from "../run/beginning.ts";
 
 /** Descriptors that a run of bwrap inherits, by what they carry. */
-export const DESCRIPTORS = { seccomp: 3, status: 4, gate: 5, ready: 6, passwd: 7, group: 8, hosts: 9, options: 10 } as const;
+export const DESCRIPTORS = {
+  seccomp: 3,
+  status: 4,
+  gate: 5,
+  ready: 6,
+  passwd: 7,
+  group: 8,
+  hosts: 9,
+  options: 10,
+} as const;
 /** The first descriptor of the plan's own files, which follow in their order. */
 const FIRST_FILE = 11;
 
@@ -42,7 +58,8 @@ export interface BwrapArguments {
 export function bwrapArguments(plan: SandboxPlan): BwrapArguments {
   const options = optionsOf(plan);
   const line = ["--args", String(DESCRIPTORS.options), "--", ...beginning(plan, DESCRIPTORS, "exec")];
-  if (options.length + line.length < ARGUMENTS_MAX) return { line, options: Buffer.from(options.map((each) => `${each}\0`).join("")) };
+  if (options.length + line.length < ARGUMENTS_MAX)
+    return { line, options: Buffer.from(options.map((each) => `${each}\0`).join("")) };
   throw new ToolFailure(
     "SANDBOX_UNAVAILABLE",
     "the scope needs more mounts than a command can be given; the command did not run",
@@ -61,7 +78,11 @@ function optionsOf(plan: SandboxPlan): readonly string[] {
     // without bounds of its own, what is written there takes half of the machine's memory
     ...["--size", String(temporaryBytesMax), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"],
     ...["--size", String(temporaryBytesMax), "--tmpfs", "/tmp"],
-    ...(["passwd", "group", "hosts"] as const).flatMap((name) => ["--ro-bind-data", String(DESCRIPTORS[name]), `/etc/${name}`]),
+    ...(["passwd", "group", "hosts"] as const).flatMap((name) => [
+      "--ro-bind-data",
+      String(DESCRIPTORS[name]),
+      `/etc/${name}`,
+    ]),
     ...plan.mounts.flatMap(mountArguments),
     ...(plan.files ?? []).flatMap(({ target }, index) => ["--ro-bind-data", String(FIRST_FILE + index), target]),
     ...(plan.proxySocket === undefined ? [] : ["--ro-bind", plan.proxySocket, INSIDE_PROXY_SOCKET]),

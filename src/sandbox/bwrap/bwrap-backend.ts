@@ -34,7 +34,9 @@ export function bwrapBackend(programs: readonly string[] = PROGRAMS): Backend {
 /** How bwrap is started on this machine. */
 export type BwrapProgram = Pick<Identity, "prefix" | "runAs" | "layers"> & { readonly program: string };
 
-/** The launch of `plan` by bwrap. It trusts bwrap's status, not its exit code: a command has ended when bwrap says so. */
+/**
+ * The launch of `plan` by bwrap. It trusts bwrap's status, not its exit code: a command has ended when bwrap says so.
+ */
 export function bwrapLaunch(plan: SandboxPlan, { program, prefix, runAs, layers }: BwrapProgram): Launch {
   const files = settingFiles();
   const told = bwrapArguments(plan);
@@ -50,7 +52,12 @@ export function bwrapLaunch(plan: SandboxPlan, { program, prefix, runAs, layers 
     options: { opened: () => memoryFileOf(told.options) },
   };
   const own = (plan.files ?? []).map((file): Carried => ({ opened: () => memoryFileOf(Buffer.from(file.text)) }));
-  const [first = program, ...rest] = [...prefix, ...(layers === undefined ? [] : overlayPrefix(layers)), program, ...told.line];
+  const [first = program, ...rest] = [
+    ...prefix,
+    ...(layers === undefined ? [] : overlayPrefix(layers)),
+    program,
+    ...told.line,
+  ];
   return {
     command: [first, ...rest],
     runAs: prefix.length === 0 ? runAs : undefined,

@@ -1,9 +1,11 @@
 /**
- * Names of the system calls that a container may make without more ado: all that Linux 6.1 has on x86-64 and arm64, but for those that the rules refuse
- * or judge.
+ * Lists the system calls that a container may make without further rules.
  *
- * A container's filter is made by a library that knows calls by name and passes over names that are newer than itself. INVARIANT: what is not named
- * here or in the rules does not exist inside, so that a call that the library does not know is no way round a rule.
+ * These are all that Linux 6.1 has on x86-64 and arm64, except those that the rules refuse or judge. A container's
+ * filter is made by a library that knows calls by name and passes over names that are newer than itself.
+ *
+ * INVARIANT: a call that is named neither here nor in the rules does not exist inside, so that a call that the library
+ * does not know is no way round a rule.
  */
 export const ALLOWED_CALLS: readonly string[] = `
   accept accept4 access afs_syscall alarm arch_prctl bind brk capget capset chdir chown clock_getres clock_gettime clock_nanosleep close

@@ -1,11 +1,21 @@
 /**
- * The backend `container`: runs are made by `runc`, from a configuration that is written for each run. No image is used, and none is fetched.
+ * The backend `container`: runs are made by `runc`, from a configuration that is written for each run. No image is
+ * used, and none is fetched.
  *
- * Where the kernel is root, the runtime is too, and nothing that it starts: inside, root is a user that nobody is. Elsewhere the runtime works
- * in a user namespace with the ranges of users that the operator gave the kernel's user. A program beside the container holds it: when the
- * kernel ends, however it does, the container is ended and removed.
+ * Where the kernel is root, the runtime is too, and nothing that it starts: inside, root is a user that nobody is.
+ * Elsewhere the runtime works in a user namespace with the ranges of users that the operator gave the kernel's user. A
+ * program beside the container holds it: when the kernel ends, however it does, the container is ended and removed.
  */
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { blake3Hex } from "../../base/hash.ts";
@@ -33,8 +43,8 @@ const CONTAINER_ROOT_IDS = [61_235, 61_236] as const;
 const DESCRIPTORS: Record<"gate" | "ready" | "held" | "status", number> = { ...INSIDE_DESCRIPTORS, held: 5, status: 6 };
 
 /**
- * Makes the container, says the number of its first process, and removes it when the kernel lets go of it or is gone. `1` is the runtime, `2` the
- * directory of its state, `3` that of the run, `4` the container's name.
+ * Makes the container, says the number of its first process, and removes it when the kernel lets go of it or is gone.
+ * `1` is the runtime, `2` the directory of its state, `3` that of the run, `4` the container's name.
  */
 const HOLDER = `runtime() { "$runc" --root "$state" --rootless true "$@"; }
 runc=$1 state=$2 directory=$3 name=$4
@@ -52,7 +62,8 @@ export function containerBackend(programs: readonly string[] = RUNTIMES): Backen
   const place = new ContainerPlace();
   const require = (): string => {
     const program = findProgram(programs);
-    if (program === undefined) throw missingProgram("commands cannot be contained here, because runc is not installed", "runc");
+    if (program === undefined)
+      throw missingProgram("commands cannot be contained here, because runc is not installed", "runc");
     if (process.geteuid?.() !== 0 && findProgram(MAPPERS) === undefined) {
       throw missingProgram("containers of an ordinary user need newuidmap, which is not installed", "uidmap");
     }
@@ -86,7 +97,17 @@ class ContainerPlace {
     const files = ownFiles(plan, directory);
     const config = JSON.stringify(ociConfig(plan, { seccomp, users, directory: this.#outermost.of(plan), files }));
     writeFileSync(join(directory, "config.json"), config, { mode: 0o600 });
-    const [first = "", ...rest] = [...enter, "/bin/sh", "-c", HOLDER, "container", program, join(base, "state"), directory, name];
+    const [first = "", ...rest] = [
+      ...enter,
+      "/bin/sh",
+      "-c",
+      HOLDER,
+      "container",
+      program,
+      join(base, "state"),
+      directory,
+      name,
+    ];
     return {
       command: [first, ...rest],
       runAs: undefined,
@@ -127,7 +148,10 @@ class ContainerPlace {
   }
 }
 
-/** Writes the plan's own files, which the container's root finds by their names and the command reads; nobody lists or changes them. */
+/**
+ * Writes the plan's own files, which the container's root finds by their names and the command reads; nobody lists or
+ * changes them.
+ */
 function ownFiles({ files = [] }: SandboxPlan, directory: string): readonly string[] {
   if (files.length > 0) chmodSync(directory, 0o711);
   return files.map(({ text }, index) => {

@@ -1,11 +1,17 @@
 /**
  * A plan as the configuration of an OCI container. Pure.
  *
- * INVARIANTS: namespaces of every kind are new; the container's root is nobody on the machine, and neither it nor the command keeps a
- * capability; the outermost directory is read only; nothing is mounted that the plan does not name.
+ * INVARIANTS: namespaces of every kind are new; the container's root is nobody on the machine, and neither it nor the
+ * command keeps a capability; the outermost directory is read only; nothing is mounted that the plan does not name.
  */
 import { assert } from "../../base/errors.ts";
-import { EMPTY_DIRECTORY_BYTES_MAX, INSIDE_PROXY_SOCKET, INSIDE_USER, type SandboxMount, type SandboxPlan } from "../plan/plan.ts";
+import {
+  EMPTY_DIRECTORY_BYTES_MAX,
+  INSIDE_PROXY_SOCKET,
+  INSIDE_USER,
+  type SandboxMount,
+  type SandboxPlan,
+} from "../plan/plan.ts";
 import { beginning } from "../run/beginning.ts";
 import type { OciSeccomp } from "./oci-seccomp.ts";
 
@@ -31,7 +37,18 @@ export interface OciMount {
 
 const NAMESPACES = ["user", "mount", "pid", "network", "ipc", "uts", "cgroup"];
 /** Of the machine's kernel, as container runtimes hide it. */
-const HIDDEN = ["acpi", "asound", "interrupts", "kcore", "keys", "latency_stats", "sched_debug", "scsi", "timer_list", "timer_stats"];
+const HIDDEN = [
+  "acpi",
+  "asound",
+  "interrupts",
+  "kcore",
+  "keys",
+  "latency_stats",
+  "sched_debug",
+  "scsi",
+  "timer_list",
+  "timer_stats",
+];
 const READ_ONLY = ["bus", "fs", "irq", "sys", "sysrq-trigger"];
 const BOUND = ["nosuid", "nodev", "rnosuid", "rnodev"];
 
@@ -59,7 +76,8 @@ export function ociConfig(plan: SandboxPlan, { seccomp, users, directory, files 
       user: { uid: id, gid: id, additionalGids: [] },
       args: beginning(plan, INSIDE_DESCRIPTORS, "child"),
       env: Object.entries(plan.environment).map(([variable, value]) => `${variable}=${value}`),
-      // the command goes to its own by itself: a runtime could be led out by a directory that it goes to while it still holds something of the machine
+      // the command goes to its own by itself: a runtime could be led out by a directory that it goes to while it still
+      // holds something of the machine
       cwd: "/",
       capabilities: { bounding: [], effective: [], inheritable: [], permitted: [], ambient: [] },
       noNewPrivileges: true,
@@ -112,7 +130,14 @@ function mountOf(mount: SandboxMount): readonly OciMount[] {
     case "empty_directory":
       return [emptyDirectory(mount.target)];
     case "hide_directory":
-      return [{ destination: mount.target, type: "tmpfs", source: "tmpfs", options: ["ro", "nosuid", "nodev", "mode=555", "size=4096"] }];
+      return [
+        {
+          destination: mount.target,
+          type: "tmpfs",
+          source: "tmpfs",
+          options: ["ro", "nosuid", "nodev", "mode=555", "size=4096"],
+        },
+      ];
     case "hide_file":
       return [bound("/dev/null", ["ro"])];
     case "link":
@@ -120,7 +145,10 @@ function mountOf(mount: SandboxMount): readonly OciMount[] {
   }
 }
 
-/** Everybody may write there, because it belongs to the container's root: tools try to remove what they are about to fill. */
+/**
+ * Everybody may write there, because it belongs to the container's root: tools try to remove what they are about to
+ * fill.
+ */
 function emptyDirectory(target: string): OciMount {
   const options = ["nosuid", "nodev", "mode=777", `size=${EMPTY_DIRECTORY_BYTES_MAX}`];
   return { destination: target, type: "tmpfs", source: "tmpfs", options };

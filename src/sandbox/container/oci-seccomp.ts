@@ -1,8 +1,9 @@
 /**
- * The rules about system calls as an OCI runtime takes them. Pure, and made of the rules that bwrap's filter is made of.
+ * The rules about system calls as an OCI runtime takes them. Pure, and made of the rules that bwrap's filter is made
+ * of.
  *
- * INVARIANT: what no rule names does not exist, because the library that makes the filter passes over names that it does not know. Conditions
- * look at the low half of an argument, as the machine's kernel takes it.
+ * INVARIANT: what no rule names does not exist, because the library that makes the filter passes over names that it
+ * does not know. Conditions look at the low half of an argument, as the machine's kernel takes it.
  */
 import { type AllowOnly, ENOSYS, JUDGEMENTS, type Judgement, REFUSED_ERROR } from "../plan/seccomp-rules.ts";
 import { callNumber, JUDGED_CALLS, type Processor, REFUSED_CALLS } from "../plan/syscall-numbers.ts";
@@ -54,7 +55,12 @@ export function ociSeccomp(processor: Processor): OciSeccomp {
 function rulesOf(name: string, judgement: Judgement): readonly OciRule[] {
   const names = [name];
   const allow = (...args: readonly OciCondition[]): OciRule => ({ names, action: "SCMP_ACT_ALLOW", args });
-  const fail = (...args: readonly OciCondition[]): OciRule => ({ names, action: "SCMP_ACT_ERRNO", errnoRet: judgement.error, args });
+  const fail = (...args: readonly OciCondition[]): OciRule => ({
+    names,
+    action: "SCMP_ACT_ERRNO",
+    errnoRet: judgement.error,
+    args,
+  });
   switch (judgement.kind) {
     case "fail":
       return [{ names, action: "SCMP_ACT_ERRNO", errnoRet: judgement.error }];
@@ -89,12 +95,23 @@ function allowedOnly(
   { argument, values, error, narrowed }: Omit<AllowOnly, "kind">,
   given: readonly OciCondition[],
 ): readonly OciRule[] {
-  const allow = (condition: OciCondition): OciRule => ({ names, action: "SCMP_ACT_ALLOW", args: [...given, condition] });
-  const fail = (condition: OciCondition): OciRule => ({ names, action: "SCMP_ACT_ERRNO", errnoRet: error, args: [...given, condition] });
+  const allow = (condition: OciCondition): OciRule => ({
+    names,
+    action: "SCMP_ACT_ALLOW",
+    args: [...given, condition],
+  });
+  const fail = (condition: OciCondition): OciRule => ({
+    names,
+    action: "SCMP_ACT_ERRNO",
+    errnoRet: error,
+    args: [...given, condition],
+  });
   const plain = values.filter((value) => value !== narrowed?.value);
   return [
     ...plain.map((value) => allow(masked(argument, LOW_HALF, value))),
-    ...(narrowed === undefined ? [] : allowedOnly(names, narrowed, [...given, masked(argument, LOW_HALF, narrowed.value)])),
+    ...(narrowed === undefined
+      ? []
+      : allowedOnly(names, narrowed, [...given, masked(argument, LOW_HALF, narrowed.value)])),
     ...blocksWithout(values).map(({ mask, value }) => fail(masked(argument, mask, value))),
   ];
 }

@@ -1,7 +1,10 @@
 /**
- * Empty directories that become the outermost one of containers: places for what is mounted, links, and the few files of `/etc`.
+ * Makes the empty root directories of containers.
  *
- * Nothing is ever written there from inside, so that runs with the same places share one. INVARIANT: nothing of the machine lies in it.
+ * Such a directory holds places for what is mounted, links, and the few files of `/etc`. Nothing is ever written there
+ * from inside, so that runs with the same places share one.
+ *
+ * INVARIANT: nothing of the machine lies in it.
  */
 import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -23,7 +26,9 @@ export class OutermostDirectories {
 
   /** The one for `plan`. */
   of({ mounts, proxySocket }: Pick<SandboxPlan, "mounts" | "proxySocket">): string {
-    const outside = mounts.filter(({ target }) => !isWithin(target, INSIDE_WORKSPACE) && !OWN.some((own) => isWithin(target, `/${own}`)));
+    const outside = mounts.filter(
+      ({ target }) => !isWithin(target, INSIDE_WORKSPACE) && !OWN.some((own) => isWithin(target, `/${own}`)),
+    );
     const key = JSON.stringify([outside, proxySocket !== undefined]);
     const known = this.#made.get(key);
     if (known !== undefined) return known;

@@ -1,8 +1,9 @@
 /**
  * Control groups of runs: what all processes of one run may use together, where this process may make such groups.
  *
- * A group is made once and used by one run after the other, because making and removing one costs more than a run. INVARIANT: a group that
- * cannot be given its limits confines nothing, and is not used: the run is then bounded process by process, and its record says so.
+ * A group is made once and used by one run after the other, because making and removing one costs more than a run.
+ * INVARIANT: a group that cannot be given its limits confines nothing, and is not used: the run is then bounded process
+ * by process, and its record says so.
  */
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
@@ -21,7 +22,10 @@ export interface RunUsage {
 
 /** The group of one run. */
 export interface RunGroup {
-  /** Puts processes into the group; what they start from then on is in it too. The machine may take milliseconds for each. */
+  /**
+   * Puts processes into the group; what they start from then on is in it too. The machine may take milliseconds for
+   * each.
+   */
   readonly confine: (processes: readonly number[]) => Promise<void>;
   /** Used by the run so far. */
   readonly usage: () => RunUsage;
@@ -60,7 +64,9 @@ export function openControlGroups(name: string): ControlGroups | { readonly prob
     sweepLeftGroups(kind.parents);
     return groups;
   }
-  return { problem: problems.length === 0 ? "the machine has no controllers for memory and processes" : problems.join("; ") };
+  return {
+    problem: problems.length === 0 ? "the machine has no controllers for memory and processes" : problems.join("; "),
+  };
 }
 
 interface Kind {
@@ -120,7 +126,8 @@ function version2({ version2: own }: ControlGroupLayout): Kind | undefined {
       [0, "cpu.max", `${Math.round(processors * PERIOD_US)} ${PERIOD_US}`, "optional"],
     ],
     usage: (group) => ({
-      processorMs: Number(/^usage_usec (\d+)$/m.exec(readFileSync(join(group(0), "cpu.stat"), "utf8"))?.[1] ?? 0) / 1000,
+      processorMs:
+        Number(/^usage_usec (\d+)$/m.exec(readFileSync(join(group(0), "cpu.stat"), "utf8"))?.[1] ?? 0) / 1000,
       memoryBytesMax: numberIn(join(group(0), "memory.peak")),
       memoryKills: killsIn(join(group(0), "memory.events")),
     }),

@@ -1,7 +1,7 @@
 /**
- * Where this process stands in the machine's control groups, out of the texts of `/proc`. Pure.
+ * Reads this process' place in the machine's control groups from the texts of `/proc`.
  *
- * Version 1 has a tree for each kind of resource, version 2 one for all; a machine may have both.
+ * It is pure. Version 1 has a tree for each kind of resource, version 2 has one for all, and a machine may have both.
  */
 
 /** Kinds of resources that a run is bounded in. */

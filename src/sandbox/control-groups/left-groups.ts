@@ -1,9 +1,10 @@
 /**
  * Groups that kernels which are gone have left: one that was killed, or whose last command was still ending.
  *
- * INVARIANT: a group is removed only when its kernel is provably gone. Its name says which process made it, in which namespace of processes; only those of this
- * very namespace are looked at, because the numbers of others mean nothing here. A number that somebody has keeps its groups, whoever that is now. A
- * namespace's own number is given to another only when it is gone itself, with its kernels. The machine removes no group in which something runs.
+ * INVARIANT: a group is removed only when its kernel is provably gone. Its name says which process made it, in which
+ * namespace of processes; only those of this very namespace are looked at, because the numbers of others mean nothing
+ * here. A number that somebody has keeps its groups, whoever that is now. A namespace's own number is given to another
+ * only when it is gone itself, with its kernels. The machine removes no group in which something runs.
  */
 import { readdirSync, readlinkSync, rmdirSync } from "node:fs";
 import { join } from "node:path";

@@ -1,8 +1,8 @@
 /**
  * Brings the names in a directory to disk, once for all calls that changed it before the sync began.
  *
- * INVARIANT: a caller keeps its descriptor open until its promise has settled, and a sync runs on the descriptor of a caller that waits
- * for it.
+ * INVARIANT: a caller keeps its descriptor open until its promise has settled, and a sync runs on the descriptor of a
+ * caller that waits for it.
  */
 import { fstatSync, fsync as fsyncWithCallback } from "node:fs";
 import { promisify } from "node:util";

@@ -1,8 +1,8 @@
 /**
  * The contained file access of one call: the only way in which a tool meets the file system.
  *
- * Decides: nothing by itself; it puts together finding (`open`), reading, listing, locking and replacing. Trusts: that the
- * requested path was judged before the call. INVARIANT: whatever is touched was reached from a root handle by the
+ * Decides: nothing by itself; it puts together finding (`open`), reading, listing, locking and replacing. Trusts: that
+ * the requested path was judged before the call. INVARIANT: whatever is touched was reached from a root handle by the
  * kernel's own containment, and judged where it differs from what was asked for.
  */
 import type { FileAccess } from "../../model/place/files.ts";
@@ -15,7 +15,10 @@ export type { FileScope } from "./places/open.ts";
 export { isInPlaceThisTurn, openWorkspaceRoots, type WorkspaceRoots } from "./places/roots.ts";
 export { readPreImage } from "./pre-image.ts";
 
-/** What file access needs: the scope that it sees, the locks that it takes, names for new files, and what listings may show. */
+/**
+ * What file access needs: the scope that it sees, the locks that it takes, names for new files, and what listings may
+ * show.
+ */
 export interface FileAccessParts extends WriteScope {
   readonly visible: Visible;
 }

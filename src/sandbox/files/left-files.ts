@@ -1,8 +1,9 @@
 /**
  * Files in the making that nobody finishes any more: found by their names, and removed.
  *
- * INVARIANT: only a regular file goes whose name says that it was made by a kernel instance of this state directory that is dead; no link is
- * followed, so that nothing is removed but where it was noted, or below the directory that is looked through.
+ * INVARIANT: only a regular file goes whose name says that it was made by a kernel instance of this state directory
+ * that is dead; no link is followed, so that nothing is removed but where it was noted, or below the directory that is
+ * looked through.
  */
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import { opendir } from "node:fs/promises";
@@ -79,7 +80,10 @@ export interface LeftFiles {
   readonly dead: readonly string[];
   /** Of living ones: they are being written. */
   readonly living: readonly string[];
-  /** Of kernels with another state directory, or of an earlier version: whether anybody still writes them cannot be told. */
+  /**
+   * Of kernels with another state directory, or of an earlier version: whether anybody still writes them cannot be
+   * told.
+   */
   readonly unknown: readonly string[];
   /** Whether there was more than could be looked at. */
   readonly truncated: boolean;

@@ -1,11 +1,11 @@
 /**
  * Listing a directory: names in order, from directory handle to directory handle.
  *
- * Decides: what a listing shows. Hidden places (secret zones, other scopes, what policy closes) and files in the making are
- * left out; managed directories are named and not entered; symbolic links are named and not followed; other mounts are
- * not entered.
- * INVARIANTS: each directory is opened from its parent's handle without following links; the order is by code point,
- * each directory followed by what is in it; memory is bounded by the number of entries asked for, not by the directory.
+ * Decides: what a listing shows. Hidden places (secret zones, other scopes, what policy closes) and files in the making
+ * are left out; managed directories are named and not entered; symbolic links are named and not followed; other mounts
+ * are not entered. INVARIANTS: each directory is opened from its parent's handle without following links; the order is
+ * by code point, each directory followed by what is in it; memory is bounded by the number of entries asked for, not by
+ * the directory.
  */
 import { closeSync, constants, opendirSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -103,7 +103,8 @@ async function listDirectory(walk: Walk, directory: OpenDirectory): Promise<void
       const found = standing(directory.descriptor, name);
       if (found === undefined) continue; // gone since its name was read
       walk.entries.push(entryOf(name, directory.prefix, found));
-      if (found.kind !== S_IFDIR || name.escaped || walk.scope.workspace.zones.classify(name.place) === "managed") continue;
+      if (found.kind !== S_IFDIR || name.escaped || walk.scope.workspace.zones.classify(name.place) === "managed")
+        continue;
       await enter(walk, directory, name);
     }
   } finally {
@@ -117,10 +118,16 @@ async function enter(walk: Walk, { descriptor, prefix, depth }: OpenDirectory, n
     return;
   }
   const inner = openBeneath(descriptor, name.text, DIRECTORY_FLAGS, "plain");
-  // Named but not entered: another mount, a directory that is closed to us, or one that was replaced or removed meanwhile.
+  // Named but not entered: another mount, a directory that is closed to us, or one that was replaced or removed
+  // meanwhile.
   if ([-errno.EXDEV, -errno.EACCES, -errno.ENOENT, -errno.ENOTDIR, -errno.ELOOP].includes(inner)) return;
   if (inner < 0) throw failureOf(errorName(inner), name.place.path);
-  await listDirectory(walk, { descriptor: inner, place: name.place, prefix: `${prefix}${name.text}/`, depth: depth + 1 });
+  await listDirectory(walk, {
+    descriptor: inner,
+    place: name.place,
+    prefix: `${prefix}${name.text}/`,
+    depth: depth + 1,
+  });
 }
 
 interface Name {
@@ -132,7 +139,9 @@ interface Name {
   readonly place: WorkspacePath;
 }
 
-/** The visible names of a directory in order: as many as can still be shown, and one more to know that there are more. */
+/**
+ * The visible names of a directory in order: as many as can still be shown, and one more to know that there are more.
+ */
 async function namesOf(walk: Walk, { descriptor, place }: OpenDirectory): Promise<readonly Name[]> {
   const wanted = walk.entriesMax - walk.entries.length + 1;
   let names: Name[] = [];

@@ -1,10 +1,13 @@
 /**
- * One writer per file: calls of this process stand in a queue in the order they came, its head then asks the store,
- * which knows the writers of other processes.
+ * Locks a file for one writer at a time, within this process and across processes.
  *
- * INVARIANTS: a call waits FILE_LOCK_WAIT_MS in all and then fails with `RESOURCE_BUSY`; each holder has a name of its
- * own, so that whoever lost a lock for being silent cannot release its successor's; the queue belongs to the store, so
- * that every call of the process stands in the same one; after a wait nothing is done before the call was checked again.
+ * The calls of this process stand in a queue in the order in which they came. The head of the queue then asks the
+ * store, which knows the writers of other processes.
+ *
+ * INVARIANTS: a call waits FILE_LOCK_WAIT_MS in all and then fails with `RESOURCE_BUSY`. Each holder has a name of its
+ * own, so that a holder that lost a lock for being silent cannot release its successor's. The queue belongs to the
+ * store, so that every call of the process stands in the same one. After a wait nothing is done before the call has
+ * been checked again.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Clock } from "../../base/clock.ts";
@@ -36,7 +39,9 @@ export interface LockScope {
   readonly signal: AbortSignal;
   /** Told when a lock was taken from a holder that was silent too long. */
   readonly onLockBroken: (path: string, brokenOwner: string) => void | Promise<void>;
-  /** Asked once the lock is held, when the call had to wait for it: why the call may not go on any more, if it may not. */
+  /**
+   * Asked once the lock is held, when the call had to wait for it: why the call may not go on any more, if it may not.
+   */
   readonly recheck: () => Promise<Denial | undefined>;
 }
 
@@ -58,7 +63,11 @@ export interface HeldLock {
  *   STORE_UNAVAILABLE or STORE_CORRUPT when the lock cannot be asked for
  * @throws Refusal when the call was no longer allowed after its wait
  */
-export async function withFileLock<T>(scope: LockScope, file: FileLock, work: (lock: HeldLock) => Promise<T>): Promise<T> {
+export async function withFileLock<T>(
+  scope: LockScope,
+  file: FileLock,
+  work: (lock: HeldLock) => Promise<T>,
+): Promise<T> {
   const startedMs = scope.clock.monotonicMs();
   const { leave, waited } = await enterQueue(scope, file, startedMs + FILE_LOCK_WAIT_MS);
   try {
@@ -86,12 +95,18 @@ async function withStoreLock<T>(
   for (;;) {
     throwIfCancelled(scope.signal);
     const askedMs = scope.clock.monotonicMs();
-    const outcome = await acquire(scope.locks, { key, owner, staleAfterMs: FILE_LOCK_STALE_MS, nowMs: scope.clock.nowMs() });
+    const outcome = await acquire(scope.locks, {
+      key,
+      owner,
+      staleAfterMs: FILE_LOCK_STALE_MS,
+      nowMs: scope.clock.nowMs(),
+    });
     if (outcome.kind === "acquired") {
       try {
         if (outcome.brokenOwner !== undefined) await scope.onLockBroken(path, outcome.brokenOwner);
         // A store that another process keeps busy takes time too before it answers.
-        if (mayHaveChanged || scope.clock.monotonicMs() - startedMs >= FILE_LOCK_POLL_MIN_MS) await requireStillAllowed(scope);
+        if (mayHaveChanged || scope.clock.monotonicMs() - startedMs >= FILE_LOCK_POLL_MIN_MS)
+          await requireStillAllowed(scope);
         return await work({ isFresh: () => scope.clock.monotonicMs() - askedMs < FILE_LOCK_STALE_MS });
       } finally {
         await releaseOrLetLapse(scope.locks, key, owner);
@@ -100,7 +115,8 @@ async function withStoreLock<T>(
     if (scope.clock.monotonicMs() + pauseMs > startedMs + FILE_LOCK_WAIT_MS) throw busy(path);
     await waitFor(pauseMs, scope.signal);
     mayHaveChanged = true;
-    pauseMs = Math.min(FILE_LOCK_POLL_MAX_MS, pauseMs * (1 + (scope.random(1)[0] ?? 0) / 255)); // spread, so that waiters do not march in step
+    // spread, so that waiters do not march in step
+    pauseMs = Math.min(FILE_LOCK_POLL_MAX_MS, pauseMs * (1 + (scope.random(1)[0] ?? 0) / 255));
   }
 }
 
@@ -178,5 +194,7 @@ function enterQueue(
 
 function busy(path: string): ToolFailure {
   const message = `${quoted(path)} is being changed by others; its lock did not become free within ${FILE_LOCK_WAIT_MS / 1000} s`;
-  return new FailureWithoutEffect("RESOURCE_BUSY", message, "try again in a moment", { retryAfterMs: FILE_LOCK_POLL_MAX_MS });
+  return new FailureWithoutEffect("RESOURCE_BUSY", message, "try again in a moment", {
+    retryAfterMs: FILE_LOCK_POLL_MAX_MS,
+  });
 }

@@ -1,5 +1,5 @@
 /**
- * Where files in the making get their names.
+ * Names temporary files and notes the directory of each.
  *
  * INVARIANT: the directory is noted before the file is there, so that whatever a killed kernel leaves is found again.
  */
@@ -11,7 +11,10 @@ import { type NameGiver, temporaryName } from "./places/temporary.ts";
 
 /** Gives names to files in the making. */
 export interface NewFiles {
-  /** A new name for a file in the open directory `directory`. @throws KernelError STORE_UNAVAILABLE when it cannot be noted */
+  /**
+   * A new name for a file in the open directory `directory`. @throws KernelError STORE_UNAVAILABLE when it cannot be
+   * noted
+   */
   readonly nameIn: (directory: number) => string;
 }
 

@@ -1,8 +1,10 @@
 /**
- * What a file is before a call changes it: where its path leads, and the digest of what is there.
+ * Reads a file's pre-image before a call changes it.
  *
- * INVARIANT: it is found as a write would find it, judged where it really lies, and read through the descriptor that was found; the
- * bytes go into the digest and nowhere else.
+ * The pre-image is the place that the path leads to, and the digest of what is there.
+ *
+ * INVARIANT: the file is found as a write would find it, judged where it really lies, and read through the descriptor
+ * that was found. The bytes go into the digest and nowhere else.
  */
 import { closeSync } from "node:fs";
 import { streamingHash } from "../../base/hash.ts";
@@ -20,9 +22,15 @@ export interface PreImage {
 
 /**
  * The pre-image of the file that `path` names for writing.
- * @throws Refusal where a write would be refused; ToolFailure for what is no regular file or has more than `bytesMax` bytes
+ * @throws Refusal where a write would be refused; ToolFailure for what is no regular file or has more than `bytesMax`
+ * bytes
  */
-export async function readPreImage(scope: FileScope, path: string, bytesMax: number, signal: AbortSignal): Promise<PreImage> {
+export async function readPreImage(
+  scope: FileScope,
+  path: string,
+  bytesMax: number,
+  signal: AbortSignal,
+): Promise<PreImage> {
   throwIfCancelled(signal);
   try {
     const found = find(scope, path, ["write"]);
@@ -30,7 +38,10 @@ export async function readPreImage(scope: FileScope, path: string, bytesMax: num
     try {
       if (!found.stats.isFile()) throw notAFile(path, kindOf(found.stats));
       if (found.stats.size > bytesMax) throw tooLarge(path, bytesMax);
-      return { place: found.place, content: await contentDigest({ descriptor: found.descriptor, path }, bytesMax, signal) };
+      return {
+        place: found.place,
+        content: await contentDigest({ descriptor: found.descriptor, path }, bytesMax, signal),
+      };
     } finally {
       closeSync(found.descriptor);
     }
@@ -40,7 +51,11 @@ export async function readPreImage(scope: FileScope, path: string, bytesMax: num
 }
 
 /** BLAKE3-256 of a file whose descriptor is an `O_PATH` one. */
-export async function contentDigest({ descriptor, path }: OpenFile, bytesMax: number, signal: AbortSignal): Promise<string> {
+export async function contentDigest(
+  { descriptor, path }: OpenFile,
+  bytesMax: number,
+  signal: AbortSignal,
+): Promise<string> {
   const opened = openForReading(descriptor, path);
   try {
     return await digestOf({ descriptor: opened, path }, bytesMax, signal);

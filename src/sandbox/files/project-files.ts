@@ -1,8 +1,8 @@
 /**
  * Looks at the files in the root of a workspace that say how the project is tested, linted and installed.
  *
- * It trusts nothing that they say. INVARIANT: only regular files of zones that tools may read are looked at, no link is followed, and what cannot be
- * looked at is named as there, with the reason.
+ * It trusts nothing that they say. INVARIANT: only regular files of zones that tools may read are looked at, no link is
+ * followed, and what cannot be looked at is named as there, with the reason.
  */
 import { closeSync } from "node:fs";
 import { KIB, MIB } from "../../base/bytes.ts";
@@ -17,7 +17,10 @@ import { readContained, SMALL_READ_BYTES_MAX } from "./read.ts";
 
 /** Bytes of a project file that is looked through for what runs tests and linters: larger ones are made by programs. */
 const PROJECT_FILE_BYTES_MAX = 64 * KIB;
-/** Bytes of a lock file, manifest or configuration that an installation goes by: lock files of large monorepos have a few MiB. */
+/**
+ * Bytes of a lock file, manifest or configuration that an installation goes by: lock files of large monorepos have a
+ * few MiB.
+ */
 const INSTALL_FILE_BYTES_MAX = 8 * MIB;
 
 /** The project files of `workspace`, as they are now. */
@@ -82,7 +85,11 @@ function lookAt(scope: FileScope, name: string, bytesMax: number | undefined): P
 function* partsOf(scope: FileScope, name: string, bytesMax: number): Generator<Uint8Array> {
   const uncancelled = { ...scope, signal: NEVER };
   for (let offset = 0; offset <= bytesMax; offset += SMALL_READ_BYTES_MAX) {
-    const content = readContained(uncancelled, name, { offset, limit: SMALL_READ_BYTES_MAX, bytesMax: SMALL_READ_BYTES_MAX });
+    const content = readContained(uncancelled, name, {
+      offset,
+      limit: SMALL_READ_BYTES_MAX,
+      bytesMax: SMALL_READ_BYTES_MAX,
+    });
     assert(!(content instanceof Promise), "a small part is read at once");
     yield content.bytes;
     if (content.bytes.byteLength < SMALL_READ_BYTES_MAX) return;

@@ -1,8 +1,10 @@
 /**
- * Reading a regular file, or a part of it: small ones at once, large ones in steps that a cancellation can end.
+ * Reads a regular file or a part of it.
  *
- * INVARIANT: only a descriptor that is known to name a regular file is opened for reading, so that nothing blocks and no
- * FIFO or device notices.
+ * A small one is read at once, a large one in steps that a cancellation can end.
+ *
+ * INVARIANT: only a descriptor that is known to name a regular file is opened for reading, so that nothing blocks and
+ * no FIFO or device notices.
  */
 import { closeSync, read as readWithCallback } from "node:fs";
 import { promisify } from "node:util";
@@ -40,7 +42,11 @@ export interface Extent {
 }
 
 /** Reads what `options` ask for of the file that `path` names. A small result is there at once. */
-export function readContained(scope: ReadScope, path: string, options: ReadOptions): FileContent | Promise<FileContent> {
+export function readContained(
+  scope: ReadScope,
+  path: string,
+  options: ReadOptions,
+): FileContent | Promise<FileContent> {
   throwIfCancelled(scope.signal);
   let opened: Opened | undefined;
   try {
@@ -48,7 +54,8 @@ export function readContained(scope: ReadScope, path: string, options: ReadOptio
     const { sizeBytes } = opened;
     const extent = extentOf(path, sizeBytes, options);
     const file = { descriptor: opened.descriptor, path };
-    if (extent.length <= SMALL_READ_BYTES_MAX) return { bytes: readNow(file, extent, options.lent), offset: extent.offset, sizeBytes };
+    if (extent.length <= SMALL_READ_BYTES_MAX)
+      return { bytes: readNow(file, extent, options.lent), offset: extent.offset, sizeBytes };
     opened = undefined; // the reading in steps closes it
     return readLarge(file, extent, sizeBytes, scope.signal);
   } catch (error) {
@@ -148,7 +155,10 @@ function lengthToRead(path: string, sizeBytes: number, offset: number, options: 
   );
 }
 
-/** Opens the regular file that an `O_PATH` descriptor names: the same file, whatever happened to its name. `path` is for the failure. */
+/**
+ * Opens the regular file that an `O_PATH` descriptor names: the same file, whatever happened to its name. `path` is for
+ * the failure.
+ */
 export function openForReading(descriptor: number, path: string): number {
   const opened = openAgain(descriptor);
   if (opened < 0) throw openingFailure(opened, path);
@@ -195,7 +205,13 @@ export async function readInSteps(file: OpenFile, extent: Extent, signal: AbortS
   let done = 0;
   while (done < length) {
     throwIfCancelled(signal);
-    const { bytesRead } = await readAsync(file.descriptor, bytes, done, Math.min(FILE_CHUNK_BYTES, length - done), offset + done);
+    const { bytesRead } = await readAsync(
+      file.descriptor,
+      bytes,
+      done,
+      Math.min(FILE_CHUNK_BYTES, length - done),
+      offset + done,
+    );
     if (bytesRead === 0) break;
     done += bytesRead;
   }

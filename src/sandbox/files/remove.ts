@@ -2,8 +2,8 @@
  * Deleting one regular file: its name is taken out of the directory in which it was judged.
  *
  * Decides: what may be deleted. Never a directory, never a symbolic link (neither the link nor, through it, another
- * file: an agent that names a link has one of both in mind), never a file with a second name, as for writing, never
- * one that is closed to writing. INVARIANTS: under the file's lock, and the file is still the one that was looked at right
+ * file: an agent that names a link has one of both in mind), never a file with a second name, as for writing, never one
+ * that is closed to writing. INVARIANTS: under the file's lock, and the file is still the one that was looked at right
  * before its name goes; no link is followed once the place was judged; the directory is brought to disk.
  */
 import { closeSync, constants, fstatSync } from "node:fs";
@@ -17,7 +17,16 @@ import { findExisting, kindOf, requestedPlace } from "./places/open.ts";
 import { type Destination, openExistingDestination, requireInPlace } from "./places/parent.ts";
 import { handleOf } from "./places/roots.ts";
 import { freeDescriptor } from "./replace.ts";
-import { lockKeyOf, lookAt, pathOf, requireTarget, requireUnchanged, requireWritable, tooSlow, type WriteScope } from "./write.ts";
+import {
+  lockKeyOf,
+  lookAt,
+  pathOf,
+  requireTarget,
+  requireUnchanged,
+  requireWritable,
+  tooSlow,
+  type WriteScope,
+} from "./write.ts";
 
 /** Deletes the regular file that `path` names. */
 export async function removeContained(scope: WriteScope, path: string): Promise<RemoveReceipt> {
@@ -30,7 +39,9 @@ export async function removeContained(scope: WriteScope, path: string): Promise<
     if (!found.stats.isFile()) throw notAFile(path, kindOf(found.stats));
     destination = openExistingDestination(scope.roots, found.place, path);
     const target = destination;
-    return await withFileLock(scope, { key: lockKeyOf(target), path }, (lock) => removeLocked(scope, target, path, lock));
+    return await withFileLock(scope, { key: lockKeyOf(target), path }, (lock) =>
+      removeLocked(scope, target, path, lock),
+    );
   } catch (error) {
     throw translated(error, path);
   } finally {
@@ -41,7 +52,12 @@ export async function removeContained(scope: WriteScope, path: string): Promise<
 /** A link is refused where the path ends; links on the way were followed and judged. */
 function refuseLink(scope: WriteScope, path: string): void {
   const { root, path: inside } = requestedPlace(scope, path);
-  const descriptor = openBeneath(handleOf(scope.roots, root).descriptor, inside, O_PATH | constants.O_NOFOLLOW, "contained");
+  const descriptor = openBeneath(
+    handleOf(scope.roots, root).descriptor,
+    inside,
+    O_PATH | constants.O_NOFOLLOW,
+    "contained",
+  );
   if (descriptor < 0) return; // whatever it is, its end was found, and that is what would be deleted
   try {
     if (fstatSync(descriptor).isSymbolicLink()) throw notAFile(path, "symbolic link");
@@ -50,7 +66,12 @@ function refuseLink(scope: WriteScope, path: string): void {
   }
 }
 
-async function removeLocked(scope: WriteScope, destination: Destination, path: string, lock: HeldLock): Promise<RemoveReceipt> {
+async function removeLocked(
+  scope: WriteScope,
+  destination: Destination,
+  path: string,
+  lock: HeldLock,
+): Promise<RemoveReceipt> {
   const original = lookAt(destination, path);
   if (original === undefined) throw failureOf("ENOENT", path);
   try {

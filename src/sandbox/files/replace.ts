@@ -1,8 +1,8 @@
 /**
  * The new file beside the old one, and the step in which it takes its place.
  *
- * INVARIANTS: the new file has a name that cannot be guessed and was made by this call; it is complete and on disk before
- * it gets the real name; whatever fails before that, it is removed.
+ * INVARIANTS: the new file has a name that cannot be guessed and was made by this call; it is complete and on disk
+ * before it gets the real name; whatever fails before that, it is removed.
  */
 import {
   type BigIntStats,
@@ -26,7 +26,8 @@ import type { Destination } from "./places/parent.ts";
 import { FILE_CHUNK_BYTES, openForReading, readInSteps } from "./read.ts";
 
 /**
- * Closes the descriptor of a file that may have lost its name: freeing its blocks waits for the file system's journal, beside this thread.
+ * Closes the descriptor of a file that may have lost its name: freeing its blocks waits for the file system's journal,
+ * beside this thread.
  */
 export const freeDescriptor: (descriptor: number) => Promise<void> = promisify(close);
 
@@ -67,7 +68,10 @@ const NEW_FILE_MODE = 0o666;
 /** Permissions and the sticky bit. Set-id bits go, as they do when a file is written in place. */
 const KEPT_MODE_BITS = 0o1777n;
 
-/** Writes the new version into a new file in `directory`, with the mode and owner of the original, and brings it to disk. */
+/**
+ * Writes the new version into a new file in `directory`, with the mode and owner of the original, and brings it to
+ * disk.
+ */
 export async function writeBeside(
   directory: number,
   { path, original, content }: NewVersion,

@@ -2,9 +2,9 @@
  * Writing a file: under its lock, into a new file beside it, which then takes its place in one step.
  *
  * Decides: which file is replaced, whether it may be, and what stands in it afterwards. INVARIANTS: readers see the old
- * content or the new one, never a part; a failure or cancellation before the rename leaves the old file as it was and nothing
- * beside it; a file with a second name (hard link) is never written; a file that somebody else changed since it was
- * looked at is never overwritten; mode and owner are kept, set-id bits are not.
+ * content or the new one, never a part; a failure or cancellation before the rename leaves the old file as it was and
+ * nothing beside it; a file with a second name (hard link) is never written; a file that somebody else changed since it
+ * was looked at is never overwritten; mode and owner are kept, set-id bits are not.
  */
 import { accessSync, closeSync, constants, fstatSync } from "node:fs";
 import { MAX_READ_LIMIT } from "../../base/limits.ts";
@@ -30,7 +30,11 @@ export interface ApprovedTargets {
    * Looks at the file under its lock, before it is changed; throws when it is another one than was approved.
    * @param content gives its digest, or `undefined` when there is no file
    */
-  readonly requireApproved?: (path: string, place: WorkspacePath, content: () => Promise<string | undefined>) => Promise<void>;
+  readonly requireApproved?: (
+    path: string,
+    place: WorkspacePath,
+    content: () => Promise<string | undefined>,
+  ) => Promise<void>;
 }
 
 /** What a kind of write does to a path. */
@@ -44,18 +48,27 @@ interface Plan {
 }
 
 /** Writes `content` in the way that `mode` says; missing parent directories are made. */
-export function writeContained(scope: WriteScope, path: string, content: Uint8Array, mode: WriteOptions["mode"]): Promise<WriteReceipt> {
+export function writeContained(
+  scope: WriteScope,
+  path: string,
+  content: Uint8Array,
+  mode: WriteOptions["mode"],
+): Promise<WriteReceipt> {
   return change(scope, {
     path,
     effects: ["write"],
     whenMissing: "create",
     whenPresent: mode === "create_only" ? "fail" : "replace",
     content: (original) =>
-      mode === "append" && original ? { before: requireSize(original, MAX_READ_LIMIT, path), bytes: content } : { bytes: content },
+      mode === "append" && original
+        ? { before: requireSize(original, MAX_READ_LIMIT, path), bytes: content }
+        : { bytes: content },
   });
 }
 
-/** Replaces an existing file by what `transform` makes of it; nothing changes when it throws or returns the same bytes. */
+/**
+ * Replaces an existing file by what `transform` makes of it; nothing changes when it throws or returns the same bytes.
+ */
 export function transformContained(
   scope: WriteScope,
   path: string,
@@ -84,7 +97,9 @@ async function change(scope: WriteScope, plan: Plan): Promise<WriteReceipt> {
   try {
     destination = destinationOf(scope, plan);
     const target = destination;
-    const receipt = await withFileLock(scope, { key: lockKeyOf(target), path }, (lock) => changeLocked(scope, target, plan, lock));
+    const receipt = await withFileLock(scope, { key: lockKeyOf(target), path }, (lock) =>
+      changeLocked(scope, target, plan, lock),
+    );
     done = true;
     return receipt;
   } catch (error) {
@@ -117,7 +132,12 @@ function destinationOf(scope: WriteScope, plan: Plan): Destination {
   return openDestination(scope.roots, found.place, path);
 }
 
-async function changeLocked(scope: WriteScope, destination: Destination, plan: Plan, lock: HeldLock): Promise<WriteReceipt> {
+async function changeLocked(
+  scope: WriteScope,
+  destination: Destination,
+  plan: Plan,
+  lock: HeldLock,
+): Promise<WriteReceipt> {
   const { path } = plan;
   const original = lookAt(destination, path);
   let freed: Promise<void> | undefined;
@@ -168,7 +188,10 @@ export function lookAt(destination: Destination, path: string): Original | undef
   }
 }
 
-/** Fails when a person approved the change of a file that was another one. What comes after sees to it that it stays this one. */
+/**
+ * Fails when a person approved the change of a file that was another one. What comes after sees to it that it stays
+ * this one.
+ */
 export async function requireTarget(
   scope: WriteScope,
   { place }: Destination,
@@ -179,7 +202,8 @@ export async function requireTarget(
   await scope.requireApproved(
     path,
     place,
-    async () => original && contentDigest({ descriptor: original.descriptor, path }, Number(original.stats.size), scope.signal),
+    async () =>
+      original && contentDigest({ descriptor: original.descriptor, path }, Number(original.stats.size), scope.signal),
   );
 }
 
@@ -198,7 +222,12 @@ export function requireWritable(original: Original, path: string): void {
 }
 
 /** Fails when the file at the destination is not the one that was looked at. */
-export function requireUnchanged(destination: Destination, original: Original | undefined, path: string, taken: () => ToolFailure): void {
+export function requireUnchanged(
+  destination: Destination,
+  original: Original | undefined,
+  path: string,
+  taken: () => ToolFailure,
+): void {
   const now = lookAt(destination, path);
   try {
     if (now !== undefined && original === undefined) throw taken();
@@ -209,7 +238,9 @@ export function requireUnchanged(destination: Destination, original: Original | 
 }
 
 function isSame(now: Original, before: Original): boolean {
-  return (["dev", "ino", "size", "mtimeNs", "ctimeNs"] as const).every((field) => now.stats[field] === before.stats[field]);
+  return (["dev", "ino", "size", "mtimeNs", "ctimeNs"] as const).every(
+    (field) => now.stats[field] === before.stats[field],
+  );
 }
 
 /** The failure of a change that held its lock for too long. */

@@ -1,7 +1,8 @@
 /**
  * The text of a git configuration file as a list of settings.
  *
- * Follows git's own grammar; text that does not fit is refused as a whole. INVARIANT: nothing is run, looked up or included.
+ * Follows git's own grammar; text that does not fit is refused as a whole. INVARIANT: nothing is run, looked up or
+ * included.
  */
 
 /** One setting: the section in lower case, the part in quotes as it is, the name in lower case. */
@@ -44,7 +45,10 @@ export function parseConfig(text: string): readonly Setting[] | undefined {
   return settings;
 }
 
-function sectionOf(written: string, quoted: string | undefined): { readonly section: string; readonly subsection?: string } {
+function sectionOf(
+  written: string,
+  quoted: string | undefined,
+): { readonly section: string; readonly subsection?: string } {
   if (quoted !== undefined) return { section: written.toLowerCase(), subsection: quoted.replaceAll(/\\(.)/g, "$1") };
   const dot = written.indexOf(".");
   if (dot === -1) return { section: written.toLowerCase() };

@@ -1,8 +1,11 @@
 /**
- * The environment in which git runs: whatever could make it run another program, read another configuration or reach what it was not asked for is off.
+ * Builds the environment in which git runs.
  *
- * INVARIANT: these values stand above those of every configuration file, and no caller can add to them. The list is long because git has many ways to
- * be told what to run; what a repository's own settings may say is decided elsewhere, by a closed list.
+ * Everything is off that could make git run another program, read another configuration or reach what it was not asked
+ * for. The list is long because git has many ways to be told what to run. A closed list elsewhere decides what a
+ * repository's own settings may say.
+ *
+ * INVARIANT: these values stand above those of every configuration file, and no caller can add to them.
  */
 
 /** Seconds that a remote may say nothing before git gives up. */
@@ -87,7 +90,8 @@ const REACHING: Readonly<Record<string, string>> = {
   "http.userAgent": "git",
   "transfer.bundleURI": "false",
   "fetch.uriProtocols": "",
-  // Packs are kept as they come: taken apart, each object would have to fit into memory, and what is left of it lies anywhere.
+  // Packs are kept as they come: taken apart, each object would have to fit into memory, and what is left of it lies
+  // anywhere.
   "fetch.unpackLimit": "1",
   "submodule.fetchJobs": "1",
 };

@@ -1,16 +1,25 @@
 /**
- * Which objects a repository holds, as far as the places tell in which they lie, and which were added since an earlier look.
+ * Records which objects a repository holds, and finds those added since an earlier look.
  *
- * INVARIANTS: objects are what their names say, so that those that are still where they were need no second look; whatever is gone, or of another
- * kind than an addition, makes nothing of an earlier look certain. A place that was changed a moment before a look may have been changed after it,
- * within the same tick of the machine's clock, and counts as changed.
+ * It knows them as far as the places tell in which they lie.
+ *
+ * INVARIANTS: objects are what their names say, so that those that are still where they were need no second look.
+ * Whatever is gone, or of another kind than an addition, makes nothing of an earlier look certain. A place that was
+ * changed a moment before a look may have been changed after it, within the same tick of the machine's clock, and
+ * counts as changed.
  */
 
 import type { RepositoryFiles } from "./repository-files.ts";
 
-/** Names of loose objects of a repository that are remembered; the history of one with more is looked through anew after each change. */
+/**
+ * Names of loose objects of a repository that are remembered; the history of one with more is looked through anew after
+ * each change.
+ */
 const GIT_LOOSE_OBJECTS_KEPT_MAX = 20_000;
-/** Files beside packs that are looked at; the history of a repository with more is looked through anew after each change. */
+/**
+ * Files beside packs that are looked at; the history of a repository with more is looked through anew after each
+ * change.
+ */
 const GIT_PACKS_KEPT_MAX = 4096;
 /** Working trees that share a repository; one with more is hidden from commands. */
 const GIT_WORKTREES_MAX = 1000;
@@ -23,7 +32,9 @@ export interface HeldObjects {
   readonly indexes?: ReadonlyMap<string, string>;
   /** What was changed later than that, in milliseconds, may have been changed again after the look. */
   readonly settledMs: number;
-  /** Names in each directory of loose objects, and packs with their marks; absent where they are too many to be kept. */
+  /**
+   * Names in each directory of loose objects, and packs with their marks; absent where they are too many to be kept.
+   */
   readonly listed?: { readonly loose: readonly ReadonlySet<string>[]; readonly packs: ReadonlyMap<string, string> };
 }
 
@@ -80,8 +91,10 @@ export function isUnchanged(before: HeldObjects, now: HeldObjects, isSure: boole
 export function addedObjects(before: HeldObjects, now: HeldObjects): AddedObjects | undefined {
   const isNamedSame = (name: string): boolean => isSame(before, now, SOURCES.indexOf(name));
   const holdsAll = !isThere(now.marks[SOURCES.indexOf(ALTERNATES)]);
-  if (before.listed === undefined || now.listed === undefined || !holdsAll || !READING.every(isNamedSame)) return undefined;
-  if (inodeOf(before.marks[SOURCES.indexOf(OBJECTS)]) !== inodeOf(now.marks[SOURCES.indexOf(OBJECTS)])) return undefined;
+  if (before.listed === undefined || now.listed === undefined || !holdsAll || !READING.every(isNamedSame))
+    return undefined;
+  if (inodeOf(before.marks[SOURCES.indexOf(OBJECTS)]) !== inodeOf(now.marks[SOURCES.indexOf(OBJECTS)]))
+    return undefined;
   for (const [name, mark] of before.listed.packs) if (now.listed.packs.get(name) !== mark) return undefined;
   const packs = [...now.listed.packs.keys()].filter((name) => before.listed?.packs.has(name) !== true);
   const loose: string[] = [];
@@ -106,7 +119,10 @@ function looseNames(
   const all: ReadonlySet<string>[] = [];
   for (const [index, directory] of LOOSE.entries()) {
     const known = before?.listed?.loose[index];
-    const names = known !== undefined && before && isSame(before, now, index) ? known : listed(files, `${OBJECTS}/${directory}`, left);
+    const names =
+      known !== undefined && before && isSame(before, now, index)
+        ? known
+        : listed(files, `${OBJECTS}/${directory}`, left);
     if (names === undefined || names.size > left) return undefined;
     left -= names.size;
     all.push(names);
@@ -116,7 +132,11 @@ function looseNames(
 
 function listed(files: RepositoryFiles, directory: string, namesMax: number): ReadonlySet<string> | undefined {
   const names = files.namesIn(`.git/${directory}`, namesMax);
-  return names === undefined ? undefined : names.length === 0 ? NONE : new Set(names.filter((name) => LOOSE_NAME.test(name)));
+  return names === undefined
+    ? undefined
+    : names.length === 0
+      ? NONE
+      : new Set(names.filter((name) => LOOSE_NAME.test(name)));
 }
 
 function packMarks(files: RepositoryFiles): ReadonlyMap<string, string> | undefined {
@@ -137,7 +157,12 @@ function packMarks(files: RepositoryFiles): ReadonlyMap<string, string> | undefi
 
 function indexMarks(files: RepositoryFiles): ReadonlyMap<string, string> | undefined {
   const trees = files.namesIn(".git/worktrees", GIT_WORKTREES_MAX);
-  return trees && new Map(["index", ...trees.map((name) => `worktrees/${name}/index`)].map((path) => [path, files.markOf(`.git/${path}`)]));
+  return (
+    trees &&
+    new Map(
+      ["index", ...trees.map((name) => `worktrees/${name}/index`)].map((path) => [path, files.markOf(`.git/${path}`)]),
+    )
+  );
 }
 
 /** Whether a source is as it was, and cannot have changed right after the first look. */

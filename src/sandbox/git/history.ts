@@ -1,8 +1,9 @@
 /**
- * The names of all files that the history of a repository holds, or that some of its objects bring to it.
+ * Lists the names of all files in a repository's history, or in some of its objects.
  *
- * INVARIANTS: every commit that lies in the repository counts, also one that no reference leads to any more, because whoever reads `.git` can name it;
- * so does what is staged, also in another working tree. A path that any commit has is named by the first that brought it, or by the merge that did.
+ * INVARIANTS: every commit that lies in the repository counts, even if no reference leads to it any more, because
+ * anyone who reads `.git` can name it. What is staged counts as well, also in another working tree. A path that any
+ * commit has is named by the first commit that brought it, or by the merge that did.
  */
 import { KIB } from "../../base/bytes.ts";
 import type { AddedObjects } from "./held-objects.ts";

@@ -1,8 +1,10 @@
 /**
- * What a run of git that failed leaves behind in a repository, found and removed: half a pack, and locks that nobody holds any more.
+ * Removes what a failed git run leaves in a repository: half a pack, and abandoned locks.
  *
- * Git removes most of it itself, unless it is killed; packs that it could not make out it leaves lying. INVARIANTS: what was there before the run stays, and so
- * does what another git beside it still writes; no link is followed.
+ * Git removes most of it itself, unless it is killed. It leaves packs lying that it could not make out.
+ *
+ * INVARIANTS: what was there before the run stays, and so does what another git beside it still writes. No link is
+ * followed.
  */
 import { closeSync, constants, readdirSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
@@ -11,7 +13,10 @@ import type { RootHandle } from "../files/places/roots.ts";
 import { openBeneath, removeName } from "../native/syscalls.ts";
 import { repositoryFiles } from "./repository-files.ts";
 
-/** Milliseconds that half-made files of a run of git have to stay as they are before they are removed: another git may be writing them. */
+/**
+ * Milliseconds that half-made files of a run of git have to stay as they are before they are removed: another git may
+ * be writing them.
+ */
 const GIT_LEFTOVERS_WAIT_MS = 1000;
 
 const READ_DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
@@ -30,13 +35,21 @@ export function leftoversOf(handle: RootHandle, directory: string): Leftovers {
   return new Map(names.filter((name) => files.kindOf(name) === "file").map((name) => [name, files.markOf(name)]));
 }
 
-/** Removes what was not there `before` and that nobody writes to any more. @returns names of what could not be removed */
-export async function removeLeftovers(handle: RootHandle, directory: string, before: Leftovers): Promise<readonly string[]> {
+/**
+ * Removes what was not there `before` and that nobody writes to any more. @returns names of what could not be removed
+ */
+export async function removeLeftovers(
+  handle: RootHandle,
+  directory: string,
+  before: Leftovers,
+): Promise<readonly string[]> {
   const left = [...leftoversOf(handle, directory)].filter(([name]) => !before.has(name));
   if (left.length === 0) return [];
   await wait(GIT_LEFTOVERS_WAIT_MS);
   const now = leftoversOf(handle, directory);
-  return left.flatMap(([name, mark]) => (now.get(name) === mark && !isRemoved(handle, at(directory, name)) ? [name] : []));
+  return left.flatMap(([name, mark]) =>
+    now.get(name) === mark && !isRemoved(handle, at(directory, name)) ? [name] : [],
+  );
 }
 
 function isRemoved(handle: RootHandle, path: string): boolean {

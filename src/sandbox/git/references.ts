@@ -1,4 +1,4 @@
-/** What the references of a repository name, read from its files. */
+/** Reads the references of a repository from its files. */
 
 import { KIB, MIB } from "../../base/bytes.ts";
 import { GIT_REF_BYTES_MAX } from "../../base/limits.ts";
@@ -55,7 +55,13 @@ export class References {
     if (COMMIT.test(name)) return name;
     if (name === "HEAD") return this.head()?.commit;
     if (!isName(name)) return undefined;
-    for (const full of [name, `refs/tags/${name}`, `refs/heads/${name}`, `refs/remotes/${name}`, `refs/remotes/${name}/HEAD`]) {
+    for (const full of [
+      name,
+      `refs/tags/${name}`,
+      `refs/heads/${name}`,
+      `refs/remotes/${name}`,
+      `refs/remotes/${name}/HEAD`,
+    ]) {
       const found = full.startsWith("refs/") ? this.#named(full) : undefined;
       if (found !== undefined) return found;
     }

@@ -1,7 +1,8 @@
 /**
  * Looks at files of a repository without running git: contained, without following links, small ones only.
  *
- * INVARIANT: nothing is opened but regular files and directories below the workspace, whatever the repository puts in their place.
+ * INVARIANT: nothing is opened but regular files and directories below the workspace, whatever the repository puts in
+ * their place.
  */
 import { closeSync, constants, fstatSync, opendirSync, readSync } from "node:fs";
 import { KernelError } from "../../base/errors.ts";
@@ -18,7 +19,10 @@ export interface RepositoryFiles {
   readonly kindOf: (path: string) => Kind;
   /** Another mark, another file or directory, or other things in it; links are not followed. */
   readonly markOf: (path: string) => string;
-  /** What a directory holds, nothing where there is none; `undefined` for more than `namesMax` names, and for what cannot be looked at. */
+  /**
+   * What a directory holds, nothing where there is none; `undefined` for more than `namesMax` names, and for what
+   * cannot be looked at.
+   */
   readonly namesIn: (path: string, namesMax: number) => readonly string[] | undefined;
   /**
    * A regular file of at most `bytesMax` bytes; `undefined` for anything else.

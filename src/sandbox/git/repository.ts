@@ -1,8 +1,9 @@
 /**
  * The repository in which a directory of a workspace lies, as far as that can be seen without running git.
  *
- * It trusts nothing of it. INVARIANTS: only a real directory named `.git` is a repository, so that none can be made up in a tree (a bare one, one
- * behind a link or a file); one whose parts lie elsewhere is not used; git is shown no setting that is not on a closed list.
+ * It trusts nothing of it. INVARIANTS: only a real directory named `.git` is a repository, so that none can be made up
+ * in a tree (a bare one, one behind a link or a file); one whose parts lie elsewhere is not used; git is shown no
+ * setting that is not on a closed list.
  */
 
 import { KIB } from "../../base/bytes.ts";
@@ -18,7 +19,12 @@ import { type SafeSettings, safeSettings } from "./safe-settings.ts";
 const GIT_SETTINGS_BYTES_MAX = 32 * KIB;
 
 /** The repository of `directory`, or of the nearest directory of the workspace above it that has one. */
-export function lookAtRepository(workspace: Workspace, roots: WorkspaceRoots, directory: string, rules: GitRules): GitRepository {
+export function lookAtRepository(
+  workspace: Workspace,
+  roots: WorkspaceRoots,
+  directory: string,
+  rules: GitRules,
+): GitRepository {
   requireRootsInPlace(roots);
   const resolved = resolveWorkspacePath(workspace, directory);
   // Scope refuses such a directory by itself.
@@ -73,12 +79,16 @@ function openRepository(files: RepositoryFiles, root: string, rules: GitRules): 
   };
 }
 
-/** What git gets to see of the settings of a repository, all of which lies where it should; why it cannot be used otherwise. */
+/**
+ * What git gets to see of the settings of a repository, all of which lies where it should; why it cannot be used
+ * otherwise.
+ */
 export function settingsOf(files: RepositoryFiles): SafeSettings | string {
   for (const name of ["objects", "refs"])
     if (files.kindOf(`.git/${name}`) !== "directory") return `\`.git/${name}\` is missing or lies elsewhere`;
   if (files.kindOf(".git/config") !== "file") return "`.git/config` is missing or no regular file";
-  if (files.kindOf(".git/commondir") !== "nothing") return "`.git/commondir` says that parts of the repository lie elsewhere";
+  if (files.kindOf(".git/commondir") !== "nothing")
+    return "`.git/commondir` says that parts of the repository lie elsewhere";
   const text = files.read(".git/config", GIT_FILE_BYTES_MAX);
   const written = text === undefined ? undefined : parseConfig(text);
   if (written === undefined) return "`.git/config` is too large or not well-formed";
@@ -90,7 +100,9 @@ export function settingsOf(files: RepositoryFiles): SafeSettings | string {
 function stateOf(files: RepositoryFiles, head: Head): RepositoryState {
   const has = (name: string) => files.kindOf(`.git/${name}`) !== "nothing";
   const small = (name: string) => files.read(`.git/${name}`, GIT_FILE_BYTES_MAX)?.trim();
-  const rebase = has("rebase-merge") ? (["rebase-merge", "msgnum", "end"] as const) : (["rebase-apply", "next", "last"] as const);
+  const rebase = has("rebase-merge")
+    ? (["rebase-merge", "msgnum", "end"] as const)
+    : (["rebase-apply", "next", "last"] as const);
   const isRebasing = has(rebase[0]);
   const isApplying = isRebasing && has("rebase-apply/applying");
   const inProgress = isApplying
@@ -106,7 +118,9 @@ function stateOf(files: RepositoryFiles, head: Head): RepositoryState {
             : has("BISECT_LOG")
               ? "bisect"
               : undefined;
-  const [step, steps] = isRebasing ? [counted(small(`${rebase[0]}/${rebase[1]}`)), counted(small(`${rebase[0]}/${rebase[2]}`))] : [];
+  const [step, steps] = isRebasing
+    ? [counted(small(`${rebase[0]}/${rebase[1]}`)), counted(small(`${rebase[0]}/${rebase[2]}`))]
+    : [];
   const rebasing = isRebasing ? small(`${rebase[0]}/head-name`)?.replace(/^refs\/heads\//, "") : undefined;
   return {
     ...(inProgress && { inProgress }),
@@ -133,12 +147,16 @@ function mayRunCommands(files: RepositoryFiles): boolean {
   const text = files.read(todo, GIT_FILE_BYTES_MAX);
   return (
     text === undefined ||
-    text.split("\n").some((line) => !/^\s*(?:$|#|(?:pick|p|reword|r|edit|e|squash|s|fixup|f|drop|d|break|b|noop)(?:\s|$))/.test(line))
+    text
+      .split("\n")
+      .some((line) => !/^\s*(?:$|#|(?:pick|p|reword|r|edit|e|squash|s|fixup|f|drop|d|break|b|noop)(?:\s|$))/.test(line))
   );
 }
 
 function submodulesOf(text: string): readonly string[] {
-  return (parseConfig(text) ?? []).flatMap(({ section, name, value }) => (section === "submodule" && name === "path" ? [value] : []));
+  return (parseConfig(text) ?? []).flatMap(({ section, name, value }) =>
+    section === "submodule" && name === "path" ? [value] : [],
+  );
 }
 
 function nameIn(root: string, name: string): string {

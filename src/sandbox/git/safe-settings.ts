@@ -1,8 +1,11 @@
 /**
- * What of a repository's own settings git gets to see: a closed list of names, each with a closed form of values. What is left is written anew.
+ * Filters a repository's own settings down to those that git may see.
  *
- * It trusts nothing that a repository says. INVARIANTS: no setting that names a program, a file, another address or another configuration gets
- * through; an extension that changes how the repository is read and is not known here makes it unusable.
+ * The filter is a closed list of names, each with a closed form of values. What is left is written anew. It trusts
+ * nothing that a repository says.
+ *
+ * INVARIANTS: no setting that names a program, a file, another address or another configuration gets through. An
+ * extension that changes how the repository is read and is not known here makes the repository unusable.
  */
 import type { GitRemote } from "../../model/work/git.ts";
 import type { Setting } from "./config-text.ts";
@@ -60,14 +63,21 @@ export function safeSettings(settings: readonly Setting[]): SafeSettings | strin
   let hasEmail = false;
   for (const setting of settings) {
     const { section, subsection, name, value } = setting;
-    if (section === "extensions" && subsection === undefined && name !== "objectformat" && !HARMLESS_EXTENSIONS.has(name))
+    if (
+      section === "extensions" &&
+      subsection === undefined &&
+      name !== "objectformat" &&
+      !HARMLESS_EXTENSIONS.has(name)
+    )
       return `it uses the extension \`${name.slice(0, 64)}\`, which is not supported`;
     const kept = keptValue(setting);
     if (kept === undefined) {
       ignored.add([section, ...(subsection === undefined ? [] : [subsection]), name].join("."));
       continue;
     }
-    lines.push(`[${section}${subsection === undefined ? "" : ` "${subsection}"`}]\n\t${name} = "${kept.replaceAll(/["\\]/g, "\\$&")}"\n`);
+    lines.push(
+      `[${section}${subsection === undefined ? "" : ` "${subsection}"`}]\n\t${name} = "${kept.replaceAll(/["\\]/g, "\\$&")}"\n`,
+    );
     if (section === "user") {
       hasName ||= name === "name";
       hasEmail ||= name === "email";
@@ -75,7 +85,10 @@ export function safeSettings(settings: readonly Setting[]): SafeSettings | strin
     if (section === "remote" && subsection !== undefined) noteRemote(remotes, subsection, name, kept);
     if (section === "branch" && subsection !== undefined) {
       const known = upstreams.get(subsection) ?? {};
-      upstreams.set(subsection, name === "remote" ? { ...known, remote: value } : { ...known, branch: BRANCH.exec(value)?.[1] ?? value });
+      upstreams.set(
+        subsection,
+        name === "remote" ? { ...known, remote: value } : { ...known, branch: BRANCH.exec(value)?.[1] ?? value },
+      );
     }
   }
   return {
@@ -87,9 +100,15 @@ export function safeSettings(settings: readonly Setting[]): SafeSettings | strin
   };
 }
 
-function noteRemote(remotes: Map<string, { url?: string; pushUrl?: string }>, remote: string, name: string, value: string): void {
+function noteRemote(
+  remotes: Map<string, { url?: string; pushUrl?: string }>,
+  remote: string,
+  name: string,
+  value: string,
+): void {
   const known = remotes.get(remote) ?? {};
-  // git fetches from the first address and pushes to each; a second one would be pushed to unseen, and is refused with the first
+  // git fetches from the first address and pushes to each; a second one would be pushed to unseen, and is refused with
+  // the first
   if (name === "url") remotes.set(remote, { ...known, url: known.url === undefined ? value : "" });
   else if (name === "pushurl") remotes.set(remote, { ...known, pushUrl: known.pushUrl === undefined ? value : "" });
   else remotes.set(remote, known);

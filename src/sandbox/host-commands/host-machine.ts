@@ -1,8 +1,10 @@
 /**
- * The machine outside of the sandbox: runs the programs that the operator lists, as whom the operator says, and looks at what is installed.
+ * Runs the operator's listed programs on the machine outside the sandbox.
  *
- * INVARIANT: nothing runs that is not listed, and that anybody but root and the user of the kernel could have put there; rights that the kernel
- * does not have come from sudo without a password, or not at all.
+ * They run as the user that the operator says. It also looks at what is installed.
+ *
+ * INVARIANT: no program runs that is not listed, or that anybody but root and the user of the kernel could have put
+ * there. Rights that the kernel does not have come from sudo without a password, or not at all.
  */
 import { createHash } from "node:crypto";
 import { createReadStream, statSync } from "node:fs";
@@ -49,9 +51,15 @@ export class HostMachine {
 
   /**
    * Runs a program that `settings` list.
-   * @throws ToolFailure NOT_SUPPORTED, FILE_NOT_FOUND, PERMISSION_DENIED or RESOURCE_BUSY when it did not run; as `runHostCommand`
+   * @throws ToolFailure NOT_SUPPORTED, FILE_NOT_FOUND, PERMISSION_DENIED or RESOURCE_BUSY when it did not run; as
+   * `runHostCommand`
    */
-  async run(settings: SystemSettings, command: MachineCommand, output: RunOutput, signal: AbortSignal): Promise<MachineEnd> {
+  async run(
+    settings: SystemSettings,
+    command: MachineCommand,
+    output: RunOutput,
+    signal: AbortSignal,
+  ): Promise<MachineEnd> {
     const { argv } = command;
     const ways = listedPrograms(settings).filter(({ program }) => program === argv[0]);
     if (ways.length === 0) throw notListed(argv[0]);
@@ -102,12 +110,20 @@ export class HostMachine {
   }
 
   /** The command as sudo starts it. sudo says beforehand whether it would: then nothing has happened yet. */
-  async #throughSudo(sudo: string | undefined, argv: MachineCommand["argv"], signal: AbortSignal): Promise<MachineCommand["argv"]> {
+  async #throughSudo(
+    sudo: string | undefined,
+    argv: MachineCommand["argv"],
+    signal: AbortSignal,
+  ): Promise<MachineCommand["argv"]> {
     if (sudo === undefined) throw noRights(argv[0], "and `system.sudo` of handrail.yaml names no sudo");
     this.#requireTrusted(sudo);
     const ignored = { stdout: () => undefined, stderr: () => undefined };
     const check: MachineCommand["argv"] = [sudo, "-n", "-l", "--", ...argv];
-    const said = await runHostCommand({ argv: check, environment: {}, timeoutMs: SYSTEM_SUDO_CHECK_MS }, ignored, signal);
+    const said = await runHostCommand(
+      { argv: check, environment: {}, timeoutMs: SYSTEM_SUDO_CHECK_MS },
+      ignored,
+      signal,
+    );
     if (said.exitCode !== 0) throw noRights(argv[0], "and sudo does not start it without a password");
     return [sudo, "-n", "--", ...argv];
   }
@@ -156,11 +172,20 @@ function sudoersName(name: string): string {
 }
 
 function isEnding(): ToolFailure {
-  return new FailureWithoutEffect("CANCELLED", "the kernel is ending, so the command did not run", "send it again once a kernel runs");
+  return new FailureWithoutEffect(
+    "CANCELLED",
+    "the kernel is ending, so the command did not run",
+    "send it again once a kernel runs",
+  );
 }
 
 function tooMany(): ToolFailure {
-  return new FailureWithoutEffect("RESOURCE_BUSY", "too many commands run on the machine at once", "wait for one of them to end", {
-    retryAfterMs: 1000,
-  });
+  return new FailureWithoutEffect(
+    "RESOURCE_BUSY",
+    "too many commands run on the machine at once",
+    "wait for one of them to end",
+    {
+      retryAfterMs: 1000,
+    },
+  );
 }

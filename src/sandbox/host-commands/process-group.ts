@@ -1,9 +1,9 @@
 /**
  * Ends a host command with everything that it started.
  *
- * The command leads a session of its own, which no terminal belongs to. What leaves both session and parents on purpose, such as a service that an
- * installation starts, is no part of the command any more. INVARIANT: only processes that were seen below the command, and began when they were
- * seen to, are signalled.
+ * The command leads a session of its own, which no terminal belongs to. What leaves both session and parents on
+ * purpose, such as a service that an installation starts, is no part of the command any more. INVARIANT: only processes
+ * that were seen below the command, and began when they were seen to, are signalled.
  */
 import { assert } from "../../base/errors.ts";
 

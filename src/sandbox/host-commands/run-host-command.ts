@@ -1,9 +1,10 @@
 /**
  * Runs one program outside of the sandbox: the only place that does so for a tool.
  *
- * It trusts that the program was listed by the operator and looked at (`trusted-program.ts`). INVARIANTS: no shell; nothing of the kernel's environment,
- * descriptors or terminal goes in; nothing can be asked, because there is no input; output is handed on and never kept here; when the
- * promise is settled the command has ended, or it is said that it could not be ended.
+ * It trusts that the program was listed by the operator and looked at (`trusted-program.ts`). INVARIANTS: no shell;
+ * nothing of the kernel's environment, descriptors or terminal goes in; nothing can be asked, because there is no
+ * input; output is handed on and never kept here; when the promise is settled the command has ended, or it is said that
+ * it could not be ended.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { userInfo } from "node:os";
@@ -14,9 +15,14 @@ import { keepDescriptors } from "../native/pipes.ts";
 import type { EndedBy, RunOutput } from "../run/launch.ts";
 import { ProcessGroup } from "./process-group.ts";
 
-/** Milliseconds between asking a host command to end and killing it: package managers put their state in order first. */
+/**
+ * Milliseconds between asking a host command to end and killing it: package managers put their state in order first.
+ */
 const HOST_COMMAND_GRACE_MS = 3000;
-/** Milliseconds that are waited for output after a killed host command: what became a process of its own may hold its pipes. */
+/**
+ * Milliseconds that are waited for output after a killed host command: what became a process of its own may hold its
+ * pipes.
+ */
 const HOST_COMMAND_DRAIN_MS = 500;
 
 /** A program and what it gets. */
@@ -48,7 +54,8 @@ function environmentOf(given: Readonly<Record<string, string>>): Record<string, 
 
 /**
  * Runs `command` to its end.
- * @throws ToolFailure SANDBOX_UNAVAILABLE when it could not be started; OUTCOME_UNKNOWN when it goes on although it should not
+ * @throws ToolFailure SANDBOX_UNAVAILABLE when it could not be started; OUTCOME_UNKNOWN when it goes on although it
+ * should not
  */
 export async function runHostCommand(command: HostCommand, output: RunOutput, signal: AbortSignal): Promise<HostEnd> {
   signal.throwIfAborted();
@@ -124,7 +131,8 @@ class RunningCommand {
 
   #exited(code: number | null, by: NodeJS.Signals | null): void {
     this.#exit = { code, signal: by };
-    // Of a command that was told to end, nothing may go on; a service that an installation has started may, and may hold the pipes.
+    // Of a command that was told to end, nothing may go on; a service that an installation has started may, and may
+    // hold the pipes.
     if (this.#endedBy !== undefined) this.#kill();
     else this.#timers.push(setTimeout(() => this.#settle(), HOST_COMMAND_DRAIN_MS));
   }

@@ -1,8 +1,8 @@
 /**
- * Whether a program of the machine is what the operator listed, and nobody else can make it another one.
+ * Verifies that a machine's program is what the operator listed and cannot be changed by others.
  *
- * INVARIANT: of a trusted program neither the file, nor a link that leads to it, nor a directory on the way can be changed by anybody but root and
- * the user of the kernel; so it is still the same when it is started.
+ * INVARIANT: neither the file of a trusted program, nor a link that leads to it, nor a directory on the way can be
+ * changed by anybody but root and the user of the kernel. So it is still the same when it is started.
  */
 import { accessSync, constants, lstatSync, readlinkSync, realpathSync, type Stats } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -82,5 +82,9 @@ function isOpen({ mode }: Stats): boolean {
 }
 
 function isAbsent(error: unknown): boolean {
-  return error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR" || error.code === "ELOOP");
+  return (
+    error instanceof Error &&
+    "code" in error &&
+    (error.code === "ENOENT" || error.code === "ENOTDIR" || error.code === "ELOOP")
+  );
 }

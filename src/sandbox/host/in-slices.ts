@@ -7,7 +7,8 @@ import { asStep } from "../../base/long-steps.ts";
 const SLICE_MS = 5;
 
 /**
- * Does the work of `steps`, whose values mean nothing, to its end; `what` it is, for whoever finds that one step took long.
+ * Does the work of `steps`, whose values mean nothing, to its end; `what` it is, for whoever finds that one step took
+ * long.
  * @param signal ends it between two slices, by throwing its reason
  * @returns what came of it, and whether anything else can have gone on meanwhile
  */

@@ -1,6 +1,8 @@
 /**
- * What of the machine every run sees, read only: its programs and libraries, and the few files of `/etc` that they need. No home, no
- * configuration of anybody, no state of Handrail.
+ * Selects the part of the machine that every run sees, read-only.
+ *
+ * This is the machine's programs and libraries, and the few files of `/etc` that they need. No home is visible,
+ * nobody's configuration and no state of Handrail.
  */
 import { lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -42,7 +44,8 @@ export interface SystemView {
 
 /**
  * The view of this machine.
- * @param toolchains directories outside of `/usr` with programs, as the operator names them; each is seen under its own path
+ * @param toolchains directories outside of `/usr` with programs, as the operator names them; each is seen under its own
+ * path
  * @throws KernelError CONFIG_INVALID for a toolchain that is no directory
  */
 export function systemView(toolchains: readonly string[]): SystemView {
@@ -93,16 +96,21 @@ function programDirectory(path: string): readonly SandboxMount[] {
 }
 
 /**
- * The Node that runs Handrail, where that is not in `/usr`: tests of Node projects need one. Of the directory above it only what belongs to it, for
- * that may be somebody's home: the program, its packages, and the links in between.
+ * The Node that runs Handrail, where that is not in `/usr`: tests of Node projects need one. Of the directory above it
+ * only what belongs to it, for that may be somebody's home: the program, its packages, and the links in between.
  */
-export function ownToolchain(node: string): { readonly mounts: readonly SandboxMount[]; readonly path: readonly string[] } {
+export function ownToolchain(node: string): {
+  readonly mounts: readonly SandboxMount[];
+  readonly path: readonly string[];
+} {
   if (node.startsWith("/usr/")) return { mounts: [], path: [] };
   const programs = dirname(node);
   const packages = join(dirname(programs), "lib/node_modules");
   const links = readdirSync(programs, { withFileTypes: true }).flatMap((entry): readonly SandboxMount[] => {
     const points = entry.isSymbolicLink() ? readlinkSync(join(programs, entry.name)) : "";
-    return points.startsWith("../lib/node_modules/") ? [{ kind: "link", points, target: join(programs, entry.name) }] : [];
+    return points.startsWith("../lib/node_modules/")
+      ? [{ kind: "link", points, target: join(programs, entry.name) }]
+      : [];
   });
   const hasPackages = statSync(packages, { throwIfNoEntry: false })?.isDirectory() === true;
   return { mounts: [readOnly(node), ...(hasPackages ? [readOnly(packages), ...links] : [])], path: [programs] };
@@ -115,7 +123,10 @@ function programsOf(toolchain: string): readonly string[] {
 
 function required(path: string): string {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path;
-  throw new KernelError("CONFIG_INVALID", `the toolchain \`${path}\` is not a directory; correct \`sandbox.toolchains\``);
+  throw new KernelError(
+    "CONFIG_INVALID",
+    `the toolchain \`${path}\` is not a directory; correct \`sandbox.toolchains\``,
+  );
 }
 
 function readOnly(path: string) {

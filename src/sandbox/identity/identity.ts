@@ -1,7 +1,7 @@
 /**
- * As whom a run's processes count on the machine, and through which view they see the workspace.
+ * Chooses the user that a run's processes have on the machine, and their view of the workspace.
  *
- * INVARIANT: never as root: as root, bwrap's limits do not hold, and a mistake changes the machine.
+ * INVARIANT: this is never root. As root, bwrap's limits do not hold, and a mistake changes the machine.
  */
 import { statSync } from "node:fs";
 import { assert } from "../../base/errors.ts";
@@ -14,7 +14,10 @@ import { type MappedView, type Mapping, openMappedView } from "./mapped-view.ts"
 /** Views of workspaces that one kernel holds at once; each is a waiting process. */
 const SANDBOX_VIEWS_MAX = 16;
 
-/** The user that runs belong to when the kernel is root and the operator names none: among the numbers that no account has. */
+/**
+ * The user that runs belong to when the kernel is root and the operator names none: among the numbers that no account
+ * has.
+ */
 export const SANDBOX_USER_ID = 61234;
 
 /** How a program is started for one workspace. */
@@ -85,11 +88,17 @@ export class Identities {
   }
 
   /** @param inode tells a workspace from one that was made anew in its place */
-  async #view(mapped: readonly string[], shown: readonly string[], mapping: Mapping, inode: string): Promise<MappedView> {
+  async #view(
+    mapped: readonly string[],
+    shown: readonly string[],
+    mapping: Mapping,
+    inode: string,
+  ): Promise<MappedView> {
     const key = [...mapped, inode, mapping.ownerId, mapping.groupId, ...shown].join("\0");
     const known = this.#views.get(key);
     if (known !== undefined && (await known).isHeld()) return known;
-    // Nothing is waited for from here to where the new one is noted: of several commands that find none, the first one opens it for all.
+    // Nothing is waited for from here to where the new one is noted: of several commands that find none, the first one
+    // opens it for all.
     if (this.#views.get(key) !== known) return await this.#view(mapped, shown, mapping, inode);
     this.#forget(key);
     const oldest = this.#views.size >= SANDBOX_VIEWS_MAX ? this.#views.keys().next().value : undefined;

@@ -1,10 +1,13 @@
 /**
- * Another view of a workspace, in which its owner's files belong to the sandbox's user: a kernel that runs as root must not run commands
- * as root, and never changes whose files they are.
+ * Opens a view of a workspace in which its owner's files belong to the sandbox's user.
  *
- * A process of its own holds the view in a mount namespace of its own, so that the machine's file system stays as it is, and the view
- * is gone with the process, however the kernel ends. INVARIANT: only root's or the workspace owner's own files change their looks; everybody
- * else's belong to nobody there.
+ * A kernel that runs as root must not run commands as root, and never changes whose files they are.
+ *
+ * A process of its own holds the view in a mount namespace of its own. So the machine's file system stays as it is, and
+ * the view is gone with the process, however the kernel ends.
+ *
+ * INVARIANT: only root's or the workspace owner's own files appear with another owner. Everybody else's belong to
+ * nobody there.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -19,7 +22,10 @@ export interface MappedView {
   readonly prefix: readonly string[];
   /** What is put before a program of root's that is to see it. */
   readonly enter: readonly string[];
-  /** Where each source stands in the view, in the order in which they were given: the mapped ones, then those that are only shown. */
+  /**
+   * Where each source stands in the view, in the order in which they were given: the mapped ones, then those that are
+   * only shown.
+   */
   readonly paths: readonly string[];
   /** Whether it is still held. */
   readonly isHeld: () => boolean;
@@ -35,10 +41,16 @@ export interface Mapping {
 
 /**
  * Opens a view of `sources`, absolute directories.
- * @param shown directories and files that are seen in it as they are, because the user could not come to them by their own paths
- * @throws ToolFailure SANDBOX_UNAVAILABLE when the machine cannot (Linux before 5.12, a file system without mapped mounts, no right to mount)
+ * @param shown directories and files that are seen in it as they are, because the user could not come to them by their
+ * own paths
+ * @throws ToolFailure SANDBOX_UNAVAILABLE when the machine cannot (Linux before 5.12, a file system without mapped
+ * mounts, no right to mount)
  */
-export async function openMappedView(sources: readonly string[], shown: readonly string[], mapping: Mapping): Promise<MappedView> {
+export async function openMappedView(
+  sources: readonly string[],
+  shown: readonly string[],
+  mapping: Mapping,
+): Promise<MappedView> {
   const child = spawn(
     "unshare",
     [

@@ -1,6 +1,8 @@
 /**
- * Program: makes a view of directories in which their owner's files belong to another user, says where it stands, and holds it until its
- * standard input ends. It runs as root in a mount namespace of its own; see `mapped-view.ts`.
+ * Makes a view of directories with another owner and holds it until standard input ends.
+ *
+ * This is a program. In the view the files of the directories' owner belong to another user. It says where the view
+ * stands. It runs as root in a mount namespace of its own; see `mapped-view.ts`.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -34,9 +36,13 @@ const PR_SET_PDEATHSIG = 1;
 const SIGKILL = 9;
 
 const libc = koffi.load(null);
-const mount = libc.func("int mount(const char *source, const char *target, const char *type, unsigned long flags, const char *data)");
+const mount = libc.func(
+  "int mount(const char *source, const char *target, const char *type, unsigned long flags, const char *data)",
+);
 const openTree = libc.func("long syscall(long number, int directory, const char *path, unsigned int flags)");
-const prctl = libc.func("int prctl(int option, unsigned long first, unsigned long second, unsigned long third, unsigned long fourth)");
+const prctl = libc.func(
+  "int prctl(int option, unsigned long first, unsigned long second, unsigned long third, unsigned long fourth)",
+);
 const mountSetattr = libc.func(
   "long syscall(long number, int directory, const char *path, unsigned int flags, const void *attributes, size_t size)",
 );
@@ -63,10 +69,19 @@ function demand(result: number, what: string): number {
 
 const namespace = await namespaceOf();
 const clone = (source: string): number =>
-  demand(openTree(OPEN_TREE, AT_FDCWD, source, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC), "the directory cannot be mounted again");
+  demand(
+    openTree(OPEN_TREE, AT_FDCWD, source, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC),
+    "the directory cannot be mounted again",
+  );
 const trees = sources.map(clone);
-const attributes = BigUint64Array.of(MOUNT_ATTR_IDMAP | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, 0n, 0n, BigInt(namespace.descriptor));
-for (const tree of trees) demand(mountSetattr(MOUNT_SETATTR, tree, "", AT_EMPTY_PATH, attributes, 32), "users cannot be mapped here");
+const attributes = BigUint64Array.of(
+  MOUNT_ATTR_IDMAP | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV,
+  0n,
+  0n,
+  BigInt(namespace.descriptor),
+);
+for (const tree of trees)
+  demand(mountSetattr(MOUNT_SETATTR, tree, "", AT_EMPTY_PATH, attributes, 32), "users cannot be mapped here");
 demand(mount("none", PLACE, "tmpfs", 0, "size=64k,mode=0755"), "there is no place for the view");
 const paths = [...trees, ...shown.map(clone)].map((tree, index) => {
   const path = `${PLACE}/${index}`;

@@ -1,5 +1,7 @@
 /**
- * An overlay that a waiting process holds, for a runtime of root's that enters it: root itself could mount none whose files belong to the user of the run.
+ * Holds an overlay in a waiting process, for a runtime that runs as root and enters it.
+ *
+ * Root itself could mount no overlay whose files belong to the user of the run.
  *
  * INVARIANT: the holder ends with the run, and with the kernel, however that ends.
  */
@@ -26,7 +28,11 @@ const WAIT = ["/bin/sh", "-c", 'echo "$$"; exec cat >/dev/null'];
  */
 export async function holdOverlay(prefix: readonly string[], layers: Layers): Promise<HeldOverlay> {
   const [program = "", ...rest] = [...prefix, ...overlayPrefix(layers), ...WAIT];
-  const holder = spawn(program, rest, { cwd: "/", env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" }, stdio: ["pipe", "pipe", "pipe"] });
+  const holder = spawn(program, rest, {
+    cwd: "/",
+    env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
   holder.stdin.on("error", () => undefined); // it ended; whoever enters is told
   const said = await new Promise<string>((resolve) => {
     let complaint = "";

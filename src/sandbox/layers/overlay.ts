@@ -1,8 +1,10 @@
 /**
- * How an overlay is mounted for one run: in a user and mount namespace of the run's own, right before the program that contains it. Pure.
+ * Builds the command that mounts an overlay for one run.
  *
- * The machine's own namespace never has the mount, and it is gone with the last process of the run, however the kernel ends. Layers are named from
- * the directory that they lie in, so that no path of the machine stands in the table of mounts that a command can read.
+ * It is pure. The overlay is mounted in a user and mount namespace of the run's own, right before the program that
+ * contains it. The machine's own namespace never has the mount, and it is gone with the last process of the run,
+ * however the kernel ends. Layers are named from the directory that they lie in, so that no path of the machine stands
+ * in the table of mounts that a command can read.
  */
 
 /** What is merged, as the user of the run finds it. */
@@ -13,7 +15,10 @@ export interface Layers {
   readonly workspace: string;
 }
 
-/** What is put before a program that is to see the view; the user becomes the namespace's root, which is nobody more than before. */
+/**
+ * What is put before a program that is to see the view; the user becomes the namespace's root, which is nobody more
+ * than before.
+ */
 export function overlayPrefix(layers: Layers): readonly string[] {
   return ["unshare", "--user", "--map-root-user", "--mount", "--propagation", "private", "--", ...mountThenRun(layers)];
 }
@@ -28,5 +33,8 @@ export function mergedIn(directory: string): string {
   return `${directory}/merged`;
 }
 
-/** `volatile`: what is written is kept by whoever lands it; without it each unmounting waits for everything that the machine has yet to write. */
+/**
+ * `volatile`: what is written is kept by whoever lands it; without it each unmounting waits for everything that the
+ * machine has yet to write.
+ */
 const MOUNT = `cd "$1" && unset OLDPWD PWD && mount --bind "$2" lower && mount -t overlay overlay -o nosuid,nodev,lowerdir=lower,upperdir=upper,workdir=work,userxattr,volatile merged && shift 2 && exec "$@"`;

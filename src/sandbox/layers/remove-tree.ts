@@ -1,7 +1,10 @@
 /**
- * Removes a tree that a command has made, whatever it holds: directories closed to their owner, and paths that are too long to be named.
+ * Removes a tree that a command has made, whatever it holds.
  *
- * Every directory is moved up to the top before it is emptied, so that no path ever grows. INVARIANT: no link is followed.
+ * It copes with directories closed to their owner and with paths that are too long to be named. Every directory is
+ * moved up to the top before it is emptied, so that no path ever grows.
+ *
+ * INVARIANT: no link is followed.
  */
 import { randomBytes } from "node:crypto";
 import { chmod, readdir, rename, rmdir, unlink } from "node:fs/promises";

@@ -1,8 +1,8 @@
 /**
  * Directories of copy-on-write views: what commands write goes there, never into the workspace itself.
  *
- * Each is named after the process that made it, so that whoever comes after a killed kernel removes what that one left. INVARIANT: nobody but the
- * kernel's own user, and the user of its commands, comes to what lies in one.
+ * Each is named after the process that made it, so that whoever comes after a killed kernel removes what that one left.
+ * INVARIANT: nobody but the kernel's own user, and the user of its commands, comes to what lies in one.
  */
 import { randomBytes } from "node:crypto";
 import { chmodSync, chownSync, constants, lstatSync, mkdirSync, readdirSync, realpathSync, statfsSync } from "node:fs";
@@ -12,7 +12,10 @@ import { ToolFailure } from "../../model/outcome/failure.ts";
 import { groupPrefix, isGone, processNamespace } from "../control-groups/left-groups.ts";
 import { removeTree } from "./remove-tree.ts";
 
-/** The parts of a view's directory: what lies below, what the command wrote, the file system's own, and all of it merged. */
+/**
+ * The parts of a view's directory: what lies below, what the command wrote, the file system's own, and all of it
+ * merged.
+ */
 const PARTS = ["lower", "upper", "work", "merged"] as const;
 
 /** The file system's number of overlays, which take no upper directory of another overlay. */
@@ -88,7 +91,10 @@ export class ViewDirectories {
   }
 }
 
-/** A file system in memory, which every machine has: the last resort where all disks are overlays, as in a container without a volume. */
+/**
+ * A file system in memory, which every machine has: the last resort where all disks are overlays, as in a container
+ * without a volume.
+ */
 const MEMORY = "/dev/shm";
 
 /** Whether `place` is, or becomes, a directory of this user's own on a file system in which an overlay can write. */
@@ -96,7 +102,8 @@ function isUsable(place: string, own: number): boolean {
   try {
     mkdirSync(place, { recursive: true, mode: 0o700 });
     const { uid, mode } = lstatSync(place);
-    if (uid !== own || (mode & constants.S_IFMT) !== constants.S_IFDIR || statfsSync(place).type === OVERLAY) return false;
+    if (uid !== own || (mode & constants.S_IFMT) !== constants.S_IFDIR || statfsSync(place).type === OVERLAY)
+      return false;
     chmodSync(place, own === 0 ? 0o711 : 0o700); // the user of root's commands passes through
     return true;
   } catch (error) {

@@ -1,8 +1,8 @@
 /**
  * Memory that the C library freed but keeps for later: compiling WebAssembly alone leaves some ten MiB of it.
  *
- * Decides nothing and touches no memory that is in use. A C library without `malloc_trim` and `mallopt` (musl) is left alone: it keeps
- * little.
+ * Decides nothing and touches no memory that is in use. A C library without `malloc_trim` and `mallopt` (musl) is left
+ * alone: it keeps little.
  */
 import koffi from "koffi";
 import { KIB } from "../../base/bytes.ts";
@@ -18,7 +18,10 @@ const M_MMAP_THRESHOLD = -3;
 
 let trim: Trim | undefined | "absent";
 
-/** Gives the free memory of the process back to the machine; takes a few milliseconds. @returns whether it could be asked for */
+/**
+ * Gives the free memory of the process back to the machine; takes a few milliseconds. @returns whether it could be
+ * asked for
+ */
 export function releaseFreeMemory(): boolean {
   trim ??= findFunction<Trim>("int malloc_trim(size_t keep)") ?? "absent";
   if (trim === "absent") return false;
@@ -27,8 +30,9 @@ export function releaseFreeMemory(): boolean {
 }
 
 /**
- * Makes large blocks mappings of their own, which go back when they are freed. By itself glibc does so only at first: each freed one raises
- * the size, up to 32 MiB, and later ones lie between small blocks that stay. @returns whether the C library can be told
+ * Makes large blocks mappings of their own, which go back when they are freed. By itself glibc does so only at first:
+ * each freed one raises the size, up to 32 MiB, and later ones lie between small blocks that stay. @returns whether the
+ * C library can be told
  */
 export function keepLargeBlocksApart(): boolean {
   const tell = findFunction<(parameter: number, value: number) => number>("int mallopt(int parameter, int value)");

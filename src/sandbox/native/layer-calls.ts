@@ -1,4 +1,6 @@
-/** System calls of views that Node does not offer: renames between directories, times to the nanosecond, and attributes. */
+/**
+ * System calls of views that Node does not offer: renames between directories, times to the nanosecond, and attributes.
+ */
 import koffi from "koffi";
 import { assert } from "../../base/errors.ts";
 import { errno } from "./syscalls.ts";
@@ -7,7 +9,14 @@ const RENAMEAT2: Readonly<Record<string, number>> = { x64: 316, arm64: 276 };
 const RENAME_NOREPLACE = 1;
 
 interface Calls {
-  readonly renameat2: (number: number, fromDirectory: number, from: string, toDirectory: number, to: string, flags: number) => number;
+  readonly renameat2: (
+    number: number,
+    fromDirectory: number,
+    from: string,
+    toDirectory: number,
+    to: string,
+    flags: number,
+  ) => number;
   readonly lgetxattr: (path: string, name: string, into: Buffer, size: number) => number;
   readonly lremovexattr: (path: string, name: string) => number;
   readonly setxattr: (path: string, name: string, value: Buffer, size: number, flags: number) => number;
@@ -36,9 +45,16 @@ function load(): Calls {
 
 /**
  * Gives what `from` (a path below the directory `fromDirectory`) names the name `to` in the directory `toDirectory`.
- * @returns 0, or a negative error number: `-EEXIST` where something stands and is not to be replaced, `-EXDEV` on another file system
+ * @returns 0, or a negative error number: `-EEXIST` where something stands and is not to be replaced, `-EXDEV` on
+ * another file system
  */
-export function renameBetween(fromDirectory: number, from: string, toDirectory: number, to: string, replace: boolean): number {
+export function renameBetween(
+  fromDirectory: number,
+  from: string,
+  toDirectory: number,
+  to: string,
+  replace: boolean,
+): number {
   assert(!from.includes("\0") && !to.includes("\0"), "a name with a null byte reached the system");
   const number = RENAMEAT2[process.arch];
   if (number === undefined) return -errno.ENOSYS;
@@ -64,8 +80,15 @@ const AT_SYMLINK_NOFOLLOW = 0x100;
 const SECOND_NS = 1_000_000_000n;
 const times = new BigInt64Array(4); // calls are synchronous, so one is enough
 
-/** Gives `name` in the directory `directory` the times, in nanoseconds, no link followed. @returns 0, or a negative error number */
-export function setTimes(directory: number, name: string, { atimeNs, mtimeNs }: Readonly<Record<"atimeNs" | "mtimeNs", bigint>>): number {
+/**
+ * Gives `name` in the directory `directory` the times, in nanoseconds, no link followed. @returns 0, or a negative
+ * error number
+ */
+export function setTimes(
+  directory: number,
+  name: string,
+  { atimeNs, mtimeNs }: Readonly<Record<"atimeNs" | "mtimeNs", bigint>>,
+): number {
   assert(!name.includes("\0"), "a name with a null byte reached the system");
   for (const [index, time] of [atimeNs, mtimeNs].entries()) {
     const inSecond = ((time % SECOND_NS) + SECOND_NS) % SECOND_NS; // also before 1970
@@ -79,7 +102,10 @@ export function setTimes(directory: number, name: string, { atimeNs, mtimeNs }: 
 const ACCESS_LIST = "system.posix_acl_access";
 const LIST_BYTES_MAX = 65_536;
 
-/** The access control list of the file at `path` beyond its rights, as the machine writes it; `undefined` when it has none. */
+/**
+ * The access control list of the file at `path` beyond its rights, as the machine writes it; `undefined` when it has
+ * none.
+ */
 export function accessList(path: string): Buffer | undefined {
   const list = Buffer.alloc(LIST_BYTES_MAX);
   const length = Number(calls().lgetxattr(path, ACCESS_LIST, list, LIST_BYTES_MAX));

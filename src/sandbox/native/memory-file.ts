@@ -1,5 +1,7 @@
 /**
- * A file that has no name and lies in memory: what is too much for a pipe, handed to a child by its descriptor.
+ * Makes an unnamed file in memory, to be handed to a child by its descriptor.
+ *
+ * It carries what is too much for a pipe.
  */
 import { writeSync } from "node:fs";
 import koffi from "koffi";
@@ -12,7 +14,8 @@ const MFD_NOEXEC_SEAL = 8;
 let memfdCreate: ((name: string, flags: number) => number) | undefined;
 
 /**
- * A descriptor from which `bytes` can be read from their beginning, once. It does not outlive an exec unless it is handed on.
+ * A descriptor from which `bytes` can be read from their beginning, once. It does not outlive an exec unless it is
+ * handed on.
  * @throws ToolFailure SANDBOX_UNAVAILABLE when the machine gives no such file
  */
 export function memoryFileOf(bytes: Uint8Array): number {
@@ -27,6 +30,7 @@ export function memoryFileOf(bytes: Uint8Array): number {
     );
   }
   // at a place, so that whoever reads begins at the beginning
-  for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written, bytes.length - written, written);
+  for (let written = 0; written < bytes.length; )
+    written += writeSync(descriptor, bytes, written, bytes.length - written, written);
   return descriptor;
 }

@@ -68,8 +68,8 @@ export function openPipe(): readonly [read: number, write: number] {
 }
 
 /**
- * A descriptor from which `bytes` can be read to their end: a program or a file that a child takes by descriptor. At most
- * what a pipe holds.
+ * A descriptor from which `bytes` can be read to their end: a program or a file that a child takes by descriptor. At
+ * most what a pipe holds.
  */
 export function descriptorOf(bytes: Uint8Array): number {
   const [read, write] = openPipe();
@@ -82,8 +82,8 @@ export function descriptorOf(bytes: Uint8Array): number {
 }
 
 /**
- * Sees to it that no descriptor of this process but those handed on reaches a child: whoever started this process may have left some open
- * that nothing here knows of.
+ * Sees to it that no descriptor of this process but those handed on reaches a child: whoever started this process may
+ * have left some open that nothing here knows of.
  * @throws ToolFailure SANDBOX_UNAVAILABLE when the machine's kernel cannot (before 5.11)
  */
 export function keepDescriptors(): void {

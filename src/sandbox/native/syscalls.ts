@@ -2,9 +2,10 @@
  * The few system calls that Node does not offer, by way of libc's `syscall`.
  *
  * `openat2` is what makes file access safe: the kernel itself refuses a path that leaves the directory it starts from.
- * Results are file descriptors or negative error numbers, as the kernel gives them; nothing throws for an ordinary error.
- * INVARIANTS: no name with a null byte reaches C, where it would be cut short; no opening waits for anybody, neither for the other end of a
- * FIFO nor for the holder of a lease, who may take `/proc/sys/fs/lease-break-time`, 45 s: then it is `-EAGAIN`.
+ * Results are file descriptors or negative error numbers, as the kernel gives them; nothing throws for an ordinary
+ * error. INVARIANTS: no name with a null byte reaches C, where it would be cut short; no opening waits for anybody,
+ * neither for the other end of a FIFO nor for the holder of a lease, who may take `/proc/sys/fs/lease-break-time`, 45
+ * s: then it is `-EAGAIN`.
  */
 import { constants, openSync } from "node:fs";
 import { constants as machine } from "node:os";
@@ -30,7 +31,10 @@ const RESOLVE_BENEATH = 0x08;
 export type Walk = "contained" | "plain";
 
 const CONTAINED = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV;
-const RESOLVE: Readonly<Record<Walk, bigint>> = { contained: BigInt(CONTAINED), plain: BigInt(CONTAINED | RESOLVE_NO_SYMLINKS) };
+const RESOLVE: Readonly<Record<Walk, bigint>> = {
+  contained: BigInt(CONTAINED),
+  plain: BigInt(CONTAINED | RESOLVE_NO_SYMLINKS),
+};
 
 const OPENAT2 = 437; // the same number on every architecture
 const RENAMEAT2: Readonly<Record<string, number>> = { x64: 316, arm64: 276 };
@@ -44,7 +48,14 @@ export const errno = machine.errno;
 interface Calls {
   readonly openat2: (number: number, directory: number, path: string, how: BigUint64Array, size: number) => number;
   readonly openat: (directory: number, name: string, flags: number) => number;
-  readonly renameat2: (number: number, fromDirectory: number, from: string, toDirectory: number, to: string, flags: number) => number;
+  readonly renameat2: (
+    number: number,
+    fromDirectory: number,
+    from: string,
+    toDirectory: number,
+    to: string,
+    flags: number,
+  ) => number;
   readonly linkat: (fromDirectory: number, from: string, toDirectory: number, to: string, flags: number) => number;
   readonly mkdirat: (directory: number, name: string, mode: number) => number;
   readonly symlinkat: (points: Uint8Array, directory: number, name: string) => number;
@@ -67,7 +78,8 @@ function calls(): Calls {
 }
 
 function load(): Calls {
-  if (process.platform !== "linux") throw new KernelError("INTERNAL", "file access needs Linux; run the kernel in a Linux machine or WSL2");
+  if (process.platform !== "linux")
+    throw new KernelError("INTERNAL", "file access needs Linux; run the kernel in a Linux machine or WSL2");
   const libc = koffi.load(null);
   return {
     openat2: libc.func("long syscall(long number, long directory, const char *path, const void *how, size_t size)"),
@@ -78,7 +90,9 @@ function load(): Calls {
     linkat: libc.func("int linkat(int fromDirectory, const char *from, int toDirectory, const char *to, int flags)"),
     mkdirat: libc.func("int mkdirat(int directory, const char *name, unsigned int mode)"),
     symlinkat: libc.func("int symlinkat(const void *points, int directory, const char *name)"),
-    fchownat: libc.func("int fchownat(int directory, const char *name, unsigned int userId, unsigned int groupId, int flags)"),
+    fchownat: libc.func(
+      "int fchownat(int directory, const char *name, unsigned int userId, unsigned int groupId, int flags)",
+    ),
     unlinkat: libc.func("int unlinkat(int directory, const char *name, int flags)"),
     readlinkat: libc.func("long readlinkat(int directory, const char *name, void *into, size_t size)"),
     read: libc.func("long read(int descriptor, void *into, size_t size)"),
@@ -94,7 +108,8 @@ const how = new BigUint64Array(3); // calls are synchronous, so one is enough
 
 /**
  * Opens `path` below the directory `directory`; close-on-exec, and without waiting.
- * @returns a descriptor, or a negative error number (`-EXDEV` when the path leads out or onto another mount, `-EAGAIN` when somebody
+ * @returns a descriptor, or a negative error number (`-EXDEV` when the path leads out or onto another mount, `-EAGAIN`
+ * when somebody
  *   holds a lease on it, or when something on the way was renamed just then)
  */
 export function openBeneath(directory: number, path: string, flags: number, walk: Walk, mode = 0): number {
@@ -107,15 +122,17 @@ export function openBeneath(directory: number, path: string, flags: number, walk
 
 let own: number | undefined;
 
-/** Where this process finds its own descriptors by number; held open, so that nobody walks there from `/` for each file. */
+/**
+ * Where this process finds its own descriptors by number; held open, so that nobody walks there from `/` for each file.
+ */
 function ownDescriptors(): number {
   own ??= openSync("/proc/self/fd", O_PATH | constants.O_DIRECTORY);
   return own;
 }
 
 /**
- * Opens for reading what the `O_PATH` descriptor `descriptor` names, the same file whatever happened to its name; close-on-exec, and
- * without waiting. INVARIANT: whoever calls knows that it is a regular file.
+ * Opens for reading what the `O_PATH` descriptor `descriptor` names, the same file whatever happened to its name;
+ * close-on-exec, and without waiting. INVARIANT: whoever calls knows that it is a regular file.
  * @returns a descriptor, or a negative error number (`-EAGAIN` when somebody holds a lease on it)
  */
 export function openAgain(descriptor: number): number {
@@ -130,7 +147,10 @@ export function renameWithin(directory: number, from: string, to: string, replac
   return result(calls().renameat2(number, directory, from, directory, to, replace ? 0 : RENAME_NOREPLACE));
 }
 
-/** Gives the file `from` the name `to` in the same directory, failing with `-EEXIST` when there is one, and takes `from` away. */
+/**
+ * Gives the file `from` the name `to` in the same directory, failing with `-EEXIST` when there is one, and takes `from`
+ * away.
+ */
 export function linkThenRemove(directory: number, from: string, to: string): number {
   assert(!from.includes("\0") && !to.includes("\0"), "a name with a null byte reached the system");
   const linked = result(calls().linkat(directory, from, directory, to, 0));
@@ -145,7 +165,10 @@ export function makeDirectory(directory: number, name: string): number {
 
 const AT_SYMLINK_NOFOLLOW = 0x100;
 
-/** Makes the link `name` in `directory`, for the directory's owner where this process may; fails with `-EEXIST` when something stands there. */
+/**
+ * Makes the link `name` in `directory`, for the directory's owner where this process may; fails with `-EEXIST` when
+ * something stands there.
+ */
 export function makeLink(
   directory: number,
   name: string,
@@ -154,7 +177,8 @@ export function makeLink(
 ): number {
   assert(!name.includes("\0") && !points.includes(0), "a name with a null byte reached the system");
   const made = result(calls().symlinkat(Buffer.concat([points, Uint8Array.of(0)]), directory, name));
-  if (made >= 0 && process.geteuid?.() === 0) calls().fchownat(directory, name, owner.uid, owner.gid, AT_SYMLINK_NOFOLLOW);
+  if (made >= 0 && process.geteuid?.() === 0)
+    calls().fchownat(directory, name, owner.uid, owner.gid, AT_SYMLINK_NOFOLLOW);
   return made;
 }
 
@@ -188,12 +212,18 @@ export function readNext(descriptor: number, into: Uint8Array): number {
   return result(Number(calls().read(descriptor, into, into.byteLength)));
 }
 
-/** Reads bytes of `descriptor` from `offset` on into the whole of `into`; how many, 0 at the end, or a negative error number. */
+/**
+ * Reads bytes of `descriptor` from `offset` on into the whole of `into`; how many, 0 at the end, or a negative error
+ * number.
+ */
 export function readAt(descriptor: number, into: Uint8Array, offset: number): number {
   return result(calls().pread(descriptor, into, into.byteLength, offset));
 }
 
-/** Closes what `openBeneath` or `openAgain` opened. Node's own `closeSync` warns of descriptors that it did not open itself, in threads. */
+/**
+ * Closes what `openBeneath` or `openAgain` opened. Node's own `closeSync` warns of descriptors that it did not open
+ * itself, in threads.
+ */
 export function closeDescriptor(descriptor: number): void {
   calls().close(descriptor);
 }
@@ -201,15 +231,18 @@ export function closeDescriptor(descriptor: number): void {
 const AT_EMPTY_PATH = 0x1000;
 const STATX_TYPE_LINKS_AND_SIZE = 0x205;
 const STATX_BYTES = 256;
-// The layout of `statx` is the same on every architecture; on all that file access is made for, the lower half of a number comes first.
-// Calls are synchronous, so one is enough.
+// The layout of `statx` is the same on every architecture; on all that file access is made for, the lower half of a
+// number comes first. Calls are synchronous, so one is enough.
 const status = new Uint32Array(STATX_BYTES / 4);
 const STATUS_LINKS = 16 / 4;
 const STATUS_MODE = 28 / 4; // in the lower half
 const STATUS_SIZE = 40 / 4;
 const UPPER_HALF = 2 ** 32;
 
-/** The size of the regular file that `descriptor` names; `undefined` when it names something else, or one that has lost its last name and shall have one. */
+/**
+ * The size of the regular file that `descriptor` names; `undefined` when it names something else, or one that has lost
+ * its last name and shall have one.
+ */
 export function regularFileSize(descriptor: number, isNamed = false): number | undefined {
   if (calls().statx(descriptor, "", AT_EMPTY_PATH, STATX_TYPE_LINKS_AND_SIZE, status) < 0) return undefined;
   if (isNamed && status[STATUS_LINKS] === 0) return undefined;
@@ -227,7 +260,10 @@ const AT_NO_AUTOMOUNT = 0x800;
 
 /** What stands under `name`, bytes and a null byte, in `directory`, no link followed; or a negative error number. */
 export function standingAt(directory: number, name: Uint8Array): Standing | number {
-  assert(name.length > 1 && name.indexOf(0) === name.length - 1, "a name with a null byte, or without one at its end, reached the system");
+  assert(
+    name.length > 1 && name.indexOf(0) === name.length - 1,
+    "a name with a null byte, or without one at its end, reached the system",
+  );
   const flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT; // as `lstat` does
   const looked = result(calls().statxBytes(directory, name, flags, STATX_TYPE_AND_SIZE, status));
   return looked < 0 ? looked : { kind: statusKind(), sizeBytes: statusSize() };
@@ -258,7 +294,9 @@ const names = new Map<number, string>(Object.entries(machine.errno).map(([name, 
 
 const WANTS: ReadonlySet<number> = new Set([-errno.EMFILE, -errno.ENFILE, -errno.ENOMEM]);
 
-/** Whether a negative error number says that the machine is short of descriptors or memory: it says nothing of the file. */
+/**
+ * Whether a negative error number says that the machine is short of descriptors or memory: it says nothing of the file.
+ */
 export function isWant(negative: number): boolean {
   return WANTS.has(negative);
 }

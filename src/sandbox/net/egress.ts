@@ -1,8 +1,10 @@
 /**
- * The ways out of one kernel's sandboxes: a proxy for each command, on a socket that only this command's processes see.
+ * Opens a network proxy for each command of one kernel's sandboxes.
  *
- * INVARIANTS: the socket belongs to the user of the run and nobody else may connect to it; its directory cannot be listed and its name not be guessed; a
- * socket that is closed is removed.
+ * Each proxy listens on a socket that only this command's processes see.
+ *
+ * INVARIANTS: the socket belongs to the user of the run, and nobody else may connect to it. Its directory cannot be
+ * listed and its name cannot be guessed. A socket that is closed is removed.
  */
 import { chmodSync, chownSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -53,7 +55,10 @@ export const MACHINE_NETWORK: EgressNetwork = {
 /** The ways out of one kernel. */
 export class Egress {
   readonly #network: EgressNetwork;
-  readonly #places = { clients: new Places(EGRESS_KERNEL_CONNECTIONS_MAX), upstreams: new Places(EGRESS_KERNEL_CONNECTIONS_MAX) };
+  readonly #places = {
+    clients: new Places(EGRESS_KERNEL_CONNECTIONS_MAX),
+    upstreams: new Places(EGRESS_KERNEL_CONNECTIONS_MAX),
+  };
   #directory: string | undefined;
   #opened = 0;
 
@@ -66,7 +71,10 @@ export class Egress {
    * @param userId as whom the command's processes count on the machine
    * @throws ToolFailure SANDBOX_UNAVAILABLE when no socket can be made
    */
-  async open({ decide, record, secure, receivedBytesMax, blockedPorts = BLOCKED_PORTS }: EgressGrant, userId: number): Promise<OpenEgress> {
+  async open(
+    { decide, record, secure, receivedBytesMax, blockedPorts = BLOCKED_PORTS }: EgressGrant,
+    userId: number,
+  ): Promise<OpenEgress> {
     const log = new AttemptLog(record);
     const proxy = new EgressProxy({
       rules: { decide, blockedPorts, ...(secure && { secure }) },
@@ -92,9 +100,14 @@ export class Egress {
       await proxy.close();
       if (error instanceof ToolFailure) throw error;
       const suggestion = "ask the operator to look at the directory for temporary files";
-      throw new ToolFailure("SANDBOX_UNAVAILABLE", "the way to the network could not be made; the command did not run", suggestion, {
-        cause: error,
-      });
+      throw new ToolFailure(
+        "SANDBOX_UNAVAILABLE",
+        "the way to the network could not be made; the command did not run",
+        suggestion,
+        {
+          cause: error,
+        },
+      );
     }
   }
 

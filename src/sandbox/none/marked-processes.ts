@@ -35,7 +35,9 @@ export function processesOf(session: number, mark: string): readonly number[] {
         .replace(/^.*\) /s, "")
         .split(" ");
       if (state === "Z" || state === "X") return [];
-      const isMarked = Number(of) === session || readFileSync(`/proc/${name}/environ`, "latin1").split("\0").includes(`${MARK}=${mark}`);
+      const isMarked =
+        Number(of) === session ||
+        readFileSync(`/proc/${name}/environ`, "latin1").split("\0").includes(`${MARK}=${mark}`);
       return isMarked ? [Number(name)] : [];
     } catch {
       return []; // it has ended meanwhile, or is another user's

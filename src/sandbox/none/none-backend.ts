@@ -1,9 +1,11 @@
 /**
- * The backend `none`: the command runs as the kernel's own user, on the machine as it is. Nothing keeps it from files, processes or the network; only its
- * time, its output and what each of its processes may use are bounded, its environment is the plan's, and what it started ends with it.
+ * The backend `none`: the command runs as the kernel's own user, on the machine as it is. Nothing keeps it from files,
+ * processes or the network; only its time, its output and what each of its processes may use are bounded, its
+ * environment is the plan's, and what it started ends with it.
  *
- * A run is told by its session and by a mark in the environment, because what changes its session keeps that, and what clears that mostly keeps
- * its session. INVARIANT: the mark is not to be guessed, so that nothing else on the machine is taken for a part of the run.
+ * A run is told by its session and by a mark in the environment, because what changes its session keeps that, and what
+ * clears that mostly keeps its session. INVARIANT: the mark is not to be guessed, so that nothing else on the machine
+ * is taken for a part of the run.
  */
 
 import { randomBytes } from "node:crypto";
@@ -19,7 +21,8 @@ import { endMarked, MARK, processesOf, terminateSession } from "./marked-process
 const DESCRIPTORS: Record<"gate" | "ready" | "held", number> = { gate: 3, ready: 4, held: 5 };
 
 /**
- * Ends what is left of the run when the kernel is gone: a process of its own that waits for that, whose descriptors are none of the command's.
+ * Ends what is left of the run when the kernel is gone: a process of its own that waits for that, whose descriptors are
+ * none of the command's.
  */
 const WATCH = `mark=$1; shift
 ( (exec >/dev/null 2>&1 ${DESCRIPTORS.gate}<&- ${DESCRIPTORS.ready}>&-; trap "" TERM HUP INT

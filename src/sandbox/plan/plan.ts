@@ -1,9 +1,9 @@
 /**
- * The plan of a sandboxed run: what is seen, what is enforced, what is started. Pure data out of data, so that every backend enforces the
- * same and a test can look at it.
+ * The plan of a sandboxed run: what is seen, what is enforced, what is started. Pure data out of data, so that every
+ * backend enforces the same and a test can look at it.
  *
- * INVARIANTS: nothing of the machine is visible that the plan does not name; later mounts lie over earlier ones, so that what hides comes after
- * what shows; the environment is only what the plan names.
+ * INVARIANTS: nothing of the machine is visible that the plan does not name; later mounts lie over earlier ones, so
+ * that what hides comes after what shows; the environment is only what the plan names.
  */
 import { assert } from "../../base/errors.ts";
 import { WORKSPACE_ALIAS } from "../../model/place/workspace.ts";
@@ -12,7 +12,10 @@ import type { Processor } from "./syscall-numbers.ts";
 
 /** Where the workspace lies inside: where agents name it. */
 export const INSIDE_WORKSPACE = WORKSPACE_ALIAS;
-/** Where the workspace itself lies, covered, in a run that sees a selection in its place: what is mounted of it is compared with that. */
+/**
+ * Where the workspace itself lies, covered, in a run that sees a selection in its place: what is mounted of it is
+ * compared with that.
+ */
 export const INSIDE_COVERED = "/run/workspace";
 /** Where the egress proxy's socket lies inside, if there is one. */
 export const INSIDE_PROXY_SOCKET = "/run/egress.sock";
@@ -43,7 +46,9 @@ export type SandboxMount =
   /** A link, as Debian has them from `/bin` into `/usr`. */
   | { readonly kind: "link"; readonly points: string; readonly target: string };
 
-/** Bytes that an `empty_directory` takes: places of mounts need none, and what is written there is gone with the run. */
+/**
+ * Bytes that an `empty_directory` takes: places of mounts need none, and what is written there is gone with the run.
+ */
 export const EMPTY_DIRECTORY_BYTES_MAX = 65_536;
 
 /** What a run may use at most. */
@@ -104,7 +109,10 @@ export const INSIDE_USER = { name: "agent", id: 1000 } as const;
 export function planSandbox(request: SandboxRequest, processor: Processor): SandboxPlan {
   const mounts = [...request.system, ...request.workspace];
   for (const { target } of [...mounts, ...(request.files ?? [])]) {
-    assert(target.startsWith("/") && !target.split("/").includes("..") && !target.includes("\0"), "a mount's target is absolute and plain");
+    assert(
+      target.startsWith("/") && !target.split("/").includes("..") && !target.includes("\0"),
+      "a mount's target is absolute and plain",
+    );
   }
   assert(request.workDir.startsWith("/"), "the directory of a run is absolute");
   // They would load what they name into the program that sets the limits, before it has.

@@ -1,9 +1,12 @@
 /**
- * Which system calls the sandbox refuses, as data: every backend's filter is made of these rules.
+ * Defines as data the rules by which the sandbox refuses system calls.
  *
- * INVARIANTS: what cannot be looked at because it stands behind a pointer (`clone3`, `openat2`, `fchmodat2`) is said not to exist, so that
- * libraries fall back on calls that can; no file gets a set-id bit, because files may belong to root outside. Of an argument only the low half
- * counts, as the machine's kernel takes it.
+ * Every backend's filter is made of these rules.
+ *
+ * INVARIANTS: a call whose arguments cannot be inspected because they stand behind a pointer (`clone3`, `openat2`,
+ * `fchmodat2`) is said not to exist, so that libraries fall back on calls whose arguments can be inspected. No file
+ * gets a set-id bit, because files may belong to root outside. Of an argument only the low half counts, as the
+ * machine's kernel takes it.
  */
 import type { JUDGED_CALLS } from "./syscall-numbers.ts";
 
@@ -31,7 +34,12 @@ export interface AllowOnly {
   readonly values: readonly number[];
   readonly error: number;
   /** Of `value`, only calls that have one of `values` in `argument`, too. */
-  readonly narrowed?: { readonly value: number; readonly argument: number; readonly values: readonly number[]; readonly error: number };
+  readonly narrowed?: {
+    readonly value: number;
+    readonly argument: number;
+    readonly values: readonly number[];
+    readonly error: number;
+  };
 }
 
 // errno values, the same on both processors
@@ -51,17 +59,23 @@ const CREATES = 0o100 | 0o20000000;
 const LOCAL_SOCKETS = 1;
 const NETLINK = 16;
 const SOCKET_FAMILIES = [LOCAL_SOCKETS, 2, 10, NETLINK];
-/** `NETLINK_ROUTE`: addresses and routes of the namespace, all that `getaddrinfo` and `ip` ask for. Others reach deep parts of the kernel. */
+/**
+ * `NETLINK_ROUTE`: addresses and routes of the namespace, all that `getaddrinfo` and `ip` ask for. Others reach deep
+ * parts of the kernel.
+ */
 const NETLINK_PROTOCOLS = [0];
 /**
- * What `fcntl` is for: descriptors, flags, locks of records, owners of signals, pipes, seals, hints. Not `F_SETLEASE` (1024), `F_NOTIFY` (1026)
- * and `F_SETDELEG` (1040): whoever opens a file that is leased waits for the holder, 45 s by default, and the kernel outside opens files of
- * the workspace. What came after Linux 6.18 does not exist.
+ * What `fcntl` is for: descriptors, flags, locks of records, owners of signals, pipes, seals, hints. Not `F_SETLEASE`
+ * (1024), `F_NOTIFY` (1026) and `F_SETDELEG` (1040): whoever opens a file that is leased waits for the holder, 45 s by
+ * default, and the kernel outside opens files of the workspace. What came after Linux 6.18 does not exist.
  */
 const FCNTL_COMMANDS = [...numbers(0, 11), ...numbers(15, 17), ...numbers(36, 38), 1025, ...numbers(1027, 1038)];
 /** `TIOCSTI` types into a terminal, `TIOCLINUX` pastes into a console. */
 const TERMINAL_REQUESTS = [0x5412, 0x541c];
-/** Linux's own, that of its 32-bit programs, both with an old version's number, and asking which it is; others switch protections off. */
+/**
+ * Linux's own, that of its 32-bit programs, both with an old version's number, and asking which it is; others switch
+ * protections off.
+ */
 const PERSONALITIES = [0, 0x0008, 0x00020000, 0x00020008, 0xffffffff];
 
 /** What every refused call fails with. */

@@ -1,12 +1,22 @@
 /**
- * The system call filter of the sandbox: a program of classic BPF for seccomp, made here, so that no compiler is needed.
+ * Assembles the sandbox's system call filter, a classic BPF program for seccomp.
  *
- * Decides which calls the kernel of the machine takes from inside. It does not trust the processor that is announced: a call of any other
- * instruction set ends the process, and one that is newer than the rules does not exist. What is refused stands in the rules. INVARIANT: pure, and the same for the same processor.
+ * It is made here, so that no compiler is needed. The filter decides which calls the kernel of the machine takes from
+ * inside, and the rules say which are refused. It does not trust the processor that is announced: a call of any other
+ * instruction set ends the process, and a call that is newer than the rules does not exist.
+ *
+ * INVARIANT: it is pure, and gives the same program for the same processor.
  */
 import { blake3Hex } from "../../base/hash.ts";
 import { type AllowOnly, ENOSYS, JUDGEMENTS, type Judgement, REFUSED_ERROR } from "./seccomp-rules.ts";
-import { AUDIT_ARCHITECTURE, callNumber, FIRST_UNKNOWN_CALL, JUDGED_CALLS, type Processor, REFUSED_CALLS } from "./syscall-numbers.ts";
+import {
+  AUDIT_ARCHITECTURE,
+  callNumber,
+  FIRST_UNKNOWN_CALL,
+  JUDGED_CALLS,
+  type Processor,
+  REFUSED_CALLS,
+} from "./syscall-numbers.ts";
 
 /** A program as the kernel takes it: 8 bytes for each instruction, little endian. */
 export interface SeccompProgram {
@@ -48,7 +58,8 @@ export function seccompProgram(processor: Processor): SeccompProgram {
     ...(processor === "x64" ? refuseX32() : []),
     ...[[IF_AT_LEAST, FIRST_UNKNOWN_CALL, 0, 1] as const, fail(ENOSYS)],
   ];
-  for (const call of Object.values(REFUSED_CALLS)) instructions.push(...onCall(callNumber(call, processor), [fail(REFUSED_ERROR)]));
+  for (const call of Object.values(REFUSED_CALLS))
+    instructions.push(...onCall(callNumber(call, processor), [fail(REFUSED_ERROR)]));
   for (const [name, judgement] of Object.entries(JUDGEMENTS)) {
     const call = JUDGED_CALLS[name as keyof typeof JUDGED_CALLS];
     instructions.push(...onCall(callNumber(call, processor), judged(judgement)));
@@ -74,10 +85,18 @@ function judged(judgement: Judgement): readonly Instruction[] {
       return failOnBits(judgement);
     case "fail_on_bits_with_flags": {
       const { flagsArgument, flags } = judgement;
-      return [[LOAD, argument(flagsArgument), 0, 0], [IF_ANY_BIT, flags, 1, 0], [RETURN, ALLOW, 0, 0], ...failOnBits(judgement)];
+      return [
+        [LOAD, argument(flagsArgument), 0, 0],
+        [IF_ANY_BIT, flags, 1, 0],
+        [RETURN, ALLOW, 0, 0],
+        ...failOnBits(judgement),
+      ];
     }
     case "fail_on": {
-      const refused = judgement.values.flatMap((value): Instruction[] => [[IF_EQUAL, value, 0, 1], fail(judgement.error)]);
+      const refused = judgement.values.flatMap((value): Instruction[] => [
+        [IF_EQUAL, value, 0, 1],
+        fail(judgement.error),
+      ]);
       return [[LOAD, argument(judgement.argument), 0, 0], ...refused, [RETURN, ALLOW, 0, 0]];
     }
     case "allow_only":
@@ -85,7 +104,9 @@ function judged(judgement: Judgement): readonly Instruction[] {
   }
 }
 
-/** `body`, which ends with a return, if the loaded number is `call`; the number stays loaded for what follows otherwise. */
+/**
+ * `body`, which ends with a return, if the loaded number is `call`; the number stays loaded for what follows otherwise.
+ */
 function onCall(call: number | undefined, body: readonly Instruction[]): readonly Instruction[] {
   return call === undefined ? [] : [[IF_EQUAL, call, 0, body.length], ...body];
 }
@@ -94,7 +115,15 @@ function fail(error: number): Instruction {
   return [RETURN, FAIL | error, 0, 0];
 }
 
-function failOnBits({ argument: index, bits, error }: { argument: number; bits: number; error: number }): readonly Instruction[] {
+function failOnBits({
+  argument: index,
+  bits,
+  error,
+}: {
+  argument: number;
+  bits: number;
+  error: number;
+}): readonly Instruction[] {
   return [[LOAD, argument(index), 0, 0], [IF_ANY_BIT, bits, 0, 1], fail(error), [RETURN, ALLOW, 0, 0]];
 }
 

@@ -1,8 +1,10 @@
 /**
- * Mounts of a selection: a workspace that holds only what the kernel names, for programs that obey files which nobody has judged. Pure.
+ * Plans the mounts of a selection, a workspace that holds only what the kernel names.
  *
- * INVARIANTS: with `rest: "nothing"` no directory of the workspace is mounted but those that are named, so that nothing appears in the selection while the
- * command runs; of the workspace nothing can be written but these directories.
+ * A selection is for programs that obey files which nobody has judged. The functions are pure.
+ *
+ * INVARIANTS: with `rest: "nothing"` no directory of the workspace is mounted but those that are named, so that nothing
+ * appears in the selection while the command runs. Nothing of the workspace can be written but these directories.
  */
 import type { ExecSelection, FilledDirectory } from "../../model/work/exec.ts";
 import { INSIDE_COVERED, INSIDE_WORKSPACE, insideWorkspace, type SandboxFile, type SandboxMount } from "./plan.ts";
@@ -12,7 +14,11 @@ import { INSIDE_COVERED, INSIDE_WORKSPACE, insideWorkspace, type SandboxFile, ty
  * @param source where mounts find the workspace, absolute
  * @param scoped the mounts of the workspace by the scope of the call
  */
-export function selectionMounts(source: string, scoped: readonly SandboxMount[], selection: ExecSelection): readonly SandboxMount[] {
+export function selectionMounts(
+  source: string,
+  scoped: readonly SandboxMount[],
+  selection: ExecSelection,
+): readonly SandboxMount[] {
   return [...restOf(source, scoped, selection), ...selection.directories.map((directory) => filled(source, directory))];
 }
 
@@ -22,7 +28,8 @@ export function selectionFiles({ files }: ExecSelection): readonly SandboxFile[]
 }
 
 function restOf(source: string, scoped: readonly SandboxMount[], { rest }: ExecSelection): readonly SandboxMount[] {
-  if (rest === "read_only") return scoped.map((mount) => (mount.kind === "writable" ? { ...mount, kind: "read_only" } : mount));
+  if (rest === "read_only")
+    return scoped.map((mount) => (mount.kind === "writable" ? { ...mount, kind: "read_only" } : mount));
   return [
     { kind: "read_only", source, target: INSIDE_COVERED },
     { kind: "hide_directory", target: INSIDE_COVERED },

@@ -1,8 +1,10 @@
 /**
- * Numbers of the system calls that the filter knows, by processor, as the Linux kernel's own tables have them
- * (arch/x86/entry/syscalls/syscall_64.tbl; include/uapi/asm-generic/unistd.h for arm64). They never change.
+ * Lists by processor the numbers of the system calls that the filter knows.
  *
- * `undefined` says that the processor has no such call: newer ones left out what others can do as well.
+ * They are those of the Linux kernel's own tables (arch/x86/entry/syscalls/syscall_64.tbl, and
+ * include/uapi/asm-generic/unistd.h for arm64). They never change.
+ *
+ * `undefined` says that the processor has no such call: newer processors left out what other calls can do as well.
  */
 
 /** Processors that Handrail runs on, as Node names them. */
@@ -13,7 +15,10 @@ export type Processor = (typeof PROCESSORS)[number];
 /** What names a processor to the filter (`AUDIT_ARCH_*` of linux/audit.h). */
 export const AUDIT_ARCHITECTURE: Readonly<Record<Processor, number>> = { x64: 0xc000003e, arm64: 0xc00000b7 };
 
-/** The first number that the tables of Linux 6.18 give to no call: what it will do nobody has judged. The same on both processors. */
+/**
+ * The first number that the tables of Linux 6.18 give to no call: what it will do nobody has judged. The same on both
+ * processors.
+ */
 export const FIRST_UNKNOWN_CALL = 470;
 
 /** Calls that nothing inside the sandbox may make, whatever their arguments: `[x64, arm64]`. */

@@ -1,10 +1,15 @@
 /**
- * The scope of a call as mounts: the same judgement that file tools ask is asked about everything that stands in the workspace, and becomes
- * what a command may see and change. Pure but for the tree that is handed in.
+ * Translates the scope of a call into mounts of its workspace.
  *
- * INVARIANTS: what may not be read is not seen, what may not be written is read only; a directory can be written only where anything new in it
- * could be; a directory above such a mount is one itself, because the machine lets nobody rename those: what holds for a path cannot be shed by moving it. Links lead
- * nowhere else. What mounts cannot stop, such as names that are not the command's to make, stays in its view: it does not land (`views/landing.ts`).
+ * The judgement that file tools ask for is asked about everything that stands in the workspace, and becomes what a
+ * command may see and change. It is pure but for the tree that is handed in.
+ *
+ * INVARIANTS: what may not be read is not seen, and what may not be written is read-only. A directory can be written
+ * only where anything new in it could be. Every directory above such a mount is a mount itself. Mount points cannot be
+ * renamed, so a path cannot be moved out from under its rule. Links lead nowhere else.
+ *
+ * What mounts cannot stop, such as names that are not the command's to make, stays in the command's view and does not
+ * land (`views/landing.ts`).
  */
 import { assert } from "../../base/errors.ts";
 
@@ -27,11 +32,16 @@ export interface ScopeJudge {
   readonly entry: (path: string, isDirectory: boolean) => Reach;
   /** Of anything new below a directory. */
   readonly below: (directory: string) => "read" | "write";
-  /** Whether a link may be made there; as `entry` says when absent. A link leads past whatever is said of paths through it. */
+  /**
+   * Whether a link may be made there; as `entry` says when absent. A link leads past whatever is said of paths through
+   * it.
+   */
   readonly allowsLink?: (path: string) => boolean;
   /** Directories that are one thing: what they hold is not looked at. */
   readonly isWhole: (directory: string) => boolean;
-  /** Whether a directory that looks like a repository of git under a name of its own is hidden, whatever `entry` says. */
+  /**
+   * Whether a directory that looks like a repository of git under a name of its own is hidden, whatever `entry` says.
+   */
   readonly hidesRepository?: (directory: string) => boolean;
 }
 
@@ -65,8 +75,8 @@ interface Looked {
 }
 
 /**
- * A look at a workspace that takes its time. Directories that change after they were listed are looked at again before anything is made of it, so that all
- * of it holds at one moment.
+ * A look at a workspace that takes its time. Directories that change after they were listed are looked at again before
+ * anything is made of it, so that all of it holds at one moment.
  */
 export class WorkspaceLook {
   readonly #source: string;
@@ -83,7 +93,10 @@ export class WorkspaceLook {
     this.#judge = judge;
   }
 
-  /** Looks at everything. @throws ToolFailure SANDBOX_UNAVAILABLE when there is too much of it, or what is there cannot be mounted */
+  /**
+   * Looks at everything. @throws ToolFailure SANDBOX_UNAVAILABLE when there is too much of it, or what is there cannot
+   * be mounted
+   */
   *steps(): Generator<void> {
     const open = ["."];
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -124,7 +137,11 @@ export class WorkspaceLook {
   }
 
   #shown(path: string, reach: "read" | "write"): SandboxMount {
-    return { kind: reach === "write" ? "writable" : "read_only", source: at(this.#source, path), target: at(INSIDE_WORKSPACE, path) };
+    return {
+      kind: reach === "write" ? "writable" : "read_only",
+      source: at(this.#source, path),
+      target: at(INSIDE_WORKSPACE, path),
+    };
   }
 
   #lookAgain(directory: string, known: Looked | undefined): Looked {
@@ -143,7 +160,11 @@ export class WorkspaceLook {
     if (listed === undefined) return closed(directory, stamp);
     // What it is depends on more than its own stamp tells.
     const isUncertain = !isWhole && directory !== "." && mayBeRepository(listed);
-    if (isUncertain && isStore(this.#tree.list(`${directory}/objects`)) && this.#judge.hidesRepository?.(directory) === true) {
+    if (
+      isUncertain &&
+      isStore(this.#tree.list(`${directory}/objects`)) &&
+      this.#judge.hidesRepository?.(directory) === true
+    ) {
       return unseen(directory, undefined);
     }
     const mounts: SandboxMount[] = [];
@@ -203,7 +224,10 @@ export function atOnce<Result>(steps: Generator<void, Result>): Result {
 /** Directories that a store of objects has; those of loose objects bear the first two digits of their names. */
 const STORE = /^(?:info|pack|[0-9a-f]{2})$/;
 
-/** Whether a directory may have what every repository of git has, and nobody takes away without taking it away as a repository. */
+/**
+ * Whether a directory may have what every repository of git has, and nobody takes away without taking it away as a
+ * repository.
+ */
 function mayBeRepository(listed: readonly TreeEntry[]): boolean {
   const has = (name: string) => listed.some((entry) => entry.name === name && entry.kind === "directory");
   return has("objects") && has("refs");

@@ -1,8 +1,11 @@
 /**
- * How a command begins: behind a program of the machine that says when everything stands, waits until it may begin, and sets the limits that are
- * counted for each process. Pure.
+ * Builds the command line that starts a run's command behind a program of the machine.
  *
- * They are set inside: from outside that needs a right that a container's root may lack. INVARIANT: without the word that it may begin nothing does.
+ * It is pure. The program says when everything stands, waits until the command may begin, and sets the limits that are
+ * counted for each process. They are set inside, because from outside that needs a right that a container's root may
+ * lack.
+ *
+ * INVARIANT: without the word that it may begin nothing does.
  */
 import { INSIDE_PROXY_PORT, INSIDE_PROXY_SOCKET, type SandboxPlan } from "../plan/plan.ts";
 
@@ -17,7 +20,8 @@ export const EXIT_LINE = "exit ";
 
 /**
  * Program and arguments that come to run the command.
- * @param end `exec` puts the command in the program's place; with `child` the program goes to the directory of the run, waits for the command, collects
+ * @param end `exec` puts the command in the program's place; with `child` the program goes to the directory of the run,
+ * waits for the command, collects
  * what has lost its parent, and says how the command ended
  */
 export function beginning(
@@ -32,9 +36,12 @@ export function beginning(
   end: "exec" | "child",
 ): readonly [string, ...string[]] {
   const { processesMax, memoryBytesMax, fileBytesMax, openFilesMax } = limits;
-  const bounds = [processesMax, Math.floor((askedBytesMax ?? memoryBytesMax) / 1024), Math.floor(fileBytesMax / 512), openFilesMax].map(
-    String,
-  );
+  const bounds = [
+    processesMax,
+    Math.floor((askedBytesMax ?? memoryBytesMax) / 1024),
+    Math.floor(fileBytesMax / 512),
+    openFilesMax,
+  ].map(String);
   const way = proxySocket === undefined ? "" : openWay(descriptors);
   return ["/bin/sh", "-c", begin(descriptors, way, end), "sandbox", ...bounds, workDir, ...command];
 }
@@ -61,7 +68,10 @@ export const SOCAT = "/usr/bin/socat";
 
 /** Connections that are carried at once, each by a process; more wait until one has ended. */
 const CARRIED_MAX = 64;
-/** Seconds that a connection may last after one side has ended: as long as a command; the proxy ends those that are silent before. */
+/**
+ * Seconds that a connection may last after one side has ended: as long as a command; the proxy ends those that are
+ * silent before.
+ */
 const HALF_OPEN_SECONDS = 3600;
 /** Times that it is looked whether the way is open, 3 ms apart. */
 const LOOKS_MAX = 2000;
@@ -69,8 +79,8 @@ const LOOKS_MAX = 2000;
 const LISTENING = `0100007F:${INSIDE_PROXY_PORT.toString(16).toUpperCase().padStart(4, "0")} 0A`;
 
 /**
- * Waits until the way is open: a command that comes first would find nobody there. It is no child of the command, which may wait for all that it has. The wait
- * starts no program but \`sleep\`, and mostly not that.
+ * Waits until the way is open: a command that comes first would find nobody there. It is no child of the command, which
+ * may wait for all that it has. The wait starts no program but \`sleep\`, and mostly not that.
  */
 const openWay = ({
   gate,

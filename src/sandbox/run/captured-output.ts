@@ -1,8 +1,8 @@
 /**
- * What is kept of a stream of output: its beginning and its end, and how much there was. Memory stays flat however much
- * comes.
+ * Captures the beginning, the end and the length of an output stream.
  *
- * Both parts are kept with a margin beyond what is shown, so that a secret at the cut is still recognised.
+ * Memory stays flat however much comes. Both parts are kept with a margin beyond what is shown, so that a secret at the
+ * cut is still recognised.
  */
 
 /** The kept parts of a stream. */
@@ -20,7 +20,10 @@ export interface CapturedParts {
 export class CapturedOutput {
   readonly #head: Uint8Array[] = [];
   readonly #bytesMax: number;
-  /** Made once more comes than the beginning holds, which is rare: memory of megabytes that is used for one command costs the collection of it. */
+  /**
+   * Made once more comes than the beginning holds, which is rare: memory of megabytes that is used for one command
+   * costs the collection of it.
+   */
   #ring: Uint8Array | undefined;
   #headBytes = 0;
   #total = 0;

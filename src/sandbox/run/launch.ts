@@ -1,4 +1,8 @@
-/** What a backend makes of a plan, and what comes of a run: the words between backends and the supervision of their runs. */
+/**
+ * Defines the types between the backends and the supervision of their runs.
+ *
+ * They describe what a backend makes of a plan, and what comes of a run.
+ */
 
 /** Why a run was ended from outside. */
 export type EndedBy = "timeout" | "output" | "memory" | "cancelled";
@@ -27,9 +31,9 @@ export interface Owner {
 }
 
 /**
- * What a descriptor of the started program carries: `status` what it says of itself, `ready` a line from inside when everything stands and one when
- * the command begins, `gate` the line that lets it begin, `held` nothing, but it is open for as long as the run may go on; or the opened
- * descriptor of something that is read.
+ * What a descriptor of the started program carries: `status` what it says of itself, `ready` a line from inside when
+ * everything stands and one when the command begins, `gate` the line that lets it begin, `held` nothing, but it is open
+ * for as long as the run may go on; or the opened descriptor of something that is read.
  */
 export type Carried = "status" | "ready" | "gate" | "held" | { readonly opened: () => number };
 
@@ -68,7 +72,10 @@ export interface Launch {
   /** The number of the run's first process, once it is said. */
   readonly firstProcess: (said: Said, outerId: number) => number | undefined;
   /** The command's exit code, once it is said. */
-  readonly exitCode: (said: Said, ended: { readonly code: number | null; readonly signal: NodeJS.Signals | null }) => number | undefined;
+  readonly exitCode: (
+    said: Said,
+    ended: { readonly code: number | null; readonly signal: NodeJS.Signals | null },
+  ) => number | undefined;
   /** What is wrong with what stands before the command begins. */
   readonly problem: (firstProcess: number) => string | undefined;
   /** All processes of a run that has no namespace of its own for them. */

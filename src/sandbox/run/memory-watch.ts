@@ -1,9 +1,11 @@
 /**
- * What all processes of a run use of memory together, looked at while it runs: for machines on which no control group counts it.
+ * Watches the total memory of all processes of a run while it runs.
  *
- * It is a look, not a wall: between two looks a run can take what the machine gives it in that time, and what no process has mapped (files in memory that
- * have no name, segments that nobody is attached to, what waits in pipes) is not seen. INVARIANT: what cannot be told apart is counted more than once,
- * never less.
+ * It is for machines on which no control group counts that memory. It samples and is no wall: between two looks a run
+ * can take what the machine gives it in that time. Memory that no process has mapped is not seen, such as files in
+ * memory that have no name, segments that nobody is attached to, and what waits in pipes.
+ *
+ * INVARIANT: what cannot be told apart is counted more than once, never less.
  */
 import { readdirSync, readFileSync, statfsSync } from "node:fs";
 
@@ -88,7 +90,10 @@ function sumOf(processes: readonly string[], bytesOf: (process: string) => numbe
   return processes.reduce((sum, process) => sum + bytesOf(process), 0);
 }
 
-/** What it has made, shares with others of the run or has had swapped out; not what it reads of files, which the machine can read again. */
+/**
+ * What it has made, shares with others of the run or has had swapped out; not what it reads of files, which the machine
+ * can read again.
+ */
 function ownBytes(process: string): number {
   return (
     kibibytesIn(
@@ -101,7 +106,9 @@ function ownBytes(process: string): number {
 /** The same, each part divided by those who share it; where that is not said, undivided. */
 function sharedOutBytes(process: string): number {
   const text = orGone(() => readFileSync(`${process}/smaps_rollup`, "latin1"));
-  return text?.includes("Pss_Anon:") ? kibibytesIn(text, /^(?:Pss_Anon|Pss_Shmem|SwapPss):\s*(\d+) kB$/gm) * 1024 : ownBytes(process);
+  return text?.includes("Pss_Anon:")
+    ? kibibytesIn(text, /^(?:Pss_Anon|Pss_Shmem|SwapPss):\s*(\d+) kB$/gm) * 1024
+    : ownBytes(process);
 }
 
 function kibibytesIn(text: string | undefined, lines: RegExp): number {

@@ -1,9 +1,11 @@
 /**
- * Whether the mounts of a run are the planned ones, looked at before its command begins. Pure.
+ * Verifies before a run's command begins that its mounts are the planned ones.
  *
- * Mounts are made by path, and another call of the same agent may move things about meanwhile: a link in the way would put another place's files
- * inside, or put what hides elsewhere. INVARIANT: every part of the workspace is the same part of the same file system that the workspace itself
- * is, lies where it was planned, and nothing else lies in it.
+ * It is pure. Mounts are made by path, and another call of the same agent may move things about meanwhile: a link in
+ * the way would put another place's files inside, or put what hides elsewhere.
+ *
+ * INVARIANT: every part of the workspace is the same part of the same file system that the workspace itself is, and
+ * lies where it was planned. Nothing else lies in it.
  */
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import { INSIDE_COVERED, INSIDE_WORKSPACE, type SandboxPlan } from "../plan/plan.ts";
@@ -46,10 +48,12 @@ export function mountProblem(
   for (const [target, { kind }] of planned) {
     const found = mounted.get(target);
     if (found === undefined) return `\`${target}\` is not mounted`;
-    if ((kind === "hide_directory" || kind === "empty_directory") && found.type !== "tmpfs") return `\`${target}\` is not hidden`;
+    if ((kind === "hide_directory" || kind === "empty_directory") && found.type !== "tmpfs")
+      return `\`${target}\` is not hidden`;
     if (kind === "hide_file" && found.root !== "/null") return `\`${target}\` is not hidden`;
     const isPart = isPartOf(workspace, found, target.slice(INSIDE_WORKSPACE.length));
-    if ((kind === "writable" || kind === "read_only") && !isPart) return `\`${target}\` is not what lies there in the workspace`;
+    if ((kind === "writable" || kind === "read_only") && !isPart)
+      return `\`${target}\` is not what lies there in the workspace`;
   }
   for (const mount of mounts) {
     if (!("part" in mount) || mount.part === undefined) continue;
@@ -61,7 +65,8 @@ export function mountProblem(
 }
 
 /**
- * Refuses a workspace in which something else is mounted: a view of it has what lies under the mount, while the scope is that of what lies on top.
+ * Refuses a workspace in which something else is mounted: a view of it has what lies under the mount, while the scope
+ * is that of what lies on top.
  * @param mountInfo `/proc/self/mountinfo`
  * @throws ToolFailure SANDBOX_UNAVAILABLE naming the first
  */

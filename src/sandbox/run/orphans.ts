@@ -1,10 +1,12 @@
 /**
- * The first process of a run outlives the program that made it by some milliseconds, and the machine gives such a process to another one to be
- * collected: the first one of the machine, or the nearest above that asked for them. In containers whose first process collects nothing, each run
- * would leave a line in the table of processes for ever.
+ * Reaps the orphaned first process of a run.
  *
- * INVARIANT: only a process is collected that this module was told of and that is a child of this one: Node collects its own children by their
- * numbers, and would miss one that somebody else took.
+ * That process outlives the program that made it by some milliseconds, and the machine then gives it to another process
+ * to be collected. That is the first process of the machine, or the nearest one above that asked for orphans. In
+ * containers whose first process collects nothing, each run would leave a line in the table of processes for ever.
+ *
+ * INVARIANT: only a process is collected that this module was told of and that is a child of this one. Node collects
+ * its own children by their numbers, and would miss one that somebody else took.
  */
 import koffi from "koffi";
 import { processState, SANDBOX_END_MS } from "./process-tree.ts";
@@ -28,12 +30,17 @@ function calls(): Calls {
 function load(): Calls {
   const libc = koffi.load(null);
   return {
-    prctl: libc.func("int prctl(int option, unsigned long value, unsigned long third, unsigned long fourth, unsigned long fifth)"),
+    prctl: libc.func(
+      "int prctl(int option, unsigned long value, unsigned long third, unsigned long fourth, unsigned long fifth)",
+    ),
     waitpid: libc.func("int waitpid(int id, void *status, int options)"),
   };
 }
 
-/** From now on orphans of this process' children become its own. For a process that is Handrail's alone: others may not expect them. */
+/**
+ * From now on orphans of this process' children become its own. For a process that is Handrail's alone: others may not
+ * expect them.
+ */
 export function adoptOrphans(): void {
   // where the machine cannot do it, its first process gets them as before
   calls().prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);

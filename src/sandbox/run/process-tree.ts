@@ -1,15 +1,19 @@
 /**
  * Ends everything that runs in a sandbox: first asks, then kills.
  *
- * INVARIANT: killing the first process of a process namespace ends all that are in it, whatever they ignore or have become; the machine's kernel
- * does that. Numbers of processes are used only while the program that started them is known to live, so that none is reused meanwhile.
+ * INVARIANT: killing the first process of a process namespace ends all that are in it, whatever they ignore or have
+ * become; the machine's kernel does that. Numbers of processes are used only while the program that started them is
+ * known to live, so that none is reused meanwhile.
  */
 import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 
 import type { RunProcesses } from "./launch.ts";
 
-/** Milliseconds within which the last process of a sandbox is gone after its command has ended: what does not react any more waits for a disk. */
+/**
+ * Milliseconds within which the last process of a sandbox is gone after its command has ended: what does not react any
+ * more waits for a disk.
+ */
 export const SANDBOX_END_MS = 5_000;
 
 /** Asks the command to end. */
@@ -65,8 +69,8 @@ export function beginningOf(id: number): string | undefined {
 }
 
 /**
- * Resolves once nothing is left of a namespace but its first process, which began then and is about to end. Whoever has lost its parent is a child of
- * that one, and it ends after all others.
+ * Resolves once nothing is left of a namespace but its first process, which began then and is about to end. Whoever has
+ * lost its parent is a child of that one, and it ends after all others.
  * @returns false when something is left after some seconds
  */
 export async function isAlone(id: number, beginning: string): Promise<boolean> {

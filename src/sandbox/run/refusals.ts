@@ -52,5 +52,7 @@ export function noOwnFiles(backend: string): ToolFailure {
 
 /** The failure of a command that is one too many. */
 export function tooManyRuns(): ToolFailure {
-  return new ToolFailure("RESOURCE_BUSY", "too many commands run at once", "wait for one of them to end", { retryAfterMs: 500 });
+  return new ToolFailure("RESOURCE_BUSY", "too many commands run at once", "wait for one of them to end", {
+    retryAfterMs: 500,
+  });
 }

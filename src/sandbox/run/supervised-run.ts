@@ -1,9 +1,9 @@
 /**
  * One run, started by a backend: watched, bounded in time and output, ended.
  *
- * It trusts what the backend's program says of the command's end, not that program's exit code. INVARIANTS: nothing of the kernel's
- * environment or descriptors goes in; the command does not begin before everything that bounds it stands; when the promise is settled, no
- * process of the run is left.
+ * It trusts what the backend's program says of the command's end, not that program's exit code. INVARIANTS: nothing of
+ * the kernel's environment or descriptors goes in; the command does not begin before everything that bounds it stands;
+ * when the promise is settled, no process of the run is left.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, writeSync } from "node:fs";
@@ -25,7 +25,10 @@ const SANDBOX_MESSAGE_BYTES_MAX = 2 * KIB;
 const SANDBOX_STATUS_CHARACTERS_MAX = 4 * KIB;
 /** Milliseconds between two looks at output whose command has ended. */
 const SANDBOX_OUTPUT_LOOK_MS = 50;
-/** Looks after which output that somebody else still holds open is over: what waits in a pipe is read between two of them. */
+/**
+ * Looks after which output that somebody else still holds open is over: what waits in a pipe is read between two of
+ * them.
+ */
 const SANDBOX_OUTPUT_LOOKS = 20;
 
 /** What bounds a run from outside. */
@@ -127,7 +130,8 @@ class SupervisedRun {
       child.once("exit", () => this.#onExit());
       this.#listen(stdout.reader, this.#bounds.output.stdout);
       this.#listen(stderr.reader, (piece) => this.#onStderr(piece));
-      const stream = (carried: Carried) => (child.stdio as unknown as readonly Readable[])[3 + descriptors.indexOf(carried)];
+      const stream = (carried: Carried) =>
+        (child.stdio as unknown as readonly Readable[])[3 + descriptors.indexOf(carried)];
       stream("ready")?.once("close", () => (endsWithReady ? this.#letGo() : this.#closeGate()));
       for (const name of ["status", "ready"] as const) {
         if (descriptors.includes(name)) stream(name)?.on("data", (data: Buffer) => this.#onSaid(name, data));
@@ -249,7 +253,11 @@ class SupervisedRun {
 
   /** Whatever ended the started program: what it held ends with it. */
   #onExit(): void {
-    if (this.#innerId !== undefined && this.#innerBeginning !== undefined && beginningOf(this.#innerId) === this.#innerBeginning) {
+    if (
+      this.#innerId !== undefined &&
+      this.#innerBeginning !== undefined &&
+      beginningOf(this.#innerId) === this.#innerBeginning
+    ) {
       killFirst({ innerId: this.#innerId });
     }
     this.#letGo();
@@ -260,8 +268,8 @@ class SupervisedRun {
   }
 
   /**
-   * What the pipes hold is read in some turns of the event loop; whoever holds on to them after that is no process of the run, but another command that was
-   * given them over a socket in the workspace.
+   * What the pipes hold is read in some turns of the event loop; whoever holds on to them after that is no process of
+   * the run, but another command that was given them over a socket in the workspace.
    */
   #endOutput(looks: number): void {
     const next = () => {
@@ -298,7 +306,8 @@ class SupervisedRun {
   /** The backend says that the command has ended before the last processes of the namespace have. */
   async #whenNothingIsLeft(): Promise<void> {
     const inner = this.#innerId;
-    if (inner === undefined || this.#innerBeginning === undefined || (await isAlone(inner, this.#innerBeginning))) return;
+    if (inner === undefined || this.#innerBeginning === undefined || (await isAlone(inner, this.#innerBeginning)))
+      return;
     this.#problem ??= LEFT;
   }
 
@@ -310,7 +319,8 @@ class SupervisedRun {
     const exitCode = this.#isKilled ? undefined : this.#launch.exitCode(this.#said, { code, signal });
     const hasBegun = this.#said.ready.split("\n").length > 2;
     const isEnded = (exitCode !== undefined && hasBegun) || this.#endedBy !== undefined;
-    if (this.#problem !== undefined) this.#settled.reject(this.#problem instanceof ToolFailure ? this.#problem : this.#unavailable());
+    if (this.#problem !== undefined)
+      this.#settled.reject(this.#problem instanceof ToolFailure ? this.#problem : this.#unavailable());
     else if (!isEnded) this.#settled.reject(hasBegun || signal ? KILLED : this.#unavailable());
     else this.#settled.resolve({ exitCode, endedBy: this.#endedBy, durationMs });
   }

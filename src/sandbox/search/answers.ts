@@ -1,5 +1,7 @@
 /**
- * What the threads found, put together: batch by batch in the order of paths, until the answer is full.
+ * Assembles the findings of the search threads into an answer.
+ *
+ * It takes them batch by batch in the order of paths, until the answer is full.
  *
  * INVARIANT: numbers are those of the files up to the last one shown, so that an answer that was cut does not depend on
  * what else was searched meanwhile.
@@ -31,7 +33,8 @@ export abstract class Answer {
   /** Takes the result of a batch. */
   add(files: readonly Candidate[], result: Done): void {
     this.#filesSearched += result.filesSearched;
-    for (const reason of ["binary", "tooLarge", "unreadable", "vanished"] as const) this.#skipped[reason] += result.skipped[reason];
+    for (const reason of ["binary", "tooLarge", "unreadable", "vanished"] as const)
+      this.#skipped[reason] += result.skipped[reason];
     for (const match of result.matches) {
       const file = files[match.index];
       if (file !== undefined) this.take(file, match);
@@ -60,7 +63,11 @@ export abstract class Answer {
       throw new ToolFailure("BINARY_FILE", `${quoted(path)} is not text: it holds null bytes`, next);
     }
     if (tooLarge > 0) {
-      throw new ToolFailure("FILE_TOO_LARGE", `${quoted(path)} is larger than what is searched`, "read it in parts with read_file");
+      throw new ToolFailure(
+        "FILE_TOO_LARGE",
+        `${quoted(path)} is larger than what is searched`,
+        "read it in parts with read_file",
+      );
     }
     if (vanished > 0) throw failureOf("ENOENT", path);
     if (unreadable > 0) throw failureOf("EACCES", path);

@@ -8,7 +8,14 @@ import { SHOWN_BYTES_MAX } from "../../base/limits.ts";
 import type { HiddenRange } from "../../text/hidden-range.ts";
 import { findLines, lineBytes } from "./pattern/lines.ts";
 import { matchAll, OverBudget } from "./pattern/matching.ts";
-import { PULSE, type SearchWork, type ThreadMatch, type ThreadReply, type ThreadRequest, type WorkResult } from "./pattern/messages.ts";
+import {
+  PULSE,
+  type SearchWork,
+  type ThreadMatch,
+  type ThreadReply,
+  type ThreadRequest,
+  type WorkResult,
+} from "./pattern/messages.ts";
 import { engineWear, type ReadyPattern, readyPattern } from "./pattern/pattern.ts";
 import { contentsOf } from "./tree/contents.ts";
 
@@ -22,7 +29,12 @@ let last: Promise<unknown> = Promise.resolve();
 port.on("message", ({ id, work }: ThreadRequest) => {
   last = last
     .then(() => search(work))
-    .catch((error: unknown): WorkResult => ({ kind: "broken", message: error instanceof Error ? error.message : String(error) }))
+    .catch(
+      (error: unknown): WorkResult => ({
+        kind: "broken",
+        message: error instanceof Error ? error.message : String(error),
+      }),
+    )
     .then((result) => port.postMessage({ id, result, wear: engineWear() } satisfies ThreadReply));
 });
 
@@ -75,7 +87,10 @@ function searchFiles({ files, wanted }: SearchWork, pattern: ReadyPattern): Work
 }
 
 /** What the caller would be shown of a file: a secret can neither be found nor guessed by searching for it. */
-function shownContents(contents: ReturnType<typeof contentsOf>, hidden: readonly HiddenRange[] = []): ReturnType<typeof contentsOf> {
+function shownContents(
+  contents: ReturnType<typeof contentsOf>,
+  hidden: readonly HiddenRange[] = [],
+): ReturnType<typeof contentsOf> {
   if (typeof contents === "string" || hidden.length === 0) return contents;
   const pieces: Buffer[] = [];
   let at = 0;

@@ -47,7 +47,8 @@ const heldDirectories = new HeldDirectories();
 
 /** Search for one call. */
 export function createSearchAccess(scope: SearchScope): SearchAccess {
-  const shownPath = ({ root, path }: WorkspacePath) => (root === "service" ? path : `${scope.roots.project.path}/${path}`);
+  const shownPath = ({ root, path }: WorkspacePath) =>
+    root === "service" ? path : `${scope.roots.project.path}/${path}`;
   return {
     async find(path, options) {
       const { context, linesMax } = options;
@@ -81,7 +82,8 @@ async function run(scope: SearchScope, search: Search): Promise<void> {
   try {
     const batches = new Batches(scope, search);
     await batches.tryPattern();
-    if (found.stats.isFile()) await searchOne(batches, { directory: start.take(), name: "", place: found.place }, search);
+    if (found.stats.isFile())
+      await searchOne(batches, { directory: start.take(), name: "", place: found.place }, search);
     else if (found.stats.isDirectory()) await searchTree(scope, batches, { ...search, found, glob });
     else throw notAFile(path, kindOf(found.stats));
   } catch (error) {
@@ -128,7 +130,12 @@ async function searchTree(scope: SearchScope, batches: Batches, search: TreeSear
       const exclusions: SearchExclusions = exclusionsOf(scope, start);
       const ignoreRules = ignoreRulesAbove(scope.roots, exclusions, start);
       const options = { exclusions, recursive: query.recursive, glob, ignoreRules, isTimeUp };
-      await walkTree({ descriptor, place: start }, options, report, async (batch) => (await batches.take(batch)) && !isTimeUp());
+      await walkTree(
+        { descriptor, place: start },
+        options,
+        report,
+        async (batch) => (await batches.take(batch)) && !isTimeUp(),
+      );
     }
     await batches.finish(isTimeUp);
   } finally {
@@ -143,7 +150,9 @@ function startsOf(scope: SearchScope, found: Found): readonly WorkspacePath[] {
   const isWhole = found.place.root === "service" && found.place.path === ".";
   if (isolationLevel !== "SHARED" || !isWhole || workspace.serviceRoot === workspace.projectRoot) return [found.place];
   const within = `${workspace.serviceRoot.slice(roots.project.path.length + 1)}/`;
-  const shared = roots.sharedPaths.filter((path) => !path.startsWith(within)).map((path) => ({ root: "project" as const, path }));
+  const shared = roots.sharedPaths
+    .filter((path) => !path.startsWith(within))
+    .map((path) => ({ root: "project" as const, path }));
   return [found.place, ...shared.sort((left, right) => (left.path < right.path ? -1 : 1))];
 }
 
@@ -231,9 +240,15 @@ class Batches {
     return this.#scope.threads.run({ pattern: this.#query.pattern, wanted: this.#wanted, files }, this.#signal);
   }
 
-  /** Searches the files as the caller may see them: where something was found, secrets are looked for, and hidden before it counts. */
+  /**
+   * Searches the files as the caller may see them: where something was found, secrets are looked for, and hidden before
+   * it counts.
+   */
   async #searched(files: readonly Candidate[]): Promise<WorkResult> {
-    const batch = { directories: files.map(({ directory }) => directory.descriptor), names: files.map(({ name }) => name) };
+    const batch = {
+      directories: files.map(({ directory }) => directory.descriptor),
+      names: files.map(({ name }) => name),
+    };
     const hidden = new HiddenInBatch(batch, this.#scope.hidden);
     for (let pass = 0; pass <= files.length; pass += 1) {
       const result = await this.#run(hidden.files);

@@ -1,17 +1,29 @@
 /**
- * The threads that search: started when they are first needed, shared by all calls of the process, ended when they have
- * been idle for a while. They keep no process alive while they wait.
+ * Manages the pool of search threads.
  *
- * Decides: which thread gets which work, and when one is stuck. INVARIANTS: all work is answered once, whatever happens
- * to its thread; a thread that does not get on with a file for SEARCH_STUCK_MS is ended and its other work goes
- * to the next one; the number of threads is bounded.
+ * Threads are started when they are first needed, shared by all calls of the process, and ended when they have been
+ * idle for a while. They keep no process alive while they wait. The pool decides which thread gets which work, and when
+ * one is stuck.
+ *
+ * INVARIANTS: all work is answered once, whatever happens to its thread. A thread that does not get on with a file for
+ * SEARCH_STUCK_MS is ended, and its other work goes to the next one. The number of threads is bounded.
  */
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { MIB } from "../../base/bytes.ts";
-import { PULSE, PULSE_BYTES, type SearchWork, type ThreadReply, type ThreadRequest, type WorkResult } from "./pattern/messages.ts";
+import {
+  PULSE,
+  PULSE_BYTES,
+  type SearchWork,
+  type ThreadReply,
+  type ThreadRequest,
+  type WorkResult,
+} from "./pattern/messages.ts";
 
-/** Milliseconds after which a thread that does not get on with its file is ended; a busy machine takes longer than the budget. */
+/**
+ * Milliseconds after which a thread that does not get on with its file is ended; a busy machine takes longer than the
+ * budget.
+ */
 const SEARCH_STUCK_MS = 2_000;
 /** Threads that search; more than the processors have cores gain nothing, more than these need too much memory. */
 const SEARCH_THREADS_MAX = 4;
@@ -19,7 +31,10 @@ const SEARCH_THREADS_MAX = 4;
 const SEARCH_THREADS_IDLE_MS = 30_000;
 /** Mebibytes of heap of one search thread. */
 const SEARCH_THREAD_HEAP_MIB = 128;
-/** Bytes of the regular expression engine after which its thread is ended once it is idle: the engine never gives memory back. */
+/**
+ * Bytes of the regular expression engine after which its thread is ended once it is idle: the engine never gives memory
+ * back.
+ */
 const SEARCH_ENGINE_BYTES_MAX = 64 * MIB;
 /** Patterns that a search thread compiles until it is ended once idle, because each leaves something behind. */
 export const SEARCH_PATTERNS_COMPILED_MAX = 64;
@@ -148,7 +163,14 @@ class Threads {
       trackUnmanagedFds: false,
       resourceLimits: { maxOldGenerationSizeMb: SEARCH_THREAD_HEAP_MIB },
     });
-    const thread: Thread = { worker, pulse: new Int32Array(memory), running: new Map(), worn: false, step: 0, quietLooks: 0 };
+    const thread: Thread = {
+      worker,
+      pulse: new Int32Array(memory),
+      running: new Map(),
+      worn: false,
+      step: 0,
+      quietLooks: 0,
+    };
     this.#threads.add(thread);
     worker.unref();
     worker.on("message", (reply: ThreadReply) => this.#answered(thread, reply));
@@ -185,7 +207,10 @@ class Threads {
     this.#settle(thread, current, loss);
   }
 
-  /** Answers the job `lost` of a thread that has ended with `loss`, if it was not answered before, and gives its others to the next. */
+  /**
+   * Answers the job `lost` of a thread that has ended with `loss`, if it was not answered before, and gives its others
+   * to the next.
+   */
   #settle(thread: Thread, lost: number | undefined, loss: WorkResult): void {
     const current = lost === undefined ? undefined : thread.running.get(lost);
     const others = [...thread.running].filter(([id]) => id !== lost).map(([, job]) => job);
@@ -210,7 +235,10 @@ class Threads {
     this.#threads.delete(thread); // it gets nothing more, and ends once
     const [stuck] = thread.running.keys();
     const index = Atomics.load(thread.pulse, PULSE.index);
-    const loss: WorkResult = { kind: Atomics.load(thread.pulse, PULSE.matching) === 1 ? "over_budget" : "stalled", index };
+    const loss: WorkResult = {
+      kind: Atomics.load(thread.pulse, PULSE.matching) === 1 ? "over_budget" : "stalled",
+      index,
+    };
     await thread.worker.terminate();
     this.#settle(thread, stuck, loss);
   }
@@ -234,5 +262,7 @@ class Threads {
 /** What a thread that failed leaves behind: being out of memory has a name of its own. */
 function lossOf(error: unknown, index: number): WorkResult {
   const isFull = error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY";
-  return isFull ? { kind: "out_of_memory", index } : { kind: "broken", message: error instanceof Error ? error.message : String(error) };
+  return isFull
+    ? { kind: "out_of_memory", index }
+    : { kind: "broken", message: error instanceof Error ? error.message : String(error) };
 }

@@ -1,7 +1,10 @@
 /**
- * What a command changed, as its view holds it: the upper directory of an overlay, read when nothing writes there any more.
+ * Lists the changes that a command made in its view.
  *
- * INVARIANT: what cannot be named in a workspace (names that are not UTF-8, paths longer than the machine takes) is listed as such and never landed.
+ * They are read from the upper directory of an overlay when nothing writes there any more.
+ *
+ * INVARIANT: what cannot be named in a workspace (names that are not UTF-8, paths longer than the machine takes) is
+ * listed as such and never landed.
  */
 import { chmodSync, constants, lstatSync, readdirSync, type Stats } from "node:fs";
 import { ToolFailure } from "../../model/outcome/failure.ts";

@@ -1,9 +1,11 @@
 /**
- * Plans a landing: which of a command's changes the workspace takes, in which steps, and which it does not. Looks at the workspace, and changes nothing.
+ * Plans a landing: which of a command's changes the workspace takes, in which steps, and which it does not. Looks at
+ * the workspace, and changes nothing.
  *
- * INVARIANTS: no step touches what the judge does not let the call write, nor what somebody changed since the view began, nor what stands in a directory that
- * somebody put in another's place; what is made comes before what is removed, and where anything is not kept that may have been moved there, nothing is
- * removed, so that no content is lost.
+ * INVARIANTS: no step touches what the judge does not let the call write, nor what somebody changed since the view
+ * began, nor what stands in a directory that somebody put in another's place; what is made comes before what is
+ * removed, and where anything is not kept that may have been moved there, nothing is removed, so that no content is
+ * lost.
  */
 import { closeSync, constants, fstatSync, lstatSync, readdirSync } from "node:fs";
 import { shapesRepository } from "../../model/place/repository-shape.ts";
@@ -23,13 +25,19 @@ export interface LandingPlace {
   readonly upper: number;
   readonly judge: ScopeJudge;
   readonly newFiles: NewFiles;
-  /** Nanoseconds of the time at which the view began, as the workspace's file system counts: what changed then or later was somebody else's doing. */
+  /**
+   * Nanoseconds of the time at which the view began, as the workspace's file system counts: what changed then or later
+   * was somebody else's doing.
+   */
   readonly sinceNs: bigint;
   /** A directory as it was when the view began, where that was looked at. */
   readonly known: (directory: string) => SeenDirectory | undefined;
 }
 
-/** One step. What is there before a file lands is replaced; before a directory is made it is removed by a step of its own. */
+/**
+ * One step. What is there before a file lands is replaced; before a directory is made it is removed by a step of its
+ * own.
+ */
 export interface Step {
   readonly kind: "remove" | "remove_directory" | "make_directory" | "set_rights" | "put_file" | "put_link";
   readonly path: string;
@@ -44,8 +52,9 @@ export interface Step {
 /** The steps in their order, and what is not kept. */
 export interface LandingPlan {
   /**
-   * Stages, one after the other: what is new; what overwrites files; what takes the place of something of another kind, which is removed before; what is
-   * only removed. Where something of a stage cannot be made, what later ones would take away may have been moved there.
+   * Stages, one after the other: what is new; what overwrites files; what takes the place of something of another kind,
+   * which is removed before; what is only removed. Where something of a stage cannot be made, what later ones would
+   * take away may have been moved there.
    */
   readonly stages: readonly (readonly Step[])[];
   readonly notKept: ExecLanded["notKept"];
@@ -98,7 +107,9 @@ class Planner {
     this.#place = place;
     this.#upper = `/proc/self/fd/${place.upper}`;
     this.#held = new Set(changes.map(({ path }) => path));
-    this.#standing = new Set(changes.flatMap(({ path, kind }) => (kind === "gone" || kind === "special" ? [] : [path])));
+    this.#standing = new Set(
+      changes.flatMap(({ path, kind }) => (kind === "gone" || kind === "special" ? [] : [path])),
+    );
   }
 
   plan(): LandingPlan {
@@ -141,13 +152,19 @@ class Planner {
         if (there !== undefined) yield* this.#remove(path, there);
         return undefined;
       case "directory":
-        return yield* this.#directory({ ...change, isReplaced: change.isReplaced || this.#replaced.has(parentOf(path)) }, there);
+        return yield* this.#directory(
+          { ...change, isReplaced: change.isReplaced || this.#replaced.has(parentOf(path)) },
+          there,
+        );
       default:
         return yield* this.#file(change, there);
     }
   }
 
-  *#directory({ path, isReplaced, isCopy }: Change, there: Standing | undefined): Generator<void, NotKeptReason | undefined> {
+  *#directory(
+    { path, isReplaced, isCopy }: Change,
+    there: Standing | undefined,
+  ): Generator<void, NotKeptReason | undefined> {
     const isAllowed = this.#allows(path, true);
     if (isReplaced) this.#replaced.add(path);
     if (there?.kind === "directory") {
@@ -160,19 +177,23 @@ class Planner {
       return undefined;
     }
     if (!isAllowed) return "not_allowed";
-    if (there === undefined && isCopy) return "changed_meanwhile"; // somebody removed it: no command can move such a directory
+    // somebody removed it: no command can move such a directory
+    if (there === undefined && isCopy) return "changed_meanwhile";
     if (there !== undefined && this.#isOthers(path, there)) return "changed_meanwhile";
     this.#steps.push({ kind: "make_directory", path, ...(there && { replaces: true, inode: there.inode }) });
     return undefined;
   }
 
-  /** Rights are set where the command changed them: the view's are those of the moment at which it first wrote there. */
+  /**
+   * Rights are set where the command changed them: the view's are those of the moment at which it first wrote there.
+   */
   #planRights(path: string, there: Standing): void {
     const { mode } = lstatSync(`${this.#upper}/${path}`);
     if (rightsOf(mode) === rightsOf(there.mode)) return;
     const known = this.#place.known(path);
     if (known === undefined ? this.#isChanged(there) : rightsOf(mode) === rightsOf(known.mode)) return;
-    if (known !== undefined && rightsOf(there.mode) !== rightsOf(known.mode)) this.#notKept.push({ path, reason: "changed_meanwhile" });
+    if (known !== undefined && rightsOf(there.mode) !== rightsOf(known.mode))
+      this.#notKept.push({ path, reason: "changed_meanwhile" });
     else this.#steps.push({ kind: "set_rights", path });
   }
 
@@ -199,7 +220,11 @@ class Planner {
   /** Plans to remove what stands there, as far as it may go. @returns whether all of it goes */
   *#remove(path: string, there: Standing): Generator<void, boolean> {
     const isDirectory = there.kind === "directory";
-    const why = !this.#allows(path, isDirectory) ? "not_allowed" : this.#isOthers(path, there) ? "changed_meanwhile" : undefined;
+    const why = !this.#allows(path, isDirectory)
+      ? "not_allowed"
+      : this.#isOthers(path, there)
+        ? "changed_meanwhile"
+        : undefined;
     if (why !== undefined) {
       this.#drop(path, why);
       return false;
@@ -239,7 +264,10 @@ class Planner {
     return changedNs >= this.#place.sinceNs;
   }
 
-  /** Whether somebody else put it there, or changed it. A directory also changes by what is done in it: there it counts which one it is. */
+  /**
+   * Whether somebody else put it there, or changed it. A directory also changes by what is done in it: there it counts
+   * which one it is.
+   */
   #isOthers(path: string, there: Standing): boolean {
     if (this.#foreign.has(parentOf(path))) return true;
     return this.#isChanged(there) && (there.kind !== "directory" || this.#place.known(path)?.inode !== there.inode);
@@ -249,12 +277,20 @@ class Planner {
   #mayBeRemoved(directory: string): boolean {
     const descriptor = this.#openParent(directory);
     if (descriptor === undefined) return false; // the command made it
-    return this.#foreign.has(directory) || this.#isChanged({ changedNs: fstatSync(descriptor, { bigint: true }).ctimeNs });
+    return (
+      this.#foreign.has(directory) || this.#isChanged({ changedNs: fstatSync(descriptor, { bigint: true }).ctimeNs })
+    );
   }
 
-  /** Whether the call may make, change or remove what is named: all that lies in a directory that is one thing goes by that. */
+  /**
+   * Whether the call may make, change or remove what is named: all that lies in a directory that is one thing goes by
+   * that.
+   */
   #allows(path: string, isDirectory: boolean): boolean {
-    return this.#wholeAbove(parentOf(path)) ?? (this.#place.judge.entry(path, isDirectory) === "write" && !this.#shapes(path));
+    return (
+      this.#wholeAbove(parentOf(path)) ??
+      (this.#place.judge.entry(path, isDirectory) === "write" && !this.#shapes(path))
+    );
   }
 
   /** Within a directory that is one thing links are as good as files, as in `node_modules`. */
@@ -262,10 +298,15 @@ class Planner {
     return this.#wholeAbove(parentOf(path)) ?? this.#place.judge.allowsLink?.(path) ?? true;
   }
 
-  /** Whether it makes a look-alike repository with what else of the view lands; the judge knows what stands in the workspace. */
+  /**
+   * Whether it makes a look-alike repository with what else of the view lands; the judge knows what stands in the
+   * workspace.
+   */
   #shapes(path: string): boolean {
     const directory = parentOf(path);
-    return shapesRepository(nameOf(path), (name) => this.#standing.has(directory === "" ? name : `${directory}/${name}`));
+    return shapesRepository(nameOf(path), (name) =>
+      this.#standing.has(directory === "" ? name : `${directory}/${name}`),
+    );
   }
 
   #wholeAbove(directory: string): boolean | undefined {
@@ -298,7 +339,10 @@ function removes({ kind, replaces }: Step): boolean {
   return kind === "remove" || kind === "remove_directory" || replaces === true;
 }
 
-/** What is said of steps that are not done, so that nothing is taken away whose content may have been moved to where it could not land. */
+/**
+ * What is said of steps that are not done, so that nothing is taken away whose content may have been moved to where it
+ * could not land.
+ */
 export function heldBack(steps: readonly Step[]): ExecLanded["notKept"] {
   const held = steps.filter((step) => removes(step) || step.overwrites);
   const paths = new Set(held.map(({ path }) => path));

@@ -1,8 +1,9 @@
 /**
  * Lands a plan: does its steps to the workspace, one after the other.
  *
- * INVARIANTS: every step names a file by its open parent directory and one name, so that no link leads elsewhere; what changed since the plan was made is
- * left alone; of two that make one name the first one has it; where something could not be made, nothing is overwritten or removed any more.
+ * INVARIANTS: every step names a file by its open parent directory and one name, so that no link leads elsewhere; what
+ * changed since the plan was made is left alone; of two that make one name the first one has it; where something could
+ * not be made, nothing is overwritten or removed any more.
  */
 import {
   type BigIntStats,
@@ -38,7 +39,11 @@ export interface Landed extends ExecLanded {
  * Lands `changes`, in which directories come before what lies in them.
  * @param signal cuts it short as long as nothing is overwritten or removed
  */
-export function* landChanges(place: LandingPlace, changes: readonly Change[], signal?: AbortSignal): Generator<void, Landed> {
+export function* landChanges(
+  place: LandingPlace,
+  changes: readonly Change[],
+  signal?: AbortSignal,
+): Generator<void, Landed> {
   const plan = yield* planLanding(place, changes);
   const landing = new Landing(place, signal);
   const notKept = new Map<string, NotKeptReason>(plan.notKept.map(({ path, reason }) => [path, reason]));
@@ -179,7 +184,8 @@ class Landing {
     }
     let result = renameBetween(this.#place.upper, path, parent, name, overwrites);
     if (result === -errno.EXDEV)
-      result = kind === "put_file" ? yield* this.#copy(step, parent, name) : this.#copyLink(path, parent, name, overwrites);
+      result =
+        kind === "put_file" ? yield* this.#copy(step, parent, name) : this.#copyLink(path, parent, name, overwrites);
     return this.#count(overwrites ? "changed" : "created", result);
   }
 
@@ -199,7 +205,11 @@ class Landing {
       const isCopied = yield* this.#copyBytes(source, made);
       if (!isCopied) return -errno.ECANCELED;
       giveTo(found, pathIn(parent, beside));
-      this.#copyRights(found, { from: `${this.#upper}/${path}`, over: pathIn(parent, name), to: `/proc/self/fd/${made}` });
+      this.#copyRights(found, {
+        from: `${this.#upper}/${path}`,
+        over: pathIn(parent, name),
+        to: `/proc/self/fd/${made}`,
+      });
       setTimes(parent, beside, times);
       // Copying takes its time.
       if (!this.#isStill(parentOf(path), parent) || this.#isChanged(parent, name, step)) return -errno.EEXIST;
@@ -219,7 +229,8 @@ class Landing {
       for (let at = 0; at < length; at += HOLE_BYTES) {
         const block = piece.subarray(at, Math.min(at + HOLE_BYTES, length));
         if (block.equals(ZEROS.subarray(0, block.length))) continue;
-        for (let done = 0; done < block.length; ) done += writeSync(made, block, done, block.length - done, offset + at + done);
+        for (let done = 0; done < block.length; )
+          done += writeSync(made, block, done, block.length - done, offset + at + done);
       }
       offset += length;
       yield;
@@ -229,7 +240,10 @@ class Landing {
     return true;
   }
 
-  /** Where a list says who may what, the group's rights bound those of all whom it names: without it they would be the group's own. */
+  /**
+   * Where a list says who may what, the group's rights bound those of all whom it names: without it they would be the
+   * group's own.
+   */
   #copyRights({ mode }: Stats, { from, over, to }: Readonly<Record<"from" | "over" | "to", string>>): void {
     const list = accessList(from);
     const isLost = list === undefined ? accessList(over) !== undefined : !setAccessList(to, list);
@@ -242,7 +256,12 @@ class Landing {
 
   #copyLink(path: string, parent: number, name: string, replace: boolean): number {
     if (replace) removeName(parent, name, "file");
-    const made = makeLink(parent, name, readlinkSync(`${this.#upper}/${path}`, { encoding: "buffer" }), this.#made(path));
+    const made = makeLink(
+      parent,
+      name,
+      readlinkSync(`${this.#upper}/${path}`, { encoding: "buffer" }),
+      this.#made(path),
+    );
     if (made >= 0) setTimes(parent, name, this.#timesOf(path));
     return made;
   }
@@ -263,7 +282,11 @@ class Landing {
   }
 
   /** Whether somebody was quicker since the plan was made. A directory changes by what is done in it. */
-  #isChanged(parent: number, name: string, { kind, inode, overwrites }: Pick<Step, "kind" | "inode" | "overwrites">): boolean {
+  #isChanged(
+    parent: number,
+    name: string,
+    { kind, inode, overwrites }: Pick<Step, "kind" | "inode" | "overwrites">,
+  ): boolean {
     if (kind === "set_rights") return false;
     const there = standingAt(parent, name);
     if (there === undefined) return overwrites === true;
@@ -298,5 +321,7 @@ function giveTo({ uid, gid }: Stats, path: string): void {
 }
 
 function reasonOf(result: number): NotKeptReason {
-  return result === -errno.EEXIST || result === -errno.ENOTEMPTY || result === -errno.EISDIR ? "changed_meanwhile" : "failed";
+  return result === -errno.EEXIST || result === -errno.ENOTEMPTY || result === -errno.EISDIR
+    ? "changed_meanwhile"
+    : "failed";
 }

@@ -1,4 +1,4 @@
-/** What stands in the workspace under one name of an open directory, and whether a file of a view is any different from it. */
+/** Inspects a workspace file under one name of an open directory, and compares a view's file with it. */
 import { type BigIntStats, closeSync, constants, lstatSync, openSync, readlinkSync, readSync } from "node:fs";
 import { FILE_CHUNK_BYTES } from "../files/read.ts";
 import { openBeneath } from "../native/syscalls.ts";
@@ -34,7 +34,10 @@ function kindOf(found: BigIntStats): Standing["kind"] {
   return found.isSymbolicLink() ? "link" : "other";
 }
 
-/** Whether the view's file at `own` and `name` in the directory have the same bytes, rights and time, or lead to the same place. */
+/**
+ * Whether the view's file at `own` and `name` in the directory have the same bytes, rights and time, or lead to the
+ * same place.
+ */
 export function* isSameFile(own: string, directory: number, name: string): Generator<void, boolean> {
   const second = lstatSync(pathIn(directory, name), { bigint: true, throwIfNoEntry: false });
   if (second === undefined) return false;
@@ -44,13 +47,20 @@ export function* isSameFile(own: string, directory: number, name: string): Gener
     return one !== undefined && other !== undefined && one.equals(other);
   }
   const isAlike =
-    first.isFile() && second.isFile() && first.size === second.size && first.mode === second.mode && first.mtimeNs === second.mtimeNs;
+    first.isFile() &&
+    second.isFile() &&
+    first.size === second.size &&
+    first.mode === second.mode &&
+    first.mtimeNs === second.mtimeNs;
   return isAlike && (yield* hasSameBytes(own, openBeneath(directory, name, READ, "plain")));
 }
 
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW;
 
-/** @param other an open descriptor, which is closed; one that is negative could not be opened, perhaps because somebody holds a lease, and is other */
+/**
+ * @param other an open descriptor, which is closed; one that is negative could not be opened, perhaps because somebody
+ * holds a lease, and is other
+ */
 function* hasSameBytes(own: string, other: number): Generator<void, boolean> {
   if (other < 0) return false;
   const descriptors = [openSync(own, READ), other] as const;

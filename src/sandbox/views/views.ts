@@ -1,7 +1,10 @@
 /**
- * Copy-on-write views of workspaces: a command writes into one, and what it changed lands when it has ended, as far as the call may change it.
+ * Gives each command a copy-on-write view of its workspace.
  *
- * INVARIANT: a command of one view never sees what another one writes, and the workspace is never written by a command itself.
+ * A command writes into its view. When it has ended, what it changed lands, as far as the call may change it.
+ *
+ * INVARIANT: a command of one view never sees what another one writes, and the workspace is never written by a command
+ * itself.
  */
 import { chmodSync, closeSync, constants, openSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +21,10 @@ import { changesIn } from "./changes.ts";
 import { type Landed, landChanges } from "./landing.ts";
 import type { LandingPlace } from "./landing-plan.ts";
 
-/** Times that a stamp is written until the clock of its file system has gone on: some microseconds each, a tick of 10 ms at most. */
+/**
+ * Times that a stamp is written until the clock of its file system has gone on: some microseconds each, a tick of 10 ms
+ * at most.
+ */
 const VIEW_TICK_LOOKS_MAX = 10_000;
 
 /** Bytes of a path that the machine takes. */
@@ -55,7 +61,8 @@ export class View {
   }
 
   /**
-   * Notes the time from which on changes of the workspace are somebody else's. To be called right before the run begins.
+   * Notes the time from which on changes of the workspace are somebody else's. To be called right before the run
+   * begins.
    * @param known the directories of the workspace, as they are looked at from now on
    */
   async begin(known: LandingPlace["known"]): Promise<void> {
@@ -76,7 +83,10 @@ export class View {
     const upper = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
     try {
       const pathBytesMax = PATH_BYTES_MAX - PATH_BYTES_LEFT - Buffer.byteLength(this.#rootPath);
-      const { result: changes } = await inSlices("listing what a command changed", changesIn(`/proc/self/fd/${upper}`, pathBytesMax));
+      const { result: changes } = await inSlices(
+        "listing what a command changed",
+        changesIn(`/proc/self/fd/${upper}`, pathBytesMax),
+      );
       const place = { root: this.#root, upper, judge, newFiles, sinceNs: this.#sinceNs, known: this.#known };
       const { result } = await inSlices("landing what a command changed", landChanges(place, changes, signal));
       return result;
@@ -105,7 +115,10 @@ function timeOf(directory: string): bigint {
   return now;
 }
 
-/** The same for a file system in which nothing may be written: one tick later, so that what changes from then on has that time or a later one. */
+/**
+ * The same for a file system in which nothing may be written: one tick later, so that what changes from then on has
+ * that time or a later one.
+ */
 async function nextTick(): Promise<bigint> {
   const nowMs = Date.now() + 1;
   for (let waits = 0; waits < WAITS_MAX && Date.now() < nowMs + TICK_MS; waits += 1) await setTimeout(TICK_MS + 1);

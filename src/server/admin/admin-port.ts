@@ -1,4 +1,8 @@
-/** What the administration service does to an open kernel: the operator's acts, the ledger, the policies, its health. */
+/**
+ * Implements the administration service on an open kernel.
+ *
+ * It covers the operator's acts, the ledger, the policies and the kernel's health.
+ */
 import { Worker } from "node:worker_threads";
 import { KernelError } from "../../base/errors.ts";
 import { encodeEntry } from "../../ledger/entry.ts";
@@ -68,7 +72,8 @@ export function adminPort(kernel: OpenKernel): OpenAdminPort {
     listSessions: () => administration.listSessions(),
     revokeSession: (id) => administration.revokeSession(id),
     createLease: (scope, lifetimeMs, budget) => administration.createLease(scope, lifetimeMs, budget),
-    deriveLease: (parentId, scope, lifetimeMs, budget) => administration.deriveLease(parentId, scope, lifetimeMs, budget),
+    deriveLease: (parentId, scope, lifetimeMs, budget) =>
+      administration.deriveLease(parentId, scope, lifetimeMs, budget),
     listLeases: () => administration.listLeases(),
     renewLease: (id, lifetimeMs) => administration.renewLease(id, lifetimeMs),
     releaseLease: (id) => administration.releaseLease(id),
@@ -116,6 +121,8 @@ function verifyApart(stateDirectory: string, signal: AbortSignal): Promise<Verif
       else failed(new KernelError(reply.code, reply.message));
     });
     worker.once("error", failed);
-    worker.once("exit", () => failed(new KernelError("LEDGER_UNAVAILABLE", "the verification was broken off; ask again")));
+    worker.once("exit", () =>
+      failed(new KernelError("LEDGER_UNAVAILABLE", "the verification was broken off; ask again")),
+    );
   }).finally(() => signal.removeEventListener("abort", stop));
 }

@@ -1,4 +1,4 @@
-/** What the administration service does about approvals: the acts of approvers, by their credentials. */
+/** Implements the approval acts of the administration service, by approvers' credentials. */
 import { APPROVAL_STATES, type ApprovalState, type StoredApproval } from "../../approval/approval-store.ts";
 import { isIntact } from "../../approval/request.ts";
 import { KernelError } from "../../base/errors.ts";
@@ -15,8 +15,11 @@ export function approvalPort(approvals: ApprovalActs): AdminPort["approvals"] {
     },
     async decide(ref, decision, credential) {
       const outcome = await approvals.decide(ref, { ...decision, channel: "rpc" }, credential);
-      if (outcome.kind === "wrong_credential") throw new KernelError("USAGE", "the approver was removed meanwhile; nothing was decided");
-      return outcome.kind === "unknown" ? undefined : { decided: outcome.kind === "decided", approval: shown(outcome.approval) };
+      if (outcome.kind === "wrong_credential")
+        throw new KernelError("USAGE", "the approver was removed meanwhile; nothing was decided");
+      return outcome.kind === "unknown"
+        ? undefined
+        : { decided: outcome.kind === "decided", approval: shown(outcome.approval) };
     },
   };
 }
@@ -29,5 +32,8 @@ function shown(approval: StoredApproval): StoredApproval {
 function knownState(text: string): ApprovalState {
   const state = APPROVAL_STATES.find((known) => known === text);
   if (state !== undefined) return state;
-  throw new KernelError("USAGE", `\`${text.slice(0, 32).toWellFormed()}\` is no state; use one of ${APPROVAL_STATES.join(", ")}`);
+  throw new KernelError(
+    "USAGE",
+    `\`${text.slice(0, 32).toWellFormed()}\` is no state; use one of ${APPROVAL_STATES.join(", ")}`,
+  );
 }

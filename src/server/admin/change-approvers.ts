@@ -45,12 +45,19 @@ export async function newApprover(
 }
 
 /** The approvers, by name. */
-export function approversOf(environment: Environment, { stateDirectory }: ApproverDirectories): Promise<readonly Approver[]> {
+export function approversOf(
+  environment: Environment,
+  { stateDirectory }: ApproverDirectories,
+): Promise<readonly Approver[]> {
   return listApprovers(stateDirectory ?? defaultStatePath(environment));
 }
 
 /** Takes a credential back; recorded. @throws KernelError USAGE when there is none of that name */
-export async function dismissApprover(environment: Environment, directories: ApproverDirectories, name: string): Promise<void> {
+export async function dismissApprover(
+  environment: Environment,
+  directories: ApproverDirectories,
+  name: string,
+): Promise<void> {
   await withKernel(environment, directories, async (kernel) => {
     await removeApprover(kernel.stateDirectory, name);
     await kernel.administration.recordApprover("approver_removed", name);

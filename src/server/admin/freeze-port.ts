@@ -1,4 +1,8 @@
-/** What the administration service does about freezes: the acts of the command line, in the name of the admin credential. */
+/**
+ * Implements the freeze acts of the administration service.
+ *
+ * They are the acts of the command line, in the name of the admin credential.
+ */
 import { isDeepStrictEqual } from "node:util";
 import type { FreezeTarget } from "../../flow/freeze-store.ts";
 import type { AdminPort } from "../../transports/connect/index.ts";
@@ -25,7 +29,9 @@ export function freezePort(
     },
     async list() {
       const [held, sessions] = await Promise.all([freezes.listFreezes(), administration.listSessions()]);
-      const frozen = sessions.filter(({ frozenAtMs, revokedAtMs }) => frozenAtMs !== undefined && revokedAtMs === undefined);
+      const frozen = sessions.filter(
+        ({ frozenAtMs, revokedAtMs }) => frozenAtMs !== undefined && revokedAtMs === undefined,
+      );
       return { freezes: held, sessions: frozen };
     },
     freezeSession: (id, reason) => freezes.freezeSession(id, { by: BY, reason }),

@@ -5,7 +5,10 @@ import type { Environment } from "../operator/operator-directory.ts";
 import { makeAdminCredential } from "../people/admin-credential.ts";
 
 /** Makes a new credential and returns it; recorded before it can be used. */
-export async function newAdminCredential(environment: Environment, stateDirectory: string | undefined): Promise<string> {
+export async function newAdminCredential(
+  environment: Environment,
+  stateDirectory: string | undefined,
+): Promise<string> {
   const kernel = await openKernel({ environment, ...(stateDirectory !== undefined && { stateDirectory }) });
   try {
     await kernel.administration.recordAdminCredential();

@@ -1,4 +1,8 @@
-/** What `handrail doctor` says of git's remotes: whether credentials and authorities can be used, and what is opened beside the internet. */
+/**
+ * Reports for `handrail doctor` on git's remotes.
+ *
+ * It checks whether credentials and authorities can be used, and tells what is opened beside the internet.
+ */
 import { X509Certificate } from "node:crypto";
 import { systemClock } from "../../base/clock.ts";
 import { privateGitHosts } from "../../config/sections/git.ts";
@@ -7,7 +11,10 @@ import type { Environment, OperatorDirectory } from "../operator/operator-direct
 import type { Finding } from "./finding.ts";
 
 /** Nothing where the operator says nothing of remotes. A directory that cannot be read is another finding. */
-export async function gitFindings(read: () => Promise<OperatorDirectory>, environment: Environment): Promise<readonly Finding[]> {
+export async function gitFindings(
+  read: () => Promise<OperatorDirectory>,
+  environment: Environment,
+): Promise<readonly Finding[]> {
   const check = "git remotes";
   const operator = await read().catch(() => undefined); // said by the check of the directory
   if (operator === undefined) return [];
@@ -23,7 +30,9 @@ export async function gitFindings(read: () => Promise<OperatorDirectory>, enviro
     `${credentials.length} credential${credentials.length === 1 ? "" : "s"} can be read`,
     ...(file === undefined ? [] : [`the certificates in \`${file}\` are believed`]),
     `an operation may receive ${received} MiB and write ${written} MiB`,
-    ...(hosts.length === 0 ? [] : [`git may reach ${hosts.map((host) => `\`${host}\``).join(", ")} at private addresses`]),
+    ...(hosts.length === 0
+      ? []
+      : [`git may reach ${hosts.map((host) => `\`${host}\``).join(", ")} at private addresses`]),
   ];
   return [{ check, status: hosts.length === 0 ? "ok" : "advisory", detail: detail.join("; ") }];
 }

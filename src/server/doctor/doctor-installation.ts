@@ -1,4 +1,8 @@
-/** What `handrail doctor` says of the installation that is running, and of workspaces of the operator's that touch it or are unusual. */
+/**
+ * Reports for `handrail doctor` on the running installation.
+ *
+ * It also reports the operator's workspaces that touch the installation or are unusual.
+ */
 
 import type { Environment, OperatorDirectory } from "../operator/operator-directory.ts";
 import { realPath } from "../operator/real-path.ts";
@@ -6,8 +10,14 @@ import { installationNotice, installationPaths, placeInInstallation } from "../w
 import { homeDirectories, unusualWorkspace } from "../workspace/unusual-workspace.ts";
 import type { Finding } from "./finding.ts";
 
-/** Where the installation lies, and every workspace of the settings for which that matters. A directory that cannot be read is another finding. */
-export async function installationFindings(read: () => Promise<OperatorDirectory>, environment: Environment): Promise<readonly Finding[]> {
+/**
+ * Where the installation lies, and every workspace of the settings for which that matters. A directory that cannot be
+ * read is another finding.
+ */
+export async function installationFindings(
+  read: () => Promise<OperatorDirectory>,
+  environment: Environment,
+): Promise<readonly Finding[]> {
   const check = "installation";
   const operator = await read().catch(() => undefined); // said by the check of the directory
   try {
@@ -29,7 +39,9 @@ function noticesOf(
   const workspace = realPath(path);
   const place = placeInInstallation(workspace, installation);
   const why = unusualWorkspace(workspace, homes);
-  const unusual = isAllowed ? "which `allow_unusual` allows" : "which is refused without `allow_unusual` or --allow-unusual-workspace";
+  const unusual = isAllowed
+    ? "which `allow_unusual` allows"
+    : "which is refused without `allow_unusual` or --allow-unusual-workspace";
   return [
     ...(place === "apart" ? [] : [installationNotice(workspace, place)]),
     ...(why === undefined ? [] : [`the workspace \`${workspace}\` is unusual (${why}), ${unusual}`]),

@@ -1,7 +1,8 @@
 /**
- * Which sandbox is in force, and what each of them can do on this machine: found out by running a command in it.
+ * Reports for `handrail doctor` on the sandbox in force and on each sandbox's abilities on this machine.
  *
- * A sandbox that is not in force is no fault, whatever it cannot do.
+ * They are found out by running a command in each sandbox. A sandbox that is not in force is no fault, whatever it
+ * cannot do.
  */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,7 +22,9 @@ const DOCTOR_RUN_MS = 10_000;
 const CONTAINED = ["bwrap", "container"] as const;
 
 /** The findings; none throws. */
-export async function sandboxFindings(operator: () => Promise<Pick<OperatorDirectory, "settings">>): Promise<readonly Finding[]> {
+export async function sandboxFindings(
+  operator: () => Promise<Pick<OperatorDirectory, "settings">>,
+): Promise<readonly Finding[]> {
   let settings: OperatorDirectory["settings"];
   try {
     ({ settings } = await operator());
@@ -66,7 +69,11 @@ async function contain(settings: OperatorDirectory["settings"]): Promise<string>
   const root = join(base, "workspace");
   mkdirSync(root);
   const wishes = { viewsDirectory: join(base, "views") };
-  const { sandbox: commands, endRuns, close } = openSandbox({ operator: { settings } }, `doctor-${settings.sandbox.backend}`, wishes);
+  const {
+    sandbox: commands,
+    endRuns,
+    close,
+  } = openSandbox({ operator: { settings } }, `doctor-${settings.sandbox.backend}`, wishes);
   try {
     const opened = await commands.open();
     let said = "";
@@ -85,7 +92,9 @@ async function contain(settings: OperatorDirectory["settings"]): Promise<string>
     const { exitCode, problem } = await opened.run(run, { stdout: take, stderr: take }, new AbortController().signal);
     if (problem !== undefined) throw problem;
     if (said !== "1000\n")
-      throw new Error(`a command said \`${said.trim()}\` and ended with ${exitCode}; the machine is not hidden from it`);
+      throw new Error(
+        `a command said \`${said.trim()}\` and ended with ${exitCode}; the machine is not hidden from it`,
+      );
     return described(opened.diagnose());
   } finally {
     await endRuns();

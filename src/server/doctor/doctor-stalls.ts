@@ -1,4 +1,6 @@
-/** The finding of `handrail doctor` about times that a kernel's thread stood, from what kernels have recorded lately. */
+/**
+ * The finding of `handrail doctor` about times that a kernel's thread stood, from what kernels have recorded lately.
+ */
 import { textOf } from "../../base/bytes.ts";
 import { isJsonObject } from "../../base/json.ts";
 import { LEDGER_READ_ROWS_MAX } from "../../base/limits.ts";
@@ -25,7 +27,9 @@ export async function stallFinding(stateDirectory: string): Promise<Finding> {
   }
 }
 
-async function recordedStalls(stateDirectory: string): Promise<readonly { readonly ms: number; readonly doing: string }[]> {
+async function recordedStalls(
+  stateDirectory: string,
+): Promise<readonly { readonly ms: number; readonly doing: string }[]> {
   const reader = await openLedgerReader(stateDirectory);
   try {
     const { sequence } = await reader.head();
@@ -43,5 +47,8 @@ async function recordedStalls(stateDirectory: string): Promise<readonly { readon
 function stallOf({ payload }: LedgerRecord): { readonly ms: number; readonly doing: string } {
   const facts: unknown = JSON.parse((payload && textOf(payload)) ?? "null");
   const { stalledMs, doing } = isJsonObject(facts) ? facts : {};
-  return { ms: typeof stalledMs === "number" ? stalledMs : 0, doing: typeof doing === "string" ? doing : "something without a name" };
+  return {
+    ms: typeof stalledMs === "number" ? stalledMs : 0,
+    doing: typeof doing === "string" ? doing : "something without a name",
+  };
 }

@@ -1,7 +1,8 @@
 /**
  * The finding of `handrail doctor` about files in the making that killed kernels left in a workspace.
  *
- * INVARIANT: only those are removed that a dead instance of this state directory made, and only when a person asks for it.
+ * INVARIANT: only those are removed that a dead instance of this state directory made, and only when a person asks for
+ * it.
  */
 import { systemRandom } from "../../base/ids.ts";
 import { findLeftFiles, type LeftFiles, removeLeftFiles } from "../../sandbox/files/left-files.ts";
@@ -47,7 +48,11 @@ function described(root: string, { dead, unknown, truncated }: LeftFiles, remove
     ...(truncated ? ["the workspace has more files than were looked at"] : []),
   ];
   if (said.length === 0) return { check: CHECK, status: "ok", detail: `\`${root}\` has none that are left over` };
-  return { check: CHECK, status: left > 0 || unknown.length > 0 || truncated ? "advisory" : "ok", detail: said.join("; ") };
+  return {
+    check: CHECK,
+    status: left > 0 || unknown.length > 0 || truncated ? "advisory" : "ok",
+    detail: said.join("; "),
+  };
 }
 
 function named(paths: readonly string[]): string {

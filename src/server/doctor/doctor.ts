@@ -1,6 +1,8 @@
 /**
- * What this machine and this configuration can do, checked for real: native parts load, containment by the kernel
- * works, directories are the operator's alone, policies are valid, the ledger takes an entry.
+ * Diagnoses this machine and its configuration by real checks.
+ *
+ * Native parts load, containment by the kernel works, directories are the operator's alone, policies are valid, and the
+ * ledger takes an entry.
  */
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -51,9 +53,16 @@ export async function diagnose(options: DiagnosisOptions): Promise<readonly Find
       () => readOperatorDirectory(options.configDirectory ?? operatorPath(options.environment)),
       options.environment,
     )),
-    ...(await sandboxFindings(() => readOperatorDirectory(options.configDirectory ?? operatorPath(options.environment)))),
-    ...(await systemFindings(() => readOperatorDirectory(options.configDirectory ?? operatorPath(options.environment)))),
-    ...(await gitFindings(() => readOperatorDirectory(options.configDirectory ?? operatorPath(options.environment)), options.environment)),
+    ...(await sandboxFindings(() =>
+      readOperatorDirectory(options.configDirectory ?? operatorPath(options.environment)),
+    )),
+    ...(await systemFindings(() =>
+      readOperatorDirectory(options.configDirectory ?? operatorPath(options.environment)),
+    )),
+    ...(await gitFindings(
+      () => readOperatorDirectory(options.configDirectory ?? operatorPath(options.environment)),
+      options.environment,
+    )),
     await capabilities(options),
     await trustedWorkspaces(options),
     ...(await ledgerAndArming(options)),
@@ -76,12 +85,14 @@ async function attempt(check: string, work: () => string | Promise<string>): Pro
 
 function nodeVersion(): string {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
-  if (major < 22 || (major === 22 && minor < 18)) throw new Error(`node ${process.versions.node} is too old; use 22.18 or newer`);
+  if (major < 22 || (major === 22 && minor < 18))
+    throw new Error(`node ${process.versions.node} is too old; use 22.18 or newer`);
   return process.versions.node;
 }
 
 function operatingSystem(): string {
-  if (process.platform !== "linux") throw new Error(`${process.platform} has no openat2; run Handrail in a Linux virtual machine or WSL2`);
+  if (process.platform !== "linux")
+    throw new Error(`${process.platform} has no openat2; run Handrail in a Linux virtual machine or WSL2`);
   return `${process.platform} ${process.arch}`;
 }
 
@@ -91,7 +102,12 @@ async function containment(): Promise<string> {
   try {
     writeFileSync(join(root, "inside"), "inside");
     symlinkSync("/etc/hostname", join(root, "outside"));
-    const workspace: Workspace = { serviceRoot: root, projectRoot: root, sharedPaths: [], zones: compileZones(BUILT_IN_ZONE_RULES, "") };
+    const workspace: Workspace = {
+      serviceRoot: root,
+      projectRoot: root,
+      sharedPaths: [],
+      zones: compileZones(BUILT_IN_ZONE_RULES, ""),
+    };
     const roots = openWorkspaceRoots(workspace);
     try {
       await checkContainment(createFileAccess({ ...accessParts(workspace), roots }));
@@ -105,7 +121,11 @@ async function containment(): Promise<string> {
 }
 
 function accessParts(workspace: Workspace) {
-  const locks = { acquire: async () => ({ kind: "acquired" as const }), release: async () => true, close: async () => undefined };
+  const locks = {
+    acquire: async () => ({ kind: "acquired" as const }),
+    release: async () => true,
+    close: async () => undefined,
+  };
   return {
     workspace,
     judge: () => undefined,
@@ -165,7 +185,10 @@ async function capabilities({ environment, configDirectory, tools = [] }: Kernel
   }
 }
 
-/** A workspace that changed since it was trusted is no fault: its own configuration only narrows until it is trusted again. */
+/**
+ * A workspace that changed since it was trusted is no fault: its own configuration only narrows until it is trusted
+ * again.
+ */
 async function trustedWorkspaces(options: KernelOptions): Promise<Finding> {
   const check = "trusted workspaces";
   try {
@@ -200,16 +223,26 @@ async function ledgerAndArming(options: KernelOptions): Promise<readonly Finding
     }
   });
   // The kernel is closed by now, so that the ledger is there.
-  return [state, ...(armed ? [armed] : []), ...(stateDirectory === undefined ? [] : [await stallFinding(stateDirectory)])];
+  return [
+    state,
+    ...(armed ? [armed] : []),
+    ...(stateDirectory === undefined ? [] : [await stallFinding(stateDirectory)]),
+  ];
 }
 
 /** What is armed is no fault, but nobody should forget it. */
 function arming(armings: Awaited<ReturnType<ArmingAdministration["list"]>>, environment: Environment): Finding {
   const check = "arming";
   const told = armings.map(
-    ({ sessionId, untilMs, armedBy }) => `${sessionId ?? "all sessions"} until ${new Date(untilMs).toISOString()} by ${armedBy}`,
+    ({ sessionId, untilMs, armedBy }) =>
+      `${sessionId ?? "all sessions"} until ${new Date(untilMs).toISOString()} by ${armedBy}`,
   );
-  if (environment["TOOLS_ARM"] === "1") told.unshift("kernels that start with this environment, because TOOLS_ARM is 1");
+  if (environment["TOOLS_ARM"] === "1")
+    told.unshift("kernels that start with this environment, because TOOLS_ARM is 1");
   if (told.length === 0) return { check, status: "ok", detail: "nothing is armed" };
-  return { check, status: "advisory", detail: `armed: ${told.join("; ")}; \`handrail disarm\` ends what was armed by command` };
+  return {
+    check,
+    status: "advisory",
+    detail: `armed: ${told.join("; ")}; \`handrail disarm\` ends what was armed by command`,
+  };
 }

@@ -1,4 +1,8 @@
-/** What `handrail doctor` says of system tools: whether the programs that the operator lists could be started. */
+/**
+ * Reports for `handrail doctor` on system tools.
+ *
+ * It checks whether the programs that the operator lists could be started.
+ */
 import { systemOf } from "../../config/sections/system.ts";
 import { listedPrograms } from "../../model/work/system.ts";
 import { trustedProgram } from "../../sandbox/host-commands/trusted-program.ts";
@@ -26,5 +30,11 @@ export async function systemFindings(read: () => Promise<OperatorDirectory>): Pr
     problems.push("the kernel is not root, and `system.sudo` is not set: programs that need root are refused");
   if (problems.length > 0) return [{ check, status: "failed", detail: problems.join("; ") }];
   const count = wanted.size;
-  return [{ check, status: "ok", detail: `${count} program${count === 1 ? "" : "s"} may run outside of the sandbox, for the role sre` }];
+  return [
+    {
+      check,
+      status: "ok",
+      detail: `${count} program${count === 1 ? "" : "s"} may run outside of the sandbox, for the role sre`,
+    },
+  ];
 }

@@ -1,8 +1,9 @@
 /**
- * Where the HTTP front door listens: a TCP address, or a Unix socket of this user.
+ * Checks the HTTP front door's address: a TCP address, or a Unix socket of this user.
  *
- * The front door has no encryption of its own. INVARIANT: it is on an address that other machines can reach only when the
- * operator has said so in so many words.
+ * The front door has no encryption of its own.
+ *
+ * INVARIANT: it is on an address that other machines can reach only when the operator has said so explicitly.
  */
 import type { Server } from "node:net";
 import { isIP } from "node:net";
@@ -63,7 +64,10 @@ export function tcpAddress(
 function hostName(text: string): string {
   const name = text.toLowerCase();
   if (name.length <= HOST_NAME_CHARACTERS_MAX && HOST_NAME.test(name)) return name;
-  throw new KernelError("USAGE", `\`${text}\` is no host name; give --http-allow-remote names such as kernel.example, without port`);
+  throw new KernelError(
+    "USAGE",
+    `\`${text}\` is no host name; give --http-allow-remote names such as kernel.example, without port`,
+  );
 }
 
 /** The Unix socket as the front door takes it: only this user can open it. */
@@ -77,11 +81,22 @@ export function unixAddress(path: string): ConnectAddress {
   };
 }
 
-async function listenTcp(server: Server, host: string, port: number, onListening: (port: number) => void): Promise<void> {
+async function listenTcp(
+  server: Server,
+  host: string,
+  port: number,
+  onListening: (port: number) => void,
+): Promise<void> {
   await new Promise<void>((done, failed) => {
     server.once("listening", done);
     server.once("error", (cause) =>
-      failed(new KernelError("CONFIG_INVALID", `cannot listen at \`${host}\` port ${port}; choose another with --http`, cause)),
+      failed(
+        new KernelError(
+          "CONFIG_INVALID",
+          `cannot listen at \`${host}\` port ${port}; choose another with --http`,
+          cause,
+        ),
+      ),
     );
     server.listen({ host, port, exclusive: true, backlog: HTTP_CONNECTIONS_MAX });
   });

@@ -42,8 +42,8 @@ export interface KernelSession extends AsyncDisposable {
   /** Makes one governed call. Never rejects for a denied or failed call. */
   readonly call: (tool: string, args: JsonObject, options?: CallOptions) => Promise<CallResult>;
   /**
-   * Stores content under its BLAKE3-256 and answers `{content_hash, size_bytes}`; a hash that is announced is checked. Never rejects
-   * for a denied or failed upload.
+   * Stores content under its BLAKE3-256 and answers `{content_hash, size_bytes}`; a hash that is announced is checked.
+   * Never rejects for a denied or failed upload.
    */
   readonly putContent: (
     content: Uint8Array | AsyncIterable<Uint8Array>,
@@ -51,7 +51,11 @@ export interface KernelSession extends AsyncDisposable {
     options?: Pick<CallOptions, "signal">,
   ) => Promise<CallResult>;
   /** Verified bytes of stored content, or why there are none. */
-  readonly getContent: (hash: Uint8Array, range?: ContentRange, options?: Pick<CallOptions, "signal">) => Promise<Fetched>;
+  readonly getContent: (
+    hash: Uint8Array,
+    range?: ContentRange,
+    options?: Pick<CallOptions, "signal">,
+  ) => Promise<Fetched>;
   /** Revokes the session. */
   readonly end: () => Promise<void>;
 }
@@ -68,7 +72,10 @@ export interface ContentRange {
 /** An embedded kernel; `await using` closes it. */
 export interface Kernel
   extends AsyncDisposable,
-    Pick<OpenKernel, "administration" | "approvals" | "freezes" | "health" | "stateDirectory" | "instanceId" | "close"> {
+    Pick<
+      OpenKernel,
+      "administration" | "approvals" | "freezes" | "health" | "stateDirectory" | "instanceId" | "close"
+    > {
   readonly tools: OpenKernel["door"]["tools"];
   readonly openSession: (options: SessionOptions) => Promise<KernelSession>;
 }
@@ -127,7 +134,8 @@ async function openSession(open: OpenKernel, wish: SessionOptions): Promise<Kern
       return { response, result: toToolResult(response) };
     },
     async getContent(hash, range = {}, { signal } = {}) {
-      if (!(hash instanceof Uint8Array)) throw new KernelError("USAGE", 'the hash of content is bytes; give `Buffer.from(hash, "hex")`');
+      if (!(hash instanceof Uint8Array))
+        throw new KernelError("USAGE", 'the hash of content is bytes; give `Buffer.from(hash, "hex")`');
       return open.door.getContent({ ...who(), hash, ...range }, signal ?? new AbortController().signal);
     },
     end,

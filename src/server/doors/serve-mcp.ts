@@ -13,7 +13,10 @@ import { collectHeap, IdleMemory, releaseCompileCache } from "../ledger/idle-mem
 import { handrailVersion } from "../operator/version.ts";
 import { reportError } from "../report.ts";
 
-/** Milliseconds that V8's own threads have to free what was collected, before the C library's free memory goes back to the machine. */
+/**
+ * Milliseconds that V8's own threads have to free what was collected, before the C library's free memory goes back to
+ * the machine.
+ */
 const IDLE_FREED_MS = 100;
 
 /** Serves one MCP client on this process's standard streams until it is gone. */

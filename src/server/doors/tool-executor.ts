@@ -1,6 +1,6 @@
 /**
- * meao's executor on top of a session: `execute` answers `{success, output, label, truncated, executionTime}`. It decides
- * nothing; every call goes through the kernel's door.
+ * meao's executor on top of a session: `execute` answers `{success, output, label, truncated, executionTime}`. It
+ * decides nothing; every call goes through the kernel's door.
  */
 import { canonicalJson, type JsonObject } from "../../base/json.ts";
 import type { Label } from "../../model/outcome/label.ts";
@@ -28,7 +28,11 @@ export class ToolExecutor {
   }
 
   /** Makes one governed call; a refused or failed one is `success: false`. Never rejects for either. */
-  async execute(tool: string | Pick<Tool, "name">, args: JsonObject, options: CallOptions = {}): Promise<ExecutorResult> {
+  async execute(
+    tool: string | Pick<Tool, "name">,
+    args: JsonObject,
+    options: CallOptions = {},
+  ): Promise<ExecutorResult> {
     const { response } = await this.#session.call(typeof tool === "string" ? tool : tool.name, args, options);
     return { ...resultOf(response), executionTime: response.durationMs };
   }
@@ -43,7 +47,12 @@ function resultOf({ outcome }: CallResponse): Omit<ExecutorResult, "executionTim
     case "denied":
       return { success: false, output: outcome.denial.message, label: kernelLabel(), truncated: false };
     case "error":
-      return { success: false, output: `${outcome.message}; ${outcome.suggestion}`, label: kernelLabel(), truncated: false };
+      return {
+        success: false,
+        output: `${outcome.message}; ${outcome.suggestion}`,
+        label: kernelLabel(),
+        truncated: false,
+      };
   }
 }
 
@@ -55,5 +64,9 @@ function textOf({ data, bytes }: Extract<CallResponse["outcome"], { kind: "succe
 
 /** What the kernel itself says comes from no tool. */
 function kernelLabel(): Label {
-  return { trustLevel: "system", dataClass: "public", source: { origin: "system", timestamp: new Date().toISOString() } };
+  return {
+    trustLevel: "system",
+    dataClass: "public",
+    source: { origin: "system", timestamp: new Date().toISOString() },
+  };
 }

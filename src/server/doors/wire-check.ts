@@ -1,6 +1,8 @@
 /**
- * Whether bytes or JSON are a valid request, and every reason why not. The logic of `handrail wire validate`: it says
- * what the kernel's decoder and validator would say, and touches nothing.
+ * Validates a request given as bytes or JSON, and reports every violation.
+ *
+ * This is the logic of `handrail wire validate`: it says what the kernel's decoder and validator would say, and touches
+ * nothing.
  */
 import type { Violation } from "../../model/outcome/decision.ts";
 import { validateRequest } from "../../validate/validate.ts";

@@ -1,8 +1,9 @@
 /**
  * Reads the security audit from a ledger, and follows it as the ledger grows.
  *
- * Reads beside the kernels that write, and writes nothing. Memory is bounded by a page of the ledger, whatever its size. Following
- * waits for the system to tell of changes, and looks by itself now and then, because not every file system tells.
+ * Reads beside the kernels that write, and writes nothing. Memory is bounded by a page of the ledger, whatever its
+ * size. Following waits for the system to tell of changes, and looks by itself now and then, because not every file
+ * system tells.
  */
 import { type FSWatcher, watch } from "node:fs";
 import { KernelError } from "../../base/errors.ts";
@@ -11,7 +12,10 @@ import { isAtLeast, type SecurityEvent, type Severity, securityEventOf } from ".
 import type { LedgerReader, LedgerRecord } from "./ledger-reader.ts";
 import { LEDGER_SYNC_MS } from "./limits.ts";
 
-/** Milliseconds between two looks at a ledger that is followed, besides those that its changes cause: some file systems tell of none. */
+/**
+ * Milliseconds between two looks at a ledger that is followed, besides those that its changes cause: some file systems
+ * tell of none.
+ */
 const AUDIT_LOOK_MS = 2_000;
 
 export type { SecurityEvent, Severity } from "../../ledger/security-event.ts";
@@ -87,7 +91,12 @@ async function* records(reader: LedgerReader, from: number, through: number): As
   }
 }
 
-async function* followed(reader: LedgerReader, from: number, stateDirectory: string, signal: AbortSignal): AsyncGenerator<LedgerRecord> {
+async function* followed(
+  reader: LedgerReader,
+  from: number,
+  stateDirectory: string,
+  signal: AbortSignal,
+): AsyncGenerator<LedgerRecord> {
   const changes = watchLedger(stateDirectory);
   try {
     let next = from;
@@ -122,7 +131,11 @@ function watchLedger(stateDirectory: string): Changes {
     // A watch that breaks costs promptness alone: the look now and then goes on.
     watcher.on("error", () => watcher?.close());
   } catch (cause) {
-    throw new KernelError("STORE_UNAVAILABLE", `\`${stateDirectory}\` cannot be watched; raise fs.inotify.max_user_watches`, cause);
+    throw new KernelError(
+      "STORE_UNAVAILABLE",
+      `\`${stateDirectory}\` cannot be watched; raise fs.inotify.max_user_watches`,
+      cause,
+    );
   }
   return {
     next: (signal) =>

@@ -1,6 +1,8 @@
 /**
- * Verifies stored content beside the kernels that store it: every object is hashed again, every row is compared with its
- * file, every result that the ledger names must be there and must be kept. Changes nothing.
+ * Verifies stored content beside the kernels that store it.
+ *
+ * Every object is hashed again, and every row is compared with its file. Every result that the ledger names must be
+ * there and must be kept. It changes nothing.
  */
 import { isJsonObject } from "../../base/json.ts";
 import { CONTENT_PAGE_MAX, CONTENT_SCANNED_MAX, LEDGER_READ_ROWS_MAX } from "../../base/limits.ts";
@@ -35,7 +37,15 @@ export interface ContentProgress {
 
 export type { ListedContent } from "../../cas/content-store.ts";
 
-const NOTHING: ContentReport = { ok: true, objects: 0, bytes: 0, ledgerResults: 0, strayFiles: 0, problems: [], problemsOmitted: 0 };
+const NOTHING: ContentReport = {
+  ok: true,
+  objects: 0,
+  bytes: 0,
+  ledgerResults: 0,
+  strayFiles: 0,
+  problems: [],
+  problemsOmitted: 0,
+};
 
 /** What is wrong: the first problems, and how many there are. */
 class Problems {
@@ -55,7 +65,10 @@ class Problems {
 }
 
 /** Verifies the content of a state directory. Problems are in the report, never thrown. */
-export async function verifyContent(stateDirectory: string, onProgress?: (progress: ContentProgress) => void): Promise<ContentReport> {
+export async function verifyContent(
+  stateDirectory: string,
+  onProgress?: (progress: ContentProgress) => void,
+): Promise<ContentReport> {
   const inventory = await openContentInventory(stateDirectory);
   if (inventory === undefined) return NOTHING;
   const problems = new Problems();
@@ -103,7 +116,11 @@ async function* allContent(inventory: Pick<ContentInventory, "list">): AsyncGene
 }
 
 /** Looks up every result that the ledger names. Returns how many there are. */
-async function verifyReferences(stateDirectory: string, inventory: ContentInventory, problems: Problems): Promise<number> {
+async function verifyReferences(
+  stateDirectory: string,
+  inventory: ContentInventory,
+  problems: Problems,
+): Promise<number> {
   const ledger = await openLedgerReader(stateDirectory);
   let results = 0;
   try {
@@ -113,7 +130,10 @@ async function verifyReferences(stateDirectory: string, inventory: ContentInvent
       if ((await inventory.sizeOf(hash)) === undefined) {
         problems.add({ hash, problem: `entry ${sequence} of the ledger names it as a result, and it is not stored` });
       } else if (!(await inventory.hasReference(hash, result))) {
-        problems.add({ hash, problem: `entry ${sequence} of the ledger names it, and no reference keeps it; run it with --repair` });
+        problems.add({
+          hash,
+          problem: `entry ${sequence} of the ledger names it, and no reference keeps it; run it with --repair`,
+        });
       }
     }
     return results;
@@ -130,7 +150,8 @@ export async function* ledgerResults(
   for (let from = 1; from <= last; from += LEDGER_READ_ROWS_MAX) {
     for (const { entry, payload } of await ledger.range(from, LEDGER_READ_ROWS_MAX)) {
       const hash = entry.eventType === "tool_executed" && payload ? resultHashOf(payload) : undefined;
-      if (hash !== undefined) yield { hash, sessionId: entry.sessionId, requestId: entry.requestId, sequence: entry.sequence };
+      if (hash !== undefined)
+        yield { hash, sessionId: entry.sessionId, requestId: entry.requestId, sequence: entry.sequence };
     }
   }
 }

@@ -2,7 +2,8 @@
  * The key of argument digests: 32 random bytes in the state directory, made once. It lets equal arguments be recognised
  * in evidence without letting anybody guess short ones.
  *
- * INVARIANT: a key that is gone is not made anew in silence: digests before and after could not be compared, and nobody would know why.
+ * INVARIANT: a key that is gone is not made anew in silence: digests before and after could not be compared, and nobody
+ * would know why.
  */
 import { constants, existsSync } from "node:fs";
 import { link, open, readFile, unlink } from "node:fs/promises";
@@ -24,7 +25,11 @@ export function isEvidenceKeyLost(stateDirectory: string): boolean {
  * Reads the key of a prepared state directory, or makes it; several kernels may start at once.
  * @param acceptsLoss makes it anew where it is gone; otherwise that is refused with STORE_CORRUPT
  */
-export async function evidenceKey(stateDirectory: string, random: RandomBytes, acceptsLoss = false): Promise<Uint8Array> {
+export async function evidenceKey(
+  stateDirectory: string,
+  random: RandomBytes,
+  acceptsLoss = false,
+): Promise<Uint8Array> {
   const path = join(stateDirectory, FILE);
   const known = await readKey(path);
   if (known) return known;
@@ -66,7 +71,8 @@ async function readKey(path: string): Promise<Uint8Array | undefined> {
 }
 
 function lost(): KernelError {
-  const what = "`evidence.key` was removed from the state directory: what was recorded of arguments cannot be compared any more";
+  const what =
+    "`evidence.key` was removed from the state directory: what was recorded of arguments cannot be compared any more";
   const advice = "restore it from a backup, or accept the loss with `handrail ledger accept --reason <why>`";
   return new KernelError("STORE_CORRUPT", `${what}; ${advice}`);
 }

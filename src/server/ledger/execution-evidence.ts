@@ -1,4 +1,8 @@
-/** Looks up in the ledger whether a call of a kernel that is gone was executed: by the entry that closed its intent. */
+/**
+ * Looks up in the ledger whether a call of a dead kernel was executed.
+ *
+ * The evidence is the entry that closed the call's intent.
+ */
 
 import { LEDGER_READ_ROWS_MAX } from "../../base/limits.ts";
 import type { BegunCall, ExecutionEvidence } from "../../dedupe/dedupe.ts";

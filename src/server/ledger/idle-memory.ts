@@ -1,14 +1,14 @@
 /**
  * Gives memory back when a thread has had nothing to do for a while.
  *
- * An MCP server is kept open for hours and mostly waits, and V8 collects only when something allocates: what starting and
- * the last calls left would stay. Decides only when to collect; nothing that is in use is given up. Collecting takes some
- * 50 ms and the next burst of calls runs more slowly at first, so that it happens once after each time of activity, only
- * when there is enough to give back, and with a long pause in between. Who stays idle for much longer also gives up what has to be started
- * again.
+ * An MCP server is kept open for hours and mostly waits, and V8 collects only when something allocates: what starting
+ * and the last calls left would stay. Decides only when to collect; nothing that is in use is given up. Collecting
+ * takes some 50 ms and the next burst of calls runs more slowly at first, so that it happens once after each time of
+ * activity, only when there is enough to give back, and with a long pause in between. Who stays idle for much longer
+ * also gives up what has to be started again.
  *
- * INVARIANTS: never keeps the process alive, and does nothing while the thread is busy or a call runs, however long it waits; what it
- * collects is the thread's own.
+ * INVARIANTS: never keeps the process alive, and does nothing while the thread is busy or a call runs, however long it
+ * waits; what it collects is the thread's own.
  */
 import { flushCompileCache } from "node:module";
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
@@ -17,11 +17,15 @@ import { MIB } from "../../base/bytes.ts";
 
 /** Milliseconds between two looks whether a thread is still busy; one without work between them gives memory back. */
 const IDLE_LOOK_MS = 500;
-/** Milliseconds between two times that an idle thread gives memory back: calls that come in bursts are not slowed down by it. */
+/**
+ * Milliseconds between two times that an idle thread gives memory back: calls that come in bursts are not slowed down
+ * by it.
+ */
 const IDLE_PAUSE_MS = 60_000;
 /**
- * Milliseconds without a call after which an idle kernel also ends the ledger's thread, 8 MiB: starting it again takes 35 to 130 ms of
- * processor time, for which the first effect afterwards waits; an agent that thinks in between, or asks somebody, is not to notice.
+ * Milliseconds without a call after which an idle kernel also ends the ledger's thread, 8 MiB: starting it again takes
+ * 35 to 130 ms of processor time, for which the first effect afterwards waits; an agent that thinks in between, or asks
+ * somebody, is not to notice.
  */
 const IDLE_REST_MS = 300_000;
 /** Bytes that an idle heap must hold beyond what it uses: less is not worth collecting. */
@@ -104,8 +108,9 @@ export class IdleMemory {
 }
 
 /**
- * Lets go of the compiled code that this thread has read from Node's compile cache, 1.4 MiB for the main thread: V8 has it, and Node keeps
- * what it read until it was asked to write what is new. The first start writes here what it would write at its end.
+ * Lets go of the compiled code that this thread has read from Node's compile cache, 1.4 MiB for the main thread: V8 has
+ * it, and Node keeps what it read until it was asked to write what is new. The first start writes here what it would
+ * write at its end.
  */
 export function releaseCompileCache(): void {
   flushCompileCache();
@@ -126,12 +131,14 @@ export function collectHeap(bytesMin = IDLE_HEAP_BYTES_MIN): void {
 let collect: NodeJS.GCFunction | undefined;
 
 /**
- * V8's own collector. It is exposed to a context made for this alone, and for no longer than that takes: on the command line
- * `--expose-gc` would make Node refuse its compiled code and start more slowly, and kept it would do so with modules loaded later.
+ * V8's own collector. It is exposed to a context made for this alone, and for no longer than that takes: on the command
+ * line `--expose-gc` would make Node refuse its compiled code and start more slowly, and kept it would do so with
+ * modules loaded later.
  */
 function findCollector(): NodeJS.GCFunction | undefined {
-  // Collecting like this also throws away the compiled WebAssembly of the whole process, whose other threads may be running it: V8 then
-  // aborts now and then, and the next call compiles it all again. Off for good, because threads that collect do not know of each other.
+  // Collecting like this also throws away the compiled WebAssembly of the whole process, whose other threads may be
+  // running it: V8 then aborts now and then, and the next call compiles it all again. Off for good, because threads
+  // that collect do not know of each other.
   setFlagsFromString("--no-flush-liftoff-code");
   if (globalThis.gc !== undefined) return globalThis.gc;
   setFlagsFromString("--expose-gc");

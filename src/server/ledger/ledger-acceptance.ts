@@ -1,8 +1,8 @@
 /**
  * A person accepts that entries of the ledger are lost: that is recorded in what is left, and anchored.
  *
- * INVARIANT: only what the anchor or the ledger itself says is lost can be accepted, never an entry that does not verify. INVARIANT: who
- * accepts and why stands in the chain before the anchor moves.
+ * INVARIANT: only what the anchor or the ledger itself says is lost can be accepted, never an entry that does not
+ * verify. INVARIANT: who accepts and why stands in the chain before the anchor moves.
  */
 import { systemClock } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
@@ -64,7 +64,10 @@ interface Accepted {
   readonly isKeyLost: boolean;
 }
 
-async function accept({ store, anchors, instanceId, isStateLost, isKeyLost }: Accepted, { by, reason }: Acceptance): Promise<number> {
+async function accept(
+  { store, anchors, instanceId, isStateLost, isKeyLost }: Accepted,
+  { by, reason }: Acceptance,
+): Promise<number> {
   const nowMs = systemClock.nowMs();
   const loss = await lossOf(store, anchors);
   if (loss === undefined && !isStateLost && !isKeyLost && !(await saysLost(store)))
@@ -73,7 +76,13 @@ async function accept({ store, anchors, instanceId, isStateLost, isKeyLost }: Ac
   const accepted: LedgerEvent = {
     type: "ledger_accepted",
     ...who,
-    payload: { by, reason, ...(isStateLost && { stateLost: true }), ...(isKeyLost && { keyLost: true }), severity: "warning" },
+    payload: {
+      by,
+      reason,
+      ...(isStateLost && { stateLost: true }),
+      ...(isKeyLost && { keyLost: true }),
+      severity: "warning",
+    },
   };
   const events = [...(loss ? [restarted(loss, nowMs)] : []), accepted].map((event) => pendingEntry(event, "durable"));
   const sequence = (await appendBatch(store, events, instanceId, systemRandom)).at(-1) ?? 0;
@@ -111,7 +120,10 @@ async function saysLost(store: LedgerStore): Promise<boolean> {
     for (const { entry, sequence } of rows) {
       const decoded = decodeEntry(entry);
       if (decoded.kind === "malformed")
-        throw new KernelError("STORE_CORRUPT", `entry ${sequence} of the ledger is damaged; run \`handrail ledger verify\``);
+        throw new KernelError(
+          "STORE_CORRUPT",
+          `entry ${sequence} of the ledger is damaged; run \`handrail ledger verify\``,
+        );
       if (decoded.entry.eventType === "ledger_restarted") lost = true;
       else if (decoded.entry.eventType === "ledger_accepted") lost = false;
     }

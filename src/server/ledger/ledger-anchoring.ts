@@ -1,9 +1,13 @@
 /**
- * Keeps the anchor of the ledger that this process writes: compares the two when the ledger is opened, and moves the anchor along.
+ * Maintains the anchor of the ledger that this process writes.
  *
- * The first durable append of a kernel is anchored before it is acknowledged, later ones within a pause, so that what a cut ledger
- * could lose unseen is bounded. INVARIANT: only a head that is durable is anchored. INVARIANT: a ledger that does not fit its anchor takes
- * nothing; an empty one says first which chain is gone.
+ * It compares the two when the ledger is opened, and moves the anchor along. The first durable append of a kernel is
+ * anchored before it is acknowledged, later ones within a pause, so that what a cut ledger could lose unseen is
+ * bounded.
+ *
+ * INVARIANT: only a head that is durable is anchored.
+ *
+ * INVARIANT: a ledger that does not fit its anchor takes nothing. An empty one says first which chain is gone.
  */
 import { KernelError } from "../../base/errors.ts";
 import type { RandomBytes } from "../../base/ids.ts";
@@ -16,7 +20,10 @@ import { appendBatch } from "../../ledger/ledger.ts";
 import type { Head, LedgerStore } from "../../ledger/ledger-store.ts";
 import type { LedgerEvent } from "../../model/outcome/event.ts";
 
-/** Milliseconds between two moves of the ledger's anchor: each costs an fsync, and entries younger than that may be cut off unseen. */
+/**
+ * Milliseconds between two moves of the ledger's anchor: each costs an fsync, and entries younger than that may be cut
+ * off unseen.
+ */
 export const LEDGER_ANCHOR_PAUSE_MS = 1_000;
 
 /** Who anchors, and with what. */
@@ -61,7 +68,9 @@ export class LedgerAnchoring {
     if (isNew && this.#chain) anchors.replace({ chain: this.#chain, sequence: 1, hash: this.#chain }, anchor?.chain);
   }
 
-  /** The store holds everything up to its head durably. Anchors it at once the first time, later when the pause is over. */
+  /**
+   * The store holds everything up to its head durably. Anchors it at once the first time, later when the pause is over.
+   */
   async appended(store: LedgerStore): Promise<void> {
     this.#pending = store.place().head;
     if (performance.now() >= this.#nextAtMs) await this.anchor(store);
@@ -80,11 +89,21 @@ export class LedgerAnchoring {
     this.#nextAtMs = performance.now() + LEDGER_ANCHOR_PAUSE_MS;
   }
 
-  /** The anchor was removed or emptied since it was last written: this ledger is whole as far as this kernel knows it, and says what happened. */
+  /**
+   * The anchor was removed or emptied since it was last written: this ledger is whole as far as this kernel knows it,
+   * and says what happened.
+   */
   async #recordRewritten(store: LedgerStore, chain: Uint8Array): Promise<void> {
     const { anchors, instanceId, random, nowMs } = this.#parts;
     const payload = { instance_id: instanceId, severity: "critical" };
-    const event = { type: "anchor_rewritten", sessionId: "", actor: "kernel", requestId: "", timeMs: nowMs(), payload } as const;
+    const event = {
+      type: "anchor_rewritten",
+      sessionId: "",
+      actor: "kernel",
+      requestId: "",
+      timeMs: nowMs(),
+      payload,
+    } as const;
     await appendBatch(store, [pendingEntry(event, "durable")], instanceId, random);
     anchors.advance({ chain, ...store.place().head });
   }
@@ -113,6 +132,10 @@ export function restarted(payload: LedgerEvent["payload"], timeMs: number): Ledg
 }
 
 function notTheAnchored(problem: string): KernelError {
-  const advice = "stop every kernel and restore the newest backup, or accept the loss with `handrail ledger accept --reason <why>`";
-  return new KernelError("STORE_CORRUPT", `\`ledger.db\` in the state directory is not what it was: ${problem}; ${advice}`);
+  const advice =
+    "stop every kernel and restore the newest backup, or accept the loss with `handrail ledger accept --reason <why>`";
+  return new KernelError(
+    "STORE_CORRUPT",
+    `\`ledger.db\` in the state directory is not what it was: ${problem}; ${advice}`,
+  );
 }

@@ -1,8 +1,9 @@
 /**
- * The worker's side of the spool: reads what it was told to, in order, and knows how far the ledger holds it.
+ * Reads the spool in the ledger's worker, in order, and tracks how far the ledger holds it.
  *
- * Trusts the extents that the main thread tells, not the bytes. A spool that is damaged under a living kernel takes no
- * further part: everything is refused until the kernel is restarted, which recovers what can be read and keeps the file.
+ * It reads what it was told to. It trusts the extents that the main thread tells, not the bytes. A spool that is
+ * damaged under a living kernel takes no further part: everything is refused until the kernel is restarted, which
+ * recovers what can be read and keeps the file.
  */
 import { KernelError } from "../../base/errors.ts";
 import type { BatchEvent } from "../../ledger/ledger.ts";
@@ -69,7 +70,8 @@ export class SpoolIntake {
     let next = 0;
     for (const { entry, after } of queue) {
       if (!complete && after > last) break;
-      for (let frame = spooled[next]; frame !== undefined && frame.counter <= after; frame = spooled[++next]) events.push(frame);
+      for (let frame = spooled[next]; frame !== undefined && frame.counter <= after; frame = spooled[++next])
+        events.push(frame);
       events.push({ entry, counter: 0 });
       this.readThrough = Math.max(this.readThrough, after);
     }

@@ -1,4 +1,8 @@
-/** What the main thread and the ledger's worker thread tell each other. Order is kept, so that events need no ids. */
+/**
+ * Defines the messages between the main thread and the ledger's worker thread.
+ *
+ * Order is kept, so that events need no ids.
+ */
 import type { KernelErrorCode } from "../../base/errors.ts";
 import type { PendingEntry } from "../../ledger/chain.ts";
 import type { ClaimFile, Instance } from "../../ledger/instance-store.ts";
@@ -21,7 +25,10 @@ export interface LedgerThread extends EventSink, OpenIntentSource, SpoolSource {
   /** Resolves once the store is open; rejects with `STORE_CORRUPT`, `STORE_UNAVAILABLE` or `LEDGER_UNAVAILABLE`. */
   readonly ready: () => Promise<void>;
   readonly health: () => LedgerHealth;
-  /** Ends the worker if nothing waits for it, so that its memory goes back; whatever comes next starts another one. Resolves when that is done. */
+  /**
+   * Ends the worker if nothing waits for it, so that its memory goes back; whatever comes next starts another one.
+   * Resolves when that is done.
+   */
   readonly rest: () => Promise<void>;
   /** Records what waits, makes everything durable and ends the worker. */
   readonly close: () => Promise<void>;
@@ -36,8 +43,8 @@ export interface LedgerThreadOptions {
   /** Size from which on the spool takes nothing until the ledger holds it. */
   readonly spoolBytesMax?: number;
   /**
-   * Whether the worker may be ended and started again. Default: where its code stays what it is as long as this process lives, which that
-   * of a compiled program does; sources may be newer by then than what the main thread runs.
+   * Whether the worker may be ended and started again. Default: where its code stays what it is as long as this process
+   * lives, which that of a compiled program does; sources may be newer by then than what the main thread runs.
    */
   readonly restarts?: boolean;
 }

@@ -34,7 +34,8 @@ export interface LedgerReader {
 export async function openLedgerReader(stateDirectory: string): Promise<LedgerReader> {
   const store = await openLedgerStoreReadOnly(stateDirectory);
   const anchors = openAnchorStore(stateDirectory);
-  const range = async (from: number, count: number): Promise<readonly LedgerRecord[]> => (await store.read(from, count)).map(ledgerRecord);
+  const range = async (from: number, count: number): Promise<readonly LedgerRecord[]> =>
+    (await store.read(from, count)).map(ledgerRecord);
   return {
     head: () => store.head(),
     tail: async (count) => {

@@ -1,10 +1,13 @@
 /**
- * The main thread's side of the spool: buffered events become frames, one write takes all of a turn, and the worker is
- * told later how far to read.
+ * Writes the spool on the main thread.
  *
- * INVARIANT: counters ascend in the order of recording, and never start again while the instance lives. INVARIANT: the
- * spool is cleared only when the ledger holds all of it. A spool that cannot be written takes nothing until then: its
- * events go to the worker, who acknowledges them himself.
+ * Buffered events become frames, one write takes all of a turn, and the worker is told later how far to read. A spool
+ * that cannot be written takes nothing until the ledger holds all of it and it is cleared. Meanwhile its events go to
+ * the worker, who acknowledges them himself.
+ *
+ * INVARIANT: counters ascend in the order of recording, and never start again while the instance lives.
+ *
+ * INVARIANT: the spool is cleared only when the ledger holds all of it.
  */
 import { KernelError } from "../../base/errors.ts";
 import { LEDGER_SPOOL_BYTES_MAX } from "../../base/limits.ts";
@@ -70,7 +73,8 @@ export class LedgerSpool {
     if (this.failed || entry.durability === "durable" || entry.intent || entry.closes !== 0) return false;
     const body = frameBody(this.counter + 1, entry);
     const bytesMax = body.length * BYTES_PER_CHARACTER + FRAME_OVERHEAD_BYTES;
-    if (bytesMax > LEDGER_SPOOL_CHUNK_BYTES || this.length + this.frames.length + bytesMax > this.bytesMax) return false;
+    if (bytesMax > LEDGER_SPOOL_CHUNK_BYTES || this.length + this.frames.length + bytesMax > this.bytesMax)
+      return false;
     this.counter += 1;
     this.frames.add(body);
     this.framesCount += 1;

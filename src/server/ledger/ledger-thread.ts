@@ -1,11 +1,13 @@
 /**
- * The kernel's side of the ledger: spools buffered events, sends the others to the worker thread and hands back their
- * sequences.
+ * Records events in the ledger through a spool and a worker thread.
  *
- * Events of one tick travel in one write and one message. The worker answers in order, so that the oldest waiting event
- * is the one answered. INVARIANT: `record` resolves only when the promised durability holds: once the worker said so,
- * or, for a buffered event, once it stands in the spool. Whatever happens to the worker, every waiting event is answered
- * once, what was spooled stays until a worker has appended it, and a new worker serves later ones.
+ * This is the kernel's side: it spools buffered events, sends the others to the worker thread and hands back their
+ * sequences. Events of one tick travel in one write and one message. The worker answers in order, so that the oldest
+ * waiting event is the one answered.
+ *
+ * INVARIANT: `record` resolves only when the promised durability holds: once the worker said so, or, for a buffered
+ * event, once it stands in the spool. Whatever happens to the worker, every waiting event is answered once, what was
+ * spooled stays until a worker has appended it, and a new worker serves later ones.
  */
 import { Worker } from "node:worker_threads";
 import { assert, KernelError } from "../../base/errors.ts";
@@ -102,7 +104,8 @@ class WorkerLedgerThread implements LedgerThread {
     return new Promise((resolve, reject) => {
       const entry = pendingEntry(event, durability);
       const characters = entry.payload.length;
-      if (this.waitingCharacters > 0 && this.waitingCharacters + characters > LEDGER_QUEUE_CHARACTERS_MAX) throw overloaded();
+      if (this.waitingCharacters > 0 && this.waitingCharacters + characters > LEDGER_QUEUE_CHARACTERS_MAX)
+        throw overloaded();
       this.waitingCharacters += characters;
       // A ledger that is known to take nothing refuses at once: the spool is for waiting, not for doing without.
       const spooled = this.spools && this.problem === undefined && this.spool.take(entry);
@@ -136,7 +139,9 @@ class WorkerLedgerThread implements LedgerThread {
 
   health(): LedgerHealth {
     const waiting = this.waitingCount();
-    return this.problem === undefined ? { writable: true, waiting } : { writable: false, problem: this.problem, waiting };
+    return this.problem === undefined
+      ? { writable: true, waiting }
+      : { writable: false, problem: this.problem, waiting };
   }
 
   rest(): Promise<void> {
@@ -188,7 +193,10 @@ class WorkerLedgerThread implements LedgerThread {
     this.send({ kind: "append", events, ...spool });
   }
 
-  /** Something was spooled: the worker hears of it soon, and watches over the promise should this thread be kept from it. */
+  /**
+   * Something was spooled: the worker hears of it soon, and watches over the promise should this thread be kept from
+   * it.
+   */
   private announce(): void {
     this.send({ kind: "spooling" });
     this.unsentSinceMs = performance.now();
@@ -256,9 +264,12 @@ class WorkerLedgerThread implements LedgerThread {
   }
 
   private spawn(): Worker {
-    const worker = new Worker(new URL(import.meta.url.endsWith(".ts") ? "./ledger-worker.ts" : "./ledger-worker.js", import.meta.url), {
-      workerData: { ...this.data, ...(this.known && { known: this.known }) } satisfies LedgerWorkerData,
-    });
+    const worker = new Worker(
+      new URL(import.meta.url.endsWith(".ts") ? "./ledger-worker.ts" : "./ledger-worker.js", import.meta.url),
+      {
+        workerData: { ...this.data, ...(this.known && { known: this.known }) } satisfies LedgerWorkerData,
+      },
+    );
     worker.unref();
     worker.on("message", (reply: LedgerReply) => this.answer(reply));
     worker.on("error", (error) => this.lost(worker, error));
@@ -275,7 +286,8 @@ class WorkerLedgerThread implements LedgerThread {
     else if (reply.kind === "closed") this.closed(reply.failure);
     else if (reply.kind === "rested") void this.rested(reply);
     else this.answerQuestion(reply.id, reply.answer);
-    // What was spooled is safe without this process: a ledger that cannot take it must not keep the process from ending.
+    // What was spooled is safe without this process: a ledger that cannot take it must not keep the process from
+    // ending.
     const done = !this.spool.dirty || this.problem !== undefined;
     const idle = done && this.waitingCount() === 0 && this.questions.size === 0;
     if (idle && this.closing === undefined) this.worker?.unref();
@@ -317,7 +329,10 @@ class WorkerLedgerThread implements LedgerThread {
     else question?.resolve(answer);
   }
 
-  /** The worker is gone: what it had not answered is refused; what was spooled and what was not sent goes to its successor. */
+  /**
+   * The worker is gone: what it had not answered is refused; what was spooled and what was not sent goes to its
+   * successor.
+   */
   private lost(worker: Worker | undefined, cause: Error | undefined): void {
     if (this.worker !== worker) return;
     this.worker = undefined;

@@ -27,7 +27,15 @@ import { openSpoolStore } from "../../stores/embedded/ledger/spool-store.ts";
 import { collectHeap, IdleMemory } from "./idle-memory.ts";
 import { LedgerAnchoring } from "./ledger-anchoring.ts";
 import { SpoolIntake } from "./ledger-intake.ts";
-import type { Failure, LedgerAnswer, LedgerQuestion, LedgerReply, LedgerRequest, LedgerWorkerData, SentEvent } from "./ledger-messages.ts";
+import type {
+  Failure,
+  LedgerAnswer,
+  LedgerQuestion,
+  LedgerReply,
+  LedgerRequest,
+  LedgerWorkerData,
+  SentEvent,
+} from "./ledger-messages.ts";
 import { LEDGER_RETRY_MS, LEDGER_SYNC_MS } from "./limits.ts";
 
 /** Half of what is promised: the sync itself and a long transaction take time too. */
@@ -155,7 +163,8 @@ class LedgerWorker {
       this.intake.rollBack();
       if (this.syncDue()) this.syncAtMs = undefined;
       this.failed(this.intake.waiting ? LEDGER_RETRY_MS : SYNC_AFTER_MS);
-      if (this.intake.waiting && error instanceof KernelError && error.code === "STORE_CORRUPT") await this.recordSpoolLoss();
+      if (this.intake.waiting && error instanceof KernelError && error.code === "STORE_CORRUPT")
+        await this.recordSpoolLoss();
       await this.abandon();
       this.reply({ kind: "refused", count: batch.length, failure: failureOf(error) });
       return false;
@@ -167,7 +176,14 @@ class LedgerWorker {
     if (this.spoolLossRecorded || this.store === undefined) return;
     const { instanceId } = this.data;
     const payload = { instance_id: instanceId, unreadBytes: this.intake.unreadBytes, severity: "critical" };
-    const event = { type: "spool_damaged", sessionId: "", actor: "kernel", requestId: "", timeMs: systemClock.nowMs(), payload } as const;
+    const event = {
+      type: "spool_damaged",
+      sessionId: "",
+      actor: "kernel",
+      requestId: "",
+      timeMs: systemClock.nowMs(),
+      payload,
+    } as const;
     try {
       await appendBatch(this.store, [pendingEntry(event, "durable")], instanceId, systemRandom);
       this.spoolLossRecorded = true;
@@ -204,7 +220,8 @@ class LedgerWorker {
     try {
       const store = await this.opened();
       if (question.kind === "open_intents") return { kind: "intents", intents: await readOpenIntents(store) };
-      if (question.kind === "spooled_instances") return { kind: "instances", instances: await spooledInstances(store, this.spools) };
+      if (question.kind === "spooled_instances")
+        return { kind: "instances", instances: await spooledInstances(store, this.spools) };
       const by = { instanceId: this.data.instanceId, random: systemRandom, nowMs: question.nowMs };
       return { kind: "recovery", recovery: await recoverSpool(store, this.spools, question.instanceId, by) };
     } catch (error) {
@@ -315,13 +332,19 @@ class LedgerWorker {
   private async giveSpoolBack(): Promise<void> {
     if (this.intake.waiting) {
       this.spools.sync(this.data.instanceId);
-      throw new KernelError("LEDGER_UNAVAILABLE", "spooled events could not be recorded; the next kernel that starts tries it again");
+      throw new KernelError(
+        "LEDGER_UNAVAILABLE",
+        "spooled events could not be recorded; the next kernel that starts tries it again",
+      );
     }
     this.spools.remove(this.data.instanceId);
     await (await this.opened()).forgetSpool(this.data.instanceId);
   }
 
-  /** The store over the files that stand at their places: it is opened again where others do, and refused where the ledger is lost or damaged. */
+  /**
+   * The store over the files that stand at their places: it is opened again where others do, and refused where the
+   * ledger is lost or damaged.
+   */
   private async intact(): Promise<LedgerStore> {
     let store = await this.opened();
     if (!store.inPlace()) {

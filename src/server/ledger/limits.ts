@@ -5,7 +5,10 @@ import { KIB, MIB } from "../../base/bytes.ts";
 export const FREEZE_REASON_CHARACTERS_MAX = 1000;
 /** Ledger events waiting for the writer; beyond it calls are refused, so that memory stays bounded. */
 export const LEDGER_QUEUE_MAX = 65_536;
-/** Characters of payload waiting for the writer; beyond it calls are refused, so that memory stays bounded: 256 payloads of the largest size. */
+/**
+ * Characters of payload waiting for the writer; beyond it calls are refused, so that memory stays bounded: 256 payloads
+ * of the largest size.
+ */
 export const LEDGER_QUEUE_CHARACTERS_MAX = 64 * MIB;
 /** Milliseconds within which an entry that was acknowledged without fsync is fsynced. */
 export const LEDGER_SYNC_MS = 50;

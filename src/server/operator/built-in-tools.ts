@@ -1,6 +1,6 @@
 /**
- * The tools that every kernel has, and those that the operator's configuration adds: tools that touch the machine itself. The code of any other is
- * foreign to it.
+ * The tools that every kernel has, and those that the operator's configuration adds: tools that touch the machine
+ * itself. The code of any other is foreign to it.
  */
 import { type ParsedSystemSettings, systemOf } from "../../config/sections/system.ts";
 import type { Tool } from "../../model/tool/tool.ts";

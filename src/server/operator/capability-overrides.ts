@@ -43,7 +43,10 @@ export function declaredTool(tool: Tool): Tool {
 }
 
 /** `tools` under `settings`. A tool that is not overridden is handed back itself. */
-export function effectiveTools(tools: readonly Tool[], { capabilities }: Pick<Settings, "capabilities">): EffectiveTools {
+export function effectiveTools(
+  tools: readonly Tool[],
+  { capabilities }: Pick<Settings, "capabilities">,
+): EffectiveTools {
   const overridden: OverriddenTool[] = [];
   const effective = tools.map((tool) => {
     const override = Object.hasOwn(capabilities, tool.name) ? capabilities[tool.name] : undefined;
@@ -72,7 +75,8 @@ export function checkCapabilities({ capabilities }: Pick<Settings, "capabilities
 /** An override for people, such as "`shell`: approval ask → auto (loosened)". */
 export function describeOverride({ tool, changes }: OverriddenTool): string {
   const parts = changes.map(
-    ({ key, before, after, loosens }) => `${key} ${JSON.stringify(before)} → ${JSON.stringify(after)}${loosens ? " (loosened)" : ""}`,
+    ({ key, before, after, loosens }) =>
+      `${key} ${JSON.stringify(before)} → ${JSON.stringify(after)}${loosens ? " (loosened)" : ""}`,
   );
   return `\`${tool}\`: ${parts.join(", ")}`;
 }
@@ -132,14 +136,19 @@ function overriddenCapability(capability: ToolCapability, override: CapabilityOv
 }
 
 /** Network rules that begin with an override keep to its list of hosts, unless it says otherwise. */
-function overriddenNetwork(network: ToolCapability["network"], override: CapabilityOverride): ToolCapability["network"] {
+function overriddenNetwork(
+  network: ToolCapability["network"],
+  override: CapabilityOverride,
+): ToolCapability["network"] {
   const changed = {
     ...(override.network_mode !== undefined && { mode: override.network_mode }),
     ...(override.allowed_hosts !== undefined && { allowedHosts: override.allowed_hosts }),
     ...(override.allowed_providers !== undefined && { allowedProviders: override.allowed_providers }),
     ...(override.blocked_ports !== undefined && { blockedPorts: override.blocked_ports }),
     ...(override.block_private_ips !== undefined && { blockPrivateIPs: override.block_private_ips }),
-    ...(override.block_metadata_endpoints !== undefined && { blockMetadataEndpoints: override.block_metadata_endpoints }),
+    ...(override.block_metadata_endpoints !== undefined && {
+      blockMetadataEndpoints: override.block_metadata_endpoints,
+    }),
   };
   if (Object.keys(changed).length === 0) return network;
   return { mode: "allowlist", ...network, ...changed };

@@ -1,7 +1,8 @@
 /**
- * Names the state of the operator's directory without reading its files, so that looking often costs next to nothing:
- * another name, another state. A change that keeps size, times and inode of a file is not possible on Linux, because the
- * time of the last status change cannot be set.
+ * Computes a name for the state of the operator's directory without reading its files.
+ *
+ * So looking often costs next to nothing: another name means another state. A change that keeps size, times and inode
+ * of a file is not possible on Linux, because the time of the last status change cannot be set.
  */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,8 +1,9 @@
 /**
  * Credentials and authorities for git's remotes, as the operator's configuration names them.
  *
- * They are read once, and again where a file has changed; whoever hides them takes the same reading as whoever sends them, so that what is sent is what is
- * hidden. INVARIANT: a secret that cannot be read, or that others can read, is not used, and the call that needs it says why; nothing is sent in its place.
+ * They are read once, and again where a file has changed; whoever hides them takes the same reading as whoever sends
+ * them, so that what is sent is what is hidden. INVARIANT: a secret that cannot be read, or that others can read, is
+ * not used, and the call that needs it says why; nothing is sent in its place.
  */
 
 import { X509Certificate } from "node:crypto";
@@ -47,7 +48,11 @@ export function gitRemotesOf(operator: OperatorDirectory, environment: Environme
   return now;
 }
 
-function open({ settings }: OperatorDirectory, environment: Environment, before: readonly KnownSecret[]): OpenedRemotes {
+function open(
+  { settings }: OperatorDirectory,
+  environment: Environment,
+  before: readonly KnownSecret[],
+): OpenedRemotes {
   const { credentials, certificate_authorities: file, limits } = settings.git;
   const files = [
     ...credentials.flatMap(({ password }) => ("file" in password ? [password.file] : [])),
@@ -102,7 +107,11 @@ function depthOf(path: string | undefined): number {
 
 function requireRead(read: Read): string {
   if (read.kind === "read") return read.text;
-  throw new FailureWithoutEffect("GIT_FAILED", `the credential for this remote cannot be used: ${read.problem}`, "ask the operator");
+  throw new FailureWithoutEffect(
+    "GIT_FAILED",
+    `the credential for this remote cannot be used: ${read.problem}`,
+    "ask the operator",
+  );
 }
 
 function passwordOf({ password }: GitCredentialSettings, environment: Environment): Read {
@@ -125,7 +134,9 @@ function authoritiesOf(file: string): Read {
   const certificates = certificatesIn(found.text);
   if (certificates.length > 0 && certificates.every(isCertificate)) return found;
   const what = certificates.length === 0 ? "no certificates" : "a certificate that cannot be read";
-  return problem(`\`${file}\`, named as \`git.certificate_authorities\`, holds ${what}; put the authorities' certificates there, in PEM`);
+  return problem(
+    `\`${file}\`, named as \`git.certificate_authorities\`, holds ${what}; put the authorities' certificates there, in PEM`,
+  );
 }
 
 /** Certificates of a text in PEM, each as its own text. */
@@ -149,9 +160,13 @@ function readOwn(file: string, bytesMax: number, closed: number): Read {
     if (!status.isFile() || status.size > bytesMax)
       return problem(`\`${file}\` is no regular file of at most ${bytesMax} bytes; name another`);
     if (user !== undefined && status.uid !== user)
-      return problem(`\`${file}\` belongs to another user than the one who runs handrail; run \`chown ${user} ${file}\``);
+      return problem(
+        `\`${file}\` belongs to another user than the one who runs handrail; run \`chown ${user} ${file}\``,
+      );
     if ((status.mode & closed) !== 0)
-      return problem(`\`${file}\` can be ${closed === 0o077 ? "read" : "written"} by others; run \`chmod go= ${file}\``);
+      return problem(
+        `\`${file}\` can be ${closed === 0o077 ? "read" : "written"} by others; run \`chmod go= ${file}\``,
+      );
     return { kind: "read", text: readFileSync(file, "utf8") };
   } catch (error) {
     return problem(`\`${file}\` cannot be read (${codeOf(error)}); write it, or correct its name in handrail.yaml`);

@@ -11,7 +11,10 @@ import type { GitRules } from "../../model/work/git.ts";
  * @throws KernelError CONFIG_INVALID naming each of them
  */
 export function checkGitRules({ git, workspaces }: Pick<Settings, "git" | "workspaces">, name: string): void {
-  const places = [{ at: "git", says: git }, ...workspaces.map((entry, index) => ({ at: `workspaces.${index}.git`, says: entry.git }))];
+  const places = [
+    { at: "git", says: git },
+    ...workspaces.map((entry, index) => ({ at: `workspaces.${index}.git`, says: entry.git })),
+  ];
   const problems = places.flatMap(({ at, says }) => (says === undefined ? [] : problemsOf(at, says)));
   if (problems.length > 0) throw new KernelError("CONFIG_INVALID", `\`${name}\`: ${problems.join("; ")}`);
 }
@@ -25,7 +28,11 @@ function problemsOf(at: string, says: GitRuleSettings): readonly string[] {
 }
 
 /** The rules with their patterns ready to be tried. */
-export async function readyGitRules({ protectedBranches, branchPattern, messagePattern }: ChosenGitRules): Promise<GitRules> {
+export async function readyGitRules({
+  protectedBranches,
+  branchPattern,
+  messagePattern,
+}: ChosenGitRules): Promise<GitRules> {
   return {
     protectedBranches,
     ...(branchPattern !== undefined && { branchPattern: await compileWholePattern(branchPattern) }),

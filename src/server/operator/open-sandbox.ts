@@ -18,7 +18,9 @@ export interface SandboxWishes {
   readonly ownsProcess?: boolean;
   readonly allowsUnsandboxed?: boolean;
   readonly tell?: (message: string) => void;
-  /** Where what commands write lies until it lands, absolute; the machine's directory of temporary files when absent. */
+  /**
+   * Where what commands write lies until it lands, absolute; the machine's directory of temporary files when absent.
+   */
   readonly viewsDirectory?: string;
   /** What commands reach, where that is not the machine's own network. */
   readonly network?: EgressNetwork;
@@ -28,7 +30,13 @@ export interface SandboxWishes {
 export function openSandbox(
   live: { readonly operator: Pick<OperatorDirectory, "settings"> },
   instanceId: string,
-  { ownsProcess = false, allowsUnsandboxed = false, tell = () => undefined, network, viewsDirectory }: SandboxWishes = {},
+  {
+    ownsProcess = false,
+    allowsUnsandboxed = false,
+    tell = () => undefined,
+    network,
+    viewsDirectory,
+  }: SandboxWishes = {},
 ): OpenSandbox {
   const all: ReturnType<typeof open>[] = [];
   let made: { readonly by: string; readonly open: ReturnType<typeof open> } | undefined;
@@ -70,7 +78,10 @@ export function openSandbox(
 }
 
 /** What the operator should know of commands that nothing contains, or of a word that changes nothing. */
-export function warningOf({ backend }: Pick<SandboxSettings, "backend">, allowsUnsandboxed: boolean): string | undefined {
+export function warningOf(
+  { backend }: Pick<SandboxSettings, "backend">,
+  allowsUnsandboxed: boolean,
+): string | undefined {
   if (backend === "none") {
     return allowsUnsandboxed
       ? "COMMANDS ARE NOT SANDBOXED: `sandbox.backend` is `none`, and the kernel was started with --allow-unsandboxed-commands. Tools whose capability " +

@@ -70,7 +70,8 @@ export function defaultStatePath(environment: Environment): string {
 export async function readOperatorDirectory(path: string): Promise<OperatorDirectory> {
   const status = statSync(path, { throwIfNoEntry: false });
   if (!status) return { path, exists: false, settings: defaultSettings(), policies: [], examples: [], trusted: [] };
-  if (!status.isDirectory()) throw new KernelError("CONFIG_INVALID", `\`${path}\` is not a directory; it must be the operator's directory`);
+  if (!status.isDirectory())
+    throw new KernelError("CONFIG_INVALID", `\`${path}\` is not a directory; it must be the operator's directory`);
   requireOwnerOnly(path);
   const settingsPath = join(path, "handrail.yaml");
   const text = readOptional(settingsPath, requireOwnerOnly);
@@ -128,13 +129,22 @@ function readPolicies(
   const policies = names.filter((name) => name.endsWith(".cedar"));
   const examples = names.filter((name) => /\.test\.ya?ml$/.test(name));
   if (policies.length > POLICY_FILES_MAX)
-    throw new KernelError("CONFIG_INVALID", `\`${directory}\` holds more than ${POLICY_FILES_MAX} policy files; join some`);
+    throw new KernelError(
+      "CONFIG_INVALID",
+      `\`${directory}\` holds more than ${POLICY_FILES_MAX} policy files; join some`,
+    );
   for (const name of examples) {
     const policy = name.replace(/\.test\.ya?ml$/, ".cedar");
     if (name.endsWith(".yml"))
-      throw new KernelError("CONFIG_INVALID", `\`${join(directory, name)}\` is not read; call it \`${name.replace(/yml$/, "yaml")}\``);
+      throw new KernelError(
+        "CONFIG_INVALID",
+        `\`${join(directory, name)}\` is not read; call it \`${name.replace(/yml$/, "yaml")}\``,
+      );
     if (!policies.includes(policy))
-      throw new KernelError("CONFIG_INVALID", `\`${join(directory, name)}\` has no \`${policy}\` beside it; rename or remove it`);
+      throw new KernelError(
+        "CONFIG_INVALID",
+        `\`${join(directory, name)}\` has no \`${policy}\` beside it; rename or remove it`,
+      );
   }
   const read = (name: string) => ({ name, text: readOptional(join(directory, name), require) ?? "" });
   return { policies: policies.map(read), policyDirectory: true, examples: examples.map(read) };
@@ -145,7 +155,10 @@ function readPins(directory: string): readonly WorkspacePin[] {
   requireOwnerOnly(directory);
   const names = readdirSync(directory).filter((name) => name.endsWith(".json"));
   if (names.length > TRUSTED_WORKSPACES_MAX)
-    throw new KernelError("CONFIG_INVALID", `\`${directory}\` holds more than ${TRUSTED_WORKSPACES_MAX} workspaces; revoke some`);
+    throw new KernelError(
+      "CONFIG_INVALID",
+      `\`${directory}\` holds more than ${TRUSTED_WORKSPACES_MAX} workspaces; revoke some`,
+    );
   return names.sort().flatMap((name) => {
     const path = join(directory, name);
     const text = readOptional(path, requireOwnerOnly);

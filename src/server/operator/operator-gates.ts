@@ -1,8 +1,8 @@
 /**
  * Reads what narrows tools in the operator's directory: `modes/`, `skills/`, tool specs in `tools/` and `policy.json`.
  *
- * A mode or a skill that is not valid is a fault of the configuration, as one in `handrail.yaml`. A spec or tool policy that is
- * not valid is kept as such: then no tool runs, and callers are told by which of the two (serverd).
+ * A mode or a skill that is not valid is a fault of the configuration, as one in `handrail.yaml`. A spec or tool policy
+ * that is not valid is kept as such: then no tool runs, and callers are told by which of the two (serverd).
  */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -78,7 +78,10 @@ function filesOf({ path, read }: Source, directory: string): readonly GateFile[]
     throw new KernelError("CONFIG_INVALID", `\`${place}\` holds more than ${GATE_FILES_MAX} files; remove some`);
   return names.map((name) => {
     if (name.endsWith(".yml"))
-      throw new KernelError("CONFIG_INVALID", `\`${join(place, name)}\` is not read; call it \`${name.replace(/yml$/, "yaml")}\``);
+      throw new KernelError(
+        "CONFIG_INVALID",
+        `\`${join(place, name)}\` is not read; call it \`${name.replace(/yml$/, "yaml")}\``,
+      );
     return readFile({ path, read }, `${directory}/${name}`) ?? { name: `${directory}/${name}`, text: "" };
   });
 }
@@ -91,7 +94,10 @@ function readFile({ path, read }: Source, name: string): GateFile | undefined {
   return { name, text };
 }
 
-function byName<T extends { readonly name: string }>(files: readonly GateFile[], parsed: readonly T[]): ReadonlyMap<string, T> {
+function byName<T extends { readonly name: string }>(
+  files: readonly GateFile[],
+  parsed: readonly T[],
+): ReadonlyMap<string, T> {
   const found = new Map<string, T>();
   for (const [index, one] of parsed.entries()) {
     if (found.has(one.name))
@@ -105,14 +111,19 @@ function byName<T extends { readonly name: string }>(files: readonly GateFile[],
 }
 
 /** Specs and policy; what is wrong with either is kept, and no tool runs then. */
-async function readToolRules(source: Source): Promise<{ readonly rules: ToolRules; readonly files: readonly GateFile[] }> {
+async function readToolRules(
+  source: Source,
+): Promise<{ readonly rules: ToolRules; readonly files: readonly GateFile[] }> {
   let policyFiles: readonly GateFile[] = [];
   let policy: ToolPolicy | undefined;
   try {
     policyFiles = [TOOL_POLICY_FILE, `tools/${TOOL_POLICY_FILE}`].flatMap((name) => readFile(source, name) ?? []);
     const [file, other] = policyFiles;
     if (other !== undefined)
-      throw new KernelError("CONFIG_INVALID", `\`${other.name}\`: there is \`${TOOL_POLICY_FILE}\` as well; keep one of them`);
+      throw new KernelError(
+        "CONFIG_INVALID",
+        `\`${other.name}\`: there is \`${TOOL_POLICY_FILE}\` as well; keep one of them`,
+      );
     policy = file && parseToolPolicy(file);
   } catch (error) {
     return { rules: { ok: false, reason: "tool_policy_invalid", problem: problemOf(error) }, files: policyFiles };
@@ -121,9 +132,15 @@ async function readToolRules(source: Source): Promise<{ readonly rules: ToolRule
   try {
     specFiles = filesOf(source, "tools").filter(({ name }) => name !== `tools/${TOOL_POLICY_FILE}`);
     const specs = await Promise.all(specFiles.map((file) => parseToolSpec(file, compileInputSchema)));
-    return { rules: { ok: true, specs: specsById(specs), ...(policy && { policy }) }, files: [...policyFiles, ...specFiles] };
+    return {
+      rules: { ok: true, specs: specsById(specs), ...(policy && { policy }) },
+      files: [...policyFiles, ...specFiles],
+    };
   } catch (error) {
-    return { rules: { ok: false, reason: "tool_spec_invalid", problem: problemOf(error) }, files: [...policyFiles, ...specFiles] };
+    return {
+      rules: { ok: false, reason: "tool_spec_invalid", problem: problemOf(error) },
+      files: [...policyFiles, ...specFiles],
+    };
   }
 }
 
@@ -155,9 +172,16 @@ export function problemOfGates(
 const UNKNOWN_LISTED_MAX = 16;
 
 /** What is recorded about gates that are about to be in force. */
-export function gateFacts({ narrowing = NO_GATE_FILES }: { readonly narrowing?: ReadGates }, previous: OperatorGates): JsonObject {
+export function gateFacts(
+  { narrowing = NO_GATE_FILES }: { readonly narrowing?: ReadGates },
+  previous: OperatorGates,
+): JsonObject {
   const { gates, files } = narrowing;
-  return { gates: gates.hash, ...(previous.hash !== "" && { previous: previous.hash }), files: files.map(({ name }) => name) };
+  return {
+    gates: gates.hash,
+    ...(previous.hash !== "" && { previous: previous.hash }),
+    files: files.map(({ name }) => name),
+  };
 }
 
 /** The canonical hash of what is on offer: the tools, and the operator's specs of them. */

@@ -1,6 +1,7 @@
 /**
- * Where a directory really lies, also one that is yet to be made: links on the way are followed, even those that lead
- * nowhere so far. Two paths can be compared only in this form.
+ * Resolves the real path of a directory, even of one that is yet to be made.
+ *
+ * Links on the way are followed, even those that lead nowhere so far. Two paths can be compared only in this form.
  */
 import { lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
@@ -47,5 +48,9 @@ function isMissing(error: unknown): boolean {
 }
 
 function unusable(path: string, cause?: unknown): KernelError {
-  return new KernelError("CONFIG_INVALID", `it cannot be told where \`${path}\` lies; name a directory that can be reached`, cause);
+  return new KernelError(
+    "CONFIG_INVALID",
+    `it cannot be told where \`${path}\` lies; name a directory that can be reached`,
+    cause,
+  );
 }

@@ -28,8 +28,13 @@ export function openRedactor(
   return createRedactor({ known, rules, release: handrailVersion(), ...(allow && { allow }) });
 }
 
-/** Compiles the operator's rules and allowances. @throws KernelError CONFIG_INVALID naming every one that cannot be used */
-export function checkRedaction(settings: RedactionSettings, name: string): Pick<RedactorOptions, "allow"> & { readonly rules: RuleSet } {
+/**
+ * Compiles the operator's rules and allowances. @throws KernelError CONFIG_INVALID naming every one that cannot be used
+ */
+export function checkRedaction(
+  settings: RedactionSettings,
+  name: string,
+): Pick<RedactorOptions, "allow"> & { readonly rules: RuleSet } {
   const custom = compileCustomRedaction(settings.rules, settings.allow);
   if (!custom.ok) {
     const problems = custom.problems.map(({ path, problem }) => `redaction.${path}: ${problem}`);

@@ -23,7 +23,13 @@ export function spendingLimits(settings: LimitSettings): SpendingLimits {
 }
 
 function periodBudget({ period, calls, duration, bytes, tokens, cost }: Amounted): PeriodBudget {
-  const given: { readonly [Member in BudgetMember]: number | undefined } = { calls, durationMs: duration, bytes, tokens, costMicros: cost };
+  const given: { readonly [Member in BudgetMember]: number | undefined } = {
+    calls,
+    durationMs: duration,
+    bytes,
+    tokens,
+    costMicros: cost,
+  };
   const budget: LeaseBudget = Object.fromEntries(
     BUDGET_MEMBERS.flatMap((member) => (given[member] === undefined ? [] : [[member, given[member]]])),
   );
@@ -31,13 +37,19 @@ function periodBudget({ period, calls, duration, bytes, tokens, cost }: Amounted
   return { budget, ...(periodMs !== undefined && { periodMs }) };
 }
 
-function ratesOf({ session, tools, ...principal }: NonNullable<LimitSettings["rate"]>): NonNullable<SpendingLimits["rates"]> {
+function ratesOf({
+  session,
+  tools,
+  ...principal
+}: NonNullable<LimitSettings["rate"]>): NonNullable<SpendingLimits["rates"]> {
   const ofPrincipal = rateLimit(principal);
   const ofSession = session && rateLimit(session);
   return {
     ...(ofPrincipal && { principal: ofPrincipal }),
     ...(ofSession && { session: ofSession }),
-    tools: new Map(Object.entries(tools).flatMap(([name, rate]) => (rateLimit(rate) ? [[name, rateLimit(rate) as RateLimit]] : []))),
+    tools: new Map(
+      Object.entries(tools).flatMap(([name, rate]) => (rateLimit(rate) ? [[name, rateLimit(rate) as RateLimit]] : [])),
+    ),
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * The tools of one kernel as the operator's configuration in force leaves them. A reload gives others only where it changes
- * capabilities or what tools may use of the machine, so that calls in flight go on under every other change.
+ * The tools of one kernel as the operator's configuration in force leaves them. A reload gives others only where it
+ * changes capabilities or what tools may use of the machine, so that calls in flight go on under every other change.
  */
 import { canonicalJson, type JsonObject } from "../../base/json.ts";
 import type { Settings } from "../../config/config.ts";
@@ -76,7 +76,9 @@ export async function recordOverrides(
   before: readonly OverriddenTool[] = [],
 ): Promise<void> {
   const isKnown = (one: OverriddenTool) => before.some((other) => JSON.stringify(other) === JSON.stringify(one));
-  const gone = before.filter(({ tool }) => !now.some((one) => one.tool === tool)).map(({ tool }) => ({ tool, changes: [] }));
+  const gone = before
+    .filter(({ tool }) => !now.some((one) => one.tool === tool))
+    .map(({ tool }) => ({ tool, changes: [] }));
   for (const overridden of [...now.filter((one) => !isKnown(one)), ...gone]) {
     const payload = overrideFacts(overridden);
     await ledger.record(

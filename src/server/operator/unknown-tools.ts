@@ -1,8 +1,15 @@
-/** Names the tools that a configuration speaks of and that do not exist: a misspelt name switches nothing off, and asks nothing. */
+/**
+ * Warns about tools that a configuration names and that do not exist.
+ *
+ * A misspelt name switches nothing off, and asks nothing.
+ */
 import { withCanonicalActions } from "../../policy/terms/action.ts";
 import type { OperatorDirectory } from "./operator-directory.ts";
 
-/** A warning about `tools.disabled`, `capabilities` and `limits.rate.tools` of the operator's settings, or `undefined` when every name is a tool's. */
+/**
+ * A warning about `tools.disabled`, `capabilities` and `limits.rate.tools` of the operator's settings, or `undefined`
+ * when every name is a tool's.
+ */
 export function warningOfUnknownTools(
   { path, settings }: Pick<OperatorDirectory, "path" | "settings">,
   tools: readonly { readonly name: string }[],
@@ -28,7 +35,11 @@ export function warningOfUnknownTools(
   return warnings.length === 0 ? undefined : `${path}/handrail.yaml: ${warnings.join("; ")}, so correct the spelling`;
 }
 
-function warningOf(names: readonly string[], known: ReadonlySet<string>, say: (names: string) => string): string | undefined {
+function warningOf(
+  names: readonly string[],
+  known: ReadonlySet<string>,
+  say: (names: string) => string,
+): string | undefined {
   const unknown = names.filter((name) => !known.has(name));
   return unknown.length === 0 ? undefined : say(unknown.map((name) => `\`${name}\``).join(", "));
 }

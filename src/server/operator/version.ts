@@ -1,8 +1,10 @@
-/** Which version of Handrail this is. */
+/** Reads the version of Handrail from its package manifest. */
 import { readFileSync } from "node:fs";
 
 /** The version of this package. */
 export function handrailVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8"));
-  return typeof manifest === "object" && manifest !== null && "version" in manifest ? String(manifest.version) : "unknown";
+  return typeof manifest === "object" && manifest !== null && "version" in manifest
+    ? String(manifest.version)
+    : "unknown";
 }

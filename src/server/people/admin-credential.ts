@@ -1,8 +1,9 @@
 /**
- * The admin credential of a state directory: 256 random bits, shown once when they are made; only their hash is kept.
+ * Makes and checks the admin credential of a state directory.
  *
- * The hash stands in the state directory, which belongs to the operator alone. A new credential replaces the one before
- * in every running kernel, from the next request on. Without one, nobody is an administrator.
+ * It is 256 random bits, shown once when they are made, and only their hash is kept. The hash stands in the state
+ * directory, which belongs to the operator alone. A new credential replaces the one before in every running kernel,
+ * from the next request on. Without one, nobody is an administrator.
  */
 import { constants } from "node:fs";
 import { lstat, open, readFile, rename, unlink } from "node:fs/promises";
@@ -72,5 +73,8 @@ async function readHash(stateDirectory: string): Promise<string | undefined> {
     throw new KernelError("STORE_UNAVAILABLE", "the admin credential cannot be read", cause);
   }
   if (HASH_LINE.test(text)) return text.trim();
-  throw new KernelError("STORE_CORRUPT", `\`${path}\` holds no hash; make a new credential with \`handrail admin token\``);
+  throw new KernelError(
+    "STORE_CORRUPT",
+    `\`${path}\` holds no hash; make a new credential with \`handrail admin token\``,
+  );
 }

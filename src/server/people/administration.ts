@@ -1,5 +1,7 @@
 /**
- * What an operator does: sessions and leases made, narrowed, renewed and ended. Every act is recorded.
+ * Performs the operator's acts on sessions and leases: makes, narrows, renews and ends them.
+ *
+ * Every act is recorded.
  */
 import type { Clock } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
@@ -10,7 +12,13 @@ import type { Settings } from "../../config/config.ts";
 import type { Bell } from "../../model/outcome/bell.ts";
 import type { EventSink, EventType } from "../../model/outcome/event.ts";
 import { DEFAULT_MODE, type OperatorGates } from "../../model/people/gates.ts";
-import { LEASE_DIMENSIONS, type Lease, type LeaseBudget, type LeaseScope, UNRESTRICTED_SCOPE } from "../../model/people/lease.ts";
+import {
+  LEASE_DIMENSIONS,
+  type Lease,
+  type LeaseBudget,
+  type LeaseScope,
+  UNRESTRICTED_SCOPE,
+} from "../../model/people/lease.ts";
 import type { PresetName } from "../../model/people/preset.ts";
 import type { Session } from "../../model/people/session.ts";
 import { BUDGET_MEMBERS, isAmount, isLimited } from "../../model/spending/budget.ts";
@@ -62,12 +70,18 @@ export interface SessionWish {
   readonly userId: string;
   readonly agentId: string;
   readonly lifetimeMs?: number;
-  /** An existing lease to act under, narrowed by `scope` if that restricts anything; without it a lease of the session's own is made. */
+  /**
+   * An existing lease to act under, narrowed by `scope` if that restricts anything; without it a lease of the session's
+   * own is made.
+   */
   readonly leaseId?: string;
   readonly scope?: LeaseScope;
   /** What may be spent; with an existing lease that one is narrowed. */
   readonly budget?: LeaseBudget;
-  /** That the operator asks; without it a client does, whose role, preset and project root stay within what the operator granted. */
+  /**
+   * That the operator asks; without it a client does, whose role, preset and project root stay within what the operator
+   * granted.
+   */
   readonly operator?: OperatorProof;
 }
 
@@ -106,7 +120,10 @@ export class Administration {
     return minted;
   }
 
-  /** A session that exists only in memory, to ask what it would be allowed: anybody may imagine any; nothing is stored and it has no token. */
+  /**
+   * A session that exists only in memory, to ask what it would be allowed: anybody may imagine any; nothing is stored
+   * and it has no token.
+   */
   async imagineSession(wish: SessionWish): Promise<Authenticated> {
     const { lifetimeMs, ...wanted } = this.#resolve(wish, false);
     const lease = this.#newLease(wish.scope ?? UNRESTRICTED_SCOPE, lifetimeMs, wish.budget ?? {});
@@ -131,7 +148,8 @@ export class Administration {
   /** Ends a session for good, with what it runs, in every kernel. */
   async revokeSession(id: string): Promise<Session> {
     const session = await this.#parts.sessions.updateSession(id, { revokedAtMs: this.#parts.clock.nowMs() });
-    if (!session) throw new KernelError("USAGE", `there is no session \`${id}\`; \`handrail sessions list\` shows them`);
+    if (!session)
+      throw new KernelError("USAGE", `there is no session \`${id}\`; \`handrail sessions list\` shows them`);
     await this.#parts.bell
       .ring("freezes")
       .catch((error: Error) => this.#parts.warn(`calls of \`${id}\` that run may go on: ${error.message}`));
@@ -184,10 +202,13 @@ export class Administration {
   /** Extends a lease that has not been released; a derived one at most to its parent's end. */
   async renewLease(id: string, lifetimeMs: number): Promise<Lease> {
     const lease = await this.#requireLease(id);
-    if (lease.releasedAtMs !== undefined) throw new KernelError("USAGE", `the lease \`${id}\` was released; make a new one`);
+    if (lease.releasedAtMs !== undefined)
+      throw new KernelError("USAGE", `the lease \`${id}\` was released; make a new one`);
     const parent = lease.parentId === undefined ? undefined : await this.#requireLease(lease.parentId);
     const wanted = this.#parts.clock.nowMs() + checkedLifetime(lifetimeMs);
-    const renewed = await this.#parts.sessions.updateLease(id, { expiresAtMs: Math.min(wanted, parent?.expiresAtMs ?? wanted) });
+    const renewed = await this.#parts.sessions.updateLease(id, {
+      expiresAtMs: Math.min(wanted, parent?.expiresAtMs ?? wanted),
+    });
     if (!renewed) throw new KernelError("USAGE", `there is no lease \`${id}\``);
     await this.#record("lease_renewed", "", { leaseId: id, expiresAt: new Date(renewed.expiresAtMs).toISOString() });
     return renewed;
@@ -250,14 +271,23 @@ export class Administration {
   #profileOf({ mode = DEFAULT_MODE, skill }: SessionWish): Pick<NewSession, "mode" | "skill"> {
     const { modes, skills } = this.#parts.offer().gates;
     if (mode !== DEFAULT_MODE && !modes.has(mode))
-      throw new KernelError("USAGE", `there is no mode \`${mode}\`; \`handrail modes list\` shows those that the operator has defined`);
+      throw new KernelError(
+        "USAGE",
+        `there is no mode \`${mode}\`; \`handrail modes list\` shows those that the operator has defined`,
+      );
     if (skill !== undefined && !skills.has(skill))
-      throw new KernelError("USAGE", `there is no skill \`${skill}\`; \`handrail skills list\` shows those that the operator has defined`);
+      throw new KernelError(
+        "USAGE",
+        `there is no skill \`${skill}\`; \`handrail skills list\` shows those that the operator has defined`,
+      );
     return { mode, ...(skill !== undefined && { skill }) };
   }
 
   /** The lease that a new session acts under: a new one, an existing one, or one narrowed from that. */
-  async #leaseFor({ leaseId, scope = UNRESTRICTED_SCOPE, budget = {} }: SessionWish, lifetimeMs: number): Promise<Lease> {
+  async #leaseFor(
+    { leaseId, scope = UNRESTRICTED_SCOPE, budget = {} }: SessionWish,
+    lifetimeMs: number,
+  ): Promise<Lease> {
     if (leaseId !== undefined) {
       const narrows = isLimited(budget) || LEASE_DIMENSIONS.some((dimension) => scope[dimension].length > 0);
       return narrows ? this.deriveLease(leaseId, scope, lifetimeMs, budget) : this.#requireLease(leaseId);
@@ -295,7 +325,11 @@ export class Administration {
 /** A name of which evidence could not say whose it is: `USER/AGENT` names an agent, `operator:NAME` an operator. */
 function requireName(name: string, what: "user" | "agent"): void {
   const isOdd =
-    name === "" || name.length > 2 * MAX_ID_LEN || [...name].length > MAX_ID_LEN || /\p{Cc}/u.test(name) || !name.isWellFormed();
+    name === "" ||
+    name.length > 2 * MAX_ID_LEN ||
+    [...name].length > MAX_ID_LEN ||
+    /\p{Cc}/u.test(name) ||
+    !name.isWellFormed();
   const isTaken = what === "user" && (name.includes("/") || name.startsWith("operator:"));
   if (!isOdd && !isTaken) return;
   const rule = `1 to ${MAX_ID_LEN} characters without control characters`;
@@ -305,13 +339,17 @@ function requireName(name: string, what: "user" | "agent"): void {
 
 function checkedLifetime(lifetimeMs: number): number {
   if (lifetimeMs > 0 && lifetimeMs <= SESSION_LIFETIME_MAX_MS) return lifetimeMs;
-  throw new KernelError("USAGE", "a lease lives between one millisecond and thirty days; choose a lifetime in that range");
+  throw new KernelError(
+    "USAGE",
+    "a lease lives between one millisecond and thirty days; choose a lifetime in that range",
+  );
 }
 
 /** A pattern that admits nothing by mistake is better refused than granted. */
 function requireUsable(scope: LeaseScope): void {
   const [bad] = unusableDimensions(scope);
-  if (bad !== undefined) throw new KernelError("USAGE", `a pattern of ${bad} cannot be used; use fewer wildcards and balanced brackets`);
+  if (bad !== undefined)
+    throw new KernelError("USAGE", `a pattern of ${bad} cannot be used; use fewer wildcards and balanced brackets`);
 }
 
 /** An amount that cannot be counted limits nothing, or everything. */

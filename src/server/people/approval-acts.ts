@@ -1,9 +1,11 @@
 /**
- * What people do about requests for approval, on top of an open kernel's approvals: look at them, decide them, take an approval back.
+ * Lets people look at requests for approval, decide them and take an approval back.
  *
- * Trusts an approver's credential alone: whoever has none, and every session, only looks. Which of two decisions stands is the store's to say.
- * INVARIANTS: a wrong credential is recorded and decides nothing; every decision is recorded with whose credential it was, never what somebody says,
- * and over which channel.
+ * It works on top of an open kernel's approvals.
+ *
+ * Trusts an approver's credential alone: whoever has none, and every session, only looks. Which of two decisions stands
+ * is the store's to say. INVARIANTS: a wrong credential is recorded and decides nothing; every decision is recorded
+ * with whose credential it was, never what somebody says, and over which channel.
  */
 import { stripVTControlCharacters } from "node:util";
 import type { ApprovalState, ApprovalStore, DecideOutcome, StoredApproval } from "../../approval/approval-store.ts";
@@ -107,7 +109,8 @@ export function approvalActs(parts: ApprovalActsParts): ApprovalActs {
       return second === undefined ? found(first) : { kind: "ambiguous" };
     },
     decide,
-    revoke: (ref, credential, reason) => decide(ref, { approved: false, ...(reason !== undefined && { reason }) }, credential),
+    revoke: (ref, credential, reason) =>
+      decide(ref, { approved: false, ...(reason !== undefined && { reason }) }, credential),
     watch: (listener) => bell.listen("approvals", listener),
   };
 }

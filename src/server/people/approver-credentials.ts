@@ -1,10 +1,12 @@
 /**
- * Credentials of the people who approve: named, 256 random bits each, shown once; only their hashes are kept, in the state directory,
- * which belongs to the operator alone.
+ * Manages the named credentials of the people who approve.
  *
- * A credential looks like `apr_NAME.SECRET`: the part before the dot names the file, so that no secret is ever used to look
- * anything up. INVARIANT: a session token never is one, and neither is the admin credential; one that was removed approves
- * nothing from the next decision on, in every kernel.
+ * Each is 256 random bits, shown once. Only their hashes are kept, in the state directory, which belongs to the
+ * operator alone. A credential looks like `apr_NAME.SECRET`: the part before the dot names the file, so that no secret
+ * is ever used in a lookup.
+ *
+ * INVARIANT: a session token is never such a credential, and neither is the admin credential. One that was removed
+ * approves nothing from the next decision on, in every kernel.
  */
 import { constants } from "node:fs";
 import { lstat, mkdir, open, readdir, readFile, stat, unlink } from "node:fs/promises";
@@ -59,7 +61,8 @@ export async function listApprovers(stateDirectory: string): Promise<readonly Ap
   const names = await namesIn(join(stateDirectory, DIRECTORY));
   return Promise.all(
     names.map(async (name) => {
-      const found = await stat(join(stateDirectory, DIRECTORY, name + SUFFIX)).catch(() => undefined); // removed meanwhile
+      // removed meanwhile
+      const found = await stat(join(stateDirectory, DIRECTORY, name + SUFFIX)).catch(() => undefined);
       return { name, addedAtMs: Math.floor(found?.mtimeMs ?? 0) };
     }),
   );
@@ -94,21 +97,26 @@ export async function approverOf(stateDirectory: string, token: string): Promise
   return matches && hash !== undefined ? name : undefined;
 }
 
-/** Keeps a credential in the operator's directory, where the command line finds it. @throws KernelError USAGE or CONFIG_INVALID */
+/**
+ * Keeps a credential in the operator's directory, where the command line finds it. @throws KernelError USAGE or
+ * CONFIG_INVALID
+ */
 export async function saveApproverToken(operatorPath: string, token: string): Promise<string> {
   const path = join(operatorPath, SAVED_TOKEN);
   try {
     await mkdir(operatorPath, { mode: 0o700, recursive: true });
     await writeNew(path, `${token}\n`);
   } catch (cause) {
-    if (codeOf(cause) === "EEXIST") throw new KernelError("USAGE", `\`${path}\` holds a credential already; remove the file first`);
+    if (codeOf(cause) === "EEXIST")
+      throw new KernelError("USAGE", `\`${path}\` holds a credential already; remove the file first`);
     throw new KernelError("CONFIG_INVALID", `the credential cannot be saved as \`${path}\``, cause);
   }
   return path;
 }
 
 /**
- * The credential with which the command line approves: `HANDRAIL_APPROVER_TOKEN`, else the one saved in the operator's directory.
+ * The credential with which the command line approves: `HANDRAIL_APPROVER_TOKEN`, else the one saved in the operator's
+ * directory.
  * @throws KernelError USAGE when there is none; CONFIG_INVALID when others can open the file
  */
 export async function approverToken(environment: Environment, operatorPath: string): Promise<string> {
@@ -126,7 +134,10 @@ export async function approverToken(environment: Environment, operatorPath: stri
 /** @throws KernelError USAGE for a name that no approver can have */
 export function requireApproverName(name: string): void {
   if (!NAME.test(name))
-    throw new KernelError("USAGE", `\`${name}\` cannot be an approver's name; use lower-case letters, digits, \`_\` and \`-\`, at most 64`);
+    throw new KernelError(
+      "USAGE",
+      `\`${name}\` cannot be an approver's name; use lower-case letters, digits, \`_\` and \`-\`, at most 64`,
+    );
 }
 
 /** @throws KernelError USAGE for a name that cannot be, or is taken, or when there are too many approvers */
@@ -135,11 +146,17 @@ export async function requireFreeName(stateDirectory: string, name: string): Pro
   const names = await namesIn(join(stateDirectory, DIRECTORY));
   if (names.includes(name)) throw taken(name);
   if (names.length >= APPROVERS_MAX)
-    throw new KernelError("USAGE", `there are ${APPROVERS_MAX} approvers already; remove one with \`handrail approvers remove\``);
+    throw new KernelError(
+      "USAGE",
+      `there are ${APPROVERS_MAX} approvers already; remove one with \`handrail approvers remove\``,
+    );
 }
 
 function taken(name: string): KernelError {
-  return new KernelError("USAGE", `there is an approver \`${name}\` already; choose another name, or remove that one first`);
+  return new KernelError(
+    "USAGE",
+    `there is an approver \`${name}\` already; choose another name, or remove that one first`,
+  );
 }
 
 async function namesIn(directory: string): Promise<readonly string[]> {
@@ -157,7 +174,11 @@ async function namesIn(directory: string): Promise<readonly string[]> {
 }
 
 async function writeNew(path: string, text: string): Promise<void> {
-  const file = await open(path, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW, OWNER_ONLY);
+  const file = await open(
+    path,
+    constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW,
+    OWNER_ONLY,
+  );
   try {
     await file.writeFile(text);
     await file.sync();
@@ -177,7 +198,10 @@ async function readOwn(path: string): Promise<string | undefined> {
   try {
     const found = await lstat(path);
     if (!found.isFile() || found.uid !== process.geteuid?.() || (found.mode & OTHERS) !== 0)
-      throw new KernelError("STORE_CORRUPT", `\`${path}\` is not a file of this user alone; run \`chmod 600\` on it, or remove it`);
+      throw new KernelError(
+        "STORE_CORRUPT",
+        `\`${path}\` is not a file of this user alone; run \`chmod 600\` on it, or remove it`,
+      );
     return await readFile(path, "latin1");
   } catch (cause) {
     if (cause instanceof KernelError) throw cause;

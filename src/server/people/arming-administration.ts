@@ -1,7 +1,7 @@
 /**
- * What an operator does about arming: arms, disarms, and looks at what is armed.
+ * Performs the operator's acts on arming: arms, disarms and lists what is armed.
  *
- * INVARIANT: an arming is recorded before it takes effect, with who, until when and how far it reaches; it always ends.
+ * INVARIANT: an arming is recorded before it takes effect, with who, until when and how far it reaches. It always ends.
  */
 import type { Clock } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
@@ -35,10 +35,18 @@ export class ArmingAdministration {
   async arm(sessionId: string | undefined, forMs: number, by: string): Promise<Arming> {
     const { armings, clock } = this.#parts;
     if (!(forMs > 0 && forMs <= ARMING_MAX_MS))
-      throw new KernelError("USAGE", "an arming lasts between one millisecond and a day; choose a time in that range, such as 15m");
+      throw new KernelError(
+        "USAGE",
+        "an arming lasts between one millisecond and a day; choose a time in that range, such as 15m",
+      );
     await this.#requireSession(sessionId);
     const armedAtMs = clock.nowMs();
-    const arming: Arming = { ...(sessionId !== undefined && { sessionId }), armedAtMs, untilMs: armedAtMs + forMs, armedBy: by };
+    const arming: Arming = {
+      ...(sessionId !== undefined && { sessionId }),
+      armedAtMs,
+      untilMs: armedAtMs + forMs,
+      armedBy: by,
+    };
     await this.#record("armed", sessionId, by, { until: new Date(arming.untilMs).toISOString() });
     await armings.putArming(arming);
     return arming;
@@ -63,9 +71,21 @@ export class ArmingAdministration {
     throw new KernelError("USAGE", `there is no session \`${id}\`; \`handrail sessions list\` shows them`);
   }
 
-  async #record(type: "armed" | "disarmed", sessionId: string | undefined, by: string, facts: JsonObject): Promise<void> {
+  async #record(
+    type: "armed" | "disarmed",
+    sessionId: string | undefined,
+    by: string,
+    facts: JsonObject,
+  ): Promise<void> {
     const payload = { ...facts, reach: sessionId === undefined ? "all" : "session", severity: "warning" };
-    const event = { type, sessionId: sessionId ?? "", actor: `operator:${by}`, requestId: "", timeMs: this.#parts.clock.nowMs(), payload };
+    const event = {
+      type,
+      sessionId: sessionId ?? "",
+      actor: `operator:${by}`,
+      requestId: "",
+      timeMs: this.#parts.clock.nowMs(),
+      payload,
+    };
     await this.#parts.ledger.record(event, "durable");
   }
 }

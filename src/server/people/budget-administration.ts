@@ -1,4 +1,8 @@
-/** What the operator sees of budgets: what is limited, spent, reserved and left; and what token buckets hold. */
+/**
+ * Lists budgets for the operator: what is limited, spent, reserved and left.
+ *
+ * It also lists what token buckets hold.
+ */
 import type { Clock } from "../../base/clock.ts";
 import { BUDGET_LIST_MAX } from "../../base/limits.ts";
 import { type AccountKind, leaseKey } from "../../budget/accounts.ts";

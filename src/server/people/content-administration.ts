@@ -1,6 +1,7 @@
 /**
- * What an operator does with stored content: store, read, collect, and bring references in line with the ledger. Every act
- * that changes something is recorded.
+ * Performs the operator's acts on stored content: store, read, collect, and rebuild references.
+ *
+ * References are brought in line with the ledger. Every act that changes something is recorded.
  */
 import type { Clock } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
@@ -36,14 +37,23 @@ export class ContentAdministration {
   }
 
   /** Stores content for a user in a workspace, whose sessions can fetch and publish it then. */
-  async put(chunks: AsyncIterable<Uint8Array>, userId: string, workspace: string, signal: AbortSignal): Promise<StoredContent> {
+  async put(
+    chunks: AsyncIterable<Uint8Array>,
+    userId: string,
+    workspace: string,
+    signal: AbortSignal,
+  ): Promise<StoredContent> {
     const { content, clock } = this.#parts;
     const owner = { userId, workspace: await workspaceDirectory(workspace) };
     const nowMs = clock.nowMs();
     const source = { origin: "operator", timestamp: new Date(nowMs).toISOString() };
     const staged = await content.stage(chunks, {}, signal);
     try {
-      const stored = await staged.commit({ owner, label: { trustLevel: "user", dataClass: "internal", source }, nowMs });
+      const stored = await staged.commit({
+        owner,
+        label: { trustLevel: "user", dataClass: "internal", source },
+        nowMs,
+      });
       await this.#record("content_stored", { contentHash: stored.hash, sizeBytes: stored.sizeBytes, ...owner });
       return stored;
     } finally {
@@ -55,12 +65,22 @@ export class ContentAdministration {
    * Verified bytes of stored content, whoever stored it.
    * @throws KernelError USAGE for what is no hash; ToolFailure CONTENT_NOT_FOUND and, while iterating, CONTENT_CORRUPT
    */
-  async get(hash: string, memory: BlockMemory): Promise<{ readonly sizeBytes: number; readonly chunks: AsyncIterable<Uint8Array> }> {
+  async get(
+    hash: string,
+    memory: BlockMemory,
+  ): Promise<{ readonly sizeBytes: number; readonly chunks: AsyncIterable<Uint8Array> }> {
     if (!HASH_PATTERN.test(hash))
-      throw new KernelError("USAGE", `\`${hash}\` is no hash; give 64 hexadecimal digits, as \`handrail cas ls\` shows`);
+      throw new KernelError(
+        "USAGE",
+        `\`${hash}\` is no hash; give 64 hexadecimal digits, as \`handrail cas ls\` shows`,
+      );
     const sizeBytes = await (await this.#parts.content.maintenance()).sizeOf(hash);
     if (sizeBytes === undefined) {
-      throw new ToolFailure("CONTENT_NOT_FOUND", `there is no content \`${hash}\``, "`handrail cas ls` lists what is stored");
+      throw new ToolFailure(
+        "CONTENT_NOT_FOUND",
+        `there is no content \`${hash}\``,
+        "`handrail cas ls` lists what is stored",
+      );
     }
     return { sizeBytes, chunks: this.#parts.content.read(hash, 0, sizeBytes, memory) };
   }
@@ -89,6 +109,9 @@ export class ContentAdministration {
 
   async #record(type: EventType, payload: JsonObject): Promise<void> {
     const { ledger, clock } = this.#parts;
-    await ledger.record({ type, sessionId: "", actor: "operator", requestId: "", timeMs: clock.nowMs(), payload }, "durable");
+    await ledger.record(
+      { type, sessionId: "", actor: "operator", requestId: "", timeMs: clock.nowMs(), payload },
+      "durable",
+    );
   }
 }

@@ -1,8 +1,8 @@
 /**
- * What an operator does about freezes: stops everybody or one agent, and lifts that after looking at it.
+ * Performs the operator's acts on freezes: stops everybody or one agent, and lifts that after review.
  *
- * INVARIANT: stopping takes effect before it is recorded, because it must work although nothing can be recorded; lifting
- * names its reason and is recorded before it takes effect, so that none goes unseen.
+ * INVARIANT: stopping takes effect before it is recorded, because it must work although nothing can be recorded.
+ * Lifting names its reason and is recorded before it takes effect, so that none goes unseen.
  */
 import type { Clock } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
@@ -66,8 +66,8 @@ export class FreezeAdministration {
   }
 
   /**
-   * Freezes everybody, a principal, or a principal in one workspace, and ends what they run, in every kernel. A target that is
-   * frozen already stays as it is.
+   * Freezes everybody, a principal, or a principal in one workspace, and ends what they run, in every kernel. A target
+   * that is frozen already stays as it is.
    * @throws KernelError LEDGER_UNAVAILABLE when the freeze holds and could not be recorded
    */
   async kill(target: FreezeTarget, act: FreezeAct): Promise<Freeze> {
@@ -107,7 +107,9 @@ export class FreezeAdministration {
     return session;
   }
 
-  /** Lifts what was frozen of a session: itself, and its principal in its workspace, whose violations are counted anew. */
+  /**
+   * Lifts what was frozen of a session: itself, and its principal in its workspace, whose violations are counted anew.
+   */
   async resumeSession(id: string, act: FreezeAct): Promise<Resumed> {
     const { sessions, freezes, violations } = this.#parts;
     const session = await this.sessionOf(id);
@@ -116,7 +118,8 @@ export class FreezeAdministration {
     await this.#recordResumed(id, { ...target, ...(frozenAtMs !== undefined && { sessionFrozen: true }) }, act);
     await violations.forget(session);
     const lifted = await freezes.removeFreeze(target);
-    const thawed = frozenAtMs === undefined ? session : ((await sessions.updateSession(id, { frozenAtMs: null })) ?? session);
+    const thawed =
+      frozenAtMs === undefined ? session : ((await sessions.updateSession(id, { frozenAtMs: null })) ?? session);
     const remaining = await freezes.findFreeze(session);
     return { session: thawed, lifted: lifted === undefined ? [] : [lifted], ...(remaining && { remaining }) };
   }
@@ -129,7 +132,8 @@ export class FreezeAdministration {
     await this.#recordResumed("", { ...target }, act);
     if (target.scope === "workspace") await violations.forget(target);
     const lifted = await freezes.removeFreeze(target);
-    if (lifted === undefined) throw new KernelError("USAGE", "somebody else lifted the freeze meanwhile; nothing is left to do");
+    if (lifted === undefined)
+      throw new KernelError("USAGE", "somebody else lifted the freeze meanwhile; nothing is left to do");
     return lifted;
   }
 
@@ -168,7 +172,10 @@ export class FreezeAdministration {
 
   async #record({ type, sessionId, facts: payload }: FreezeEvent, by: string): Promise<void> {
     const { ledger, clock } = this.#parts;
-    await ledger.record({ type, sessionId, actor: `operator:${by}`, requestId: "", timeMs: clock.nowMs(), payload }, "durable");
+    await ledger.record(
+      { type, sessionId, actor: `operator:${by}`, requestId: "", timeMs: clock.nowMs(), payload },
+      "durable",
+    );
   }
 }
 

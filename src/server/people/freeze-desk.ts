@@ -1,6 +1,8 @@
 /**
- * The operator's desk for stopping and reviewing agents: opens the stores that it needs and no kernel, so that it works when
- * the configuration is broken and no policy loads.
+ * Opens the operator's desk for stopping and reviewing agents.
+ *
+ * It opens the stores that it needs and no kernel, so that it works when the configuration is broken and no policy
+ * loads.
  */
 import { systemClock } from "../../base/clock.ts";
 import { systemRandom } from "../../base/ids.ts";

@@ -1,8 +1,11 @@
 /**
- * What an operator does about marks: looks at what principals have seen, and takes a mark back after looking at it.
+ * Performs the operator's acts on marks: shows what principals have seen, and takes a mark back.
  *
- * INVARIANT: a declassification names its reason and is recorded before it takes effect, so that none goes unseen. INVARIANT:
- * it takes back the mark that it was decided about and that it records; what rose meanwhile stands.
+ * A mark is taken back after the operator has looked at it.
+ *
+ * INVARIANT: a declassification names its reason and is recorded before it takes effect, so that none goes unseen.
+ *
+ * INVARIANT: it takes back the mark that it was decided about and that it records. What rose meanwhile stands.
  */
 import type { Clock } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
@@ -47,7 +50,8 @@ export class MarkAdministration {
   /**
    * Sets the selected marks to `to`; what is absent of it becomes what a principal begins with.
    * @param by who declassifies, for the record
-   * @throws KernelError USAGE without a reason, when no mark is selected or too many are, and, after all others are done, when
+   * @throws KernelError USAGE without a reason, when no mark is selected or too many are, and, after all others are
+   * done, when
    * one changed before it could be taken back
    */
   async declassify(
@@ -57,10 +61,13 @@ export class MarkAdministration {
     by: string,
   ): Promise<readonly Declassified[]> {
     const { marks } = this.#parts;
-    if (reason.trim() === "") throw new KernelError("USAGE", "a declassification needs a reason; say why with --reason");
+    if (reason.trim() === "")
+      throw new KernelError("USAGE", "a declassification needs a reason; say why with --reason");
     const selected = await marks.listMarks(selection);
-    if (selected.length === 0) throw new KernelError("USAGE", "nobody is marked there; `handrail labels list` shows who is");
-    if (selected.length >= STORE_LIST_MAX) throw new KernelError("USAGE", "too many are marked there; name the user or the agent");
+    if (selected.length === 0)
+      throw new KernelError("USAGE", "nobody is marked there; `handrail labels list` shows who is");
+    if (selected.length >= STORE_LIST_MAX)
+      throw new KernelError("USAGE", "too many are marked there; name the user or the agent");
     const after: Mark = { ...INITIAL_MARK, ...to };
     const done: Declassified[] = [];
     const changed: string[] = [];
@@ -87,7 +94,10 @@ export class MarkAdministration {
   async #record(type: "declassified" | "declassification_void", facts: JsonObject, by: string): Promise<void> {
     const { ledger, clock } = this.#parts;
     const payload = { ...facts, severity: "warning" };
-    await ledger.record({ type, sessionId: "", actor: `operator:${by}`, requestId: "", timeMs: clock.nowMs(), payload }, "durable");
+    await ledger.record(
+      { type, sessionId: "", actor: `operator:${by}`, requestId: "", timeMs: clock.nowMs(), payload },
+      "durable",
+    );
   }
 }
 

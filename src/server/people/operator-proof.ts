@@ -1,8 +1,9 @@
 /**
  * The one check of who is the operator: whoever presents the admin credential, and the program that embeds the kernel.
  *
- * Everybody else is a client, at every door alike: `mcp`, `call`, `start`, `sessions create`. Whoever runs those may be an agent. INVARIANT:
- * a proof is made here alone; a session that is asked for without one stays within what the operator's directory grants.
+ * Everybody else is a client, at every door alike: `mcp`, `call`, `start`, `sessions create`. Whoever runs those may be
+ * an agent. INVARIANT: a proof is made here alone; a session that is asked for without one stays within what the
+ * operator's directory grants.
  */
 import { KernelError } from "../../base/errors.ts";
 import type { Environment } from "../operator/operator-directory.ts";

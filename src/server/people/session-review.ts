@@ -1,6 +1,8 @@
 /**
- * What a person looks at before a frozen agent goes on: why it was frozen, its violations, what it called last, and what it has
- * seen. Reads the stores and the ledger, and changes nothing.
+ * Gathers what a person reviews before a frozen agent goes on.
+ *
+ * This is why the agent was frozen, its violations, what it called last, and what it has seen. It reads the stores and
+ * the ledger, and changes nothing.
  */
 import { LEDGER_READ_ROWS_MAX } from "../../base/limits.ts";
 import type { Freeze } from "../../flow/freeze-store.ts";
@@ -45,7 +47,12 @@ export interface SessionReview {
   readonly entriesRead: number;
 }
 
-const CALLS: ReadonlySet<string> = new Set(["tool_executed", "tool_execution_denied", "tool_replayed", "tool_outcome_unknown"]);
+const CALLS: ReadonlySet<string> = new Set([
+  "tool_executed",
+  "tool_execution_denied",
+  "tool_replayed",
+  "tool_outcome_unknown",
+]);
 
 /** What a review reads besides the ledger. */
 export interface ReviewDesk {
@@ -55,7 +62,12 @@ export interface ReviewDesk {
 }
 
 /** Reviews a session that exists. */
-export async function reviewSession(desk: ReviewDesk, reader: LedgerReader, session: Session, nowMs: number): Promise<SessionReview> {
+export async function reviewSession(
+  desk: ReviewDesk,
+  reader: LedgerReader,
+  session: Session,
+  nowMs: number,
+): Promise<SessionReview> {
   const [freeze, mark, all] = await Promise.all([
     desk.freezes.findFreeze(session),
     desk.marks.findMark(session),
@@ -67,7 +79,9 @@ export async function reviewSession(desk: ReviewDesk, reader: LedgerReader, sess
     session,
     ...(freeze && { freeze }),
     ...(mark && { mark }),
-    liveSessions: own.filter(({ revokedAtMs, expiresAtMs }) => revokedAtMs === undefined && nowMs < expiresAtMs).map(({ id }) => id),
+    liveSessions: own
+      .filter(({ revokedAtMs, expiresAtMs }) => revokedAtMs === undefined && nowMs < expiresAtMs)
+      .map(({ id }) => id),
     ...found,
   };
 }
@@ -91,7 +105,8 @@ async function evidenceOf(reader: LedgerReader, sessions: ReadonlySet<string>) {
 }
 
 function callOf({ entry, payload }: LedgerRecord, event: SecurityEvent | undefined): ReviewedCall {
-  const facts = payload === undefined ? {} : (JSON.parse(Buffer.from(payload).toString("utf8")) as Record<string, unknown>);
+  const facts =
+    payload === undefined ? {} : (JSON.parse(Buffer.from(payload).toString("utf8")) as Record<string, unknown>);
   const { tool = "", accesses = [], reason, errorCode } = facts;
   const problem = reason ?? errorCode;
   return {

@@ -1,4 +1,8 @@
-/** Budgets and rate limits of one open kernel: their stores, what the pipeline uses of them, and what the operator sees. */
+/**
+ * Opens the budgets and rate limits of one kernel.
+ *
+ * These are their stores, what the pipeline uses of them, and what the operator sees.
+ */
 import type { Clock } from "../../base/clock.ts";
 import type { RandomBytes } from "../../base/ids.ts";
 import { Budgets } from "../../budget/budget.ts";

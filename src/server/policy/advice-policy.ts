@@ -1,6 +1,6 @@
 /**
- * Changes of the operator's policies that would let a call run: permits, waivers and exceptions for exactly what was asked.
- * They are tried on copies of the texts; the operator's files are never written.
+ * Changes of the operator's policies that would let a call run: permits, waivers and exceptions for exactly what was
+ * asked. They are tried on copies of the texts; the operator's files are never written.
  */
 import { assert } from "../../base/errors.ts";
 import type { CallExplanation } from "../../kernel/index.ts";
@@ -15,7 +15,10 @@ import { formatFailure, runExamples } from "./policy-examples.ts";
 /** Changes of the operator's policies that are tried together. */
 export class PolicyEdits {
   readonly #parts: AdviceParts;
-  readonly #permits = new Map<string, { readonly request: PolicyRequest; readonly waives: Set<string>; readonly isNeeded: boolean }>();
+  readonly #permits = new Map<
+    string,
+    { readonly request: PolicyRequest; readonly waives: Set<string>; readonly isNeeded: boolean }
+  >();
   readonly #exceptions = new Map<string, { readonly place: string; readonly clauses: Set<string> }>();
   readonly #engines: PolicyEngine[] = [];
 
@@ -30,14 +33,18 @@ export class PolicyEdits {
       const asking = verdict.decision === "allow" ? verdict.obligations.map(({ ruleId }) => ruleId) : [];
       if ((verdict.decision === "deny" || asking.length > 0) && !isPermittable(request, asking)) return UNNAMED;
       if (verdict.decision === "allow") {
-        for (const { obligation, ruleId } of verdict.obligations) if (!armed || obligation !== "arm") this.#waive(request, ruleId);
+        for (const { obligation, ruleId } of verdict.obligations)
+          if (!armed || obligation !== "arm") this.#waive(request, ruleId);
       } else if (verdict.cause === "error") {
         return `the rule ${verdict.ruleId} cannot be evaluated, and that denies: ${verdict.message ?? "correct it"}`;
       } else if (verdict.cause === "default") {
         this.#permits.set(keyOf(request), { request, waives: new Set(), isNeeded: true });
       } else {
-        for (const { id, file, line } of matching.filter(({ effect, outcome }) => effect === "forbid" && outcome === "matched")) {
-          if (!file.startsWith("policy/")) return `the rule ${id} (${file}:${line}) ships with Handrail, and nothing lifts it`;
+        for (const { id, file, line } of matching.filter(
+          ({ effect, outcome }) => effect === "forbid" && outcome === "matched",
+        )) {
+          if (!file.startsWith("policy/"))
+            return `the rule ${id} (${file}:${line}) ships with Handrail, and nothing lifts it`;
           const known = this.#exceptions.get(id) ?? { place: `${file}:${line}`, clauses: new Set<string>() };
           known.clauses.add(clauseFor(request));
           this.#exceptions.set(id, known);
@@ -65,7 +72,10 @@ export class PolicyEdits {
     return [
       ...edits,
       ...against.map(
-        (result): Advice => ({ kind: "example", change: `change the example that stands against it: ${formatFailure(result)}` }),
+        (result): Advice => ({
+          kind: "example",
+          change: `change the example that stands against it: ${formatFailure(result)}`,
+        }),
       ),
     ];
   }
@@ -78,7 +88,9 @@ export class PolicyEdits {
     });
     const permits = [...this.#permits.values()].map(({ request, waives, isNeeded }): Advice => {
       const lifted = `lifts what ${[...waives].join(", ")} asks for, for exactly this`;
-      const change = isNeeded ? `add a permit for exactly this to a file in ${file}` : `add a permit to a file in ${file} that ${lifted}`;
+      const change = isNeeded
+        ? `add a permit for exactly this to a file in ${file}`
+        : `add a permit to a file in ${file} that ${lifted}`;
       return { kind: isNeeded ? "permit" : "waiver", change, text: permitFor(request, waives) };
     });
     return [...exceptions, ...permits];
@@ -115,7 +127,10 @@ export class PolicyEdits {
       return { name, text: edited };
     });
     const added = [...this.#permits.values()].map(({ request, waives }) => permitFor(request, waives)).join("\n");
-    return { ...operator, policies: added === "" ? policies : [...policies, { name: "suggested by explain.cedar", text: added }] };
+    return {
+      ...operator,
+      policies: added === "" ? policies : [...policies, { name: "suggested by explain.cedar", text: added }],
+    };
   }
 }
 

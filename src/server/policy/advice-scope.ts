@@ -1,6 +1,7 @@
 /**
- * What to change about a lease or about zones, so that a call which they refuse is looked at further. What is found here
- * is tried by the caller before it is told.
+ * Proposes changes to a lease or to zones so that a refused call gets further.
+ *
+ * The caller tries what is found here before it is told.
  */
 import type { Denial } from "../../model/outcome/decision.ts";
 import { LEASE_DIMENSIONS, type Lease, type LeaseScope, type Restriction } from "../../model/people/lease.ts";
@@ -52,7 +53,9 @@ interface ZonePattern {
   readonly pattern: string;
 }
 
-/** The patterns of settings that put a file into its zone: removing them all is the narrowest change, if any is enough. */
+/**
+ * The patterns of settings that put a file into its zone: removing them all is the narrowest change, if any is enough.
+ */
 export async function adviseZone(parts: AdviceParts, state: Assumed, denial: Denial): Promise<NextStep> {
   const { session } = state.who;
   const path = denial.targetPath ?? "";
@@ -67,7 +70,9 @@ export async function adviseZone(parts: AdviceParts, state: Assumed, denial: Den
   ];
   const found = lists.flatMap(({ file, rules }) =>
     (["secret", "read_only", "shared"] as const).flatMap((key) =>
-      rules[key].filter((pattern) => isIn(key, pattern, path, session)).map((pattern): ZonePattern => ({ file, key, pattern })),
+      rules[key]
+        .filter((pattern) => isIn(key, pattern, path, session))
+        .map((pattern): ZonePattern => ({ file, key, pattern })),
     ),
   );
   if (found.length === 0)
@@ -78,9 +83,16 @@ export async function adviseZone(parts: AdviceParts, state: Assumed, denial: Den
   if (workspaceBy(rules, session).zones.classify({ root: "service", path }) === denial.ruleId.slice("ZONE:".length))
     return `\`${path}\` lies in a zone that is built in as well (${denial.ruleId}), and no setting lifts that; work on another file`;
   const changes = found.map(
-    ({ file, key, pattern }): Advice => ({ kind: "setting", change: `remove \`${pattern}\` from \`files.${key}\` in ${file}` }),
+    ({ file, key, pattern }): Advice => ({
+      kind: "setting",
+      change: `remove \`${pattern}\` from \`files.${key}\` in ${file}`,
+    }),
   );
-  return { ...state, assuming: { ...state.assuming, workspace: workspaceBy(rules, session) }, changes: [...state.changes, ...changes] };
+  return {
+    ...state,
+    assuming: { ...state.assuming, workspace: workspaceBy(rules, session) },
+    changes: [...state.changes, ...changes],
+  };
 }
 
 const NO_RULES: ZoneRules = {
@@ -93,13 +105,21 @@ const NO_RULES: ZoneRules = {
   settings: [],
 };
 
-function isIn(key: ZonePattern["key"], pattern: string, path: string, session: Parameters<typeof workspaceBy>[1]): boolean {
-  const alone = { secret: { ownSecret: [pattern] }, read_only: { readOnly: [pattern] }, shared: { shared: [pattern] } }[key];
+function isIn(
+  key: ZonePattern["key"],
+  pattern: string,
+  path: string,
+  session: Parameters<typeof workspaceBy>[1],
+): boolean {
+  const alone = { secret: { ownSecret: [pattern] }, read_only: { readOnly: [pattern] }, shared: { shared: [pattern] } }[
+    key
+  ];
   return workspaceBy({ ...NO_RULES, ...alone }, session).zones.classify({ root: "service", path }) !== "own";
 }
 
 function lessThan(rules: ZoneRules, found: readonly ZonePattern[]): ZoneRules {
-  const gone = (key: ZonePattern["key"]) => new Set(found.filter((one) => one.key === key).map(({ pattern }) => pattern));
+  const gone = (key: ZonePattern["key"]) =>
+    new Set(found.filter((one) => one.key === key).map(({ pattern }) => pattern));
   const [secret, readOnly, shared] = [gone("secret"), gone("read_only"), gone("shared")];
   return {
     ...rules,

@@ -1,9 +1,12 @@
 /**
- * "Always allow": the narrowest permit with which a call that asked would not ask again, and what else it would have let through.
+ * Proposes the narrowest permit with which a call that asked would not ask again.
  *
- * Trusts the request's document, which the kernel wrote, for what the call touched. INVARIANTS: a proposal was tried against the policies
- * in force, with their examples, before anybody sees it; it lifts what the request names as asking and nothing else, for this user, agent,
- * workspace, role, tool, effect and resource; only `write` writes, and it records who did before the permit takes effect.
+ * This is "Always allow". A proposal also tells what else the permit would have let through. It trusts the request's
+ * document, which the kernel wrote, for what the call touched.
+ *
+ * INVARIANTS: a proposal was tried against the policies in force, with their examples, before anybody sees it. It lifts
+ * what the request names as asking and nothing else, for this user, agent, workspace, role, tool, effect and resource.
+ * Only `write` writes, and it records who did before the permit takes effect.
  */
 import { constants } from "node:fs";
 import { mkdir, open, rename } from "node:fs/promises";
@@ -71,7 +74,12 @@ export class AlwaysAllow {
     if (typeof permit === "string") return { kind: "impossible", why: permit };
     const { replayAgainst } = await import("./policy-replay.ts");
     const { stateDirectory } = this.#parts;
-    const extent = { stateDirectory, entriesMax: REPLAY_ENTRIES_DEFAULT, tools: this.#parts.tools(), byRules: new Set(permit.ids) };
+    const extent = {
+      stateDirectory,
+      entriesMax: REPLAY_ENTRIES_DEFAULT,
+      tools: this.#parts.tools(),
+      byRules: new Set(permit.ids),
+    };
     const { entries, changes, changed, notReplayed } = await replayAgainst(permit.operator, extent);
     const { file, text, waives, role } = permit;
     return { kind: "proposed", file, text, waives, role, past: { entries, changes, changed, notReplayed } };
@@ -90,7 +98,14 @@ export class AlwaysAllow {
     const { file, text, waives } = permit;
     const named = by.replaceAll(/[^\w.:@-]/g, "_");
     const payload = { approvalRef: request.ref, file, waives: [...waives], permit: text, severity: "warning" };
-    const event = { type: "always_allowed", sessionId: "", actor: `operator:${named}`, requestId: "", timeMs: nowMs, payload } as const;
+    const event = {
+      type: "always_allowed",
+      sessionId: "",
+      actor: `operator:${named}`,
+      requestId: "",
+      timeMs: nowMs,
+      payload,
+    } as const;
     await ledger.record(event, "durable");
     const comment = `// Allowed without asking by ${named} at ${new Date(nowMs).toISOString()}, after the request\n// ${request.ref}. Remove this file to be asked again.\n`;
     await writeNew(this.#parts.operator().path, file, comment + text);
@@ -114,13 +129,18 @@ export class AlwaysAllow {
     if (call === undefined) return UNNAMED;
     const context = { time, armed: true, trust: details.seen.trustLevel, dataClass: details.seen.dataClass, call };
     const asked = new Set(details.rules.map(({ ruleId }) => ruleId));
-    const requests = imagineRequests({ session: { ...session, role: details.role }, tool, accesses, context }).map((one) =>
-      withDemands(one, asked),
+    const requests = imagineRequests({ session: { ...session, role: details.role }, tool, accesses, context }).map(
+      (one) => withDemands(one, asked),
     );
     return this.#tried(session.preset, requests, asked, details.role);
   }
 
-  async #tried(preset: string, requests: readonly PolicyRequest[], asked: ReadonlySet<string>, role: string): Promise<Permit | string> {
+  async #tried(
+    preset: string,
+    requests: readonly PolicyRequest[],
+    asked: ReadonlySet<string>,
+    role: string,
+  ): Promise<Permit | string> {
     const operator = this.#parts.operator();
     const before = await this.#engine(preset, operator);
     const permits = permitsFor(before, requests, asked);
@@ -134,7 +154,14 @@ export class AlwaysAllow {
     const problem = await this.#problemOf(preset, edited, requests, asked);
     if (problem !== undefined) return problem;
     const ids = [...text.matchAll(/^@id\("([^"]+)"\)$/gm)].map(([, id = ""]) => id);
-    return { operator: edited, file: join("policy", file), text, waives: [...new Set([...permits.values()].flat())].sort(), ids, role };
+    return {
+      operator: edited,
+      file: join("policy", file),
+      text,
+      waives: [...new Set([...permits.values()].flat())].sort(),
+      ids,
+      role,
+    };
   }
 
   /** Why the policies with the permit would not do; they are tried on a copy. */
@@ -150,12 +177,15 @@ export class AlwaysAllow {
       engine.dispose();
       if (still !== undefined) return `the rule \`${still}\` would still ask, and no permit lifts that`;
     } catch (error) {
-      if (error instanceof KernelError && error.code === "POLICY_INVALID") return `the permit is not valid policy: ${error.message}`;
+      if (error instanceof KernelError && error.code === "POLICY_INVALID")
+        return `the permit is not valid policy: ${error.message}`;
       throw error;
     }
     if ((operator.examples ?? []).length === 0) return undefined;
     const { formatFailure, runExamples } = await import("./policy-examples.ts");
-    const report = await runExamples(exampleInputs({ tools: this.#parts.tools(), operator, roles: operator.settings.roles }));
+    const report = await runExamples(
+      exampleInputs({ tools: this.#parts.tools(), operator, roles: operator.settings.roles }),
+    );
     const failing = report.results.find(({ ok }) => !ok);
     if (failing !== undefined) return `an example beside the policies stands against it: ${formatFailure(failing)}`;
     return report.problems[0];
@@ -190,7 +220,10 @@ function accessesOf({ details }: ShownRequest): readonly RecordedAccess[] | stri
   return accesses;
 }
 
-/** The call in full; `undefined` when a person is not shown all of it, and so nobody can say what a permit would let through. */
+/**
+ * The call in full; `undefined` when a person is not shown all of it, and so nobody can say what a permit would let
+ * through.
+ */
 function callOf({ details }: ShownRequest, tool: Tool, accesses: readonly RecordedAccess[]): string | undefined {
   const call = wholeCall(tool, accesses, details.arguments);
   if (call === "") return call;
@@ -209,12 +242,16 @@ const FETCHES =
 function withDemands(request: PolicyRequest, asked: ReadonlySet<string>): PolicyRequest {
   const known = request.capabilityObligations ?? [];
   const more = [...asked]
-    .filter((ruleId) => /^[A-Z]/.test(ruleId) && !known.some((due) => due.ruleId === ruleId && due.obligation === "ask"))
+    .filter(
+      (ruleId) => /^[A-Z]/.test(ruleId) && !known.some((due) => due.ruleId === ruleId && due.obligation === "ask"),
+    )
     .map((ruleId) => ({ obligation: "ask", ruleId, reason: "" }) as const);
   return { ...request, capabilityObligations: [...known, ...more] };
 }
 
-/** The permits that lift what is asked, with the rules that each waives; `undefined` when one could not name the call. */
+/**
+ * The permits that lift what is asked, with the rules that each waives; `undefined` when one could not name the call.
+ */
 function permitsFor(
   engine: PolicyEngine,
   requests: readonly PolicyRequest[],
@@ -246,7 +283,11 @@ async function writeNew(operatorPath: string, file: string, text: string): Promi
   try {
     await mkdir(join(operatorPath, "policy"), { mode: 0o700, recursive: true });
     // A file that is read while it is written would be an invalid policy, and refuse every call: it comes by one step.
-    const handle = await open(`${path}.new`, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW, 0o600);
+    const handle = await open(
+      `${path}.new`,
+      constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW,
+      0o600,
+    );
     try {
       await handle.writeFile(text);
       await handle.sync();

@@ -30,9 +30,20 @@ export interface PolicyInputs {
 /** The policy texts in force under `preset`: the base rules, the preset, then the operator's files. */
 export function policySources(preset: string, operator: OperatorDirectory): readonly PolicySource[] {
   if (!isPresetName(preset))
-    throw new KernelError("CONFIG_INVALID", `there is no preset \`${preset}\`; use one of ${Object.keys(PRESETS).join(", ")}`);
-  const shipped = PRESETS[preset].files.map((name) => ({ name: `presets/${name}`, text: readPreset(name), origin: "preset" as const }));
-  const own = operator.policies.map(({ name, text }) => ({ name: `policy/${name}`, text, origin: "operator" as const }));
+    throw new KernelError(
+      "CONFIG_INVALID",
+      `there is no preset \`${preset}\`; use one of ${Object.keys(PRESETS).join(", ")}`,
+    );
+  const shipped = PRESETS[preset].files.map((name) => ({
+    name: `presets/${name}`,
+    text: readPreset(name),
+    origin: "preset" as const,
+  }));
+  const own = operator.policies.map(({ name, text }) => ({
+    name: `policy/${name}`,
+    text,
+    origin: "operator" as const,
+  }));
   return [...shipped, ...own];
 }
 
@@ -61,7 +72,10 @@ const BY_EFFECT: Readonly<Partial<Record<EffectClass, readonly ResourceKind[]>>>
   system: [...FILES, "command", "package", "host"],
 };
 
-/** The actions that policy can be asked about: each of every registered tool, foreign unless it is one of `own`, or the kernel's own without that. */
+/**
+ * The actions that policy can be asked about: each of every registered tool, foreign unless it is one of `own`, or the
+ * kernel's own without that.
+ */
 export function policyActions(tools: readonly Tool[], own?: readonly Tool[]): readonly ActionDeclaration[] {
   const isOwn = (tool: Tool) => (own === undefined ? isOwnTool(declaredTool(tool)) : own.includes(declaredTool(tool)));
   return tools.flatMap((tool) => {
@@ -109,6 +123,10 @@ function readPreset(name: string): string {
   try {
     return readFileSync(new URL(name, PRESET_DIRECTORY), "utf8");
   } catch (error) {
-    throw new KernelError("CONFIG_INVALID", `the shipped policy \`presets/${name}\` cannot be read; install handrail again`, error);
+    throw new KernelError(
+      "CONFIG_INVALID",
+      `the shipped policy \`presets/${name}\` cannot be read; install handrail again`,
+      error,
+    );
   }
 }

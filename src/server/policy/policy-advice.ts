@@ -21,7 +21,11 @@ import { adviseLease, adviseZone } from "./advice-scope.ts";
 const ADVICE_STEPS_MAX = 12;
 
 /** Explains a call and finds the narrowest change that would let it run. */
-export async function adviseCall(parts: AdviceParts, who: Authenticated, call: ExplainedCall): Promise<AdvisedExplanation> {
+export async function adviseCall(
+  parts: AdviceParts,
+  who: Authenticated,
+  call: ExplainedCall,
+): Promise<AdvisedExplanation> {
   const first = await parts.door.explain(who, call.tool, call.args);
   const notes = [...overrideNotes(parts, call.tool), ...(await notesOf(parts, who))];
   if (runs(first)) return { ...first, runs: true, advice: [], notes };
@@ -43,7 +47,11 @@ interface RefusedCall {
   readonly explanation: CallExplanation;
 }
 
-async function findAdvice(parts: AdviceParts, edits: PolicyEdits, refused: RefusedCall): Promise<readonly Advice[] | string> {
+async function findAdvice(
+  parts: AdviceParts,
+  edits: PolicyEdits,
+  refused: RefusedCall,
+): Promise<readonly Advice[] | string> {
   const { who, call } = refused;
   let state: Assumed = { who, assuming: {}, changes: [] };
   let { explanation } = refused;
@@ -78,11 +86,20 @@ function obligationsOf({ accesses }: CallExplanation) {
 /** Arming ends by itself, and so is narrower than a permit that waives the need of it. */
 function meetArming(state: Assumed): Assumed {
   const change = "arm it for a while: handrail arm --for 15m";
-  return { ...state, assuming: { ...state.assuming, armed: true }, changes: [...state.changes, { kind: "arming", change }] };
+  return {
+    ...state,
+    assuming: { ...state.assuming, armed: true },
+    changes: [...state.changes, { kind: "arming", change }],
+  };
 }
 
 /** What to assume about a refusal that came before policy. */
-async function meetDenial(parts: AdviceParts, state: Assumed, explanation: CallExplanation, call: ExplainedCall): Promise<NextStep> {
+async function meetDenial(
+  parts: AdviceParts,
+  state: Assumed,
+  explanation: CallExplanation,
+  call: ExplainedCall,
+): Promise<NextStep> {
   const { denial } = explanation;
   if (denial === undefined) return "nothing refuses it";
   const { ruleId } = denial;
@@ -108,7 +125,9 @@ function meetGate({ operator, settings }: AdviceParts, state: Assumed, tool: str
         ? "start the kernel without `TOOLS_ENABLE=0`"
         : `set \`tools.enabled: true\` in ${file}, and do not start the kernel with \`TOOLS_ENABLE=0\``;
   const assumed: KernelSettings =
-    ruleId === "GATE:master" ? { ...now, toolsEnabled: true } : { ...now, disabledTools: without(now.disabledTools, tool) };
+    ruleId === "GATE:master"
+      ? { ...now, toolsEnabled: true }
+      : { ...now, disabledTools: without(now.disabledTools, tool) };
   // The workspace's own list repeats what the operator switched off everywhere.
   const disabledTools = ruleId === "GATE:master" ? state.assuming.disabledTools : undefined;
   return {
@@ -138,7 +157,9 @@ function meetToolPolicy({ operator, settings }: AdviceParts, state: Assumed, too
   const change = policy.enabled
     ? `add \`${tool}\` to \`allowed_tools\` in ${operator.path}/policy.json`
     : `set \`tools_enabled\` to true in ${operator.path}/policy.json`;
-  const opened = policy.enabled ? { ...policy, allows: (one: string) => one === tool || policy.allows(one) } : { ...policy, enabled: true };
+  const opened = policy.enabled
+    ? { ...policy, allows: (one: string) => one === tool || policy.allows(one) }
+    : { ...policy, enabled: true };
   const gates = { ...now.gates, rules: { ...rules, policy: opened } };
   return {
     ...state,
@@ -149,7 +170,8 @@ function meetToolPolicy({ operator, settings }: AdviceParts, state: Assumed, too
 
 function meetRole({ tools, operator }: AdviceParts, state: Assumed, tool: string): NextStep {
   const role = tools.find(({ name }) => name === tool)?.capability.requiredRole;
-  if (role === undefined || !operator.settings.roles.includes(role)) return `\`${tool}\` is for a role that is not defined here`;
+  if (role === undefined || !operator.settings.roles.includes(role))
+    return `\`${tool}\` is for a role that is not defined here`;
   const session = { ...state.who.session, role };
   const at = `--workspace ${session.serviceRoot}`;
   const change = `make a session with the role \`${role}\`, as the operator (handrail sessions create --as-operator --role ${role} ${at}) or once clients are granted it (handrail roles grant ${role} ${at})`;
@@ -157,7 +179,12 @@ function meetRole({ tools, operator }: AdviceParts, state: Assumed, tool: string
 }
 
 /** A tool that the workspace switched off, or a path that its own configuration would share if it were trusted. */
-async function meetWorkspace(parts: AdviceParts, state: Assumed, { denial }: CallExplanation, { tool }: ExplainedCall): Promise<NextStep> {
+async function meetWorkspace(
+  parts: AdviceParts,
+  state: Assumed,
+  { denial }: CallExplanation,
+  { tool }: ExplainedCall,
+): Promise<NextStep> {
   const { session } = state.who;
   const plan = await planWorkspace(() => parts.operator, parts.hidden, session);
   if (denial?.ruleId === `WORKSPACE:${tool}`) {
@@ -168,10 +195,16 @@ async function meetWorkspace(parts: AdviceParts, state: Assumed, { denial }: Cal
     const change = `remove \`${tool}\` from \`tools.disabled\` in ${session.serviceRoot}/handrail.yaml`;
     const others = parts.operator.settings.tools.disabled;
     const disabledTools = without(new Set([...others, ...plan.own.tools.disabled]), tool);
-    return { ...state, assuming: { ...state.assuming, disabledTools }, changes: [...state.changes, { kind: "setting", change }] };
+    return {
+      ...state,
+      assuming: { ...state.assuming, disabledTools },
+      changes: [...state.changes, { kind: "setting", change }],
+    };
   }
-  const canTrust = plan.trust !== "trusted" && wideningKeys(plan.own).length > 0 && state.assuming.workspace === undefined;
-  if (!canTrust) return "the path lies outside of the workspace, and no setting of this workspace lifts that; name a file inside";
+  const canTrust =
+    plan.trust !== "trusted" && wideningKeys(plan.own).length > 0 && state.assuming.workspace === undefined;
+  if (!canTrust)
+    return "the path lies outside of the workspace, and no setting of this workspace lifts that; name a file inside";
   const { rules } = await planWorkspace(() => parts.operator, parts.hidden, session, true);
   const change = `trust the workspace's own configuration: handrail trust --workspace ${session.serviceRoot}`;
   return {
@@ -187,9 +220,13 @@ function without(names: ReadonlySet<string>, name: string): ReadonlySet<string> 
 
 /** What the operator changed of the tool's own capability: the obligations and refusals come from there. */
 function overrideNotes({ operator, tools }: AdviceParts, name: string): readonly string[] {
-  const { overridden } = effectiveTools(tools.filter((tool) => tool.name === name).map(declaredTool), operator.settings);
+  const { overridden } = effectiveTools(
+    tools.filter((tool) => tool.name === name).map(declaredTool),
+    operator.settings,
+  );
   return overridden.map(
-    (one) => `\`capabilities\` in ${operator.path}/handrail.yaml changes what the tool declares: ${describeOverride(one)}`,
+    (one) =>
+      `\`capabilities\` in ${operator.path}/handrail.yaml changes what the tool declares: ${describeOverride(one)}`,
   );
 }
 
@@ -198,5 +235,7 @@ async function notesOf(parts: AdviceParts, { session }: Authenticated): Promise<
   const keys = wideningKeys(own);
   if (trust === "trusted" || keys.length === 0) return [];
   const why = trust === "changed" ? "has changed since it was trusted" : "is not trusted";
-  return [`${session.serviceRoot}/handrail.yaml ${why}, so ${keys.join(", ")} has no effect; \`handrail trust\` pins it as it is`];
+  return [
+    `${session.serviceRoot}/handrail.yaml ${why}, so ${keys.join(", ")} has no effect; \`handrail trust\` pins it as it is`,
+  ];
 }

@@ -1,9 +1,12 @@
 /**
- * The policies in force: one engine per preset, made when it is first needed, with its loading recorded before it decides
- * anything. A new set of policies is built and checked beside them, and takes their place in one step or not at all.
+ * Holds the policies in force: one engine per preset, made when it is first needed.
  *
- * Policies that are not valid are remembered as such and refuse every call of that preset until they are replaced; any
+ * The loading of an engine is recorded before it decides anything. A new set of policies is built and checked beside
+ * the old one, and takes its place in one step or not at all.
+ *
+ * Policies that are not valid are remembered as such and refuse every call of that preset until they are replaced. Any
  * other failure may pass, and the next call tries again.
+ *
  * INVARIANT: between two calls there is one set of policies for all presets, never parts of two.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -14,7 +17,9 @@ import { PRESET_NAMES } from "../../model/people/preset.ts";
 import type { PolicyEngine } from "../../policy/policy.ts";
 import { buildEngine, type PolicyInputs, requireKeptExamples } from "./policies.ts";
 
-/** Replaced policies that are kept for the calls that were decided by them; a call that outlives them all is refused. */
+/**
+ * Replaced policies that are kept for the calls that were decided by them; a call that outlives them all is refused.
+ */
 export const POLICY_RETIRED_MAX = 4;
 
 /** The engine of one preset in use and what it replaces; `previous` is absent where the old policies were not valid. */
@@ -50,7 +55,9 @@ export class PolicyCatalog {
 
   /** The hashes in force, by the presets in use. */
   async hashes(): Promise<{ readonly [preset: string]: string }> {
-    const known = await Promise.all(this.#current.presets().map(async (preset) => [preset, (await this.#current.settled(preset))?.hash]));
+    const known = await Promise.all(
+      this.#current.presets().map(async (preset) => [preset, (await this.#current.settled(preset))?.hash]),
+    );
     return Object.fromEntries(known.filter(([, hash]) => hash !== undefined));
   }
 
@@ -80,7 +87,8 @@ export class PolicyCatalog {
       this.#current = next;
       const replaced = changes.flatMap(({ preset }) => before.get(preset) ?? []);
       this.#retired.push(...replaced);
-      for (const engine of this.#retired.splice(0, Math.max(0, this.#retired.length - POLICY_RETIRED_MAX))) engine.dispose();
+      for (const engine of this.#retired.splice(0, Math.max(0, this.#retired.length - POLICY_RETIRED_MAX)))
+        engine.dispose();
     };
     return { changes, commit };
   }
@@ -92,7 +100,14 @@ export class PolicyCatalog {
       ...(previous !== undefined && { previous }),
       operatorFiles: inputs.operator.policies.map((file) => file.name),
     };
-    const event = { type: "policy_loaded", sessionId: "", actor: "operator", requestId: "", timeMs: this.#nowMs(), payload } as const;
+    const event = {
+      type: "policy_loaded",
+      sessionId: "",
+      actor: "operator",
+      requestId: "",
+      timeMs: this.#nowMs(),
+      payload,
+    } as const;
     await this.#ledger.record(event, "durable");
   };
 

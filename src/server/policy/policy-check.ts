@@ -5,7 +5,12 @@ import { checkPolicies } from "../../policy/check.ts";
 import { formatProblem } from "../../policy/policy.ts";
 import { ownTools } from "../operator/built-in-tools.ts";
 import { effectiveTools } from "../operator/capability-overrides.ts";
-import { type Environment, type OperatorDirectory, operatorPath, readOperatorDirectory } from "../operator/operator-directory.ts";
+import {
+  type Environment,
+  type OperatorDirectory,
+  operatorPath,
+  readOperatorDirectory,
+} from "../operator/operator-directory.ts";
 import { exampleInputs, policyActions, policySources } from "./policies.ts";
 import { formatFailure, runExamples } from "./policy-examples.ts";
 

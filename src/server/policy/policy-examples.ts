@@ -1,8 +1,10 @@
 /**
- * Judges the examples that stand beside policies: each is decided by the pipeline's own functions, in a workspace that
- * exists only in thought, with the zones that the operator's settings give it.
+ * Judges the examples that stand beside policies.
  *
- * INVARIANT: an example counts as kept only if it was really decided; one that cannot be judged has failed.
+ * Each example is decided by the pipeline's own functions, in a workspace that exists only in thought, with the zones
+ * that the operator's settings give it.
+ *
+ * INVARIANT: an example counts as kept only if it was really decided. One that cannot be judged has failed.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { KernelError } from "../../base/errors.ts";
@@ -21,7 +23,13 @@ import { WORKSPACE_ALIAS, type Workspace } from "../../model/place/workspace.ts"
 import { compileZones } from "../../model/place/zone.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import { type ExampleSource, type PolicyExample, parseExamples } from "../../policy/examples.ts";
-import { createPolicyEngine, formatProblem, type PolicyEngine, type PolicySource, type ValidatedPolicies } from "../../policy/policy.ts";
+import {
+  createPolicyEngine,
+  formatProblem,
+  type PolicyEngine,
+  type PolicySource,
+  type ValidatedPolicies,
+} from "../../policy/policy.ts";
 import { type ActionDeclaration, withCanonicalActions } from "../../policy/terms/action.ts";
 import { REQUEST_REFUSED } from "../../policy/terms/verdict.ts";
 import type { Redactor } from "../../redact/redact.ts";
@@ -122,13 +130,19 @@ export function formatFailure(result: ExampleResult): string {
   return `${file}:${line}:${column}: ${request} under preset \`${preset}\` should be ${expected}, but is ${found}`;
 }
 
-/** What a secret in the arguments of an example is, by the operator's rules; what the environment holds is no part of an example. */
+/**
+ * What a secret in the arguments of an example is, by the operator's rules; what the environment holds is no part of an
+ * example.
+ */
 async function redactorOf({ redaction }: Settings): Promise<Redactor> {
   const { openRedactor } = await import("../operator/redaction.ts");
   return openRedactor(redaction, {}, "handrail.yaml");
 }
 
-function byPreset(examples: readonly PolicyExample[], chosen: PresetName): ReadonlyMap<PresetName, readonly PolicyExample[]> {
+function byPreset(
+  examples: readonly PolicyExample[],
+  chosen: PresetName,
+): ReadonlyMap<PresetName, readonly PolicyExample[]> {
   const groups = new Map<PresetName, PolicyExample[]>();
   for (const example of examples) {
     for (const preset of example.presets.length === 0 ? [chosen] : new Set(example.presets)) {
@@ -176,9 +190,13 @@ interface ExampleKernel {
   readonly inputs: ExampleInputs;
 }
 
-function judge(example: PolicyExample, { preset, engine, registry, redactor, inputs }: ExampleKernel): Decided | string {
+function judge(
+  example: PolicyExample,
+  { preset, engine, registry, redactor, inputs }: ExampleKernel,
+): Decided | string {
   const { settings, actions } = inputs;
-  if (!settings.roles.includes(example.role)) return `not judged: the role \`${example.role}\` is not defined in handrail.yaml`;
+  if (!settings.roles.includes(example.role))
+    return `not judged: the role \`${example.role}\` is not defined in handrail.yaml`;
   const session = sessionOf(example, preset);
   const time = example.context.time ?? Math.floor(Date.UTC(2026, 0, 1) / 1000);
   const tool = registry.get(example.tool);
@@ -196,8 +214,14 @@ function judge(example: PolicyExample, { preset, engine, registry, redactor, inp
   const action = withCanonicalActions(actions).find(({ name }) => name === example.tool);
   if (action === undefined) return `not judged: there is no action \`${example.tool}\``;
   const effect = example.effect ?? action.effect;
-  const accesses: readonly ImaginedAccess[] = [{ resource: example.resource ?? { kind: "tool", name: example.tool }, effect }];
-  const capability = tool?.capability ?? { effect: action.effect, risk: "low" as const, approval: { level: "auto" as const } };
+  const accesses: readonly ImaginedAccess[] = [
+    { resource: example.resource ?? { kind: "tool", name: example.tool }, effect },
+  ];
+  const capability = tool?.capability ?? {
+    effect: action.effect,
+    risk: "low" as const,
+    approval: { level: "auto" as const },
+  };
   const decided = imagineAccesses(engine, {
     session,
     tool: { name: example.tool, capability },
@@ -210,11 +234,20 @@ function judge(example: PolicyExample, { preset, engine, registry, redactor, inp
 }
 
 function markOf({ context }: PolicyExample): Mark {
-  return { trustLevel: context.trust ?? INITIAL_MARK.trustLevel, dataClass: context.dataClass ?? INITIAL_MARK.dataClass };
+  return {
+    trustLevel: context.trust ?? INITIAL_MARK.trustLevel,
+    dataClass: context.dataClass ?? INITIAL_MARK.dataClass,
+  };
 }
 
 const NO_TOOLS: ReadonlySet<string> = new Set();
-const LEASE: Lease = { id: "lea_example", scope: UNRESTRICTED_SCOPE, budget: {}, createdAtMs: 0, expiresAtMs: Number.MAX_SAFE_INTEGER };
+const LEASE: Lease = {
+  id: "lea_example",
+  scope: UNRESTRICTED_SCOPE,
+  budget: {},
+  createdAtMs: 0,
+  expiresAtMs: Number.MAX_SAFE_INTEGER,
+};
 
 function sessionOf(example: PolicyExample, preset: PresetName): Session {
   const root = example.workspace ?? WORKSPACE_ALIAS;
@@ -244,14 +277,26 @@ function workspaceOf(example: PolicyExample, settings: Settings, root: string): 
     serviceRoot: root,
     projectRoot: root,
     sharedPaths: rules.shared,
-    zones: zone === undefined ? compileZones(rules, "") : { classify: () => zone, restriction: () => undefined, isAboveRule: () => false },
+    zones:
+      zone === undefined
+        ? compileZones(rules, "")
+        : { classify: () => zone, restriction: () => undefined, isAboveRule: () => false },
   };
 }
 
 function resultOf(example: PolicyExample, preset: PresetName, decided: Decided | string): ExampleResult {
   const { file, line, column } = example;
   const found = typeof decided === "string" ? { kept: false, text: decided } : compare(example, decided);
-  return { file, line, column, preset, request: requestText(example), ok: found.kept, expected: expectedText(example), found: found.text };
+  return {
+    file,
+    line,
+    column,
+    preset,
+    request: requestText(example),
+    ok: found.kept,
+    expected: expectedText(example),
+    found: found.text,
+  };
 }
 
 function compare(
@@ -278,11 +323,19 @@ function compare(
 /** `wanted` names obligations with or without their rule; each must be due, and nothing else may be. */
 function sameObligations(wanted: readonly string[], due: readonly string[]): boolean {
   const names = (want: string, one: string) => want === one || want === one.split(" ")[0];
-  return wanted.every((want) => due.some((one) => names(want, one))) && due.every((one) => wanted.some((want) => names(want, one)));
+  return (
+    wanted.every((want) => due.some((one) => names(want, one))) &&
+    due.every((one) => wanted.some((want) => names(want, one)))
+  );
 }
 
 function requestText({ tool, arguments: args, resource, role, zone, workspace }: PolicyExample): string {
-  const facts = { ...(args && { arguments: args }), ...(resource && { resource }), ...(zone && { zone }), ...(workspace && { workspace }) };
+  const facts = {
+    ...(args && { arguments: args }),
+    ...(resource && { resource }),
+    ...(zone && { zone }),
+    ...(workspace && { workspace }),
+  };
   const detail = Object.keys(facts).length === 0 ? "" : ` ${JSON.stringify(facts)}`;
   return `\`${tool}\`${detail} by role \`${role}\``;
 }

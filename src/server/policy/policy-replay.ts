@@ -1,9 +1,11 @@
 /**
- * The logic of `handrail policy diff`: what a candidate for the operator's policies would have decided about the calls in
- * the ledger. Each call is asked about by the accesses that were recorded of it; nothing runs and nothing is recorded.
+ * Replays the ledger's calls against a candidate for the operator's policies.
  *
- * It trusts the ledger's payloads as far as `handrail ledger verify` vouches for them. INVARIANT: a call that cannot be
- * replayed is counted with its reason, never left out silently.
+ * This is the logic of `handrail policy diff`: it says what the candidate would have decided. Each call is asked about
+ * by the accesses that were recorded of it. Nothing runs and nothing is recorded. It trusts the ledger's payloads as
+ * far as `handrail ledger verify` vouches for them.
+ *
+ * INVARIANT: a call that cannot be replayed is counted with its reason, never left out silently.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
@@ -141,7 +143,12 @@ export async function replayAgainst(operator: OperatorDirectory, options: Replay
 class Tally {
   entries = 0;
   #replayed = 0;
-  readonly #changed: Record<ReplayChangeKind, number> = { "allow to deny": 0, "deny to allow": 0, obligations: 0, rules: 0 };
+  readonly #changed: Record<ReplayChangeKind, number> = {
+    "allow to deny": 0,
+    "deny to allow": 0,
+    obligations: 0,
+    rules: 0,
+  };
   readonly #changes: ReplayChange[] = [];
   readonly #reasons = new Map<string, number>();
   readonly #byRules: ReadonlySet<string> | undefined;
@@ -159,7 +166,10 @@ class Tally {
     const kind = kindOf(change.recorded, change.candidate);
     if (kind === undefined) return;
     const byRules = this.#byRules;
-    if (byRules !== undefined && !(change.candidate.decision === "allow" && change.candidate.rules.some((rule) => byRules.has(rule))))
+    if (
+      byRules !== undefined &&
+      !(change.candidate.decision === "allow" && change.candidate.rules.some((rule) => byRules.has(rule)))
+    )
       return;
     this.#changed[kind] += 1;
     if (this.#changes.length < REPLAY_CHANGES_LISTED_MAX) this.#changes.push({ ...change, kind });
@@ -178,7 +188,8 @@ class Tally {
 }
 
 function kindOf(recorded: ReplayedDecision, candidate: ReplayedDecision): ReplayChangeKind | undefined {
-  if (recorded.decision !== candidate.decision) return recorded.decision === "allow" ? "allow to deny" : "deny to allow";
+  if (recorded.decision !== candidate.decision)
+    return recorded.decision === "allow" ? "allow to deny" : "deny to allow";
   if (recorded.obligations.join("\n") !== candidate.obligations.join("\n")) return "obligations";
   return recorded.rules.join("\n") === candidate.rules.join("\n") ? undefined : "rules";
 }
@@ -222,7 +233,9 @@ async function replayOne({ entry, payload }: LedgerRecord, candidate: Candidate,
     tool: call.tool.name,
     role: call.role,
     preset: call.preset,
-    accesses: call.accesses.map(({ resource, effect }) => `${effect} ${resource.kind === "file" ? resource.path : resourceId(resource)}`),
+    accesses: call.accesses.map(
+      ({ resource, effect }) => `${effect} ${resource.kind === "file" ? resource.path : resourceId(resource)}`,
+    ),
     recorded,
     candidate: verdict.ok
       ? { decision: "allow", rules: verdict.value.permits, obligations: obligationsOf(verdict.value.obligations) }
@@ -263,16 +276,20 @@ function recordedCall(facts: JsonObject, tools: readonly Tool[]) {
   const { tool: name, role, preset } = facts;
   const tool = tools.find((known) => known.name === name);
   if (tool === undefined) return "its tool is not registered here";
-  if (typeof role !== "string" || typeof preset !== "string" || !isPresetName(preset)) return "its role or preset was not recorded";
+  if (typeof role !== "string" || typeof preset !== "string" || !isPresetName(preset))
+    return "its role or preset was not recorded";
   const accesses: RecordedAccess[] = [];
   for (const fact of Array.isArray(facts["accesses"]) ? facts["accesses"] : []) {
     const access = parseRecordedAccess(fact);
-    if (access === undefined) return "its accesses were recorded without what policy looks at (the zone of a file, by an earlier version)";
+    if (access === undefined)
+      return "its accesses were recorded without what policy looks at (the zone of a file, by an earlier version)";
     accesses.push(access);
   }
   const mark = markIn(facts["mark"]);
   const call = recordedName(facts["args"], tool, accesses);
-  return mark === undefined ? "what its principal had seen was not recorded as expected" : { tool, role, preset, accesses, mark, call };
+  return mark === undefined
+    ? "what its principal had seen was not recorded as expected"
+    : { tool, role, preset, accesses, mark, call };
 }
 
 /** The call in full, where its arguments stand in the record as they were. */

@@ -1,4 +1,7 @@
-/** The logic of `handrail policy test`: the examples beside the operator's or a candidate's policies, and the shipped ones. */
+/**
+ * The logic of `handrail policy test`: the examples beside the operator's or a candidate's policies, and the shipped
+ * ones.
+ */
 import { readFileSync } from "node:fs";
 import { KernelError } from "../../base/errors.ts";
 import { defaultSettings } from "../../config/config.ts";
@@ -35,7 +38,11 @@ export interface PolicyTest {
  * Reads what `place` names.
  * @throws KernelError CONFIG_INVALID or USAGE
  */
-export async function readPolicyPlace({ environment, configDirectory, candidate }: PolicyPlace): Promise<OperatorDirectory> {
+export async function readPolicyPlace({
+  environment,
+  configDirectory,
+  candidate,
+}: PolicyPlace): Promise<OperatorDirectory> {
   const current = await readOperatorDirectory(configDirectory ?? operatorPath(environment));
   return candidate === undefined ? current : readCandidateDirectory(candidate, current);
 }
@@ -67,6 +74,10 @@ function readExamples(name: string): string {
   try {
     return readFileSync(new URL(name, PRESET_DIRECTORY), "utf8");
   } catch (error) {
-    throw new KernelError("CONFIG_INVALID", `the shipped examples \`presets/${name}\` cannot be read; install handrail again`, error);
+    throw new KernelError(
+      "CONFIG_INVALID",
+      `the shipped examples \`presets/${name}\` cannot be read; install handrail again`,
+      error,
+    );
   }
 }

@@ -1,7 +1,9 @@
 /**
- * Which policies were found valid before, as empty files in the state directory. Validation is a pure function of the
- * engine's version, the sources and the schema, so that its answer can be kept by their digest. The state directory is
- * the operator's alone; without it nothing is remembered and everything is validated.
+ * Caches as empty files in the state directory the policies that were found valid before.
+ *
+ * Validation is a pure function of the engine's version, the sources and the schema, so that its answer can be kept by
+ * their digest. The state directory is the operator's alone. Without it nothing is remembered and everything is
+ * validated.
  */
 import { existsSync, mkdirSync, readdirSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,12 +1,19 @@
 /**
- * What the operator grants for one workspace, and what a client may choose within it.
+ * Applies the operator's grant for one workspace to the choices that a client makes within it.
  *
- * Trusts the operator's settings and nothing that a client says. INVARIANT: where the operator has chosen a preset or
- * granted the workspace, a client's own choices only narrow.
+ * It trusts the operator's settings and nothing that a client says.
+ *
+ * INVARIANT: where the operator has chosen a preset or granted the workspace, a client's own choices only narrow.
  */
 import { KernelError } from "../../base/errors.ts";
 import type { Settings } from "../../config/config.ts";
-import { DEFAULT_PRESET, isPresetName, isWithinPreset, PRESET_NAMES, type PresetName } from "../../model/people/preset.ts";
+import {
+  DEFAULT_PRESET,
+  isPresetName,
+  isWithinPreset,
+  PRESET_NAMES,
+  type PresetName,
+} from "../../model/people/preset.ts";
 import { isWithin, realPath } from "../operator/real-path.ts";
 
 /** Roles that clients of a workspace without a grant may ask for. */
@@ -32,10 +39,16 @@ function leadsTo(path: string, real: string): boolean {
  * @param isClient whether it must stay within what the operator chose
  * @throws KernelError USAGE for an unknown preset, and for one wider than the operator's when a client asks for it
  */
-export function choosePreset(settings: Settings, grant: Grant | undefined, wanted: string | undefined, isClient: boolean): PresetName {
+export function choosePreset(
+  settings: Settings,
+  grant: Grant | undefined,
+  wanted: string | undefined,
+  isClient: boolean,
+): PresetName {
   const chosen = grant?.preset ?? settings.preset;
   const preset = wanted ?? chosen ?? DEFAULT_PRESET;
-  if (!isPresetName(preset)) throw new KernelError("USAGE", `there is no preset \`${preset}\`; use one of ${PRESET_NAMES.join(", ")}`);
+  if (!isPresetName(preset))
+    throw new KernelError("USAGE", `there is no preset \`${preset}\`; use one of ${PRESET_NAMES.join(", ")}`);
   // Where the operator said nothing at all, whoever starts the client is the operator.
   const limit = chosen ?? (grant === undefined ? undefined : DEFAULT_PRESET);
   if (isClient && limit !== undefined && !isWithinPreset(preset, limit)) {
@@ -61,5 +74,8 @@ export function requireProjectRoot(grant: Grant | undefined, serviceRoot: string
     );
   }
   if (projectRoot !== "/" && isWithin(projectRoot, serviceRoot)) return;
-  throw new KernelError("USAGE", `the project root \`${projectRoot}\` must be a directory that holds \`${serviceRoot}\`, and not \`/\``);
+  throw new KernelError(
+    "USAGE",
+    `the project root \`${projectRoot}\` must be a directory that holds \`${serviceRoot}\`, and not \`/\``,
+  );
 }

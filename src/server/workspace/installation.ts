@@ -1,7 +1,9 @@
 /**
- * The installation: files of the program that is running, which whoever changes them runs as Handrail with the next start.
+ * The installation: files of the program that is running, which whoever changes them runs as Handrail with the next
+ * start.
  *
- * INVARIANT: no directory is taken for the package that does not say of itself that it is; what node runs stays outside of every tool's reach even so.
+ * INVARIANT: no directory is taken for the package that does not say of itself that it is; what node runs stays outside
+ * of every tool's reach even so.
  */
 import { readFileSync } from "node:fs";
 import { getCompileCacheDir } from "node:module";
@@ -11,9 +13,15 @@ import { isWithin, realPath } from "../operator/real-path.ts";
 
 let found: readonly string[] | undefined;
 
-/** Real paths of the installation that is running: the package with all below it, the Node that runs it, and where compiled code is kept. */
+/**
+ * Real paths of the installation that is running: the package with all below it, the Node that runs it, and where
+ * compiled code is kept.
+ */
 export function installationPaths(): readonly string[] {
-  found ??= pathsOf(dirname(fileURLToPath(import.meta.url)), process.execPath, [getCompileCacheDir(), process.env["NODE_COMPILE_CACHE"]]);
+  found ??= pathsOf(dirname(fileURLToPath(import.meta.url)), process.execPath, [
+    getCompileCacheDir(),
+    process.env["NODE_COMPILE_CACHE"],
+  ]);
   return found;
 }
 
@@ -25,7 +33,12 @@ export function installationPaths(): readonly string[] {
 export function pathsOf(directory: string, node: string, caches: readonly (string | undefined)[]): readonly string[] {
   const module = realPath(directory);
   const root = packageRoot(module);
-  const paths = [root ?? module, module, realPath(node), ...caches.flatMap((cache) => (cache ? realPath(resolve(cache)) : []))];
+  const paths = [
+    root ?? module,
+    module,
+    realPath(node),
+    ...caches.flatMap((cache) => (cache ? realPath(resolve(cache)) : [])),
+  ];
   const outermost = [...new Set(paths.map(outermostPackages))];
   return outermost.filter((path) => !outermost.some((other) => other !== path && isWithin(other, path)));
 }
@@ -46,7 +59,10 @@ export function installationNotice(workspace: string, place: Exclude<Installatio
     : `the workspace \`${workspace}\` holds Handrail's own installation, which is read only to every tool and command`;
 }
 
-/** Two directories above the sources as above the compiled program; a program that bundles Handrail has something else there. */
+/**
+ * Two directories above the sources as above the compiled program; a program that bundles Handrail has something else
+ * there.
+ */
 function packageRoot(module: string): string | undefined {
   for (let root = module; root !== dirname(root); root = dirname(root)) if (isPackage(root)) return root;
   return undefined;
@@ -57,7 +73,8 @@ function isPackage(directory: string): boolean {
     const manifest: unknown = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
     return typeof manifest === "object" && manifest !== null && "name" in manifest && manifest.name === "handrail";
   } catch (error) {
-    if (error instanceof SyntaxError || (error instanceof Error && "code" in error && error.code === "ENOENT")) return false;
+    if (error instanceof SyntaxError || (error instanceof Error && "code" in error && error.code === "ENOENT"))
+      return false;
     throw error;
   }
 }

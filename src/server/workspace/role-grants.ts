@@ -1,9 +1,11 @@
 /**
- * Which roles the operator grants to clients of a workspace: shown, granted and taken back in the operator's handrail.yaml.
+ * Shows, grants and takes back the roles of a workspace's clients in the operator's handrail.yaml.
  *
- * A client may ask for a granted role; sessions that the operator proves to ask for (`operator-proof.ts`) need no grant. It is the operator's act at the
- * command line alone: no answer of a client, attended or not, reaches it. INVARIANTS: a grant is recorded before it holds;
- * only roles that are defined can be granted; two changes at once cannot lose each other.
+ * A client may ask for a granted role. Sessions that the operator proves to ask for (`operator-proof.ts`) need no
+ * grant. Granting is the operator's act at the command line alone: no answer of a client, attended or not, reaches it.
+ *
+ * INVARIANTS: a grant is recorded before it holds. Only roles that are defined can be granted. Two changes at once
+ * cannot lose each other.
  */
 import { constants, readFileSync, realpathSync, statSync } from "node:fs";
 import { chmod, open, rename, rm } from "node:fs/promises";
@@ -64,26 +66,37 @@ export class RoleDesk {
   async list(): Promise<RoleReport> {
     const { settings } = await readOperatorDirectory(this.#parts.operatorPath);
     const grants = settings.workspaces.map(({ path, roles }) => ({ workspace: path, roles }));
-    return { defined: settings.roles, otherwise: ROLES_WITHOUT_GRANT.filter((role) => settings.roles.includes(role)), grants };
+    return {
+      defined: settings.roles,
+      otherwise: ROLES_WITHOUT_GRANT.filter((role) => settings.roles.includes(role)),
+      grants,
+    };
   }
 
   /** Lets clients of a workspace ask for a role. @throws KernelError USAGE for a role that is not defined */
   grant(role: string, path: string, by: string): Promise<RoleChange> {
-    return this.#change("role_granted", { role, workspace: workspaceDirectory(path), by }, (roles, { roles: defined }) => {
-      if (!defined.includes(role))
-        throw new KernelError(
-          "USAGE",
-          `the role \`${role}\` is not defined; use one of ${defined.join(", ")}, or add it to \`roles\` in handrail.yaml`,
-        );
-      return roles.includes(role) ? roles : [...roles, role];
-    });
+    return this.#change(
+      "role_granted",
+      { role, workspace: workspaceDirectory(path), by },
+      (roles, { roles: defined }) => {
+        if (!defined.includes(role))
+          throw new KernelError(
+            "USAGE",
+            `the role \`${role}\` is not defined; use one of ${defined.join(", ")}, or add it to \`roles\` in handrail.yaml`,
+          );
+        return roles.includes(role) ? roles : [...roles, role];
+      },
+    );
   }
 
   /** Takes a role back; sessions that have it keep it until they end. The workspace may be gone meanwhile. */
   revoke(role: string, path: string, by: string): Promise<RoleChange> {
     return this.#change("role_revoked", { role, workspace: realPath(path), by }, (roles) => {
       if (!roles.includes(role))
-        throw new KernelError("USAGE", `the role \`${role}\` is not granted there; \`handrail roles list\` shows what is`);
+        throw new KernelError(
+          "USAGE",
+          `the role \`${role}\` is not granted there; \`handrail roles list\` shows what is`,
+        );
       return roles.filter((granted) => granted !== role);
     });
   }
@@ -107,7 +120,10 @@ export class RoleDesk {
       const index = grant === undefined ? undefined : settings.workspaces.indexOf(grant);
       const text = await editRoles(file.text, file.path, { index, path: workspace, roles });
       const payload = { role, workspace, roles: [...roles], by, severity: "warning" };
-      await ledger.record({ type, sessionId: "", actor: "operator", requestId: "", timeMs: clock.nowMs(), payload }, "durable");
+      await ledger.record(
+        { type, sessionId: "", actor: "operator", requestId: "", timeMs: clock.nowMs(), payload },
+        "durable",
+      );
       await file.replace(text);
       return done;
     } finally {
@@ -122,7 +138,10 @@ function requireDirectory(path: string): void {
   requireOwnerOnly(path);
 }
 
-/** The settings file while it is changed: the new text is written beside it, under a name that nobody else can take meanwhile. */
+/**
+ * The settings file while it is changed: the new text is written beside it, under a name that nobody else can take
+ * meanwhile.
+ */
 class SettingsFile {
   /** Where the file really lies; a link to it stays a link. */
   readonly path: string;
@@ -172,10 +191,17 @@ class SettingsFile {
 
 async function createNew(path: string): Promise<void> {
   try {
-    const file = await open(path, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW, 0o600);
+    const file = await open(
+      path,
+      constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW,
+      0o600,
+    );
     await file.close();
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-    throw new KernelError("USAGE", `\`${path}\` exists: somebody changes the settings right now; try again, or remove it if nobody does`);
+    throw new KernelError(
+      "USAGE",
+      `\`${path}\` exists: somebody changes the settings right now; try again, or remove it if nobody does`,
+    );
   }
 }

@@ -2,8 +2,8 @@
  * Trusting workspaces: the operator pins the configuration files of one, byte for byte. Pins lie in the operator's own
  * directory, one file each, which no agent can reach: it is hidden in every workspace.
  *
- * INVARIANTS: what is pinned is exactly what was read and shown; trust is recorded before it holds; two commands at once
- * cannot lose each other's pins.
+ * INVARIANTS: what is pinned is exactly what was read and shown; trust is recorded before it holds; two commands at
+ * once cannot lose each other's pins.
  */
 import { constants, lstatSync, statSync } from "node:fs";
 import { mkdir, open, rename, rm, unlink } from "node:fs/promises";
@@ -13,9 +13,21 @@ import { KernelError } from "../../base/errors.ts";
 import { newId, type RandomBytes } from "../../base/ids.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { wideningKeys } from "../../config/config.ts";
-import { type FileDigests, pinFileName, printPin, type TrustState, trustStateOf, type WorkspacePin } from "../../config/trust.ts";
+import {
+  type FileDigests,
+  pinFileName,
+  printPin,
+  type TrustState,
+  trustStateOf,
+  type WorkspacePin,
+} from "../../config/trust.ts";
 import type { EventSink, EventType } from "../../model/outcome/event.ts";
-import { readOperatorDirectory, requireOwnerOnly, TRUST_DIRECTORY, TRUSTED_WORKSPACES_MAX } from "../operator/operator-directory.ts";
+import {
+  readOperatorDirectory,
+  requireOwnerOnly,
+  TRUST_DIRECTORY,
+  TRUSTED_WORKSPACES_MAX,
+} from "../operator/operator-directory.ts";
 import { realPath } from "../operator/real-path.ts";
 import { workspaceDirectory } from "./workspace-catalog.ts";
 import { readWorkspaceConfiguration } from "./workspace-settings.ts";
@@ -72,7 +84,10 @@ export class TrustDesk {
     const workspace = realPath(path);
     const pin = (await this.#pins()).find((candidate) => candidate.workspace === workspace);
     if (pin === undefined)
-      throw new KernelError("USAGE", `\`${workspace}\` is not trusted; \`handrail trust --list\` shows the workspaces that are`);
+      throw new KernelError(
+        "USAGE",
+        `\`${workspace}\` is not trusted; \`handrail trust --list\` shows the workspaces that are`,
+      );
     await unlink(join(this.#parts.operatorPath, TRUST_DIRECTORY, pinFileName(workspace)));
     await this.#record("workspace_trust_revoked", { workspace, files: pin.files, by });
     return { workspace, state: "untrusted", files: pin.files, widens: [] };
@@ -100,7 +115,11 @@ export class TrustDesk {
 
   async #write(directory: string, pin: WorkspacePin): Promise<void> {
     const unnamed = join(directory, `${newId("cal", this.#parts.random)}.new`);
-    const file = await open(unnamed, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW, 0o600);
+    const file = await open(
+      unnamed,
+      constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW,
+      0o600,
+    );
     try {
       await file.writeFile(printPin(pin));
       await file.sync();
@@ -130,7 +149,14 @@ async function reportOf(pins: readonly WorkspacePin[], pin: WorkspacePin): Promi
   const { workspace, files, trustedAt, trustedBy } = pin;
   try {
     const { settings, digests } = await readWorkspaceConfiguration(workspace);
-    return { workspace, state: trustStateOf(pins, workspace, digests), files, widens: wideningKeys(settings), trustedAt, trustedBy };
+    return {
+      workspace,
+      state: trustStateOf(pins, workspace, digests),
+      files,
+      widens: wideningKeys(settings),
+      trustedAt,
+      trustedBy,
+    };
   } catch (error) {
     if (!(error instanceof KernelError)) throw error;
     return { workspace, state: "unreadable", files, widens: [], trustedAt, trustedBy };

@@ -1,8 +1,8 @@
 /**
  * Refuses directories that are hardly meant as a workspace: the whole machine, system directories, and homes.
  *
- * An agent that works there reaches what everything else runs by. INVARIANT: asked of every workspace and project root for which a session is
- * made, through whatever door, and answered by real paths.
+ * An agent that works there reaches what everything else runs by. INVARIANT: asked of every workspace and project root
+ * for which a session is made, through whatever door, and answered by real paths.
  */
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
@@ -26,8 +26,10 @@ const PASSWD_HOME = 5;
 /** Why `directory`, a real path, is an unusual workspace; `undefined` for any other. */
 export function unusualWorkspace(directory: string, homes: readonly string[]): string | undefined {
   if (directory === "/") return "it is the root of the whole machine";
-  if (LIBRARY_TREE.test(directory) || SYSTEM_TREES.some((tree) => isWithin(tree, directory))) return "it belongs to the system";
-  if (SHARED_DIRECTORIES.includes(directory)) return "it is a directory of the system that holds what belongs to others";
+  if (LIBRARY_TREE.test(directory) || SYSTEM_TREES.some((tree) => isWithin(tree, directory)))
+    return "it belongs to the system";
+  if (SHARED_DIRECTORIES.includes(directory))
+    return "it is a directory of the system that holds what belongs to others";
   const home = homes.find((one) => isWithin(directory, one));
   if (home === undefined) return undefined;
   return home === directory ? "it is a home directory" : `it holds the home directory \`${home}\``;
@@ -43,7 +45,8 @@ export function homeDirectories(environment: Environment, passwd = "/etc/passwd"
 }
 
 /**
- * Refuses an unusual workspace or project root. A project root may hold a home: of it nothing is reached but the directories that it shares.
+ * Refuses an unusual workspace or project root. A project root may hold a home: of it nothing is reached but the
+ * directories that it shares.
  * @throws KernelError USAGE naming the flag that allows it
  */
 export function requireUsualWorkspace(directory: string, environment: Environment, isProjectRoot = false): void {
@@ -63,7 +66,11 @@ function readPasswd(path: string): string {
     return readFileSync(path, "utf8");
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return "";
-    throw new KernelError("CONFIG_INVALID", `\`${path}\` cannot be read, so it cannot be told which directories are homes`, error);
+    throw new KernelError(
+      "CONFIG_INVALID",
+      `\`${path}\` cannot be read, so it cannot be told which directories are homes`,
+      error,
+    );
   }
 }
 

@@ -31,7 +31,12 @@ import type { OperatorDirectory } from "../operator/operator-directory.ts";
 import { isWithin, realPath } from "../operator/real-path.ts";
 import { grantOf } from "./grants.ts";
 import { installationPaths } from "./installation.ts";
-import { readWorkspaceConfiguration, TOOL_POLICY_FILE, type WorkspaceToolPolicy, workspaceFilesState } from "./workspace-settings.ts";
+import {
+  readWorkspaceConfiguration,
+  TOOL_POLICY_FILE,
+  type WorkspaceToolPolicy,
+  workspaceFilesState,
+} from "./workspace-settings.ts";
 
 /** Workspaces that one kernel keeps open; each holds two descriptors. */
 export const WORKSPACES_OPEN_MAX = 64;
@@ -54,14 +59,18 @@ export function workspaceDirectory(path: string): string {
   try {
     real = realpathSync(path);
   } catch (error) {
-    throw new KernelError("USAGE", `the workspace \`${path}\` does not exist; create it or name another directory`, error);
+    throw new KernelError(
+      "USAGE",
+      `the workspace \`${path}\` does not exist; create it or name another directory`,
+      error,
+    );
   }
   if (!statSync(real).isDirectory()) throw new KernelError("USAGE", `the workspace \`${path}\` is not a directory`);
   return real;
 }
 
-// A call that was let go may go on for as long as it likes; that nothing refers to the handles any more is the only sign
-// that nobody will use them.
+// A call that was let go may go on for as long as it likes; that nothing refers to the handles any more is the only
+// sign that nobody will use them.
 const unused = new FinalizationRegistry<() => void>((close) => close());
 
 interface Opening {
@@ -138,7 +147,10 @@ export function createWorkspaceCatalog(rules: WorkspaceRules, hidden: readonly s
   };
 }
 
-/** The workspaces that are open or being opened, in the order of their last use. Nothing else refers to one for long: that would keep its handles open. */
+/**
+ * The workspaces that are open or being opened, in the order of their last use. Nothing else refers to one for long:
+ * that would keep its handles open.
+ */
 class Openings {
   readonly #byKey = new Map<string, Opening>();
   #newest: Opening | undefined;
@@ -188,8 +200,19 @@ function areInPlace({ service, project }: WorkspaceRoots): boolean {
   return isInPlaceThisTurn(service) && (project === service || isInPlaceThisTurn(project));
 }
 
-async function openWorkspace(rulesOf: WorkspaceRules, hidden: readonly string[], session: Session): Promise<OpenWorkspace> {
-  const { rules, disabledTools, toolPolicy, chosen, git, privateGitHosts: opened } = await planWorkspace(rulesOf, hidden, session);
+async function openWorkspace(
+  rulesOf: WorkspaceRules,
+  hidden: readonly string[],
+  session: Session,
+): Promise<OpenWorkspace> {
+  const {
+    rules,
+    disabledTools,
+    toolPolicy,
+    chosen,
+    git,
+    privateGitHosts: opened,
+  } = await planWorkspace(rulesOf, hidden, session);
   const gitRules = await readyGitRules(git);
   const workspace = workspaceBy(rules, session);
   const roots = openWorkspaceRoots(workspace);
@@ -232,7 +255,9 @@ export interface WorkspacePlan {
   readonly toolPolicy?: WorkspaceToolPolicy;
 }
 
-/** Reads and combines the rules of the workspace of `session`; `assumeTrust` as if its own configuration were trusted. */
+/**
+ * Reads and combines the rules of the workspace of `session`; `assumeTrust` as if its own configuration were trusted.
+ */
 export async function planWorkspace(
   rulesOf: WorkspaceRules,
   hidden: readonly string[],
@@ -241,7 +266,10 @@ export async function planWorkspace(
 ): Promise<WorkspacePlan> {
   const { serviceRoot, projectRoot } = session;
   if (!isWithin(projectRoot, serviceRoot))
-    throw new KernelError("CONFIG_INVALID", `the workspace \`${serviceRoot}\` does not lie in its project \`${projectRoot}\``);
+    throw new KernelError(
+      "CONFIG_INVALID",
+      `the workspace \`${serviceRoot}\` does not lie in its project \`${projectRoot}\``,
+    );
   const { settings: own, digests, toolPolicy } = await readWorkspaceConfiguration(serviceRoot);
   const { settings, trusted = [] } = rulesOf();
   const trust = trustStateOf(trusted, serviceRoot, digests);
@@ -251,7 +279,12 @@ export async function planWorkspace(
   const chosen = chosenToolchain(toolchain, isTrusted ? own.toolchain : undefined);
   // An agent that could change the policy could take back what it narrows.
   const kept = toolPolicy === undefined ? zoneRules.settings : [...zoneRules.settings, `/${TOOL_POLICY_FILE}`];
-  const rules = { ...zoneRules, settings: kept, hidden: hiddenPaths(hidden, session), installation: installedPaths(session) };
+  const rules = {
+    ...zoneRules,
+    settings: kept,
+    hidden: hiddenPaths(hidden, session),
+    installation: installedPaths(session),
+  };
   const disabledTools = [...settings.tools.disabled, ...own.tools.disabled];
   const git = chosenGitRules(settings.git, grantedGit, own.git);
   // The operator's word alone, the same for every workspace.
@@ -261,7 +294,12 @@ export async function planWorkspace(
 
 /** The workspace that `rules` make of the directories of `session`. */
 export function workspaceBy(rules: ZoneRules, { serviceRoot, projectRoot }: Session): Workspace {
-  return { serviceRoot, projectRoot, sharedPaths: rules.shared, zones: compileZones(rules, relative(projectRoot, serviceRoot)) };
+  return {
+    serviceRoot,
+    projectRoot,
+    sharedPaths: rules.shared,
+    zones: compileZones(rules, relative(projectRoot, serviceRoot)),
+  };
 }
 
 /** The project's paths of the directories `hidden`, as they are named and as they really lie. */
@@ -273,7 +311,9 @@ function hiddenPaths(hidden: readonly string[], { serviceRoot, projectRoot }: Se
       `the workspace \`${serviceRoot}\` lies in Handrail's own directory; keep state and configuration elsewhere`,
     );
   }
-  return places.filter((directory) => isWithin(projectRoot, directory)).map((directory) => relative(projectRoot, directory));
+  return places
+    .filter((directory) => isWithin(projectRoot, directory))
+    .map((directory) => relative(projectRoot, directory));
 }
 
 /** The project's paths of the installation that is running; `""` where the project lies in it. */

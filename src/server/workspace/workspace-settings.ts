@@ -67,7 +67,9 @@ function readToolPolicy(path: string): WorkspaceToolPolicy | undefined {
 export async function workspaceFilesState(serviceRoot: string): Promise<string> {
   const states = [...WORKSPACE_FILES, TOOL_POLICY_FILE].map(async (name) => {
     const found = await lstat(join(serviceRoot, name), { bigint: true }).catch(() => undefined);
-    return found === undefined ? "-" : [found.dev, found.ino, found.mode, found.size, found.mtimeNs, found.ctimeNs].join(" ");
+    return found === undefined
+      ? "-"
+      : [found.dev, found.ino, found.mode, found.size, found.mtimeNs, found.ctimeNs].join(" ");
   });
   return (await Promise.all(states)).join("\n");
 }
@@ -82,12 +84,19 @@ function readFileHere(path: string, bytesMax: number): Buffer | undefined {
     // It says nothing of the file, so that the next call looks again.
     if (code === "EAGAIN")
       throw new KernelError("WORKSPACE_BUSY", `\`${path}\` is held by another program, which has a lease on it`, error);
-    throw new KernelError("WORKSPACE_INVALID", `\`${path}\` cannot be read; it must be a regular file and no link`, error);
+    throw new KernelError(
+      "WORKSPACE_INVALID",
+      `\`${path}\` cannot be read; it must be a regular file and no link`,
+      error,
+    );
   }
   try {
     const status = fstatSync(descriptor);
     if (!status.isFile() || status.size > bytesMax)
-      throw new KernelError("WORKSPACE_INVALID", `\`${path}\` must be a regular file of at most ${bytesMax / 1024} KiB`);
+      throw new KernelError(
+        "WORKSPACE_INVALID",
+        `\`${path}\` must be a regular file of at most ${bytesMax / 1024} KiB`,
+      );
     return readFileSync(descriptor);
   } finally {
     closeSync(descriptor);

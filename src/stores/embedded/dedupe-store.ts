@@ -2,22 +2,35 @@
  * Claims and kept answers of calls with a dedupe key, in `dedupe.db`, shared by all kernels of a state directory.
  *
  * Apart from sessions, because every change of that database empties their cache; opened with the first such call,
- * because most clients make none. Commits survive a killed process; `begin` waits until its commit, and all before it, are
- * durable. INVARIANT: a row changes hands in one statement that names its holder.
+ * because most clients make none. Commits survive a killed process; `begin` waits until its commit, and all before it,
+ * are durable. INVARIANT: a row changes hands in one statement that names its holder.
  */
 import { join } from "node:path";
 import type { Database, Statement } from "better-sqlite3";
 import { GIB } from "../../base/bytes.ts";
 import { KernelError } from "../../base/errors.ts";
-import type { ClaimOutcome, ClaimRequest, DedupeKey, DedupeStore, HeldClaim, KeptRecord } from "../../dedupe/dedupe-store.ts";
+import type {
+  ClaimOutcome,
+  ClaimRequest,
+  DedupeKey,
+  DedupeStore,
+  HeldClaim,
+  KeptRecord,
+} from "../../dedupe/dedupe-store.ts";
 import { guarded, immediately, openDatabase } from "./state/database.ts";
 import { LogSync } from "./state/log-sync.ts";
 import { DEDUPE_SCHEMA } from "./state/schema.ts";
 import { prepareStateDirectory } from "./state/state-directory.ts";
 
-/** Bytes of kept answers in one state directory; beyond it calls with a dedupe key are refused until old ones are forgotten. */
+/**
+ * Bytes of kept answers in one state directory; beyond it calls with a dedupe key are refused until old ones are
+ * forgotten.
+ */
 const DEDUPE_STORE_BYTES_MAX = 4 * GIB;
-/** Once the store of kept answers is half full, a session that takes this part of it or more makes no further claims, so that others can. */
+/**
+ * Once the store of kept answers is half full, a session that takes this part of it or more makes no further claims, so
+ * that others can.
+ */
 const DEDUPE_SESSION_SHARE = 1 / 16;
 
 /** The dedupe store of a state directory. Touches nothing until it is used. */
@@ -54,7 +67,10 @@ interface Row {
   readonly bytes: Uint8Array | null;
 }
 
-type HeldRow = { readonly session_id: string; readonly dedupe_key: string; readonly holder: string } & Pick<Row, "begun" | "at_ms">;
+type HeldRow = { readonly session_id: string; readonly dedupe_key: string; readonly holder: string } & Pick<
+  Row,
+  "begun" | "at_ms"
+>;
 
 /** What is bound to the statements, as far as each names it. */
 interface Values extends DedupeKey {
@@ -109,7 +125,9 @@ class EmbeddedDedupeStore {
     this.path = path;
     this.log = log;
     this.bytesMax = bytesMax;
-    this.find = database.prepare("SELECT call, holder, begun, at_ms, answer, bytes FROM calls WHERE session_id = ? AND dedupe_key = ?");
+    this.find = database.prepare(
+      "SELECT call, holder, begun, at_ms, answer, bytes FROM calls WHERE session_id = ? AND dedupe_key = ?",
+    );
     this.claimFree = database.prepare(
       `INSERT INTO calls (session_id, dedupe_key, call, holder, begun, at_ms) VALUES (@sessionId, @dedupeKey, @call, @holder, 0, @nowMs)`,
     );
@@ -159,7 +177,14 @@ class EmbeddedDedupeStore {
 
   takeOver(request: ClaimRequest, from: HeldClaim): boolean {
     const { call, holder } = request;
-    const values = { ...keyOf(request), call, holder, nowMs: Math.floor(request.nowMs), from: from.holder, begun: from.begun ? 1 : 0 };
+    const values = {
+      ...keyOf(request),
+      call,
+      holder,
+      nowMs: Math.floor(request.nowMs),
+      from: from.holder,
+      begun: from.begun ? 1 : 0,
+    };
     return this.changed(this.moveClaim, values);
   }
 
@@ -205,8 +230,15 @@ class EmbeddedDedupeStore {
     this.guarded(() => this.database.close());
   }
 
-  /** What stands in the way of a claim. A clock that went backwards makes no answer old: its time is then later than now. */
-  private taken({ sessionId, dedupeKey, forgetBeforeMs }: ClaimRequest): Exclude<ClaimOutcome, { kind: "claimed" | "full" }> | undefined {
+  /**
+   * What stands in the way of a claim. A clock that went backwards makes no answer old: its time is then later than
+   * now.
+   */
+  private taken({
+    sessionId,
+    dedupeKey,
+    forgetBeforeMs,
+  }: ClaimRequest): Exclude<ClaimOutcome, { kind: "claimed" | "full" }> | undefined {
     const row = this.find.get(sessionId, dedupeKey);
     if (row === undefined) return undefined;
     const { call, holder, begun, at_ms: sinceMs, answer, bytes } = row;
@@ -220,12 +252,15 @@ class EmbeddedDedupeStore {
     return { kind: "kept", call, record: { text: answer, bytes } };
   }
 
-  /** Refuses before anything is executed, so that what is executed can be kept. False when only this session must wait. */
+  /**
+   * Refuses before anything is executed, so that what is executed can be kept. False when only this session must wait.
+   */
   private hasRoom(sessionId: string): boolean {
     const used = ((this.pages.get() ?? 0) - (this.freePages.get() ?? 0)) * this.pageBytes;
     if (used < this.bytesMax / 2) return true;
     if (used < this.bytesMax) return (this.takenBy.get(sessionId) ?? 0) < this.bytesMax * DEDUPE_SESSION_SHARE;
-    const message = "`dedupe.db` in the state directory holds as many answers as it may; it takes more when old ones are forgotten";
+    const message =
+      "`dedupe.db` in the state directory holds as many answers as it may; it takes more when old ones are forgotten";
     throw new KernelError("STORE_UNAVAILABLE", message);
   }
 

@@ -45,7 +45,8 @@ class EmbeddedLockStore implements LockStore {
       immediately(this.database, (): LockOutcome => {
         const held = this.find.get(key);
         // A clock that went backwards makes no lock stale: the age is then negative.
-        if (held !== undefined && nowMs - held.since_ms < staleAfterMs) return { kind: "busy", owner: held.owner, sinceMs: held.since_ms };
+        if (held !== undefined && nowMs - held.since_ms < staleAfterMs)
+          return { kind: "busy", owner: held.owner, sinceMs: held.since_ms };
         this.put.run(key, owner, Math.floor(nowMs));
         return { kind: "acquired", ...(held === undefined ? {} : { brokenOwner: held.owner }) };
       }),

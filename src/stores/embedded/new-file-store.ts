@@ -1,8 +1,9 @@
 /**
  * Directories with files in the making, as text files `new-files/<instance>`: one line of JSON for each directory.
  *
- * Not fsynced: a killed kernel's lines stay, and what a failure of the machine's power leaves is found by `handrail doctor --workspace`.
- * INVARIANT: a line is written before the file is made that it is about; lines that cannot be read are passed over, the last may be cut.
+ * Not fsynced: a killed kernel's lines stay, and what a failure of the machine's power leaves is found by `handrail
+ * doctor --workspace`. INVARIANT: a line is written before the file is made that it is about; lines that cannot be read
+ * are passed over, the last may be cut.
  */
 import { closeSync, constants, openSync, renameSync, writeSync } from "node:fs";
 import { mkdir, readdir, readFile, unlink } from "node:fs/promises";
@@ -116,6 +117,7 @@ function guarded(work: () => void): void {
 }
 
 function unusable(error: unknown): KernelError {
-  const message = "the directories of files in the making cannot be noted; check the disk and the permissions of the state directory";
+  const message =
+    "the directories of files in the making cannot be noted; check the disk and the permissions of the state directory";
   return new KernelError("STORE_UNAVAILABLE", message, error);
 }

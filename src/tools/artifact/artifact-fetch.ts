@@ -15,8 +15,14 @@ import { artifactIdArgument, hashArgument } from "./arguments.ts";
 const parameters = z
   .strictObject({
     artifact_id: artifactIdArgument("Name of an artifact of this workspace.").optional(),
-    content_hash: hashArgument("BLAKE3-256 of content: of a result that was too large, or of what you stored.").optional(),
-    offset: z.int().min(0).optional().meta({ description: "First byte. Default 0. A character belongs to the range in which it begins." }),
+    content_hash: hashArgument(
+      "BLAKE3-256 of content: of a result that was too large, or of what you stored.",
+    ).optional(),
+    offset: z
+      .int()
+      .min(0)
+      .optional()
+      .meta({ description: "First byte. Default 0. A character belongs to the range in which it begins." }),
     limit: z
       .int()
       .min(0)
@@ -55,7 +61,10 @@ export const artifactFetch: Tool<Arguments> = {
       size_bytes: { type: "integer", description: "Size of the whole content." },
       encoding: { enum: ["utf-8", "base64"] },
       content: { type: "string" },
-      offset: { type: "integer", description: "First byte that was returned; moved to the next character when it fell inside one." },
+      offset: {
+        type: "integer",
+        description: "First byte that was returned; moved to the next character when it fell inside one.",
+      },
       bytes: { type: "integer", description: "Bytes that were returned." },
       next_offset: { type: "integer", description: "Where the next range begins; absent at the end." },
     },
@@ -100,7 +109,10 @@ async function part(args: Arguments, found: FoundContent, context: ToolContext):
   const bytes = await context.content.read(found, { offset: from, length: offset - from + length + margin });
   const wanted = Math.min(offset - from + length, bytes.byteLength);
   const start = encoding === "base64" ? offset - from : characterBoundary(bytes, offset - from);
-  const end = encoding === "base64" ? wanted : characterBoundary(bytes, start + printedLength(bytes.subarray(start, wanted), room));
+  const end =
+    encoding === "base64"
+      ? wanted
+      : characterBoundary(bytes, start + printedLength(bytes.subarray(start, wanted), room));
   const shown = bytes.subarray(start, end);
   const next = from + end;
   const data = {
@@ -122,7 +134,10 @@ function roomFor(found: FoundContent): number {
   return INLINE_RESULT_BYTES_MAX - ENVELOPE_BYTES - Buffer.byteLength(JSON.stringify(described(found)));
 }
 
-/** How many of `bytes`, which are text, take at most `room` bytes of JSON: quotes and control characters are written longer. */
+/**
+ * How many of `bytes`, which are text, take at most `room` bytes of JSON: quotes and control characters are written
+ * longer.
+ */
 function printedLength(bytes: Uint8Array, room: number): number {
   let left = room;
   let length = 0;

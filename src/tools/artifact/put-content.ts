@@ -64,9 +64,15 @@ export const putContent: Tool<Arguments> = {
   },
   async execute(args, context) {
     const stored =
-      args.content === undefined ? await context.content.commitUpload() : await context.content.put(checked(args, args.content));
+      args.content === undefined
+        ? await context.content.commitUpload()
+        : await context.content.put(checked(args, args.content));
     if (stored === undefined) {
-      throw new ToolFailure("NOT_SUPPORTED", "no content came with the call", "send it as `content`, or upload it with PutContent");
+      throw new ToolFailure(
+        "NOT_SUPPORTED",
+        "no content came with the call",
+        "send it as `content`, or upload it with PutContent",
+      );
     }
     return { kind: "data", data: { content_hash: stored.hash, size_bytes: stored.sizeBytes } };
   },
@@ -82,10 +88,14 @@ function checked(args: Arguments, content: string): Uint8Array {
   }
   const hash = blake3Hex(bytes);
   if (args.content_hash === undefined || args.content_hash === hash) return bytes;
-  throw contentMismatch(`the hash \`${args.content_hash}\` was announced, and the bytes that came have the hash \`${hash}\``);
+  throw contentMismatch(
+    `the hash \`${args.content_hash}\` was announced, and the bytes that came have the hash \`${hash}\``,
+  );
 }
 
-/** `text` without the padding at its end. A loop: a regular expression takes time in the square of the padding's length. */
+/**
+ * `text` without the padding at its end. A loop: a regular expression takes time in the square of the padding's length.
+ */
 function withoutPadding(text: string): string {
   let end = text.length;
   while (end > 0 && text[end - 1] === "=") end -= 1;

@@ -11,7 +11,14 @@ import type { Tool } from "../../model/tool/tool.ts";
 import type { HiddenRange } from "../../text/hidden-range.ts";
 import { type Diff, unifiedDiff } from "../../text/unified-diff.ts";
 import { pathArgument, textArgument } from "../kit/argument.ts";
-import { applyEdits, EDIT_MATCHES_MAX, LOOM_OPERATIONS, type LoomEdit, type LoomResult, visibleMatches } from "./loom.ts";
+import {
+  applyEdits,
+  EDIT_MATCHES_MAX,
+  LOOM_OPERATIONS,
+  type LoomEdit,
+  type LoomResult,
+  visibleMatches,
+} from "./loom.ts";
 
 /** Bytes of a file that the edit engine loads. */
 const EDIT_FILE_BYTES_MAX = 64 * MIB;
@@ -24,20 +31,21 @@ const edit = z
       description:
         "`replace` or `delete` the matched text, or insert `content` directly after it (`append_after`) or before it (`prepend_before`).",
     }),
-    match_mode: z
-      .enum(["exact", "regex", "ast"])
-      .optional()
-      .meta({ description: "Use `exact` (default): the text as it is, white space included. `regex` and `ast` are refused for now." }),
+    match_mode: z.enum(["exact", "regex", "ast"]).optional().meta({
+      description:
+        "Use `exact` (default): the text as it is, white space included. `regex` and `ast` are refused for now.",
+    }),
     spec: textArgument("The text to find, exactly as it stands in the file.", MAX_EDIT_SIZE)
-      .refine((text) => text !== "", { params: { rule: "required" }, message: "must not be empty; give the text to find" })
+      .refine((text) => text !== "", {
+        params: { rule: "required" },
+        message: "must not be empty; give the text to find",
+      })
       .meta({ description: "The text to find, exactly as it stands in the file.", minLength: 1 }),
     content: textArgument("The new text; not needed for `delete`.", MAX_EDIT_SIZE).optional(),
-    count: z
-      .int()
-      .min(1)
-      .max(EDIT_MATCHES_MAX)
-      .optional()
-      .meta({ description: "How often `spec` occurs in the file. Default 1. Any other number of matches changes nothing and fails." }),
+    count: z.int().min(1).max(EDIT_MATCHES_MAX).optional().meta({
+      description:
+        "How often `spec` occurs in the file. Default 1. Any other number of matches changes nothing and fails.",
+    }),
   })
   .refine((value) => value.operation === "delete" || value.content !== undefined, {
     path: ["content"],
@@ -47,11 +55,9 @@ const edit = z
 
 const parameters = z.strictObject({
   path: pathArgument("File to edit, relative to the workspace root."),
-  edits: z
-    .array(edit)
-    .min(1)
-    .max(EDITS_MAX)
-    .meta({ description: "Edits to the file as it is now. No two may touch the same line. All of them apply, or none." }),
+  edits: z.array(edit).min(1).max(EDITS_MAX).meta({
+    description: "Edits to the file as it is now. No two may touch the same line. All of them apply, or none.",
+  }),
 });
 
 type Arguments = z.infer<typeof parameters>;
@@ -105,7 +111,11 @@ export const editFile: Tool<Arguments> = {
       const hidden = context.hidden(original);
       const result = applyEdits(original, edits, hidden);
       if (result.kind !== "applied") throw failureOf(result, original, edits, hidden);
-      diff = unifiedDiff(args.path, { original, changes: result.changes, updated: result.bytes }, { hidden: context.hidden });
+      diff = unifiedDiff(
+        args.path,
+        { original, changes: result.changes, updated: result.bytes },
+        { hidden: context.hidden },
+      );
       replacements = result.changes.length;
       return result.bytes;
     });
@@ -126,7 +136,12 @@ function loomEdit(value: Arguments["edits"][number], index: number): LoomEdit {
     const message = `\`edits[${index}]\` asks for the match mode \`${mode}\`, which is not available`;
     throw new ToolFailure("NOT_SUPPORTED", message, 'use `match_mode: "exact"` with the text as it stands in the file');
   }
-  return { operation, spec: utf8(spec), content: utf8(operation === "delete" ? "" : (content ?? "")), count: count ?? 1 };
+  return {
+    operation,
+    spec: utf8(spec),
+    content: utf8(operation === "delete" ? "" : (content ?? "")),
+    count: count ?? 1,
+  };
 }
 
 function failureOf(
@@ -138,7 +153,11 @@ function failureOf(
   switch (result.kind) {
     case "mismatch": {
       const message = `\`edits[${result.edit}]\` expected ${times(result.expected)} of its \`spec\`, but the file has ${result.found}; nothing was changed`;
-      return new ToolFailure("MATCH_COUNT_MISMATCH", message, mismatchAdvice(result.found, original, edits[result.edit], hidden));
+      return new ToolFailure(
+        "MATCH_COUNT_MISMATCH",
+        message,
+        mismatchAdvice(result.found, original, edits[result.edit], hidden),
+      );
     }
     case "overlap": {
       const [first, second] = result.edits;
@@ -154,11 +173,17 @@ function times(count: number): string {
   return count === 1 ? "1 match" : `${count} matches`;
 }
 
-function mismatchAdvice(found: number, original: Uint8Array, edit: LoomEdit | undefined, hidden: readonly HiddenRange[]): string {
+function mismatchAdvice(
+  found: number,
+  original: Uint8Array,
+  edit: LoomEdit | undefined,
+  hidden: readonly HiddenRange[],
+): string {
   if (edit && /\[REDACTED:[a-z0-9-]+\]/.test(Buffer.from(edit.spec).toString())) {
     return "a redaction marker stands for text that is hidden from you: choose a `spec` that leaves it out";
   }
-  if (found > 0) return `add lines around the text to \`spec\` until it is unique, or set \`count\` to ${found} to change all of them`;
+  if (found > 0)
+    return `add lines around the text to \`spec\` until it is unique, or set \`count\` to ${found} to change all of them`;
   if (edit && matchesWithCarriageReturns(original, edit, hidden))
     return "the file has CRLF line ends: write `\\r\\n` in `spec` and `content`";
   return "read the file again and copy the text exactly, white space included";

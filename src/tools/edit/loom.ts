@@ -1,11 +1,11 @@
 /**
  * Loom: several edits of one file, all or none. Pure.
  *
- * Decides: whether the edits fit the original, and what they make of it. Everything is bytes, so that line ends, byte order
- * mark and bytes that are not UTF-8 outside the edits stay as they are. INVARIANTS: all matches are counted against
- * the original before anything is applied; a count other than expected ends everything; two edits never touch the same
- * line, so their order does not matter. `append_after` and `prepend_before` insert directly after or before the matched
- * text, also in the middle of a line.
+ * Decides: whether the edits fit the original, and what they make of it. Everything is bytes, so that line ends, byte
+ * order mark and bytes that are not UTF-8 outside the edits stay as they are. INVARIANTS: all matches are counted
+ * against the original before anything is applied; a count other than expected ends everything; two edits never touch
+ * the same line, so their order does not matter. `append_after` and `prepend_before` insert directly after or before
+ * the matched text, also in the middle of a line.
  */
 
 import { MIB } from "../../base/bytes.ts";
@@ -46,12 +46,18 @@ interface Match {
 
 /**
  * Applies `edits` to `original`.
- * @param hidden secrets that the author of the edits has not seen: a match that cuts one is none, so that nobody learns a
+ * @param hidden secrets that the author of the edits has not seen: a match that cuts one is none, so that nobody learns
+ * a
  *   secret piece by piece from what matches
  */
-export function applyEdits(original: Uint8Array, edits: readonly LoomEdit[], hidden: readonly HiddenRange[] = []): LoomResult {
+export function applyEdits(
+  original: Uint8Array,
+  edits: readonly LoomEdit[],
+  hidden: readonly HiddenRange[] = [],
+): LoomResult {
   if (original.byteLength * edits.length > EDIT_SCAN_BYTES_MAX) return { kind: "too_large", what: "search" };
-  if (edits.reduce((sum, edit) => sum + edit.count, 0) > EDIT_MATCHES_MAX) return { kind: "too_large", what: "matches" };
+  if (edits.reduce((sum, edit) => sum + edit.count, 0) > EDIT_MATCHES_MAX)
+    return { kind: "too_large", what: "matches" };
   const matches: Match[] = [];
   for (const [index, edit] of edits.entries()) {
     const found = visibleMatches(original, edit, hidden, EDIT_NATIVE_STEPS_MAX / edits.length);
@@ -62,7 +68,10 @@ export function applyEdits(original: Uint8Array, edits: readonly LoomEdit[], hid
   const overlap = findOverlap(original, matches);
   if (overlap) return overlap;
   const changes = matches.map((match) => changeOf(match, edits));
-  const sizeBytes = changes.reduce((sum, change) => sum + change.content.byteLength - (change.end - change.start), original.byteLength);
+  const sizeBytes = changes.reduce(
+    (sum, change) => sum + change.content.byteLength - (change.end - change.start),
+    original.byteLength,
+  );
   if (sizeBytes > MAX_WRITE_SIZE) return { kind: "too_large", what: "result" };
   return { kind: "applied", bytes: splice(original, changes, sizeBytes), changes };
 }

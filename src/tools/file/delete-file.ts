@@ -1,4 +1,6 @@
-/** `delete_file`: one regular file, for good. Directories and links are refused; nothing is ever deleted recursively. */
+/**
+ * `delete_file`: one regular file, for good. Directories and links are refused; nothing is ever deleted recursively.
+ */
 import { z } from "zod";
 import type { Tool } from "../../model/tool/tool.ts";
 import { pathArgument } from "../kit/argument.ts";

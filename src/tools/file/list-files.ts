@@ -72,7 +72,10 @@ export const listFiles: Tool<Arguments> = {
   analyse: (args) => [{ resource: { kind: "file", path: args.path }, effect: "read" }],
   async execute(args, context) {
     const depthMax = args.recursive ? (args.max_depth ?? LIST_DEPTH_MAX) : 1;
-    const listing = await context.files.list(args.path, { depthMax, entriesMax: args.max_entries ?? LIST_ENTRIES_DEFAULT });
+    const listing = await context.files.list(args.path, {
+      depthMax,
+      entriesMax: args.max_entries ?? LIST_ENTRIES_DEFAULT,
+    });
     const data = { path: args.path, entries: listing.entries.map(entryOf), truncated: listing.truncated };
     return { kind: "data", data, ...(listing.truncated && { truncated: true }) };
   },

@@ -6,7 +6,12 @@
  */
 import { z } from "zod";
 import { textOf } from "../../base/bytes.ts";
-import { INLINE_RESULT_BYTES_MAX, MAX_READ_LIMIT, REDACTION_MARGIN_CHARACTERS, SHOWN_BYTES_MAX } from "../../base/limits.ts";
+import {
+  INLINE_RESULT_BYTES_MAX,
+  MAX_READ_LIMIT,
+  REDACTION_MARGIN_CHARACTERS,
+  SHOWN_BYTES_MAX,
+} from "../../base/limits.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { FileContent, ReadOptions } from "../../model/place/files.ts";
 import type { Excerpt, Tool, ToolContext, ToolOutput, Window } from "../../model/tool/tool.ts";
@@ -20,22 +25,19 @@ const parameters = z.strictObject({
     .min(0)
     .optional()
     .meta({ description: "First byte to read. Default 0. A character belongs to the range in which it begins." }),
-  limit: z
-    .int()
-    .min(0)
-    .max(MAX_READ_LIMIT)
-    .optional()
-    .meta({ description: "Bytes to read from `offset` on; 0 or absent reads to the end, which fails when that is more than `max_bytes`." }),
+  limit: z.int().min(0).max(MAX_READ_LIMIT).optional().meta({
+    description:
+      "Bytes to read from `offset` on; 0 or absent reads to the end, which fails when that is more than `max_bytes`.",
+  }),
   max_bytes: z
     .int()
     .min(1)
     .max(INLINE_RESULT_BYTES_MAX)
     .optional()
     .meta({ description: `Most bytes to return. Default ${SHOWN_BYTES_MAX}.` }),
-  encoding: z
-    .enum(["utf-8", "base64"])
-    .optional()
-    .meta({ description: "`utf-8` (default) returns text and refuses binary files; `base64` returns any file's bytes." }),
+  encoding: z.enum(["utf-8", "base64"]).optional().meta({
+    description: "`utf-8` (default) returns text and refuses binary files; `base64` returns any file's bytes.",
+  }),
 });
 
 type Arguments = z.infer<typeof parameters>;
@@ -54,7 +56,10 @@ export const readFile: Tool<Arguments> = {
       path: { type: "string" },
       encoding: { enum: ["utf-8", "base64"] },
       content: { type: "string" },
-      offset: { type: "integer", description: "First byte that was returned; moved to the next character when it fell inside one." },
+      offset: {
+        type: "integer",
+        description: "First byte that was returned; moved to the next character when it fell inside one.",
+      },
       bytes: { type: "integer", description: "Bytes that were returned, before any redaction." },
       size_bytes: { type: "integer", description: "Size of the whole file." },
       next_offset: { type: "integer", description: "Where the next range begins; absent at the end of the file." },
@@ -76,7 +81,9 @@ export const readFile: Tool<Arguments> = {
     if (context.reply === "bytes") return rawBytes(args, context);
     const range = rangeOf(args);
     const content = context.files.read(args.path, range.read);
-    return content instanceof Promise ? content.then((loaded) => result(args, range, loaded)) : result(args, range, content);
+    return content instanceof Promise
+      ? content.then((loaded) => result(args, range, loaded))
+      : result(args, range, content);
   },
 };
 
@@ -95,7 +102,8 @@ function rangeOf(args: Arguments): Range {
   const margin = REDACTION_MARGIN_CHARACTERS;
   // Text is made of the bytes at once; of others the excerpt keeps what stands around it.
   const lent = args.encoding === "base64" ? {} : ({ lent: true } as const);
-  if (args.limit === undefined || args.limit === 0) return { offset, cut: false, read: { offset, bytesMax, margin, ...lent } };
+  if (args.limit === undefined || args.limit === 0)
+    return { offset, cut: false, read: { offset, bytesMax, margin, ...lent } };
   const length = Math.min(args.limit, bytesMax);
   return { offset, length, cut: length < args.limit, read: { offset, limit: length, bytesMax, margin, ...lent } };
 }

@@ -1,6 +1,9 @@
 /**
- * `write_file`: the whole content of one file, in one step; or more at its end, or only if there is none yet.
- * INVARIANT: text is stored as the UTF-8 of exactly what was sent; no byte order mark, no line end is added or changed.
+ * Implements `write_file`, which writes the whole content of one file in one step.
+ *
+ * It can also append to the end, or write only if there is no file yet.
+ *
+ * INVARIANT: text is stored as the UTF-8 of exactly what was sent. No byte order mark or line end is added or changed.
  */
 import { z } from "zod";
 import { utf8 } from "../../base/bytes.ts";
@@ -19,10 +22,13 @@ const content = z
     params: { rule: "format" },
     message: "holds half of a surrogate pair; send whole characters",
   })
-  .refine((value) => (typeof value === "string" ? !hasMoreBytes(value, MAX_WRITE_SIZE) : value.byteLength <= MAX_WRITE_SIZE), {
-    params: { rule: "max_size" },
-    message: `is longer than ${MAX_WRITE_SIZE} bytes; write it in several parts with \`append\``,
-  })
+  .refine(
+    (value) => (typeof value === "string" ? !hasMoreBytes(value, MAX_WRITE_SIZE) : value.byteLength <= MAX_WRITE_SIZE),
+    {
+      params: { rule: "max_size" },
+      message: `is longer than ${MAX_WRITE_SIZE} bytes; write it in several parts with \`append\``,
+    },
+  )
   .meta({ type: "string", description: "The text to write, exactly as it shall stand in the file." });
 
 const parameters = z
@@ -30,7 +36,10 @@ const parameters = z
     path: pathArgument("File to write, relative to the workspace root. Missing directories are made."),
     content,
     create_only: z.boolean().optional().meta({ description: "Fail when the file exists already." }),
-    append: z.boolean().optional().meta({ description: "Add the text at the end of the file instead of replacing it." }),
+    append: z
+      .boolean()
+      .optional()
+      .meta({ description: "Add the text at the end of the file instead of replacing it." }),
   })
   .refine((args) => !(args.create_only && args.append), {
     params: { rule: "mutually_exclusive" },
@@ -43,7 +52,8 @@ type Arguments = z.infer<typeof parameters>;
 export const writeFile: Tool<Arguments> = {
   name: "write_file",
   title: "Write a file",
-  description: "Creates a file or replaces its whole content in one step. To change a part of an existing file use `edit_file` instead.",
+  description:
+    "Creates a file or replaces its whole content in one step. To change a part of an existing file use `edit_file` instead.",
   parameters,
   outputSchema: {
     type: "object",
@@ -68,7 +78,8 @@ export const writeFile: Tool<Arguments> = {
     const bytes = bytesOf(args);
     const before = await context.readIfAny(args.path);
     if (before === undefined) return [{ path: args.path, after: bytes }];
-    if (args.create_only) throw new ToolFailure("FILE_EXISTS", "the file exists already, and the call wants a new one", "deny it");
+    if (args.create_only)
+      throw new ToolFailure("FILE_EXISTS", "the file exists already, and the call wants a new one", "deny it");
     return [{ path: args.path, before, after: args.append ? Buffer.concat([before, bytes]) : bytes }];
   },
   async execute(args, context) {

@@ -1,8 +1,11 @@
 /**
- * `git` and the tools that say what is meant rather than how git is told: `git_status`, `git_diff`, `git_add`, `git_commit`, `git_checkout`, `git_push`.
+ * Defines `git` and the tools that name its operations by their purpose.
  *
- * INVARIANT: each of them is an operation of `git`, with the same analysis and the same run; a push without `confirm` changes nothing, and `confirm` asks
- * for an approval and is none.
+ * These say what is meant rather than how git is told: `git_status`, `git_diff`, `git_add`, `git_commit`,
+ * `git_checkout`, `git_push`.
+ *
+ * INVARIANT: each of them is an operation of `git`, with the same analysis and the same run. A push without `confirm`
+ * changes nothing, and `confirm` asks for an approval and is none.
  */
 import { z } from "zod";
 import { MAX_ARG_LEN, MAX_PATH_LEN, MAX_REPEATED_ITEMS } from "../../base/limits.ts";
@@ -38,7 +41,15 @@ interface Wrapper<Arguments> {
   readonly call: (args: Arguments, repository: RepositoryView) => OperationCall;
 }
 
-function wrapper<Arguments>({ name, title, description, parameters, effect, capability, call }: Wrapper<Arguments>): Tool<Arguments> {
+function wrapper<Arguments>({
+  name,
+  title,
+  description,
+  parameters,
+  effect,
+  capability,
+  call,
+}: Wrapper<Arguments>): Tool<Arguments> {
   const { labels, execution, audit, approval } = git.capability;
   return {
     name,
@@ -55,7 +66,8 @@ function wrapper<Arguments>({ name, title, description, parameters, effect, capa
       ...(audit && { audit }),
       ...capability,
     },
-    analyse: (args, _toolchain, repository) => analyseOperation(call(args, repository ?? (() => NO_REPOSITORY)), undefined, repository),
+    analyse: (args, _toolchain, repository) =>
+      analyseOperation(call(args, repository ?? (() => NO_REPOSITORY)), undefined, repository),
     execute: async (args, context) => runOperation(call(args, context.repository), context),
   };
 }
@@ -63,7 +75,8 @@ function wrapper<Arguments>({ name, title, description, parameters, effect, capa
 const gitStatus = wrapper({
   name: "git_status",
   title: "Git status",
-  description: "Says what is staged, changed, new and in conflict, on which branch, and what is under way, with what to do about it.",
+  description:
+    "Says what is staged, changed, new and in conflict, on which branch, and what is under way, with what to do about it.",
   parameters: z.strictObject({}),
   effect: "read",
   call: () => ({ operation: "STATUS", args: [] }),
@@ -73,7 +86,9 @@ const gitDiff = wrapper({
   name: "git_diff",
   title: "Git diff",
   description: "Shows what changed in the working tree, or with `staged` what is staged. Secret files are left out.",
-  parameters: z.strictObject({ staged: z.boolean().default(false).meta({ description: "What is staged, instead of what is not." }) }),
+  parameters: z.strictObject({
+    staged: z.boolean().default(false).meta({ description: "What is staged, instead of what is not." }),
+  }),
   effect: "read",
   call: ({ staged }) => ({ operation: "DIFF", args: staged ? ["--cached"] : [] }),
 });
@@ -81,9 +96,14 @@ const gitDiff = wrapper({
 const gitAdd = wrapper({
   name: "git_add",
   title: "Stage files",
-  description: "Stages files, each of which the call must be allowed to write. Paths are names, not patterns; `.` is everything.",
+  description:
+    "Stages files, each of which the call must be allowed to write. Paths are names, not patterns; `.` is everything.",
   parameters: z.strictObject({
-    files: z.array(checked(pathProblem, MAX_PATH_LEN)).min(1).max(MAX_REPEATED_ITEMS).meta({ description: "Files and directories." }),
+    files: z
+      .array(checked(pathProblem, MAX_PATH_LEN))
+      .min(1)
+      .max(MAX_REPEATED_ITEMS)
+      .meta({ description: "Files and directories." }),
   }),
   effect: "write",
   call: ({ files }) => ({ operation: "ADD", args: ["--", ...files] }),
@@ -115,7 +135,8 @@ const gitCheckout = wrapper({
   effect: "write",
   call({ branch, create_if_missing: creates }, repository) {
     const found = repository(".");
-    const isMissing = found.kind === "found" && found.branch !== branch && found.resolve(`refs/heads/${branch}`) === undefined;
+    const isMissing =
+      found.kind === "found" && found.branch !== branch && found.resolve(`refs/heads/${branch}`) === undefined;
     return { operation: "CHECKOUT", args: creates && isMissing ? ["-b", branch] : [branch] };
   },
 });
@@ -128,7 +149,10 @@ const gitPush = wrapper({
   parameters: z.strictObject({
     remote: checked(remoteProblem, MAX_ARG_LEN).meta({ description: "The remote's name." }),
     branch: branchName,
-    confirm: z.boolean().default(false).meta({ description: "Push, once a person agrees. Without it the push is only tried." }),
+    confirm: z
+      .boolean()
+      .default(false)
+      .meta({ description: "Push, once a person agrees. Without it the push is only tried." }),
   }),
   effect: "network",
   capability: {
@@ -136,8 +160,19 @@ const gitPush = wrapper({
     requiredRole: "release_manager",
     ...(git.capability.network && { network: git.capability.network }),
   },
-  call: ({ remote, branch, confirm }) => ({ operation: "PUSH", args: [...(confirm ? [] : ["--dry-run"]), remote, branch] }),
+  call: ({ remote, branch, confirm }) => ({
+    operation: "PUSH",
+    args: [...(confirm ? [] : ["--dry-run"]), remote, branch],
+  }),
 });
 
 /** `git`, and its operations by what they are for. */
-export const gitTools: readonly Tool[] = [git, gitStatus, gitDiff, gitAdd, gitCommit, gitCheckout, gitPush] as readonly Tool[];
+export const gitTools: readonly Tool[] = [
+  git,
+  gitStatus,
+  gitDiff,
+  gitAdd,
+  gitCommit,
+  gitCheckout,
+  gitPush,
+] as readonly Tool[];

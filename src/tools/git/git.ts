@@ -1,9 +1,12 @@
 /**
- * `git`: eighteen operations, each an action of its own to policy (CTR-0015, CTR-0016), run in the sandbox with nothing of a repository's that names a
- * program.
+ * Implements the tool `git` with its eighteen operations.
  *
- * INVARIANTS: arguments are read by a closed list before anything is decided; policy sees the references, remotes, hosts and paths that git is then
- * given; no agent's code runs, because hooks, filters, drivers, aliases, monitors and helpers are off.
+ * Each operation is an action of its own to policy (CTR-0015, CTR-0016). It runs in the sandbox with nothing of a
+ * repository's that names a program.
+ *
+ * INVARIANTS: arguments are read by a closed list before anything is decided. Policy sees the references, remotes,
+ * hosts and paths that git is then given. No agent's code runs, because hooks, filters, drivers, aliases, monitors and
+ * helpers are off.
  */
 import { z } from "zod";
 import { MAX_ARG_LEN, MAX_PATH_LEN, MAX_REPEATED_ITEMS } from "../../base/limits.ts";
@@ -25,13 +28,17 @@ export const cwdSchema = z
   .string()
   .max(MAX_PATH_LEN)
   .refine((text) => pathProblem(text === "" ? "." : text) === undefined, "must be a directory of the workspace")
-  .meta({ description: "Directory that paths are named from, and whose repository is meant; the workspace root when left out." });
+  .meta({
+    description:
+      "Directory that paths are named from, and whose repository is meant; the workspace root when left out.",
+  });
 
 const parameters = z
   .strictObject({
     operation: z.enum(GIT_OPERATIONS).meta({ description: "What to do." }),
     args: z.array(z.string().max(MAX_ARG_LEN)).max(MAX_REPEATED_ITEMS).default([]).meta({
-      description: "Options and names as git takes them, without the subcommand; paths stand behind `--`. Only listed options are taken.",
+      description:
+        "Options and names as git takes them, without the subcommand; paths stand behind `--`. Only listed options are taken.",
     }),
     cwd: cwdSchema.optional(),
   })
@@ -58,7 +65,10 @@ export const git: Tool<z.infer<typeof parameters>> = {
   parameters,
   outputSchema: {
     type: "object",
-    properties: { operation: { enum: [...GIT_OPERATIONS] }, text: { type: "string", description: "The result for people." } },
+    properties: {
+      operation: { enum: [...GIT_OPERATIONS] },
+      text: { type: "string", description: "The result for people." },
+    },
     required: ["operation", "text"],
   },
   capability: {
@@ -76,9 +86,17 @@ export const git: Tool<z.infer<typeof parameters>> = {
 };
 
 /** The accesses of an operation, judged as `action`; as their tool when absent. */
-export function analyseOperation(call: OperationCall, action: string | undefined, view: RepositoryView | undefined): readonly Access[] {
+export function analyseOperation(
+  call: OperationCall,
+  action: string | undefined,
+  view: RepositoryView | undefined,
+): readonly Access[] {
   const { operation, cwd = "." } = call;
-  const asked = { parsed: parsedOf(call), cwd: cwd === "" ? "." : cwd, repository: view?.(directoryOf(cwd)) ?? NO_REPOSITORY };
+  const asked = {
+    parsed: parsedOf(call),
+    cwd: cwd === "" ? "." : cwd,
+    repository: view?.(directoryOf(cwd)) ?? NO_REPOSITORY,
+  };
   return accessesOf(operation.toLowerCase(), action, asked, OPERATIONS[operation].touches(asked));
 }
 
@@ -120,7 +138,12 @@ function requireRepository(seen: GitRepository): FoundRepository {
 /** Operations whose operands are paths. */
 const TAKES_PATHS: readonly OperationName[] = ["ADD", "STATUS"];
 
-function requireInside({ operands, paths = [] }: Parsed, cwd: string, { root }: FoundRepository, operation: OperationName): void {
+function requireInside(
+  { operands, paths = [] }: Parsed,
+  cwd: string,
+  { root }: FoundRepository,
+  operation: OperationName,
+): void {
   const named = [...(TAKES_PATHS.includes(operation) ? operands : []), ...(operation === "CLONE" ? [] : paths)];
   const outside = named.find((path) => fromRoot(root, workspacePath(cwd, path)) === undefined);
   if (outside !== undefined)

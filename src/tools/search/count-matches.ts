@@ -1,4 +1,8 @@
-/** `count_matches`: how often a pattern occurs, counted as `edit_file` counts, so that a unique match can be told before an edit. */
+/**
+ * Implements `count_matches`, which counts how often a pattern occurs.
+ *
+ * It counts as `edit_file` counts, so that a unique match can be told before an edit.
+ */
 import { z } from "zod";
 import { COUNT_FILES_LISTED_MAX } from "../../base/limits.ts";
 import type { Tool } from "../../model/tool/tool.ts";

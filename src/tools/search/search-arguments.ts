@@ -19,7 +19,10 @@ const REGEX_DESCRIPTION =
 export const SEARCH_ARGUMENTS = {
   path: pathArgument("File or directory to search, relative to the workspace root; `.` is the root itself."),
   regex: textArgument(REGEX_DESCRIPTION, SEARCH_LITERAL_BYTES_MAX)
-    .refine((text) => text !== "", { params: { rule: "required" }, message: "must not be empty; say what to search for" })
+    .refine((text) => text !== "", {
+      params: { rule: "required" },
+      message: "must not be empty; say what to search for",
+    })
     .meta({ description: REGEX_DESCRIPTION, minLength: 1 }),
   recursive: z.boolean().optional().meta({ description: "Search the directories below too. Default true." }),
   literal: z.boolean().optional().meta({ description: "Take `regex` as plain text. Default false." }),

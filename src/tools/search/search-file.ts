@@ -54,9 +54,15 @@ export const searchFile: Tool<Arguments> = {
           properties: {
             path: { type: "string", description: "As other calls can name the file." },
             line: { type: "integer", description: "The line in which the match begins; the first is 1." },
-            column: { type: "integer", description: "The character at which the first match in it begins; the first is 1." },
+            column: {
+              type: "integer",
+              description: "The character at which the first match in it begins; the first is 1.",
+            },
             text: { type: "string", description: "The line without its end." },
-            cut: { type: "boolean", description: `The line has more than ${SEARCH_LINE_CHARACTERS_MAX} characters; this is a part of it.` },
+            cut: {
+              type: "boolean",
+              description: `The line has more than ${SEARCH_LINE_CHARACTERS_MAX} characters; this is a part of it.`,
+            },
             end_line: { type: "integer", description: "The line in which the match ends, when it is another." },
             before: LINES,
             after: LINES,
@@ -82,7 +88,11 @@ export const searchFile: Tool<Arguments> = {
   },
   analyse: (args) => [{ resource: { kind: "file", path: args.path }, effect: "read" }],
   async execute(args, context) {
-    const options = { ...queryOf(args), context: args.context ?? 0, linesMax: args.max_results ?? SEARCH_RESULTS_DEFAULT };
+    const options = {
+      ...queryOf(args),
+      context: args.context ?? 0,
+      linesMax: args.max_results ?? SEARCH_RESULTS_DEFAULT,
+    };
     const found = await context.search.find(args.path, options);
     const data = {
       path: args.path,

@@ -1,4 +1,8 @@
-/** Hosts that a command names in addresses: those it may reach once the call asks for the network and policy agrees. */
+/**
+ * Extracts the hosts that a command names in addresses.
+ *
+ * The command may reach them once the call asks for the network and policy agrees.
+ */
 import type { CommandResource } from "../../model/place/command.ts";
 
 /** A host and a port. */

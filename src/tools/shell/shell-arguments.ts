@@ -16,7 +16,10 @@ const variable = z
     params: { rule: "max_length" },
     message: `is longer than ${ENVIRONMENT.entryBytesMax} bytes; shorten it`,
   })
-  .refine((entry) => entry.split("=").length === 2, { params: { rule: "format" }, message: "must hold exactly one `=`, as in `KEY=VALUE`" })
+  .refine((entry) => entry.split("=").length === 2, {
+    params: { rule: "format" },
+    message: "must hold exactly one `=`, as in `KEY=VALUE`",
+  })
   .refine((entry) => !entry.includes("\0") && entry.isWellFormed(), NULL_BYTE)
   .refine((entry) => !isRefusedEnvironmentName(entry.split("=", 1)[0] ?? ""), {
     params: { rule: "environment_name" },
@@ -26,7 +29,10 @@ const variable = z
 /** The arguments of `shell`. */
 export const parameters = z.strictObject({
   command: textArgument("Command line for bash, run without a terminal and without input.", COMMAND.max)
-    .refine((text) => text.trim() !== "", { params: { rule: "required" }, message: "must not be empty; say what to run" })
+    .refine((text) => text.trim() !== "", {
+      params: { rule: "required" },
+      message: "must not be empty; say what to run",
+    })
     .refine((text) => !text.includes("\0"), NULL_BYTE)
     .meta({ description: "Command line for bash, run without a terminal and without input.", minLength: 1 }),
   cwd: pathArgument("Directory to run in, relative to the workspace root. Default: the workspace root.").optional(),
@@ -36,10 +42,9 @@ export const parameters = z.strictObject({
     .max(TIMEOUT.max)
     .optional()
     .meta({ description: "Milliseconds after which everything that runs is ended; 0 or absent: 120000." }),
-  network_access: z
-    .boolean()
-    .optional()
-    .meta({ description: "Ask for the network, for hosts that the command names and policy allows. Default false: none." }),
+  network_access: z.boolean().optional().meta({
+    description: "Ask for the network, for hosts that the command names and policy allows. Default false: none.",
+  }),
   env: z
     .array(variable)
     .max(ENVIRONMENT.itemsMax)

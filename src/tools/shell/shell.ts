@@ -1,9 +1,9 @@
 /**
  * `shell`: a command line for bash, in the sandbox.
  *
- * Its analysis names every program of the line, every file of a redirection and every host; what of it is not clear is named as
- * a program that may be anything, so that a rule for known programs does not cover it. INVARIANT: the text that is analysed is
- * the text that runs, and the shell that runs it is the one whose grammar it was read with.
+ * Its analysis names every program of the line, every file of a redirection and every host; what of it is not clear is
+ * named as a program that may be anything, so that a rule for known programs does not cover it. INVARIANT: the text
+ * that is analysed is the text that runs, and the shell that runs it is the one whose grammar it was read with.
  */
 import { assert } from "../../base/errors.ts";
 import type { Access } from "../../model/place/access.ts";
@@ -16,7 +16,10 @@ import { type NamedHost, namedHosts } from "./named-hosts.ts";
 import type { ParsedCommand } from "./reading/parse-command.ts";
 import { environmentOf, parameters, type ShellArguments } from "./shell-arguments.ts";
 
-const STREAM = { type: "object", properties: { bytes: { type: "integer" }, omitted_bytes: { type: "integer" } } } as const;
+const STREAM = {
+  type: "object",
+  properties: { bytes: { type: "integer" }, omitted_bytes: { type: "integer" } },
+} as const;
 
 /** The tool `shell`. */
 export const shell: Tool<ShellArguments> = {
@@ -61,7 +64,9 @@ export const shell: Tool<ShellArguments> = {
       environment: environmentOf(args),
       timeoutMs: args.timeout_ms ?? 0,
       ...(workDir !== undefined && { workDir }),
-      ...(args.network_access === true && { hosts: hostsOf(args, parsed(args)).map(({ host, port }) => `${host}:${port}`) }),
+      ...(args.network_access === true && {
+        hosts: hostsOf(args, parsed(args)).map(({ host, port }) => `${host}:${port}`),
+      }),
     });
     return resultOf(outcome);
   },
@@ -81,7 +86,8 @@ function parsed({ command, cwd }: ShellArguments): ParsedCommand {
 
 function accessesOf(args: ShellArguments, { commands, files, hosts }: ParsedCommand): readonly Access[] {
   const runs = commands.length === 0 ? [commandOf(["true"])] : commands; // assignments and redirections alone
-  const asked: readonly Access[] = args.network_access === true ? networkAccesses(hostsOf(args, { commands, files, hosts })) : [];
+  const asked: readonly Access[] =
+    args.network_access === true ? networkAccesses(hostsOf(args, { commands, files, hosts })) : [];
   return [
     ...runs.map((resource): Access => ({ resource, effect: "exec", shellText: args.command })),
     ...(args.cwd === undefined ? [] : [{ resource: { kind: "file", path: args.cwd }, effect: "read" } as const]),
@@ -97,7 +103,9 @@ function hostsOf(args: ShellArguments, { commands, hosts }: ParsedCommand): read
 
 /** A call that asks for the network without naming a host still asks for it. */
 function networkAccesses(hosts: readonly NamedHost[]): readonly Access[] {
-  return hosts.length === 0 ? [{ resource: { kind: "tool", name: "shell" }, effect: "network" }] : hosts.map(hostAccess);
+  return hosts.length === 0
+    ? [{ resource: { kind: "tool", name: "shell" }, effect: "network" }]
+    : hosts.map(hostAccess);
 }
 
 function hostAccess({ host, port }: NamedHost): Access {
@@ -106,7 +114,8 @@ function hostAccess({ host, port }: NamedHost): Access {
 
 /** The directory as it is named from the root, where it was given with the root before it. */
 function insideWorkspace(path: string, root: string): string {
-  for (const base of [root, WORKSPACE_ALIAS]) if (path === base || path.startsWith(`${base}/`)) return path.slice(base.length + 1) || ".";
+  for (const base of [root, WORKSPACE_ALIAS])
+    if (path === base || path.startsWith(`${base}/`)) return path.slice(base.length + 1) || ".";
   return path;
 }
 

@@ -1,9 +1,9 @@
-/** What all tools that touch the machine itself declare. */
+/** Defines the capability that all tools that touch the machine itself declare. */
 import type { ToolCapability } from "../../model/tool/capability.ts";
 
 /**
- * For the role `sre` alone, armed, and asked about: what is changed here no workspace contains. What the machine's programs print was written by
- * whoever wrote to their logs.
+ * For the role `sre` alone, armed, and asked about: what is changed here no workspace contains. What the machine's
+ * programs print was written by whoever wrote to their logs.
  */
 export const SYSTEM_CAPABILITY: ToolCapability = {
   effect: "system",

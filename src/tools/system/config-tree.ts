@@ -86,7 +86,10 @@ function yamlTree(path: string, text: string): ConfigTree {
 
 const NUMBERS = ["tag:yaml.org,2002:int", "tag:yaml.org,2002:float"];
 
-/** Numbers that nothing changes stay as they are written: some have more digits than a number keeps, and `0755` is another one for other readers. */
+/**
+ * Numbers that nothing changes stay as they are written: some have more digits than a number keeps, and `0755` is
+ * another one for other readers.
+ */
 function numbersAsWritten(tags: Tags): Tags {
   const numbers = tags.filter(isNumber);
   const ignore = () => undefined; // it was read without a problem before
@@ -99,7 +102,9 @@ function numbersAsWritten(tags: Tags): Tags {
     if (!isNumber(tag)) return tag;
     const stringify: ScalarTag["stringify"] = (item, ...rest) => {
       const { source, value } = item;
-      return source !== undefined && Object.is(readAs(source), value) ? source : (tag.stringify?.(item, ...rest) ?? String(value));
+      return source !== undefined && Object.is(readAs(source), value)
+        ? source
+        : (tag.stringify?.(item, ...rest) ?? String(value));
     };
     return { ...tag, stringify };
   });
@@ -133,7 +138,8 @@ function isMembers(value: unknown): value is Members {
 }
 
 function holdsUnsafe(value: unknown): boolean {
-  if (typeof value === "number") return !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value));
+  if (typeof value === "number")
+    return !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value));
   return typeof value === "object" && value !== null && Object.values(value).some(holdsUnsafe);
 }
 

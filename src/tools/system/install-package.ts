@@ -1,8 +1,8 @@
 /**
  * `install_package`: one package of the machine, in one exact version.
  *
- * INVARIANTS: name and version stand where no option can, in a form that their manager reads as nothing else; nothing is removed or downgraded for it;
- * dependencies of projects are refused, because a lock file says what those are.
+ * INVARIANTS: name and version stand where no option can, in a form that their manager reads as nothing else; nothing
+ * is removed or downgraded for it; dependencies of projects are refused, because a lock file says what those are.
  */
 import { z } from "zod";
 import { MAX_ID_LEN } from "../../base/limits.ts";
@@ -25,7 +25,8 @@ interface Manager {
   readonly repair: string;
 }
 
-const SEMANTIC_VERSION = /^(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:-[0-9A-Za-z.-]*[0-9A-Za-z])?(?:\+[0-9A-Za-z.-]*[0-9A-Za-z])?$/;
+const SEMANTIC_VERSION =
+  /^(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:-[0-9A-Za-z.-]*[0-9A-Za-z])?(?:\+[0-9A-Za-z.-]*[0-9A-Za-z])?$/;
 
 const MANAGERS: Readonly<Record<SystemManager, Manager>> = {
   apt: {
@@ -62,7 +63,8 @@ const MANAGERS: Readonly<Record<SystemManager, Manager>> = {
       name,
     ],
     environment: { CARGO_TERM_COLOR: "never", CARGO_NET_RETRY: "2" },
-    repair: "look at what is installed with `verify_binary`; an installation that was broken off leaves the old program as it was",
+    repair:
+      "look at what is installed with `verify_binary`; an installation that was broken off leaves the old program as it was",
   },
   "npm-g": {
     name: /^(?:@[a-z0-9][a-z0-9._-]*\/)?[a-z0-9][a-z0-9._-]*$/,
@@ -85,7 +87,15 @@ const MANAGERS: Readonly<Record<SystemManager, Manager>> = {
 /** What installs the dependencies of projects, and what to use in its place. */
 const PROJECT_MANAGERS: Readonly<Record<string, string>> = {
   ...{ npm: "npm", pnpm: "npm", yarn: "npm", bun: "npm" },
-  ...{ pip: "poetry", pip3: "poetry", pipx: "poetry", poetry: "poetry", pipenv: "poetry", uv: "poetry", conda: "poetry" },
+  ...{
+    pip: "poetry",
+    pip3: "poetry",
+    pipx: "poetry",
+    poetry: "poetry",
+    pipenv: "poetry",
+    uv: "poetry",
+    conda: "poetry",
+  },
 };
 
 type Arguments = { readonly manager: SystemManager; readonly package: string; readonly version: string };
@@ -104,7 +114,10 @@ export function installPackage({ packages }: SystemSettings): Tool<Arguments> | 
     parameters,
     outputSchema: {
       type: "object",
-      properties: { ...RUN_PROPERTIES, installed: { type: "boolean", description: "The command ended with exit code 0." } },
+      properties: {
+        ...RUN_PROPERTIES,
+        installed: { type: "boolean", description: "The command ended with exit code 0." },
+      },
       required: [...RUN_REQUIRED, "installed"],
     },
     capability: SYSTEM_CAPABILITY,
@@ -125,19 +138,25 @@ function parametersOf(managers: readonly [SystemManager, ...SystemManager[]]) {
     .strictObject({
       manager: z.enum(managers, { error: ({ input }) => refused(input, managers) }),
       package: z.string().min(1).max(MAX_ID_LEN).meta({ description: "Its name, without a version." }),
-      version: z.string().min(1).max(MAX_ID_LEN).meta({ description: "The exact version: no range, no tag, no `latest`." }),
+      version: z
+        .string()
+        .min(1)
+        .max(MAX_ID_LEN)
+        .meta({ description: "The exact version: no range, no tag, no `latest`." }),
     })
     .superRefine(({ manager, package: name, version }, context) => {
       const { name: names, version: versions, exact } = MANAGERS[manager];
       const fail = (path: string, message: string) =>
         context.addIssue({ code: "custom", path: [path], message, params: { rule: "format" } });
-      if (!names.test(name)) fail("package", `must be the plain name of a package of ${manager}: no path, address, option or version`);
+      if (!names.test(name))
+        fail("package", `must be the plain name of a package of ${manager}: no path, address, option or version`);
       if (!versions.test(version)) fail("version", `must be ${exact}`);
     });
 }
 
 function refused(input: unknown, managers: readonly string[]): string {
-  const instead = typeof input === "string" && Object.hasOwn(PROJECT_MANAGERS, input) ? PROJECT_MANAGERS[input] : undefined;
+  const instead =
+    typeof input === "string" && Object.hasOwn(PROJECT_MANAGERS, input) ? PROJECT_MANAGERS[input] : undefined;
   if (instead !== undefined)
     return `installs dependencies of a project, which the lock file names: use \`install_dependencies\` with the manager \`${instead}\``;
   return `must be one of ${managers.map((one) => `\`${one}\``).join(", ")}, which the operator lists`;

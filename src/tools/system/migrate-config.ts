@@ -1,8 +1,9 @@
 /**
  * `migrate_config`: leads a listed configuration file from version to version, with a copy of what it was beside it.
  *
- * INVARIANTS: only files that the operator lists, and no link in their place; the copy is whole and on disk before the file changes; the file changes in one step, and
- * only from the very content that was copied; a dry run changes nothing.
+ * INVARIANTS: only files that the operator lists, and no link in their place; the copy is whole and on disk before the
+ * file changes; the file changes in one step, and only from the very content that was copied; a dry run changes
+ * nothing.
  */
 import { z } from "zod";
 import { MIB } from "../../base/bytes.ts";
@@ -30,9 +31,10 @@ interface Arguments {
 /** The tool `migrate_config` for the files that the operator lists; none without any. */
 export function migrateConfig({ configFiles }: SystemSettings): Tool<Arguments> | undefined {
   const names = Object.keys(configFiles);
-  const [only] = names;
+  const only = names[0];
   if (only === undefined) return undefined;
-  const listedOf = ({ config }: Arguments): ListedConfig => configFiles[config] as ListedConfig; // the schema admits no other
+  // the schema admits no other
+  const listedOf = ({ config }: Arguments): ListedConfig => configFiles[config] as ListedConfig;
   return {
     name: "migrate_config",
     title: "Migrate a configuration file",
@@ -45,7 +47,11 @@ export function migrateConfig({ configFiles }: SystemSettings): Tool<Arguments> 
       properties: {
         path: { type: "string" },
         from_version: { type: "string" },
-        versions: { type: "array", items: { type: "string" }, description: "Versions that the file went through; none when it was there." },
+        versions: {
+          type: "array",
+          items: { type: "string" },
+          description: "Versions that the file went through; none when it was there.",
+        },
         changed: { type: "boolean" },
         backup: { type: "string", description: "The copy of the file as it was." },
         diff: { type: "string", description: "Unified diff, for reading." },
@@ -65,7 +71,10 @@ export function migrateConfig({ configFiles }: SystemSettings): Tool<Arguments> 
       const before = await read(listed.path);
       const { versions, after } = await migratedBytes(listed, before, args.target_version);
       if (versions.length === 0 || args.dry_run) return [];
-      return [{ path: listed.path, before, after }, { path: backupOf(listed, args), after: before } satisfies FilePreview];
+      return [
+        { path: listed.path, before, after },
+        { path: backupOf(listed, args), after: before } satisfies FilePreview,
+      ];
     },
     async execute(args, { files, hidden }) {
       const listed = listedOf(args);
@@ -80,14 +89,16 @@ export function migrateConfig({ configFiles }: SystemSettings): Tool<Arguments> 
         await keepBackup(files, backup, before);
         await replace(files, listed.path, before, after);
       }
-      const what = { path: listed.path, from_version: from, versions, changed: isChanged, ...(isChanged && { backup }) };
-      return { kind: "data", data: { ...what, diff: diff.text, diff_lines_omitted: diff.linesOmitted } };
+      const shown = { diff: diff.text, diff_lines_omitted: diff.linesOmitted, ...(isChanged && { backup }) };
+      return { kind: "data", data: { path: listed.path, from_version: from, versions, changed: isChanged, ...shown } };
     },
   };
 }
 
 function parametersOf(names: readonly string[], only: string) {
-  const config = z.enum(names, { error: `must be one of ${names.map((name) => `\`${name}\``).join(", ")}, which the operator lists` });
+  const config = z.enum(names, {
+    error: `must be one of ${names.map((name) => `\`${name}\``).join(", ")}, which the operator lists`,
+  });
   const version = z.string().regex(VERSION, "must be a version, such as `3` or `2.1`");
   return z.strictObject({
     config: names.length === 1 ? config.default(only) : config,

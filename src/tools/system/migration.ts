@@ -1,7 +1,10 @@
 /**
- * Leads the text of a configuration file from the version that it says it has to another, by the operator's migrations. Pure.
+ * Migrates the text of a configuration file from its stated version to another.
  *
- * INVARIANT: what comes out is read again before it is believed: it is valid, and says that it has the version that was asked for.
+ * It goes by the operator's migrations and is pure.
+ *
+ * INVARIANT: what comes out is read again before it is believed: it is valid, and says that it has the version that was
+ * asked for.
  */
 import { FailureWithoutEffect } from "../../model/outcome/failure.ts";
 import type { ConfigMigration, ListedConfig, MigrationStep } from "../../model/work/system.ts";
@@ -42,7 +45,12 @@ function versionOf({ path, version }: ListedConfig, tree: ConfigTree): string {
 }
 
 /** Each version has one way on. */
-function wayTo(path: string, migrations: readonly ConfigMigration[], from: string, target: string): readonly ConfigMigration[] {
+function wayTo(
+  path: string,
+  migrations: readonly ConfigMigration[],
+  from: string,
+  target: string,
+): readonly ConfigMigration[] {
   const way: ConfigMigration[] = [];
   let at = from;
   while (at !== target) {
@@ -59,7 +67,8 @@ function apply(path: string, tree: ConfigTree, step: MigrationStep): void {
   switch (step.kind) {
     case "rename":
       if (!tree.has(step.from)) return;
-      if (tree.has(step.to)) throw failed(path, `has \`${step.to.join(".")}\` already, which \`${step.from.join(".")}\` is to become`);
+      if (tree.has(step.to))
+        throw failed(path, `has \`${step.to.join(".")}\` already, which \`${step.from.join(".")}\` is to become`);
       {
         const value = tree.get(step.from);
         tree.remove(step.from);

@@ -1,4 +1,4 @@
-/** What came of a program of the machine as the data of a tool's result. */
+/** Builds a tool's result data from the outcome of a machine's program. */
 import type { JsonObject } from "../../base/json.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import { commandOf } from "../../model/place/command.ts";

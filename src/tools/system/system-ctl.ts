@@ -12,7 +12,10 @@ import { SERVICE_ACTIONS, type ServiceAction, type SystemSettings } from "../../
 import { SYSTEM_CAPABILITY } from "./capability.ts";
 import { RUN_PROPERTIES, RUN_REQUIRED, requireEnded, runResult } from "./run-result.ts";
 
-/** Milliseconds that asking for or restarting a service may take: systemd itself gives a service 90 s to stop and as long to start. */
+/**
+ * Milliseconds that asking for or restarting a service may take: systemd itself gives a service 90 s to stop and as
+ * long to start.
+ */
 const SYSTEM_SERVICE_TIMEOUT_MS = 240_000;
 
 const ARGUMENTS: Readonly<Record<ServiceAction, readonly string[]>> = {
@@ -26,7 +29,12 @@ type Arguments = { readonly service: string; readonly action: ServiceAction };
 export function systemCtl({ services }: SystemSettings): Tool<Arguments> | undefined {
   if (services === undefined) return undefined;
   const { program, names } = services;
-  const commandFor = ({ service, action }: Arguments): MachineCommand["argv"] => [program, ...ARGUMENTS[action], "--", service];
+  const commandFor = ({ service, action }: Arguments): MachineCommand["argv"] => [
+    program,
+    ...ARGUMENTS[action],
+    "--",
+    service,
+  ];
   const listed = `must be one of the services that the operator lists: ${names.map((name) => `\`${name}\``).join(", ")}`;
   return {
     name: "system_ctl",
@@ -44,7 +52,11 @@ export function systemCtl({ services }: SystemSettings): Tool<Arguments> | undef
     analyse: (args) => [{ resource: commandOf(commandFor(args)), effect: "system" }],
     async execute(args, { machine }) {
       const argv = commandFor(args);
-      const outcome = await machine.run({ argv, asRoot: args.action === "restart", timeoutMs: SYSTEM_SERVICE_TIMEOUT_MS });
+      const outcome = await machine.run({
+        argv,
+        asRoot: args.action === "restart",
+        timeoutMs: SYSTEM_SERVICE_TIMEOUT_MS,
+      });
       requireEnded(outcome, "look at the service with the action `status`");
       return runResult(argv, outcome, { ok: outcome.exitCode === 0 });
     },

@@ -1,7 +1,8 @@
 /**
  * `verify_binary`: whether a program is installed, where it should be, and is the one that it should be.
  *
- * INVARIANT: a program is started only where the operator lists it, with the arguments that the operator wrote; any other is only looked at.
+ * INVARIANT: a program is started only where the operator lists it, with the arguments that the operator wrote; any
+ * other is only looked at.
  */
 import { z } from "zod";
 import { KIB } from "../../base/bytes.ts";
@@ -23,7 +24,12 @@ const parameters = z.strictObject({
     .string()
     .regex(/^[A-Za-z0-9_][A-Za-z0-9_.+-]{0,127}$/, "must be the name of a program, without a path")
     .meta({ description: "As it is called, such as `pg_dump`." }),
-  path: z.string().startsWith("/").max(MAX_PATH_LEN).exactOptional().meta({ description: "Where it has to be, links not followed." }),
+  path: z
+    .string()
+    .startsWith("/")
+    .max(MAX_PATH_LEN)
+    .exactOptional()
+    .meta({ description: "Where it has to be, links not followed." }),
   version: z
     .string()
     .regex(/^[0-9A-Za-z][0-9A-Za-z.+~:-]{0,63}$/, "must be a version, such as `15.6`")
@@ -60,7 +66,11 @@ export function verifyBinary({ binaries }: SystemSettings): Tool<Arguments> {
         sha256: { type: "string" },
         size_bytes: { type: "integer" },
         version_text: { type: "string", description: "The first lines that it says of its version." },
-        differs: { type: "array", items: { enum: ["path", "version", "sha256"] }, description: "What is not as you named it." },
+        differs: {
+          type: "array",
+          items: { enum: ["path", "version", "sha256"] },
+          description: "What is not as you named it.",
+        },
       },
       required: ["found", "verified"],
     },
@@ -89,7 +99,9 @@ export function verifyBinary({ binaries }: SystemSettings): Tool<Arguments> {
           verified: isRunnable && differs.length === 0,
           path,
           real_path: realPath,
-          ...(problem !== undefined ? { problem } : said?.isFailed === true && { problem: "does not say its version when it is run" }),
+          ...(problem !== undefined
+            ? { problem }
+            : said?.isFailed === true && { problem: "does not say its version when it is run" }),
           ...(sha256 !== undefined && { sha256 }),
           size_bytes: sizeBytes,
           ...(said !== undefined && { version_text: said.text }),
@@ -114,7 +126,9 @@ async function versionText(machine: MachineAccess, argv: MachineCommand["argv"])
 
 /** Whether `version` stands in `text` by itself: `1.2` is not said by `11.2` or `1.2.3`. */
 function holdsVersion(text: string, version: string): boolean {
-  return text.split(/[^0-9A-Za-z.+~:-]+/).some((word) => word === version || word === `v${version}` || word === `${version}.`);
+  return text
+    .split(/[^0-9A-Za-z.+~:-]+/)
+    .some((word) => word === version || word === `v${version}` || word === `${version}.`);
 }
 
 function versionUnknown(name: string): FailureWithoutEffect {

@@ -1,8 +1,8 @@
 /**
  * `run_test` and `run_lint`: the project's own tests and linter, in the sandbox, without a network.
  *
- * Analysis looks at what the project says and names the very command, so that leases, policy and people see what runs. INVARIANT: what runs is what
- * was analysed, also when the project's files change while somebody is asked.
+ * Analysis looks at what the project says and names the very command, so that leases, policy and people see what runs.
+ * INVARIANT: what runs is what was analysed, also when the project's files change while somebody is asked.
  */
 import { z } from "zod";
 import { KIB } from "../../base/bytes.ts";
@@ -26,7 +26,10 @@ const parameters = z.strictObject({ target: target.optional(), truncation_strate
 type CheckArguments = z.infer<typeof parameters>;
 
 const PASSED = { type: "boolean", description: "The command ended with exit code 0." } as const;
-const SOURCE = { type: "string", description: "What named the command: `handrail.yaml`, or files of the workspace." } as const;
+const SOURCE = {
+  type: "string",
+  description: "What named the command: `handrail.yaml`, or files of the workspace.",
+} as const;
 
 /** The tool `run_test`. */
 export const runTest: Tool<CheckArguments> = checkTool({
@@ -86,7 +89,9 @@ function checkTool({ purpose, ...described }: Check): Tool<CheckArguments> {
     projectWords(args, toolchain) {
       const found = findCommand(toolchain(), purpose, args.target);
       const [path] = found.from;
-      return found.kind === "found" && found.words !== undefined && path !== undefined ? [{ path, text: found.words }] : [];
+      return found.kind === "found" && found.words !== undefined && path !== undefined
+        ? [{ path, text: found.words }]
+        : [];
     },
     async execute(args, { toolchain, exec }) {
       const known = toolchain();
@@ -109,8 +114,16 @@ function summaryOf({ head, tail }: { readonly head: string; readonly tail: strin
   return testSummary(tail === "" ? head : tail);
 }
 
-/** The command, the files that name it, and the target. Where no command is found the tool itself is what is judged; it will say so. */
-function accessesOf(name: string, purpose: Purpose, { target: text }: CheckArguments, toolchain: Toolchain): readonly Access[] {
+/**
+ * The command, the files that name it, and the target. Where no command is found the tool itself is what is judged; it
+ * will say so.
+ */
+function accessesOf(
+  name: string,
+  purpose: Purpose,
+  { target: text }: CheckArguments,
+  toolchain: Toolchain,
+): readonly Access[] {
   const found = findCommand(toolchain, purpose, text);
   const looked = [...found.from, ...(text === undefined ? [] : [targetOf(text).asked])];
   return [

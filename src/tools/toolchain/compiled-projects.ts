@@ -3,11 +3,16 @@ import { CARGO_ENVIRONMENT, GO_ENVIRONMENT } from "./environment.ts";
 import { type ProjectKind, TAKES_NO_NAMES } from "./project.ts";
 import type { Target } from "./target.ts";
 
-/** cargo tests and lints packages; of files it knows those of `tests/` by their names. Dependencies were fetched before: there is no network. */
+/**
+ * cargo tests and lints packages; of files it knows those of `tests/` by their names. Dependencies were fetched before:
+ * there is no network.
+ */
 export const cargoProject: ProjectKind = (files, purpose) => {
   if (files["Cargo.toml"] === undefined) return undefined;
   const command =
-    purpose === "test" ? (["cargo", "test", "--offline"] as const) : (["cargo", "clippy", "--offline", "--all-targets"] as const);
+    purpose === "test"
+      ? (["cargo", "test", "--offline"] as const)
+      : (["cargo", "clippy", "--offline", "--all-targets"] as const);
   return {
     kind: "command",
     runner: "cargo",
@@ -32,7 +37,9 @@ function cargoOption(path: string): string {
 /** go tests and vets packages, which are directories; golangci-lint where the project has settings for it. */
 export const goProject: ProjectKind = (files, purpose) => {
   if (files["go.mod"] === undefined) return undefined;
-  const settings = ([".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json"] as const).find((name) => files[name]);
+  const settings = ([".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json"] as const).find(
+    (name) => files[name],
+  );
   const [runner, command] =
     purpose === "test"
       ? (["go", ["go", "test"]] as const)

@@ -1,4 +1,4 @@
-/** What came of a run as the data of a tool's result. */
+/** Builds a tool's result data from the outcome of a run. */
 import type { JsonObject } from "../../base/json.ts";
 import type { ToolOutput } from "../../model/tool/tool.ts";
 import { EXEC_ENDS, type ExecOutcome } from "../../model/work/exec.ts";
@@ -32,7 +32,12 @@ export function isPassed({ exitCode, endedBy }: ExecOutcome): boolean {
 }
 
 /** The data of a run of `command`; `more` stands before the output. */
-export function runResult(command: string, outcome: ExecOutcome, strategy: string | undefined, more: JsonObject): ToolOutput {
+export function runResult(
+  command: string,
+  outcome: ExecOutcome,
+  strategy: string | undefined,
+  more: JsonObject,
+): ToolOutput {
   const { exitCode, signal, endedBy, usage } = outcome;
   const wanted = strategyOf(strategy, isPassed(outcome));
   const stdout = truncated(outcome.stdout, wanted);

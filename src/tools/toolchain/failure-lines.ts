@@ -1,4 +1,8 @@
-/** Which lines of a runner's output look like failures. A guess, and only about what to show: the exit code says what came of a run. */
+/**
+ * Recognises lines of a runner's output that look like failures.
+ *
+ * This is a guess, and only about what to show: the exit code says what came of a run.
+ */
 
 /** Colours and the like, which stand between words. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one
@@ -28,9 +32,12 @@ const SHORTEST = 4;
 
 /** Whether `line` looks as if it told of a failure. */
 export function looksLikeFailure(line: string): boolean {
-  if (line.length < SHORTEST && !/[✖✗✘×❌●]/.test(line)) return false; // a megabyte of empty lines is looked at in passing
+  // a megabyte of empty lines is looked at in passing
+  if (line.length < SHORTEST && !/[✖✗✘×❌●]/.test(line)) return false;
   const plain = plainText(line.slice(0, CHARACTERS_LOOKED_AT));
-  return (FAILURE.some((expression) => expression.test(plain)) || assertionFailed(plain)) && !NOTHING_FAILED.test(plain);
+  return (
+    (FAILURE.some((expression) => expression.test(plain)) || assertionFailed(plain)) && !NOTHING_FAILED.test(plain)
+  );
 }
 
 /** In two steps, because one expression would begin again at each of many `assert`. */
@@ -40,7 +47,8 @@ function assertionFailed(line: string): boolean {
 }
 
 /** Sums that say how many failed, when none did. */
-const NOTHING_FAILED = /^\W*(?:0 (?:failed|failures|errors|failing|fail)\b|(?:fail|failed|failures|errors)\W+0\b)[^1-9]*$/i;
+const NOTHING_FAILED =
+  /^\W*(?:0 (?:failed|failures|errors|failing|fail)\b|(?:fail|failed|failures|errors)\W+0\b)[^1-9]*$/i;
 
 /** `text` without escape sequences. */
 export function plainText(text: string): string {

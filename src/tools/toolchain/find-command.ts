@@ -1,7 +1,8 @@
 /**
- * Which command tests or lints a workspace: what the operator chose, else the first kind of project whose files name one.
+ * Finds the command that tests or lints a workspace.
  *
- * Pure: analysis and execution ask with the same data and get the same answer.
+ * The operator's choice comes first, then the first kind of project whose files name a command. The function is pure:
+ * analysis and execution ask with the same data and get the same answer.
  */
 import type { ProjectFileName, Toolchain, ToolchainCommand } from "../../model/work/toolchain.ts";
 import { cargoProject, goProject } from "./compiled-projects.ts";
@@ -24,7 +25,12 @@ export type FoundCommand =
       /** What these files say that the command does. */
       readonly words?: string;
     }
-  | { readonly kind: "none"; readonly message: string; readonly suggestion: string; readonly from: readonly ProjectFileName[] };
+  | {
+      readonly kind: "none";
+      readonly message: string;
+      readonly suggestion: string;
+      readonly from: readonly ProjectFileName[];
+    };
 
 // The first one that names a command is taken: makefiles stand last, because they often do more than tests.
 const KINDS: readonly ProjectKind[] = [nodeProject, pythonProject, cargoProject, goProject, makeProject];

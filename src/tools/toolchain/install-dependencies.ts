@@ -1,9 +1,10 @@
 /**
  * `install_dependencies`: what the lock file names, and nothing else.
  *
- * INVARIANTS: without a lock file nothing is installed; packages run no scripts of their own unless the operator allows them; only the registries are
- * reached, and each of them is named to policy; a manager sees judged files in a selection of its own and none of the workspace's configuration, so that no
- * program of the workspace runs while a registry can be reached; the files that were judged are those that an approval was given for.
+ * INVARIANTS: without a lock file nothing is installed; packages run no scripts of their own unless the operator allows
+ * them; only the registries are reached, and each of them is named to policy; a manager sees judged files in a
+ * selection of its own and none of the workspace's configuration, so that no program of the workspace runs while a
+ * registry can be reached; the files that were judged are those that an approval was given for.
  */
 import { z } from "zod";
 import { FailureWithoutEffect } from "../../model/outcome/failure.ts";
@@ -73,12 +74,20 @@ export const installDependencies: Tool<z.infer<typeof parameters>> = {
     const { known, files, lockFile, manifests } = lookAt(manager, toolchain);
     if (lockFile === undefined) throw notLocked(MANAGERS[manager]);
     if (manifests.length > INSTALL_MANIFESTS_MAX) {
-      throw refused(lockFile, `names more than ${INSTALL_MANIFESTS_MAX} packages of the workspace`, "ask a person to install them");
+      throw refused(
+        lockFile,
+        `names more than ${INSTALL_MANIFESTS_MAX} packages of the workspace`,
+        "ask a person to install them",
+      );
     }
     const command = commandFor(manager, known);
     const registries = registriesOf(manager, known);
     const { install } = known.chosen;
-    const grants = { registries, isOwn: install?.registries[manager] !== undefined, scripts: install?.scripts === true };
+    const grants = {
+      registries,
+      isOwn: install?.registries[manager] !== undefined,
+      scripts: install?.scripts === true,
+    };
     const { environment, selection } = await MANAGERS[manager].prepare(files, lockFile, grants);
     const outcome = await exec.run({
       command: { argv: command },
@@ -88,7 +97,10 @@ export const installDependencies: Tool<z.infer<typeof parameters>> = {
       keptBytesMax: TOOLCHAIN_KEPT_BYTES,
       selection,
     });
-    return runResult(commandOf(command).line, outcome, undefined, { installed: isPassed(outcome), lock_file: lockFile });
+    return runResult(commandOf(command).line, outcome, undefined, {
+      installed: isPassed(outcome),
+      lock_file: lockFile,
+    });
   },
 };
 
@@ -122,7 +134,10 @@ function commandFor(manager: PackageManager, { chosen }: Toolchain): ToolchainCo
   return MANAGERS[manager].command(chosen.install?.scripts === true);
 }
 
-/** Registries with their ports. What a lock file says is no reason to reach a host: whoever can write it would choose where data goes. */
+/**
+ * Registries with their ports. What a lock file says is no reason to reach a host: whoever can write it would choose
+ * where data goes.
+ */
 function registriesOf(manager: PackageManager, { chosen }: Toolchain): readonly Registry[] {
   const named = chosen.install?.registries[manager] ?? MANAGERS[manager].registries;
   return named.map((text) => {

@@ -14,7 +14,8 @@ export const nodeProject: ProjectKind = (files, purpose) => {
   const file = files["package.json"];
   if (file === undefined) return undefined;
   const described = file.text === undefined ? undefined : parsed(file.text);
-  if (described === undefined) return { kind: "unusable", file: "package.json", problem: file.problem ?? "is not valid JSON" };
+  if (described === undefined)
+    return { kind: "unusable", file: "package.json", problem: file.problem ?? "is not valid JSON" };
   const scripts = isJsonObject(described["scripts"]) ? described["scripts"] : {};
   const script = Object.hasOwn(scripts, purpose) ? scripts[purpose] : undefined;
   if (typeof script !== "string" || script.trim() === "" || script.includes(NO_TEST)) return undefined;
@@ -45,7 +46,11 @@ const COMMANDS: Readonly<Record<Manager, Readonly<Record<Purpose, ToolchainComma
   yarn: { test: ["yarn", "run", "test"], lint: ["yarn", "run", "lint"] },
 };
 
-const ENVIRONMENTS: Readonly<Record<Manager, Readonly<Record<string, string>>>> = { npm: {}, pnpm: INSTALLED_PNPM, yarn: INSTALLED_YARN };
+const ENVIRONMENTS: Readonly<Record<Manager, Readonly<Record<string, string>>>> = {
+  npm: {},
+  pnpm: INSTALLED_PNPM,
+  yarn: INSTALLED_YARN,
+};
 
 function managerOf(declared: unknown, files: Toolchain["files"]): Manager {
   const name = typeof declared === "string" ? declared.split("@", 1)[0] : undefined;

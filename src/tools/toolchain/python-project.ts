@@ -1,4 +1,7 @@
-/** Python projects: pytest, ruff and flake8, where the project's files name them; through poetry where it manages the project. */
+/**
+ * Python projects: pytest, ruff and flake8, where the project's files name them; through poetry where it manages the
+ * project.
+ */
 import type { ProjectFileName, Toolchain, ToolchainCommand } from "../../model/work/toolchain.ts";
 import { type ProjectKind, withNames, withPaths } from "./project.ts";
 
@@ -10,7 +13,8 @@ interface Mark {
   readonly words?: RegExp;
 }
 
-// No expression passes over the end of a line: whoever writes the file must not be able to keep the kernel busy with empty ones.
+// No expression passes over the end of a line: whoever writes the file must not be able to keep the kernel busy with
+// empty ones.
 const PYTEST: readonly Mark[] = [
   { file: "pytest.ini" },
   { file: "pyproject.toml", words: /^[ \t]*\[tool\.pytest\b|["']pytest(?![\w-])|^[ \t]*pytest[ \t]*=/m },
@@ -43,18 +47,24 @@ export const pythonProject: ProjectKind = (files, purpose) => {
     return { kind: "command", runner: "pytest", from, commandFor: withNames(command) };
   }
   const ruff = shownBy(files, RUFF);
-  if (ruff) return { kind: "command", runner: "ruff", from: ruff, commandFor: withPaths(managed(files, ["ruff", "check"])) };
+  if (ruff)
+    return { kind: "command", runner: "ruff", from: ruff, commandFor: withPaths(managed(files, ["ruff", "check"])) };
   const flake8 = shownBy(files, FLAKE8);
-  return flake8 && { kind: "command", runner: "flake8", from: flake8, commandFor: withPaths(managed(files, ["flake8"])) };
+  return (
+    flake8 && { kind: "command", runner: "flake8", from: flake8, commandFor: withPaths(managed(files, ["flake8"])) }
+  );
 };
 
 function shownBy(files: Files, marks: readonly Mark[]): readonly ProjectFileName[] | undefined {
-  const found = marks.find(({ file, words }) => files[file] && (words === undefined || words.test(files[file].text ?? "")));
+  const found = marks.find(
+    ({ file, words }) => files[file] && (words === undefined || words.test(files[file].text ?? "")),
+  );
   return found && [found.file];
 }
 
 /** poetry keeps a project's tools in an environment of its own. */
 function managed(files: Files, command: ToolchainCommand): ToolchainCommand {
-  const isPoetry = files["poetry.lock"] !== undefined || /^[ \t]*\[tool\.poetry\]/m.test(files["pyproject.toml"]?.text ?? "");
+  const isPoetry =
+    files["poetry.lock"] !== undefined || /^[ \t]*\[tool\.poetry\]/m.test(files["pyproject.toml"]?.text ?? "");
   return isPoetry ? ["poetry", "run", ...command] : command;
 }

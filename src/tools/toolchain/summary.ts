@@ -1,5 +1,7 @@
 /**
- * How many tests passed and failed, where a runner says so at the end of its output. A courtesy: nothing is decided by it.
+ * Extracts the counts of passed and failed tests from a runner's output.
+ *
+ * They are there if the runner says so at the end of its output. This is a courtesy: nothing is decided by it.
  */
 import { plainText } from "./failure-lines.ts";
 
@@ -29,7 +31,11 @@ const STYLES: readonly Style[] = [
 /** node's own runner, in both of its forms: a line for each count. */
 const NODE = { passed: /^(?:#|ℹ) pass (\d+)$/m, failed: /^(?:#|ℹ) fail (\d+)$/m, skipped: /^(?:#|ℹ) skipped (\d+)$/m };
 /** mocha. */
-const MOCHA = { passed: /^[ \t]+(\d+) passing\b/m, failed: /^[ \t]+(\d+) failing\b/m, skipped: /^[ \t]+(\d+) pending\b/m };
+const MOCHA = {
+  passed: /^[ \t]+(\d+) passing\b/m,
+  failed: /^[ \t]+(\d+) failing\b/m,
+  skipped: /^[ \t]+(\d+) pending\b/m,
+};
 
 /** Lines that sum up are short; in long ones nothing is looked for. */
 const LINE_CHARACTERS_MAX = 1000;

@@ -1,8 +1,10 @@
 /**
- * What tests or linters shall look at: a path of the workspace, for pytest with the names of tests behind it.
+ * Checks the target of tests or linters: a path of the workspace.
  *
- * INVARIANT: a target is never read as an option, as a file of arguments or by a shell, whatever runs it. That it lies in the workspace is judged by
- * its path, as for every file.
+ * For pytest the names of tests may stand behind it.
+ *
+ * INVARIANT: a target is never read as an option, as a file of arguments or by a shell, whatever runs it. That it lies
+ * in the workspace is judged by its path, as for every file.
  */
 import { z } from "zod";
 
@@ -29,7 +31,10 @@ export const target = z
   .string()
   .min(1, "must not be empty; leave it out to look at everything")
   .max(TARGET_CHARACTERS_MAX)
-  .refine((text) => text.isWellFormed(), { params: { rule: "format" }, message: "holds half of a surrogate pair; send whole characters" })
+  .refine((text) => text.isWellFormed(), {
+    params: { rule: "format" },
+    message: "holds half of a surrogate pair; send whole characters",
+  })
   .refine((text) => !FOR_A_SHELL.test(text), {
     params: { rule: "format" },
     message: "holds a character that means something to a shell; name a file or a directory whose path has none",
@@ -61,7 +66,11 @@ export function targetOf(text: string): Target {
     .filter((part) => part !== "" && part !== ".");
   const path = parts.length === 0 ? "." : parts.join("/");
   // `@file` is a list of arguments to some programs, `~` a home to others
-  return { asked, path: /^[\p{L}\p{N}_.]/u.test(path) ? path : `./${path}`, names: at === -1 ? undefined : text.slice(at + 2) };
+  return {
+    asked,
+    path: /^[\p{L}\p{N}_.]/u.test(path) ? path : `./${path}`,
+    names: at === -1 ? undefined : text.slice(at + 2),
+  };
 }
 
 function relative(text: string): string {

@@ -1,7 +1,10 @@
 /**
- * What of the output of tests and linters is shown: the lines that a strategy picks, and how many it left out. Pure.
+ * Truncates the output of tests and linters to the lines that a strategy picks.
  *
- * INVARIANT: shown lines stand in the order of the output and as they were but for their length; every line is shown or counted.
+ * It also says how many lines were left out, and is pure.
+ *
+ * INVARIANT: shown lines stand in the order of the output and as they were but for their length. Every line is shown or
+ * counted.
  */
 import { z } from "zod";
 

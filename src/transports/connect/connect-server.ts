@@ -2,8 +2,8 @@
  * The HTTP front door: Connect, gRPC and gRPC-Web, on any number of addresses, over HTTP/1.1 and clear-text HTTP/2.
  *
  * Who may do what is the kernel's business, by each request's session token, and for administration the admin
- * credential's. Compression is off in both directions: a compressed message can be far larger than it looks, and nothing
- * leaves this machine. A client that is gone, or whose deadline is over, has its call aborted.
+ * credential's. Compression is off in both directions: a compressed message can be far larger than it looks, and
+ * nothing leaves this machine. A client that is gone, or whose deadline is over, has its call aborted.
  */
 import type { Server } from "node:net";
 import type { DescMethod } from "@bufbuild/protobuf";
@@ -28,7 +28,9 @@ import { watchUnread } from "./wire/unread.ts";
 
 /** Bytes of one message of an RPC that is not a whole call: a chunk of an upload. */
 const RPC_MESSAGE_BYTES_MAX = 4 * MIB;
-/** Bytes of a message that asks for tools, a receipt or content, or announces an upload: an id, a hash and two numbers. */
+/**
+ * Bytes of a message that asks for tools, a receipt or content, or announces an upload: an id, a hash and two numbers.
+ */
 const RPC_QUESTION_BYTES_MAX = 4 * KIB;
 /** Bytes of a question of the operator: the largest carries the patterns of a lease. */
 const RPC_ADMIN_BYTES_MAX = 256 * KIB;
@@ -71,7 +73,8 @@ export async function serveConnect(options: ConnectOptions): Promise<ConnectServ
   const unary = {
     path: pathOf(ToolKernel.method.execute),
     host: {
-      execute: async (bytes: Uint8Array, signal: AbortSignal) => responseBytes(await options.door.execute({ kind: "wire", bytes }, signal)),
+      execute: async (bytes: Uint8Array, signal: AbortSignal) =>
+        responseBytes(await options.door.execute({ kind: "wire", bytes }, signal)),
       requestBytesMax: limits.requestBytesMax,
       stallMs: limits.stallMs,
       shutdownSignal: shutDown.signal,
@@ -87,7 +90,16 @@ export async function serveConnect(options: ConnectOptions): Promise<ConnectServ
   };
   try {
     for (const { listen, allowedHosts } of options.addresses) {
-      const host = { handlers: byPath, unary, intakes, recorder: options.door, allowedHosts, limits, hold, onError: options.onError };
+      const host = {
+        handlers: byPath,
+        unary,
+        intakes,
+        recorder: options.door,
+        allowedHosts,
+        limits,
+        hold,
+        onError: options.onError,
+      };
       const front = new Front({
         limits,
         nowMs: clock.monotonicMs,
@@ -109,7 +121,8 @@ function pathOf(method: DescMethod): string {
 }
 
 function intakeOf(method: DescMethod): Intake {
-  if (RAW_METHODS.some((raw) => raw.name === method.name && raw.parent.typeName === method.parent.typeName)) return { kind: "call" };
+  if (RAW_METHODS.some((raw) => raw.name === method.name && raw.parent.typeName === method.parent.typeName))
+    return { kind: "call" };
   if (method.methodKind === "client_streaming") {
     return { kind: "upload", firstBytesMax: RPC_QUESTION_BYTES_MAX, bytesMax: RPC_MESSAGE_BYTES_MAX };
   }
@@ -139,7 +152,9 @@ function routesOf(options: ConnectOptions, limits: ConnectLimits, shutdownSignal
   });
   router.service(ToolKernel, kernelService({ ...options, limits }), { requestGate: gate(namesSomebody) });
   if (admin !== undefined) {
-    router.service(KernelAdmin, adminService(admin, options.onError), { requestGate: gate(adminGate(admin, options.onError)) });
+    router.service(KernelAdmin, adminService(admin, options.onError), {
+      requestGate: gate(adminGate(admin, options.onError)),
+    });
   }
   return router;
 }

@@ -6,7 +6,12 @@ import { WireError } from "../../wire/index.ts";
 import { encodeResponse, readRequestId, refuseUndecodable } from "../../wire/protobuf.ts";
 
 /** An encoded `ToolError`. */
-export function errorAnswer(requestId: string, errorCode: ToolFailureCode, message: string, retryAfterMs = 0): Uint8Array {
+export function errorAnswer(
+  requestId: string,
+  errorCode: ToolFailureCode,
+  message: string,
+  retryAfterMs = 0,
+): Uint8Array {
   const value = { errorCode, message, retryable: retryAfterMs > 0, retryAfterMs: BigInt(retryAfterMs) };
   return encodeResponse(create(ToolResponseSchema, { requestId, result: { case: "error", value } }));
 }

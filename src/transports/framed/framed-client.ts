@@ -31,7 +31,11 @@ export function connectFramed(socketPath: string): Promise<FramedClient> {
     const socket = connect(socketPath);
     const refused = (cause: Error) => {
       failed(
-        new KernelError("USAGE", `cannot connect to \`${socketPath}\`; check that the kernel runs and that you may open its socket`, cause),
+        new KernelError(
+          "USAGE",
+          `cannot connect to \`${socketPath}\`; check that the kernel runs and that you may open its socket`,
+          cause,
+        ),
       );
     };
     socket.once("error", refused);
@@ -58,7 +62,9 @@ class Client implements FramedClient {
   constructor(socket: Socket) {
     this.#socket = socket;
     socket.on("data", (bytes: Buffer) => this.#receive(bytes));
-    socket.on("error", (cause) => this.#end(new KernelError("WIRE_INVALID", "the connection to the kernel broke", cause)));
+    socket.on("error", (cause) =>
+      this.#end(new KernelError("WIRE_INVALID", "the connection to the kernel broke", cause)),
+    );
     socket.on("close", () => this.#end(new KernelError("WIRE_INVALID", "the kernel closed the connection")));
   }
 
@@ -66,8 +72,10 @@ class Client implements FramedClient {
     if (this.#ended !== undefined) throw this.#ended;
     const { requestId } = request;
     if (requestId === "") throw new KernelError("USAGE", "a request needs a `request_id`; answers are matched by it");
-    if (this.#waiting.has(requestId)) throw new KernelError("USAGE", `the request id \`${requestId}\` is in flight; use another one`);
-    if (this.#waiting.size >= FRAMED_CLIENT_CALLS_MAX) throw new KernelError("USAGE", "too many calls in flight; wait for answers first");
+    if (this.#waiting.has(requestId))
+      throw new KernelError("USAGE", `the request id \`${requestId}\` is in flight; use another one`);
+    if (this.#waiting.size >= FRAMED_CLIENT_CALLS_MAX)
+      throw new KernelError("USAGE", "too many calls in flight; wait for answers first");
     const bytes = encodeRequest(request);
     return new Promise((done, failed) => {
       this.#waiting.set(requestId, { done, failed });
@@ -103,9 +111,12 @@ class Client implements FramedClient {
   #receive(bytes: Buffer): void {
     this.#reader.push(bytes);
     try {
-      for (let answer = this.#reader.next(); answer !== undefined; answer = this.#reader.next()) this.#settle(decodeResponse(answer));
+      for (let answer = this.#reader.next(); answer !== undefined; answer = this.#reader.next())
+        this.#settle(decodeResponse(answer));
     } catch (error) {
-      this.#end(error instanceof KernelError ? error : new KernelError("INTERNAL", "an answer could not be taken", error));
+      this.#end(
+        error instanceof KernelError ? error : new KernelError("INTERNAL", "an answer could not be taken", error),
+      );
     }
   }
 

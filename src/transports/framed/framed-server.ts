@@ -1,9 +1,9 @@
 /**
- * The fast path: length-delimited `ToolRequest` and `ToolResponse` frames over a Unix socket, pipelined, answers matched
- * by `request_id`.
+ * The fast path: length-delimited `ToolRequest` and `ToolResponse` frames over a Unix socket, pipelined, answers
+ * matched by `request_id`.
  *
- * Who may connect is the file system's business (mode 0600 in a directory nobody else can write); who may do what is the
- * kernel's, by each request's session token. A client keeps its connection open until it has its answers: one that
+ * Who may connect is the file system's business (mode 0600 in a directory nobody else can write); who may do what is
+ * the kernel's, by each request's session token. A client keeps its connection open until it has its answers: one that
  * closes it is gone, and its calls are aborted.
  */
 import { createServer, type Server, type Socket } from "node:net";
@@ -16,7 +16,10 @@ import { clearSocketPath, listenOwnerOnly } from "./socket-file.ts";
 /** How to serve. */
 export interface FramedOptions {
   readonly socketPath: string;
-  /** Runs one encoded request; `end`, of this request alone, aborts when the client is gone. The bytes are never changed afterwards. */
+  /**
+   * Runs one encoded request; `end`, of this request alone, aborts when the client is gone. The bytes are never changed
+   * afterwards.
+   */
   readonly execute: (request: Uint8Array, end: AbortController) => Promise<Uint8Array>;
   readonly limits?: Partial<FramedLimits>;
   /** Gets failures that no client may see. */
@@ -54,7 +57,10 @@ export async function serveFramed(options: FramedOptions): Promise<FramedServer>
   await clearSocketPath(options.socketPath);
   await listenOwnerOnly(server, options.socketPath);
   server.on("error", options.onError);
-  const sweeper = setInterval(() => sweep(connections, clock.monotonicMs()), Math.min(SWEEP_MS_MAX, Math.max(1, limits.stallMs / 4)));
+  const sweeper = setInterval(
+    () => sweep(connections, clock.monotonicMs()),
+    Math.min(SWEEP_MS_MAX, Math.max(1, limits.stallMs / 4)),
+  );
   sweeper.unref();
   return { close: () => close(server, connections, sweeper, limits.closeGraceMs) };
 }
@@ -67,7 +73,8 @@ function admit(socket: Socket, host: ConnectionHost, connections: Set<Connection
   }
   const connection = new Connection(socket, host);
   connections.add(connection);
-  if (full) connection.refuse(errorAnswer("", "RESOURCE_BUSY", "too many connections; close one or try again later", 1000));
+  if (full)
+    connection.refuse(errorAnswer("", "RESOURCE_BUSY", "too many connections; close one or try again later", 1000));
 }
 
 function sweep(connections: ReadonlySet<Connection>, nowMs: number): void {
@@ -77,7 +84,12 @@ function sweep(connections: ReadonlySet<Connection>, nowMs: number): void {
 /** Milliseconds that a closing server gives peers that owe it nothing but their end. */
 const IDLE_GRACE_MS = 500;
 
-async function close(server: Server, connections: ReadonlySet<Connection>, sweeper: NodeJS.Timeout, graceMs: number): Promise<void> {
+async function close(
+  server: Server,
+  connections: ReadonlySet<Connection>,
+  sweeper: NodeJS.Timeout,
+  graceMs: number,
+): Promise<void> {
   clearInterval(sweeper);
   const closed = new Promise<void>((done) => server.close(() => done()));
   for (const connection of connections) connection.shutDown();

@@ -1,7 +1,13 @@
 /** The limits of a framed socket; tests shorten them. */
 
 import { MIB } from "../../base/bytes.ts";
-import { CALLS_IN_FLIGHT_MAX, CANCEL_GRACE_MS, FRAME_BYTES_MAX, FRAME_STALL_MS, FRAMED_HELD_BYTES_MAX } from "../../base/limits.ts";
+import {
+  CALLS_IN_FLIGHT_MAX,
+  CANCEL_GRACE_MS,
+  FRAME_BYTES_MAX,
+  FRAME_STALL_MS,
+  FRAMED_HELD_BYTES_MAX,
+} from "../../base/limits.ts";
 
 /** Connections that one framed socket serves at once. */
 export const FRAMED_CONNECTIONS_MAX = 256;

@@ -1,8 +1,10 @@
 /**
- * The place of a Unix socket: who may put one there, and what to do with one that is there already.
+ * Prepares the path of a Unix socket: checks its directory and removes a dead socket.
  *
- * The directory must belong to this user (or root) and be writable by nobody else, so that nobody can put another socket
- * in its place. INVARIANT: only a socket that nobody answers is removed; any other file, and a living socket, stays.
+ * The directory must belong to this user (or root) and be writable by nobody else, so that nobody can put another
+ * socket in its place.
+ *
+ * INVARIANT: only a socket that nobody answers is removed. Any other file, and a living socket, stays.
  */
 import { lstatSync, rmSync, type Stats, statSync } from "node:fs";
 import { connect, type Server } from "node:net";
@@ -37,7 +39,11 @@ export async function clearSocketPath(path: string): Promise<void> {
  * Listens at `path` with a socket that only this user can open, from its first moment.
  * @param backlog connections that may wait to be accepted; a client beyond it fails at once
  */
-export async function listenOwnerOnly(server: Server, path: string, backlog = 2 * FRAMED_CONNECTIONS_MAX): Promise<void> {
+export async function listenOwnerOnly(
+  server: Server,
+  path: string,
+  backlog = 2 * FRAMED_CONNECTIONS_MAX,
+): Promise<void> {
   const listening = new Promise<void>((done, failed) => {
     server.once("listening", done);
     server.once("error", (cause) => failed(new KernelError("CONFIG_INVALID", `cannot listen at \`${path}\``, cause)));
@@ -57,11 +63,17 @@ function checkDirectory(directory: string): void {
   try {
     found = statSync(directory);
   } catch (cause) {
-    throw new KernelError("CONFIG_INVALID", `the directory \`${directory}\` of the socket cannot be read; create it with mode 0700`, cause);
+    throw new KernelError(
+      "CONFIG_INVALID",
+      `the directory \`${directory}\` of the socket cannot be read; create it with mode 0700`,
+      cause,
+    );
   }
   const user = process.geteuid?.() ?? 0;
-  if (found.uid !== user && found.uid !== 0) throw refusal(directory, "belongs to another user; use a directory of your own");
-  if ((found.mode & WRITABLE_BY_OTHERS) !== 0) throw refusal(directory, "is writable by others; run `chmod go-w` on it first");
+  if (found.uid !== user && found.uid !== 0)
+    throw refusal(directory, "belongs to another user; use a directory of your own");
+  if ((found.mode & WRITABLE_BY_OTHERS) !== 0)
+    throw refusal(directory, "is writable by others; run `chmod go-w` on it first");
 }
 
 function isAnswered(path: string): Promise<boolean> {

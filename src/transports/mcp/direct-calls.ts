@@ -1,15 +1,21 @@
 /**
  * Between the transport and the protocol library: tells the eras apart, and makes every call itself.
  *
- * A request that claims the modern era is answered from itself alone, another one in its legacy session. Calls of both go
- * to the kernel: the library validates every message several times over, and the kernel validates every call anyway and
- * records what it refuses, malformed ones above all. What a legacy call asks for besides (a task) is optional and not
- * offered.
+ * A request that claims the modern era is answered from itself alone, another one in its legacy session. Calls of both
+ * go to the kernel: the library validates every message several times over, and the kernel validates every call anyway
+ * and records what it refuses, malformed ones above all. What a legacy call asks for besides (a task) is optional and
+ * not offered.
  *
- * INVARIANTS: a request is answered once, a cancelled one not at all, and a client that is gone has its calls aborted; a
- * legacy request before `initialize` is refused, `ping` alone is not.
+ * INVARIANTS: a request is answered once, a cancelled one not at all, and a client that is gone has its calls aborted;
+ * a legacy request before `initialize` is refused, `ping` alone is not.
  */
-import type { JSONRPCMessage, JSONRPCNotification, JSONRPCRequest, RequestId, Transport } from "@modelcontextprotocol/server";
+import type {
+  JSONRPCMessage,
+  JSONRPCNotification,
+  JSONRPCRequest,
+  RequestId,
+  Transport,
+} from "@modelcontextprotocol/server";
 import type { JsonObject } from "../../base/json.ts";
 import { isJsonObject } from "../../base/json.ts";
 import type { ProgressListener } from "../../model/outcome/progress.ts";
@@ -22,7 +28,13 @@ import type { ModernEra } from "./modern.ts";
 import { cursorError, handshakeError, isProgressToken, metaError } from "./protocol/early-refusals.ts";
 import { cancelledRequest } from "./protocol/json-rpc.ts";
 import type { McpOptions } from "./protocol/options.ts";
-import { isModernOnly, META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION, MODERN_REVISION, modernMeta } from "./protocol/revisions.ts";
+import {
+  isModernOnly,
+  META_CLIENT_CAPABILITIES,
+  META_PROTOCOL_VERSION,
+  MODERN_REVISION,
+  modernMeta,
+} from "./protocol/revisions.ts";
 import { INTERNAL_ERROR, INVALID_PARAMS, printError, type RpcError } from "./protocol/rpc-error.ts";
 
 /** A transport that also takes messages that are printed already, without the line's end. */
@@ -132,9 +144,13 @@ export class DirectCalls implements Transport {
     const { id, params } = request;
     const { resultHead, resultMeta } = this.#modern;
     const played = await this.#heard(params, signal, (parameters, listener) =>
-      playRound(this.#options, parameters, params, (inBand) => callTool(this.#options, parameters, { end: signal, listener, inBand })),
+      playRound(this.#options, parameters, params, (inBand) =>
+        callTool(this.#options, parameters, { end: signal, listener, inBand }),
+      ),
     );
-    return played.kind === "question" ? printQuestion(id, played, resultMeta) : printRound(id, played.result, resultHead);
+    return played.kind === "question"
+      ? printQuestion(id, played, resultMeta)
+      : printRound(id, played.result, resultHead);
   }
 
   #takeLegacy(request: JSONRPCRequest): void {
@@ -147,7 +163,10 @@ export class DirectCalls implements Transport {
   #legacyError({ method, params }: JSONRPCRequest): RpcError | undefined {
     if (isModernOnly(method) || !(this.#initialized || OPENING.has(method))) return noEra(method);
     if (method === "tools/call") return undefined; // the kernel says what is wrong with it, and records it
-    const error = metaError(params) ?? cursorError(method, params) ?? (method === "initialize" ? handshakeError(params) : undefined);
+    const error =
+      metaError(params) ??
+      cursorError(method, params) ??
+      (method === "initialize" ? handshakeError(params) : undefined);
     if (method === "initialize" && error === undefined) {
       this.#initialized = true;
       this.#approvals.begin(params);
@@ -199,7 +218,10 @@ export class DirectCalls implements Transport {
   }
 }
 
-/** A request that is worked on. The kernel may end it by `end` too: only one that the client has cancelled gets no answer. */
+/**
+ * A request that is worked on. The kernel may end it by `end` too: only one that the client has cancelled gets no
+ * answer.
+ */
 interface Work {
   readonly end: AbortController;
   isCancelled: boolean;
@@ -220,7 +242,9 @@ function asksForLegacy(method: string, meta: JsonObject): boolean {
 
 function noEra(method: string): RpcError {
   const modern = `carry \`${META_PROTOCOL_VERSION}\` (\`${MODERN_REVISION}\`) and \`${META_CLIENT_CAPABILITIES}\` in \`_meta\``;
-  const message = isModernOnly(method) ? `\`${method}\` must ${modern}` : `begin with \`initialize\`, or let every request ${modern}`;
+  const message = isModernOnly(method)
+    ? `\`${method}\` must ${modern}`
+    : `begin with \`initialize\`, or let every request ${modern}`;
   return { code: INVALID_PARAMS, message };
 }
 

@@ -1,8 +1,8 @@
 /**
  * The legacy era of MCP (revision 2025-11-25 and before), but for `tools/call`.
  *
- * The three requests that every client makes (`initialize`, `tools/list`, `ping`) are answered here when they are plain.
- * Anything else loads the protocol library, which then hears of the handshake and answers from there on.
+ * The three requests that every client makes (`initialize`, `tools/list`, `ping`) are answered here when they are
+ * plain. Anything else loads the protocol library, which then hears of the handshake and answers from there on.
  * INVARIANTS: messages are answered from one place at a time, in their order; the client never sees that there are two.
  */
 import type { JSONRPCMessage, JSONRPCRequest, RequestId, Transport } from "@modelcontextprotocol/server";
@@ -50,10 +50,12 @@ export class LegacyEra {
   /** Answers what is plain. @returns whether that was all there is to do */
   #answer(message: JSONRPCMessage): boolean {
     if (!("method" in message)) return false;
-    if (!("id" in message)) return message.method === "notifications/initialized" || cancelledRequest(message) !== undefined;
+    if (!("id" in message))
+      return message.method === "notifications/initialized" || cancelledRequest(message) !== undefined;
     if (message.method === "initialize") return this.#agree(message);
     if (message.method === "ping" && isBare(message.params)) return this.#send(message.id, {});
-    if (message.method === "tools/list" && isBare(message.params)) return this.#send(message.id, { tools: this.#source.tools() });
+    if (message.method === "tools/list" && isBare(message.params))
+      return this.#send(message.id, { tools: this.#source.tools() });
     return false;
   }
 
@@ -76,7 +78,9 @@ export class LegacyEra {
     const cancelled = cancelledRequest(message);
     if (cancelled !== undefined) {
       // Its id may name another request by the time the library hears of either.
-      this.#waiting = this.#waiting?.filter((waiting) => !("method" in waiting && "id" in waiting && waiting.id === cancelled));
+      this.#waiting = this.#waiting?.filter(
+        (waiting) => !("method" in waiting && "id" in waiting && waiting.id === cancelled),
+      );
       return;
     }
     const isRequest = "method" in message && "id" in message;
@@ -100,7 +104,11 @@ export class LegacyEra {
       this.#source.onError(error instanceof Error ? error : new Error(String(error)));
       for (const message of this.#takeWaiting()) {
         if ("method" in message && "id" in message)
-          void this.#client.send({ jsonrpc: "2.0", id: message.id, error: { code: INTERNAL_ERROR, message: "internal error" } });
+          void this.#client.send({
+            jsonrpc: "2.0",
+            id: message.id,
+            error: { code: INTERNAL_ERROR, message: "internal error" },
+          });
       }
     }
   }

@@ -3,8 +3,8 @@
  * before it. Loading it takes some 40 ms and 7 MiB, so that only a request that needs it does.
  *
  * A legacy client has one server for its connection, a modern request one for itself: the library binds a connection to
- * the era of its first message, and from the second on takes the era for granted. INVARIANT: what is asked in the modern
- * era is answered, from that request alone, and no answer repeats what the client sent at any length.
+ * the era of its first message, and from the second on takes the era for granted. INVARIANT: what is asked in the
+ * modern era is answered, from that request alone, and no answer repeats what the client sent at any length.
  */
 import {
   classifyInboundRequest,
@@ -24,7 +24,10 @@ import { MODERN_REVISION } from "./protocol/revisions.ts";
 import { INVALID_PARAMS, shortened } from "./protocol/rpc-error.ts";
 import { CACHE_HINT, type ServerIdentity } from "./protocol/server-identity.ts";
 
-/** Characters (UTF-16 code units) of an error message of the MCP library, whose longest own text is some 250: the rest is the client's. */
+/**
+ * Characters (UTF-16 code units) of an error message of the MCP library, whose longest own text is some 250: the rest
+ * is the client's.
+ */
 export const RPC_ERROR_CHARACTERS_MAX = 512;
 
 /** What the library answers from. */
@@ -46,7 +49,9 @@ export function acceptsModern(request: JSONRPCRequest): boolean {
   return route.kind === "modern" && route.classification.revision === MODERN_REVISION;
 }
 
-/** What the library answers to a request that claims the modern era: notifications if there are any, then the answer. */
+/**
+ * What the library answers to a request that claims the modern era: notifications if there are any, then the answer.
+ */
 export function askModern(source: LibrarySource, request: JSONRPCRequest): Promise<readonly JSONRPCMessage[]> {
   assert(isJSONRPCRequest(request), "the library would leave the request unanswered");
   return new Promise((resolve) => {
@@ -57,7 +62,8 @@ export function askModern(source: LibrarySource, request: JSONRPCRequest): Promi
       send: (message) => {
         sent.push(bounded(message));
         if (!("method" in message)) resolve(sent);
-        // A subscription is acknowledged first: for nothing, because nothing here changes. Closing it is what answers it.
+        // A subscription is acknowledged first: for nothing, because nothing here changes. Closing it is what answers
+        // it.
         void entry.close();
         return Promise.resolve();
       },
@@ -65,7 +71,8 @@ export function askModern(source: LibrarySource, request: JSONRPCRequest): Promi
     const entry = serveStdio(() => createServer(source, { "server/discover": CACHE_HINT, "tools/list": CACHE_HINT }), {
       transport: wire,
       legacy: "reject",
-      onerror: (error) => (error instanceof ProtocolError ? undefined : source.onError(error)), // a refusal concerns the client alone
+      // a refusal concerns the client alone
+      onerror: (error) => (error instanceof ProtocolError ? undefined : source.onError(error)),
     });
     wire.onmessage?.(request);
   });
@@ -73,11 +80,18 @@ export function askModern(source: LibrarySource, request: JSONRPCRequest): Promi
 
 function createServer({ identity, tools, onError }: LibrarySource, cacheHints?: ServerOptions["cacheHints"]): Server {
   const { serverInfo, capabilities, instructions } = identity;
-  const server = new Server(serverInfo, { capabilities, instructions, ...(cacheHints !== undefined && { cacheHints }) });
+  const server = new Server(serverInfo, {
+    capabilities,
+    instructions,
+    ...(cacheHints !== undefined && { cacheHints }),
+  });
   server.onerror = onError;
   server.setRequestHandler("tools/list", async ({ params }) => {
     if (params?.cursor !== undefined)
-      throw new ProtocolError(INVALID_PARAMS, "`cursor` is none of this server's; the list has one page, ask without it");
+      throw new ProtocolError(
+        INVALID_PARAMS,
+        "`cursor` is none of this server's; the list has one page, ask without it",
+      );
     return { tools: tools() } as never;
   });
   return server;
@@ -92,5 +106,7 @@ function bounded(message: JSONRPCMessage): JSONRPCMessage {
 }
 
 function boundedData(data: unknown): unknown {
-  return JSON.parse(JSON.stringify(data, (_, value: unknown) => (typeof value === "string" ? shortened(value) : value)));
+  return JSON.parse(
+    JSON.stringify(data, (_, value: unknown) => (typeof value === "string" ? shortened(value) : value)),
+  );
 }

@@ -1,10 +1,11 @@
 /**
  * The modern era of MCP (revision 2026-07-28): each request carries its revision and is answered from itself alone.
  *
- * The three requests that every client makes are answered without the protocol library when they are plain: `tools/call`
- * goes to the kernel, `server/discover` and `tools/list` have texts that are printed once. Anything else is the library's,
- * and so is every judgement of an envelope that is not plain. Trusts nothing about a request but its shape as JSON-RPC.
- * INVARIANTS: nothing depends on an earlier request; the server never sends requests or log messages.
+ * The three requests that every client makes are answered without the protocol library when they are plain:
+ * `tools/call` goes to the kernel, `server/discover` and `tools/list` have texts that are printed once. Anything else
+ * is the library's, and so is every judgement of an envelope that is not plain. Trusts nothing about a request but its
+ * shape as JSON-RPC. INVARIANTS: nothing depends on an earlier request; the server never sends requests or log
+ * messages.
  */
 import type { JSONRPCRequest, RequestId } from "@modelcontextprotocol/server";
 import type { JsonObject } from "../../base/json.ts";
@@ -22,7 +23,10 @@ export type ModernAnswer =
   | { readonly kind: "call" }
   | { readonly kind: "unusual" };
 
-/** What the library makes of a modern request: a call for the kernel after all, or lines to send, of which the last is the answer. */
+/**
+ * What the library makes of a modern request: a call for the kernel after all, or lines to send, of which the last is
+ * the answer.
+ */
 export type LibraryAnswer =
   | { readonly kind: "call" }
   | { readonly kind: "lines"; readonly notes: readonly string[]; readonly answer: string };

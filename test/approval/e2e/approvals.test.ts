@@ -1,4 +1,7 @@
-/** Approvals over processes: a call waits in one, a person answers in another; requests outlive the kernels that made them. */
+/**
+ * Approvals over processes: a call waits in one, a person answers in another; requests outlive the kernels that made
+ * them.
+ */
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
@@ -30,7 +33,13 @@ async function callerOf(kernel: OpenKernel, place: Place) {
   let count = 0;
   const call = async (by: OpenKernel = kernel, args = ARGS) => {
     count += 1;
-    const submission = { kind: "call", requestId: `r-${count}`, sessionToken: token, tool: "write_file", arguments: args } as const;
+    const submission = {
+      kind: "call",
+      requestId: `r-${count}`,
+      sessionToken: token,
+      tool: "write_file",
+      arguments: args,
+    } as const;
     const { outcome } = await by.door.execute(submission, new AbortController().signal);
     return outcome.kind === "denied" ? outcome.denial : outcome;
   };
@@ -82,7 +91,10 @@ test("a request outlives its kernel: the next one knows it, and a call there use
   const credential = await approver(place, "ann");
   const [left, right] = [await kernelOf(place), await kernelOf(place)];
   expect(await left.approvals.find(approvalRef)).toMatchObject({ kind: "found", approval: { state: "pending" } });
-  expect(await left.approvals.decide(approvalRef, { approved: true }, credential)).toMatchObject({ kind: "decided", by: "ann" });
+  expect(await left.approvals.decide(approvalRef, { approved: true }, credential)).toMatchObject({
+    kind: "decided",
+    by: "ann",
+  });
   const outcomes = await Promise.all(Array.from({ length: 16 }, (_, index) => call(index % 2 === 0 ? left : right)));
   // Those that come after it was used ask anew.
   expect(outcomes.filter((outcome) => "kind" in outcome && outcome.kind === "success")).toHaveLength(1);
@@ -100,12 +112,26 @@ describe("who may decide", () => {
     const gone = await approver(place, "gone");
     await handrail(place, ["approvers", "remove", "gone"]);
     const credential = await approver(place, "ann");
-    const wrong = [token, admin, gone, "", "apr_ann", `${credential}x`, credential.replace("apr_ann", "apr_bob"), "apr_../../x.y"];
+    const wrong = [
+      token,
+      admin,
+      gone,
+      "",
+      "apr_ann",
+      `${credential}x`,
+      credential.replace("apr_ann", "apr_bob"),
+      "apr_../../x.y",
+    ];
     for (const each of wrong) {
-      expect(await kernel.approvals.decide(approvalRef, { approved: true }, each)).toEqual({ kind: "wrong_credential" });
+      expect(await kernel.approvals.decide(approvalRef, { approved: true }, each)).toEqual({
+        kind: "wrong_credential",
+      });
     }
     expect(await kernel.approvals.find(approvalRef)).toMatchObject({ approval: { state: "pending" } });
-    expect(await kernel.approvals.decide(approvalRef, { approved: true }, credential)).toMatchObject({ kind: "decided", by: "ann" });
+    expect(await kernel.approvals.decide(approvalRef, { approved: true }, credential)).toMatchObject({
+      kind: "decided",
+      by: "ann",
+    });
   });
 
   test("a credential is shown once and only its hash is kept; a saved one is for its owner alone", async () => {
@@ -113,7 +139,9 @@ describe("who may decide", () => {
     const token = await approver(place, "ann");
     const path = join(place.state, "approvers", "ann.hash");
     expect(readFileSync(path, "utf8")).toMatch(/^[0-9a-f]{64}\n$/);
-    expect([statSync(path).mode & 0o777, statSync(join(place.state, "approvers")).mode & 0o777]).toEqual([0o600, 0o700]);
+    expect([statSync(path).mode & 0o777, statSync(join(place.state, "approvers")).mode & 0o777]).toEqual([
+      0o600, 0o700,
+    ]);
     expect(token).toMatch(/^apr_ann\.[A-Za-z0-9_-]{43}$/);
     expect((await handrail(place, ["approvers", "add", "ann"])).stderr).toContain("there is an approver `ann` already");
     const saved = await handrail(place, ["approvers", "add", "bob", "--save"]);
@@ -163,7 +191,13 @@ test("an agent's tools reach neither the requests and their codes, nor the appro
   const { approvalRef = "" } = (await call()) as { approvalRef?: string };
   const request = `inside/state/approvals/${approvalRef.slice(7)}.json`;
   expect(existsSync(join(place.workspace, request))).toBe(true);
-  const read = { kind: "call", requestId: "read", sessionToken: token, tool: "read_file", arguments: { path: request } } as const;
+  const read = {
+    kind: "call",
+    requestId: "read",
+    sessionToken: token,
+    tool: "read_file",
+    arguments: { path: request },
+  } as const;
   expect((await kernel.door.execute(read, new AbortController().signal)).outcome).toMatchObject({
     denial: { layer: "workspace", reason: "workspace_blocked_zone" },
   });

@@ -1,4 +1,7 @@
-/** Approvals over the administration service: approvers with credentials of their own, on the HTTP front door of a real kernel. */
+/**
+ * Approvals over the administration service: approvers with credentials of their own, on the HTTP front door of a real
+ * kernel.
+ */
 import { join } from "node:path";
 import { Code } from "@connectrpc/connect";
 import { expect, onTestFinished, test } from "vitest";
@@ -47,22 +50,36 @@ test("an approver lists, looks at and decides requests; nobody else's credential
   await expect(client.listSessions({}, bearer(ann))).rejects.toMatchObject({ code: Code.Unauthenticated });
 
   const { approvals } = await client.listApprovals({ state: "pending" }, bearer(ann));
-  expect(approvals).toMatchObject([{ approvalRef, state: "pending", tool: "write_file", userId: "ann", sessionId: session.id, uses: 0n }]);
+  expect(approvals).toMatchObject([
+    { approvalRef, state: "pending", tool: "write_file", userId: "ann", sessionId: session.id, uses: 0n },
+  ]);
   const { approval } = await client.getApproval({ approvalRef: approvalRef.slice(0, 20) }, bearer(ann));
-  expect(JSON.parse(Buffer.from(approval?.documentJson ?? []).toString())).toMatchObject({ tool: "write_file", action: "execute" });
+  expect(JSON.parse(Buffer.from(approval?.documentJson ?? []).toString())).toMatchObject({
+    tool: "write_file",
+    action: "execute",
+  });
   expect(Buffer.from(approval?.documentJson ?? []).includes("code")).toBe(false);
-  await expect(client.decideApproval({ approvalRef: approvalRef.slice(0, 20), approved: true }, bearer(ann))).rejects.toMatchObject({
+  await expect(
+    client.decideApproval({ approvalRef: approvalRef.slice(0, 20), approved: true }, bearer(ann)),
+  ).rejects.toMatchObject({
     code: Code.NotFound,
   });
-  await expect(client.decideApproval({ approvalRef, approved: true, scope: "forever" }, bearer(ann))).rejects.toMatchObject({
+  await expect(
+    client.decideApproval({ approvalRef, approved: true, scope: "forever" }, bearer(ann)),
+  ).rejects.toMatchObject({
     code: Code.InvalidArgument,
   });
-  await expect(client.listApprovals({ state: "odd" }, bearer(ann))).rejects.toMatchObject({ code: Code.InvalidArgument });
+  await expect(client.listApprovals({ state: "odd" }, bearer(ann))).rejects.toMatchObject({
+    code: Code.InvalidArgument,
+  });
 
   const decided = await client.decideApproval({ approvalRef, approved: true, reason: "fine" }, bearer(ann));
   expect(decided).toMatchObject({
     decided: true,
-    approval: { state: "approved", decision: { approved: true, by: "ann", channel: "rpc", scope: "once", reason: "fine" } },
+    approval: {
+      state: "approved",
+      decision: { approved: true, by: "ann", channel: "rpc", scope: "once", reason: "fine" },
+    },
   });
   expect((await call("two")).kind).toBe("success");
   expect(await client.decideApproval({ approvalRef, approved: false }, bearer(ann))).toMatchObject({

@@ -1,4 +1,7 @@
-/** Requests that wait in a kernel which is killed: people still see them, what they decide is used by the next kernel, and nothing is done twice. */
+/**
+ * Requests that wait in a kernel which is killed: people still see them, what they decide is used by the next kernel,
+ * and nothing is done twice.
+ */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -38,11 +41,18 @@ async function watched() {
     );
   let count = 0;
   const call = async (by: OpenKernel, signal = new AbortController().signal) => {
-    const submission = { kind: "call", requestId: `r-${++count}`, sessionToken: token, tool: "write_file", arguments: ARGS } as const;
+    const submission = {
+      kind: "call",
+      requestId: `r-${++count}`,
+      sessionToken: token,
+      tool: "write_file",
+      arguments: ARGS,
+    } as const;
     const { outcome } = await by.door.execute(submission, signal);
     return outcome.kind === "denied" ? outcome.denial.reason : outcome.kind;
   };
-  const text = () => (existsSync(join(place.workspace, TARGET)) ? readFileSync(join(place.workspace, TARGET), "utf8") : "");
+  const text = () =>
+    existsSync(join(place.workspace, TARGET)) ? readFileSync(join(place.workspace, TARGET), "utf8") : "";
   return { place, kernel, credential, child, pending, call, text };
 }
 
@@ -67,7 +77,9 @@ test("a kernel is killed while a request waits: it can be decided all the same, 
   expect(of("approval_requested")).toBeGreaterThan(0);
 });
 
-test("a kernel is killed at any moment after the answer: what was approved once is done at most once", { timeout: 600_000 }, async () => {
+test("a kernel is killed at any moment after the answer: what was approved once is done at most once", {
+  timeout: 600_000,
+}, async () => {
   for (const delayMs of [0, 8, 25]) {
     const { place, kernel, credential, child, pending, call, text } = await watched();
     const asking = child();

@@ -1,4 +1,6 @@
-/** The benchmarks run from beginning to end, and every figure that they print has a named peer. No speed is asserted. */
+/**
+ * The benchmarks run from beginning to end, and every figure that they print has a named peer. No speed is asserted.
+ */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -58,38 +60,56 @@ const SUITES = [
   ["gates", ["gates-free", "gates-caller", "pending-memory", "pending-time", "pending-resume"]],
 ] as const;
 
-/** Figures whose peer must be installed; without it a run says so and fails, and the other figures are there all the same. */
+/**
+ * Figures whose peer must be installed; without it a run says so and fails, and the other figures are there all the
+ * same.
+ */
 const SEARCHES = ["search-1000-literal", "search-1000-regex", "search-50mb-literal", "search-50mb-regex-bare"];
 const hasRipgrep = spawnSync("rg", ["--version"]).status === 0;
 
-test.each(SUITES)("%s: every figure of a quick run is a positive ratio against a named peer", { timeout: 600_000 }, (suite, expected) => {
-  const file = join(directory, `${suite}.json`);
-  const args = ["--disable-warning=ExperimentalWarning", "bench/main.ts", suite, "--quick", "--json", file];
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", timeout: 590_000 });
-  const lacksPeer = suite === "surface" && !hasRipgrep;
-  const problems =
-    status === 0 ? "" : stderr.replace(/^bench: (?:Error: )?(ripgrep is not installed.*|\w+(-\w+)*)$|^ +at .*$/gm, "").trim();
-  expect({ status, problems }).toEqual({ status: lacksPeer ? 1 : 0, problems: "" });
+test.each(SUITES)(
+  "%s: every figure of a quick run is a positive ratio against a named peer",
+  { timeout: 600_000 },
+  (suite, expected) => {
+    const file = join(directory, `${suite}.json`);
+    const args = ["--disable-warning=ExperimentalWarning", "bench/main.ts", suite, "--quick", "--json", file];
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", timeout: 590_000 });
+    const lacksPeer = suite === "surface" && !hasRipgrep;
+    const problems =
+      status === 0
+        ? ""
+        : stderr.replace(/^bench: (?:Error: )?(ripgrep is not installed.*|\w+(-\w+)*)$|^ +at .*$/gm, "").trim();
+    expect({ status, problems }).toEqual({ status: lacksPeer ? 1 : 0, problems: "" });
 
-  const report: Report = JSON.parse(readFileSync(file, "utf8"));
-  expect(report.machine.cores).toBeGreaterThan(0);
-  expect(stdout).toContain(report.machine.processor);
-  expect(stdout).toContain(report.machine.node);
-  for (const { id, peer, ours, theirs, ratio } of report.rows) {
-    expect(peer, id).not.toBe("");
-    for (const value of [ours.median, theirs.median, ratio.min, ratio.median, ratio.max]) {
-      expect(Number.isFinite(value) && value > 0, `${id}: ${value}`).toBe(true);
+    const report: Report = JSON.parse(readFileSync(file, "utf8"));
+    expect(report.machine.cores).toBeGreaterThan(0);
+    expect(stdout).toContain(report.machine.processor);
+    expect(stdout).toContain(report.machine.node);
+    for (const { id, peer, ours, theirs, ratio } of report.rows) {
+      expect(peer, id).not.toBe("");
+      for (const value of [ours.median, theirs.median, ratio.min, ratio.median, ratio.max]) {
+        expect(Number.isFinite(value) && value > 0, `${id}: ${value}`).toBe(true);
+      }
     }
-  }
-  const searches = suite === "surface" && hasRipgrep ? SEARCHES : [];
-  expect(report.rows.map((row) => row.id)).toEqual(expect.arrayContaining([...expected, ...searches]));
-});
+    const searches = suite === "surface" && hasRipgrep ? SEARCHES : [];
+    expect(report.rows.map((row) => row.id)).toEqual(expect.arrayContaining([...expected, ...searches]));
+  },
+);
 
 test.each([
-  ["redact", ["redact-clean", "redact-found", "redact-result", "redact-call", "redact-pieces", "flow-read", "flow-send"]],
+  [
+    "redact",
+    ["redact-clean", "redact-found", "redact-result", "redact-call", "redact-pieces", "flow-read", "flow-send"],
+  ],
   [
     "redact-quality",
-    ["quality-planted-recall", "quality-planted-definite", "quality-noise-logs", "quality-noise-definite", "quality-noise-probable"],
+    [
+      "quality-planted-recall",
+      "quality-planted-definite",
+      "quality-noise-logs",
+      "quality-noise-definite",
+      "quality-noise-probable",
+    ],
   ],
 ])("a quick run of %s takes its figures beside secretlint's", { timeout: 600_000 }, (suite, ids) => {
   const file = join(directory, `${suite}.json`);
@@ -101,7 +121,10 @@ test.each([
 });
 
 test("a suite that does not exist is refused", () => {
-  const { status, stderr } = spawnSync(process.execPath, ["bench/main.ts", "nonsense"], { encoding: "utf8", timeout: 120_000 });
+  const { status, stderr } = spawnSync(process.execPath, ["bench/main.ts", "nonsense"], {
+    encoding: "utf8",
+    timeout: 120_000,
+  });
   expect(status).toBe(1);
   expect(stderr).toContain("there is no suite `nonsense`");
 });

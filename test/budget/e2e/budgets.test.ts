@@ -13,8 +13,18 @@ async function json<Shape>(place: Place, args: readonly string[]): Promise<Shape
 }
 
 async function read(place: Place, token: string) {
-  const { code, stdout } = await handrail(place, ["call", "read_file", "--json", '{"path":"a.txt"}', "--session", token]);
-  return { code, ...oneJsonLine<{ error?: { code: string; rule_id?: string; retry_after_ms?: number }; metadata: object }>(stdout) };
+  const { code, stdout } = await handrail(place, [
+    "call",
+    "read_file",
+    "--json",
+    '{"path":"a.txt"}',
+    "--session",
+    token,
+  ]);
+  return {
+    code,
+    ...oneJsonLine<{ error?: { code: string; rule_id?: string; retry_after_ms?: number }; metadata: object }>(stdout),
+  };
 }
 
 test("a budget is given, derived, spent by processes that come and go, shown, and refused when nothing is left", async () => {
@@ -22,7 +32,15 @@ test("a budget is given, derived, spent by processes that come and go, shown, an
   place.put("workspace/a.txt", "a");
   const create = ["sessions", "create", "--workspace", place.workspace];
   const parent = await json<Shown>(place, [...create, "--budget", "calls=2,bytes=1MB"]);
-  const [child] = await json<Lease[]>(place, ["leases", "derive", parent.leaseId, "--lifetime", "1h", "--budget", "calls=9,cost=2.50"]);
+  const [child] = await json<Lease[]>(place, [
+    "leases",
+    "derive",
+    parent.leaseId,
+    "--lifetime",
+    "1h",
+    "--budget",
+    "calls=9,cost=2.50",
+  ]);
   expect(child?.budget).toEqual({ calls: 2, bytes: 2 ** 20, costMicros: 2_500_000 });
   const worker = await json<Shown>(place, [...create, "--lease", child?.id ?? ""]);
 
@@ -43,7 +61,9 @@ test("a budget is given, derived, spent by processes that come and go, shown, an
       ["lease", child?.id, "cost", "2.50", "0.00", "0.00", "2.50"],
     ]),
   );
-  const { accounts } = await json<{ accounts: readonly { name: string; lines: readonly object[] }[] }>(place, ["budgets"]);
+  const { accounts } = await json<{ accounts: readonly { name: string; lines: readonly object[] }[] }>(place, [
+    "budgets",
+  ]);
   expect(accounts.find(({ name }) => name === parent.leaseId)?.lines[0]).toEqual({
     member: "calls",
     limit: 2,
@@ -57,8 +77,13 @@ test("a budget is given, derived, spent by processes that come and go, shown, an
 test("a budget that cannot be read is refused, and says how to write it", async () => {
   const place = freshPlace();
   const { code, stderr } = await handrail(place, ["sessions", "create", "--budget", "calls=many"]);
-  expect([code, stderr]).toEqual([1, "handrail: the budget cannot be used: `calls=many`: write a whole number such as 100\n"]);
-  expect((await handrail(place, ["budgets"])).stdout).toBe("nothing is limited; give a lease a --budget, or set limits in handrail.yaml\n");
+  expect([code, stderr]).toEqual([
+    1,
+    "handrail: the budget cannot be used: `calls=many`: write a whole number such as 100\n",
+  ]);
+  expect((await handrail(place, ["budgets"])).stdout).toBe(
+    "nothing is limited; give a lease a --budget, or set limits in handrail.yaml\n",
+  );
 });
 
 test("limits of handrail.yaml hold for every session, and a rate survives processes that come and go", async () => {
@@ -70,7 +95,10 @@ test("limits of handrail.yaml hold for every session, and a rate survives proces
   );
   const made = await json<Shown>(place, ["sessions", "create", "--workspace", place.workspace]);
   expect([(await read(place, made.token)).code, (await read(place, made.token)).code]).toEqual([0, 0]);
-  expect(await read(place, made.token)).toMatchObject({ code: 2, error: { code: "BUDGET_EXCEEDED", rule_id: "LIMITS:per_session" } });
+  expect(await read(place, made.token)).toMatchObject({
+    code: 2,
+    error: { code: "BUDGET_EXCEEDED", rule_id: "LIMITS:per_session" },
+  });
   const limited = await read(place, made.token);
   expect(limited).toMatchObject({ code: 3, error: { code: "RATE_LIMITED" } });
   expect(limited.error?.retry_after_ms).toBeGreaterThan(0);

@@ -17,13 +17,23 @@ async function leased(budget: LeaseBudget, settings = "") {
   place.put("workspace/a.txt", "a");
   if (settings !== "") place.put("config/handrail.yaml", settings);
   place.put("config/policy/test.cedar", PERMIT);
-  const lease = await withKernel(place, (kernel) => kernel.administration.createLease(UNRESTRICTED_SCOPE, 60_000, budget));
-  const spend = (calls: string): Child => startChild("spend", [place.state, place.config, place.workspace, lease.id, calls]);
+  const lease = await withKernel(place, (kernel) =>
+    kernel.administration.createLease(UNRESTRICTED_SCOPE, 60_000, budget),
+  );
+  const spend = (calls: string): Child =>
+    startChild("spend", [place.state, place.config, place.workspace, lease.id, calls]);
   return { place, lease, spend };
 }
 
-async function withKernel<T>(place: Place, work: (kernel: Awaited<ReturnType<typeof createKernel>>) => Promise<T>): Promise<T> {
-  const kernel = await createKernel({ stateDirectory: place.state, configDirectory: place.config, onWarning: () => undefined });
+async function withKernel<T>(
+  place: Place,
+  work: (kernel: Awaited<ReturnType<typeof createKernel>>) => Promise<T>,
+): Promise<T> {
+  const kernel = await createKernel({
+    stateDirectory: place.state,
+    configDirectory: place.config,
+    onWarning: () => undefined,
+  });
   try {
     return await work(kernel);
   } finally {
@@ -53,7 +63,9 @@ async function raced(children: readonly Child[]): Promise<Readonly<Record<string
 test("two processes at once spend a lease to its end and no further", async () => {
   const { place, lease, spend } = await leased({ calls: 70 });
   expect(await raced([spend("60"), spend("60")])).toEqual({ success: 70, budget_exceeded: 50 });
-  expect(await accountsOf(place)).toMatchObject([{ key: `lease:${lease.id}`, spent: { calls: 70 }, reserved: NOTHING }]);
+  expect(await accountsOf(place)).toMatchObject([
+    { key: `lease:${lease.id}`, spent: { calls: 70 }, reserved: NOTHING },
+  ]);
 });
 
 test("two processes at once make no more calls than the rate allows", async () => {
@@ -77,7 +89,11 @@ test("what a killed kernel had reserved stays reserved, and the next kernels cou
   expect(await accountsOf(place)).toMatchObject([{ spent: { calls: 2 }, reserved: NOTHING }]);
   const settled = (await readEvidence(place.state)).filter(({ entry }) => entry.eventType === "budget_settled");
   expect(settled).toHaveLength(1);
-  expect(settled[0]?.payload).toMatchObject({ reason: "instance_gone", accounts: [`lease:${lease.id}`], consumed: { calls: 1 } });
+  expect(settled[0]?.payload).toMatchObject({
+    reason: "instance_gone",
+    accounts: [`lease:${lease.id}`],
+    consumed: { calls: 1 },
+  });
 });
 
 test("what a living kernel has reserved is left alone", async () => {

@@ -1,4 +1,7 @@
-/** Stored content as its users meet it: `handrail cas`, large results over the framed socket and MCP, damage found and recorded. */
+/**
+ * Stored content as its users meet it: `handrail cas`, large results over the framed socket and MCP, damage found and
+ * recorded.
+ */
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
@@ -39,20 +42,30 @@ describe("handrail cas", () => {
     const piped = await handrail(place, ["cas", "put", "-", "--json"], { input: "piped" });
     expect([piped.code, oneJsonLine(piped.stdout)]).toEqual([0, { content_hash: blake3Hex("piped"), size_bytes: 5 }]);
     const listed = await handrail(place, ["cas", "ls", "--json"]);
-    expect(linesOf(listed.stdout).map((line) => JSON.parse(line).content_hash)).toEqual([hash, blake3Hex("piped")].sort());
+    expect(linesOf(listed.stdout).map((line) => JSON.parse(line).content_hash)).toEqual(
+      [hash, blake3Hex("piped")].sort(),
+    );
     expect((await handrail(place, ["cas", "get", hash])).stdout).toBe("<tests/>\n");
     const fetched = join(place.base, "fetched");
     expect((await handrail(place, ["cas", "get", hash.toUpperCase(), "-o", fetched])).code).toBe(0);
     expect(readFileSync(fetched, "utf8")).toBe("<tests/>\n");
     expect((await handrail(place, ["cas", "gc", "--dry-run"])).stdout).toContain("would remove 0 objects");
     const collected = await handrail(place, ["cas", "gc", "--grace", "0s", "--json"]);
-    expect(oneJsonLine(collected.stdout)).toEqual({ objects: 2, bytes: 14, strayFiles: 0, temporaryFiles: 0, dryRun: false });
+    expect(oneJsonLine(collected.stdout)).toEqual({
+      objects: 2,
+      bytes: 14,
+      strayFiles: 0,
+      temporaryFiles: 0,
+      dryRun: false,
+    });
     expect((await handrail(place, ["cas", "verify", "--json"])).code).toBe(0);
     const gone = await handrail(place, ["cas", "get", hash]);
     expect([gone.code, gone.stdout]).toEqual([1, ""]);
     expect(gone.stderr).toContain("there is no content");
     const recorded = (await readEvidence(place.state)).filter(({ entry }) => entry.eventType.startsWith("content_"));
-    expect(recorded.map(({ entry, payload }) => [entry.eventType, payload["contentHash"] ?? payload["objects"]])).toEqual([
+    expect(
+      recorded.map(({ entry, payload }) => [entry.eventType, payload["contentHash"] ?? payload["objects"]]),
+    ).toEqual([
       ["content_stored", hash],
       ["content_stored", blake3Hex("piped")],
       ["content_collected", 2],
@@ -90,11 +103,18 @@ describe("handrail cas", () => {
     const verified = await handrail(place, ["cas", "verify", "--json"]);
     expect([verified.code, oneJsonLine(verified.stdout)]).toEqual([
       1,
-      expect.objectContaining({ ok: false, problems: [{ hash, problem: "its bytes do not fit the hashes of its blocks" }] }),
+      expect.objectContaining({
+        ok: false,
+        problems: [{ hash, problem: "its bytes do not fit the hashes of its blocks" }],
+      }),
     ]);
     const out = join(place.base, "out");
     const fetched = await handrail(place, ["cas", "get", hash, "-o", out]);
-    expect([fetched.code, existsSync(out), readdirSync(place.base).filter((name) => name.endsWith(".part"))]).toEqual([1, false, []]);
+    expect([fetched.code, existsSync(out), readdirSync(place.base).filter((name) => name.endsWith(".part"))]).toEqual([
+      1,
+      false,
+      [],
+    ]);
     expect(fetched.stderr).toContain("were altered or lost");
     expect(readdirSync(join(place.state, "cas", "quarantine"))).toHaveLength(1);
     const events = (await readEvidence(place.state)).filter(({ entry }) => entry.eventType === "content_quarantined");
@@ -116,7 +136,10 @@ describe("handrail cas", () => {
     rmSync(objectPath(place, blake3Hex("text")));
     const shown = await handrail(place, ["cas", "verify"]);
     expect([shown.code, linesOf(shown.stdout).length]).toEqual([1, CONTENT_PROBLEMS_MAX + 2]);
-    expect(linesOf(shown.stdout).slice(-2)).toEqual(["and 3 more", `the content is damaged: ${lost + 1} problems in 1 objects`]);
+    expect(linesOf(shown.stdout).slice(-2)).toEqual([
+      "and 3 more",
+      `the content is damaged: ${lost + 1} problems in 1 objects`,
+    ]);
     const { stdout } = await handrail(place, ["cas", "verify", "--json"]);
     expect(oneJsonLine(stdout)).toMatchObject({ ok: false, problemsOmitted: 3 });
   });
@@ -125,7 +148,9 @@ describe("handrail cas", () => {
     const place = freshPlace();
     const hash = await largeResult(place);
     const events = (await readEvidence(place.state)).filter(({ payload }) => payload["resultHash"] !== undefined);
-    expect(events.map(({ entry, payload }) => [entry.eventType, payload["resultHash"]])).toEqual([["tool_executed", hash]]);
+    expect(events.map(({ entry, payload }) => [entry.eventType, payload["resultHash"]])).toEqual([
+      ["tool_executed", hash],
+    ]);
     expect((await handrail(place, ["cas", "gc", "--grace", "0s"])).stdout).toContain("removed 0 objects");
 
     const { default: Sqlite } = await import("better-sqlite3");
@@ -136,7 +161,10 @@ describe("handrail cas", () => {
     };
     sql("DELETE FROM ledger_references");
     const lost = await handrail(place, ["cas", "verify"]);
-    expect([lost.code, lost.stdout]).toEqual([1, expect.stringContaining("no reference keeps it; run it with --repair")]);
+    expect([lost.code, lost.stdout]).toEqual([
+      1,
+      expect.stringContaining("no reference keeps it; run it with --repair"),
+    ]);
     const repaired = await handrail(place, ["cas", "verify", "--repair"]);
     expect([repaired.code, repaired.stdout]).toEqual([0, expect.stringContaining("references: 1 added, 0 removed")]);
 
@@ -155,7 +183,11 @@ describe("handrail cas", () => {
     try {
       const mine = await kernel.openSession({ workspace: place.workspace, userId: userInfo().username });
       const hash = blake3Hex("from the operator");
-      const published = await mine.call("artifact_publish", { artifact_id: "notes", content_hash: hash, category: "text" });
+      const published = await mine.call("artifact_publish", {
+        artifact_id: "notes",
+        content_hash: hash,
+        category: "text",
+      });
       expect(published.result).toMatchObject({ status: "success" });
       const theirs = await kernel.openSession({ workspace: place.workspace, userId: "somebody else" });
       expect((await theirs.call("artifact_fetch", { artifact_id: "notes" })).result).toMatchObject({
@@ -165,9 +197,17 @@ describe("handrail cas", () => {
       expect((await elsewhere.call("artifact_fetch", { artifact_id: "notes" })).result).toMatchObject({
         error: { code: "CONTENT_NOT_FOUND" },
       });
-      const reader = await kernel.openSession({ workspace: place.workspace, userId: "somebody else", preset: "reader" });
-      expect((await reader.call("artifact_fetch", { artifact_id: "notes" })).result).toMatchObject({ status: "success" });
-      expect((await reader.call("put_content", { content: "x" })).result).toMatchObject({ error: { code: "PUT_CONTENT_DENIED" } });
+      const reader = await kernel.openSession({
+        workspace: place.workspace,
+        userId: "somebody else",
+        preset: "reader",
+      });
+      expect((await reader.call("artifact_fetch", { artifact_id: "notes" })).result).toMatchObject({
+        status: "success",
+      });
+      expect((await reader.call("put_content", { content: "x" })).result).toMatchObject({
+        error: { code: "PUT_CONTENT_DENIED" },
+      });
     } finally {
       await kernel.close();
     }
@@ -193,9 +233,15 @@ describe("CTR-0024 over the front doors", () => {
       });
       const { result } = await client.execute(read);
       if (result.case !== "success") throw new Error("the read failed");
-      expect([Buffer.from(result.value.resultHash).toString("hex"), result.value.inlineResult.byteLength]).toEqual([blake3Hex(bytes), 0]);
+      expect([Buffer.from(result.value.resultHash).toString("hex"), result.value.inlineResult.byteLength]).toEqual([
+        blake3Hex(bytes),
+        0,
+      ]);
       const args = { content_hash: blake3Hex(bytes), offset: INLINE_RESULT_BYTES_MAX, limit: 10 };
-      const call = { case: "call", value: { name: "artifact_fetch", argumentsJson: Buffer.from(JSON.stringify(args)) } } as const;
+      const call = {
+        case: "call",
+        value: { name: "artifact_fetch", argumentsJson: Buffer.from(JSON.stringify(args)) },
+      } as const;
       const part = await client.execute(create(ToolRequestSchema, { requestId: "2", sessionToken: token, tool: call }));
       if (part.result.case !== "success") throw new Error("the fetch failed");
       const { data } = JSON.parse(Buffer.from(part.result.value.inlineResult).toString());

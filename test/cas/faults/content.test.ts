@@ -1,4 +1,7 @@
-/** Stored content under faults: altered files, crashes, full disks, slow peers, several processes, collections meanwhile. */
+/**
+ * Stored content under faults: altered files, crashes, full disks, slow peers, several processes, collections
+ * meanwhile.
+ */
 import {
   chmodSync,
   closeSync,
@@ -160,7 +163,9 @@ describe("an object that was altered on disk", () => {
     const false_ = await store(content, "false");
     chmodSync(pathOf(hash), 0o600);
     writeFileSync(pathOf(hash), "false");
-    sql(`UPDATE objects SET blocks = (SELECT blocks FROM objects WHERE hash = '${false_.hash}') WHERE hash = '${hash}'`);
+    sql(
+      `UPDATE objects SET blocks = (SELECT blocks FROM objects WHERE hash = '${false_.hash}') WHERE hash = '${hash}'`,
+    );
     expect(await (await content.maintenance()).inspect(hash)).toBe("its bytes do not fit its hash");
   });
 
@@ -180,11 +185,11 @@ describe("an object that was altered on disk", () => {
     const slow = content.read(hash, 0, three.byteLength)[Symbol.asyncIterator]();
     await slow.next();
     expect((await (await content.maintenance()).collect(0, NOW_MS, false)).objects).toBe(1);
-    expect([(await slow.next()).value?.byteLength, (await slow.next()).value?.byteLength, (await slow.next()).done]).toEqual([
-      MIB,
-      MIB,
-      true,
-    ]);
+    expect([
+      (await slow.next()).value?.byteLength,
+      (await slow.next()).value?.byteLength,
+      (await slow.next()).done,
+    ]).toEqual([MIB, MIB, true]);
   });
 });
 
@@ -208,7 +213,9 @@ describe("limits", () => {
     async function* chunks(): AsyncGenerator<Uint8Array> {
       for (; sent < 50; sent += 1) yield Buffer.alloc(MIB);
     }
-    await expect(content.stage(chunks(), { sizeBytes: MIB }, SIGNAL)).rejects.toMatchObject({ code: "CONTENT_MISMATCH" });
+    await expect(content.stage(chunks(), { sizeBytes: MIB }, SIGNAL)).rejects.toMatchObject({
+      code: "CONTENT_MISMATCH",
+    });
     expect(sent).toBeLessThan(5);
     expect(files("temporary")).toEqual([]);
   });
@@ -217,7 +224,10 @@ describe("limits", () => {
     const { content, sql, files } = await place();
     await store(content, "first");
     sql(`UPDATE totals SET bytes = ${CONTENT_STORE_BYTES_MAX - 3}`);
-    await expect(store(content, "second")).rejects.toMatchObject({ code: "DISK_FULL", suggestion: expect.stringContaining("cas gc") });
+    await expect(store(content, "second")).rejects.toMatchObject({
+      code: "DISK_FULL",
+      suggestion: expect.stringContaining("cas gc"),
+    });
     expect((await store(content, "first")).sizeBytes).toBe(5); // it is there already
     sql(`UPDATE totals SET bytes = ${CONTENT_STORE_BYTES_MAX}`);
     await expect(content.stage(pieces("x"), {}, SIGNAL)).rejects.toMatchObject({ code: "DISK_FULL" });
@@ -266,7 +276,10 @@ describe("crashes", () => {
     sql("DELETE FROM objects; DELETE FROM holdings");
     for (const one of [hash, other.hash]) utimesSync(pathOf(one), NOW_MS / 1000 - 10, NOW_MS / 1000 - 10);
     const maintenance = await content.maintenance();
-    expect([await maintenance.countStrayFiles(), (await maintenance.collect(60_000, NOW_MS, false)).strayFiles]).toEqual([2, 0]);
+    expect([
+      await maintenance.countStrayFiles(),
+      (await maintenance.collect(60_000, NOW_MS, false)).strayFiles,
+    ]).toEqual([2, 0]);
     await store(content, "stray");
     expect((await maintenance.collect(1000, NOW_MS, false)).strayFiles).toBe(1);
     expect([existsSync(pathOf(hash)), existsSync(pathOf(other.hash))]).toEqual([true, false]);
@@ -308,7 +321,12 @@ describe("collections race with storing", () => {
       await store(content, "contended"); // free to go at once
       const staged = await content.stage(pieces("contended"), {}, SIGNAL);
       const reference = { sessionId: "s", requestId: `r${round}` };
-      const { hash } = await staged.commit({ owner: { userId: "ann", workspace: "/srv/a" }, label: label(), nowMs: NOW_MS, reference });
+      const { hash } = await staged.commit({
+        owner: { userId: "ann", workspace: "/srv/a" },
+        label: label(),
+        nowMs: NOW_MS,
+        reference,
+      });
       expect((await bytesOf(content, hash)).toString()).toBe("contended");
       await maintenance.rebuildReferences(noEntries(), 0, NOW_MS);
     }

@@ -46,7 +46,8 @@ function approval(name: string, more: Partial<Approval> = {}, diffLines = 1): Ap
 }
 
 const SIZE = { columns: 80, rows: 40 };
-const start = (approvals: readonly Approval[], size = SIZE): Board => step(emptyBoard(size), { kind: "approvals", approvals }).board;
+const start = (approvals: readonly Approval[], size = SIZE): Board =>
+  step(emptyBoard(size), { kind: "approvals", approvals }).board;
 
 /** Presses keys one by one, each as its own piece of input. */
 function press(board: Board, ...keys: Key[]): { readonly board: Board; readonly effects: readonly BoardEffect[] } {
@@ -108,8 +109,12 @@ describe("a request", () => {
   test("that is seen whole is decided by one key", () => {
     expect(press(board, "a").effects).toEqual([{ kind: "approve", ref: one.ref, scope: "once" }]);
     expect(press(board, "s").effects).toEqual([{ kind: "approve", ref: one.ref, scope: "session" }]);
-    expect(press(board, "t", "1", "5", "m", "enter").effects).toEqual([{ kind: "approve", ref: one.ref, scope: "15m" }]);
-    expect(press(board, "d", "n", "x", "backspace", "o", "enter").effects).toEqual([{ kind: "deny", ref: one.ref, reason: "no" }]);
+    expect(press(board, "t", "1", "5", "m", "enter").effects).toEqual([
+      { kind: "approve", ref: one.ref, scope: "15m" },
+    ]);
+    expect(press(board, "d", "n", "x", "backspace", "o", "enter").effects).toEqual([
+      { kind: "deny", ref: one.ref, reason: "no" },
+    ]);
     expect(press(board, "w").effects).toEqual([{ kind: "propose", ref: one.ref }]);
   });
 
@@ -175,7 +180,11 @@ describe("always allow", () => {
     expect(press(proposed, "y").effects).toEqual([{ kind: "write", ref: one.ref }]);
     const past = Array.from({ length: 200 }, () => lines[0]);
     const many = step(board, { kind: "proposal", ref: one.ref, lines: past, canWrite: true }).board;
-    expect([press(many, "y").effects, press(many, "G", "y").effects, press(many, "y", "j", "y").effects]).toEqual([[], [], []]);
+    expect([press(many, "y").effects, press(many, "G", "y").effects, press(many, "y", "j", "y").effects]).toEqual([
+      [],
+      [],
+      [],
+    ]);
     expect(press(many, "y", "y").effects).toEqual([{ kind: "write", ref: one.ref }]);
     const impossible = step(board, { kind: "proposal", ref: one.ref, lines, canWrite: false }).board;
     expect(press(impossible, "y").effects).toEqual([]);

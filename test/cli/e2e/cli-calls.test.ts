@@ -15,12 +15,21 @@ beforeEach(() => {
 
 interface Result {
   readonly status: string;
-  readonly error?: { readonly code: string; readonly layer?: string; readonly rule_id?: string; readonly message: string };
+  readonly error?: {
+    readonly code: string;
+    readonly layer?: string;
+    readonly rule_id?: string;
+    readonly message: string;
+  };
 }
 
 /** Calls a tool in the place's workspace; the exit code and what the one line says. */
 async function call(tool: string, args: object, more: readonly string[] = [], options: RunOptions = {}) {
-  const { code, stdout, stderr } = await handrail(place, ["call", tool, "--json", JSON.stringify(args), ...more], options);
+  const { code, stdout, stderr } = await handrail(
+    place,
+    ["call", tool, "--json", JSON.stringify(args), ...more],
+    options,
+  );
   return { code, result: oneJsonLine<Result>(stdout), stderr };
 }
 
@@ -56,7 +65,12 @@ describe("exit codes", () => {
   });
 
   test("2 for a denial, 3 for a tool's error", async () => {
-    expect(await refusal("read_file", { path: "../a.txt" })).toEqual([2, "WORKSPACE_PATH_TRAVERSAL", "workspace", "INV-0007"]);
+    expect(await refusal("read_file", { path: "../a.txt" })).toEqual([
+      2,
+      "WORKSPACE_PATH_TRAVERSAL",
+      "workspace",
+      "INV-0007",
+    ]);
     expect(await refusal("read_file", { path: "none" })).toEqual([3, "FILE_NOT_FOUND", undefined, undefined]);
   });
 
@@ -89,8 +103,14 @@ describe("exit codes", () => {
   });
 
   test("arguments come from standard input too", async () => {
-    const { code, stdout } = await handrail(place, ["call", "write_file", "--json", "-"], { input: JSON.stringify(write("b.txt")) });
-    expect([code, oneJsonLine<Result>(stdout).status, existsSync(join(place.workspace, "b.txt"))]).toEqual([0, "success", true]);
+    const { code, stdout } = await handrail(place, ["call", "write_file", "--json", "-"], {
+      input: JSON.stringify(write("b.txt")),
+    });
+    expect([code, oneJsonLine<Result>(stdout).status, existsSync(join(place.workspace, "b.txt"))]).toEqual([
+      0,
+      "success",
+      true,
+    ]);
   });
 });
 
@@ -189,10 +209,23 @@ describe("the operator's settings", () => {
 
 describe("the workspace's own handrail.yaml", () => {
   test("narrows: further secret files, read-only files, switched-off tools", async () => {
-    place.put("workspace/handrail.yaml", "files: { secret: ['*.pem'], read_only: [docs] }\ntools: { disabled: [edit_file] }\n");
+    place.put(
+      "workspace/handrail.yaml",
+      "files: { secret: ['*.pem'], read_only: [docs] }\ntools: { disabled: [edit_file] }\n",
+    );
     place.put("workspace/key.pem", "key\n");
-    expect(await refusal("read_file", { path: "key.pem" })).toEqual([2, "WORKSPACE_BLOCKED_ZONE", "workspace", "ZONE:secret"]);
-    expect(await refusal("write_file", write("docs/a"))).toEqual([2, "WORKSPACE_READ_ONLY", "workspace", "ZONE:read_only"]);
+    expect(await refusal("read_file", { path: "key.pem" })).toEqual([
+      2,
+      "WORKSPACE_BLOCKED_ZONE",
+      "workspace",
+      "ZONE:secret",
+    ]);
+    expect(await refusal("write_file", write("docs/a"))).toEqual([
+      2,
+      "WORKSPACE_READ_ONLY",
+      "workspace",
+      "ZONE:read_only",
+    ]);
     const edit = { path: "a.txt", edits: [{ operation: "delete", spec: "a" }] };
     expect(await refusal("edit_file", edit)).toEqual([2, "TOOL_NOT_ALLOWED", "scope", "WORKSPACE:edit_file"]);
     expect((await call("read_file", READ)).code).toBe(0);
@@ -234,11 +267,21 @@ describe("the workspace's own handrail.yaml", () => {
 describe("presets and roles", () => {
   test("reader reads and does not write", async () => {
     expect((await call("read_file", READ, ["--preset", "reader"])).code).toBe(0);
-    expect(await refusal("write_file", write("b"), ["--preset", "reader"])).toEqual([2, "FILE_WRITE_DENIED", "policy", "DEFAULT_DENY"]);
+    expect(await refusal("write_file", write("b"), ["--preset", "reader"])).toEqual([
+      2,
+      "FILE_WRITE_DENIED",
+      "policy",
+      "DEFAULT_DENY",
+    ]);
   });
 
   test("dev asks before files that people's tools obey, open asks nothing, and neither opens a secret zone", async () => {
-    expect(await refusal("write_file", write("CLAUDE.md"))).toEqual([2, "TOOL_APPROVAL_REQUIRED", "approval", "dev.write-protected"]);
+    expect(await refusal("write_file", write("CLAUDE.md"))).toEqual([
+      2,
+      "TOOL_APPROVAL_REQUIRED",
+      "approval",
+      "dev.write-protected",
+    ]);
     expect((await call("write_file", write("CLAUDE.md"), ["--preset", "open"])).code).toBe(0);
     expect(await refusal("read_file", { path: ".env" }, ["--preset", "open"])).toEqual([
       2,
@@ -254,10 +297,15 @@ describe("presets and roles", () => {
     expect(refused.stderr()).toMatch(
       /^handrail: the role `sre` is not granted to clients of `\S+`; the operator grants it under workspaces\[\]\.roles/,
     );
-    place.put("config/handrail.yaml", `workspaces: [{ path: ${place.workspace}, roles: [dev, sre], preset: reader }]\n`);
+    place.put(
+      "config/handrail.yaml",
+      `workspaces: [{ path: ${place.workspace}, roles: [dev, sre], preset: reader }]\n`,
+    );
     const granted = await connectRpc(place, ["--role", "sre"]);
     expect((await granted.call("read_file", READ)).isError).toBe(false);
-    expect((await granted.call("write_file", write("b"))).structuredContent.error).toMatchObject({ rule_id: "DEFAULT_DENY" });
+    expect((await granted.call("write_file", write("b"))).structuredContent.error).toMatchObject({
+      rule_id: "DEFAULT_DENY",
+    });
   });
 
   describe("of a client", () => {
@@ -277,23 +325,37 @@ describe("presets and roles", () => {
 
     test.each([
       ["a preset for all", () => "preset: autonomous\n", "autonomous"],
-      ["a preset for the workspace", () => `preset: open\nworkspaces: [{ path: ${place.workspace}, preset: autonomous }]\n`, "autonomous"],
+      [
+        "a preset for the workspace",
+        () => `preset: open\nworkspaces: [{ path: ${place.workspace}, preset: autonomous }]\n`,
+        "autonomous",
+      ],
       ["a grant without a preset", () => `workspaces: [{ path: ${place.workspace} }]\n`, "dev"],
     ])("only narrow %s", async (_, text, limit) => {
       settle(text());
-      expect(await Promise.all([asked("--preset", "reader"), asked("--preset", limit), asked()])).toEqual(["served", "served", "served"]);
-      expect(await asked("--preset", "open")).toContain(`the preset \`open\` allows more than \`${limit}\`, which the operator chose`);
+      expect(await Promise.all([asked("--preset", "reader"), asked("--preset", limit), asked()])).toEqual([
+        "served",
+        "served",
+        "served",
+      ]);
+      expect(await asked("--preset", "open")).toContain(
+        `the preset \`open\` allows more than \`${limit}\`, which the operator chose`,
+      );
     });
 
     test("take a project root only from a grant, or above the workspace", async () => {
-      const ungranted = await Promise.all([place.base, "/", place.outside].map((project) => asked("--project", project)));
+      const ungranted = await Promise.all(
+        [place.base, "/", place.outside].map((project) => asked("--project", project)),
+      );
       expect(ungranted).toEqual([
         "served",
         expect.stringContaining("`/` is refused as a workspace"),
         expect.stringContaining("must be a directory that holds"),
       ]);
       settle(`workspaces: [{ path: ${place.workspace}, project_root: ${place.base} }]\n`);
-      const above = await Promise.all([place.base, join(place.base, "..")].map((project) => asked("--project", project)));
+      const above = await Promise.all(
+        [place.base, join(place.base, "..")].map((project) => asked("--project", project)),
+      );
       expect(above).toEqual(["served", expect.stringContaining("is refused as a workspace")]);
       settle(`workspaces: [{ path: ${place.workspace} }]\n`);
       expect(await asked("--project", place.base)).toContain("is not granted to clients");
@@ -305,7 +367,12 @@ describe("presets and roles", () => {
     place.put("config/handrail.yaml", `workspaces: [{ path: ${place.workspace}, roles: [product_owner] }]\n`);
     const role = ["--role", "product_owner"];
     expect((await call("read_file", { path: "README.md" }, role)).code).toBe(0);
-    expect(await refusal("read_file", READ, role)).toEqual([2, "PERMISSION_DENIED", "policy", "base.product-owner-reads-documents"]);
+    expect(await refusal("read_file", READ, role)).toEqual([
+      2,
+      "PERMISSION_DENIED",
+      "policy",
+      "base.product-owner-reads-documents",
+    ]);
     expect((await refusal("write_file", write("docs/a.md"), role)).slice(0, 2)).toEqual([2, "PERMISSION_DENIED"]);
   });
 });

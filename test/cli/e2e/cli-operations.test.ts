@@ -1,4 +1,7 @@
-/** The command line as its operator meets it: setting up, sessions and leases, policy, evidence, and the wire's validator. */
+/**
+ * The command line as its operator meets it: setting up, sessions and leases, policy, evidence, and the wire's
+ * validator.
+ */
 import { chmodSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
@@ -29,8 +32,23 @@ async function callAs(place: Place, token: string, tool: string, args: object): 
 describe("sessions", () => {
   test("are made with a token that is shown once, listed without it, and revoked for good", async () => {
     const place = freshPlace();
-    const made = await json<Shown>(place, ["sessions", "create", "--workspace", place.workspace, "--agent", "one", "--lifetime", "1h"]);
-    expect(made).toMatchObject({ role: "dev", preset: "dev", agentId: "one", serviceRoot: place.workspace, token: expect.any(String) });
+    const made = await json<Shown>(place, [
+      "sessions",
+      "create",
+      "--workspace",
+      place.workspace,
+      "--agent",
+      "one",
+      "--lifetime",
+      "1h",
+    ]);
+    expect(made).toMatchObject({
+      role: "dev",
+      preset: "dev",
+      agentId: "one",
+      serviceRoot: place.workspace,
+      token: expect.any(String),
+    });
     const listed = await json<Shown[]>(place, ["sessions", "list"]);
     expect(listed.map(({ id }) => id)).toEqual([made.id]);
     expect(JSON.stringify(listed)).not.toMatch(/token/i);
@@ -39,14 +57,24 @@ describe("sessions", () => {
     expect(await callAs(place, made.token, "list_files", { path: "." })).toEqual([2, "SESSION_REVOKED"]);
     const table = await handrail(place, ["sessions", "list"]);
     expect(linesOf(table.stdout)[1]).toMatch(new RegExp(`^${made.id}  revoked  - +dev +dev +default +one`));
-    for (const file of ["state.db", "ledger.db"]) expect(readFileSync(join(place.state, file)).includes(made.token)).toBe(false);
+    for (const file of ["state.db", "ledger.db"])
+      expect(readFileSync(join(place.state, file)).includes(made.token)).toBe(false);
   });
 
   test("of a name that evidence or `kill --principal` would take for another one are not made", async () => {
     const place = freshPlace();
-    const { code, stderr } = await handrail(place, ["sessions", "create", "--workspace", place.workspace, "--agent", "a\u0007b"]);
+    const { code, stderr } = await handrail(place, [
+      "sessions",
+      "create",
+      "--workspace",
+      place.workspace,
+      "--agent",
+      "a\u0007b",
+    ]);
     expect([code, stderr]).toEqual([1, expect.stringContaining("the agent's name cannot be used")]);
-    const kernel = await openKernel({ environment: { HANDRAIL_STATE_HOME: place.state, HANDRAIL_CONFIG_HOME: place.config } });
+    const kernel = await openKernel({
+      environment: { HANDRAIL_STATE_HOME: place.state, HANDRAIL_CONFIG_HOME: place.config },
+    });
     onTestFinished(() => kernel.close());
     const made = (userId: string, agentId: string) =>
       kernel.administration.createSession({ workspace: place.workspace, userId, agentId }).then(
@@ -54,12 +82,12 @@ describe("sessions", () => {
         ({ message }: Error) => message.split(" cannot")[0],
       );
     const user = "the user's name";
-    expect([await made("a/b", "c"), await made("operator:ann", "c"), await made("", "c"), await made("\ud800", "c")]).toEqual([
-      user,
-      user,
-      user,
-      user,
-    ]);
+    expect([
+      await made("a/b", "c"),
+      await made("operator:ann", "c"),
+      await made("", "c"),
+      await made("\ud800", "c"),
+    ]).toEqual([user, user, user, user]);
     const agent = "the agent's name";
     expect([await made("a", ""), await made("a", "x".repeat(257))]).toEqual([agent, agent]);
     expect([await made("a", "b/c"), await made("operator", "x".repeat(256))]).toEqual(["made", "made"]);
@@ -67,7 +95,10 @@ describe("sessions", () => {
 
   test("that do not exist are not revoked", async () => {
     const { code, stderr } = await handrail(freshPlace(), ["sessions", "revoke", "ses_none"]);
-    expect([code, stderr]).toEqual([1, "handrail: there is no session `ses_none`; `handrail sessions list` shows them\n"]);
+    expect([code, stderr]).toEqual([
+      1,
+      "handrail: there is no session `ses_none`; `handrail sessions list` shows them\n",
+    ]);
   });
 });
 
@@ -100,7 +131,14 @@ describe("leases", () => {
       "write_file",
     ]);
     expect(child).toMatchObject({ parentId: parent.leaseId, scope: { readPaths: [["docs/**"], ["**"]] } });
-    const worker = await json<Shown>(place, ["sessions", "create", "--workspace", place.workspace, "--lease", child?.id ?? ""]);
+    const worker = await json<Shown>(place, [
+      "sessions",
+      "create",
+      "--workspace",
+      place.workspace,
+      "--lease",
+      child?.id ?? "",
+    ]);
     const answers = await Promise.all([
       callAs(place, worker.token, "read_file", { path: "docs/a.md" }),
       callAs(place, worker.token, "read_file", { path: "src/a.ts" }),
@@ -117,7 +155,9 @@ describe("leases", () => {
     expect(await callAs(place, worker.token, "read_file", { path: "docs/a.md" })).toEqual([2, "LEASE_EXPIRED"]);
     const renewed = await handrail(place, ["leases", "renew", parent.leaseId, "--lifetime", "1h"]);
     expect([renewed.code, renewed.stderr]).toEqual([1, expect.stringContaining("was released; make a new one")]);
-    expect(linesOf((await handrail(place, ["leases", "list"])).stdout)[2]).toMatch(new RegExp(`^${parent.leaseId}  released`));
+    expect(linesOf((await handrail(place, ["leases", "list"])).stdout)[2]).toMatch(
+      new RegExp(`^${parent.leaseId}  released`),
+    );
   });
 
   test("are narrowed for a session that is made under one with limits of its own", async () => {
@@ -173,10 +213,19 @@ describe("leases", () => {
     ]);
     const listed = await Promise.all(
       [inService, inProject].map(({ token }) =>
-        handrail(place, ["call", "list_files", "--json", JSON.stringify(shared).replace("/a.md", ""), "--session", token]),
+        handrail(place, [
+          "call",
+          "list_files",
+          "--json",
+          JSON.stringify(shared).replace("/a.md", ""),
+          "--session",
+          token,
+        ]),
       ),
     );
-    expect(listed.map(({ code, stdout }) => [code, oneJsonLine<{ data?: { entries: object[] } }>(stdout).data?.entries])).toEqual([
+    expect(
+      listed.map(({ code, stdout }) => [code, oneJsonLine<{ data?: { entries: object[] } }>(stdout).data?.entries]),
+    ).toEqual([
       [2, undefined],
       [0, [expect.objectContaining({ path: "a.md" })]],
     ]);
@@ -184,7 +233,14 @@ describe("leases", () => {
 
   test("are renewed, a derived one at most to its parent's end", async () => {
     const place = freshPlace();
-    const { leaseId } = await json<Shown>(place, ["sessions", "create", "--workspace", place.workspace, "--lifetime", "1h"]);
+    const { leaseId } = await json<Shown>(place, [
+      "sessions",
+      "create",
+      "--workspace",
+      place.workspace,
+      "--lifetime",
+      "1h",
+    ]);
     const [child] = await json<Lease[]>(place, ["leases", "derive", leaseId, "--lifetime", "30m"]);
     const [extended] = await json<Lease[]>(place, ["leases", "renew", child?.id ?? "", "--lifetime", "10h"]);
     const parent = (await json<Lease[]>(place, ["leases", "list"])).find(({ id }) => id === leaseId);
@@ -207,7 +263,10 @@ describe("policy", () => {
     );
     place.put("config/policy/own.cedar", "forbid (principal, action, resource)\nwhen { resource.nonsense == 1 };\n");
     const bad = await handrail(place, ["policy", "check", "--preset", "dev"]);
-    expect([bad.code, bad.stdout]).toEqual([1, expect.stringMatching(/^policy\/own\.cedar:\d+:\d+: .+\n[\s\S]*^dev: not valid$/m)]);
+    expect([bad.code, bad.stdout]).toEqual([
+      1,
+      expect.stringMatching(/^policy\/own\.cedar:\d+:\d+: .+\n[\s\S]*^dev: not valid$/m),
+    ]);
   });
 
   test("that is not valid refuses every call and says how to find out why", async () => {
@@ -232,7 +291,14 @@ describe("policy", () => {
     const place = freshPlace();
     place.put("config/policy/own.cedar", FORBID);
     const explain = (path: string, ...more: string[]) =>
-      handrail(place, ["policy", "explain", "write_file", "--arguments", JSON.stringify({ path, content: "" }), ...more]);
+      handrail(place, [
+        "policy",
+        "explain",
+        "write_file",
+        "--arguments",
+        JSON.stringify({ path, content: "" }),
+        ...more,
+      ]);
     const allowed = await explain("a.txt");
     expect([allowed.code, linesOf(allowed.stdout)[0]]).toEqual([0, "write_file write a.txt: allow by dev.write-own"]);
     const forbidden = await explain("docs/a.md");
@@ -241,7 +307,10 @@ describe("policy", () => {
       ["write_file write docs/a.md: deny by own.no-docs", "  leave the documents alone"],
     ]);
     const reader = await explain("a.txt", "--preset", "reader");
-    expect([reader.code, reader.stdout]).toEqual([2, expect.stringMatching(/deny by DEFAULT_DENY[\s\S]*narrowest change[\s\S]*permit/)]);
+    expect([reader.code, reader.stdout]).toEqual([
+      2,
+      expect.stringMatching(/deny by DEFAULT_DENY[\s\S]*narrowest change[\s\S]*permit/),
+    ]);
     const asked = await explain("CLAUDE.md");
     expect([asked.code, asked.stdout]).toEqual([2, expect.stringContaining("needs ask by dev.write-protected")]);
     expect(statSync(join(place.workspace, "a.txt"), { throwIfNoEntry: false })).toBeUndefined();
@@ -316,7 +385,8 @@ describe("setting up", () => {
       settings: join(config, "handrail.yaml"),
       made: [config, join(config, "policy"), place.state, join(config, "handrail.yaml")],
     });
-    for (const directory of [config, join(config, "policy"), place.state]) expect(statSync(directory).mode & 0o777).toBe(0o700);
+    for (const directory of [config, join(config, "policy"), place.state])
+      expect(statSync(directory).mode & 0o777).toBe(0o700);
     expect(statSync(join(config, "handrail.yaml")).mode & 0o777).toBe(0o600);
     place.put("new/config/handrail.yaml", "preset: reader\n");
     const second = await handrail(place, ["init"], { environment });
@@ -382,13 +452,18 @@ describe("setting up", () => {
       expect(failed?.detail).toContain(part);
     expect(failed?.detail).not.toContain("a-good-password");
     chmodSync(open, 0o600);
-    place.put("config/handrail.yaml", JSON.stringify({ git: { credentials: [git.credentials[1]], private_hosts: git.private_hosts } }));
+    place.put(
+      "config/handrail.yaml",
+      JSON.stringify({ git: { credentials: [git.credentials[1]], private_hosts: git.private_hosts } }),
+    );
     expect(await found()).toEqual([
       0,
       {
         check: "git remotes",
         status: "advisory",
-        detail: expect.stringMatching(/^1 credential can be read; .*git may reach `git\.corp:8443` at private addresses$/),
+        detail: expect.stringMatching(
+          /^1 credential can be read; .*git may reach `git\.corp:8443` at private addresses$/,
+        ),
       },
     ]);
   });
@@ -433,14 +508,21 @@ describe("wire validate", () => {
     const bad = await validate(place, encodeRequest(request("../a.txt")));
     expect([bad.code, oneJsonLine(bad.stdout)]).toEqual([
       1,
-      { valid: false, violations: [{ field: "file_read.path", rule: "no_path_traversal", message: expect.any(String) }] },
+      {
+        valid: false,
+        violations: [{ field: "file_read.path", rule: "no_path_traversal", message: expect.any(String) }],
+      },
     ]);
     const garbage = await validate(place, Buffer.from([0xff, 0xff, 0xff]));
     expect([garbage.code, oneJsonLine(garbage.stdout)]).toEqual([1, expect.objectContaining({ valid: false })]);
     const one = '{"requestId":"r","sessionToken":"s","fileRead":{"path":"a.txt"}}';
     expect((await validate(place, one, "--json")).code).toBe(0);
     const lines = await validate(place, `${one}\n\n{"requestId":""}\nnonsense\n`, "--lines");
-    expect(linesOf(lines.stdout).map((line) => (JSON.parse(line) as { valid: boolean }).valid)).toEqual([true, false, false]);
+    expect(linesOf(lines.stdout).map((line) => (JSON.parse(line) as { valid: boolean }).valid)).toEqual([
+      true,
+      false,
+      false,
+    ]);
     expect(lines.code).toBe(1);
     expect(statSync(place.state, { throwIfNoEntry: false })).toBeUndefined();
   });

@@ -1,4 +1,7 @@
-/** A terminal that goes away (SIGHUP) ends every command that holds a kernel as SIGTERM does: what runs is ended, put in order and recorded. */
+/**
+ * A terminal that goes away (SIGHUP) ends every command that holds a kernel as SIGTERM does: what runs is ended, put in
+ * order and recorded.
+ */
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -47,7 +50,16 @@ test.each(SIGNALS)(
   async (signal) => {
     const place = freshPlace();
     const { word, command } = lasting();
-    const args = ["call", "shell", "--preset", "open", "--workspace", place.workspace, "--json", JSON.stringify({ command })];
+    const args = [
+      "call",
+      "shell",
+      "--preset",
+      "open",
+      "--workspace",
+      place.workspace,
+      "--json",
+      JSON.stringify({ command }),
+    ];
     const child = startHandrail(place, args);
     const output = collect(child);
     await until(() => processesNaming(`sleep ${word}`).length > 0);

@@ -21,7 +21,10 @@ const LATE = [
   /^src\/transports\/mcp\/library\.ts$/,
   /^node_modules\/(@bufbuild|@cedar-policy|@connectrpc|@modelcontextprotocol|ajv|ignore|rregex|unbash|yaml)\//,
 ];
-/** Modules of `src/` at the first list: some 30 more than there are, so that a growing start is decided on and does not happen. */
+/**
+ * Modules of `src/` at the first list: some 30 more than there are, so that a growing start is decided on and does not
+ * happen.
+ */
 const OWN_MODULES_MAX = 520;
 
 /** Writes down each module that is loaded, by its address. */
@@ -53,7 +56,11 @@ test("the first list is answered before what it does not need is loaded, and tha
       .map((path) => (path.startsWith(ROOT) ? path.slice(ROOT.length) : path));
   const isLate = (path: string) => LATE.some((late) => late.test(path));
 
-  await ask(1, "initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "t", version: "1" } });
+  await ask(1, "initialize", {
+    protocolVersion: "2025-11-25",
+    capabilities: {},
+    clientInfo: { name: "t", version: "1" },
+  });
   expect(existsSync(trace)).toBe(true);
   const early = loaded();
   expect(early.filter(isLate)).toEqual([]);
@@ -62,7 +69,9 @@ test("the first list is answered before what it does not need is loaded, and tha
 
   const listed = await ask(2, "tools/list", {});
   expect(listed.result.tools?.length).toBeGreaterThan(5);
-  await until(() => loaded().includes("src/server/operator/redaction.ts") && loaded().some((path) => path.includes("cedar")));
+  await until(
+    () => loaded().includes("src/server/operator/redaction.ts") && loaded().some((path) => path.includes("cedar")),
+  );
   expect(
     loaded()
       .slice(early.length)

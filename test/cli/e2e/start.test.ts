@@ -22,14 +22,17 @@ async function sessionStates(place: Place, state: string): Promise<(string | und
 }
 
 /** Every path below a directory. */
-const everything = (directory: string): string[] => readdirSync(directory, { recursive: true, encoding: "utf8" }).sort();
+const everything = (directory: string): string[] =>
+  readdirSync(directory, { recursive: true, encoding: "utf8" }).sort();
 
 const temporaryFiles = (place: Place) => join(place.base, "tmp");
 
 test("start --once shows six calls with the right decisions on a copy of the bundled example", async () => {
   const place = freshPlace();
   mkdirSync(temporaryFiles(place));
-  const { code, stdout, stderr } = await handrail(place, ["start", "--once"], { environment: { TMPDIR: temporaryFiles(place) } });
+  const { code, stdout, stderr } = await handrail(place, ["start", "--once"], {
+    environment: { TMPDIR: temporaryFiles(place) },
+  });
   expect([code, stderr]).toEqual([0, ""]);
   expect(decisions(stdout)).toEqual([
     ["allow", "list_files", "."],
@@ -44,7 +47,8 @@ test("start --once shows six calls with the right decisions on a copy of the bun
   expect(everything(place.home)).toEqual([]);
   expect(everything(place.workspace)).toEqual([]);
   const [own, ...others] = readdirSync(temporaryFiles(place));
-  expect([own, others]).toEqual([expect.stringMatching(/^handrail-/), []]); // its own directory, named in what it printed
+  // its own directory, named in what it printed
+  expect([own, others]).toEqual([expect.stringMatching(/^handrail-/), []]);
   expect(stdout).toContain(`ledger verify --state ${join(temporaryFiles(place), own ?? "", "state")}\n`);
   expect(everything(join(temporaryFiles(place), own ?? "")).filter((path) => path.includes("start-check"))).toEqual([]);
 });
@@ -54,7 +58,14 @@ test("on a user's workspace it reads, writes and removes its own file, and chang
   place.put("workspace/README.md", "# Mine\n");
   place.put("workspace/.env", "KEY=1\n");
   const before = everything(place.base);
-  const { code, stdout, stderr } = await handrail(place, ["start", "--once", "--workspace", place.workspace, "--state", place.state]);
+  const { code, stdout, stderr } = await handrail(place, [
+    "start",
+    "--once",
+    "--workspace",
+    place.workspace,
+    "--state",
+    place.state,
+  ]);
   expect([code, stderr]).toEqual([0, ""]);
   expect(decisions(stdout).map(([decision]) => decision)).toEqual(["allow", "allow", "allow", "allow", "deny", "deny"]);
   expect(everything(place.base).filter((path) => path !== "state" && !path.startsWith("state/"))).toEqual(before);

@@ -1,4 +1,5 @@
-// What the command line writes: nothing in it that a terminal obeys, whoever chose it, and JSON that reads back as the same.
+// What the command line writes: nothing in it that a terminal obeys, whoever chose it, and JSON that reads back as the
+// same.
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -6,7 +7,10 @@ import { print, printJson, say, visible } from "../../../src/cli/terminal/output
 
 /** Bidirectional controls, C0 but line feed and tab, DEL, C1, halves of pairs, line and paragraph separators, tags. */
 const OBEYED = [
-  ...[0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069, 0x200e, 0x200f, 0x61c, 0x2028, 0x2029, 0xfeff, 0xe0041],
+  ...[
+    0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069, 0x200e, 0x200f, 0x61c, 0x2028, 0x2029,
+    0xfeff, 0xe0041,
+  ],
   ...Array.from({ length: 0x20 }, (_, code) => code).filter((code) => code !== 0x0a && code !== 0x09),
   ...Array.from({ length: 0x21 }, (_, at) => 0x7f + at),
 ].map((code) => String.fromCodePoint(code));
@@ -47,7 +51,9 @@ test("no command writes to a terminal by another way, but for bytes, progress an
   const directory = fileURLToPath(new URL("../../../src/cli", import.meta.url));
   const writers = readdirSync(directory, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".ts"))
-    .filter((name) => /std(?:out|err)\.write|console\.|\bprintRow\(/.test(readFileSync(`${directory}/${name}`, "utf8")));
+    .filter((name) =>
+      /std(?:out|err)\.write|console\.|\bprintRow\(/.test(readFileSync(`${directory}/${name}`, "utf8")),
+    );
   expect(writers.sort()).toEqual([
     "approvals/always-allow.ts",
     "approvals/approval-watch.ts",

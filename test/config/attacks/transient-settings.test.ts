@@ -52,7 +52,10 @@ test("settings that a running command makes govern nobody, in no kernel", async 
   expect(await reads()).toEqual(["success", "success", "success", "success"]);
   writeFileSync(join(place.workspace, "go"), "");
   const { result } = await command;
-  expect(result).toMatchObject({ status: "success", data: { not_kept: made.map((path) => ({ path, reason: "not_allowed" })) } });
+  expect(result).toMatchObject({
+    status: "success",
+    data: { not_kept: made.map((path) => ({ path, reason: "not_allowed" })) },
+  });
   expect(made.filter((path) => existsSync(join(place.workspace, path)))).toEqual([]);
   expect(await reads()).toEqual(["success", "success", "success", "success"]);
   // The control: the very files govern where a person has written them.

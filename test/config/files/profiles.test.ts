@@ -13,15 +13,20 @@ narrow:
   write_file: { paths: ["docs/**"], requires_approval: true }
 `;
   const parsed = await mode(text);
-  expect({ ...parsed, tools: [...parsed.tools].map(([tool, { allowsPath: _test, ...left }]) => [tool, left]) }).toEqual({
-    name: "review",
-    description: "reviews only",
-    tools: [
-      ["read_file", { requiresApproval: false, requiresArming: false }],
-      ["write_file", { paths: ["docs/**"], requiresApproval: true, requiresArming: false }],
-    ],
-  });
-  expect(["docs/a/b.md", "src/a.ts"].map((path) => parsed.tools.get("write_file")?.allowsPath(path))).toEqual([true, false]);
+  expect({ ...parsed, tools: [...parsed.tools].map(([tool, { allowsPath: _test, ...left }]) => [tool, left]) }).toEqual(
+    {
+      name: "review",
+      description: "reviews only",
+      tools: [
+        ["read_file", { requiresApproval: false, requiresArming: false }],
+        ["write_file", { paths: ["docs/**"], requiresApproval: true, requiresArming: false }],
+      ],
+    },
+  );
+  expect(["docs/a/b.md", "src/a.ts"].map((path) => parsed.tools.get("write_file")?.allowsPath(path))).toEqual([
+    true,
+    false,
+  ]);
   expect(parsed.tools.get("read_file")?.allowsPath("src/a.ts")).toBe(true);
 });
 
@@ -37,7 +42,10 @@ test("a skill is YAML or JSON", async () => {
       "skills/docs.yaml",
       "name: docs\ntools:\n  read_file: {}\n  list_files:\n  write_file: { input: { type: object, properties: { path: { const: a } } } }\n",
     ],
-    ["skills/docs.json", JSON.stringify({ name: "docs", tools: { read_file: {}, list_files: null, write_file: { input: schema } } })],
+    [
+      "skills/docs.json",
+      JSON.stringify({ name: "docs", tools: { read_file: {}, list_files: null, write_file: { input: schema } } }),
+    ],
   ] as const) {
     const parsed = await skill(text, name);
     expect([parsed.name, [...parsed.tools].map(([tool, constraint]) => [tool, constraint?.schema])]).toEqual([
@@ -55,9 +63,21 @@ test.each([
   ["an unknown key", "tools: []\ntool: [read_file]\n", /`modes\/review\.yaml`: file: unrecognized key: "tool"/],
   ["no list of tools", "description: nothing\n", /tools: /],
   ["a strange tool", 'tools: ["../x"]\n', /tools\.0: must be the name of a tool/],
-  ["a narrowed tool that is not allowed", "tools: []\nnarrow: { read_file: {} }\n", /narrow\.read_file: the tool is not in `tools`/],
-  ["a misspelt narrowing", "tools: [read_file]\nnarrow: { read_file: { path: [a] } }\n", /narrow\.read_file: unrecognized key: "path"/],
-  ["a pattern that cannot be used", "tools: [a]\nnarrow: { a: { paths: ['[a'] } }\n", /narrow\.a\.paths\.0: the pattern cannot be used/],
+  [
+    "a narrowed tool that is not allowed",
+    "tools: []\nnarrow: { read_file: {} }\n",
+    /narrow\.read_file: the tool is not in `tools`/,
+  ],
+  [
+    "a misspelt narrowing",
+    "tools: [read_file]\nnarrow: { read_file: { path: [a] } }\n",
+    /narrow\.read_file: unrecognized key: "path"/,
+  ],
+  [
+    "a pattern that cannot be used",
+    "tools: [a]\nnarrow: { a: { paths: ['[a'] } }\n",
+    /narrow\.a\.paths\.0: the pattern cannot be used/,
+  ],
   ["another name than the file's", "name: other\ntools: []\n", /name: is `other`, but the file defines `review`/],
   ["broken YAML", "tools: [\n", /not valid YAML/],
   ["a key that stands twice", "tools: []\ntools: [read_file]\n", /stands there twice/],
@@ -85,6 +105,9 @@ test.each([
   ],
   ["broken JSON", "{", /not valid JSON/],
 ])("a skill with %s is refused, and said where", async (_what, text, problem) => {
-  await expect(skill(text, "skills/docs.json")).rejects.toMatchObject({ code: "CONFIG_INVALID", message: expect.stringMatching(problem) });
+  await expect(skill(text, "skills/docs.json")).rejects.toMatchObject({
+    code: "CONFIG_INVALID",
+    message: expect.stringMatching(problem),
+  });
   await expect(skill(text, "skills/docs.json")).rejects.toThrow(/skills\/docs\.json/);
 });

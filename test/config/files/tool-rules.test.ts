@@ -1,12 +1,21 @@
 // Tool specs and tool policies in serverd's shape: what they demand, and what is refused about them.
 import { describe, expect, test } from "vitest";
-import { parseToolPolicy, parseToolSpec, parseWorkspacePolicy, specsById } from "../../../src/config/files/tool-rules.ts";
+import {
+  parseToolPolicy,
+  parseToolSpec,
+  parseWorkspacePolicy,
+  specsById,
+} from "../../../src/config/files/tool-rules.ts";
 import { compileInputSchema } from "../../../src/kernel/index.ts";
 
-const spec = (value: object, name = "tools/a.json") => parseToolSpec({ name, text: JSON.stringify(value) }, compileInputSchema);
+const spec = (value: object, name = "tools/a.json") =>
+  parseToolSpec({ name, text: JSON.stringify(value) }, compileInputSchema);
 const SPEC = { schema: "serverd.tool_spec.v1", id: "write_file" };
 const POLICY = { schema: "serverd.tool_policy.v1" };
-const file = (value: unknown) => ({ name: "policy.json", text: typeof value === "string" ? value : JSON.stringify(value) });
+const file = (value: unknown) => ({
+  name: "policy.json",
+  text: typeof value === "string" ? value : JSON.stringify(value),
+});
 
 test.each([
   [{}, { requiresApproval: false, requiresArming: false }],
@@ -47,7 +56,9 @@ test.each([
 
 test("two specs of one tool are refused", async () => {
   const specs = [await spec(SPEC), await spec(SPEC, "tools/b.json")];
-  expect(() => specsById(specs)).toThrow("`tools/b.json`: id: `write_file` has a spec in `tools/a.json` already; keep one of them");
+  expect(() => specsById(specs)).toThrow(
+    "`tools/b.json`: id: `write_file` has a spec in `tools/a.json` already; keep one of them",
+  );
 });
 
 describe("a tool policy", () => {
@@ -95,8 +106,17 @@ describe("the policy.json of a workspace", () => {
 
   test("narrows, or closes the workspace as serverd does", () => {
     const narrowing = parseWorkspacePolicy(file({ ...POLICY, allowed_tools: ["read_file"] }));
-    expect([narrowing?.enabled, narrowing?.allows("read_file"), narrowing?.allows("write_file")]).toEqual([true, true, false]);
-    const serverd = { schema: "serverd.workspace_policy.v1", workspace_root: "workspace", allow_repo_root: false, per_run_dir: false };
+    expect([narrowing?.enabled, narrowing?.allows("read_file"), narrowing?.allows("write_file")]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    const serverd = {
+      schema: "serverd.workspace_policy.v1",
+      workspace_root: "workspace",
+      allow_repo_root: false,
+      per_run_dir: false,
+    };
     expect(parseWorkspacePolicy(file({ ...serverd, enabled: false }))?.enabled).toBe(false);
     expect(parseWorkspacePolicy(file(serverd))?.allows("write_file")).toBe(true);
   });

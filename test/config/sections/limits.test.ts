@@ -38,5 +38,8 @@ test.each([
   ["  rate: {burst: 5}", "`burst` needs `calls_per_minute`"],
   ["  rate: {tools: {shell: {burst: 5}}}", "limits.rate.tools.shell.calls_per_minute"],
 ])("%s is refused, and the message says where", async (text, problem) => {
-  await expect(parsed(`${text}\n`)).rejects.toMatchObject({ code: "CONFIG_INVALID", message: expect.stringContaining(problem) });
+  await expect(parsed(`${text}\n`)).rejects.toMatchObject({
+    code: "CONFIG_INVALID",
+    message: expect.stringContaining(problem),
+  });
 });

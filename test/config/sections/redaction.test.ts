@@ -1,4 +1,7 @@
-/** The digest of a redactor: the same for the same rules and values, another one for any other, and nothing to guess from. */
+/**
+ * The digest of a redactor: the same for the same rules and values, another one for any other, and nothing to guess
+ * from.
+ */
 import { expect, test } from "vitest";
 import { defaultSettings } from "../../../src/config/config.ts";
 import type { RedactionSettings } from "../../../src/config/sections/redaction.ts";
@@ -36,7 +39,10 @@ test("a rule, an allowance, a known value or another key gives another one", () 
     digest({}, { DB_PASSWORD: "hunter2hunter2" }),
     digest({}, { DB_PASSWORD: "hunter2hunter3" }),
     digest({}, { API_PASSWORD: "hunter2hunter2" }),
-    digest({ environment: { secret: [], harmless: ["DB_PASSWORD"] } } as never, { DB_PASSWORD: "x", API_PASSWORD: "hunter2hunter4" }),
+    digest({ environment: { secret: [], harmless: ["DB_PASSWORD"] } } as never, {
+      DB_PASSWORD: "x",
+      API_PASSWORD: "hunter2hunter4",
+    }),
     digest({}, {}, new Uint8Array(32).fill(2)),
   ];
   expect(new Set(all).size).toBe(all.length);

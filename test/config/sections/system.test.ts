@@ -5,7 +5,8 @@ import { type ParsedSystemSettings, systemOf } from "../../../src/config/section
 
 const CONFIG = "config_files: { app: { path: a.yaml, version: v.n, migrations: [{ from: 1, to: 2 }] } }";
 const parsed = async (yaml: string) =>
-  (await parseSettings(`system:\n  ${yaml.replaceAll("\n", "\n  ")}\n`, "handrail.yaml")).system as ParsedSystemSettings;
+  (await parseSettings(`system:\n  ${yaml.replaceAll("\n", "\n  ")}\n`, "handrail.yaml"))
+    .system as ParsedSystemSettings;
 
 test("nothing is said where nothing stands, and nothing is listed where the section is empty", async () => {
   expect((await parseSettings("", "handrail.yaml")).system).toBeUndefined();
@@ -71,7 +72,10 @@ test.each([
   ["a version nowhere", CONFIG.replace("v.n", "v..n")],
   ["a member of every object", CONFIG.replace("v.n", "__proto__.n")],
   ["two ways on from one version", CONFIG.replace("{ from: 1, to: 2 }", '{ from: 1, to: 2 }, { from: "1", to: 3 }')],
-  ["a step that is two", CONFIG.replace("to: 2", "to: 2, steps: [{ remove: { member: a }, set: { member: a, value: 1 } }]")],
+  [
+    "a step that is two",
+    CONFIG.replace("to: 2", "to: 2, steps: [{ remove: { member: a }, set: { member: a, value: 1 } }]"),
+  ],
 ])("%s is refused", async (_what, yaml) => {
   expect(await parsed(CONFIG)).toBeDefined(); // the control
   await expect(parsed(yaml)).rejects.toMatchObject({ code: "CONFIG_INVALID" });

@@ -1,4 +1,7 @@
-/** A dedupe key across processes: kernels that race, a kernel that comes later, and one that is killed while it executes. */
+/**
+ * A dedupe key across processes: kernels that race, a kernel that comes later, and one that is killed while it
+ * executes.
+ */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -17,7 +20,12 @@ async function openSession(place: Place): Promise<string> {
   return oneJsonLine<{ token: string }>(stdout).token;
 }
 
-function callOf(token: string, tool: string, args: object, more: readonly string[] = ["--dedupe-key", "once"]): string[] {
+function callOf(
+  token: string,
+  tool: string,
+  args: object,
+  more: readonly string[] = ["--dedupe-key", "once"],
+): string[] {
   return ["call", tool, "--session", token, "--json", JSON.stringify(args), ...more];
 }
 
@@ -26,7 +34,9 @@ const append = { path: "log.txt", content: "one line\n", append: true };
 test("CTR-0003: four processes race with one key; the file is written once, all print the same, and so does a later one", async () => {
   const place = freshPlace();
   const token = await openSession(place);
-  const racers = await Promise.all(Array.from({ length: RACERS }, () => handrail(place, callOf(token, "write_file", append))));
+  const racers = await Promise.all(
+    Array.from({ length: RACERS }, () => handrail(place, callOf(token, "write_file", append))),
+  );
   const later = await handrail(place, callOf(token, "write_file", append));
   expect(new Set([...racers, later].map(({ code, stdout }) => `${code} ${stdout}`)).size).toBe(1);
   expect(later).toMatchObject({ code: 0, stdout: expect.stringContaining('"status":"success"') });
@@ -58,13 +68,17 @@ test.each([
     place.put("workspace/log.txt", "");
     const token = await openSession(place);
     const killed = await handrail(place, callOf(token, "write_file", append), {
-      environment: { NODE_OPTIONS: `--import=${new URL("../../support/children/kill-at.ts", import.meta.url).href}`, TEST_KILL_AT: step },
+      environment: {
+        NODE_OPTIONS: `--import=${new URL("../../support/children/kill-at.ts", import.meta.url).href}`,
+        TEST_KILL_AT: step,
+      },
     });
     expect(killed).toMatchObject({ code: "SIGKILL", stdout: "" });
     const retries = [];
     for (let count = 0; count < (answer === "success" ? 2 : 1); count += 1)
       retries.push(await handrail(place, callOf(token, "write_file", append)));
-    for (const { stdout } of retries) expect(stdout).toContain(answer === "success" ? '"status":"success"' : `"code":"${answer}"`);
+    for (const { stdout } of retries)
+      expect(stdout).toContain(answer === "success" ? '"status":"success"' : `"code":"${answer}"`);
     expect(readFileSync(join(place.workspace, "log.txt"), "utf8")).toBe(content);
     const evidence = await readEvidence(place.state);
     const ended = evidence.filter(({ entry }) => entry.closes !== 0);
@@ -85,11 +99,19 @@ test("a kernel is killed while it executes: who waits for it and who asks later 
   place.put("workspace/held.txt", "held\n");
   const token = await openSession(place);
   await lockOf(place, "held.txt");
-  const edit = callOf(token, "edit_file", { path: "held.txt", edits: [{ operation: "replace", spec: "held", content: "changed" }] });
+  const edit = callOf(token, "edit_file", {
+    path: "held.txt",
+    edits: [{ operation: "replace", spec: "held", content: "changed" }],
+  });
   const victim = startHandrail(place, edit);
-  await until(async () => (await readEvidence(place.state)).some(({ entry, payload }) => entry.intent && payload["tool"] === "edit_file"));
+  await until(async () =>
+    (await readEvidence(place.state)).some(({ entry, payload }) => entry.intent && payload["tool"] === "edit_file"),
+  );
   const waiting = handrail(place, edit);
-  await until(async () => (await readEvidence(place.state)).filter(({ entry }) => entry.eventType === "kernel_started").length === 3);
+  await until(
+    async () =>
+      (await readEvidence(place.state)).filter(({ entry }) => entry.eventType === "kernel_started").length === 3,
+  );
   victim.kill("SIGKILL");
   const unknown = { code: 3, stdout: expect.stringContaining('"code":"OUTCOME_UNKNOWN"') };
   expect(await waiting).toMatchObject(unknown);

@@ -74,7 +74,10 @@ describe("intent before effect", () => {
     const { ledger, call } = await memoryKernel({ settings: { violationsPerMinute: 1 } });
     await call("read_file", { path: ".env" });
     ledger.breakFor(() => true);
-    expect((await call("read_file", { path: ".env" })).outcome).toMatchObject({ kind: "error", code: "LEDGER_UNAVAILABLE" });
+    expect((await call("read_file", { path: ".env" })).outcome).toMatchObject({
+      kind: "error",
+      code: "LEDGER_UNAVAILABLE",
+    });
   });
 
   test("a tool that fails, a handle that refuses and a bug each close the intent", async () => {
@@ -115,7 +118,11 @@ describe("a bug in a tool", () => {
       retryable: false,
       retryAfterMs: 0,
     });
-    expect(ledger.of("tool_executed")[0]?.payload).toMatchObject({ tool: "broken", success: false, errorCode: "INTERNAL" });
+    expect(ledger.of("tool_executed")[0]?.payload).toMatchObject({
+      tool: "broken",
+      success: false,
+      errorCode: "INTERNAL",
+    });
     expect(JSON.stringify([response, ledger.events])).not.toContain("hunter2");
     expect(internalErrors).toEqual([new TypeError(secret)]);
   });
@@ -127,8 +134,13 @@ describe("a bug in a tool", () => {
     });
     const { ledger, call, textOf, internalErrors } = await memoryKernel({ tools: [halfway] });
     const { outcome } = await call("halfway", { path: "a.txt" });
-    expect([textOf("a.txt"), outcome]).toEqual(["written", expect.objectContaining({ kind: "error", code: "OUTCOME_UNKNOWN" })]);
-    expect(ledger.of("tool_executed")).toMatchObject([{ closes: 1, payload: { success: false, errorCode: "OUTCOME_UNKNOWN" } }]);
+    expect([textOf("a.txt"), outcome]).toEqual([
+      "written",
+      expect.objectContaining({ kind: "error", code: "OUTCOME_UNKNOWN" }),
+    ]);
+    expect(ledger.of("tool_executed")).toMatchObject([
+      { closes: 1, payload: { success: false, errorCode: "OUTCOME_UNKNOWN" } },
+    ]);
     expect(internalErrors).toHaveLength(1);
   });
 
@@ -136,7 +148,9 @@ describe("a bug in a tool", () => {
     const analyse = () => {
       throw new RangeError("no");
     };
-    const { ledger, call } = await memoryKernel({ tools: [testTool("broken", () => ({ kind: "data", data: {} }), {}, analyse)] });
+    const { ledger, call } = await memoryKernel({
+      tools: [testTool("broken", () => ({ kind: "data", data: {} }), {}, analyse)],
+    });
     expect((await call("broken", { path: "a" })).outcome).toMatchObject({ kind: "error", code: "INTERNAL" });
     expect(ledger.types()).toEqual(["tool_executed"]);
   });
@@ -173,11 +187,16 @@ describe("what a record holds", () => {
   test.each([
     ["a tool name", (): [string, object] => ["\ud800", {}]],
     ["a property name", (): [string, object] => ["read_file", { path: "a", "\ud800": 1 }]],
-    ["a long property name that is cut for the record", (): [string, object] => ["read_file", { path: "a", [`${"x".repeat(127)}😀`]: 1 }]],
+    [
+      "a long property name that is cut for the record",
+      (): [string, object] => ["read_file", { path: "a", [`${"x".repeat(127)}😀`]: 1 }],
+    ],
     ["a path", (): [string, object] => ["read_file", { path: "\ud800" }]],
     ["a path of a foreign tool", (): [string, object] => ["foreign", { path: "\ud800" }]],
   ])("half of a surrogate pair in %s is refused and recorded", async (_, made) => {
-    const { ledger, call, internalErrors } = await memoryKernel({ tools: [testTool("foreign", () => ({ kind: "data", data: {} }))] });
+    const { ledger, call, internalErrors } = await memoryKernel({
+      tools: [testTool("foreign", () => ({ kind: "data", data: {} }))],
+    });
     const [tool, args] = made();
     expect((await call(tool, args as JsonObject)).outcome.kind).toBe("denied");
     expect(ledger.types()).toEqual(["tool_execution_denied"]);
@@ -233,7 +252,11 @@ describe("a flood of refused requests", () => {
     const sent = 200;
     for (let second = 0; second < 2; second += 1) {
       for (let index = 0; index < sent / 2; index += 1) {
-        const { outcome } = await call("read_file", { path: "a" }, index % 2 === 0 ? { token: "nonsense" } : { requestId: "" });
+        const { outcome } = await call(
+          "read_file",
+          { path: "a" },
+          index % 2 === 0 ? { token: "nonsense" } : { requestId: "" },
+        );
         expect(outcome.kind).toBe("denied");
       }
       time.nowMs += 1000;
@@ -248,7 +271,8 @@ describe("a flood of refused requests", () => {
 
   test("is counted on when the ledger does not take the count", async () => {
     const { door, ledger, call } = await memoryKernel();
-    for (let index = 0; index < REFUSALS_RECORDED_PER_SECOND + 3; index += 1) await call("read_file", { path: "a" }, { token: "nonsense" });
+    for (let index = 0; index < REFUSALS_RECORDED_PER_SECOND + 3; index += 1)
+      await call("read_file", { path: "a" }, { token: "nonsense" });
     ledger.breakFor(() => true);
     await expect(door.flush()).rejects.toThrow("the disk is full");
     ledger.before = () => undefined;
@@ -260,7 +284,9 @@ describe("a flood of refused requests", () => {
     const { ledger, call } = await memoryKernel({ settings: { freezeOnAlert: false } });
     for (let index = 0; index < 50; index += 1) await call("read_file", { path: "a" }, { token: "nonsense" });
     for (let index = 0; index < 50; index += 1) await call("read_file", { path: ".env" });
-    expect(ledger.of("tool_execution_denied").filter(({ payload }) => payload["layer"] === "workspace")).toHaveLength(50);
+    expect(ledger.of("tool_execution_denied").filter(({ payload }) => payload["layer"] === "workspace")).toHaveLength(
+      50,
+    );
   });
 
   test.each([
@@ -268,7 +294,8 @@ describe("a flood of refused requests", () => {
     ["one tool's gate refuses", { settings: { disabledTools: new Set(["read_file"]) } }],
   ])("is counted too when %s before any session is known", async (_, options) => {
     const { door, ledger, call } = await memoryKernel(options);
-    for (let index = 0; index < REFUSALS_RECORDED_PER_SECOND + 5; index += 1) await call("read_file", { path: "a" }, { token: "nonsense" });
+    for (let index = 0; index < REFUSALS_RECORDED_PER_SECOND + 5; index += 1)
+      await call("read_file", { path: "a" }, { token: "nonsense" });
     await door.flush();
     expect(ledger.of("tool_execution_denied")).toHaveLength(REFUSALS_RECORDED_PER_SECOND);
     expect(ledger.of("requests_refused").map(({ payload }) => payload)).toEqual([{ count: 5 }]);
@@ -276,7 +303,9 @@ describe("a flood of refused requests", () => {
 
   test("is counted too when the store of sessions fails", async () => {
     const { ledger, call, sessions } = await memoryKernel();
-    Object.assign(sessions, { findSession: () => Promise.reject(new KernelError("STORE_UNAVAILABLE", "the disk is gone")) });
+    Object.assign(sessions, {
+      findSession: () => Promise.reject(new KernelError("STORE_UNAVAILABLE", "the disk is gone")),
+    });
     for (let index = 0; index < REFUSALS_RECORDED_PER_SECOND + 5; index += 1) await call("read_file", { path: "a" });
     expect(ledger.events).toHaveLength(REFUSALS_RECORDED_PER_SECOND);
   });
@@ -293,15 +322,34 @@ async function twoSessions() {
   const kernel = await memoryKernel();
   await kernel.sessions.insertLease({ ...kernel.lease, id: "lea_other" });
   const wanted = { ...kernel.session, leaseId: "lea_other", lifetimeMs: 3_600_000 };
-  return { kernel, other: await mintSession(kernel.sessions, wanted, START_MS, (count) => new Uint8Array(count).fill(3)) };
+  return {
+    kernel,
+    other: await mintSession(kernel.sessions, wanted, START_MS, (count) => new Uint8Array(count).fill(3)),
+  };
 }
 
 describe("a session that must not act any more", () => {
   const MUST_NOT: readonly (readonly [string, (kernel: MemoryKernel) => unknown, string])[] = [
-    ["is revoked", ({ sessions, session }) => sessions.updateSession(session.id, { revokedAtMs: START_MS }), "session_revoked"],
-    ["is frozen", ({ sessions, session }) => sessions.updateSession(session.id, { frozenAtMs: START_MS }), "session_frozen"],
-    ["has expired", ({ sessions, session }) => sessions.updateSession(session.id, { expiresAtMs: START_MS }), "session_expired"],
-    ["has no workspace", (kernel) => kernel.breakWorkspace(new KernelError("CONFIG_INVALID", "no")), "tool_policy_invalid"],
+    [
+      "is revoked",
+      ({ sessions, session }) => sessions.updateSession(session.id, { revokedAtMs: START_MS }),
+      "session_revoked",
+    ],
+    [
+      "is frozen",
+      ({ sessions, session }) => sessions.updateSession(session.id, { frozenAtMs: START_MS }),
+      "session_frozen",
+    ],
+    [
+      "has expired",
+      ({ sessions, session }) => sessions.updateSession(session.id, { expiresAtMs: START_MS }),
+      "session_expired",
+    ],
+    [
+      "has no workspace",
+      (kernel) => kernel.breakWorkspace(new KernelError("CONFIG_INVALID", "no")),
+      "tool_policy_invalid",
+    ],
   ];
 
   test.each(MUST_NOT)("because it %s is named by the record of its refusal", async (_, end, reason) => {
@@ -309,7 +357,12 @@ describe("a session that must not act any more", () => {
     await end(kernel);
     await kernel.call("read_file", { path: "a" });
     expect(kernel.ledger.events).toMatchObject([
-      { type: "tool_execution_denied", sessionId: kernel.session.id, actor: "tester/agent", payload: { reason, role: "dev" } },
+      {
+        type: "tool_execution_denied",
+        sessionId: kernel.session.id,
+        actor: "tester/agent",
+        payload: { reason, role: "dev" },
+      },
     ]);
   });
 
@@ -339,7 +392,8 @@ describe("a session that must not act any more", () => {
   test("does not fill the ledger by asking for the list of tools", async () => {
     const kernel = await memoryKernel();
     await kernel.sessions.updateSession(kernel.session.id, { revokedAtMs: START_MS });
-    for (let index = 0; index < FLOOD; index += 1) await kernel.door.admit({ requestId: `r${index}`, sessionToken: kernel.token });
+    for (let index = 0; index < FLOOD; index += 1)
+      await kernel.door.admit({ requestId: `r${index}`, sessionToken: kernel.token });
     expect(kernel.ledger.of("tool_execution_denied")).toHaveLength(REFUSALS_RECORDED_PER_SECOND);
   });
 
@@ -393,7 +447,9 @@ describe("violations", () => {
     await call("read_file", { path: 7 });
     await call("write_file", { path: "CLAUDE.md", content: "" });
     expect(ledger.of("workspace_violation")).toEqual([]);
-    const facts = ledger.of("tool_execution_denied").map(({ payload }) => [payload["layer"], payload["reason"], payload["severity"]]);
+    const facts = ledger
+      .of("tool_execution_denied")
+      .map(({ payload }) => [payload["layer"], payload["reason"], payload["severity"]]);
     expect(facts).toEqual([
       ["policy", "file_read_denied", "warning"],
       ["call", "tool_input_invalid", "warning"],

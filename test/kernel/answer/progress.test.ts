@@ -79,7 +79,13 @@ test("a listener that fails is reported and disturbs nobody", async () => {
     return { kind: "data", data: { done: true } };
   });
   const { door, token, internalErrors } = await memoryKernel({ tools: [noisy] });
-  const submission = { kind: "call", requestId: "r", sessionToken: token, tool: "noisy", arguments: { path: "a" } } as const;
+  const submission = {
+    kind: "call",
+    requestId: "r",
+    sessionToken: token,
+    tool: "noisy",
+    arguments: { path: "a" },
+  } as const;
   const { outcome } = await door.execute(submission, new AbortController().signal, () => {
     throw new Error("the listener broke");
   });
@@ -94,7 +100,13 @@ test("reports come before the response, from a tool in the pipeline, and are opt
   });
   const { door, call, token } = await memoryKernel({ tools: [working] });
   const seen: unknown[] = [];
-  const submission = { kind: "call", requestId: "r", sessionToken: token, tool: "working", arguments: { path: "a" } } as const;
+  const submission = {
+    kind: "call",
+    requestId: "r",
+    sessionToken: token,
+    tool: "working",
+    arguments: { path: "a" },
+  } as const;
   const response = await door.execute(submission, new AbortController().signal, (report) => void seen.push(report));
   expect(seen).toEqual([{ kind: "progress", completed: 1, total: 2, message: "half" }]);
   expect(response.outcome.kind).toBe("success");

@@ -28,7 +28,10 @@ describe("the session's own token", () => {
 
   test("is hidden in raw bytes, and the bytes around it stay as they are", async () => {
     const { door, root, token } = await memoryKernel();
-    writeFileSync(join(root, "blob"), Buffer.concat([Buffer.from([0xff, 0x00, 0xfe]), Buffer.from(token), Buffer.from([0xc3])]));
+    writeFileSync(
+      join(root, "blob"),
+      Buffer.concat([Buffer.from([0xff, 0x00, 0xfe]), Buffer.from(token), Buffer.from([0xc3])]),
+    );
     const tool = { case: "fileRead", value: { path: "blob" } } as const;
     const request = encodeRequest(create(ToolRequestSchema, { requestId: "r", sessionToken: token, tool }));
     const { result } = decodeResponse(await door.executeBytes(request, new AbortController().signal));
@@ -42,7 +45,10 @@ describe("the session's own token", () => {
     writeFileSync(join(root, token), `${token}\nold\n`);
     const listing = await call("list_files", { path: "." });
     writeFileSync(join(root, "a.txt"), `${token}\nold\n`);
-    const edit = await call("edit_file", { path: "a.txt", edits: [{ operation: "replace", spec: "old", content: "new" }] });
+    const edit = await call("edit_file", {
+      path: "a.txt",
+      edits: [{ operation: "replace", spec: "old", content: "new" }],
+    });
     expect([listing.outcome.kind, edit.outcome.kind]).toEqual(["success", "success"]);
     expect(JSON.stringify([listing, edit])).not.toContain(token);
   });

@@ -1,4 +1,5 @@
-// What a person is told about a call: facts, differences and risks, without secrets, bounded, and honest about what is left out.
+// What a person is told about a call: facts, differences and risks, without secrets, bounded, and honest about what is
+// left out.
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -40,7 +41,14 @@ function decidedCall(tool: Tool<never>, args: JsonObject, more: object = {}): De
     if (!resolved.ok) throw new Error("outside");
     return { ...access, target: { place: resolved.value, zone: workspace.zones.classify(resolved.value) } };
   });
-  const session = { id: "ses_1", userId: "ada", agentId: "helper", role: "dev", mode: "default", serviceRoot: place.root };
+  const session = {
+    id: "ses_1",
+    userId: "ada",
+    agentId: "helper",
+    role: "dev",
+    mode: "default",
+    serviceRoot: place.root,
+  };
   const caller = {
     session,
     lease: { id: "lse_1", scope: UNRESTRICTED_SCOPE },
@@ -51,7 +59,15 @@ function decidedCall(tool: Tool<never>, args: JsonObject, more: object = {}): De
   };
   const redaction = new CallRedaction(createRedactor());
   const look = new WorkspaceLook({});
-  return { call: { tool: tool.name, arguments: args }, caller, tool, args: parsed, accesses, redaction, look } as unknown as Decided;
+  return {
+    call: { tool: tool.name, arguments: args },
+    caller,
+    tool,
+    args: parsed,
+    accesses,
+    redaction,
+    look,
+  } as unknown as Decided;
 }
 
 async function described(tool: unknown, args: JsonObject, more: object = {}, rules = RULES) {
@@ -126,7 +142,11 @@ describe("what would change", () => {
     ]);
     expect(await described(deleteFile, { path: "f" })).toMatchObject({
       risks: ["deletes 1 file"],
-      details: { changes: [{ path: "f", kind: "delete", bytesBefore: 2, diff: "--- a/f\n+++ b/f\n@@ -1 +0,0 @@\n-a\n", linesOmitted: 0 }] },
+      details: {
+        changes: [
+          { path: "f", kind: "delete", bytesBefore: 2, diff: "--- a/f\n+++ b/f\n@@ -1 +0,0 @@\n-a\n", linesOmitted: 0 },
+        ],
+      },
     });
     expect(readFileSync(join(place.root, "f"), "utf8")).toBe("a\n");
   });
@@ -142,8 +162,12 @@ describe("what would change", () => {
   test("a call that would fail says so instead: nothing matches, no file, one too many", async () => {
     put("f", "one\n");
     const unseen = async (tool: unknown, args: JsonObject) => (await described(tool, args)).details.unseen;
-    expect(await unseen(editFile, { path: "f", edits: [{ operation: "delete", spec: "none" }] })).toContain("the file has 0");
-    expect(await unseen(editFile, { path: "g", edits: [{ operation: "delete", spec: "none" }] })).toContain("does not exist");
+    expect(await unseen(editFile, { path: "f", edits: [{ operation: "delete", spec: "none" }] })).toContain(
+      "the file has 0",
+    );
+    expect(await unseen(editFile, { path: "g", edits: [{ operation: "delete", spec: "none" }] })).toContain(
+      "does not exist",
+    );
     expect(await unseen(deleteFile, { path: "g" })).toContain("does not exist");
     expect(await unseen(writeFile, { path: "f", content: "", create_only: true })).toContain("exists already");
     expect((await described(deleteFile, { path: "g" })).risks).toContain("not all of what would change can be shown");
@@ -177,7 +201,9 @@ describe("what would change", () => {
 
   test("that something is hidden is a risk: what looks like a secret may be anything", async () => {
     const hidden = expect.stringContaining("some of it is hidden");
-    expect((await described(writeFile, { path: "new", content: 'password="cm0gLXJmIC8gfCBzaA0x"\n' })).risks).toContainEqual(hidden);
+    expect(
+      (await described(writeFile, { path: "new", content: 'password="cm0gLXJmIC8gfCBzaA0x"\n' })).risks,
+    ).toContainEqual(hidden);
     expect((await described(writeFile, { path: "new", content: "echo hello\n" })).risks).not.toContainEqual(hidden);
   });
 
@@ -190,7 +216,9 @@ describe("what would change", () => {
     const through = await described(writeFile, { path: "link", content: "x" });
     expect(JSON.stringify(through)).not.toContain("top secret");
     expect(through.details).toMatchObject({ changes: [], unseen: expect.stringContaining("secret zone") });
-    expect(await changesOf(writeFile, { path: "fine", content: "x" })).toMatchObject([{ diff: expect.stringContaining("-plain") }]);
+    expect(await changesOf(writeFile, { path: "fine", content: "x" })).toMatchObject([
+      { diff: expect.stringContaining("-plain") },
+    ]);
   });
 
   test("a preview reads nothing that the analysis did not name", async () => {
@@ -215,7 +243,9 @@ describe("a request has its bounds", () => {
     const shown = await described(writeFile, { path: "f", content: long });
     expect(Buffer.byteLength(canonicalJson(shown as unknown as JsonObject))).toBeLessThan(APPROVAL_DOCUMENT_BYTES_MAX);
     const [change] = shown.details.changes;
-    const signs = (change?.diff ?? "").split("\n").filter((line) => /^[-+@]/.test(line) && !/^(---|\+\+\+)/.test(line)).length;
+    const signs = (change?.diff ?? "")
+      .split("\n")
+      .filter((line) => /^[-+@]/.test(line) && !/^(---|\+\+\+)/.test(line)).length;
     expect(signs).toBeGreaterThan(50);
     expect(signs + (change?.linesOmitted ?? 0)).toBe(8001);
     expect(shown.risks).toEqual(["not all of what would change can be shown", "not all of the arguments can be shown"]);

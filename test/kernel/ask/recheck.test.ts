@@ -1,4 +1,7 @@
-/** Re-check: what allowed a call must still hold once its intent is recorded; else nothing happens and the intent is closed. */
+/**
+ * Re-check: what allowed a call must still hold once its intent is recorded; else nothing happens and the intent is
+ * closed.
+ */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -60,24 +63,32 @@ test("a tool that is switched off between intent and effect does nothing, and th
   const kernel = await memoryKernel({ settings: { disabledTools } });
   kernel.ledger.before = ({ type }) => void (type === "tool_selected" && disabledTools.add("write_file"));
   const { outcome } = await kernel.call("write_file", { path: "a.txt", content: "x" });
-  expect(outcome).toMatchObject({ kind: "denied", denial: { layer: "gates", reason: "tool_not_allowed", ruleId: "GATE:write_file" } });
+  expect(outcome).toMatchObject({
+    kind: "denied",
+    denial: { layer: "gates", reason: "tool_not_allowed", ruleId: "GATE:write_file" },
+  });
   expect(existsSync(join(kernel.root, "a.txt"))).toBe(false);
-  expect(kernel.ledger.of("tool_execution_denied")).toMatchObject([{ closes: kernel.ledger.of("tool_selected")[0]?.sequence }]);
-});
-
-test.each(CHANGES)("%s between intent and effect: nothing happens and the intent is closed", async (_, change, expected) => {
-  const kernel = await memoryKernel();
-  kernel.ledger.before = async ({ type }) => {
-    if (type === "tool_selected") await change(kernel);
-  };
-  const { outcome } = await kernel.call("write_file", { path: "a.txt", content: "new" });
-  expect(outcome).toMatchObject({ kind: "denied", denial: expected });
-  expect(existsSync(join(kernel.root, "a.txt"))).toBe(false);
-  expect(kernel.ledger.events.map(({ type, intent, closes }) => [type, intent, closes])).toEqual([
-    ["tool_selected", true, undefined],
-    ["tool_execution_denied", undefined, 1],
+  expect(kernel.ledger.of("tool_execution_denied")).toMatchObject([
+    { closes: kernel.ledger.of("tool_selected")[0]?.sequence },
   ]);
 });
+
+test.each(CHANGES)(
+  "%s between intent and effect: nothing happens and the intent is closed",
+  async (_, change, expected) => {
+    const kernel = await memoryKernel();
+    kernel.ledger.before = async ({ type }) => {
+      if (type === "tool_selected") await change(kernel);
+    };
+    const { outcome } = await kernel.call("write_file", { path: "a.txt", content: "new" });
+    expect(outcome).toMatchObject({ kind: "denied", denial: expected });
+    expect(existsSync(join(kernel.root, "a.txt"))).toBe(false);
+    expect(kernel.ledger.events.map(({ type, intent, closes }) => [type, intent, closes])).toEqual([
+      ["tool_selected", true, undefined],
+      ["tool_execution_denied", undefined, 1],
+    ]);
+  },
+);
 
 test("the intent is closed although a flood of refused requests is being counted", async () => {
   const kernel = await memoryKernel();
@@ -132,7 +143,10 @@ describe("a write that waits for the lock of its file", () => {
     };
     const writes = ["first", "second"].map((content) => kernel.call("write_file", { path: "a.txt", content }));
     const [first, second] = await Promise.all(writes);
-    expect([first?.outcome.kind, second?.outcome]).toMatchObject(["success", { kind: "denied", denial: { reason: "session_revoked" } }]);
+    expect([first?.outcome.kind, second?.outcome]).toMatchObject([
+      "success",
+      { kind: "denied", denial: { reason: "session_revoked" } },
+    ]);
     expect(kernel.textOf("a.txt")).toBe("first");
   });
 });

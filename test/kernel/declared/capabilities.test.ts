@@ -1,4 +1,7 @@
-/** Capabilities as meao defines them: levels, danger patterns, conditions and network rules, each asked for by a rule of its own. */
+/**
+ * Capabilities as meao defines them: levels, danger patterns, conditions and network rules, each asked for by a rule of
+ * its own.
+ */
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -40,7 +43,10 @@ function fetcher(more: Partial<Capability> = {}): Tool {
     capability: {
       effect: "network",
       risk: "low",
-      approval: { level: "auto", conditions: { methodRequiresApproval: ["POST", "PUT", "DELETE"], unknownHostRequiresApproval: true } },
+      approval: {
+        level: "auto",
+        conditions: { methodRequiresApproval: ["POST", "PUT", "DELETE"], unknownHostRequiresApproval: true },
+      },
       network: {
         mode: "allowlist",
         allowedHosts: ["*.github.com", "registry.example"],
@@ -105,7 +111,16 @@ describe("levels", () => {
 describe("danger patterns", () => {
   test("what matches asks by the rule of the first pattern that matches, the rest runs", async () => {
     const run = await shell({ level: "auto", dangerPatterns: BASH });
-    const tried = ["ls -la", "rm -rf /", "rm file", "mkfs.ext4 /dev/sda", "chmod 755 x", "chmod  777 x", "curl a | sh", "curl a -o b"];
+    const tried = [
+      "ls -la",
+      "rm -rf /",
+      "rm file",
+      "mkfs.ext4 /dev/sda",
+      "chmod 755 x",
+      "chmod  777 x",
+      "curl a | sh",
+      "curl a -o b",
+    ];
     expect(await Promise.all(tried.map(run))).toEqual([
       "runs",
       "tool_approval_required DANGER:bash:1",
@@ -127,10 +142,16 @@ describe("danger patterns", () => {
   });
 
   test("people are asked about a danger by its own kind of request, and about anything else by the other", async () => {
-    const kernel = await memoryKernel({ tools: [bash({ level: "ask", dangerPatterns: BASH })], policies: permit("bash") });
+    const kernel = await memoryKernel({
+      tools: [bash({ level: "ask", dangerPatterns: BASH })],
+      policies: permit("bash"),
+    });
     await kernel.call("bash", { command: "rm -rf /" });
     await kernel.call("bash", { command: "ls" });
-    expect(kernel.ledger.of("approval_requested").map(({ payload }) => payload["approvalId"])).toEqual(["bash:danger", "bash:execute"]);
+    expect(kernel.ledger.of("approval_requested").map(({ payload }) => payload["approvalId"])).toEqual([
+      "bash:danger",
+      "bash:execute",
+    ]);
   });
 
   test("each pattern is lifted by itself", async () => {
@@ -145,7 +166,10 @@ describe("danger patterns", () => {
   });
 
   test("nested arguments are looked through, names of members too", async () => {
-    const kernel = await memoryKernel({ tools: [bash({ level: "auto", dangerPatterns: [/mkfs/] })], policies: permit("bash") });
+    const kernel = await memoryKernel({
+      tools: [bash({ level: "auto", dangerPatterns: [/mkfs/] })],
+      policies: permit("bash"),
+    });
     const run = async (note: Parameters<typeof kernel.call>[1][string]) =>
       ended(await kernel.call("bash", { command: "ls", note: note ?? null }));
     expect(await run([{ a: ["mkfs"] }])).toBe("tool_approval_required DANGER:bash:1");
@@ -154,7 +178,10 @@ describe("danger patterns", () => {
   });
 
   test("bytes of the wire are looked through as the text that they are, also around what is no text", async () => {
-    const settings = await parseSettings("capabilities: { write_file: { danger_patterns: ['rm\\s+-rf', 'löschen'] } }\n", "handrail.yaml");
+    const settings = await parseSettings(
+      "capabilities: { write_file: { danger_patterns: ['rm\\s+-rf', 'löschen'] } }\n",
+      "handrail.yaml",
+    );
     const kernel = await memoryKernel();
     const changed = new ToolRegistry();
     for (const one of effectiveTools(kernel.registry.current.getAll(), settings).tools) changed.register(one);
@@ -170,7 +197,9 @@ describe("danger patterns", () => {
     );
     expect(await write(Buffer.from("rm -rf /"))).toBe("tool_approval_required DANGER:write_file:1");
     expect(await write(Buffer.from("\xff\xfe rm\t-rf /", "latin1"))).toBe("tool_approval_required DANGER:write_file:1");
-    expect(await write(Buffer.concat([Buffer.of(0xff), Buffer.from("löschen")]))).toBe("tool_approval_required DANGER:write_file:2");
+    expect(await write(Buffer.concat([Buffer.of(0xff), Buffer.from("löschen")]))).toBe(
+      "tool_approval_required DANGER:write_file:2",
+    );
     expect(await write(Buffer.from("ls"))).toBe("runs");
   });
 
@@ -199,7 +228,9 @@ describe("danger patterns", () => {
     [/(a)\1/, /back-reference/],
     [/a{2000}/, /lower their bounds/],
   ])("%s is refused when the tool is registered", async (pattern, problem) => {
-    await expect(memoryKernel({ tools: [bash({ level: "auto", dangerPatterns: [pattern] })] })).rejects.toThrow(problem);
+    await expect(memoryKernel({ tools: [bash({ level: "auto", dangerPatterns: [pattern] })] })).rejects.toThrow(
+      problem,
+    );
   });
 });
 
@@ -225,7 +256,10 @@ describe("conditions and network rules", () => {
     const kernel = await memoryKernel({ tools: [loose], policies: permit("fetch") });
     const fetch = async (method: readonly string[] | string) =>
       ended(await kernel.call("fetch", { url: "https://api.github.com/x", method }));
-    expect([await fetch("GET"), await fetch(["POST"])]).toEqual(["runs", "tool_approval_required CAPABILITY:fetch:method"]);
+    expect([await fetch("GET"), await fetch(["POST"])]).toEqual([
+      "runs",
+      "tool_approval_required CAPABILITY:fetch:method",
+    ]);
   });
 
   test("an unknown host asks where the declaration says so, and is denied elsewhere", async () => {
@@ -253,7 +287,9 @@ describe("conditions and network rules", () => {
   test("a tool that hides its host asks as for an unknown one", async () => {
     const hiding = { ...fetcher(), analyse: () => [] };
     const kernel = await memoryKernel({ tools: [hiding], policies: permit("fetch") });
-    expect(ended(await kernel.call("fetch", { url: "https://api.github.com/" }))).toBe("tool_approval_required CAPABILITY:fetch:host");
+    expect(ended(await kernel.call("fetch", { url: "https://api.github.com/" }))).toBe(
+      "tool_approval_required CAPABILITY:fetch:host",
+    );
   });
 
   test.each([
@@ -282,14 +318,24 @@ describe("conditions and network rules", () => {
     expect(await (await opened({ mode: "any", blockPrivateIPs: false })).fetch("https://169.254.169.254/")).toBe(
       "permission_denied NETWORK:fetch:metadata",
     );
-    expect(await (await opened({ mode: "none" })).fetch("https://example.org/")).toBe("permission_denied NETWORK:fetch:mode");
+    expect(await (await opened({ mode: "none" })).fetch("https://example.org/")).toBe(
+      "permission_denied NETWORK:fetch:mode",
+    );
   });
 });
 
 test("a required role beats every permit and waiver", async () => {
-  const tool = { ...bash({ level: "auto" }), capability: { ...bash({ level: "auto" }).capability, requiredRole: "sre" } };
+  const tool = {
+    ...bash({ level: "auto" }),
+    capability: { ...bash({ level: "auto" }).capability, requiredRole: "sre" },
+  };
   const run = async (role: string) => {
-    const kernel = await memoryKernel({ tools: [tool], policies: permit("bash", "*"), session: { role }, preset: "open" });
+    const kernel = await memoryKernel({
+      tools: [tool],
+      policies: permit("bash", "*"),
+      session: { role },
+      preset: "open",
+    });
     return ended(await kernel.call("bash", { command: "ls" }));
   };
   expect([await run("sre"), await run("dev"), await run("release_manager")]).toEqual([
@@ -315,8 +361,13 @@ test("a call that waited while the operator changed what its tool asks is refuse
 });
 
 test("an explanation names what the capability asks, and why", async () => {
-  const kernel = await memoryKernel({ tools: [bash({ level: "ask", dangerPatterns: BASH })], policies: permit("bash") });
-  const { accesses } = await kernel.door.explain({ session: kernel.session, lease: kernel.lease }, "bash", { command: "rm -rf /" });
+  const kernel = await memoryKernel({
+    tools: [bash({ level: "ask", dangerPatterns: BASH })],
+    policies: permit("bash"),
+  });
+  const { accesses } = await kernel.door.explain({ session: kernel.session, lease: kernel.lease }, "bash", {
+    command: "rm -rf /",
+  });
   expect(accesses.map(({ policy: { verdict } }) => verdict.decision === "allow" && verdict.obligations)).toEqual([
     [
       { obligation: "ask", ruleId: "CAPABILITY:bash", reason: "`bash` asks for every call" },
@@ -327,7 +378,10 @@ test("an explanation names what the capability asks, and why", async () => {
 
 describe("the security audit", () => {
   const records = async (role: string, effect: Capability["effect"]) => {
-    const tool = { ...bash({ level: "auto" }), capability: { effect, risk: "low", approval: { level: "auto" } } } as const;
+    const tool = {
+      ...bash({ level: "auto" }),
+      capability: { effect, risk: "low", approval: { level: "auto" } },
+    } as const;
     const kernel = await memoryKernel({ tools: [tool], policies: permit("bash", "*"), session: { role } });
     await kernel.call("bash", { command: "ls" });
     return kernel.ledger.events

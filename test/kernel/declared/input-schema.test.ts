@@ -61,7 +61,10 @@ describe("an input", () => {
 
 describe("time is bounded:", () => {
   test("a pattern that would take exponential time elsewhere takes linear time", async () => {
-    const { problemOf } = await compile({ type: "object", properties: { text: { type: "string", pattern: "^(a+)+$" } } });
+    const { problemOf } = await compile({
+      type: "object",
+      properties: { text: { type: "string", pattern: "^(a+)+$" } },
+    });
     expect(problemOf({ text: `${"a".repeat(50_000)}!` })).toMatchObject({ kind: "failed" });
     expect(problemOf({ text: "a".repeat(50_000) })).toBeUndefined();
   });
@@ -81,13 +84,23 @@ describe("time is bounded:", () => {
   const doubled = Object.fromEntries(
     Array.from({ length: 11 }, (_, index) => [
       `d${index}`,
-      index === 10 ? { type: "string" } : { allOf: [{ $ref: `#/$defs/d${index + 1}` }, { $ref: `#/$defs/d${index + 1}` }] },
+      index === 10
+        ? { type: "string" }
+        : { allOf: [{ $ref: `#/$defs/d${index + 1}` }, { $ref: `#/$defs/d${index + 1}` }] },
     ]),
   );
 
   test.each<[string, JsonObject, RegExp]>([
-    ["a reference to itself", { $defs: { a: { allOf: [{ $ref: "#/$defs/a" }] } }, $ref: "#/$defs/a" }, /leads back to itself/],
-    ["references that double", { $defs: doubled, $ref: "#/$defs/d0" }, /stands for \d+ subschemas, of which 1024 are accepted/],
+    [
+      "a reference to itself",
+      { $defs: { a: { allOf: [{ $ref: "#/$defs/a" }] } }, $ref: "#/$defs/a" },
+      /leads back to itself/,
+    ],
+    [
+      "references that double",
+      { $defs: doubled, $ref: "#/$defs/d0" },
+      /stands for \d+ subschemas, of which 1024 are accepted/,
+    ],
     ["a subschema too many", { allOf: Array.from({ length: 1024 }, () => true) }, /stands for 1025 subschemas/],
     ["a reference that leaves", { $ref: "https://example.com/schema" }, /only references such as/],
     ["a reference to nothing", { $ref: "#/$defs/none" }, /there is no/],
@@ -97,7 +110,10 @@ describe("time is bounded:", () => {
     ["a look-ahead", { type: "object", patternProperties: { "^(?=a)": true } }, /linear-time/],
     ["deep subschemas", deep(40), /nest more than 32 deep/],
   ])("%s is refused when it is loaded, and said where", async (_what, schema, problem) => {
-    await expect(compile(schema)).rejects.toMatchObject({ code: "CONFIG_INVALID", message: expect.stringMatching(problem) });
+    await expect(compile(schema)).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringMatching(problem),
+    });
     await expect(compile(schema)).rejects.toThrow(/^`skills\/docs\.yaml`: /);
   });
 });
@@ -107,7 +123,11 @@ test("as many subschemas as are accepted are", async () => {
 });
 
 test.each<[string, JsonObject, RegExp]>([
-  ["an unknown keyword", { properties: { path: { patern: "a" } } }, /properties\.path\.patern: the keyword is not accepted/],
+  [
+    "an unknown keyword",
+    { properties: { path: { patern: "a" } } },
+    /properties\.path\.patern: the keyword is not accepted/,
+  ],
   ["a format, which nothing checks", { type: "string", format: "uri" }, /format: the keyword is not accepted/],
   ["a keyword of another kind", { type: "strin" }, /type/],
   ["a pattern that is none", { type: "string", pattern: "(" }, /pattern/],

@@ -16,7 +16,22 @@ const CLASSES_OF_ALL_OR_NOTHING = ["[]a", "[^]b"].map((source) => new RegExp(sou
 const PATTERNS: readonly RegExp[] = [
   ...[/rm\s+-rf/, />\s*\/dev\/sd/, /mkfs/, /dd\s+if=/, /chmod\s+777/, /curl.*\|\s*sh/, /wget.*\|\s*sh/],
   ...[/^a+b?$/, /(?:a|bc){2,3}/, /[^a-c\d]x/, /[\w-]+@[.\]]/, /a{2}/, /a{2,}b/, /(?<name>ab)+?c/, /\bab\b/, /\Bb\B/],
-  ...[/\x41\u0062/, /AB/i, /[^A]b/i, /a.b/s, /a{,2}/, /x]y}z/, /[\b]/, /\cA/, /[a\-z]/, /[+-]/, /[\d-x]/, /[[&&]a/, /[~~-]/, /a|/],
+  ...[
+    /\x41\u0062/,
+    /AB/i,
+    /[^A]b/i,
+    /a.b/s,
+    /a{,2}/,
+    /x]y}z/,
+    /[\b]/,
+    /\cA/,
+    /[a\-z]/,
+    /[+-]/,
+    /[\d-x]/,
+    /[[&&]a/,
+    /[~~-]/,
+    /a|/,
+  ],
   ...[/\u{61}b/u, /é+/, /\s\S\D/, /(a(b(c)?)*)+/, /\0/, /\//, /[\s\S]b/, /a{0}b/, /(?:)b/],
   // Classes that hold nothing, and everything.
   ...CLASSES_OF_ALL_OR_NOTHING,
@@ -65,7 +80,9 @@ const TEXTS = [
 ];
 
 test.each(PATTERNS)("%s matches what it matches in JavaScript", (pattern) => {
-  const differing = TEXTS.filter((text) => found(pattern, text) !== new RegExp(pattern.source, pattern.flags).test(text));
+  const differing = TEXTS.filter(
+    (text) => found(pattern, text) !== new RegExp(pattern.source, pattern.flags).test(text),
+  );
   expect(differing).toEqual([]);
 });
 
@@ -76,7 +93,22 @@ test("with the flag `m` the ends of lines are those of files", () => {
 });
 
 test("patterns made at random match what they match in JavaScript", () => {
-  const atom = fc.constantFrom("a", "b", ".", "\\d", "\\w", "\\s", "[ab]", "[^a]", "\\b", "1", "-", "(?:a|b)", "\\x62", "[\\d-a]");
+  const atom = fc.constantFrom(
+    "a",
+    "b",
+    ".",
+    "\\d",
+    "\\w",
+    "\\s",
+    "[ab]",
+    "[^a]",
+    "\\b",
+    "1",
+    "-",
+    "(?:a|b)",
+    "\\x62",
+    "[\\d-a]",
+  );
   const quantifier = fc.constantFrom("", "", "*", "+", "?", "{1,2}", "{2}", "*?");
   const quantified = fc.tuple(atom, quantifier).map(([one, many]) => (one === "\\b" ? one : one + many));
   const source = fc.array(
@@ -84,7 +116,11 @@ test("patterns made at random match what they match in JavaScript", () => {
     { minLength: 1, maxLength: 3 },
   );
   const text = fc.string({ unit: fc.constantFrom("a", "b", "1", "-", " ", "\n", "c"), maxLength: 12 });
-  const sample = fc.record({ source: source.map((options) => options.join("|")), flags: fc.constantFrom("", "i", "s", "is"), text });
+  const sample = fc.record({
+    source: source.map((options) => options.join("|")),
+    flags: fc.constantFrom("", "i", "s", "is"),
+    text,
+  });
   fc.assert(
     fc.property(sample, ({ source: given, flags, text: tried }) => {
       const pattern = new RegExp(given, flags);
@@ -142,12 +178,19 @@ test.each([
   ["a{", "u"],
 ])("%s with the flags `%s`, which is no regular expression, is refused", (source, flags) => {
   expect(() => new RegExp(source, flags)).toThrow(SyntaxError);
-  expect(linearPattern({ source, flags })).toEqual({ ok: false, problem: expect.stringMatching(/^it is no regular expression: [a-z]/) });
+  expect(linearPattern({ source, flags })).toEqual({
+    ok: false,
+    problem: expect.stringMatching(/^it is no regular expression: [a-z]/),
+  });
 });
 
 test("the bound of repetitions is exact", () => {
   // A sequence, a repetition and its last turn stand for one state each.
   const most = (DANGER_PATTERN_STATES_MAX - 2) / 1 - 1;
-  expect(linearPattern(new RegExp(`a{${most}}`))).toEqual({ ok: true, text: `(?:a){${most}}`, states: DANGER_PATTERN_STATES_MAX });
+  expect(linearPattern(new RegExp(`a{${most}}`))).toEqual({
+    ok: true,
+    text: `(?:a){${most}}`,
+    states: DANGER_PATTERN_STATES_MAX,
+  });
   expect(linearPattern(new RegExp(`a{${most + 1}}`)).ok).toBe(false);
 });

@@ -1,4 +1,6 @@
-/** Bad input through the front door of the library: each is refused by the right layer and rule, and the ledger has it. */
+/**
+ * Bad input through the front door of the library: each is refused by the right layer and rule, and the ledger has it.
+ */
 import { spawnSync } from "node:child_process";
 import { chmodSync, linkSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -40,7 +42,12 @@ beforeAll(async () => {
     symlinkSync(target, join(workspace, name));
   linkSync(join(outside, "secret.txt"), join(workspace, "hard-link"));
   expect(spawnSync("mkfifo", [join(workspace, "fifo")]).status).toBe(0);
-  kernel = await createKernel({ stateDirectory: place.state, configDirectory: place.config, environment: {}, awaitSequences: true });
+  kernel = await createKernel({
+    stateDirectory: place.state,
+    configDirectory: place.config,
+    environment: {},
+    awaitSequences: true,
+  });
   session = await kernel.openSession({ workspace });
   reader = await openLedgerReader(place.state);
 });
@@ -75,7 +82,12 @@ describe("refused", () => {
     ["an unknown tool", "delete_everything", {}, ["TOOL_SPEC_MISSING", "gates", "TOOL:unknown"]],
     ["a shell, which is never there", "run_command", { command: "id" }, ["TOOL_SPEC_MISSING", "gates", "TOOL:unknown"]],
     ["a tool without a name", "", {}, ["VALIDATION_FAILED", "validate", "INV-0004"]],
-    ["arguments that are a list", "read_file", ["a.txt"], ["VALIDATION_FAILED", "validate", "WIRE:call.arguments_json"]],
+    [
+      "arguments that are a list",
+      "read_file",
+      ["a.txt"],
+      ["VALIDATION_FAILED", "validate", "WIRE:call.arguments_json"],
+    ],
     ["an unknown property", "read_file", { path: "a.txt", follow: true }, input("read_file")],
     [
       "a prototype as a property",
@@ -113,9 +125,24 @@ describe("refused", () => {
     ["a link to a secret file, written", "write_file", write("link-env"), SECRET],
     ["a managed file", "read_file", { path: ".git/config" }, MANAGED],
     ["a managed file, edited", "edit_file", edit("node_modules/x/index.js"), MANAGED],
-    ["a shared file, written", "write_file", write("contracts/api.md"), ["WORKSPACE_READ_ONLY", "workspace", "ZONE:shared"]],
-    ["a file with a second name, written", "write_file", write("hard-link"), ["WORKSPACE_HARD_LINK", "workspace", "WORKSPACE:hard_link"]],
-    ["a file that people's tools obey", "write_file", write("CLAUDE.md"), ["TOOL_APPROVAL_REQUIRED", "approval", "dev.write-protected"]],
+    [
+      "a shared file, written",
+      "write_file",
+      write("contracts/api.md"),
+      ["WORKSPACE_READ_ONLY", "workspace", "ZONE:shared"],
+    ],
+    [
+      "a file with a second name, written",
+      "write_file",
+      write("hard-link"),
+      ["WORKSPACE_HARD_LINK", "workspace", "WORKSPACE:hard_link"],
+    ],
+    [
+      "a file that people's tools obey",
+      "write_file",
+      write("CLAUDE.md"),
+      ["TOOL_APPROVAL_REQUIRED", "approval", "dev.write-protected"],
+    ],
   ])("%s", async (_, tool, args, expected) => {
     const { error, payload, eventType } = await answerTo(tool, args);
     expect([error?.["code"], error?.["layer"], error?.["rule_id"]]).toEqual(expected);
@@ -164,13 +191,24 @@ describe("failed", () => {
     ["an edit that matches nothing", "edit_file", edit("a.txt"), "MATCH_COUNT_MISMATCH"],
   ])("%s", async (_, tool, args, code) => {
     const { outcome, payload, eventType } = await answerTo(tool, args);
-    expect(outcome).toMatchObject({ kind: "error", code, retryable: false, suggestion: expect.stringMatching(/.{10,}/) });
-    expect([eventType, payload]).toEqual(["tool_executed", expect.objectContaining({ tool, success: false, errorCode: code })]);
+    expect(outcome).toMatchObject({
+      kind: "error",
+      code,
+      retryable: false,
+      suggestion: expect.stringMatching(/.{10,}/),
+    });
+    expect([eventType, payload]).toEqual([
+      "tool_executed",
+      expect.objectContaining({ tool, success: false, errorCode: code }),
+    ]);
   });
 
   test("the same bytes are read as base64", async () => {
     const { outcome } = await answerTo("read_file", { path: "latin1.txt", encoding: "base64" });
-    expect(outcome).toMatchObject({ kind: "success", data: { content: Buffer.from("caf\xe9\n", "latin1").toString("base64") } });
+    expect(outcome).toMatchObject({
+      kind: "success",
+      data: { content: Buffer.from("caf\xe9\n", "latin1").toString("base64") },
+    });
   });
 });
 
@@ -184,26 +222,32 @@ describe("what exists outside does not show", () => {
     return answers;
   };
 
-  test.each(["read_file", "write_file", "list_files"])("%s answers alike for what is there and what is not", async (tool) => {
-    const { outside } = place;
-    for (const [existing, missing] of [
-      [join(outside, "secret.txt"), join(outside, "missing.txt")],
-      [join(outside, "there"), join(outside, "not-there")],
-      ["../outside/secret.txt", "../outside/missing.txt"],
-      ["link-out", "link-out-missing"],
-      ["link-out-directory/secret.txt", "link-out-directory/missing.txt"],
-      ["link-env", "link-env-missing"],
-    ] as const) {
-      const [first, second] = await answersOf(tool, [existing, missing]);
-      expect(JSON.parse(JSON.stringify(second).replaceAll(".env.gone", ".env"))).toEqual(first);
-    }
-  });
+  test.each(["read_file", "write_file", "list_files"])(
+    "%s answers alike for what is there and what is not",
+    async (tool) => {
+      const { outside } = place;
+      for (const [existing, missing] of [
+        [join(outside, "secret.txt"), join(outside, "missing.txt")],
+        [join(outside, "there"), join(outside, "not-there")],
+        ["../outside/secret.txt", "../outside/missing.txt"],
+        ["link-out", "link-out-missing"],
+        ["link-out-directory/secret.txt", "link-out-directory/missing.txt"],
+        ["link-env", "link-env-missing"],
+      ] as const) {
+        const [first, second] = await answersOf(tool, [existing, missing]);
+        expect(JSON.parse(JSON.stringify(second).replaceAll(".env.gone", ".env"))).toEqual(first);
+      }
+    },
+  );
 });
 
 describe("kept as they are", () => {
   test("line ends, byte order mark, odd bytes and mode survive an edit", async () => {
     const path = join(place.workspace, "windows.txt");
-    writeFileSync(path, Buffer.concat([Buffer.from("\ufeffone\r\ntwo\r\n"), Buffer.from([0xff, 0xfe]), Buffer.from("three")]));
+    writeFileSync(
+      path,
+      Buffer.concat([Buffer.from("\ufeffone\r\ntwo\r\n"), Buffer.from([0xff, 0xfe]), Buffer.from("three")]),
+    );
     chmodSync(path, 0o751);
     const edits = [{ operation: "replace", spec: "two", content: "zwei" }];
     expect((await answerTo("edit_file", { path: "windows.txt", edits })).outcome.kind).toBe("success");
@@ -215,12 +259,18 @@ describe("kept as they are", () => {
 
   test("a byte order mark and line ends are read as they are, and a name with dots is a name", async () => {
     writeFileSync(join(place.workspace, "a..b"), "\ufeffone\r\n");
-    expect((await answerTo("read_file", { path: "a..b" })).outcome).toMatchObject({ kind: "success", data: { content: "\ufeffone\r\n" } });
+    expect((await answerTo("read_file", { path: "a..b" })).outcome).toMatchObject({
+      kind: "success",
+      data: { content: "\ufeffone\r\n" },
+    });
   });
 
   test("a file inside is reached by its absolute path and by the alias", async () => {
     for (const path of [join(place.workspace, "dir/b.txt"), "/workspace/dir/b.txt", "./dir//b.txt"]) {
-      expect((await answerTo("read_file", { path })).outcome).toMatchObject({ kind: "success", data: { content: "b\n" } });
+      expect((await answerTo("read_file", { path })).outcome).toMatchObject({
+        kind: "success",
+        data: { content: "b\n" },
+      });
     }
   });
 });

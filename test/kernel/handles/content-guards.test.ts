@@ -1,4 +1,5 @@
-// Stored content against tools that make things up, agents that launder what they have seen, and arguments that cost time.
+// Stored content against tools that make things up, agents that launder what they have seen, and arguments that cost
+// time.
 
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,7 +25,9 @@ async function* once(text: string): AsyncGenerator<Uint8Array> {
 /** Content of another user in another workspace. */
 async function theirs(kernel: MemoryKernel, text: string): Promise<string> {
   const staged = await kernel.content.stage(once(text), {}, SIGNAL);
-  return (await staged.commit({ owner: { userId: "alice", workspace: "/elsewhere" }, label: LABEL, nowMs: kernel.time.nowMs })).hash;
+  return (
+    await staged.commit({ owner: { userId: "alice", workspace: "/elsewhere" }, label: LABEL, nowMs: kernel.time.nowMs })
+  ).hash;
 }
 
 const permit = (action: string) =>
@@ -35,7 +38,10 @@ describe("a tool that reads content", () => {
 
   /** The handle of a call whose analysis named the content `own` of its caller. */
   function handleOf(kernel: MemoryKernel, own: string): ContentAccess {
-    const access = { resource: { kind: "artifact", id: contentResourceId({ kind: "content", hash: own }) }, effect: "read" };
+    const access = {
+      resource: { kind: "artifact", id: contentResourceId({ kind: "content", hash: own }) },
+      effect: "read",
+    };
     const { content, session } = kernel;
     const running = { accesses: [access], tool: { name: "reader" }, session, caller: { session, mark: LABEL } };
     const parts = { content, clock: systemClock };
@@ -92,7 +98,10 @@ describe("a tool that reads content", () => {
     );
     const kernel = await memoryKernel({ tools: [thief], policies: permit("thief") });
     hash = await theirs(kernel, "alice's private text");
-    expect((await kernel.call("thief", { path: "a" })).outcome).toMatchObject({ kind: "denied", denial: { reason: "permission_denied" } });
+    expect((await kernel.call("thief", { path: "a" })).outcome).toMatchObject({
+      kind: "denied",
+      denial: { reason: "permission_denied" },
+    });
   });
 });
 
@@ -121,7 +130,10 @@ describe("many slow uploads of one principal", () => {
   const large: Tool["execute"] = () => ({ kind: "data", data: { text: "x".repeat(200_000) } });
 
   test("leave room for others, and for the results of calls", async () => {
-    const kernel = await memoryKernel({ tools: [testTool("looked", large, { effect: "read" })], policies: permit("looked") });
+    const kernel = await memoryKernel({
+      tools: [testTool("looked", large, { effect: "read" })],
+      policies: permit("looked"),
+    });
     const gate = new AbortController();
     async function* slow(): AsyncGenerator<Uint8Array> {
       yield Buffer.from("x");
@@ -130,8 +142,15 @@ describe("many slow uploads of one principal", () => {
     const upload = (chunks: AsyncIterable<Uint8Array>) =>
       kernel.door.putContent({ requestId: "up", sessionToken: kernel.token }, {}, chunks, SIGNAL);
     const first = Array.from({ length: CONTENT_STAGED_PER_SENDER_MAX }, () => upload(slow()));
-    await vi.waitFor(() => expect(readdirSync(join(kernel.state, "cas", "temporary"))).toHaveLength(CONTENT_STAGED_PER_SENDER_MAX), SOON);
-    expect((await upload(once("one more"))).outcome).toMatchObject({ kind: "error", code: "RESOURCE_BUSY", retryable: true });
+    await vi.waitFor(
+      () => expect(readdirSync(join(kernel.state, "cas", "temporary"))).toHaveLength(CONTENT_STAGED_PER_SENDER_MAX),
+      SOON,
+    );
+    expect((await upload(once("one more"))).outcome).toMatchObject({
+      kind: "error",
+      code: "RESOURCE_BUSY",
+      retryable: true,
+    });
     // Another principal, content in a call, and a result that is stored.
     await (await kernel.content.stage(once("another's"), { sender: "another" }, SIGNAL)).discard();
     expect((await kernel.call("put_content", { content: "in the call" })).outcome.kind).toBe("success");
@@ -149,7 +168,10 @@ describe("many slow uploads of one principal", () => {
     const kernel = await memoryKernel({ tools, policies: permit("looked") + permit("did") });
     const full = Object.assign(kernel.content, { stage: () => Promise.reject(contentBusy()) });
     expect(full).toBe(kernel.content);
-    expect((await kernel.call("looked", { path: "a" })).outcome).toMatchObject({ code: "RESOURCE_BUSY", retryable: true });
+    expect((await kernel.call("looked", { path: "a" })).outcome).toMatchObject({
+      code: "RESOURCE_BUSY",
+      retryable: true,
+    });
     expect((await kernel.call("did", { path: "a" })).outcome).toMatchObject({ code: "OUTPUT_LIMIT", retryable: false });
   });
 
@@ -166,14 +188,19 @@ describe("many slow uploads of one principal", () => {
       return pieces;
     };
     expect(await takeAll(1)).toBe(1000); // control: a second for each byte
-    await expect(takeAll(1_000_000)).rejects.toMatchObject({ code: "TIMEOUT", message: expect.stringContaining("too slowly") });
+    await expect(takeAll(1_000_000)).rejects.toMatchObject({
+      code: "TIMEOUT",
+      message: expect.stringContaining("too slowly"),
+    });
   });
 });
 
 test("base64 that is padding for a megabyte is refused like any other that is none", async () => {
   const kernel = await memoryKernel();
   const content = `${"=".repeat(1_000_000)}x`;
-  expect((await kernel.call("put_content", { content, encoding: "base64" })).outcome).toMatchObject({ code: "CONTENT_MISMATCH" });
+  expect((await kernel.call("put_content", { content, encoding: "base64" })).outcome).toMatchObject({
+    code: "CONTENT_MISMATCH",
+  });
   expect((await kernel.call("put_content", { content: "eA", encoding: "base64" })).outcome.kind).toBe("success");
 });
 

@@ -23,7 +23,11 @@ function dataOf(response: CallResponse): Readonly<Record<string, unknown>> {
   return response.outcome.data;
 }
 
-async function fetched(kernel: MemoryKernel, hash: string, range: { offset?: number; limit?: number } = {}): Promise<Buffer> {
+async function fetched(
+  kernel: MemoryKernel,
+  hash: string,
+  range: { offset?: number; limit?: number } = {},
+): Promise<Buffer> {
   const request = { requestId: "fetch", sessionToken: kernel.token, hash: Buffer.from(hash, "hex"), ...range };
   const answer = await kernel.door.getContent(request, SIGNAL);
   if (answer.kind === "refused") throw new Error(JSON.stringify(answer.response.outcome));
@@ -65,7 +69,9 @@ describe("CTR-0018: prompts, and everything else, can be stored first and named 
         .update(await fetched(kernel, hash))
         .digest("hex"),
     ).toBe(createHash("sha256").update(bytes).digest("hex"));
-    expect((await fetched(kernel, hash, { offset: 1_048_570, limit: 12 })).equals(bytes.subarray(1_048_570, 1_048_582))).toBe(true);
+    expect(
+      (await fetched(kernel, hash, { offset: 1_048_570, limit: 12 })).equals(bytes.subarray(1_048_570, 1_048_582)),
+    ).toBe(true);
     expect((await fetched(kernel, hash, { offset: bytes.byteLength - 3 })).equals(bytes.subarray(-3))).toBe(true);
     expect((await fetched(kernel, hash, { offset: bytes.byteLength })).byteLength).toBe(0);
     expect(leftovers(kernel)).toEqual([]);
@@ -74,12 +80,18 @@ describe("CTR-0018: prompts, and everything else, can be stored first and named 
   test("text in the call is stored too, and the intent precedes it", async () => {
     const kernel = await memoryKernel();
     const hash = blake3Hex("a prompt");
-    expect(dataOf(await kernel.call("put_content", { content: "a prompt" }))).toEqual({ content_hash: hash, size_bytes: 8 });
+    expect(dataOf(await kernel.call("put_content", { content: "a prompt" }))).toEqual({
+      content_hash: hash,
+      size_bytes: 8,
+    });
     expect(kernel.ledger.events.map(({ type, durability }) => [type, durability])).toEqual([
       ["tool_selected", "durable"],
       ["tool_executed", "durable"],
     ]);
-    expect(dataOf(await kernel.call("artifact_fetch", { content_hash: hash }))).toMatchObject({ content: "a prompt", size_bytes: 8 });
+    expect(dataOf(await kernel.call("artifact_fetch", { content_hash: hash }))).toMatchObject({
+      content: "a prompt",
+      size_bytes: 8,
+    });
   });
 
   test("no bytes at all are content as well", async () => {
@@ -87,7 +99,10 @@ describe("CTR-0018: prompts, and everything else, can be stored first and named 
     const hash = blake3Hex("");
     expect(dataOf(await kernel.call("put_content", { content: "" }))).toEqual({ content_hash: hash, size_bytes: 0 });
     expect((await fetched(kernel, hash)).byteLength).toBe(0);
-    expect(dataOf(await kernel.call("artifact_fetch", { content_hash: hash }))).toMatchObject({ content: "", size_bytes: 0 });
+    expect(dataOf(await kernel.call("artifact_fetch", { content_hash: hash }))).toMatchObject({
+      content: "",
+      size_bytes: 0,
+    });
   });
 });
 
@@ -100,7 +115,13 @@ describe("what is stored is what was announced, or nothing", () => {
   ])("%s", async (_, announced, code) => {
     const kernel = await memoryKernel();
     const { outcome } = await put(kernel, "12345678", announced);
-    expect(outcome.kind === "error" ? outcome.code : outcome.kind === "denied" ? outcome.denial.reason.toUpperCase() : "stored").toBe(code);
+    expect(
+      outcome.kind === "error"
+        ? outcome.code
+        : outcome.kind === "denied"
+          ? outcome.denial.reason.toUpperCase()
+          : "stored",
+    ).toBe(code);
     const again = await kernel.call("artifact_fetch", { content_hash: blake3Hex("12345678") });
     expect(again.outcome).toMatchObject({ kind: "error", code: "CONTENT_NOT_FOUND" });
   });
@@ -119,10 +140,18 @@ describe("what is stored is what was announced, or nothing", () => {
       yield Buffer.alloc(2_000_000);
       throw new Error("the peer went away");
     }
-    const response = await kernel.door.putContent({ requestId: "cut", sessionToken: kernel.token }, {}, broken(), SIGNAL);
+    const response = await kernel.door.putContent(
+      { requestId: "cut", sessionToken: kernel.token },
+      {},
+      broken(),
+      SIGNAL,
+    );
     expect(response.outcome).toMatchObject({ kind: "error", code: "CANCELLED" });
     expect(leftovers(kernel)).toEqual([]);
-    expect(kernel.ledger.events.at(-1)).toMatchObject({ type: "tool_executed", payload: { tool: "put_content", errorCode: "CANCELLED" } });
+    expect(kernel.ledger.events.at(-1)).toMatchObject({
+      type: "tool_executed",
+      payload: { tool: "put_content", errorCode: "CANCELLED" },
+    });
   });
 
   test("a cancelled upload leaves nothing, even when its sender never speaks again", async () => {
@@ -133,7 +162,12 @@ describe("what is stored is what was announced, or nothing", () => {
       abort.abort();
       await new Promise(() => undefined);
     }
-    const response = await kernel.door.putContent({ requestId: "silent", sessionToken: kernel.token }, {}, silent(), abort.signal);
+    const response = await kernel.door.putContent(
+      { requestId: "silent", sessionToken: kernel.token },
+      {},
+      silent(),
+      abort.signal,
+    );
     expect(response.outcome).toMatchObject({ kind: "error", code: "CANCELLED" });
     expect(leftovers(kernel)).toEqual([]);
   });
@@ -145,8 +179,16 @@ describe("PutContent keeps bytes verbatim or refuses them", () => {
     const { token } = kernel;
     for (const cut of [1, token.length - 1, token.length]) {
       const upload = pieces(`before ${token.slice(0, cut)}`, token.slice(cut), " after");
-      const response = await kernel.door.putContent({ requestId: `cut-${cut}`, sessionToken: token }, {}, upload, SIGNAL);
-      expect(response.outcome).toMatchObject({ kind: "denied", denial: { layer: "flow", reason: "flow_secret_content" } });
+      const response = await kernel.door.putContent(
+        { requestId: `cut-${cut}`, sessionToken: token },
+        {},
+        upload,
+        SIGNAL,
+      );
+      expect(response.outcome).toMatchObject({
+        kind: "denied",
+        denial: { layer: "flow", reason: "flow_secret_content" },
+      });
     }
     expect((await kernel.call("put_content", { content: `x${token}` })).outcome).toMatchObject({
       kind: "denied",
@@ -191,11 +233,20 @@ describe("who may not store sends nothing", () => {
 
 describe("artifacts", () => {
   const publish = (kernel: MemoryKernel, id: string, hash: string, more: object = {}) =>
-    kernel.call("artifact_publish", { artifact_id: id, content_hash: hash, category: "test_results", metadata: ["format=junit"], ...more });
+    kernel.call("artifact_publish", {
+      artifact_id: id,
+      content_hash: hash,
+      category: "test_results",
+      metadata: ["format=junit"],
+      ...more,
+    });
 
   test("CTR-0020: content that was not stored cannot be published", async () => {
     const kernel = await memoryKernel();
-    expect((await publish(kernel, "report", blake3Hex("missing"))).outcome).toMatchObject({ kind: "error", code: "CONTENT_NOT_FOUND" });
+    expect((await publish(kernel, "report", blake3Hex("missing"))).outcome).toMatchObject({
+      kind: "error",
+      code: "CONTENT_NOT_FOUND",
+    });
     await put(kernel, "present");
     expect(dataOf(await publish(kernel, "report", blake3Hex("present")))).toEqual({
       artifact_id: "report",
@@ -213,7 +264,9 @@ describe("artifacts", () => {
     await put(kernel, "two");
     await publish(kernel, "report", blake3Hex("one"));
     kernel.time.nowMs += 1000;
-    expect(dataOf(await publish(kernel, "report", blake3Hex("one"), { category: "other", metadata: [] }))).toMatchObject({
+    expect(
+      dataOf(await publish(kernel, "report", blake3Hex("one"), { category: "other", metadata: [] })),
+    ).toMatchObject({
       category: "test_results",
       published_at: "2026-01-01T00:00:00.000Z",
     });
@@ -234,7 +287,9 @@ describe("artifacts", () => {
     const kernel = await memoryKernel();
     const texts = Array.from({ length: 16 }, (_, index) => `content ${index}`);
     for (const text of texts) await put(kernel, text);
-    const outcomes = await Promise.all(texts.map(async (text) => (await publish(kernel, "race", blake3Hex(text))).outcome.kind));
+    const outcomes = await Promise.all(
+      texts.map(async (text) => (await publish(kernel, "race", blake3Hex(text))).outcome.kind),
+    );
     expect(outcomes.filter((kind) => kind === "success")).toHaveLength(1);
   });
 
@@ -267,9 +322,15 @@ describe("artifacts", () => {
       const publisher = { ...other, agentId: "a", sessionId: "s", label, nowMs: kernel.time.nowMs };
       await kernel.content.publish({ id, contentHash: hash, category: "c", metadata: [] }, publisher);
     }
-    expect(dataOf(await kernel.call("artifact_fetch", { artifact_id: "allowed" }))).toMatchObject({ content: "allowed" });
-    expect(dataOf(await kernel.call("artifact_fetch", { content_hash: blake3Hex("allowed") }))).toMatchObject({ content: "allowed" });
-    expect((await kernel.call("artifact_fetch", { artifact_id: "withheld" })).outcome).toMatchObject({ denial: { reason: "lease_scope" } });
+    expect(dataOf(await kernel.call("artifact_fetch", { artifact_id: "allowed" }))).toMatchObject({
+      content: "allowed",
+    });
+    expect(dataOf(await kernel.call("artifact_fetch", { content_hash: blake3Hex("allowed") }))).toMatchObject({
+      content: "allowed",
+    });
+    expect((await kernel.call("artifact_fetch", { artifact_id: "withheld" })).outcome).toMatchObject({
+      denial: { reason: "lease_scope" },
+    });
     expect((await kernel.call("artifact_fetch", { content_hash: blake3Hex("withheld") })).outcome).toMatchObject({
       kind: "error",
       code: "CONTENT_NOT_FOUND",
@@ -307,19 +368,26 @@ describe("artifacts", () => {
     }
     const elsewhere = owners[0] ?? { userId: "", workspace: "" };
     const publisher = { ...elsewhere, agentId: "a", sessionId: "s", label, nowMs: kernel.time.nowMs };
-    await kernel.content.publish({ id: "theirs", contentHash: blake3Hex("theirs 0"), category: "c", metadata: [] }, publisher);
+    await kernel.content.publish(
+      { id: "theirs", contentHash: blake3Hex("theirs 0"), category: "c", metadata: [] },
+      publisher,
+    );
 
     const answer = async (args: object, tool = "artifact_fetch") => (await kernel.call(tool, args as never)).outcome;
     const without = (text: string, outcome: unknown) => JSON.stringify(outcome).replaceAll(text, "NAME");
     const missing = blake3Hex("never stored");
     for (const hash of [blake3Hex("theirs 0"), blake3Hex("theirs 1")]) {
-      expect(without(hash, await answer({ content_hash: hash }))).toBe(without(missing, await answer({ content_hash: missing })));
+      expect(without(hash, await answer({ content_hash: hash }))).toBe(
+        without(missing, await answer({ content_hash: missing })),
+      );
       const wish = (content_hash: string) => ({ artifact_id: "mine", content_hash, category: "c" });
       expect(without(hash, await answer(wish(hash), "artifact_publish"))).toBe(
         without(missing, await answer(wish(missing), "artifact_publish")),
       );
     }
-    expect(without("theirs", await answer({ artifact_id: "theirs" }))).toBe(without("nobodys", await answer({ artifact_id: "nobodys" })));
+    expect(without("theirs", await answer({ artifact_id: "theirs" }))).toBe(
+      without("nobodys", await answer({ artifact_id: "nobodys" })),
+    );
     // The id is free here, although another workspace gave it, and what is stored there can be stored here.
     expect(dataOf(await put(kernel, "theirs 0"))).toEqual({ content_hash: blake3Hex("theirs 0"), size_bytes: 8 });
     expect(dataOf(await publish(kernel, "theirs", blake3Hex("theirs 0")))).toMatchObject({ artifact_id: "theirs" });
@@ -359,11 +427,14 @@ describe("CTR-0024 and CTR-0025: large results are stored, small ones are inline
     expect(bytes.includes(kernel.token)).toBe(false);
     expect(bytes.subarray(secretAt, secretAt + 24).toString()).toBe("[REDACTED:session-token]");
     expect(stored.label?.dataClass).toBe("secret");
-    expect(dataOf(await kernel.call("artifact_fetch", { content_hash: blake3Hex(bytes), limit: 1 }))).toMatchObject({ content: "x" });
+    expect(dataOf(await kernel.call("artifact_fetch", { content_hash: blake3Hex(bytes), limit: 1 }))).toMatchObject({
+      content: "x",
+    });
     expect(kernel.ledger.of("secret_redacted")).toHaveLength(1);
   });
 
-  const sized = (bytes: number) => testTool("sized", () => ({ kind: "data", data: { text: "x".repeat(bytes - '{"text":""}'.length) } }));
+  const sized = (bytes: number) =>
+    testTool("sized", () => ({ kind: "data", data: { text: "x".repeat(bytes - '{"text":""}'.length) } }));
 
   test("text of exactly 100 KB is shown whole, one byte more is cut with a way to the rest", async () => {
     const whole = await memoryKernel({ tools: [sized(SHOWN_BYTES_MAX)] });
@@ -382,7 +453,10 @@ describe("CTR-0024 and CTR-0025: large results are stored, small ones are inline
     expect(rest).toEqual({
       content_hash: hash,
       size: SHOWN_BYTES_MAX + 1,
-      rest: { tool: "artifact_fetch", arguments: { content_hash: hash, offset: preview.length, limit: SHOWN_BYTES_MAX } },
+      rest: {
+        tool: "artifact_fetch",
+        arguments: { content_hash: hash, offset: preview.length, limit: SHOWN_BYTES_MAX },
+      },
     });
     expect(kernel.ledger.events.at(-1)).toMatchObject({ payload: { resultHash: hash, truncated: true } });
     expect((await fetched(kernel, hash)).toString()).toBe(text);
@@ -407,12 +481,21 @@ describe("CTR-0024 and CTR-0025: large results are stored, small ones are inline
 
   test("on the wire a result of more than 1 MiB is answered with its hash alone", async () => {
     const kernel = await memoryKernel({
-      tools: [sized(INLINE_RESULT_BYTES_MAX + 1), testTool("cut", () => ({ kind: "data", data: { text: "y".repeat(200_000) } }))],
+      tools: [
+        sized(INLINE_RESULT_BYTES_MAX + 1),
+        testTool("cut", () => ({ kind: "data", data: { text: "y".repeat(200_000) } })),
+      ],
     });
     const args = utf8(JSON.stringify({ path: "a" }));
-    const large = await overWire(kernel, { case: "call", value: { name: "sized", argumentsJson: args } } as ToolRequest["tool"]);
+    const large = await overWire(kernel, {
+      case: "call",
+      value: { name: "sized", argumentsJson: args },
+    } as ToolRequest["tool"]);
     expect([large.resultHash.byteLength, large.inlineResult.byteLength, large.truncated]).toEqual([32, 0, true]);
-    const cut = await overWire(kernel, { case: "call", value: { name: "cut", argumentsJson: args } } as ToolRequest["tool"]);
+    const cut = await overWire(kernel, {
+      case: "call",
+      value: { name: "cut", argumentsJson: args },
+    } as ToolRequest["tool"]);
     expect([cut.resultHash.byteLength, cut.truncated]).toEqual([32, true]);
     expect(JSON.parse(Buffer.from(cut.inlineResult).toString())).toMatchObject({
       status: "success",
@@ -424,13 +507,18 @@ describe("CTR-0024 and CTR-0025: large results are stored, small ones are inline
   test("many values without text count as well as they are printed", async () => {
     const data = { list: Array.from({ length: 40_000 }, () => ({})) };
     const { call } = await memoryKernel({ tools: [testTool("hollow", () => ({ kind: "data", data }))] });
-    expect((await call("hollow", { path: "a" })).outcome).toMatchObject({ truncated: true, data: { size: 40_000 * 3 + 10 } });
+    expect((await call("hollow", { path: "a" })).outcome).toMatchObject({
+      truncated: true,
+      data: { size: 40_000 * 3 + 10 },
+    });
   });
 
   test("read_file shows as much as the caller asked for, beyond 100 KB too", async () => {
     const kernel = await memoryKernel();
     writeFileSync(join(kernel.root, "text"), "line\n".repeat(60_000));
-    expect(dataOf(await kernel.call("read_file", { path: "text", max_bytes: 300_000 }))).toMatchObject({ bytes: 300_000 });
+    expect(dataOf(await kernel.call("read_file", { path: "text", max_bytes: 300_000 }))).toMatchObject({
+      bytes: 300_000,
+    });
   });
 
   test("a result that cannot be stored is an error; of an effect it says that the effect stands", async () => {
@@ -463,7 +551,10 @@ describe("content that was altered on disk", () => {
     const { chmodSync } = await import("node:fs");
     chmodSync(path, 0o600);
     writeFileSync(path, "a false t");
-    expect((await kernel.call("artifact_fetch", { content_hash: hash })).outcome).toMatchObject({ kind: "error", code: "CONTENT_CORRUPT" });
+    expect((await kernel.call("artifact_fetch", { content_hash: hash })).outcome).toMatchObject({
+      kind: "error",
+      code: "CONTENT_CORRUPT",
+    });
     await expect(fetched(kernel, hash)).rejects.toMatchObject({ code: "CONTENT_CORRUPT" });
     expect(kernel.corrupt).toEqual([hash]);
     expect(readdirSync(join(kernel.state, "cas", "quarantine"))).toEqual([expect.stringMatching(`^${hash}\\.`)]);
@@ -476,9 +567,21 @@ describe("arguments that do not fit", () => {
   const hash = blake3Hex("x");
   test.each<[string, object, object]>([
     ["artifact_publish", { artifact_id: "a", category: "c" }, { field: "content_hash", rule: "required" }],
-    ["artifact_publish", { artifact_id: "a", category: "c", content_hash: hash.slice(1) }, { field: "content_hash", rule: "hash_size" }],
-    ["artifact_publish", { artifact_id: "", category: "c", content_hash: hash }, { field: "artifact_id", rule: "required" }],
-    ["artifact_publish", { artifact_id: "a".repeat(257), category: "c", content_hash: hash }, { field: "artifact_id", rule: "max_length" }],
+    [
+      "artifact_publish",
+      { artifact_id: "a", category: "c", content_hash: hash.slice(1) },
+      { field: "content_hash", rule: "hash_size" },
+    ],
+    [
+      "artifact_publish",
+      { artifact_id: "", category: "c", content_hash: hash },
+      { field: "artifact_id", rule: "required" },
+    ],
+    [
+      "artifact_publish",
+      { artifact_id: "a".repeat(257), category: "c", content_hash: hash },
+      { field: "artifact_id", rule: "max_length" },
+    ],
     [
       "artifact_publish",
       { artifact_id: "a", category: "c", content_hash: hash, metadata: ["a=b=c"] },
@@ -510,7 +613,14 @@ describe("arguments that do not fit", () => {
       });
     }
     expect(
-      dataOf(await kernel.call("put_content", { content: "eA==", encoding: "base64", content_hash: hash.toUpperCase(), size_bytes: 1 })),
+      dataOf(
+        await kernel.call("put_content", {
+          content: "eA==",
+          encoding: "base64",
+          content_hash: hash.toUpperCase(),
+          size_bytes: 1,
+        }),
+      ),
     ).toEqual({
       content_hash: hash,
       size_bytes: 1,
@@ -521,8 +631,13 @@ describe("arguments that do not fit", () => {
   test("bytes that are no text are fetched as base64, and refused as text", async () => {
     const kernel = await memoryKernel();
     const { content_hash } = dataOf(await kernel.call("put_content", { content: "/wD+", encoding: "base64" }));
-    expect((await kernel.call("artifact_fetch", { content_hash } as never)).outcome).toMatchObject({ kind: "error", code: "BINARY_FILE" });
-    expect(dataOf(await kernel.call("artifact_fetch", { content_hash, encoding: "base64", offset: 1 } as never))).toMatchObject({
+    expect((await kernel.call("artifact_fetch", { content_hash } as never)).outcome).toMatchObject({
+      kind: "error",
+      code: "BINARY_FILE",
+    });
+    expect(
+      dataOf(await kernel.call("artifact_fetch", { content_hash, encoding: "base64", offset: 1 } as never)),
+    ).toMatchObject({
       content: "AP4=",
       offset: 1,
       bytes: 2,

@@ -6,7 +6,10 @@ import { Refusal } from "../../../src/model/outcome/failure.ts";
 import type { Access } from "../../../src/model/place/access.ts";
 import type { EgressAttempt } from "../../../src/sandbox/sandbox.ts";
 
-const host = (name: string, port: number): Access => ({ resource: { kind: "host", host: name, port }, effect: "network" });
+const host = (name: string, port: number): Access => ({
+  resource: { kind: "host", host: name, port },
+  effect: "network",
+});
 const analysedCall = (accesses: readonly Access[], blockedPorts?: readonly number[]): Analysed =>
   ({
     accesses,
@@ -20,7 +23,11 @@ const attempt = (name: string, outcome: EgressAttempt["outcome"], reason?: Egres
 });
 
 test("a command reaches the hosts that analysis named, at their ports, however they are written", async () => {
-  const analysed = analysedCall([host("Registry.Example.", 443), host("[2606:4700::1]", 443), host("other.example", 443)]);
+  const analysed = analysedCall([
+    host("Registry.Example.", 443),
+    host("[2606:4700::1]", 443),
+    host("other.example", 443),
+  ]);
   const { grant } = commandEgress(analysed, ["registry.example:443", "2606:4700::1:443"], written);
   expect(await Promise.all([grant.decide("registry.example", 443), grant.decide("2606:4700::1", 443)])).toEqual([
     { kind: "allow" },

@@ -1,4 +1,5 @@
-// Who may write what is installed: the commands of installations alone, where the lease lets them, and never a repository.
+// Who may write what is installed: the commands of installations alone, where the lease lets them, and never a
+// repository.
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -17,14 +18,24 @@ import { memoryKernel } from "../../support/memory-kernel.ts";
 import { newSandboxPlace } from "../../support/sandbox-place.ts";
 
 /** The judge of commands of the tool. */
-async function judgeOf(name: string, scope: Partial<LeaseScope>, approval?: UsedApproval, mark = INITIAL_MARK): Promise<ScopeJudge> {
+async function judgeOf(
+  name: string,
+  scope: Partial<LeaseScope>,
+  approval?: UsedApproval,
+  mark = INITIAL_MARK,
+): Promise<ScopeJudge> {
   const { session, lease, policy, root, time } = await memoryKernel({
     tools: toolchainTools,
     preset: mark === INITIAL_MARK ? "open" : "dev",
     scope,
   });
   const tool = toolchainTools.find((one) => one.name === name);
-  const workspace = { serviceRoot: root, projectRoot: root, sharedPaths: [], zones: compileZones(BUILT_IN_ZONE_RULES, "") };
+  const workspace = {
+    serviceRoot: root,
+    projectRoot: root,
+    sharedPaths: [],
+    zones: compileZones(BUILT_IN_ZONE_RULES, ""),
+  };
   const roots = openWorkspaceRoots(workspace);
   onTestFinished(() => roots.close());
   const place = { workspace, roots, disabledTools: new Set<string>(), volumeId: "1" };
@@ -52,7 +63,15 @@ async function reaches(name: string, scope: Partial<LeaseScope>, paths: readonly
 const PATHS = ["node_modules", "node_modules/a/.git/x", "web/node_modules", ".git", ".git/node_modules", "src", ".env"];
 
 test("only installations write node_modules", async () => {
-  expect(await reaches("install_dependencies", {}, PATHS)).toEqual(["write", "write", "write", "read", "read", "write", "hidden"]);
+  expect(await reaches("install_dependencies", {}, PATHS)).toEqual([
+    "write",
+    "write",
+    "write",
+    "read",
+    "read",
+    "write",
+    "hidden",
+  ]);
   for (const name of ["run_test", "run_lint"])
     expect(await reaches(name, {}, PATHS)).toEqual(["read", "read", "read", "read", "read", "write", "hidden"]);
 });
@@ -66,16 +85,27 @@ test("who agreed to an installation after untrusted content agreed to each file 
       targets: new ApprovedTargets(new Map(), new Uint8Array(32)),
     };
     const judge = await judgeOf("install_dependencies", {}, approval, { ...INITIAL_MARK, trustLevel: "untrusted" });
-    return [judge.entry("src", true), judge.entry("package.json", false), judge.entry("CLAUDE.md", false), judge.entry(".env", false)];
+    return [
+      judge.entry("src", true),
+      judge.entry("package.json", false),
+      judge.entry("CLAUDE.md", false),
+      judge.entry(".env", false),
+    ];
   };
   expect(await asked("FC-3")).toEqual(["write", "write", "read", "hidden"]);
   expect(await asked("dev.install")).toEqual(["read", "hidden", "hidden", "hidden"]);
 });
 
 test("a lease that does not let node_modules be written holds for installations too", async () => {
-  expect(await reaches("install_dependencies", { writePaths: [["src/**", "src"]] }, ["node_modules", "src"])).toEqual(["read", "write"]);
+  expect(await reaches("install_dependencies", { writePaths: [["src/**", "src"]] }, ["node_modules", "src"])).toEqual([
+    "read",
+    "write",
+  ]);
   expect(
-    await reaches("install_dependencies", { writePaths: [["**/node_modules", "**/node_modules/**"]] }, ["node_modules", "src"]),
+    await reaches("install_dependencies", { writePaths: [["**/node_modules", "**/node_modules/**"]] }, [
+      "node_modules",
+      "src",
+    ]),
   ).toEqual(["write", "read"]);
 });
 
@@ -88,7 +118,11 @@ test("npm replaces node_modules, made before or not, and all of it is kept; test
     version: "1.0.0",
     lockfileVersion: 3,
     requires: true,
-    packages: { "": described, "its-own": { version: "1.0.0" }, "node_modules/its-own": { resolved: "its-own", link: true } },
+    packages: {
+      "": described,
+      "its-own": { version: "1.0.0" },
+      "node_modules/its-own": { resolved: "its-own", link: true },
+    },
   };
   mkdirSync(join(place.root, "its-own"));
   writeFileSync(join(place.root, "its-own/package.json"), JSON.stringify({ name: "its-own", version: "1.0.0" }));

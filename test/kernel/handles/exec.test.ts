@@ -1,4 +1,5 @@
-// Commands of tools through the whole pipeline: only what was analysed runs, in the scope of the call, redacted and recorded.
+// Commands of tools through the whole pipeline: only what was analysed runs, in the scope of the call, redacted and
+// recorded.
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -20,7 +21,13 @@ function runner(run?: (command: string) => ExecRequest): Tool {
     title: "Run",
     description: "runs a command",
     parameters,
-    capability: { effect: "exec", risk: "low", approval: { level: "auto" }, labels: { outputTrust: "verified" }, sizedByCaller: true },
+    capability: {
+      effect: "exec",
+      risk: "low",
+      approval: { level: "auto" },
+      labels: { outputTrust: "verified" },
+      sizedByCaller: true,
+    },
     analyse: (args) => {
       const { command } = parameters.parse(args);
       return [{ resource: commandOf(["sh", "-c", command]), effect: "exec", shellText: command }];
@@ -57,7 +64,9 @@ test("a directory that is not there is said, and no fault of the sandbox", async
     const { outcome } = await kernel.call("runner", { command: "pwd" });
     return outcome.kind === "error" ? outcome.code : outcome.kind;
   };
-  expect(await Promise.all(["none", "web/none", "web/a.txt", "web", "/workspace/web", "link", "."].map(codeIn))).toEqual([
+  expect(
+    await Promise.all(["none", "web/none", "web/a.txt", "web", "/workspace/web", "link", "."].map(codeIn)),
+  ).toEqual([
     ...["FILE_NOT_FOUND", "FILE_NOT_FOUND", "NOT_A_DIRECTORY"],
     ...["success", "success", "success", "success"],
   ]);
@@ -75,14 +84,20 @@ test("the signal that ended a command has its name, those of limits and of the f
 test("the first commands of a kernel may come at once", async () => {
   const { run } = await running();
   const runs = await Promise.all(Array.from({ length: 6 }, (_, index) => run(`echo ${index}`)));
-  expect(runs.map(({ exitCode, stdout }) => [exitCode, stdout.head])).toEqual(Array.from({ length: 6 }, (_, index) => [0, `${index}\n`]));
+  expect(runs.map(({ exitCode, stdout }) => [exitCode, stdout.head])).toEqual(
+    Array.from({ length: 6 }, (_, index) => [0, `${index}\n`]),
+  );
 });
 
 test("a command sees the workspace and changes it, and what ran and what contained it is recorded", async () => {
   const { kernel, put, run } = await running();
   put("a.txt", "alpha\n");
   const { exitCode, stdout, stderr } = await run("cat a.txt; echo beta > b.txt; echo gone >&2; exit 3");
-  expect({ exitCode, stdout: stdout.head, stderr: stderr.head }).toEqual({ exitCode: 3, stdout: "alpha\n", stderr: "gone\n" });
+  expect({ exitCode, stdout: stdout.head, stderr: stderr.head }).toEqual({
+    exitCode: 3,
+    stdout: "alpha\n",
+    stderr: "gone\n",
+  });
   expect(readFileSync(join(kernel.root, "b.txt"), "utf8")).toBe("beta\n");
   const [executed] = kernel.ledger.of("tool_executed");
   expect(executed?.payload).toMatchObject({
@@ -100,7 +115,9 @@ test.each([
   ["a socket", `perl -MIO::Socket::UNIX -e 'IO::Socket::UNIX->new(Local => "s", Listen => 1) or die'`, "not_a_file"],
 ])("what a command may not make does not land beside %s, and the next command runs", async (_, distraction, reason) => {
   const { kernel, run } = await running();
-  const { outcome } = await kernel.call("runner", { command: `(${distraction}); echo evil > CLAUDE.md; echo kept > own.txt` });
+  const { outcome } = await kernel.call("runner", {
+    command: `(${distraction}); echo evil > CLAUDE.md; echo kept > own.txt`,
+  });
   expect(outcome).toMatchObject({ kind: "success" });
   expect(existsSync(join(kernel.root, "CLAUDE.md"))).toBe(false);
   expect(readFileSync(join(kernel.root, "own.txt"), "utf8")).toBe("kept\n");
@@ -125,7 +142,15 @@ test("a directory under a name that is kept for files in the making does not lan
 
 test("secrets, managed and protected files are for a command what they are for file tools", async () => {
   const { kernel, put, run } = await running();
-  for (const path of [".env", "secrets/key", ".git/config", "CLAUDE.md", "handrail.yaml", "node_modules/x/index.js", "own.txt"])
+  for (const path of [
+    ".env",
+    "secrets/key",
+    ".git/config",
+    "CLAUDE.md",
+    "handrail.yaml",
+    "node_modules/x/index.js",
+    "own.txt",
+  ])
     put(path, `${path}\n`);
   const { stdout } = await run(
     'for f in .env secrets/key .git/config CLAUDE.md handrail.yaml node_modules/x/index.js own.txt; do { cat $f && echo "read $f"; } 2>/dev/null; { echo x >> $f && echo "wrote $f"; } 2>/dev/null; done; true',
@@ -158,11 +183,23 @@ test("links under protected names stay whatever a command does to them", async (
   const { kernel, put, run } = await running();
   put("docs/agents.md", "safe\n");
   put("sub/keep.txt", "");
-  const links = { "AGENTS.md": "docs/agents.md", "CLAUDE.md": "docs/agents.md", "sub/CLAUDE.md": "../docs/agents.md", ".env": "no/suché" };
+  const links = {
+    "AGENTS.md": "docs/agents.md",
+    "CLAUDE.md": "docs/agents.md",
+    "sub/CLAUDE.md": "../docs/agents.md",
+    ".env": "no/suché",
+  };
   for (const [path, points] of Object.entries(links)) symlinkSync(points, join(kernel.root, path));
-  const attack = "rm AGENTS.md .env; echo evil > evil.md; ln -sfn evil.md CLAUDE.md; rm -r sub 2>/dev/null; mv sub gone 2>/dev/null; true";
+  const attack =
+    "rm AGENTS.md .env; echo evil > evil.md; ln -sfn evil.md CLAUDE.md; rm -r sub 2>/dev/null; mv sub gone 2>/dev/null; true";
   const { landed } = await run(attack);
-  expect(landed?.notKept.map(({ path }) => path)).toEqual([".env", "AGENTS.md", "CLAUDE.md", "sub/CLAUDE.md", "sub/keep.txt"]);
+  expect(landed?.notKept.map(({ path }) => path)).toEqual([
+    ".env",
+    "AGENTS.md",
+    "CLAUDE.md",
+    "sub/CLAUDE.md",
+    "sub/keep.txt",
+  ]);
   const state = Object.keys(links).map((path) => [path, readlinkSync(join(kernel.root, path))]);
   expect(Object.fromEntries(state)).toEqual(links);
   // the control: nothing but their names keeps them
@@ -197,7 +234,13 @@ test("a text for the shell runs by being the analysed one, whatever the argument
       parameters: scripted,
       analyse(args) {
         const { script } = scripted.parse(args);
-        return [{ resource: commandOf(["sh", "-c", script]), effect: "exec", ...(shellText && { shellText: shellText(script) }) }];
+        return [
+          {
+            resource: commandOf(["sh", "-c", script]),
+            effect: "exec",
+            ...(shellText && { shellText: shellText(script) }),
+          },
+        ];
       },
       async execute(args, { exec }) {
         const { stdout } = await exec.run({ command: { shell: text(scripted.parse(args).script) } });
@@ -226,5 +269,10 @@ test("a lease that reads and writes less shows less", async () => {
   const { stdout } = await run(
     "for f in src/a.ts src/out/b docs/c.md; do cat $f >/dev/null 2>&1 && echo read $f; { echo x >> $f; } 2>/dev/null && echo wrote $f; done; { echo > src/new; } 2>/dev/null && echo made src/new; echo > src/out/new && echo made src/out/new",
   );
-  expect(stdout.head.trim().split("\n")).toEqual(["read src/a.ts", "read src/out/b", "wrote src/out/b", "made src/out/new"]);
+  expect(stdout.head.trim().split("\n")).toEqual([
+    "read src/a.ts",
+    "read src/out/b",
+    "wrote src/out/b",
+    "made src/out/new",
+  ]);
 });

@@ -26,7 +26,10 @@ function divided(plain: PlainGit): void {
 
 test("a rebase that stopped: its branch, its step, and how it goes on", async () => {
   const ask = await place(divided);
-  expect(await ask("REBASE", "main")).toMatchObject({ conflicts: ["a.txt"], next: expect.stringContaining("REBASE --continue") });
+  expect(await ask("REBASE", "main")).toMatchObject({
+    conflicts: ["a.txt"],
+    next: expect.stringContaining("REBASE --continue"),
+  });
   expect(await ask("STATUS")).toMatchObject({
     in_progress: { operation: "rebase", step: 1, steps: 1 },
     rebasing: "side",
@@ -69,9 +72,17 @@ test("files of Git LFS, other working trees, a lock", async () => {
   });
   expect(await ask("STATUS")).toMatchObject({
     lfs: true,
-    notes: [expect.stringContaining("index.lock"), expect.stringContaining("Git LFS"), expect.stringContaining("other working trees")],
+    notes: [
+      expect.stringContaining("index.lock"),
+      expect.stringContaining("Git LFS"),
+      expect.stringContaining("other working trees"),
+    ],
   });
-  for (const [operation, ...args] of [["COMMIT", "--allow-empty", "-m", "locked"], ["STASH"], ["STASH", "pop"]] as const)
+  for (const [operation, ...args] of [
+    ["COMMIT", "--allow-empty", "-m", "locked"],
+    ["STASH"],
+    ["STASH", "pop"],
+  ] as const)
     expect(await ask(operation, ...args)).toMatchObject({ kind: "error", code: "RESOURCE_BUSY" });
 });
 
@@ -79,10 +90,13 @@ test("a repository without commits", async () => {
   const kernel = await memoryKernel({ tools: [git], preset: "open" });
   const plain = newRepository(kernel.root);
   plain.put("a.txt", "alpha\n");
-  const ask = async (operation: string, ...args: readonly string[]) => (await kernel.call("git", { operation, args })).outcome;
+  const ask = async (operation: string, ...args: readonly string[]) =>
+    (await kernel.call("git", { operation, args })).outcome;
   expect(await ask("STATUS")).toMatchObject({ data: { branch: "main", untracked: ["a.txt"] } });
   expect(await ask("LOG")).toMatchObject({ data: { commits: [] } });
   await ask("ADD", "a.txt");
-  expect(await ask("CHECKOUT", "-b", "work")).toMatchObject({ data: { branch: "work", text: "on work, without commits" } });
+  expect(await ask("CHECKOUT", "-b", "work")).toMatchObject({
+    data: { branch: "work", text: "on work, without commits" },
+  });
   expect(await ask("COMMIT", "-m", "begin")).toMatchObject({ data: { subject: "begin", branch: "work" } });
 });

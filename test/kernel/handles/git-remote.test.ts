@@ -1,4 +1,5 @@
-// Git over https through the proxy, against a real git server on loopback: what a remote is asked, with whose credential, and who sees it.
+// Git over https through the proxy, against a real git server on loopback: what a remote is asked, with whose
+// credential, and who sees it.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -101,12 +102,23 @@ test("a repository is cloned, fetched from, pulled and pushed to, and nothing of
 
   expect(JSON.stringify(kernel.ledger.events)).not.toContain(LOGIN.password);
   expect(readFileSync(join(root, ".git/config"), "utf8")).not.toContain("bot");
-  expect(kernel.ledger.of("tool_executed").at(-1)?.payload).toMatchObject({ sandbox: { backend: testedBackend(), network: "proxy" } });
-  expect(kernel.ledger.of("network_reached").at(-1)?.payload).toMatchObject({ host: HOST, port: 443, outcome: "allowed", via: "request" });
+  expect(kernel.ledger.of("tool_executed").at(-1)?.payload).toMatchObject({
+    sandbox: { backend: testedBackend(), network: "proxy" },
+  });
+  expect(kernel.ledger.of("network_reached").at(-1)?.payload).toMatchObject({
+    host: HOST,
+    port: 443,
+    outcome: "allowed",
+    via: "request",
+  });
 });
 
 test.each([
-  ["no certificate that is believed", { authority: false, password: LOGIN.password }, /was not reached \(certificate\)/],
+  [
+    "no certificate that is believed",
+    { authority: false, password: LOGIN.password },
+    /was not reached \(certificate\)/,
+  ],
   ["no credential", { authority: true, password: undefined }, /git\.credentials/],
   ["another password", { authority: true, password: "another-password" }, /git\.credentials/],
 ])("%s: the call says what is missing, and makes nothing", async (_, given, expected) => {
@@ -123,6 +135,8 @@ test("a credential that cannot be read refuses the call before git runs", async 
     },
   };
   const { internet, refused } = await opened({}, { gitRemotes: unreadable });
-  expect(await refused(undefined, "CLONE", ADDRESS, "service")).toBe("GIT_FAILED: it cannot be read (ask the operator)");
+  expect(await refused(undefined, "CLONE", ADDRESS, "service")).toBe(
+    "GIT_FAILED: it cannot be read (ask the operator)",
+  );
   expect(internet.lookedUp).toEqual([]);
 });

@@ -15,7 +15,8 @@ async function working(options: Partial<MemoryKernelOptions> = {}) {
   const plain: PlainGit = newRepository(kernel.root);
   const first = plain.commit("begin", { "a.txt": "alpha\n", "src/b.txt": "beta\n" });
   plain.git("checkout", "--quiet", "-b", "work");
-  const ask = async (operation: string, ...args: readonly string[]) => (await kernel.call("git", { operation, args })).outcome;
+  const ask = async (operation: string, ...args: readonly string[]) =>
+    (await kernel.call("git", { operation, args })).outcome;
   const run = async (operation: string, ...args: readonly string[]): Promise<JsonObject> => {
     const outcome = await ask(operation, ...args);
     if (kernel.internalErrors.length > 0) throw kernel.internalErrors[0];
@@ -25,8 +26,11 @@ async function working(options: Partial<MemoryKernelOptions> = {}) {
   const refused = async (operation: string, ...args: readonly string[]): Promise<string> => {
     const outcome = await ask(operation, ...args);
     if (kernel.internalErrors.length > 0) throw kernel.internalErrors[0];
-    if (outcome.kind === "denied") return `${outcome.denial.reason} ${outcome.denial.ruleId}: ${outcome.denial.message}`;
-    return outcome.kind === "error" ? `${outcome.code}: ${outcome.message}` : `success: ${JSON.stringify(outcome.data)}`;
+    if (outcome.kind === "denied")
+      return `${outcome.denial.reason} ${outcome.denial.ruleId}: ${outcome.denial.message}`;
+    return outcome.kind === "error"
+      ? `${outcome.code}: ${outcome.message}`
+      : `success: ${JSON.stringify(outcome.data)}`;
   };
   return { kernel, plain, first, ask, run, refused };
 }
@@ -52,7 +56,11 @@ describe("a day's work", () => {
     expect(await run("ADD", "--all")).toMatchObject({ staged: ["a.txt", "new.txt"] });
     expect(await run("DIFF", "--cached", "--name-only")).toMatchObject({ text: "a.txt\nnew.txt\n" });
     const made = await run("COMMIT", "-m", "say more", "-m", "Because it was asked for.");
-    expect(made).toMatchObject({ branch: "work", subject: "say more", commit: expect.stringMatching(/^[0-9a-f]{40}$/) });
+    expect(made).toMatchObject({
+      branch: "work",
+      subject: "say more",
+      commit: expect.stringMatching(/^[0-9a-f]{40}$/),
+    });
     expect(plain.git("log", "-1", "--format=%an <%ae>|%B").trim()).toBe(
       "agent <agent@agents.invalid>|say more\n\nBecause it was asked for.",
     );
@@ -99,7 +107,10 @@ describe("a day's work", () => {
     plain.commit("theirs", { "a.txt": "theirs\n" });
     plain.git("checkout", "--quiet", "work");
     plain.commit("ours", { "a.txt": "ours\n" });
-    expect(await run("MERGE", "other")).toMatchObject({ conflicts: ["a.txt"], next: expect.stringContaining("MERGE --continue") });
+    expect(await run("MERGE", "other")).toMatchObject({
+      conflicts: ["a.txt"],
+      next: expect.stringContaining("MERGE --continue"),
+    });
     expect(await run("STATUS")).toMatchObject({
       conflicts: ["a.txt"],
       in_progress: { operation: "merge" },
@@ -116,7 +127,9 @@ describe("a day's work", () => {
     plain.put("a.txt", "changed\n");
     expect(await run("STASH", "push", "-m", "for later")).toMatchObject({ count: 1 });
     expect(readFileSync(join(plain.directory, "a.txt"), "utf8")).toBe("alpha\n");
-    expect(await run("STASH", "list")).toMatchObject({ stashes: [{ name: "stash@{0}", subject: "On work: for later" }] });
+    expect(await run("STASH", "list")).toMatchObject({
+      stashes: [{ name: "stash@{0}", subject: "On work: for later" }],
+    });
     expect(await run("STASH", "show")).toMatchObject({ files: [{ path: "a.txt", status: "modified" }] });
     await run("STASH", "pop");
     expect(readFileSync(join(plain.directory, "a.txt"), "utf8")).toBe("changed\n");
@@ -140,7 +153,9 @@ describe("a day's work", () => {
   test("remotes are named with their https addresses", async () => {
     const { plain, run } = await working({ preset: "open" });
     await run("REMOTE", "add", "origin", "https://example.com/team/service.git");
-    expect(await run("REMOTE", "-v")).toMatchObject({ remotes: [{ name: "origin", url: "https://example.com/team/service.git" }] });
+    expect(await run("REMOTE", "-v")).toMatchObject({
+      remotes: [{ name: "origin", url: "https://example.com/team/service.git" }],
+    });
     expect(plain.git("remote", "get-url", "origin").trim()).toBe("https://example.com/team/service.git");
     await run("REMOTE", "remove", "origin");
     expect(plain.git("remote")).toBe("");
@@ -172,7 +187,9 @@ describe("who may do what", () => {
   ])("%s %s asks", async (operation, ...args) => {
     const { plain, refused } = await working();
     plain.git("branch", "side");
-    expect(await refused(operation, ...args)).toMatch(/^tool_approval_required (?:dev\.git-(?:rewrite|lose|remote)|FC-2)/);
+    expect(await refused(operation, ...args)).toMatch(
+      /^tool_approval_required (?:dev\.git-(?:rewrite|lose|remote)|FC-2)/,
+    );
   });
 
   test("a push is for the release manager", async () => {
@@ -219,7 +236,9 @@ describe("what is meant rather than how git is told", () => {
     expect(await ask("git_add", { files: ["a.txt", ".env"] })).toBe("workspace_blocked_zone ZONE:secret");
     expect(await ask("git_add", { files: ["."] })).toContain('"staged":["a.txt"]');
     expect(await ask("git_diff", { staged: true })).toContain("+changed");
-    expect(await ask("git_commit", { message: "fix\n\nSigned-off-by: Ada <ada@example.com>" })).toMatch(/^tool_input_invalid/);
+    expect(await ask("git_commit", { message: "fix\n\nSigned-off-by: Ada <ada@example.com>" })).toMatch(
+      /^tool_input_invalid/,
+    );
     expect(await ask("git_commit", { message: "change a" })).toContain('"subject":"change a"');
     expect(plain.git("log", "-1", "--format=%s", "--name-only")).toBe("change a\n\na.txt\n");
     expect(kernel.ledger.of("tool_executed").at(-1)?.payload).toMatchObject({
@@ -228,9 +247,15 @@ describe("what is meant rather than how git is told", () => {
   });
 
   test("names of branches are those that git and the operator take", async () => {
-    const { ask } = await meaning({ gitRules: { protectedBranches: ["main"], branchPattern: await compileWholePattern("agent/.+") } });
-    expect(await ask("git_checkout", { branch: "mine", create_if_missing: true })).toMatch(/^PERMISSION_DENIED: `mine` is not of the form/);
-    expect(await ask("git_checkout", { branch: "agent/mine", create_if_missing: true })).toContain('"branch":"agent/mine"');
+    const { ask } = await meaning({
+      gitRules: { protectedBranches: ["main"], branchPattern: await compileWholePattern("agent/.+") },
+    });
+    expect(await ask("git_checkout", { branch: "mine", create_if_missing: true })).toMatch(
+      /^PERMISSION_DENIED: `mine` is not of the form/,
+    );
+    expect(await ask("git_checkout", { branch: "agent/mine", create_if_missing: true })).toContain(
+      '"branch":"agent/mine"',
+    );
     expect(await ask("git_checkout", { branch: "--force" })).toMatch(/^tool_input_invalid/);
   });
 

@@ -22,7 +22,17 @@ async function listed({ call }: MemoryKernel, path = "."): Promise<readonly stri
   return (outcome.data["entries"] as readonly { readonly path: string }[]).map((entry) => entry.path);
 }
 
-const ALL = ["a.md", "payroll.csv", "private", "private/b.txt", "private/deep", "private/deep/c.txt", "src", "src/d.ts", "src/payroll.ts"];
+const ALL = [
+  "a.md",
+  "payroll.csv",
+  "private",
+  "private/b.txt",
+  "private/deep",
+  "private/deep/c.txt",
+  "src",
+  "src/d.ts",
+  "src/payroll.ts",
+];
 
 test("without a rule about paths everything is named, a managed directory too, and policy is asked once", async () => {
   const kernel = await kernelWith({});

@@ -46,7 +46,12 @@ function repository(): Repository {
   other.commit("elsewhere", { "far.txt": "far" });
   plain.git("remote", "add", "other", other.directory);
   const opened = (): Caller["place"] => {
-    const workspace = { serviceRoot: root, projectRoot: root, sharedPaths: [], zones: compileZones(BUILT_IN_ZONE_RULES, "") };
+    const workspace = {
+      serviceRoot: root,
+      projectRoot: root,
+      sharedPaths: [],
+      zones: compileZones(BUILT_IN_ZONE_RULES, ""),
+    };
     const roots = openWorkspaceRoots(workspace);
     onTestFinished(() => roots.close());
     return {
@@ -62,7 +67,8 @@ function repository(): Repository {
     const sandbox: Pick<SandboxPlace["sandbox"], "run"> = {
       run(run, output, signal) {
         const named = run.command.slice(run.command.indexOf("history") + 1);
-        if (run.command.includes("history")) some.push(named.flatMap((names) => names.split(/\s/)).filter((name) => name !== ""));
+        if (run.command.includes("history"))
+          some.push(named.flatMap((names) => names.split(/\s/)).filter((name) => name !== ""));
         else whole += 1;
         return place.sandbox.run(run, output, signal);
       },
@@ -112,13 +118,23 @@ const STEPS: Readonly<Record<string, (at: Repository) => void>> = {
   },
   unstage: ({ plain }) => void plain.tried("rm", "--quiet", "--cached", "--ignore-unmatch", ".env"),
   "move a branch back": ({ plain }) => void plain.tried("reset", "--quiet", "--hard", "HEAD~1"),
-  "move a branch elsewhere": ({ plain }) => void plain.tried("update-ref", "refs/heads/moved", lose(plain, "moved.txt")),
+  "move a branch elsewhere": ({ plain }) =>
+    void plain.tried("update-ref", "refs/heads/moved", lose(plain, "moved.txt")),
   "begin another branch": ({ plain }) => {
     counted += 1;
     plain.tried("checkout", "--quiet", "--orphan", `o${counted}`);
   },
   merge: ({ plain }) => {
-    const { code } = plain.tried("merge", "--quiet", "--allow-unrelated-histories", "-m", "merge", "-X", "ours", "moved");
+    const { code } = plain.tried(
+      "merge",
+      "--quiet",
+      "--allow-unrelated-histories",
+      "-m",
+      "merge",
+      "-X",
+      "ours",
+      "moved",
+    );
     if (code !== 0) plain.tried("merge", "--abort");
   },
   "lose a commit": ({ plain }) => void lose(plain, "lost.txt"),
@@ -144,8 +160,10 @@ const STEPS: Readonly<Record<string, (at: Repository) => void>> = {
     commit(other, fresh("far.txt"));
     plain.tried("-c", "fetch.unpackLimit=1", "fetch", "--quiet", "other");
   },
-  "fetch the newest commit alone": ({ plain, other }) => void plain.tried("fetch", "--quiet", "--depth=1", `file://${other.directory}`),
-  "fetch what was left out": ({ plain, other }) => void plain.tried("fetch", "--quiet", "--unshallow", `file://${other.directory}`),
+  "fetch the newest commit alone": ({ plain, other }) =>
+    void plain.tried("fetch", "--quiet", "--depth=1", `file://${other.directory}`),
+  "fetch what was left out": ({ plain, other }) =>
+    void plain.tried("fetch", "--quiet", "--unshallow", `file://${other.directory}`),
   "remove a commit's object": ({ plain }) => {
     const older = plain.tried("rev-parse", "HEAD~1").stdout.trim();
     rmSync(join(plain.directory, ".git/objects", older.slice(0, 2), older.slice(2)), { force: true });
@@ -159,11 +177,21 @@ const STEPS: Readonly<Record<string, (at: Repository) => void>> = {
 
 /** Such as leave histories without a secret for a while, so that something is remembered when one comes. */
 const WEIGHTS: Readonly<Record<string, number>> = {
-  ...{ commit: 20, "lose a commit": 6, "move a branch back": 6, "move a branch elsewhere": 6, merge: 6, tag: 4, "make it anew": 16 },
+  ...{
+    commit: 20,
+    "lose a commit": 6,
+    "move a branch back": 6,
+    "move a branch elsewhere": 6,
+    merge: 6,
+    tag: 4,
+    "make it anew": 16,
+  },
   ...{ "fetch loose objects": 8, "fetch a pack": 8, "pack what is loose": 8, "pack all": 4, collect: 4, stage: 3 },
   ...{ "commit a secret": 4, "lose a secret commit": 4, "fetch a secret": 4, "remove a commit's object": 6 },
 };
-const step = fc.oneof(...Object.keys(STEPS).map((name) => ({ arbitrary: fc.constant(name), weight: WEIGHTS[name] ?? 1 })));
+const step = fc.oneof(
+  ...Object.keys(STEPS).map((name) => ({ arbitrary: fc.constant(name), weight: WEIGHTS[name] ?? 1 })),
+);
 
 /** Each step is looked at twice, in sandboxes. */
 const RUNS = 10;
@@ -207,7 +235,11 @@ test("git is asked about what was added alone, and about everything once somethi
   expect(await at.look()).toEqual({ isHidden: false, whole: 0, some: [] });
   plain.git("-c", "fetch.unpackLimit=1", "fetch", "--quiet", "other");
   const packed = await at.look();
-  expect(packed).toMatchObject({ isHidden: false, whole: 0, some: [[expect.stringMatching(/^pack-[0-9a-f]{40}\.idx$/)]] });
+  expect(packed).toMatchObject({
+    isHidden: false,
+    whole: 0,
+    some: [[expect.stringMatching(/^pack-[0-9a-f]{40}\.idx$/)]],
+  });
   plain.git("gc", "--quiet", "--prune=now");
   await settled();
   expect(await at.look()).toMatchObject({ isHidden: false, whole: 1 });

@@ -9,7 +9,16 @@ import type { Tool } from "../../../src/model/tool/tool.ts";
 import { countMatches } from "../../../src/tools/search/search-tools.ts";
 import { type MemoryKernel, memoryKernel } from "../../support/memory-kernel.ts";
 
-const FILES = ["README.md", "docs/a.md", "docs/deep/b.md", "docs/.env", "plans/p.txt", "src/a.ts", "src/deep/b.ts", "AGENTS.md"];
+const FILES = [
+  "README.md",
+  "docs/a.md",
+  "docs/deep/b.md",
+  "docs/.env",
+  "plans/p.txt",
+  "src/a.ts",
+  "src/deep/b.ts",
+  "AGENTS.md",
+];
 
 function put(kernel: MemoryKernel, path: string): void {
   mkdirSync(dirname(join(kernel.root, path)), { recursive: true });
@@ -83,7 +92,18 @@ describe("search_file", () => {
   });
 
   test("finds what could be read by name, and nothing else", async () => {
-    const pattern = fc.constantFrom("**", "*.md", "src", "src/**", "**/*.ts", "docs/*", "docs/deep/**", "plans", "**/b.*", "{src,docs}/**");
+    const pattern = fc.constantFrom(
+      "**",
+      "*.md",
+      "src",
+      "src/**",
+      "**/*.ts",
+      "docs/*",
+      "docs/deep/**",
+      "plans",
+      "**/b.*",
+      "{src,docs}/**",
+    );
     const readable = fc.array(pattern, { minLength: 1, maxLength: 3 });
     await fc.assert(
       fc.asyncProperty(
@@ -108,7 +128,9 @@ describe("search_file", () => {
     const kernel = await kernelWithFiles();
     const refused = async (args: JsonObject) => {
       const { outcome } = await kernel.call("search_file", { path: ".", ...args });
-      return outcome.kind === "denied" ? outcome.denial.violations?.map(({ field, rule }) => `${field} ${rule}`) : outcome.kind;
+      return outcome.kind === "denied"
+        ? outcome.denial.violations?.map(({ field, rule }) => `${field} ${rule}`)
+        : outcome.kind;
     };
     expect(await refused({ regex: "" })).toEqual(["regex required"]);
     expect(await refused({ regex: "x".repeat(1001) })).toEqual(["regex max_length"]);
@@ -172,6 +194,8 @@ describe("delete_file", () => {
     expect(await deleted(await kernelWithFiles({ session: { role: "product_owner" } }), "docs/a.md")).toBe(
       "base.product-owner-changes-nothing",
     );
-    expect(await deleted(await kernelWithFiles({ scope: { writePaths: [["docs/**"]] } }), "src/a.ts")).toBe("LEASE:lea_test");
+    expect(await deleted(await kernelWithFiles({ scope: { writePaths: [["docs/**"]] } }), "src/a.ts")).toBe(
+      "LEASE:lea_test",
+    );
   });
 });

@@ -1,5 +1,6 @@
-// One scope, two ways to ask it: what a command in the sandbox can read and write is what file tools can, over trees, zones, leases and policies that are made
-// up. Where they cannot agree, the sandbox is the narrower one; managed directories alone are read by commands and not by file tools.
+// One scope, two ways to ask it: what a command in the sandbox can read and write is what file tools can, over trees,
+// zones, leases and policies that are made up. Where they cannot agree, the sandbox is the narrower one; managed
+// directories alone are read by commands and not by file tools.
 import {
   chownSync,
   existsSync,
@@ -85,7 +86,10 @@ interface Case {
 
 const somePath = fc.array(fc.constantFrom(...NAMES), { minLength: 1, maxLength: 4 });
 const someCase: fc.Arbitrary<Case> = fc.record({
-  tree: fc.array(fc.record({ path: somePath, link: somePath }, { requiredKeys: ["path"] }), { minLength: 10, maxLength: 36 }),
+  tree: fc.array(fc.record({ path: somePath, link: somePath }, { requiredKeys: ["path"] }), {
+    minLength: 10,
+    maxLength: 36,
+  }),
   reads: fc.constantFrom(...GLOBS),
   writes: fc.constantFrom(...GLOBS),
   policy: fc.constantFrom(0, 1, 2),
@@ -110,7 +114,11 @@ const files = [
 ];
 /** There is something of everything in it. */
 const PLAIN_CASE: Case = {
-  tree: [...files.map((path) => ({ path: path.split("/") })), { path: ["a", "b"], link: ["secrets"] }, { path: ["y.txt"], link: ["x.ts"] }],
+  tree: [
+    ...files.map((path) => ({ path: path.split("/") })),
+    { path: ["a", "b"], link: ["secrets"] },
+    { path: ["y.txt"], link: ["x.ts"] },
+  ],
   reads: [],
   writes: [["a/**", "b/**", "*"]],
   policy: 0,
@@ -133,7 +141,10 @@ beforeAll(async () => {
 });
 afterAll(() => place.close());
 
-const TOOL = { name: "everywhere", capability: { effect: "exec", risk: "low", approval: { level: "auto" } } } as unknown as Tool;
+const TOOL = {
+  name: "everywhere",
+  capability: { effect: "exec", risk: "low", approval: { level: "auto" } },
+} as unknown as Tool;
 
 function grow(root: string, tree: Case["tree"]): void {
   for (const { path, link } of tree) {
@@ -163,13 +174,16 @@ function everything(root: string, directory = ""): readonly string[] {
 
 /** What is asked about: everything that is there, and names that are not. */
 function asked(root: string, more: Case["more"]): readonly string[] {
-  const is = (path: string, kind: "isFile" | "isDirectory"): boolean => existsSync(join(root, path)) && statSync(join(root, path))[kind]();
+  const is = (path: string, kind: "isFile" | "isDirectory"): boolean =>
+    existsSync(join(root, path)) && statSync(join(root, path))[kind]();
   const all = everything(root);
   const overLinks = all
     .filter((path) => lstatSync(join(root, path)).isSymbolicLink() && is(path, "isDirectory"))
     .flatMap((path) => readdirSync(join(root, path)).map((name) => `${path}/${name}`));
   const there = [...all, ...overLinks].filter((path) => is(path, "isFile"));
-  const missing = more.map((path) => path.join("/")).filter((path) => !isLinkOrThere(join(root, path)) && is(dirname(path), "isDirectory"));
+  const missing = more
+    .map((path) => path.join("/"))
+    .filter((path) => !isLinkOrThere(join(root, path)) && is(dirname(path), "isDirectory"));
   return [...new Set([...there, ...missing])].sort();
 }
 
@@ -197,12 +211,20 @@ async function byShell(root: string, paths: readonly string[], granted: Granted)
     return aside.some((each) => real === each || real.startsWith(`${each}/`));
   };
   const reached = Object.fromEntries(
-    paths.map((path, index) => [path, { read: lines[index]?.[0] === "r", write: lines[index]?.[1] === "w" && !isAside(path) }]),
+    paths.map((path, index) => [
+      path,
+      { read: lines[index]?.[0] === "r", write: lines[index]?.[1] === "w" && !isAside(path) },
+    ]),
   );
   return reached;
 }
 
-async function byTools(workspace: Workspace, paths: readonly string[], caller: Caller, policy: PolicyEngine): Promise<Reached> {
+async function byTools(
+  workspace: Workspace,
+  paths: readonly string[],
+  caller: Caller,
+  policy: PolicyEngine,
+): Promise<Reached> {
   const judge = (target: WorkspacePath, effect: "read" | "write"): Denial | undefined => {
     const zone = workspace.zones.classify(target);
     const denial = judgePlace(caller, { tool: TOOL, place: target, zone, effect });
@@ -212,7 +234,9 @@ async function byTools(workspace: Workspace, paths: readonly string[], caller: C
     ]);
     if (!decided.ok) return decided.denial;
     const asks = decided.value.obligations.length > 0 || (effect === "write" && zone === "protected");
-    return asks ? { layer: "approval", reason: "tool_approval_required", ruleId: "ASK", message: "it asks" } : undefined;
+    return asks
+      ? { layer: "approval", reason: "tool_approval_required", ruleId: "ASK", message: "it asks" }
+      : undefined;
   };
   const roots = openWorkspaceRoots(workspace);
   const files = createFileAccess({
@@ -233,9 +257,11 @@ async function byTools(workspace: Workspace, paths: readonly string[], caller: C
   for (const path of paths) {
     // the kernel judges what was named before it is opened, and what was opened where that is another
     const target: WorkspacePath = { root: "service", path: realOf(workspace.serviceRoot, path) };
-    const read = judge(target, "read") === undefined && (await endOf(() => files.read(target.path, { bytesMax: 100 }))) === "ok";
+    const read =
+      judge(target, "read") === undefined && (await endOf(() => files.read(target.path, { bytesMax: 100 }))) === "ok";
     const write =
-      judge(target, "write") === undefined && (await endOf(() => files.write(target.path, Buffer.from("x"), { mode: "append" }))) === "ok";
+      judge(target, "write") === undefined &&
+      (await endOf(() => files.write(target.path, Buffer.from("x"), { mode: "append" }))) === "ok";
     reached.push([path, { read, write }]);
   }
   roots.close();
@@ -265,13 +291,29 @@ async function agree(one: Case): Promise<void> {
     const caller = {
       armed: false,
       gates: NO_GATES,
-      session: { id: "ses", userId: "ada", agentId: "agent", role: "dev", serviceRoot: root, projectRoot: root, mode: "default" },
+      session: {
+        id: "ses",
+        userId: "ada",
+        agentId: "agent",
+        role: "dev",
+        serviceRoot: root,
+        projectRoot: root,
+        mode: "default",
+      },
       lease: { id: "lease", scope, budget: {}, createdAtMs: 0, expiresAtMs: 1e15 },
       place: { workspace, disabledTools: new Set() },
       mark: { trustLevel: "user", dataClass: "internal" },
     } as unknown as Caller;
     const policy = engines[one.policy] as PolicyEngine;
-    const known = { ...arrive(systemClock), caller, tool: TOOL, policy, accesses: [], call: { arguments: {} }, holdings: new Holdings() };
+    const known = {
+      ...arrive(systemClock),
+      caller,
+      tool: TOOL,
+      policy,
+      accesses: [],
+      call: { arguments: {} },
+      holdings: new Holdings(),
+    };
     const before = new Set(everything(root));
     const paths = asked(root, one.more).slice(0, 40);
     const shell = await byShell(root, paths, known as unknown as Granted);
@@ -288,10 +330,20 @@ async function agree(one: Case): Promise<void> {
 /** Where a path leads, from the root. */
 function realOf(root: string, path: string): string {
   const at = join(root, path);
-  return relative(root, existsSync(at) ? realpathSync(at) : join(realpathSync(dirname(at)), path.split("/").at(-1) ?? ""));
+  return relative(
+    root,
+    existsSync(at) ? realpathSync(at) : join(realpathSync(dirname(at)), path.split("/").at(-1) ?? ""),
+  );
 }
 
-function compare(root: string, path: string, isManaged: boolean, before: ReadonlySet<string>, shell: Reached, tools: Reached): void {
+function compare(
+  root: string,
+  path: string,
+  isManaged: boolean,
+  before: ReadonlySet<string>,
+  shell: Reached,
+  tools: Reached,
+): void {
   const [bySandbox, byTool] = [shell[path], tools[path]];
   const real = realOf(root, path);
   const isThere = before.has(path) || before.has(real);
@@ -304,8 +356,14 @@ function compare(root: string, path: string, isManaged: boolean, before: Readonl
     });
     return;
   }
-  const isNarrower = (ours: boolean | undefined, theirs: boolean | undefined): boolean => theirs === true || ours === false;
-  expect({ path, real, read: isNarrower(bySandbox?.read, byTool?.read), write: isNarrower(bySandbox?.write, byTool?.write) }).toEqual({
+  const isNarrower = (ours: boolean | undefined, theirs: boolean | undefined): boolean =>
+    theirs === true || ours === false;
+  expect({
+    path,
+    real,
+    read: isNarrower(bySandbox?.read, byTool?.read),
+    write: isNarrower(bySandbox?.write, byTool?.write),
+  }).toEqual({
     path,
     real,
     read: true,

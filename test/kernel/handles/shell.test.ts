@@ -1,4 +1,7 @@
-/** A shell command in the pipeline: what lease, workspace guard and policy make of its parsed form, and what is recorded of it. */
+/**
+ * A shell command in the pipeline: what lease, workspace guard and policy make of its parsed form, and what is recorded
+ * of it.
+ */
 import { expect, test } from "vitest";
 import { LEASE_DIMENSIONS } from "../../../src/model/people/lease.ts";
 import type { Tool } from "../../../src/model/tool/tool.ts";
@@ -75,7 +78,10 @@ test.each([
 
 test("a lease's paths and hosts hold for what a command names", async () => {
   const paths = await kernelOf({ scope: { writePaths: [["out/**"]] } });
-  expect([await outcome(paths, "echo x > out/a"), await outcome(paths, "echo x > b")]).toEqual(["goes", "lease_scope LEASE"]);
+  expect([await outcome(paths, "echo x > out/a"), await outcome(paths, "echo x > b")]).toEqual([
+    "goes",
+    "lease_scope LEASE",
+  ]);
   const hosts = await kernelOf({ scope: { hosts: [["good.example"]] } });
   const ask = { network_access: true };
   expect(await outcome(hosts, "curl https://good.example/x", ask)).toBe("goes");
@@ -95,7 +101,15 @@ test("policy is asked about what runs, and evidence names it", async () => {
     args: { command: "sudo n''pm i left-pad" },
     accesses: [
       { kind: "command", effect: "exec", binary: "sudo", line: "sudo npm i left-pad" },
-      { kind: "command", effect: "exec", binary: "npm", line: "npm i left-pad", arguments: ["i", "left-pad"], via: ["sudo"], dangers: [] },
+      {
+        kind: "command",
+        effect: "exec",
+        binary: "npm",
+        line: "npm i left-pad",
+        arguments: ["i", "left-pad"],
+        via: ["sudo"],
+        dangers: [],
+      },
     ],
   });
 });
@@ -115,7 +129,9 @@ test("a request says each mark once: by the part of the command that has it, or 
   const kernel = await kernelOf({ preset: "meao" });
   const marksOf = async (command: string) => {
     await kernel.call("shell", { command });
-    const [asked] = (await kernel.asked.list(undefined, 100, kernel.time.nowMs)).filter(({ document }) => document.includes(command));
+    const [asked] = (await kernel.asked.list(undefined, 100, kernel.time.nowMs)).filter(({ document }) =>
+      document.includes(command),
+    );
     const { risks } = JSON.parse(asked?.document ?? "{}") as { readonly risks: readonly string[] };
     return risks.filter((risk) => !/^(?:the call matches|runs programs)/.test(risk));
   };

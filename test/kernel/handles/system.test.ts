@@ -34,23 +34,38 @@ function data({ outcome }: CallResponse): JsonObject {
 
 function messageOf({ outcome }: CallResponse): string {
   if (outcome.kind === "success") return "";
-  return outcome.kind === "denied" ? outcome.denial.message : `${outcome.code}: ${outcome.message}; ${outcome.suggestion}`;
+  return outcome.kind === "denied"
+    ? outcome.denial.message
+    : `${outcome.code}: ${outcome.message}; ${outcome.suggestion}`;
 }
 
 describe.each(SYSTEM_TOOLS)("%s", (tool) => {
-  test.each(["dev", "release_manager", "product_owner", "auditor"])("is refused to the role %s, and that is critical", async (role) => {
-    const kernel = await systemKernel({ session: { role } });
-    expect(denial(await kernel.call(tool, CALLS[tool]))).toEqual(["scope", "permission_denied", `RBAC:${tool}`]);
-    expect(kernel.ledger.of("tool_execution_denied").map(({ payload }) => payload["severity"])).toEqual(["critical"]);
-    expect(kernel.place.log()).toBe("");
-  });
+  test.each(["dev", "release_manager", "product_owner", "auditor"])(
+    "is refused to the role %s, and that is critical",
+    async (role) => {
+      const kernel = await systemKernel({ session: { role } });
+      expect(denial(await kernel.call(tool, CALLS[tool]))).toEqual(["scope", "permission_denied", `RBAC:${tool}`]);
+      expect(kernel.ledger.of("tool_execution_denied").map(({ payload }) => payload["severity"])).toEqual(["critical"]);
+      expect(kernel.place.log()).toBe("");
+    },
+  );
 
   test("needs arming, and then asks a person; each refusal and what is done is critical", async () => {
     const unarmed = await systemKernel({ preset: "dev", settings: { armed: false } });
-    expect(denial(await unarmed.call(tool, CALLS[tool]))).toEqual(["gates", "tool_requires_arming", expect.any(String)]);
+    expect(denial(await unarmed.call(tool, CALLS[tool]))).toEqual([
+      "gates",
+      "tool_requires_arming",
+      expect.any(String),
+    ]);
     const unasked = await systemKernel({ preset: "dev" });
-    expect(denial(await unasked.call(tool, CALLS[tool]))).toEqual(["approval", "tool_approval_required", expect.any(String)]);
-    const all = [...unarmed.ledger.events, ...unasked.ledger.events].filter(({ type }) => type === "tool_execution_denied");
+    expect(denial(await unasked.call(tool, CALLS[tool]))).toEqual([
+      "approval",
+      "tool_approval_required",
+      expect.any(String),
+    ]);
+    const all = [...unarmed.ledger.events, ...unasked.ledger.events].filter(
+      ({ type }) => type === "tool_execution_denied",
+    );
     expect(all.map(({ payload }) => payload["severity"])).toEqual(["critical", "critical"]);
     expect(unarmed.place.log() + unasked.place.log()).toBe("");
   });
@@ -82,7 +97,9 @@ test("what changes the machine stands in the ledger before it happens and after,
   expect(intent?.payload).toMatchObject({
     severity: "critical",
     role: "sre",
-    accesses: [{ kind: "command", effect: "system", line: `${program} restart --no-pager --no-ask-password -- docker` }],
+    accesses: [
+      { kind: "command", effect: "system", line: `${program} restart --no-pager --no-ask-password -- docker` },
+    ],
   });
   expect(outcome?.payload).toMatchObject({
     success: true,
@@ -116,7 +133,10 @@ test("what a program prints is redacted and bounded", async () => {
 test("a service that is down is a result; one that is not listed is refused, whatever it is called", async () => {
   const kernel = await systemKernel();
   kernel.place.program("systemctl", "echo inactive; exit 3");
-  expect(data(await kernel.call("system_ctl", { service: "app@1.service", action: "status" }))).toMatchObject({ ok: false, exit_code: 3 });
+  expect(data(await kernel.call("system_ctl", { service: "app@1.service", action: "status" }))).toMatchObject({
+    ok: false,
+    exit_code: 3,
+  });
   for (const service of [
     "nginx",
     "/etc/systemd/system/docker.service",
@@ -133,13 +153,20 @@ test("a service that is down is a result; one that is not listed is refused, wha
     expect(messageOf(answer)).toContain("services that the operator lists");
   }
   for (const action of ["stop", "start", "mask", "--force"])
-    expect(denial(await kernel.call("system_ctl", { service: "docker", action }))).toMatchObject({ 1: "tool_input_invalid" });
+    expect(denial(await kernel.call("system_ctl", { service: "docker", action }))).toMatchObject({
+      1: "tool_input_invalid",
+    });
 });
 
 describe("install_package", () => {
   const calls: readonly (readonly [string, string, string, readonly string[]])[] = [
     ["apt", "g++:amd64", "4:12.2.0-3", ["apt-get", "install", "--yes", "--no-remove", "--no-install-recommends"]],
-    ["cargo", "ripgrep", "14.1.0", ["cargo", "install", "--locked", "--root=/opt/tools", "--version==14.1.0", "--", "ripgrep"]],
+    [
+      "cargo",
+      "ripgrep",
+      "14.1.0",
+      ["cargo", "install", "--locked", "--root=/opt/tools", "--version==14.1.0", "--", "ripgrep"],
+    ],
     [
       "npm-g",
       "@scope/tool",
@@ -149,7 +176,9 @@ describe("install_package", () => {
   ];
   test.each(calls)("%s installs %s in the very version", async (manager, name, version, words) => {
     const kernel = await systemKernel();
-    expect(data(await kernel.call("install_package", { manager, package: name, version }))).toMatchObject({ installed: true });
+    expect(data(await kernel.call("install_package", { manager, package: name, version }))).toMatchObject({
+      installed: true,
+    });
     const called = kernel.place.log().trimEnd().split("\n");
     expect(called.slice(0, words.length)).toEqual(words);
     if (manager === "apt") expect(called.slice(-2)).toEqual(["--", `${name}=${version}`]);
@@ -191,12 +220,27 @@ describe("install_package", () => {
       "..",
       "",
     ].map((name) => ["apt", name, "1.0"] as const),
-    ...["1.0;id", "1.0-", "1.0+", "-1", "latest", "*", "1.0 2.0", "$(id)", "1.0\n", ""].map((version) => ["apt", "curl", version] as const),
-    ...["--git=https://evil", "-x", "a@1", "a/b", "../a", "https://evil", ""].map((name) => ["cargo", name, "1.0.0"] as const),
-    ...["^1.0.0", "1", ">=1.0.0", "1.0.0 --git x", "latest", "*", "01.0.0"].map((version) => ["cargo", "ripgrep", version] as const),
-    ...["git+https://evil/x", "file:../x", "../x", "./x", "-g", "x@npm:y", "@a", "@a/../b", "http://evil/x.tgz", "alias@npm:evil"].map(
-      (name) => ["npm-g", name, "1.0.0"] as const,
+    ...["1.0;id", "1.0-", "1.0+", "-1", "latest", "*", "1.0 2.0", "$(id)", "1.0\n", ""].map(
+      (version) => ["apt", "curl", version] as const,
     ),
+    ...["--git=https://evil", "-x", "a@1", "a/b", "../a", "https://evil", ""].map(
+      (name) => ["cargo", name, "1.0.0"] as const,
+    ),
+    ...["^1.0.0", "1", ">=1.0.0", "1.0.0 --git x", "latest", "*", "01.0.0"].map(
+      (version) => ["cargo", "ripgrep", version] as const,
+    ),
+    ...[
+      "git+https://evil/x",
+      "file:../x",
+      "../x",
+      "./x",
+      "-g",
+      "x@npm:y",
+      "@a",
+      "@a/../b",
+      "http://evil/x.tgz",
+      "alias@npm:evil",
+    ].map((name) => ["npm-g", name, "1.0.0"] as const),
     ...["latest", "^1.0.0", "1.x", "npm:evil@1.0.0", "git+ssh://x", "1.0.0 evil"].map(
       (version) => ["npm-g", "typescript", version] as const,
     ),
@@ -227,16 +271,28 @@ describe("install_package", () => {
     });
     kernel.place.program("cargo", "sleep 30");
     const { cargo } = kernel.system.packages;
-    const slow = await systemKernel({ system: { ...kernel.system, packages: { ...(cargo && { cargo: { ...cargo, timeoutMs: 300 } }) } } });
+    const slow = await systemKernel({
+      system: { ...kernel.system, packages: { ...(cargo && { cargo: { ...cargo, timeoutMs: 300 } }) } },
+    });
     const answer = await slow.call("install_package", { manager: "cargo", package: "ripgrep", version: "14.1.0" });
     expect(messageOf(answer)).toContain("OUTCOME_UNKNOWN: the command took too long");
   });
 
   test("after secret content was seen no name of a package leaves", async () => {
     const kernel = await systemKernel();
-    await kernel.marks.raiseMark(kernel.session, INITIAL_MARK, { trustLevel: "user", dataClass: "secret" }, kernel.time.nowMs);
-    expect(denial(await kernel.call("install_package", CALLS.install_package))).toEqual(["flow", "flow_secret_egress", "FC-2"]);
-    expect(data(await kernel.call("system_ctl", CALLS.system_ctl))).toMatchObject({ ok: true }); // the control: what stays here may go on
+    await kernel.marks.raiseMark(
+      kernel.session,
+      INITIAL_MARK,
+      { trustLevel: "user", dataClass: "secret" },
+      kernel.time.nowMs,
+    );
+    expect(denial(await kernel.call("install_package", CALLS.install_package))).toEqual([
+      "flow",
+      "flow_secret_egress",
+      "FC-2",
+    ]);
+    // the control: what stays here may go on
+    expect(data(await kernel.call("system_ctl", CALLS.system_ctl))).toMatchObject({ ok: true });
   });
 });
 
@@ -244,7 +300,8 @@ describe("verify_binary", () => {
   test("runs what the operator lists and compares what it says; anything else is looked at and not run", async () => {
     const kernel = await systemKernel();
     const path = kernel.system.binaries["pg_dump"]?.program as string;
-    const verify = async (args: JsonObject) => data(await kernel.call("verify_binary", { binary_name: "pg_dump", ...args }));
+    const verify = async (args: JsonObject) =>
+      data(await kernel.call("verify_binary", { binary_name: "pg_dump", ...args }));
     expect(await verify({ version: "15.6", path })).toMatchObject({ found: true, verified: true, differs: [] });
     for (const version of ["15", "5.6", "15.60", "16"])
       expect(await verify({ version })).toMatchObject({ verified: false, differs: ["version"] });
@@ -255,22 +312,35 @@ describe("verify_binary", () => {
     const { sha256 } = await verify({});
     expect(await verify({ sha256: String(sha256) })).toMatchObject({ verified: true });
     kernel.place.program("looked", "touch $LOG.looked");
-    expect(data(await kernel.call("verify_binary", { binary_name: "looked" }))).toMatchObject({ found: true, verified: true });
+    expect(data(await kernel.call("verify_binary", { binary_name: "looked" }))).toMatchObject({
+      found: true,
+      verified: true,
+    });
     expect(existsSync(`${kernel.place.base}/log.looked`)).toBe(false);
     expect(existsSync(`${kernel.place.base}/log.ran`)).toBe(true);
-    expect(data(await kernel.call("verify_binary", { binary_name: "none" }))).toEqual({ found: false, verified: false });
-    expect(messageOf(await kernel.call("verify_binary", { binary_name: "looked", version: "1" }))).toContain("NOT_SUPPORTED");
+    expect(data(await kernel.call("verify_binary", { binary_name: "none" }))).toEqual({
+      found: false,
+      verified: false,
+    });
+    expect(messageOf(await kernel.call("verify_binary", { binary_name: "looked", version: "1" }))).toContain(
+      "NOT_SUPPORTED",
+    );
   });
 
   test.each(["../sh", "/bin/sh", "-x", "a b", "", "sh;id", "."])("%j is no name", async (name) => {
     const kernel = await systemKernel();
-    expect(denial(await kernel.call("verify_binary", { binary_name: name }))).toMatchObject({ 1: "tool_input_invalid" });
+    expect(denial(await kernel.call("verify_binary", { binary_name: name }))).toMatchObject({
+      1: "tool_input_invalid",
+    });
   });
 
   test("one that fails, or that others could change, is not verified", async () => {
     const kernel = await systemKernel();
     kernel.place.program("pg_dump", "exit 1");
-    expect(data(await kernel.call("verify_binary", { binary_name: "pg_dump" }))).toMatchObject({ found: true, verified: false });
+    expect(data(await kernel.call("verify_binary", { binary_name: "pg_dump" }))).toMatchObject({
+      found: true,
+      verified: false,
+    });
     kernel.place.program("open", "exit 0", 0o757);
     expect(data(await kernel.call("verify_binary", { binary_name: "open" }))).toMatchObject({
       verified: false,
@@ -310,8 +380,16 @@ test("a tool that does not declare itself as one of the machine's has no machine
     const answer = await kernel.call("probe", { path: "x" });
     return [...denial(answer), messageOf(answer)];
   };
-  expect(await call(probe("exec", [program, "restart"]))).toEqual(["error", expect.stringContaining("declares the effect class `system`")]);
-  expect(await call(probe("system", [program, "status"]))).toEqual(["scope", "permission_denied", "ANALYSE:probe", expect.any(String)]);
+  expect(await call(probe("exec", [program, "restart"]))).toEqual([
+    "error",
+    expect.stringContaining("declares the effect class `system`"),
+  ]);
+  expect(await call(probe("system", [program, "status"]))).toEqual([
+    "scope",
+    "permission_denied",
+    "ANALYSE:probe",
+    expect.any(String),
+  ]);
   expect(place.log()).toBe("");
   expect(await call(probe("system", [program, "restart"]))).toEqual(["success", ""]); // the control
   expect(place.log()).toBe("systemctl\nrestart\n");

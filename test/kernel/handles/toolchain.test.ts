@@ -1,4 +1,5 @@
-// Tests, linters and installations in the pipeline: the command that the project names is what leases, policy and evidence see, and what runs.
+// Tests, linters and installations in the pipeline: the command that the project names is what leases, policy and
+// evidence see, and what runs.
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -39,7 +40,10 @@ async function watched(options: MemoryKernelOptions = {}, before?: (root: string
   const tools = toolchainTools.map((tool): Tool => {
     const execute = (args: unknown, context: ToolContext) => {
       before?.(root);
-      return tool.execute(args, new Proxy(context, { get: (held, name) => (name === "exec" ? exec : Reflect.get(held, name)) }));
+      return tool.execute(
+        args,
+        new Proxy(context, { get: (held, name) => (name === "exec" ? exec : Reflect.get(held, name)) }),
+      );
     };
     return { ...tool, execute };
   });
@@ -51,7 +55,8 @@ async function watched(options: MemoryKernelOptions = {}, before?: (root: string
     put: (name, text) => writeFileSync(join(root, name), text),
     async ask(tool, args = {}) {
       const { outcome } = await kernel.call(tool, { ...args });
-      if (outcome.kind === "denied") return `${outcome.denial.reason} ${outcome.denial.ruleId.replace(/^LEASE:.*/, "LEASE")}`;
+      if (outcome.kind === "denied")
+        return `${outcome.denial.reason} ${outcome.denial.ruleId.replace(/^LEASE:.*/, "LEASE")}`;
       return outcome.kind === "error" ? `${outcome.code}: ${outcome.message}` : "ran";
     },
   };
@@ -124,7 +129,10 @@ test("what became of the files that a command changed and what it tried to reach
     expect(Object.keys(tool.outputSchema?.["properties"] ?? {})).toEqual(expect.arrayContaining(Object.keys(said)));
   }
   expect(await shell.execute({ command: "true" }, context)).toMatchObject({ data: said });
-  const quiet = await (toolchainTools as readonly Tool[])[0]?.execute({}, { ...context, exec: { run: async () => FINE } });
+  const quiet = await (toolchainTools as readonly Tool[])[0]?.execute(
+    {},
+    { ...context, exec: { run: async () => FINE } },
+  );
   expect(Object.keys((quiet as { data: object }).data).filter((name) => name in said)).toEqual([]);
 });
 
@@ -171,7 +179,9 @@ test("the files that name the command, and the target, are judged like every fil
 });
 
 test("what was analysed is what runs, also when the project's files change meanwhile", async () => {
-  const { ask, requests } = await withPackage({}, (root) => writeFileSync(join(root, "package.json"), '{"scripts":{}}'));
+  const { ask, requests } = await withPackage({}, (root) =>
+    writeFileSync(join(root, "package.json"), '{"scripts":{}}'),
+  );
   expect(await ask("run_test")).toBe("ran");
   expect(requests).toMatchObject([{ command: { argv: ["npm", "test"] } }]);
 });
@@ -209,9 +219,24 @@ const INSTALLS = `@id("test.install")
 permit (principal, action == Handrail::Action::"install_dependencies", resource);`;
 
 test.each([
-  ["npm", "package-lock.json", ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], ["registry.npmjs.org:443"]],
-  ["npm", "npm-shrinkwrap.json", ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], ["registry.npmjs.org:443"]],
-  ["poetry", "poetry.lock", ["poetry", "install", "--no-root", "--no-interaction"], ["pypi.org:443", "files.pythonhosted.org:443"]],
+  [
+    "npm",
+    "package-lock.json",
+    ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"],
+    ["registry.npmjs.org:443"],
+  ],
+  [
+    "npm",
+    "npm-shrinkwrap.json",
+    ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"],
+    ["registry.npmjs.org:443"],
+  ],
+  [
+    "poetry",
+    "poetry.lock",
+    ["poetry", "install", "--no-root", "--no-interaction"],
+    ["pypi.org:443", "files.pythonhosted.org:443"],
+  ],
   [
     "cargo",
     "Cargo.lock",
@@ -231,9 +256,15 @@ test.each([
 
 test("the operator names registries and allows scripts; a lease for hosts holds for them", async () => {
   const toolchain = { install: { scripts: true, registries: { npm: ["npm.example.com:8443"] } } };
-  const { ask, requests } = await withPackage({ policies: INSTALLS, toolchain, scope: { hosts: [["npm.example.com"]] } });
+  const { ask, requests } = await withPackage({
+    policies: INSTALLS,
+    toolchain,
+    scope: { hosts: [["npm.example.com"]] },
+  });
   expect(await ask("install_dependencies", { manager: "npm" })).toBe("ran");
-  expect(requests).toMatchObject([{ command: { argv: ["npm", "ci", "--no-audit", "--no-fund"] }, hosts: ["npm.example.com:8443"] }]);
+  expect(requests).toMatchObject([
+    { command: { argv: ["npm", "ci", "--no-audit", "--no-fund"] }, hosts: ["npm.example.com:8443"] },
+  ]);
   expect(await ask("install_dependencies", { manager: "cargo" })).toBe("lease_scope LEASE");
 });
 
@@ -251,10 +282,14 @@ test("what an installation goes by is a regular file that may be read, and large
   put("package.json", "{}");
   put("real.json", NPM_LOCK);
   symlinkSync("real.json", at("package-lock.json"));
-  expect(await install()).toBe("NOT_SUPPORTED: `package-lock.json` is a link or no regular file; nothing was installed");
+  expect(await install()).toBe(
+    "NOT_SUPPORTED: `package-lock.json` is a link or no regular file; nothing was installed",
+  );
   rmSync(at("package-lock.json"));
   mkdirSync(at("package-lock.json"));
-  expect(await install()).toBe("NOT_SUPPORTED: `package-lock.json` is a link or no regular file; nothing was installed");
+  expect(await install()).toBe(
+    "NOT_SUPPORTED: `package-lock.json` is a link or no regular file; nothing was installed",
+  );
   rmSync(at("package-lock.json"), { recursive: true });
   symlinkSync("missing.json", at("package-lock.json"));
   expect(await install()).toMatch(/^NOT_SUPPORTED: (?:the workspace root has no|`package-lock.json` is a link)/);
@@ -281,7 +316,10 @@ test("a shrinkwrap goes before a lock file, as it does for npm, and the other on
 });
 
 test("packages of the workspace are named by the lock file, bounded, and read as leases let", async () => {
-  const { kernel, put, ask, requests } = await watched({ policies: INSTALLS, scope: { readPaths: [["*", "packages/a/**"]] } });
+  const { kernel, put, ask, requests } = await watched({
+    policies: INSTALLS,
+    scope: { readPaths: [["*", "packages/a/**"]] },
+  });
   put("package.json", "{}");
   const lockOf = (members: readonly string[]) =>
     JSON.stringify({ lockfileVersion: 3, packages: Object.fromEntries(["", ...members].map((path) => [path, {}])) });

@@ -40,7 +40,12 @@ test("a clock that was set back lengthens no arming beyond the longest that ther
 
 test("another session's arming arms nobody else; an arming of all does", async () => {
   const kernel = await memoryKernel({ tools: [probe()], policies: PERMIT });
-  await kernel.armings.putArming({ sessionId: "ses_other", armedAtMs: START_MS, untilMs: START_MS + 1000, armedBy: "ada" });
+  await kernel.armings.putArming({
+    sessionId: "ses_other",
+    armedAtMs: START_MS,
+    untilMs: START_MS + 1000,
+    armedBy: "ada",
+  });
   expect(await call(kernel)).toEqual(NEEDS_ARMING);
   await kernel.armings.putArming({ armedAtMs: START_MS, untilMs: START_MS + 1000, armedBy: "ada" });
   expect(await call(kernel)).toEqual(["success"]);

@@ -21,14 +21,25 @@ const SAMPLE_SESSION: Session = {
   createdAtMs: 1000,
   expiresAtMs: 5000,
 };
-const SAMPLE_LEASE: Lease = { id: "lea_one", scope: UNRESTRICTED_SCOPE, budget: {}, createdAtMs: 1000, expiresAtMs: 5000 };
+const SAMPLE_LEASE: Lease = {
+  id: "lea_one",
+  scope: UNRESTRICTED_SCOPE,
+  budget: {},
+  createdAtMs: 1000,
+  expiresAtMs: 5000,
+};
 const TOKEN = `${SAMPLE_SESSION.id}.secret`;
 
 type Parts = Parameters<typeof authenticateCall>[0];
 
 /** Stores that count how often they are asked, and a kill switch that says what the test wants. */
 function kernel() {
-  const state = { asked: 0, nowMs: 2000, session: { ...SAMPLE_SESSION, tokenHash: blake3Hex(TOKEN) } as Session, listening: true };
+  const state = {
+    asked: 0,
+    nowMs: 2000,
+    session: { ...SAMPLE_SESSION, tokenHash: blake3Hex(TOKEN) } as Session,
+    listening: true,
+  };
   const killSwitch = {
     looks: 0,
     listen: () => (state.listening ? undefined : Promise.resolve()),

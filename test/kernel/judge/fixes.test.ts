@@ -1,4 +1,6 @@
-/** Fixes in refusals: the narrowest change in short, where it is known, and nothing that the call did not name itself. */
+/**
+ * Fixes in refusals: the narrowest change in short, where it is known, and nothing that the call did not name itself.
+ */
 import { expect, test } from "vitest";
 import { memoryKernel } from "../../support/memory-kernel.ts";
 
@@ -37,11 +39,14 @@ test("an obligation: the waiver of that very rule", async () => {
 });
 
 test("a lease: its dimension and the path", async () => {
-  expect(await fixOf("src/a.ts", { scope: { writePaths: [["docs/**"]] } })).toBe("a lease whose writePaths include `src/a.ts`");
+  expect(await fixOf("src/a.ts", { scope: { writePaths: [["docs/**"]] } })).toBe(
+    "a lease whose writePaths include `src/a.ts`",
+  );
 });
 
 test("a zone: that no permit opens it, without naming the patterns of the operator", async () => {
-  for (const path of [".env", ".git/config", "handrail.yaml"]) expect(await fixOf(path)).toMatch(/^no permit opens a zone/);
+  for (const path of [".env", ".git/config", "handrail.yaml"])
+    expect(await fixOf(path)).toMatch(/^no permit opens a zone/);
 });
 
 test("a path outside of the workspace: the same words, whatever lies there", async () => {

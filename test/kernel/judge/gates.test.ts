@@ -1,6 +1,6 @@
 /**
- * Modes, skills, tool specs and tool policies on a whole kernel: what they leave runs, everything else is refused by the file
- * that is the reason.
+ * Modes, skills, tool specs and tool policies on a whole kernel: what they leave runs, everything else is refused by
+ * the file that is the reason.
  */
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -32,7 +32,9 @@ async function kernelUnder(written: WrittenGates, session: Partial<Session> = {}
 }
 
 describe("a mode", () => {
-  const modes = { review: { tools: ["read_file", "write_file", "list_files"], narrow: { write_file: { paths: ["docs/**"] } } } };
+  const modes = {
+    review: { tools: ["read_file", "write_file", "list_files"], narrow: { write_file: { paths: ["docs/**"] } } },
+  };
 
   test("mode_tool_tightening_denies_execution", async () => {
     const kernel = await kernelUnder({ modes }, { mode: "review" });
@@ -40,9 +42,11 @@ describe("a mode", () => {
     expect(endOf(await kernel.call("read_file", { path: "src/a.md" }))).toEqual(OK);
     expect(endOf(await kernel.call("delete_file", { path: "src/a.md" }))).toEqual(refused);
     expect(kernel.textOf("src/a.md")).toBe("text\n");
-    expect(kernel.ledger.of("tool_execution_denied").map(({ payload }) => [payload["tool"], payload["reason"], payload["ruleId"]])).toEqual(
-      [["delete_file", "tool_not_allowed", "MODE:review"]],
-    );
+    expect(
+      kernel.ledger
+        .of("tool_execution_denied")
+        .map(({ payload }) => [payload["tool"], payload["reason"], payload["ruleId"]]),
+    ).toEqual([["delete_file", "tool_not_allowed", "MODE:review"]]);
     // The control: without the mode the same call runs.
     const open = await kernelUnder({ modes });
     expect(endOf(await open.call("delete_file", { path: "src/a.md" }))).toEqual(OK);
@@ -68,7 +72,10 @@ describe("a mode", () => {
 
   test("that asks and arms imposes it, and no more than that", async () => {
     const narrow = { write_file: { requires_approval: true, requires_arming: true } };
-    const kernel = await kernelUnder({ modes: { careful: { tools: ["read_file", "write_file"], narrow } } }, { mode: "careful" });
+    const kernel = await kernelUnder(
+      { modes: { careful: { tools: ["read_file", "write_file"], narrow } } },
+      { mode: "careful" },
+    );
     const write = () => kernel.call("write_file", { path: "src/a.md", content: "new\n" });
     expect(endOf(await write())).toEqual(["gates", "tool_requires_arming", "MODE:careful"]);
     await kernel.armings.putArming({ armedAtMs: kernel.time.nowMs, untilMs: kernel.time.nowMs + 1000, armedBy: "ada" });
@@ -82,12 +89,20 @@ describe("a mode", () => {
       { mode: "all" },
     );
     writeFileSync(join(kernel.root, ".env"), "A=1\n");
-    expect(endOf(await kernel.call("read_file", { path: ".env" }))).toEqual(["workspace", "workspace_blocked_zone", "ZONE:secret"]);
+    expect(endOf(await kernel.call("read_file", { path: ".env" }))).toEqual([
+      "workspace",
+      "workspace_blocked_zone",
+      "ZONE:secret",
+    ]);
   });
 
   test("that is not defined allows nothing", async () => {
     const kernel = await kernelUnder({ modes }, { mode: "gone" });
-    expect(endOf(await kernel.call("read_file", { path: "src/a.md" }))).toEqual(["scope", "tool_not_allowed", "MODE:gone"]);
+    expect(endOf(await kernel.call("read_file", { path: "src/a.md" }))).toEqual([
+      "scope",
+      "tool_not_allowed",
+      "MODE:gone",
+    ]);
   });
 });
 
@@ -103,7 +118,11 @@ describe("a skill", () => {
   test("allows its tools alone", async () => {
     const kernel = await kernelUnder({ skills }, { skill: "docs" });
     expect(endOf(await kernel.call("read_file", { path: "src/a.md" }))).toEqual(OK);
-    expect(endOf(await kernel.call("delete_file", { path: "src/a.md" }))).toEqual(["scope", "skill_tool_not_allowed", "SKILL:docs"]);
+    expect(endOf(await kernel.call("delete_file", { path: "src/a.md" }))).toEqual([
+      "scope",
+      "skill_tool_not_allowed",
+      "SKILL:docs",
+    ]);
   });
 
   test("allows inputs that satisfy its schema, and says what does not", async () => {
@@ -119,7 +138,11 @@ describe("a skill", () => {
         message: 'the skill `docs` allows `write_file` with other inputs only: path must match pattern "^docs/"',
       },
     });
-    expect(endOf(await write(kernel, "docs/a.md", "far too long\n"))).toEqual(["scope", "skill_tool_constraint_failed", "SKILL:docs"]);
+    expect(endOf(await write(kernel, "docs/a.md", "far too long\n"))).toEqual([
+      "scope",
+      "skill_tool_constraint_failed",
+      "SKILL:docs",
+    ]);
     expect([kernel.textOf("docs/a.md"), kernel.textOf("src/a.md")]).toEqual(["new\n", "text\n"]);
   });
 
@@ -132,19 +155,32 @@ describe("a skill", () => {
     };
     expect(endOf(await send(Buffer.from("text\n")))).toEqual(OK);
     expect(endOf(await send(Buffer.from([0xff, 0xfe])))).toEqual(["scope", "skill_tool_input_invalid", "SKILL:docs"]);
-    expect(endOf(await send(Buffer.from("far too long\n")))).toEqual(["scope", "skill_tool_constraint_failed", "SKILL:docs"]);
+    expect(endOf(await send(Buffer.from("far too long\n")))).toEqual([
+      "scope",
+      "skill_tool_constraint_failed",
+      "SKILL:docs",
+    ]);
   });
 
   test("refuses an input that it cannot judge in bounded time", async () => {
     const pattern = "^[ab]{1,500}$";
-    const slow = { docs: { tools: { write_file: { input: { properties: { content: { not: { type: "string", pattern } } } } } } } };
+    const slow = {
+      docs: { tools: { write_file: { input: { properties: { content: { not: { type: "string", pattern } } } } } } },
+    };
     const kernel = await kernelUnder({ skills: slow }, { skill: "docs" });
-    expect(endOf(await write(kernel, "docs/a.md", "c".repeat(500_000)))).toEqual(["scope", "skill_tool_input_unreadable", "SKILL:docs"]);
+    expect(endOf(await write(kernel, "docs/a.md", "c".repeat(500_000)))).toEqual([
+      "scope",
+      "skill_tool_input_unreadable",
+      "SKILL:docs",
+    ]);
     expect(endOf(await write(kernel, "docs/a.md", "ccc"))).toEqual(OK);
   });
 
   test("holds together with a mode: both must allow", async () => {
-    const kernel = await kernelUnder({ skills, modes: { reader: { tools: ["read_file"] } } }, { skill: "docs", mode: "reader" });
+    const kernel = await kernelUnder(
+      { skills, modes: { reader: { tools: ["read_file"] } } },
+      { skill: "docs", mode: "reader" },
+    );
     expect(endOf(await kernel.call("read_file", { path: "src/a.md" }))).toEqual(OK);
     expect(endOf(await write(kernel, "docs/a.md"))).toEqual(["scope", "tool_not_allowed", "MODE:reader"]);
   });
@@ -173,7 +209,11 @@ describe("a tool spec", () => {
     const lowered = await gatesOf({ specs: [{ id: "probe", requires_approval: false, risk: "low" }] });
     const PERMIT = `@id("test.permit")\n@message("m")\npermit (principal, action == Handrail::Action::"probe", resource);\n`;
     const other = await memoryKernel({ tools: [asking], policies: PERMIT, settings: { gates: lowered } });
-    expect(endOf(await other.call("probe", { path: "a.txt" }))).toEqual(["approval", "tool_approval_required", "CAPABILITY:probe"]);
+    expect(endOf(await other.call("probe", { path: "a.txt" }))).toEqual([
+      "approval",
+      "tool_approval_required",
+      "CAPABILITY:probe",
+    ]);
   });
 
   test("of a tool that is not here is not implemented; without one the tool is unknown", async () => {
@@ -187,7 +227,11 @@ describe("a tool spec", () => {
       specs: [{ id: "read_file", input_schema: { properties: { path: { pattern: "^docs/", type: "string" } } } }],
     });
     expect(endOf(await kernel.call("read_file", { path: "docs/a.md" }))).toEqual(OK);
-    expect(endOf(await kernel.call("read_file", { path: "src/a.md" }))).toEqual(["call", "tool_input_invalid", "SPEC:read_file"]);
+    expect(endOf(await kernel.call("read_file", { path: "src/a.md" }))).toEqual([
+      "call",
+      "tool_input_invalid",
+      "SPEC:read_file",
+    ]);
   });
 
   test("changes the hash of what is on offer", async () => {
@@ -218,19 +262,33 @@ describe("a tool policy", () => {
   });
 
   test("demands approval and arming", async () => {
-    const kernel = await kernelUnder({ policy: { default_allow: true, require_approval: ["list_files"], require_arming: ["write_file"] } });
-    expect(endOf(await kernel.call("list_files", { path: "." }))).toEqual(["approval", "tool_approval_required", "GATE:policy.json"]);
-    expect(endOf(await kernel.call("write_file", { path: "src/a.md", content: "" }))).toEqual(denied("tool_requires_arming"));
+    const kernel = await kernelUnder({
+      policy: { default_allow: true, require_approval: ["list_files"], require_arming: ["write_file"] },
+    });
+    expect(endOf(await kernel.call("list_files", { path: "." }))).toEqual([
+      "approval",
+      "tool_approval_required",
+      "GATE:policy.json",
+    ]);
+    expect(endOf(await kernel.call("write_file", { path: "src/a.md", content: "" }))).toEqual(
+      denied("tool_requires_arming"),
+    );
     expect(endOf(await kernel.call("read_file", { path: "src/a.md" }))).toEqual(OK);
   });
 
-  test.each(["tool_policy_invalid", "tool_spec_invalid"] as const)("that cannot be read lets no tool run: %s", async (reason) => {
-    const gates: OperatorGates = { ...NO_GATES, rules: { ok: false, reason, problem: "`policy.json`: told to the operator alone" } };
-    const kernel = await memoryKernel({ settings: { gates } });
-    const { outcome } = await kernel.call("read_file", { path: "a" });
-    expect(outcome).toMatchObject({ kind: "denied", denial: { layer: "gates", reason } });
-    expect(JSON.stringify(outcome)).not.toMatch(/told to the operator alone/);
-  });
+  test.each(["tool_policy_invalid", "tool_spec_invalid"] as const)(
+    "that cannot be read lets no tool run: %s",
+    async (reason) => {
+      const gates: OperatorGates = {
+        ...NO_GATES,
+        rules: { ok: false, reason, problem: "`policy.json`: told to the operator alone" },
+      };
+      const kernel = await memoryKernel({ settings: { gates } });
+      const { outcome } = await kernel.call("read_file", { path: "a" });
+      expect(outcome).toMatchObject({ kind: "denied", denial: { layer: "gates", reason } });
+      expect(JSON.stringify(outcome)).not.toMatch(/told to the operator alone/);
+    },
+  );
 
   test("of a workspace narrows that workspace", async () => {
     const policyOf = (value: object) => {
@@ -242,10 +300,22 @@ describe("a tool policy", () => {
     };
     const listing = { path: "." };
     const narrowed = await memoryKernel(policyOf({ allowed_tools: ["list_files"], require_arming: ["list_files"] }));
-    expect(endOf(await narrowed.call("read_file", { path: "a" }))).toEqual(["scope", "tool_not_allowed", "WORKSPACE:policy.json"]);
-    expect(endOf(await narrowed.call("list_files", listing))).toEqual(["gates", "tool_requires_arming", "WORKSPACE:policy.json"]);
+    expect(endOf(await narrowed.call("read_file", { path: "a" }))).toEqual([
+      "scope",
+      "tool_not_allowed",
+      "WORKSPACE:policy.json",
+    ]);
+    expect(endOf(await narrowed.call("list_files", listing))).toEqual([
+      "gates",
+      "tool_requires_arming",
+      "WORKSPACE:policy.json",
+    ]);
     const closed = await memoryKernel(policyOf({ tools_enabled: false, default_allow: true }));
-    expect(endOf(await closed.call("list_files", listing))).toEqual(["scope", "tools_disabled", "WORKSPACE:policy.json"]);
+    expect(endOf(await closed.call("list_files", listing))).toEqual([
+      "scope",
+      "tools_disabled",
+      "WORKSPACE:policy.json",
+    ]);
     const open = await memoryKernel(policyOf({ default_allow: true }));
     expect(endOf(await open.call("list_files", listing))).toEqual(OK);
   });

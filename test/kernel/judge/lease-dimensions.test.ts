@@ -1,4 +1,7 @@
-/** Every dimension of a lease is enforced: what it admits goes, what it does not is refused, what cannot be judged by it too. */
+/**
+ * Every dimension of a lease is enforced: what it admits goes, what it does not is refused, what cannot be judged by it
+ * too.
+ */
 
 import { expect, test } from "vitest";
 import type { EffectClass } from "../../../src/model/outcome/effect.ts";
@@ -16,7 +19,11 @@ const host = (name: string): Resource => ({ kind: "host", host: name, port: 443 
 const command = (binary: string): Resource => commandOf([binary, "x"]);
 const push: Resource = { kind: "git_ref", remote: "origin", ref: "main", operation: "push" };
 
-async function kernelOf(accesses: readonly Access[], scope: Partial<LeaseScope>, effect: EffectClass): Promise<MemoryKernel> {
+async function kernelOf(
+  accesses: readonly Access[],
+  scope: Partial<LeaseScope>,
+  effect: EffectClass,
+): Promise<MemoryKernel> {
   const reach = testTool(
     "reach",
     () => ({ kind: "data", data: {} }),
@@ -65,7 +72,12 @@ test("a tool resource that names another tool is judged by `tools`", async () =>
 });
 
 test.each([
-  ["a git reference without its operation", { kind: "git_ref", ref: "main" }, "write", { gitOperations: [["fetch", "*"]] }],
+  [
+    "a git reference without its operation",
+    { kind: "git_ref", ref: "main" },
+    "write",
+    { gitOperations: [["fetch", "*"]] },
+  ],
   ["a tool resource that executes", { kind: "tool", name: "reach" }, "exec", { commands: [["*"]] }],
   ["a tool resource that reaches the network", { kind: "tool", name: "reach" }, "network", { hosts: [["*"]] }],
   ["a git reference that reaches the network without a host", push, "network", { hosts: [["*"]] }],
@@ -107,7 +119,9 @@ test("a git reference goes over the network through a host that stands beside it
 
 test("the denial says what the lease lacks, however long its name is", async () => {
   const denialOf = async (resource: Resource, scope: Partial<LeaseScope>) => {
-    const { outcome } = await (await kernelOf([{ resource, effect: "exec" }], scope, "exec")).call("reach", { path: "a" });
+    const { outcome } = await (await kernelOf([{ resource, effect: "exec" }], scope, "exec")).call("reach", {
+      path: "a",
+    });
     return outcome.kind === "denied" ? outcome.denial : undefined;
   };
   expect(await denialOf(command("rm"), { commands: [["ls"]] })).toMatchObject({

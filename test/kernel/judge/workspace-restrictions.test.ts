@@ -1,4 +1,7 @@
-/** What an untrusted workspace says of its own files restricts them and moves none of them into a zone that a permit names. */
+/**
+ * What an untrusted workspace says of its own files restricts them and moves none of them into a zone that a permit
+ * names.
+ */
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -28,7 +31,11 @@ async function kernelOf(policies: string): Promise<MemoryKernel> {
   return kernel;
 }
 
-const ruleOf = async (kernel: MemoryKernel, tool: string, args: { readonly [name: string]: string }): Promise<string> => {
+const ruleOf = async (
+  kernel: MemoryKernel,
+  tool: string,
+  args: { readonly [name: string]: string },
+): Promise<string> => {
   const { outcome } = await kernel.call(tool, args);
   return outcome.kind === "denied" ? outcome.denial.ruleId : outcome.kind;
 };
@@ -83,9 +90,14 @@ describe("what they restrict", () => {
 describe("the rules of a workspace", () => {
   test("are restrictions, and zones once the operator trusts them or has written them", async () => {
     const place = freshPlace();
-    place.put("workspace/handrail.yaml", "files: { secret: [keys], read_only: [gen], protected: [ci], shared: [libs] }\n");
+    place.put(
+      "workspace/handrail.yaml",
+      "files: { secret: [keys], read_only: [gen], protected: [ci], shared: [libs] }\n",
+    );
     const settings = await parseSettings("files: { read_only: [vendor] }\n", "handrail.yaml");
-    const session = { serviceRoot: place.workspace, projectRoot: place.workspace } as Parameters<typeof planWorkspace>[2];
+    const session = { serviceRoot: place.workspace, projectRoot: place.workspace } as Parameters<
+      typeof planWorkspace
+    >[2];
     const rulesOf = async (trusted: boolean): Promise<ZoneRules> =>
       (await planWorkspace(() => ({ settings, trusted: [] }), [], session, trusted)).rules;
     expect(await rulesOf(false)).toMatchObject({

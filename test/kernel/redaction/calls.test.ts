@@ -122,11 +122,16 @@ describe("results", () => {
   });
 
   test("a large one is stored redacted, and fetching it raises no mark", async () => {
-    const big = testTool("big", () => ({ kind: "data", data: { text: `${KEY} ${"x".repeat(200_000)}` } }), { ...DECLARED });
+    const big = testTool("big", () => ({ kind: "data", data: { text: `${KEY} ${"x".repeat(200_000)}` } }), {
+      ...DECLARED,
+    });
     const kernel = await memoryKernel({ tools: [big] });
     const stored = await kernel.call("big", { path: "a" });
     expect(stored.outcome).toMatchObject({ label: { dataClass: "secret" }, stored: { hash: expect.any(String) } });
-    const fetched = await kernel.call("artifact_fetch", { content_hash: dataOf(stored)["content_hash"] ?? "", limit: 100 });
+    const fetched = await kernel.call("artifact_fetch", {
+      content_hash: dataOf(stored)["content_hash"] ?? "",
+      limit: 100,
+    });
     expect(fetched.outcome).toMatchObject({ kind: "success", label: { dataClass: "internal" } });
     expect(JSON.stringify(fetched)).not.toContain(KEY);
     expect(kernel.ledger.types()).not.toContain("mark_raised");
@@ -164,7 +169,10 @@ describe("a range that cuts a secret", () => {
     const long = Buffer.concat([Buffer.from(text), Buffer.alloc(INLINE_RESULT_BYTES_MAX, 0x61)]);
     writeFileSync(join(root, "a.txt"), long);
     const read = async (offset: number, limit: number) => {
-      const tool = { case: "fileRead", value: { path: "a.txt", offset: BigInt(offset), limit: BigInt(limit) } } as const;
+      const tool = {
+        case: "fileRead",
+        value: { path: "a.txt", offset: BigInt(offset), limit: BigInt(limit) },
+      } as const;
       const request = encodeRequest(create(ToolRequestSchema, { requestId: "r", sessionToken: token, tool }));
       const { result } = decodeResponse(await door.executeBytes(request, new AbortController().signal));
       if (result.case !== "success") throw new Error(JSON.stringify(result));
@@ -194,7 +202,8 @@ describe("words", () => {
     const missing = await call("read_file", { path: KEY });
     expect(JSON.stringify([failed, denied, missing, ledger.events])).not.toContain(KEY);
     expect([failed.outcome.kind, denied.outcome.kind, missing.outcome.kind]).toEqual(["error", "denied", "error"]);
-    if (failed.outcome.kind === "error") expect(failed.outcome.message.length).toBeLessThanOrEqual(REFUSAL_TEXT_CHARACTERS_MAX);
+    if (failed.outcome.kind === "error")
+      expect(failed.outcome.message.length).toBeLessThanOrEqual(REFUSAL_TEXT_CHARACTERS_MAX);
   });
 
   test("of a tool that ran raise the mark by what it declares, before they are answered", async () => {
@@ -216,12 +225,20 @@ describe("words", () => {
       return { kind: "data", data: {} };
     });
     const { door, token, ledger } = await memoryKernel({ tools: [talking] });
-    const submission = { kind: "call", requestId: "r", sessionToken: token, tool: "talking", arguments: { path: "a" } } as const;
+    const submission = {
+      kind: "call",
+      requestId: "r",
+      sessionToken: token,
+      tool: "talking",
+      arguments: { path: "a" },
+    } as const;
     await door.execute(submission, new AbortController().signal, (report) => {
       seen.push({ report, marked: ledger.of("mark_raised").length });
     });
     expect(seen.map(({ marked }) => marked)).toEqual(seen.map(() => 1));
-    const shown = seen.map(({ report }) => (report.kind === "output" ? Buffer.from(report.bytes).toString() : report.message)).join("|");
+    const shown = seen
+      .map(({ report }) => (report.kind === "output" ? Buffer.from(report.bytes).toString() : report.message))
+      .join("|");
     expect(shown).toMatch(HIDDEN);
     expect(shown).not.toContain(KEY.slice(4, 12));
   });
@@ -251,7 +268,9 @@ describe("writing", () => {
   ])("an explanation is judged like the call: what is written %s", async (_, tool, args, expected) => {
     const { call, door, session, lease } = await memoryKernel();
     const { accesses } = await door.explain({ session, lease }, tool, args);
-    const due = accesses.flatMap(({ policy }) => (policy.verdict.decision === "allow" ? policy.verdict.obligations : []));
+    const due = accesses.flatMap(({ policy }) =>
+      policy.verdict.decision === "allow" ? policy.verdict.obligations : [],
+    );
     expect(due.map(({ ruleId }) => ruleId)).toEqual(expected);
     expect(JSON.stringify(accesses.map(({ resource, policy }) => [resource, policy]))).not.toContain(KEY);
     const { outcome } = await call(tool, args);
@@ -289,7 +308,10 @@ describe("writing", () => {
       call("write_file", { path: "a.txt", content: content ?? "" }),
       call("write_file", { path: "a.txt", content: content ?? "", append: true }),
       call("write_file", { path: "new.txt", content: content ?? "", create_only: true }),
-      call("edit_file", { path: "a.txt", edits: [{ operation: "replace", spec: "end", content: "[REDACTED:aws-access-key-id]" }] }),
+      call("edit_file", {
+        path: "a.txt",
+        edits: [{ operation: "replace", spec: "end", content: "[REDACTED:aws-access-key-id]" }],
+      }),
     ];
     for (const response of await Promise.all(calls))
       expect(response.outcome).toMatchObject({ kind: "denied", denial: { reason: "redaction_marker_in_content" } });
@@ -333,7 +355,10 @@ describe("writing", () => {
     expect({ ...right.outcome }).toEqual({ ...wrong.outcome });
     expect(counted.outcome).toMatchObject({ code: "MATCH_COUNT_MISMATCH", message: expect.stringContaining("has 0") });
     const marked = await edit("key = [REDACTED:aws-access-key-id]");
-    expect(marked.outcome).toMatchObject({ code: "MATCH_COUNT_MISMATCH", suggestion: expect.stringContaining("marker") });
+    expect(marked.outcome).toMatchObject({
+      code: "MATCH_COUNT_MISMATCH",
+      suggestion: expect.stringContaining("marker"),
+    });
     expect(readFileSync(join(root, "a.txt"), "utf8")).toContain(KEY);
   });
 
@@ -345,7 +370,12 @@ describe("writing", () => {
       yield Buffer.from(`x ${KEY.slice(0, 7)}`);
       yield Buffer.from(`${KEY.slice(7)} y`);
     }
-    const uploaded = await door.putContent({ requestId: "r", sessionToken: token }, {}, pieces(), new AbortController().signal);
+    const uploaded = await door.putContent(
+      { requestId: "r", sessionToken: token },
+      {},
+      pieces(),
+      new AbortController().signal,
+    );
     expect(uploaded.outcome).toMatchObject(refused);
     expect((await call("put_content", { content: "clean" })).outcome.kind).toBe("success");
   });
@@ -356,9 +386,15 @@ describe("writing", () => {
     async function* pieces() {
       yield Buffer.from(text);
     }
-    const { outcome } = await door.putContent({ requestId: "r", sessionToken: token }, {}, pieces(), new AbortController().signal);
+    const { outcome } = await door.putContent(
+      { requestId: "r", sessionToken: token },
+      {},
+      pieces(),
+      new AbortController().signal,
+    );
     expect(outcome).toMatchObject({ kind: "denied", denial: { reason: "flow_secret_content" } });
-    expect((await call("put_content", { content: text.slice(0, -KEY.length - 1) })).outcome.kind).toBe("success"); // control
+    // control
+    expect((await call("put_content", { content: text.slice(0, -KEY.length - 1) })).outcome.kind).toBe("success");
     expect(ledger.of("tool_executed")).toHaveLength(1);
   });
 
@@ -369,8 +405,14 @@ describe("writing", () => {
     }
     const big = testTool("big", () => ({ kind: "stream", chunks: pieces() }), { ...DECLARED });
     const { call, ledger } = await memoryKernel({ tools: [big] });
-    expect((await call("big", { path: "a" })).outcome).toMatchObject({ kind: "success", label: { dataClass: "secret" } });
-    expect(ledger.of("secret_redacted")[0]?.payload).toMatchObject({ definite: 1, probable: REDACTION_FINDINGS_KEPT_MAX + 1 });
+    expect((await call("big", { path: "a" })).outcome).toMatchObject({
+      kind: "success",
+      label: { dataClass: "secret" },
+    });
+    expect(ledger.of("secret_redacted")[0]?.payload).toMatchObject({
+      definite: 1,
+      probable: REDACTION_FINDINGS_KEPT_MAX + 1,
+    });
   });
 
   test.each([
@@ -382,7 +424,12 @@ describe("writing", () => {
     async function* pieces(sent: string) {
       for (const character of sent) yield Buffer.from(character);
     }
-    await door.putContent({ requestId: "r", sessionToken: token }, {}, pieces(`${text}beside`), new AbortController().signal);
+    await door.putContent(
+      { requestId: "r", sessionToken: token },
+      {},
+      pieces(`${text}beside`),
+      new AbortController().signal,
+    );
     expect((await call("put_content", { content: `${text}inside` })).outcome.kind).toBe("success");
     expect(await marks.findMark(session)).toMatchObject({ dataClass: "internal" }); // what was sent was known before
     for (const stored of [`${text}beside`, `${text}inside`]) {
@@ -398,14 +445,20 @@ describe("writing", () => {
   test("metadata of an artifact with a secret asks", async () => {
     const { call } = await memoryKernel();
     const stored = dataOf(await call("put_content", { content: "clean" }));
-    const wish = { artifact_id: "a", content_hash: stored["content_hash"] ?? "", category: "report", metadata: [`key=${KEY}`] };
+    const wish = {
+      artifact_id: "a",
+      content_hash: stored["content_hash"] ?? "",
+      category: "report",
+      metadata: [`key=${KEY}`],
+    };
     const published = await call("artifact_publish", wish);
     expect(published.outcome).toMatchObject({ kind: "denied", denial: { ruleId: "FC:secret-write" } });
   });
 });
 
 test("without a redactor every call is refused, and its words are not recorded", async () => {
-  const redactor = () => Promise.reject(new KernelError("CONFIG_INVALID", "`handrail.yaml`: redaction.rules.0: too slow"));
+  const redactor = () =>
+    Promise.reject(new KernelError("CONFIG_INVALID", "`handrail.yaml`: redaction.rules.0: too slow"));
   const { call, ledger } = await memoryKernel({ brokenRedactor: redactor });
   const { outcome } = await call("read_file", { path: KEY });
   expect(outcome).toMatchObject({ kind: "denied", denial: { reason: "tool_policy_invalid" } });

@@ -1,4 +1,6 @@
-/** Secrets of arguments stay out of evidence and prompts, however they are encoded and whatever analysis makes of them. */
+/**
+ * Secrets of arguments stay out of evidence and prompts, however they are encoded and whatever analysis makes of them.
+ */
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { FileWriteSchema, ToolRequestSchema } from "../../../src/gen/handrail/tool/v1/tool_pb.ts";
@@ -19,7 +21,10 @@ async function recordingKernel(): Promise<MemoryKernel> {
   const kernel = await memoryKernel({ tools: [shell], preset: "meao" });
   const recording = new ToolRegistry();
   for (const tool of kernel.registry.current.getAll())
-    recording.register({ ...tool, capability: { ...tool.capability, audit: { ...tool.capability.audit, logArgs: true } } });
+    recording.register({
+      ...tool,
+      capability: { ...tool.capability, audit: { ...tool.capability.audit, logArgs: true } },
+    });
   kernel.registry.current = recording;
   return kernel;
 }
@@ -106,7 +111,8 @@ test.each([
 });
 
 /** Every byte of it by its number, as an address may have it. */
-const percent = (text: string) => [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
+const percent = (text: string) =>
+  [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
 
 test.each([
   ["read_file", { path: percent(KEY) }],
@@ -133,7 +139,8 @@ test.each([
 
 /** What whoever reads the records can make of them. */
 function decodedAll(text: string): string {
-  const once = (one: string) => one.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  const once = (one: string) =>
+    one.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
   return `${text}${once(text)}${once(once(text))}`;
 }
 
@@ -143,15 +150,19 @@ test("a path in which nothing is hidden is recorded as it was written", async ()
   expect(await keptOf(kernel)).toContain("docs/100%25 %C3%A4.md");
 });
 
-test.each([percent(KEY), `${KEY}\u200b`, Buffer.from(KEY).toString("base64"), `read file ${PASSWORD}`, "Ünbekannt", "x".repeat(65)])(
-  "the name of an unknown tool is recorded only where it could be one: %j",
-  async (tool) => {
-    const kernel = await recordingKernel();
-    await kernel.call(tool, {});
-    const kept = await keptOf(kernel);
-    expect([kept.includes(tool), kept.includes(`(no tool's name, ${tool.length} characters)`)]).toEqual([false, true]);
-  },
-);
+test.each([
+  percent(KEY),
+  `${KEY}\u200b`,
+  Buffer.from(KEY).toString("base64"),
+  `read file ${PASSWORD}`,
+  "Ünbekannt",
+  "x".repeat(65),
+])("the name of an unknown tool is recorded only where it could be one: %j", async (tool) => {
+  const kernel = await recordingKernel();
+  await kernel.call(tool, {});
+  const kept = await keptOf(kernel);
+  expect([kept.includes(tool), kept.includes(`(no tool's name, ${tool.length} characters)`)]).toEqual([false, true]);
+});
 
 test("the control: a name that could be a tool's is recorded", async () => {
   const kernel = await recordingKernel();

@@ -65,7 +65,9 @@ test("a longer text that was clean is hidden where its name makes it a secret, a
     list: [value],
   });
   const path = `src/${"x".repeat(40)}/a.txt`;
-  const knowing = new CallRedaction(createRedactor({ known: [{ rule: "animal", value: "zebra-1234-zebra-1234-zebra" }] }));
+  const knowing = new CallRedaction(
+    createRedactor({ known: [{ rule: "animal", value: "zebra-1234-zebra-1234-zebra" }] }),
+  );
   for (let time = 0; time < 3; time += 1) {
     expect(knowing.facts({ path, secret_of: "zebra-1234-zebra-1234-zebra", args: { path } })).toEqual({
       path,

@@ -1,4 +1,7 @@
-/** Edits as an oracle: whoever tries whole passwords on a file in which one is hidden gets through a few of them a minute. */
+/**
+ * Edits as an oracle: whoever tries whole passwords on a file in which one is hidden gets through a few of them a
+ * minute.
+ */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -23,7 +26,8 @@ async function opened(options?: MemoryKernelOptions): Promise<MemoryKernel> {
 const edit = ({ call }: MemoryKernel, spec: string, path = "a.txt", content = spec) =>
   call("edit_file", { path, edits: [{ operation: "replace", spec, content }] });
 const guess = (kernel: MemoryKernel, text: string) => edit(kernel, `password = "${text}"`);
-const codeOf = ({ outcome }: Awaited<ReturnType<MemoryKernel["call"]>>) => (outcome.kind === "error" ? outcome.code : outcome.kind);
+const codeOf = ({ outcome }: Awaited<ReturnType<MemoryKernel["call"]>>) =>
+  outcome.kind === "error" ? outcome.code : outcome.kind;
 const LIMITED = { kind: "error", code: "RATE_LIMITED", retryable: true };
 
 describe("guesses of a whole password", () => {
@@ -31,7 +35,9 @@ describe("guesses of a whole password", () => {
     const kernel = await opened();
     const ends: string[] = [];
     for (const number of NUMBERS) ends.push(codeOf(await guess(kernel, `hunter2-wrong${number}`)));
-    expect(ends).toEqual(NUMBERS.map((_, index) => (index < SECRET_GUESSES_MAX ? "MATCH_COUNT_MISMATCH" : "RATE_LIMITED")));
+    expect(ends).toEqual(
+      NUMBERS.map((_, index) => (index < SECRET_GUESSES_MAX ? "MATCH_COUNT_MISMATCH" : "RATE_LIMITED")),
+    );
     const [right, wrong] = [await guess(kernel, PASSWORD), await guess(kernel, "hunter2-Wrong2")];
     expect(right.outcome).toEqual(wrong.outcome);
     expect(right.outcome).toMatchObject({ ...LIMITED, retryAfterMs: SECRET_GUESS_WINDOW_MS });
@@ -41,7 +47,11 @@ describe("guesses of a whole password", () => {
 
   test("several in one call get no further: the first that is wrong ends it", async () => {
     const kernel = await opened();
-    const edits = NUMBERS.map((number) => ({ operation: "replace", spec: `password = "hunter2-wrong${number}"`, content: "x" }));
+    const edits = NUMBERS.map((number) => ({
+      operation: "replace",
+      spec: `password = "hunter2-wrong${number}"`,
+      content: "x",
+    }));
     for (let index = 0; index < SECRET_GUESSES_MAX; index += 1)
       expect((await kernel.call("edit_file", { path: "a.txt", edits: edits.slice(index) })).outcome).toMatchObject({
         message: expect.stringContaining("`edits[0]`"),
@@ -58,7 +68,8 @@ describe("guesses of a whole password", () => {
 
   test("control: where nothing is hidden the right one of many is found", async () => {
     const kernel = await opened({ redactor: createRedactor({ rules: NO_RULES }) });
-    for (const number of NUMBERS) expect(codeOf(await guess(kernel, `hunter2-wrong${number}`))).toBe("MATCH_COUNT_MISMATCH");
+    for (const number of NUMBERS)
+      expect(codeOf(await guess(kernel, `hunter2-wrong${number}`))).toBe("MATCH_COUNT_MISMATCH");
     expect((await guess(kernel, PASSWORD)).outcome.kind).toBe("success");
   });
 });
@@ -78,10 +89,24 @@ test("a new session of the same principal goes on counting, and a limited call m
   const kernel = await opened();
   for (const number of NUMBERS) await guess(kernel, `hunter2-wrong${number}`);
   const { userId, agentId, role, serviceRoot, projectRoot, isolationLevel, leaseId, preset } = kernel.session;
-  const wanted = { userId, agentId, role, serviceRoot, projectRoot, isolationLevel, leaseId, preset, lifetimeMs: 3_600_000 };
+  const wanted = {
+    userId,
+    agentId,
+    role,
+    serviceRoot,
+    projectRoot,
+    isolationLevel,
+    leaseId,
+    preset,
+    lifetimeMs: 3_600_000,
+  };
   const { token } = await mintSession(kernel.sessions, wanted, kernel.time.nowMs, systemRandom);
   const deleteOld = () =>
-    kernel.call("edit_file", { path: "a.txt", edits: [{ operation: "delete", spec: "old\n" }] }, { token, dedupeKey: "once" });
+    kernel.call(
+      "edit_file",
+      { path: "a.txt", edits: [{ operation: "delete", spec: "old\n" }] },
+      { token, dedupeKey: "once" },
+    );
   expect((await deleteOld()).outcome).toMatchObject(LIMITED);
   kernel.time.nowMs += SECRET_GUESS_WINDOW_MS;
   expect((await deleteOld()).outcome.kind).toBe("success");

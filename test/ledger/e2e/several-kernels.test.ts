@@ -17,7 +17,10 @@ interface Acknowledged {
   readonly sequence: number;
 }
 
-/** Keeps `IN_FLIGHT` writes going until `enough` says so or the server is gone; every acknowledgement goes to `acknowledged`. */
+/**
+ * Keeps `IN_FLIGHT` writes going until `enough` says so or the server is gone; every acknowledgement goes to
+ * `acknowledged`.
+ */
 async function writeUnderLoad(
   client: RpcClient,
   name: string,
@@ -58,7 +61,9 @@ test("the chain verifies, no acknowledged write is lost, and the next kernel clo
   const ofVictim: Acknowledged[] = [];
   const victimDone = writeUnderLoad(victim, "one", ofVictim, () => false);
   const isEnough = (done: number) => done >= SURVIVOR_WRITES;
-  const others = clients.slice(1).map((client, index) => writeUnderLoad(client, names[index + 1] ?? "", acknowledged, isEnough));
+  const others = clients
+    .slice(1)
+    .map((client, index) => writeUnderLoad(client, names[index + 1] ?? "", acknowledged, isEnough));
   await until(() => ofVictim.length >= VICTIM_WRITES_BEFORE_DEATH);
   victim.process.kill("SIGKILL");
   await Promise.all([victimDone, ...others]);
@@ -71,8 +76,15 @@ test("the chain verifies, no acknowledged write is lost, and the next kernel clo
   expect(acknowledged.length).toBeGreaterThanOrEqual(3 * SURVIVOR_WRITES + VICTIM_WRITES_BEFORE_DEATH);
   for (const { path, sequence } of acknowledged) {
     const outcome = bySequence.get(sequence);
-    expect(outcome?.payload).toMatchObject({ tool: "write_file", success: true, accesses: [{ kind: "file", effect: "write", path }] });
-    expect(bySequence.get(outcome?.entry.closes ?? 0)?.entry).toMatchObject({ eventType: "tool_selected", intent: true });
+    expect(outcome?.payload).toMatchObject({
+      tool: "write_file",
+      success: true,
+      accesses: [{ kind: "file", effect: "write", path }],
+    });
+    expect(bySequence.get(outcome?.entry.closes ?? 0)?.entry).toMatchObject({
+      eventType: "tool_selected",
+      intent: true,
+    });
     expect(readFileSync(join(place.workspace, path), "utf8")).toBe(path);
   }
   const killed = instanceOf(before, "one");
@@ -92,8 +104,8 @@ test("the chain verifies, no acknowledged write is lost, and the next kernel clo
 });
 
 /**
- * Has the client edit a file that somebody else holds the lock of, again whenever the wait for it was given up, so that an intent is
- * open when its kernel dies, however long that takes.
+ * Has the client edit a file that somebody else holds the lock of, again whenever the wait for it was given up, so that
+ * an intent is open when its kernel dies, however long that takes.
  */
 async function leaveOneOpen(place: Place, client: RpcClient): Promise<void> {
   place.put("workspace/held.txt", "held\n");
@@ -101,7 +113,9 @@ async function leaveOneOpen(place: Place, client: RpcClient): Promise<void> {
   const edits = [{ operation: "replace", spec: "held", content: "changed" }];
   const edit = (): Promise<void> => client.call("edit_file", { path: "held.txt", edits }).then(edit);
   edit().catch(() => undefined); // until its kernel is killed
-  await until(async () => (await readEvidence(place.state)).some(({ entry, payload }) => entry.intent && payload["tool"] === "edit_file"));
+  await until(async () =>
+    (await readEvidence(place.state)).some(({ entry, payload }) => entry.intent && payload["tool"] === "edit_file"),
+  );
 }
 
 /** The instance that the calls of an agent went through. */

@@ -1,4 +1,6 @@
-/** A ledger that is not what it was when a kernel last wrote it: removed, cut, exchanged. The anchor beside it says so. */
+/**
+ * A ledger that is not what it was when a kernel last wrote it: removed, cut, exchanged. The anchor beside it says so.
+ */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { copyFile, readFile, rm, truncate, writeFile } from "node:fs/promises";
@@ -58,7 +60,11 @@ test("the anchor follows the head: with the first durable event, and when a kern
   const anchor = openAnchorStore(directory).read();
   const reader = await openLedgerReader(directory);
   const head = await reader.head();
-  expect(anchor).toEqual({ chain: Buffer.from((await reader.show(1))?.hash ?? []), sequence: 3, hash: Buffer.from(head.hash) });
+  expect(anchor).toEqual({
+    chain: Buffer.from((await reader.show(1))?.hash ?? []),
+    sequence: 3,
+    hash: Buffer.from(head.hash),
+  });
   await reader.close();
   expect(await problemsOf(directory)).toEqual([]);
 });
@@ -110,7 +116,8 @@ test("a ledger that is removed with its anchor is missed by the sessions that it
   };
   await opened();
   expect(await problemsOf(place.state)).toEqual([]);
-  for (const name of ["ledger.db", "ledger.db-wal", "ledger.db-shm", "anchor"]) await rm(join(place.state, name), { force: true });
+  for (const name of ["ledger.db", "ledger.db-wal", "ledger.db-shm", "anchor"])
+    await rm(join(place.state, name), { force: true });
   await opened();
   expect(await problemsOf(place.state)).toEqual([expect.stringContaining("entries are lost")]);
 });
@@ -156,11 +163,17 @@ test("a key of the evidence that is removed is not made anew until a person acce
   await opened();
   await opened(); // the control: with its key it starts again
   await rm(join(place.state, "evidence.key"));
-  await expect(opened()).rejects.toMatchObject({ code: "STORE_CORRUPT", message: expect.stringContaining("`evidence.key` was removed") });
+  await expect(opened()).rejects.toMatchObject({
+    code: "STORE_CORRUPT",
+    message: expect.stringContaining("`evidence.key` was removed"),
+  });
   expect(existsSync(join(place.state, "evidence.key"))).toBe(false);
   expect(await problemsOf(place.state)).toEqual(["0: `evidence.key` was removed from the state directory"]);
   await acceptLoss(place.state, act);
-  expect((await entriesOf(place.state)).at(-1)).toEqual(["ledger_accepted", { ...act, keyLost: true, severity: "warning" }]);
+  expect((await entriesOf(place.state)).at(-1)).toEqual([
+    "ledger_accepted",
+    { ...act, keyLost: true, severity: "warning" },
+  ]);
   expect(await problemsOf(place.state)).toEqual([]);
   await opened();
   expect(await problemsOf(place.state)).toEqual([]);
@@ -206,7 +219,11 @@ const EXCHANGES: readonly (readonly [string, string, (directory: string, older: 
     },
   ],
   ["its anchor is removed", "its anchor is missing", (directory) => rm(anchorOf(directory))],
-  ["its anchor is overwritten", "`anchor` in the state directory cannot be read", (directory) => writeFile(anchorOf(directory), "rubbish")],
+  [
+    "its anchor is overwritten",
+    "`anchor` in the state directory cannot be read",
+    (directory) => writeFile(anchorOf(directory), "rubbish"),
+  ],
 ];
 
 test.each(EXCHANGES)("%s: kernels refuse it, verify says so, and a person may accept it", async (_, words, change) => {
@@ -220,14 +237,20 @@ test.each(EXCHANGES)("%s: kernels refuse it, verify says so, and a person may ac
   const before = (await entriesOf(directory)).length;
 
   const ledger = startLedgerThread({ stateDirectory: directory, instanceId: "ins_b" });
-  await expect(ledger.ready()).rejects.toMatchObject({ code: "STORE_CORRUPT", message: expect.stringContaining("handrail ledger accept") });
+  await expect(ledger.ready()).rejects.toMatchObject({
+    code: "STORE_CORRUPT",
+    message: expect.stringContaining("handrail ledger accept"),
+  });
   await expect(ledger.record(sampleEvent("effect"), "durable")).rejects.toMatchObject({ code: "LEDGER_UNAVAILABLE" });
   await expect(ledger.record(sampleEvent("read"), "buffered")).rejects.toMatchObject({ code: "LEDGER_UNAVAILABLE" });
   await ledger.close();
   expect(await entriesOf(directory)).toHaveLength(before);
 
   expect(await acceptLoss(directory, act)).toBe(before + 2);
-  expect((await entriesOf(directory)).slice(before).map(([type]) => type)).toEqual(["ledger_restarted", "ledger_accepted"]);
+  expect((await entriesOf(directory)).slice(before).map(([type]) => type)).toEqual([
+    "ledger_restarted",
+    "ledger_accepted",
+  ]);
   await session(directory, "after");
   expect(await problemsOf(directory)).toEqual([]);
 });
@@ -236,9 +259,15 @@ test("sessions and freezes that were removed are not begun anew in silence: a fr
   const directory = await freshDirectory();
   await session(directory, "one");
   for (const suffix of ["", "-wal", "-shm"]) await rm(join(directory, `state.db${suffix}`), { force: true });
-  await expect(openStateStores(directory)).rejects.toMatchObject({ code: "STORE_CORRUPT", message: expect.stringContaining("`state.db`") });
+  await expect(openStateStores(directory)).rejects.toMatchObject({
+    code: "STORE_CORRUPT",
+    message: expect.stringContaining("`state.db`"),
+  });
   expect(await acceptLoss(directory, act)).toBe(2);
-  expect((await entriesOf(directory)).at(-1)).toEqual(["ledger_accepted", { ...act, stateLost: true, severity: "warning" }]);
+  expect((await entriesOf(directory)).at(-1)).toEqual([
+    "ledger_accepted",
+    { ...act, stateLost: true, severity: "warning" },
+  ]);
   await session(directory, "two");
   expect(await problemsOf(directory)).toEqual([]);
 });

@@ -30,7 +30,8 @@ test("pages that SQLite cannot read become named problems, and the entries of ot
   const { directory, path } = await ledgerFile();
   const database = new Sqlite(path);
   const pageBytes = Number(database.pragma("page_size", { simple: true }));
-  const marker = database.prepare<[], Buffer>("SELECT hash FROM entries WHERE seq = 200").pluck().get() ?? Buffer.alloc(0);
+  const marker =
+    database.prepare<[], Buffer>("SELECT hash FROM entries WHERE seq = 200").pluck().get() ?? Buffer.alloc(0);
   database.close();
   const bytes = await readFile(path);
   const page = Math.floor(bytes.indexOf(marker) / pageBytes);
@@ -51,17 +52,20 @@ test("pages that SQLite cannot read become named problems, and the entries of ot
   expect(report.entries + named.filter((sequence) => sequence > 0).length).toBe(ENTRIES);
 });
 
-test.each(["ledger.db", "state.db"])("a %s that is no database is refused with advice and kept byte for byte", async (name) => {
-  const directory = await freshDirectory();
-  const rubbish = Buffer.alloc(8192, "rubbish ");
-  await writeFile(join(directory, name), rubbish, { mode: 0o600 });
-  const opened = name === "ledger.db" ? openLedgerStore(directory) : openStateStores(directory);
-  await expect(opened).rejects.toMatchObject({
-    code: "STORE_CORRUPT",
-    message: expect.stringMatching(new RegExp(`\`${name}\`.*nothing was deleted.*restore a backup`)),
-  });
-  expect(await readFile(join(directory, name))).toEqual(rubbish);
-});
+test.each(["ledger.db", "state.db"])(
+  "a %s that is no database is refused with advice and kept byte for byte",
+  async (name) => {
+    const directory = await freshDirectory();
+    const rubbish = Buffer.alloc(8192, "rubbish ");
+    await writeFile(join(directory, name), rubbish, { mode: 0o600 });
+    const opened = name === "ledger.db" ? openLedgerStore(directory) : openStateStores(directory);
+    await expect(opened).rejects.toMatchObject({
+      code: "STORE_CORRUPT",
+      message: expect.stringMatching(new RegExp(`\`${name}\`.*nothing was deleted.*restore a backup`)),
+    });
+    expect(await readFile(join(directory, name))).toEqual(rubbish);
+  },
+);
 
 test("the thread over a damaged ledger says so when it starts, and refuses every event", async () => {
   const directory = await freshDirectory();

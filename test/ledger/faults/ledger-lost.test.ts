@@ -65,16 +65,19 @@ async function removeAll(path: string): Promise<void> {
   for (const suffix of ["", "-wal", "-shm"]) await rm(path + suffix, { force: true });
 }
 
-test.each(LOSSES)("%s under a running kernel: durable events are refused from then on, and the reason is said", async (_, lose) => {
-  const place = await running();
-  compact(place.path); // what stands in the log alone could be rescued
-  await place.ledger.record(sampleEvent("before"), "durable");
-  await lose(place);
-  for (const name of ["first", "second", "third"]) {
-    await expect(place.ledger.record(sampleEvent(name, { intent: true }), "durable")).rejects.toMatchObject(REFUSED);
-  }
-  expect(place.ledger.health()).toMatchObject({ writable: false, problem: expect.stringContaining("ledger.db") });
-});
+test.each(LOSSES)(
+  "%s under a running kernel: durable events are refused from then on, and the reason is said",
+  async (_, lose) => {
+    const place = await running();
+    compact(place.path); // what stands in the log alone could be rescued
+    await place.ledger.record(sampleEvent("before"), "durable");
+    await lose(place);
+    for (const name of ["first", "second", "third"]) {
+      await expect(place.ledger.record(sampleEvent(name, { intent: true }), "durable")).rejects.toMatchObject(REFUSED);
+    }
+    expect(place.ledger.health()).toMatchObject({ writable: false, problem: expect.stringContaining("ledger.db") });
+  },
+);
 
 test("what SQLite's own tools do to the log does not stop the kernel", async () => {
   const place = await running();
@@ -85,14 +88,17 @@ test("what SQLite's own tools do to the log does not stop the kernel", async () 
 test.each(["-wal", "-shm"])("the removal of ledger.db%s alone loses nothing", async (suffix) => {
   const place = await running();
   await rm(place.path + suffix);
-  const answers = await Promise.allSettled(["a", "b", "c"].map((name) => place.ledger.record(sampleEvent(name), "durable")));
+  const answers = await Promise.allSettled(
+    ["a", "b", "c"].map((name) => place.ledger.record(sampleEvent(name), "durable")),
+  );
   await place.ledger.close();
   const reader = await openLedgerReader(place.directory);
   const report = await reader.verify();
   const ids = (await reader.tail(20)).map(({ entry }) => entry.requestId);
   await reader.close();
   expect(report.problems).toEqual([]);
-  for (const [index, { status }] of answers.entries()) if (status === "fulfilled") expect(ids).toContain(["a", "b", "c"][index]);
+  for (const [index, { status }] of answers.entries())
+    if (status === "fulfilled") expect(ids).toContain(["a", "b", "c"][index]);
   expect(ids.slice(0, 8)).toEqual(Array.from({ length: 8 }, (_, index) => `r${index}`));
 });
 
@@ -154,7 +160,10 @@ test.each([
   const last = (await reader.tail(1))[0];
   await reader.close();
   expect(last?.entry.eventType).toBe("spool_damaged");
-  expect(JSON.parse(Buffer.from(last?.payload ?? []).toString())).toMatchObject({ instance_id: "ins_a", severity: "critical" });
+  expect(JSON.parse(Buffer.from(last?.payload ?? []).toString())).toMatchObject({
+    instance_id: "ins_a",
+    severity: "critical",
+  });
 });
 
 test("a payload without an entry stops nothing, and verification finds it", async () => {
@@ -169,8 +178,15 @@ test("a payload without an entry stops nothing, and verification finds it", asyn
   await reader.close();
 });
 
-/** Overwrites `count` pages of the database from page `first` on, as a disk or another program may; the file stays as long as it was. */
-async function overwrite(path: string, fill: number, pages?: { readonly first: number; readonly count: number }): Promise<void> {
+/**
+ * Overwrites `count` pages of the database from page `first` on, as a disk or another program may; the file stays as
+ * long as it was.
+ */
+async function overwrite(
+  path: string,
+  fill: number,
+  pages?: { readonly first: number; readonly count: number },
+): Promise<void> {
   const { size } = await stat(path);
   const { first, count } = pages ?? { first: 0, count: size / PAGE_BYTES };
   const file = await open(path, "r+");
@@ -184,7 +200,9 @@ const PAGE_BYTES = 4096;
 /** The page on which the entry `sequence` stands. */
 async function pageOf(path: string, sequence: number): Promise<number> {
   const database = new Sqlite(path, { readonly: true });
-  const hash = database.prepare<[number], Buffer>("SELECT hash FROM entries WHERE seq = ?").pluck().get(sequence) ?? Buffer.alloc(0);
+  const hash =
+    database.prepare<[number], Buffer>("SELECT hash FROM entries WHERE seq = ?").pluck().get(sequence) ??
+    Buffer.alloc(0);
   expect(database.pragma("page_size", { simple: true })).toBe(PAGE_BYTES);
   database.close();
   return Math.floor((await readFile(path)).indexOf(hash) / PAGE_BYTES);
@@ -193,18 +211,28 @@ async function pageOf(path: string, sequence: number): Promise<number> {
 test.each<[string, (path: string) => Promise<void>]>([
   ["all of it is zeroed", (path) => overwrite(path, 0)],
   ["all of it is filled", (path) => overwrite(path, 0xff)],
-  ["all but its first page is zeroed", async (path) => overwrite(path, 0, { first: 1, count: (await stat(path)).size / PAGE_BYTES - 1 })],
+  [
+    "all but its first page is zeroed",
+    async (path) => overwrite(path, 0, { first: 1, count: (await stat(path)).size / PAGE_BYTES - 1 }),
+  ],
   ["one page in its middle is zeroed", async (path) => overwrite(path, 0, { first: await pageOf(path, 60), count: 1 })],
-  ["one page in its middle is filled", async (path) => overwrite(path, 0xff, { first: await pageOf(path, 60), count: 1 })],
+  [
+    "one page in its middle is filled",
+    async (path) => overwrite(path, 0xff, { first: await pageOf(path, 60), count: 1 }),
+  ],
 ])("a ledger that is damaged in place under a running kernel is refused soon, and stays so: %s", async (_, damage) => {
   const place = await running(120);
   compact(place.path);
   await place.ledger.record(sampleEvent("before"), "durable");
   await damage(place.path);
-  const refused = () => expect(place.ledger.record(sampleEvent("after", { intent: true }), "durable")).rejects.toMatchObject(REFUSED);
+  const refused = () =>
+    expect(place.ledger.record(sampleEvent("after", { intent: true }), "durable")).rejects.toMatchObject(REFUSED);
   await vi.waitFor(refused, { timeout: 5_000, interval: 20 });
   for (let index = 0; index < 5; index++) await refused();
-  expect(place.ledger.health()).toMatchObject({ writable: false, problem: expect.stringMatching(/`ledger.db`.*damaged/) });
+  expect(place.ledger.health()).toMatchObject({
+    writable: false,
+    problem: expect.stringMatching(/`ledger.db`.*damaged/),
+  });
   await new Promise((done) => setTimeout(done, 1_500)); // longer than the pause between two tries
   await refused();
 });
@@ -217,7 +245,9 @@ test("damage that comes while the thread rests is noticed once it writes again",
   for (let index = 0; index < 120; index++) await ledger.record(sampleEvent(`r${index}`), "durable");
   await ledger.rest();
   await overwrite(path, 0, { first: await pageOf(path, 60), count: 1 });
-  await vi.waitFor(() => expect(ledger.record(sampleEvent("after"), "durable")).rejects.toMatchObject(REFUSED), { timeout: 5_000 });
+  await vi.waitFor(() => expect(ledger.record(sampleEvent("after"), "durable")).rejects.toMatchObject(REFUSED), {
+    timeout: 5_000,
+  });
 });
 
 test("a ledger that was damaged in place and put back is taken up again", async () => {
@@ -225,9 +255,13 @@ test("a ledger that was damaged in place and put back is taken up again", async 
   compact(place.path);
   const sound = await readFile(place.path);
   await overwrite(place.path, 0, { first: await pageOf(place.path, 60), count: 1 });
-  await vi.waitFor(() => expect(place.ledger.record(sampleEvent("after"), "durable")).rejects.toMatchObject(REFUSED), { timeout: 5_000 });
+  await vi.waitFor(() => expect(place.ledger.record(sampleEvent("after"), "durable")).rejects.toMatchObject(REFUSED), {
+    timeout: 5_000,
+  });
   await writeFile(place.path, sound);
-  await vi.waitFor(async () => expect(await place.ledger.record(sampleEvent("again"), "durable")).toBeGreaterThan(0), { timeout: 5_000 });
+  await vi.waitFor(async () => expect(await place.ledger.record(sampleEvent("again"), "durable")).toBeGreaterThan(0), {
+    timeout: 5_000,
+  });
 });
 
 test("control: a ledger whose log is written back over and over is not taken for damaged", async () => {

@@ -18,7 +18,9 @@ test("an orphaned intent is closed exactly once although four kernels start at o
   await Promise.all(starting.map(({ ended }) => ended));
   const reader = await openLedgerReader(directory);
   const records = await reader.tail(10);
-  expect(records.map(({ entry }) => [entry.eventType, entry.intent, entry.closes, entry.requestId, entry.durability])).toEqual([
+  expect(
+    records.map(({ entry }) => [entry.eventType, entry.intent, entry.closes, entry.requestId, entry.durability]),
+  ).toEqual([
     ["tool_selected", true, 0, "req_intent", "durable"],
     ["tool_outcome_unknown", false, Number(intent), "req_intent", "durable"],
   ]);

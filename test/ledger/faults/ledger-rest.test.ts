@@ -52,14 +52,19 @@ test.each([true, false])("a thread that was ended comes back with the next event
     }
     await rested(own);
     expect(ledger.health()).toEqual({ writable: true, waiting: 0 });
-    expect((await readdir(stateDirectory)).toSorted()).toEqual(["anchor", "ledger.db", ...(spool ? ["spool"] : [])]); // no log: it was closed
+    // no log: it was closed
+    expect((await readdir(stateDirectory)).toSorted()).toEqual(["anchor", "ledger.db", ...(spool ? ["spool"] : [])]);
     expect(await recorded(stateDirectory)).toEqual(ids);
   }
   expect(await ledger.openIntents()).toEqual([]);
   await rested(own);
   await ledger.record(sampleEvent("last"), "durable");
   await ledger.close();
-  expect(await readdir(stateDirectory, { recursive: true })).toEqual(["anchor", "ledger.db", ...(spool ? ["spool"] : [])]);
+  expect(await readdir(stateDirectory, { recursive: true })).toEqual([
+    "anchor",
+    "ledger.db",
+    ...(spool ? ["spool"] : []),
+  ]);
   expect(await recorded(stateDirectory)).toEqual([...ids, "last"]);
 });
 
@@ -133,7 +138,9 @@ test("where no thread can be started durable events are refused, spooled ones ar
   });
   expect(await ledger.record(sampleEvent("spooled"), "buffered")).toBeUndefined();
   await expect(ledger.record(sampleEvent("durable"), "durable")).rejects.toMatchObject({ code: "LEDGER_UNAVAILABLE" });
-  await expect(ledger.record(sampleEvent("buffered"), "buffered")).rejects.toMatchObject({ code: "LEDGER_UNAVAILABLE" });
+  await expect(ledger.record(sampleEvent("buffered"), "buffered")).rejects.toMatchObject({
+    code: "LEDGER_UNAVAILABLE",
+  });
   await expect(ledger.openIntents()).rejects.toMatchObject({ code: "LEDGER_UNAVAILABLE" });
   expect(ledger.health().writable).toBe(false);
   await ledger.rest();

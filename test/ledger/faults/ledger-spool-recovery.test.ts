@@ -54,7 +54,8 @@ async function recorded(directory: string): Promise<readonly (readonly [string, 
   expect(problems).toEqual([]);
   const all: (readonly [string, string, string])[] = [];
   for (let from = 1; from <= entries; from += 256) {
-    for (const { entry } of await reader.range(from, 256)) all.push([entry.eventType, entry.requestId, entry.instanceId]);
+    for (const { entry } of await reader.range(from, 256))
+      all.push([entry.eventType, entry.requestId, entry.instanceId]);
   }
   await reader.close();
   return all;
@@ -122,7 +123,11 @@ test("what was committed before the kernel died is not appended again", async ()
 test("a mark whose spool was removed already is forgotten", async () => {
   const directory = await freshDirectory();
   const store = await openLedgerStore(directory);
-  await appendSpooled(store, { events: [{ counter: 1, entry: pending("one") }], mark: { instanceId: DEAD, through: 1 } }, systemRandom);
+  await appendSpooled(
+    store,
+    { events: [{ counter: 1, entry: pending("one") }], mark: { instanceId: DEAD, through: 1 } },
+    systemRandom,
+  );
   await store.close();
   expect(await marks(directory)).toEqual([{ instanceId: DEAD, through: 1 }]);
   expect(await recover(directory)).toEqual([]);
@@ -175,7 +180,11 @@ test("a spool whose damage was recorded, but which was not set aside, is not rec
   const bytes = await readFile(file);
   await recover(directory);
   const store = await openLedgerStore(directory);
-  await appendSpooled(store, { events: [], mark: { instanceId: DEAD, through: Number.MAX_SAFE_INTEGER } }, systemRandom);
+  await appendSpooled(
+    store,
+    { events: [], mark: { instanceId: DEAD, through: Number.MAX_SAFE_INTEGER } },
+    systemRandom,
+  );
   await store.close();
   await writeFile(file, bytes, { mode: 0o600 });
   expect((await recover(directory)).map(({ recovered }) => recovered)).toEqual([0]);
@@ -188,7 +197,9 @@ test("four kernels that start at once recover each event once between them", asy
   const starting = Array.from({ length: 4 }, () => startChild("recover-spools", [directory]));
   await Promise.all(starting.map((child) => child.printed("ready")));
   for (const child of starting) child.process.stdin?.end();
-  const counts = await Promise.all(starting.map(async (child) => Number((await child.printed("recovered")).split(" ")[1])));
+  const counts = await Promise.all(
+    starting.map(async (child) => Number((await child.printed("recovered")).split(" ")[1])),
+  );
   expect(await Promise.all(starting.map(({ ended }) => ended))).toEqual(["0", "0", "0", "0"]);
   expect(counts.reduce((sum, count) => sum + count, 0)).toBe(names.length);
   expect(await recorded(directory)).toEqual(executed(...names));

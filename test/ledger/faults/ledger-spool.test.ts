@@ -12,7 +12,9 @@ import { sampleEvent } from "../../stores/contract.ts";
 import { startChild } from "../../support/children/run.ts";
 import { freshDirectory } from "../../support/store-place.ts";
 
-async function started(options: LedgerThreadOptions = {}): Promise<{ readonly ledger: LedgerThread; readonly directory: string }> {
+async function started(
+  options: LedgerThreadOptions = {},
+): Promise<{ readonly ledger: LedgerThread; readonly directory: string }> {
   const directory = await freshDirectory();
   const ledger = startLedgerThread({ stateDirectory: directory, instanceId: "ins_a" }, options);
   await ledger.ready();
@@ -25,7 +27,8 @@ async function chain(directory: string): Promise<readonly string[]> {
   const { entries, problems } = await reader.verify();
   expect(problems).toEqual([]);
   const ids: string[] = [];
-  for (let from = 1; from <= entries; from += 256) ids.push(...(await reader.range(from, 256)).map(({ entry }) => entry.requestId));
+  for (let from = 1; from <= entries; from += 256)
+    ids.push(...(await reader.range(from, 256)).map(({ entry }) => entry.requestId));
   await reader.close();
   return ids;
 }
@@ -74,7 +77,9 @@ test("a full spool sends events to the worker, and takes events again once the l
   const names = numbered(400);
   const answers: (number | undefined)[] = [];
   for (let at = 0; at < names.length; at += 20) {
-    answers.push(...(await Promise.all(names.slice(at, at + 20).map((name) => ledger.record(sampleEvent(name), "buffered")))));
+    answers.push(
+      ...(await Promise.all(names.slice(at, at + 20).map((name) => ledger.record(sampleEvent(name), "buffered")))),
+    );
   }
   expect(answers.slice(0, 5)).toEqual([undefined, undefined, undefined, undefined, undefined]);
   const firstAwaited = answers.findIndex((answer) => answer !== undefined);
@@ -137,6 +142,14 @@ test("a full disk refuses buffered events, loses none that was acknowledged, and
   const child = startChild("spool-full-disk", [await freshDirectory()], privately);
   expect(await child.ended).toBe("0");
   const facts = JSON.parse(child.lines()[0] ?? "");
-  expect(facts).toEqual({ before: facts.before, after: 20, refusals: ["LEDGER_UNAVAILABLE"], healthy: true, ok: true, lost: 0, twice: 0 });
+  expect(facts).toEqual({
+    before: facts.before,
+    after: 20,
+    refusals: ["LEDGER_UNAVAILABLE"],
+    healthy: true,
+    ok: true,
+    lost: 0,
+    twice: 0,
+  });
   expect(facts.before).toBeGreaterThan(10);
 });

@@ -15,10 +15,21 @@ import { freshDirectory } from "../../support/store-place.ts";
 const ENTRIES = 6;
 
 /** A closed ledger of six entries: an intent and its outcome, an open intent, and three others. */
-async function smallLedger(): Promise<{ readonly attacker: Database; readonly reader: LedgerReader; readonly directory: string }> {
+async function smallLedger(): Promise<{
+  readonly attacker: Database;
+  readonly reader: LedgerReader;
+  readonly directory: string;
+}> {
   const directory = await freshDirectory();
   const store = await openLedgerStore(directory);
-  const changes = [{}, { intent: true }, { closes: 2 }, { payload: {} }, { intent: true, sessionId: "" }, { actor: "ö" }];
+  const changes = [
+    {},
+    { intent: true },
+    { closes: 2 },
+    { payload: {} },
+    { intent: true, sessionId: "" },
+    { actor: "ö" },
+  ];
   for (const [index, change] of changes.entries()) {
     await appendBatch(
       store,
@@ -96,8 +107,14 @@ test("a shortened or lengthened blob is found", async () => {
     ["payloads", "salt"],
     ["payloads", "payload"],
   ]) {
-    const blob = attacker.prepare<[], Buffer>(`SELECT ${column} FROM ${table} WHERE seq = 3`).pluck().get() ?? Buffer.alloc(0);
-    for (const changed of [blob.subarray(1), blob.subarray(0, -1), Buffer.concat([blob, Buffer.alloc(1)]), Buffer.alloc(0)]) {
+    const blob =
+      attacker.prepare<[], Buffer>(`SELECT ${column} FROM ${table} WHERE seq = 3`).pluck().get() ?? Buffer.alloc(0);
+    for (const changed of [
+      blob.subarray(1),
+      blob.subarray(0, -1),
+      Buffer.concat([blob, Buffer.alloc(1)]),
+      Buffer.alloc(0),
+    ]) {
       attacker.prepare(`UPDATE ${table} SET ${column} = ? WHERE seq = 3`).run(changed);
       expect([table, column, await blamed(reader)]).toEqual([table, column, [3]]);
     }
@@ -113,7 +130,9 @@ test("an entry rewritten together with its hash breaks the link of the next one,
     const decoded = decodeEntry(bytes ?? new Uint8Array());
     if (decoded.kind === "malformed") throw new Error(decoded.problem);
     const forged = encodeEntry({ ...decoded.entry, actor: "somebody else" });
-    attacker.prepare("UPDATE entries SET entry = ?, hash = ? WHERE seq = ?").run(forged, blake3Digest(forged), sequence);
+    attacker
+      .prepare("UPDATE entries SET entry = ?, hash = ? WHERE seq = ?")
+      .run(forged, blake3Digest(forged), sequence);
   };
   rewrite(4);
   expect(await problemsOf(reader)).toEqual([[5, "it does not follow from the entry before it"]]);

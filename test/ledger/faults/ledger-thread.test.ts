@@ -17,7 +17,9 @@ test("without a spool events get their sequences in the order they were recorded
   const ledger = startLedgerThread({ stateDirectory, instanceId: "ins_a" }, { spool: false });
   const count = LEDGER_BATCH_MAX * 2 + 3;
   const sequences = await Promise.all(
-    Array.from({ length: count }, (_, index) => ledger.record(sampleEvent(`r${index}`), index % 3 === 0 ? "durable" : "buffered")),
+    Array.from({ length: count }, (_, index) =>
+      ledger.record(sampleEvent(`r${index}`), index % 3 === 0 ? "durable" : "buffered"),
+    ),
   );
   expect(sequences).toEqual(Array.from({ length: count }, (_, index) => index + 1));
   await ledger.close();
@@ -37,7 +39,8 @@ test("the ledger is read and verified while a kernel writes it", async () => {
     for (let count = 0; writing && count < 20_000; count++) await ledger.record(sampleEvent(`r${count}`), "buffered");
   })();
   const progress: number[] = [];
-  for (let round = 0; round < 20; round++) expect((await reader.verify(({ entries }) => progress.push(entries))).problems).toEqual([]);
+  for (let round = 0; round < 20; round++)
+    expect((await reader.verify(({ entries }) => progress.push(entries))).problems).toEqual([]);
   writing = false;
   await writer;
   expect(progress.length).toBeGreaterThanOrEqual(20);
@@ -97,14 +100,19 @@ test("closing an intent twice is refused, and the intent is listed until it is c
     { sequence: intent, instanceId: "ins_a", sessionId: "ses_a", actor: "agent", requestId: "intent" },
   ]);
   expect(await ledger.record(sampleEvent("outcome", { closes: intent }), "durable")).toBe(2);
-  await expect(ledger.record(sampleEvent("again", { closes: intent }), "durable")).rejects.toBeInstanceOf(IntentNotOpenError);
+  await expect(ledger.record(sampleEvent("again", { closes: intent }), "durable")).rejects.toBeInstanceOf(
+    IntentNotOpenError,
+  );
   expect(await ledger.openIntents()).toEqual([]);
   expect(ledger.health()).toEqual({ writable: true, waiting: 0 });
   await ledger.close();
 });
 
 test("beyond the queue's limit events are refused, and those within are recorded", async () => {
-  const ledger = startLedgerThread({ stateDirectory: await freshDirectory(), instanceId: "ins_a" }, { queueMax: 100, spool: false });
+  const ledger = startLedgerThread(
+    { stateDirectory: await freshDirectory(), instanceId: "ins_a" },
+    { queueMax: 100, spool: false },
+  );
   const waiting = Array.from({ length: 100 }, () => ledger.record(sampleEvent("r"), "buffered"));
   await expect(ledger.record(sampleEvent("r"), "buffered")).rejects.toMatchObject({ code: "LEDGER_UNAVAILABLE" });
   expect((await Promise.all(waiting)).at(-1)).toBe(100);
@@ -144,7 +152,10 @@ test("a ledger that could not be opened is found writable again without any even
   expect(ledger.health().writable).toBe(false);
   await chmod(stateDirectory, 0o700);
   // The retry does not keep the process alive, and a timer of the test does.
-  await vi.waitFor(() => expect(ledger.health()).toEqual({ writable: true, waiting: 0 }), { timeout: 120_000, interval: 20 });
+  await vi.waitFor(() => expect(ledger.health()).toEqual({ writable: true, waiting: 0 }), {
+    timeout: 120_000,
+    interval: 20,
+  });
   expect(await ledger.record(sampleEvent("late"), "durable")).toBe(1);
   await ledger.close();
 });

@@ -1,15 +1,25 @@
 /** Measures of the constraint table, and the ids of its rules. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { CONSTRAINTS, hasMoreBytes, hasMoreCharacters, hasTraversal, invariantOf } from "../../../src/model/outcome/constraints.ts";
+import {
+  CONSTRAINTS,
+  hasMoreBytes,
+  hasMoreCharacters,
+  hasTraversal,
+  invariantOf,
+} from "../../../src/model/outcome/constraints.ts";
 
 const texts = fc.string({ unit: "binary", maxLength: 30 });
 
 test("characters are code points, also of text with half of a surrogate pair", () => {
   fc.assert(
-    fc.property(fc.oneof(texts, fc.constantFrom("\ud800", "a\udc00", "\ud83d\ud83d\ude00", "")), fc.nat(35), (text, max) => {
-      expect(hasMoreCharacters(text, max)).toBe([...text].length > max);
-    }),
+    fc.property(
+      fc.oneof(texts, fc.constantFrom("\ud800", "a\udc00", "\ud83d\ud83d\ude00", "")),
+      fc.nat(35),
+      (text, max) => {
+        expect(hasMoreCharacters(text, max)).toBe([...text].length > max);
+      },
+    ),
     { numRuns: 2000 },
   );
 });

@@ -114,7 +114,11 @@ describe("a session is refused", () => {
 });
 
 test("the release of any ancestor lease counts as the release of the lease", async () => {
-  const chain = [lease("lea_1", { parentId: "lea_2" }), lease("lea_2", { parentId: "lea_3" }), lease("lea_3", { releasedAtMs: NOW })];
+  const chain = [
+    lease("lea_1", { parentId: "lea_2" }),
+    lease("lea_2", { parentId: "lea_3" }),
+    lease("lea_3", { releasedAtMs: NOW }),
+  ];
   const { store, token } = await minted(chain);
   const verdict = await authenticate(store, token, NOW);
   expect(verdict.ok && verdict.value.lease.releasedAtMs).toBe(NOW);
@@ -137,5 +141,7 @@ test("a lease that derives from itself authenticates nobody", async () => {
 });
 
 test.each([0, -1, SESSION_LIFETIME_MAX_MS + 1, Number.NaN])("a lifetime of %s ms is refused", async (lifetimeMs) => {
-  await expect(mintSession(memoryStore([]), { ...wanted, lifetimeMs }, NOW, systemRandom)).rejects.toThrow(/thirty days/);
+  await expect(mintSession(memoryStore([]), { ...wanted, lifetimeMs }, NOW, systemRandom)).rejects.toThrow(
+    /thirty days/,
+  );
 });

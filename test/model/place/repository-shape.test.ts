@@ -10,11 +10,14 @@ function orders(names: readonly string[]): readonly (readonly string[])[] {
     : names.flatMap((name) => orders(names.filter((other) => other !== name)).map((rest) => [name, ...rest]));
 }
 
-test.each(orders([...NAMES, "commondir"]).map((order) => [order]))("made in the order %j, no look-alike is completed", (order) => {
-  const made = new Set<string>();
-  for (const name of order) if (!shapesRepository(name, (other) => made.has(other))) made.add(name);
-  expect(made).not.toContain("HEAD");
-});
+test.each(orders([...NAMES, "commondir"]).map((order) => [order]))(
+  "made in the order %j, no look-alike is completed",
+  (order) => {
+    const made = new Set<string>();
+    for (const name of order) if (!shapesRepository(name, (other) => made.has(other))) made.add(name);
+    expect(made).not.toContain("HEAD");
+  },
+);
 
 test.each([
   ["config", ["HEAD"], true],

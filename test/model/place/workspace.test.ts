@@ -31,8 +31,14 @@ test.each([
 });
 
 test("a shared directory of the project can be named by its absolute path", () => {
-  expect(resolve("/project/shared/types.ts")).toEqual({ ok: true, value: { root: "project", path: "shared/types.ts" } });
-  expect(resolve("/project/contracts/order.json")).toEqual({ ok: true, value: { root: "project", path: "contracts/order.json" } });
+  expect(resolve("/project/shared/types.ts")).toEqual({
+    ok: true,
+    value: { root: "project", path: "shared/types.ts" },
+  });
+  expect(resolve("/project/contracts/order.json")).toEqual({
+    ok: true,
+    value: { root: "project", path: "contracts/order.json" },
+  });
 });
 
 test.each(["../billing/a.ts", "src/../../x", "a/..", "..", "..\\x", "/project/services/orders/../billing"])(

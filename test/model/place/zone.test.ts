@@ -98,23 +98,38 @@ test("a template of a built-in secret is still secret when a configured pattern 
 });
 
 test("hidden directories are literal paths of the project, seen from both roots and in any case", () => {
-  const inService = compileZones({ ...BUILT_IN_ZONE_RULES, hidden: ["services/orders/a[1]*", "shared/state"] }, "services/orders");
+  const inService = compileZones(
+    { ...BUILT_IN_ZONE_RULES, hidden: ["services/orders/a[1]*", "shared/state"] },
+    "services/orders",
+  );
   const zone = (root: "service" | "project", path: string) => inService.classify({ root, path });
-  expect([zone("service", "a[1]*/x"), zone("service", "A[1]*"), zone("service", "a1x")]).toEqual(["secret", "secret", "own"]);
+  expect([zone("service", "a[1]*/x"), zone("service", "A[1]*"), zone("service", "a1x")]).toEqual([
+    "secret",
+    "secret",
+    "own",
+  ]);
   expect([zone("project", "shared/state/ledger.db"), zone("project", "shared/stately")]).toEqual(["secret", "shared"]);
   expect(zone("service", "shared/state")).toBe("own");
 });
 
 test("configured patterns add to the built-in ones", () => {
-  const rules = { ...BUILT_IN_ZONE_RULES, secret: [...BUILT_IN_ZONE_RULES.secret, "*.pem", "/config/private", "data/**/*.key"] };
+  const rules = {
+    ...BUILT_IN_ZONE_RULES,
+    secret: [...BUILT_IN_ZONE_RULES.secret, "*.pem", "/config/private", "data/**/*.key"],
+  };
   const own = compileZones(rules, "");
   for (const path of ["a/b.pem", "config/private/x", "data/a/b.key", ".env"])
     expect(own.classify({ root: "service", path })).toBe("secret");
-  for (const path of ["a/config/private/x", "key/data.txt"]) expect(own.classify({ root: "service", path })).toBe("own");
+  for (const path of ["a/config/private/x", "key/data.txt"])
+    expect(own.classify({ root: "service", path })).toBe("own");
 });
 
 test.each<[Partial<ZoneRules>, readonly string[], readonly string[]]>([
-  [{}, [".yarn", "a/.YARN", "mise", ".kube", "b/.docker"], ["a", "a/yarn", "node_modules/x", ".env", "global.json", ".yarn/x"]],
+  [
+    {},
+    [".yarn", "a/.YARN", "mise", ".kube", "b/.docker"],
+    ["a", "a/yarn", "node_modules/x", ".env", "global.json", ".yarn/x"],
+  ],
   [{ ownSecret: ["vault/token.txt"] }, ["vault", "Vault"], ["a/vault", "vaults", "vault/x"]],
   [{ readOnly: ["third/party/x"] }, ["third", "third/party"], ["Third", "third/party/x", "third/other"]],
   [{ protected: ["infra/prod/*.tf", "{a,b}/**/c"] }, ["infra", "infra/prod", "a", "b/x/y"], ["infra/dev", "c"]],
@@ -142,8 +157,34 @@ test("a path has the zone and the restriction that the patterns say one by one, 
     restrictedProtected: ["X", "/vault", "services/*/b.pdf"],
   };
   const name = fc.constantFrom(
-    ...["a", "vault", "x.key", "state", "deep", "docs", "b.pdf", "generated", "shared", "contracts", "services", "orders", "ci", "x"],
-    ...[".git", ".GIT", ".env", ".env.example", "secrets", ".github", "workflows", "handrail.yaml", "\u212aey", "AGENTS.md"],
+    ...[
+      "a",
+      "vault",
+      "x.key",
+      "state",
+      "deep",
+      "docs",
+      "b.pdf",
+      "generated",
+      "shared",
+      "contracts",
+      "services",
+      "orders",
+      "ci",
+      "x",
+    ],
+    ...[
+      ".git",
+      ".GIT",
+      ".env",
+      ".env.example",
+      "secrets",
+      ".github",
+      "workflows",
+      "handrail.yaml",
+      "\u212aey",
+      "AGENTS.md",
+    ],
     ...["Docs", "Generated", "SHARED", "Workflows", "A", "DEEP"],
   );
   const place = fc.record({
@@ -195,7 +236,10 @@ function zoneOneByOne(rules: ZoneRules, prefix: string, { root, path }: Workspac
   return isOn(rules.protected, path) || (isOn(rules.protectedButPlain, path) && !isPlain) ? "protected" : "own";
 }
 
-function restrictionOneByOne(rules: ZoneRules, { path }: WorkspacePath): ReturnType<ReturnType<typeof compileZones>["restriction"]> {
+function restrictionOneByOne(
+  rules: ZoneRules,
+  { path }: WorkspacePath,
+): ReturnType<ReturnType<typeof compileZones>["restriction"]> {
   if (isOn(rules.restrictedReadOnly, path, false)) return "read_only";
   return isOn(rules.restrictedProtected, path) ? "protected" : undefined;
 }

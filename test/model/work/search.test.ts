@@ -1,5 +1,5 @@
-// The search handle on real trees: what is searched, what is left out and counted, what is shown, in which order, within
-// which bounds.
+// The search handle on real trees: what is searched, what is left out and counted, what is shown, in which order,
+// within which bounds.
 import { chmodSync, linkSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -58,7 +58,8 @@ describe("what is searched", () => {
       skipped: NOTHING_SKIPPED,
       truncated: false,
     });
-    expect(await endOf(() => find(search, "secrets", "needle"))).toBe("ok"); // naming it is judged before the call; inside nothing is seen
+    // naming it is judged before the call; inside nothing is seen
+    expect(await endOf(() => find(search, "secrets", "needle"))).toBe("ok");
     expect(await pathsOf("secrets")).toEqual([]);
   });
 
@@ -187,7 +188,9 @@ describe("what is shown", () => {
   test("line, column in characters, text without its end, context", async () => {
     put("a.txt", "one\r\ntwö needle needle\r\nthree\r\nfour\r\n");
     const { lines } = await search.find("a.txt", { ...queryFor("needle"), context: 2, linesMax: 10 });
-    expect(lines).toEqual([{ path: "a.txt", line: 2, column: 5, text: "twö needle needle", before: ["one"], after: ["three", "four"] }]);
+    expect(lines).toEqual([
+      { path: "a.txt", line: 2, column: 5, text: "twö needle needle", before: ["one"], after: ["three", "four"] },
+    ]);
   });
 
   test("a byte order mark is no part of the first line", async () => {
@@ -200,7 +203,9 @@ describe("what is shown", () => {
   test("a match over several lines names its last one", async () => {
     put("a.txt", "a {\n  b\n}\nc\n");
     const one = (pattern: string) => find(search, "a.txt", pattern).then(({ lines }) => lines);
-    expect(await one("(?s)\\{.*?\\}")).toEqual([{ path: "a.txt", line: 1, column: 3, text: "a {", endLine: 3, before: [], after: [] }]);
+    expect(await one("(?s)\\{.*?\\}")).toEqual([
+      { path: "a.txt", line: 1, column: 3, text: "a {", endLine: 3, before: [], after: [] },
+    ]);
     expect(await one("a \\{\\n")).toEqual([{ path: "a.txt", line: 1, column: 1, text: "a {", before: [], after: [] }]);
   });
 
@@ -214,7 +219,10 @@ describe("what is shown", () => {
     expect([...(line?.text ?? "")]).toHaveLength(SEARCH_LINE_CHARACTERS_MAX);
     expect(long).toContain(line?.text);
     expect(line?.text).toContain("needle");
-    put("b.txt", `needle${"x".repeat(SEARCH_LINE_CHARACTERS_MAX - 6)}\nneedle${"x".repeat(SEARCH_LINE_CHARACTERS_MAX - 5)}\n`);
+    put(
+      "b.txt",
+      `needle${"x".repeat(SEARCH_LINE_CHARACTERS_MAX - 6)}\nneedle${"x".repeat(SEARCH_LINE_CHARACTERS_MAX - 5)}\n`,
+    );
     expect((await find(search, "b.txt", "needle")).lines.map(({ cut }) => cut ?? false)).toEqual([false, true]);
   });
 
@@ -239,7 +247,8 @@ describe("what is shown", () => {
 
 describe("bounds", () => {
   test("the first results in order, and `truncated` only when there are more", async () => {
-    for (let index = 0; index < 4 * SEARCH_BATCH_FILES; index += 1) put(`f${String(index).padStart(4, "0")}`, "needle\nneedle\n");
+    for (let index = 0; index < 4 * SEARCH_BATCH_FILES; index += 1)
+      put(`f${String(index).padStart(4, "0")}`, "needle\nneedle\n");
     const limited = (linesMax: number) => search.find(".", { ...queryFor("needle"), context: 0, linesMax });
     const all = await limited(8 * SEARCH_BATCH_FILES);
     expect(all).toMatchObject({ truncated: false, filesSearched: 4 * SEARCH_BATCH_FILES });
@@ -307,7 +316,10 @@ describe("patterns", () => {
   test("one that takes too long ends the search and names the file", async () => {
     put("a.txt");
     put("big.txt", Buffer.alloc(SEARCH_FILE_BYTES_MAX, "ab"));
-    expect(await failureOf("a?")).toMatchObject({ code: "REGEX_TIMEOUT", message: expect.stringContaining("`big.txt`") });
+    expect(await failureOf("a?")).toMatchObject({
+      code: "REGEX_TIMEOUT",
+      message: expect.stringContaining("`big.txt`"),
+    });
     expect((await count(search, "a.txt", "e?")).total).toBeGreaterThan(1);
   });
 
@@ -345,7 +357,9 @@ test("a search that wants none of many files gives others their turn, and ends w
       while (performance.now() < endMs); // as slow as a hostile pattern
       return false;
     };
-    const end = await endOf(() => count(searchIn(place, { mayRead, signal: controller.signal }), ".", "needle", { literal: true }));
+    const end = await endOf(() =>
+      count(searchIn(place, { mayRead, signal: controller.signal }), ".", "needle", { literal: true }),
+    );
     clearInterval(other);
     return { times, turns, end };
   };

@@ -7,13 +7,16 @@ import { createPolicyEngine, type PolicySource } from "../../../src/policy/polic
 import { ACTIONS, engineOf, operator, ROLES } from "../../support/policy-fixtures.ts";
 
 const check = (...sources: readonly PolicySource[]) => checkPolicies({ sources, actions: ACTIONS, roles: ROLES });
-const errorsOf = async (text: string) => (await check(operator(text))).problems.filter((problem) => problem.severity === "error");
+const errorsOf = async (text: string) =>
+  (await check(operator(text))).problems.filter((problem) => problem.severity === "error");
 
 const OK = `@id("own.ok") permit (principal, action, resource);`;
 
 describe("faults are located", () => {
   test("a syntax error by line and column, in characters", async () => {
-    const problems = await errorsOf(`// größer\n${OK}\n  /* é */`.replace("/* é */", `@message("é") forbid (principal, action resource);`));
+    const problems = await errorsOf(
+      `// größer\n${OK}\n  /* é */`.replace("/* é */", `@message("é") forbid (principal, action resource);`),
+    );
     expect(problems).toHaveLength(1);
     expect(problems[0]).toMatchObject({ file: "own.cedar", line: 3, column: 43, severity: "error" });
     expect(problems[0]?.message).toMatch(/^unexpected token `resource`/);
@@ -22,8 +25,18 @@ describe("faults are located", () => {
   test.each([
     ["an unknown role", `principal in Handrail::Role::"devv", action, resource`, "", "devv"],
     ["an unknown action", `principal, action == Handrail::Action::"read_fil", resource`, "", "read_fil"],
-    ["an unknown attribute", "principal, action, resource is Handrail::File", `when { resource.zoon == "own" }`, "zoon"],
-    ["an attribute of another kind", "principal, action, resource is Handrail::Host", `when { resource.zone == "own" }`, "zone"],
+    [
+      "an unknown attribute",
+      "principal, action, resource is Handrail::File",
+      `when { resource.zoon == "own" }`,
+      "zoon",
+    ],
+    [
+      "an attribute of another kind",
+      "principal, action, resource is Handrail::Host",
+      `when { resource.zone == "own" }`,
+      "zone",
+    ],
     ["a comparison of different types", "principal, action, resource", `when { context.armed == "yes" }`, ""],
     [
       "an argument that may be absent",
@@ -44,7 +57,10 @@ describe("faults are located", () => {
   test("all faults of all files at once, in the order of the files", async () => {
     const found = await check(
       operator(`permit (principal, action, resource);`, "a.cedar"),
-      operator(`@id("x") @aks permit (principal, action, resource);\n@id("x") forbid (principal, action, resource);`, "b.cedar"),
+      operator(
+        `@id("x") @aks permit (principal, action, resource);\n@id("x") forbid (principal, action, resource);`,
+        "b.cedar",
+      ),
       operator(`nonsense`, "c.cedar"),
     );
     expect(found.ok).toBe(false);
@@ -59,7 +75,9 @@ describe("faults are located", () => {
 
   test("policies beyond the ninth keep their own lines", async () => {
     const lines = Array.from({ length: 12 }, (_, index) =>
-      index === 10 ? "permit (principal, action, resource);" : `@id("own.p${index}") permit (principal, action, resource);`,
+      index === 10
+        ? "permit (principal, action, resource);"
+        : `@id("own.p${index}") permit (principal, action, resource);`,
     );
     expect(await errorsOf(lines.join("\n"))).toMatchObject([{ line: 11, column: 1 }]);
   });
@@ -83,7 +101,9 @@ describe("annotations", () => {
   });
 
   test("a waiver of a rule that is not loaded is a warning", async () => {
-    const found = await check(operator(`@id("x") @waives("dev.shel, CAPABILITY:shell") permit (principal, action, resource);`));
+    const found = await check(
+      operator(`@id("x") @waives("dev.shel, CAPABILITY:shell") permit (principal, action, resource);`),
+    );
     expect(found).toMatchObject({ ok: true, policies: 1, problems: [{ severity: "warning", line: 1 }] });
     expect(found.problems[0]?.message).toContain("`dev.shel`");
   });
@@ -99,7 +119,9 @@ describe("annotations", () => {
 
 describe("loading", () => {
   test("an engine is not made of faulty policies; the error lists them all", async () => {
-    const loading = engineOf([operator(`permit (principal, action, resource);\n@id("b") @nope permit (principal, action, resource);`)]);
+    const loading = engineOf([
+      operator(`permit (principal, action, resource);\n@id("b") @nope permit (principal, action, resource);`),
+    ]);
     await expect(loading).rejects.toBeInstanceOf(KernelError);
     await expect(loading).rejects.toMatchObject({
       code: "POLICY_INVALID",
@@ -108,14 +130,25 @@ describe("loading", () => {
   });
 
   test.each([
-    ["two files of one name", [operator(OK), operator(`@id("own.other") permit (principal, action, resource);`)], "two policy files"],
+    [
+      "two files of one name",
+      [operator(OK), operator(`@id("own.other") permit (principal, action, resource);`)],
+      "two policy files",
+    ],
     ["one id in two files", [operator(OK), operator(OK, "other.cedar")], "is taken by own.cedar:1"],
     ["a template", [operator(`@id("t") permit (principal == ?principal, action, resource);`)], "templates"],
     ["a file over the limit", [operator(`${OK}\n//${"x".repeat(CONFIG_FILE_BYTES_MAX)}`)], "is larger than"],
     ["text that is not well formed", [operator(`${OK} // \ud800`)], "not valid text"],
-    ["too many files", Array.from({ length: POLICY_FILES_MAX + 1 }, (_, index) => operator("", `${index}.cedar`)), "at most"],
+    [
+      "too many files",
+      Array.from({ length: POLICY_FILES_MAX + 1 }, (_, index) => operator("", `${index}.cedar`)),
+      "at most",
+    ],
   ])("%s is refused", async (_, sources, message) => {
-    await expect(engineOf(sources)).rejects.toMatchObject({ code: "POLICY_INVALID", message: expect.stringContaining(message) });
+    await expect(engineOf(sources)).rejects.toMatchObject({
+      code: "POLICY_INVALID",
+      message: expect.stringContaining(message),
+    });
   });
 
   test.each([

@@ -1,4 +1,6 @@
-/** Policy tooling as its users meet it: hot reload under running servers, examples, advice that works, replay, trust. */
+/**
+ * Policy tooling as its users meet it: hot reload under running servers, examples, advice that works, replay, trust.
+ */
 import { readdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -20,7 +22,10 @@ async function callOf(place: Place, tool: string, args: object, ...more: string[
   return [code, oneJsonLine<{ error?: { rule_id: string } }>(stdout).error?.rule_id];
 }
 
-async function json<Shape>(place: Place, args: readonly string[]): Promise<{ readonly code: number | string; readonly value: Shape }> {
+async function json<Shape>(
+  place: Place,
+  args: readonly string[],
+): Promise<{ readonly code: number | string; readonly value: Shape }> {
   const { code, stdout } = await handrail(place, [...args, "--json"]);
   return { code, value: oneJsonLine<Shape>(stdout) };
 }
@@ -46,7 +51,9 @@ describe("hot reload", () => {
     place.put("config/policy/own.test.yaml", "- allow: read_file\n  arguments: { path: b.txt }\n");
     place.put("config/policy/own.cedar", forbid("b"));
     await until(() =>
-      clients.every((client) => /policy\/own\.test\.yaml:1:3: .*should be allowed, but is denied by own\.no-b/.test(client.stderr())),
+      clients.every((client) =>
+        /policy\/own\.test\.yaml:1:3: .*should be allowed, but is denied by own\.no-b/.test(client.stderr()),
+      ),
     );
     expect(await rules("b.txt")).toEqual(["success", "success"]);
     place.put("config/policy/own.test.yaml", "- deny: read_file\n  arguments: { path: b.txt }\n  by: own.no-b\n");
@@ -57,15 +64,29 @@ describe("hot reload", () => {
     const of = (type: string) => evidence.filter(({ entry }) => entry.eventType === type);
     expect(of("policy_rejected").length).toBeGreaterThanOrEqual(4);
     for (const { entry, payload } of of("policy_loaded").filter((one) => one.payload["previous"] !== undefined)) {
-      const before = of("policy_loaded").filter((one) => one.entry.instanceId === entry.instanceId && one.entry.sequence < entry.sequence);
+      const before = of("policy_loaded").filter(
+        (one) => one.entry.instanceId === entry.instanceId && one.entry.sequence < entry.sequence,
+      );
       expect(before.at(-1)?.payload["policy"]).toBe(payload["previous"]);
     }
   });
 
   test.each([
     ["whose policy changed", "config/policy/own.cedar", forbid("unrelated"), "POLICY:changed", "policy reloaded"],
-    ["whose zones changed", "config/handrail.yaml", "files: { read_only: [a.txt] }\n", "WORKSPACE:changed", "files changed"],
-    ["whose tool was switched off", "config/handrail.yaml", "tools: { disabled: [edit_file] }\n", "GATE:edit_file", "tools changed"],
+    [
+      "whose zones changed",
+      "config/handrail.yaml",
+      "files: { read_only: [a.txt] }\n",
+      "WORKSPACE:changed",
+      "files changed",
+    ],
+    [
+      "whose tool was switched off",
+      "config/handrail.yaml",
+      "tools: { disabled: [edit_file] }\n",
+      "GATE:edit_file",
+      "tools changed",
+    ],
   ])("a call in flight %s is refused before its effect", async (_what, file, text, rule, told) => {
     const place = freshPlace();
     place.put("workspace/a.txt", "old");
@@ -109,7 +130,10 @@ describe("policy test", () => {
       "- deny: read_file\n  arguments: { path: docs/a }\n- allow: read_file\n  arguments: { path: a }\n",
     );
     const good = await handrail(place, ["policy", "test"]);
-    expect([good.code, linesOf(good.stdout).map((line) => line.slice(0, 5))]).toEqual([0, ["ok   ", "ok   ", "2 exa", expect.any(String)]]);
+    expect([good.code, linesOf(good.stdout).map((line) => line.slice(0, 5))]).toEqual([
+      0,
+      ["ok   ", "ok   ", "2 exa", expect.any(String)],
+    ]);
     place.put("candidate/own.cedar", "");
     place.put("candidate/own.test.yaml", "- deny: read_file\n  arguments: { path: docs/a }\n");
     const bad = await handrail(place, ["policy", "test", join(place.base, "candidate")]);
@@ -166,7 +190,10 @@ describe("the advice of policy explain", () => {
     expect(advice.map(({ kind }) => kind)).toEqual(["permit"]);
     place.put("config/policy/pasted.cedar", advice[0]?.text ?? "");
     expect(await callOf(place, "edit_file", edit, "--preset", "reader")).toEqual([0, undefined]);
-    expect(await callOf(place, "write_file", { path: "a.txt", content: "" }, "--preset", "reader")).toEqual([2, "DEFAULT_DENY"]);
+    expect(await callOf(place, "write_file", { path: "a.txt", content: "" }, "--preset", "reader")).toEqual([
+      2,
+      "DEFAULT_DENY",
+    ]);
     expect((await explained(place, "edit_file", edit, "--preset", "reader")).runs).toBe(true);
   });
 
@@ -217,8 +244,21 @@ describe("the advice of policy explain", () => {
 
   test("is the dimension and the pattern that a lease lacks", async () => {
     const place = freshPlace();
-    const { value } = await json<{ leaseId: string }>(place, ["sessions", "create", "--tools", "read_file", "--write", "docs/**"]);
-    const { advice } = await explained(place, "write_file", { path: "src/[a]*.ts", content: "" }, "--lease", value.leaseId);
+    const { value } = await json<{ leaseId: string }>(place, [
+      "sessions",
+      "create",
+      "--tools",
+      "read_file",
+      "--write",
+      "docs/**",
+    ]);
+    const { advice } = await explained(
+      place,
+      "write_file",
+      { path: "src/[a]*.ts", content: "" },
+      "--lease",
+      value.leaseId,
+    );
     expect(advice.map(({ kind, change }) => [kind, change.split(";")[0]])).toEqual([
       ["lease", "use a lease whose `tools` include `write_file`"],
       ["lease", "use a lease whose `writePaths` include `src/\\[a\\]\\*.ts`"],
@@ -238,11 +278,14 @@ describe("the advice of policy explain", () => {
       "--role",
       "product_owner",
     ],
-  ] as const)("is none for %s, and the reason is told", async (_what, tool, args, reason, ...more: readonly string[]) => {
-    const place = freshPlace();
-    const { advice, stuck, runs } = await explained(place, tool, args, ...more);
-    expect([advice, stuck, runs]).toEqual([[], expect.stringMatching(reason), false]);
-  });
+  ] as const)(
+    "is none for %s, and the reason is told",
+    async (_what, tool, args, reason, ...more: readonly string[]) => {
+      const place = freshPlace();
+      const { advice, stuck, runs } = await explained(place, tool, args, ...more);
+      expect([advice, stuck, runs]).toEqual([[], expect.stringMatching(reason), false]);
+    },
+  );
 });
 
 interface Replay {
@@ -266,7 +309,10 @@ test("policy diff replays the recorded calls and lists what a candidate would ch
   expect(ruleOf(withSecret)).toBe("FC:secret-write");
   client.process.stdin.end();
   await client.ended;
-  expect(await callOf(place, "write_file", { path: "q", content: "" }, "--preset", "reader")).toEqual([2, "DEFAULT_DENY"]);
+  expect(await callOf(place, "write_file", { path: "q", content: "" }, "--preset", "reader")).toEqual([
+    2,
+    "DEFAULT_DENY",
+  ]);
   const same = await json<Replay>(place, ["policy", "diff", place.config]);
   expect([same.code, same.value.replayed, same.value.changes]).toEqual([0, 6, []]);
   expect(same.value.notReplayed).toEqual({ "policy was not asked: another stage refused it first": 1 });
@@ -298,7 +344,8 @@ describe("trust", () => {
     const lib = place.put("workspace/libs/a.ts", "a");
     const roots = ["--workspace", join(place.workspace, "service"), "--project", place.workspace];
     const read = () => callOf(place, "read_file", { path: lib }, ...roots);
-    const trust = (...more: string[]) => handrail(place, ["trust", "--workspace", join(place.workspace, "service"), ...more]);
+    const trust = (...more: string[]) =>
+      handrail(place, ["trust", "--workspace", join(place.workspace, "service"), ...more]);
     expect(await read()).toEqual([2, "WORKSPACE:scope"]);
     const { advice } = await explained(place, "read_file", { path: lib }, ...roots);
     expect(advice.map(({ kind }) => kind)).toEqual(["trust"]);
@@ -341,7 +388,13 @@ describe("trust", () => {
     const [name = ""] = readdirSync(join(inside, "trust"));
     const config = ["--config", inside];
     expect(await callOf(place, "read_file", { path: `cfg/trust/${name}` }, ...config)).toEqual([2, "ZONE:secret"]);
-    expect(await callOf(place, "write_file", { path: `cfg/trust/${name}`, content: "{}" }, ...config)).toEqual([2, "ZONE:secret"]);
-    expect(await callOf(place, "write_file", { path: "handrail.yaml", content: "" }, ...config)).toEqual([2, "ZONE:shared"]);
+    expect(await callOf(place, "write_file", { path: `cfg/trust/${name}`, content: "{}" }, ...config)).toEqual([
+      2,
+      "ZONE:secret",
+    ]);
+    expect(await callOf(place, "write_file", { path: "handrail.yaml", content: "" }, ...config)).toEqual([
+      2,
+      "ZONE:shared",
+    ]);
   });
 });

@@ -21,8 +21,16 @@ const resource: fc.Arbitrary<PolicyResource> = fc.oneof(
     zone: fc.constantFrom("own" as const, "protected" as const, "shared" as const, "secret" as const),
   }),
   fc.record({ kind: fc.constant("tool" as const), name: fc.constantFrom(...ASKED) }),
-  fc.record({ kind: fc.constant("host" as const), host: fc.constantFrom("127.0.0.1", "example.com"), port: fc.constantFrom(80, 443) }),
-  fc.record({ kind: fc.constant("git_ref" as const), remote: fc.constantFrom("origin", ""), ref: fc.constantFrom("main", "x") }),
+  fc.record({
+    kind: fc.constant("host" as const),
+    host: fc.constantFrom("127.0.0.1", "example.com"),
+    port: fc.constantFrom(80, 443),
+  }),
+  fc.record({
+    kind: fc.constant("git_ref" as const),
+    remote: fc.constantFrom("origin", ""),
+    ref: fc.constantFrom("main", "x"),
+  }),
   fc
     .record({
       argv: fc.constantFrom(["rm", "-rf", "x"] as const, ["/bin/rm", "x"] as const, ["npm", "install"] as const),

@@ -32,20 +32,25 @@ describe("sharing", () => {
 
   test("the product owner's reads do not share: the path decides", async () => {
     const engine = await engineOf(presetSources("dev"));
-    const read = (path: string) => engine.evaluate(request({ role: "product_owner", resource: file("own", path) })).decision;
+    const read = (path: string) =>
+      engine.evaluate(request({ role: "product_owner", resource: file("own", path) })).decision;
     expect([read("docs/a"), read("src/a"), read("docs/a"), read("src/a")]).toEqual(["allow", "deny", "allow", "deny"]);
     expect(engine.statistics()).toMatchObject({ hits: 2, misses: 2 });
   });
 
   test("a policy about one session keeps sessions apart", async () => {
-    const engine = await engineOf([operator(`@id("x") permit (principal == Handrail::Session::"ses_1", action, resource);`)]);
+    const engine = await engineOf([
+      operator(`@id("x") permit (principal == Handrail::Session::"ses_1", action, resource);`),
+    ]);
     const by = (sessionId: string) => engine.evaluate(request({ sessionId })).decision;
     expect([by("ses_1"), by("ses_2"), by("ses_1"), by("ses_2")]).toEqual(["allow", "deny", "allow", "deny"]);
   });
 
   test("an attribute that is asked for by name of an object's built-in member is absent", async () => {
     const engine = await engineOf([
-      operator(`@id("x") permit (principal, action, resource) when { context has constructor || context has toString };`),
+      operator(
+        `@id("x") permit (principal, action, resource) when { context has constructor || context has toString };`,
+      ),
     ]);
     expect(engine.evaluate(request()).decision).toBe("deny");
   });
@@ -62,7 +67,12 @@ describe("projections", () => {
     ],
     ["a session", `principal == Handrail::Session::"s", action, resource`, "", ["principal"]],
     ["a resource", `principal, action, resource == Handrail::File::"service:a"`, "", ["resource"]],
-    ["a resource within", `principal, action, resource is Handrail::File in Handrail::File::"service:a"`, "", ["resource"]],
+    [
+      "a resource within",
+      `principal, action, resource is Handrail::File in Handrail::File::"service:a"`,
+      "",
+      ["resource"],
+    ],
     [
       "attributes",
       "principal, action, resource is Handrail::File",
@@ -103,7 +113,10 @@ describe("projections", () => {
     ["the principal as a value", `when { [principal].contains(principal) }`],
     ["membership of the principal in a session", `when { principal in Handrail::Session::"s" }`],
     ["membership of the resource", `when { resource in Handrail::File::"service:a" }`],
-    ["an attribute of an entity named in the policy", `when { Handrail::Session::"s" has mode && Handrail::Session::"s".mode == "x" }`],
+    [
+      "an attribute of an entity named in the policy",
+      `when { Handrail::Session::"s" has mode && Handrail::Session::"s".mode == "x" }`,
+    ],
     ["the whole context", `when { {a: context} == {a: context} }`],
     ["a function of an extension type", `when { ip("127.0.0.1").isLoopback() }`],
     ["an attribute of a record built in place", `when { {a: context.armed}.a }`],
@@ -148,9 +161,14 @@ describe("slices", () => {
   });
 
   test("a scope that is not understood keeps its policy", async () => {
-    const [policy] = (await engineOf([operator(`@id("x") permit (principal in Handrail::Role::"sre", action, resource);`)])).policies;
+    const [policy] = (
+      await engineOf([operator(`@id("x") permit (principal in Handrail::Role::"sre", action, resource);`)])
+    ).policies;
     if (policy === undefined) throw new Error("the policy is missing");
-    const odd = { ...policy, form: { ...policy.form, principal: { op: "near", entity: { type: "Handrail::Role", id: "sre" } } } };
+    const odd = {
+      ...policy,
+      form: { ...policy.form, principal: { op: "near", entity: { type: "Handrail::Role", id: "sre" } } },
+    };
     expect(sliceOf([policy], { action: "read_file", groups: ["read"], role: "dev", kind: "file" })).toEqual([]);
     expect(sliceOf([odd], { action: "read_file", groups: ["read"], role: "dev", kind: "file" })).toEqual([odd]);
   });
@@ -169,7 +187,8 @@ describe("bounds", () => {
     const engine = await engineOf([
       operator(`@id("x") permit (principal, action, resource is Handrail::File) when { resource.path like "a*" };`),
     ]);
-    for (let index = 0; index < POLICY_MEMO_ENTRIES_MAX + 10; index += 1) engine.evaluate(request({ resource: file("own", `a${index}`) }));
+    for (let index = 0; index < POLICY_MEMO_ENTRIES_MAX + 10; index += 1)
+      engine.evaluate(request({ resource: file("own", `a${index}`) }));
     expect(engine.statistics().entries).toBe(POLICY_MEMO_ENTRIES_MAX);
     expect(engine.evaluate(request({ resource: file("own", "b") })).decision).toBe("deny");
   });

@@ -1,6 +1,7 @@
 /**
- * Canaries: secrets in files, names, arguments and the environment go through every tool and every front door, and are then
- * looked for in every answer and every byte that the kernel has written. The control shows that they are found without rules.
+ * Canaries: secrets in files, names, arguments and the environment go through every tool and every front door, and are
+ * then looked for in every answer and every byte that the kernel has written. The control shows that they are found
+ * without rules.
  */
 import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
@@ -85,14 +86,23 @@ async function tour(call: Call): Promise<readonly unknown[]> {
   await go("search_file", { path: ".", regex: "token|plain|base64|hex|url|aws|KEY", context: 3 });
   await go("search_file", { path: "leak.txt", regex: `${AWS}(` });
   await go("count_matches", { path: ".", regex: AWS });
-  await go("edit_file", { path: "leak.txt", edits: [{ operation: "replace", spec: "tail", content: "end" }] }, "edited");
+  await go(
+    "edit_file",
+    { path: "leak.txt", edits: [{ operation: "replace", spec: "tail", content: "end" }] },
+    "edited",
+  );
   await go("edit_file", { path: "leak.txt", edits: [{ operation: "replace", spec: "nothing", content: "x" }] });
   await go("write_file", { path: "new.txt", content: LEAK }, "written");
   await go("put_content", { content: LEAK });
   await go("put_content", { content: Buffer.from(LEAK).toString("base64"), encoding: "base64" });
   const stored = await call("put_content", { content: "clean" });
   const hash = /[0-9a-f]{64}/.exec(JSON.stringify(stored))?.[0] ?? "";
-  await go("artifact_publish", { artifact_id: `a.${AWS}`, content_hash: hash, category: "report", metadata: [`key=${AWS}`] });
+  await go("artifact_publish", {
+    artifact_id: `a.${AWS}`,
+    content_hash: hash,
+    category: "report",
+    metadata: [`key=${AWS}`],
+  });
   await go("artifact_fetch", { artifact_id: `a.${AWS}` });
   await go("delete_file", { path: NAMED });
   await go(`tool.${AWS}`, { path: VALUE });
@@ -108,11 +118,16 @@ function bytesBelow(directory: string): readonly { readonly name: string; readon
 /** Where a needle stands: the place, and which needle. */
 function found(places: readonly { readonly name: string; readonly bytes: Buffer }[]): readonly string[] {
   return places.flatMap(({ name, bytes }) =>
-    NEEDLES.flatMap((needle, index) => (bytes.includes(needle) || Buffer.from(name).includes(needle) ? [`${name}: needle ${index}`] : [])),
+    NEEDLES.flatMap((needle, index) =>
+      bytes.includes(needle) || Buffer.from(name).includes(needle) ? [`${name}: needle ${index}`] : [],
+    ),
   );
 }
 
-const shown = (name: string, value: unknown) => ({ name, bytes: Buffer.from(typeof value === "string" ? value : JSON.stringify(value)) });
+const shown = (name: string, value: unknown) => ({
+  name,
+  bytes: Buffer.from(typeof value === "string" ? value : JSON.stringify(value)),
+});
 
 test("the library: no answer, no report and no file of the state holds a canary", async () => {
   const place = freshPlace();
@@ -125,22 +140,35 @@ test("the library: no answer, no report and no file of the state holds a canary"
     onWarning: (message) => void reports.push(message),
   });
   const session = await kernel.openSession({ workspace: place.workspace });
-  const answers = await tour((tool, args, dedupeKey) => session.call(tool, args, dedupeKey === undefined ? {} : { dedupeKey }));
+  const answers = await tour((tool, args, dedupeKey) =>
+    session.call(tool, args, dedupeKey === undefined ? {} : { dedupeKey }),
+  );
   const uploaded = await session.putContent(Buffer.from(LEAK));
   await kernel.close();
-  expect(found([shown("answers", answers), shown("upload", uploaded), shown("reports", reports), ...bytesBelow(place.state)])).toEqual([]);
+  expect(
+    found([
+      shown("answers", answers),
+      shown("upload", uploaded),
+      shown("reports", reports),
+      ...bytesBelow(place.state),
+    ]),
+  ).toEqual([]);
   expect(JSON.stringify(answers).match(/\[REDACTED:/g)?.length).toBeGreaterThan(40);
 });
 
 test("control: without rules and known values the answers, the ledger and the store hold the canaries", async () => {
   const kernel = await memoryKernel({ redactor: createRedactor({ rules: NO_RULES }) });
   plant(kernel.root);
-  const answers = await tour((tool, args, dedupeKey) => kernel.call(tool, args, dedupeKey === undefined ? {} : { dedupeKey }));
+  const answers = await tour((tool, args, dedupeKey) =>
+    kernel.call(tool, args, dedupeKey === undefined ? {} : { dedupeKey }),
+  );
   await kernel.kept.close();
   const inAnswers = new Set(found([shown("answers", answers)]));
   expect(inAnswers.size).toBe(NEEDLES.length);
   expect(found([shown("ledger", kernel.ledger.events)])).not.toEqual([]);
-  expect(found(bytesBelow(kernel.state)).map((line) => line.split(":")[0])).toEqual(expect.arrayContaining(["dedupe.db"]));
+  expect(found(bytesBelow(kernel.state)).map((line) => line.split(":")[0])).toEqual(
+    expect.arrayContaining(["dedupe.db"]),
+  );
 });
 
 test("MCP: nothing that the process writes holds a canary", async () => {
@@ -191,15 +219,24 @@ test("framed, RPC and the command line: nothing that the processes write holds a
     });
     answers.push(plain(await framed.execute(request)));
   }
-  const called = await handrail(place, ["call", "read_file", "--workspace", place.workspace, "--json", '{"path":"leak.txt"}'], {
-    environment: ENVIRONMENT,
-  });
+  const called = await handrail(
+    place,
+    ["call", "read_file", "--workspace", place.workspace, "--json", '{"path":"leak.txt"}'],
+    {
+      environment: ENVIRONMENT,
+    },
+  );
   await framed.close();
   const ended = once(server, "close");
   server.kill("SIGTERM");
   await ended;
   expect(
-    found([shown("answers", answers.join("\n")), shown("output", output()), shown("call", called), ...bytesBelow(place.state)]),
+    found([
+      shown("answers", answers.join("\n")),
+      shown("output", output()),
+      shown("call", called),
+      ...bytesBelow(place.state),
+    ]),
   ).toEqual([]);
   expect(answers.join("\n").match(/\[REDACTED:/g)?.length).toBeGreaterThan(60);
   expect(called.stdout).toContain("[REDACTED:");

@@ -1,4 +1,6 @@
-/** `handrail redact` as its users run it: a filter, an explanation that never shows the secret, and rules of one's own. */
+/**
+ * `handrail redact` as its users run it: a filter, an explanation that never shows the secret, and rules of one's own.
+ */
 import { expect, test } from "vitest";
 import { fillTemplate, seededRandom } from "../../../src/redact/kinds/samples.ts";
 import { handrail, linesOf } from "../../support/command-line.ts";
@@ -8,7 +10,11 @@ const { text: TOKEN } = fillTemplate("ghp_{checked}", seededRandom(11));
 const { text: PASSWORD } = fillTemplate("{a16}", seededRandom(12));
 
 test("a text goes through without its secrets, whatever else it holds", async () => {
-  const input = Buffer.concat([Buffer.from(`token ${TOKEN}\n`), Buffer.from([0xff, 0x00, 0xfe]), Buffer.from(`\nx ${PASSWORD}\n`)]);
+  const input = Buffer.concat([
+    Buffer.from(`token ${TOKEN}\n`),
+    Buffer.from([0xff, 0x00, 0xfe]),
+    Buffer.from(`\nx ${PASSWORD}\n`),
+  ]);
   const finished = await handrail(freshPlace(), ["redact"], { input, environment: { DEPLOY_PASSWORD: PASSWORD } });
   expect([finished.code, finished.stderr]).toEqual([0, ""]);
   expect(finished.stdout).toContain("token [REDACTED:github-token]\n");

@@ -1,4 +1,5 @@
-// Expressions of rules: what is read, what is refused, and that the bound of an attempt holds against an engine that counts.
+// Expressions of rules: what is read, what is refused, and that the bound of an attempt holds against an engine that
+// counts.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type CharacterSet, hasCode } from "../../../src/redact/expressions/character-set.ts";
@@ -103,7 +104,9 @@ const PIECES = ["a", "b", "[ab]", "[^a]", "\\d", "(?:a|b)", "(?:ab|a)", "(?=a)",
 const QUANTIFIERS = ["", "?", "{2}", "{0,3}", "{1,4}", "{1,3}?"];
 const expressions = fc
   .array(fc.tuple(fc.constantFrom(...PIECES), fc.constantFrom(...QUANTIFIERS)), { minLength: 1, maxLength: 5 })
-  .map((parts) => parts.map(([piece, quantifier]) => (/^\(\?[=<!]|^\\b/.test(piece) ? piece : piece + quantifier)).join(""));
+  .map((parts) =>
+    parts.map(([piece, quantifier]) => (/^\(\?[=<!]|^\\b/.test(piece) ? piece : piece + quantifier)).join(""),
+  );
 const texts = fc.array(fc.constantFrom("a", "a", "b", "1", " "), { maxLength: 16 }).map((parts) => parts.join(""));
 
 test("no attempt takes more steps than the bound, and both engines agree", () => {

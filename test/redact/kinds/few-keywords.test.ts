@@ -10,7 +10,9 @@ const SECRETS = ["ses_abcABC0123.zyxwv", "aaaaaaaaaaaaaaab", "Kx7/+pass phrase&Ã
 const tableOf = (values: readonly string[], long: boolean) =>
   buildTable(values.flatMap((value) => knownTriggers({ rule: "session-token", value }, long)));
 /** Of all secrets, which are many keywords, and of each alone, which are few. */
-const tables = [false, true].flatMap((long) => [SECRETS, ...SECRETS.map((value) => [value])].map((values) => tableOf(values, long)));
+const tables = [false, true].flatMap((long) =>
+  [SECRETS, ...SECRETS.map((value) => [value])].map((values) => tableOf(values, long)),
+);
 const forms = SECRETS.flatMap((value) => [
   value,
   Buffer.from(value).toString("base64"),

@@ -31,8 +31,12 @@ function expected(keywords: readonly string[], text: string): string[] {
 }
 
 test("every keyword is found wherever it ends, overlapping ones too, in both cases", () => {
-  const word = fc.array(fc.constantFrom("a", "b", "c", "-"), { minLength: 1, maxLength: 5 }).map((parts) => parts.join(""));
-  const text = fc.array(fc.constantFrom("a", "B", "b", "c", "-", " ", "é"), { maxLength: 60 }).map((parts) => parts.join(""));
+  const word = fc
+    .array(fc.constantFrom("a", "b", "c", "-"), { minLength: 1, maxLength: 5 })
+    .map((parts) => parts.join(""));
+  const text = fc
+    .array(fc.constantFrom("a", "B", "b", "c", "-", " ", "é"), { maxLength: 60 })
+    .map((parts) => parts.join(""));
   fc.assert(
     fc.property(fc.uniqueArray(word, { minLength: 1, maxLength: 8 }), text, (keywords, searched) => {
       expect(found(keywords, searched)).toEqual(expected(keywords, searched));

@@ -25,7 +25,8 @@ function standing(text: string): readonly Met[] {
   const found: Met[] = [];
   for (let index = 0; index < text.length; index += 1) {
     for (const [keyword, word] of KEYWORDS.entries()) {
-      if (text.slice(Math.max(0, index + 1 - word.length), index + 1).toLowerCase() === word) found.push([keyword, index]);
+      if (text.slice(Math.max(0, index + 1 - word.length), index + 1).toLowerCase() === word)
+        found.push([keyword, index]);
     }
   }
   return found;
@@ -33,12 +34,30 @@ function standing(text: string): readonly Met[] {
 
 // `ł`, `š` and `Ā` have the low bytes of `B`, `a` and of a null character: none of them is one. `é` fits into a byte.
 const narrow = fc.constantFrom("a", "b", "c", "d", ".", "abcab", "PassWord", "cabdcabdcabd", "é", "-", "pass", "word");
-const piece = fc.constantFrom("a", "b", "c", "d", ".", "abcab", "PassWord", "cabdcabdcabd", "š", "ł", "Ā", "é", "-", "pass", "word");
+const piece = fc.constantFrom(
+  "a",
+  "b",
+  "c",
+  "d",
+  ".",
+  "abcab",
+  "PassWord",
+  "cabdcabdcabd",
+  "š",
+  "ł",
+  "Ā",
+  "é",
+  "-",
+  "pass",
+  "word",
+);
 
 test("the same keywords in the same order as by looking at every place", () => {
   fc.assert(
     fc.property(
-      fc.oneof(fc.array(piece, { maxLength: 200 }), fc.array(narrow, { maxLength: 200 })).map((pieces) => pieces.join("")),
+      fc
+        .oneof(fc.array(piece, { maxLength: 200 }), fc.array(narrow, { maxLength: 200 }))
+        .map((pieces) => pieces.join("")),
       (text) => {
         expect(met(text)).toEqual(standing(text));
       },

@@ -12,12 +12,17 @@ test("a marker is recognised by its rule", () => {
   expect(hasMarkers("[REDACTED:session-token]")).toBe(true);
 });
 
-test.each(["[REDACTED]", "[REDACTED:]", "[REDACTED:Upper]", "[REDACTED:<rule>]", "[REDACTED:-x]", "REDACTED:x", "[REDACTED: x]"])(
-  "%s is none",
-  (text) => {
-    expect(hasMarkers(text)).toBe(false);
-  },
-);
+test.each([
+  "[REDACTED]",
+  "[REDACTED:]",
+  "[REDACTED:Upper]",
+  "[REDACTED:<rule>]",
+  "[REDACTED:-x]",
+  "REDACTED:x",
+  "[REDACTED: x]",
+])("%s is none", (text) => {
+  expect(hasMarkers(text)).toBe(false);
+});
 
 test("a rule's name fits a marker", () => {
   expect(isRuleName("a")).toBe(true);
@@ -28,6 +33,9 @@ test("a rule's name fits a marker", () => {
 
 test("only markers that the original lacks are new", () => {
   expect(newMarkers("x [REDACTED:a] y", "z [REDACTED:a] y")).toEqual([]);
-  expect(newMarkers("x [REDACTED:a] y", "[REDACTED:a] [REDACTED:a] [REDACTED:b]")).toEqual(["[REDACTED:a]", "[REDACTED:b]"]);
+  expect(newMarkers("x [REDACTED:a] y", "[REDACTED:a] [REDACTED:a] [REDACTED:b]")).toEqual([
+    "[REDACTED:a]",
+    "[REDACTED:b]",
+  ]);
   expect(newMarkers("nothing", "nothing")).toEqual([]);
 });

@@ -49,9 +49,14 @@ function inLanes(text: string): readonly Finding[] {
 }
 
 const random = seededRandom(11);
-const templates = [...FORMAT_RULES, ...NAMED_RULES].flatMap(({ examples }) => [...examples.positive, ...examples.negative]);
+const templates = [...FORMAT_RULES, ...NAMED_RULES].flatMap(({ examples }) => [
+  ...examples.positive,
+  ...examples.negative,
+]);
 const samples = templates.map((template) => fillTemplate(template, random).text);
-const wrapped = samples.slice(0, 400).map((sample, index) => Buffer.from("?".repeat(index % 3) + sample).toString("base64"));
+const wrapped = samples
+  .slice(0, 400)
+  .map((sample, index) => Buffer.from("?".repeat(index % 3) + sample).toString("base64"));
 const knownForms = KNOWN.flatMap((value) => [
   value,
   Buffer.from(value).toString("base64"),
@@ -60,7 +65,10 @@ const knownForms = KNOWN.flatMap((value) => [
   encodeURIComponent(value),
   new URLSearchParams({ "": value }).toString().slice(1).toUpperCase(),
 ]);
-/** Letters that fold to ASCII or look like it, halves of pairs, and characters whose low bytes are those of keywords' letters. */
+/**
+ * Letters that fold to ASCII or look like it, halves of pairs, and characters whose low bytes are those of keywords'
+ * letters.
+ */
 const odd = [
   "K",
   "ſ",
@@ -87,15 +95,33 @@ const piece = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(...samples) },
   { weight: 2, arbitrary: fc.constantFrom(...wrapped) },
   { weight: 2, arbitrary: fc.constantFrom(...knownForms) },
-  { weight: 2, arbitrary: fc.tuple(fc.constantFrom(...samples), fc.nat(80)).map(([sample, length]) => sample.slice(0, length)) },
   {
     weight: 2,
-    arbitrary: fc.constantFrom(...keywords).chain((word) => fc.constantFrom(word, word.toUpperCase(), word.slice(1), word.slice(0, -1))),
+    arbitrary: fc.tuple(fc.constantFrom(...samples), fc.nat(80)).map(([sample, length]) => sample.slice(0, length)),
+  },
+  {
+    weight: 2,
+    arbitrary: fc
+      .constantFrom(...keywords)
+      .chain((word) => fc.constantFrom(word, word.toUpperCase(), word.slice(1), word.slice(0, -1))),
   },
   { weight: 2, arbitrary: fc.constantFrom(...odd) },
   {
     weight: 3,
-    arbitrary: fc.constantFrom(" ", "\n", '"', "=", ": ", "\\n", "%3D", "a", "A", "0", "AAAAAAAAAAAAAAAA", "some_identifier.of.theirs"),
+    arbitrary: fc.constantFrom(
+      " ",
+      "\n",
+      '"',
+      "=",
+      ": ",
+      "\\n",
+      "%3D",
+      "a",
+      "A",
+      "0",
+      "AAAAAAAAAAAAAAAA",
+      "some_identifier.of.theirs",
+    ),
   },
 );
 /** A string in which the pieces begin anywhere, in one byte for each character or two. */
@@ -114,7 +140,11 @@ test("the same is found as by looking everywhere, in texts of pieces of what is 
 
 test("what stands around a border of two blocks is found, wherever the border cuts it", () => {
   const [block, near] = [16_384, 200];
-  const secrets = [...samples.filter((_, index) => index % 3 === 0), ...wrapped.filter((_, index) => index % 5 === 0), ...knownForms];
+  const secrets = [
+    ...samples.filter((_, index) => index % 3 === 0),
+    ...wrapped.filter((_, index) => index % 5 === 0),
+    ...knownForms,
+  ];
   for (const [index, secret] of secrets.entries()) {
     const filler = (index % 2 === 0 ? "- " : "é ").repeat(block);
     for (let cut = 0; cut <= Math.min(secret.length, 48); cut += 1) {

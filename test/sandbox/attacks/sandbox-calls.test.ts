@@ -1,5 +1,5 @@
-// System calls that lead out of a sandbox or into the depths of the machine's kernel: each works in the control, which does without the filter
-// (or without what the test names), and is refused with it. Nothing here changes the machine.
+// System calls that lead out of a sandbox or into the depths of the machine's kernel: each works in the control, which
+// does without the filter (or without what the test names), and is refused with it. Nothing here changes the machine.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
@@ -7,7 +7,14 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { INSIDE_WORKSPACE } from "../../../src/sandbox/plan/plan.ts";
 import { callNumber, JUDGED_CALLS, type Processor, REFUSED_CALLS } from "../../../src/sandbox/plan/syscall-numbers.ts";
-import { asSandboxUser, newSandboxPlace, perl, type SandboxPlace, sandboxUser, type Without } from "../../support/sandbox-place.ts";
+import {
+  asSandboxUser,
+  newSandboxPlace,
+  perl,
+  type SandboxPlace,
+  sandboxUser,
+  type Without,
+} from "../../support/sandbox-place.ts";
 
 const ALL = { ...REFUSED_CALLS, ...JUDGED_CALLS };
 const EPERM = "1";
@@ -27,7 +34,10 @@ function number(name: keyof typeof ALL): number {
 }
 
 /** What the Perl program prints under the defences, and in the control. */
-async function bothEnds(without: Without, program: string): Promise<{ readonly defended: string; readonly control: string }> {
+async function bothEnds(
+  without: Without,
+  program: string,
+): Promise<{ readonly defended: string; readonly control: string }> {
   const [defended, control] = [await place.run(perl(program)), await place.runWithout(without, perl(program))];
   expect([defended.stderr, control.stderr]).toEqual(["", ""]);
   return { defended: defended.stdout.trim(), control: control.stdout.trim() };
@@ -38,13 +48,17 @@ function inWorkspace(name: string): string {
   return `${INSIDE_WORKSPACE}/${name}`;
 }
 
-/** A program for x86-64 that asks for a socket as a 32-bit program would (`int 0x80`), and ends with 0 when it got one. */
+/**
+ * A program for x86-64 that asks for a socket as a 32-bit program would (`int 0x80`), and ends with 0 when it got one.
+ */
 function socketCall32(): Uint8Array {
   const start = 0x400000;
   const header = 64 + 56;
-  // eax = 102 (socketcall), ebx = 1 (socket), ecx = arguments, int 0x80; then edi = 1 if that was negative, eax = 60 (exit), syscall
+  // eax = 102 (socketcall), ebx = 1 (socket), ecx = arguments, int 0x80; then edi = 1 if that was negative, eax = 60
+  // (exit), syscall
   const code = [
-    0xb8, 102, 0, 0, 0, 0xbb, 1, 0, 0, 0, 0xb9, 0, 0, 0, 0, 0xcd, 0x80, 0xc1, 0xe8, 31, 0x89, 0xc7, 0xb8, 60, 0, 0, 0, 0x0f, 0x05,
+    0xb8, 102, 0, 0, 0, 0xbb, 1, 0, 0, 0, 0xb9, 0, 0, 0, 0, 0xcd, 0x80, 0xc1, 0xe8, 31, 0x89, 0xc7, 0xb8, 60, 0, 0, 0,
+    0x0f, 0x05,
   ];
   const bytes = Buffer.alloc(header + code.length + 12);
   Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1]).copy(bytes);
@@ -72,7 +86,8 @@ function socketCall32(): Uint8Array {
     bytes.writeBigUInt64LE(BigInt(value), at);
   Buffer.from(code).copy(bytes, header);
   bytes.writeUInt32LE(start + header + code.length, header + 11);
-  for (const [index, value] of [1, 1, 0].entries()) bytes.writeUInt32LE(value, header + code.length + 4 * index); // local, stream
+  // local, stream
+  for (const [index, value] of [1, 1, 0].entries()) bytes.writeUInt32LE(value, header + code.length + 4 * index);
   return bytes;
 }
 
@@ -109,7 +124,8 @@ test("calls whose arguments stand in memory do not exist", async () => {
 });
 
 test("sockets to the machine's hypervisor and to protocols that nobody needs", async () => {
-  const open = (family: number, kind: number) => `socket(my $s${family}, ${family}, ${kind}, 0) ? print "ok\\n" : print $! + 0, "\\n";`;
+  const open = (family: number, kind: number) =>
+    `socket(my $s${family}, ${family}, ${kind}, 0) ? print "ok\\n" : print $! + 0, "\\n";`;
   const [VSOCK, LOCAL, INTERNET] = [40, 1, 2];
   const ends = await bothEnds(WITHOUT_FILTER, [open(VSOCK, 1), open(LOCAL, 1), open(INTERNET, 1)].join(" "));
   expect(ends.defended).toBe(`${EAFNOSUPPORT}\nok\nok`);
@@ -121,7 +137,10 @@ test("netlink: routes and addresses, and nothing deeper in the machine's kernel"
   const open = (kind: number, protocol: number) =>
     `socket(my $s${protocol}, ${NETLINK}, ${kind}, ${protocol}) ? print "ok\\n" : print $! + 0, "\\n";`;
   const [RAW, DATAGRAM, ROUTE, SOCKETS, GENERIC] = [3, 2, 0, 4, 16];
-  const ends = await bothEnds(WITHOUT_FILTER, [open(RAW, ROUTE), open(DATAGRAM, ROUTE), open(RAW, SOCKETS), open(RAW, GENERIC)].join(" "));
+  const ends = await bothEnds(
+    WITHOUT_FILTER,
+    [open(RAW, ROUTE), open(DATAGRAM, ROUTE), open(RAW, SOCKETS), open(RAW, GENERIC)].join(" "),
+  );
   expect(ends.defended.split("\n")).toEqual(["ok", "ok", EPROTONOSUPPORT, EPROTONOSUPPORT]);
   expect(ends.control.split("\n")).toEqual(["ok", "ok", "ok", "ok"]);
 });
@@ -151,11 +170,15 @@ test("a lease on a file, and a notice of what happens in a directory: both by wa
   const program = `$SIG{IO} = "IGNORE"; open(FILE, "+>", "leased"); try(${fcntl}, fileno(FILE), ${F_SETLEASE}, ${F_WRLCK}); close(FILE);
     open(FILE, "<", "leased"); try(${fcntl}, fileno(FILE), ${F_SETLEASE}, ${F_RDLCK}); close(FILE);
     opendir(HERE, "."); try(${fcntl}, fileno(HERE), ${F_NOTIFY}, ${DN_CREATE})`;
-  expect(await bothEnds(WITHOUT_FILTER, program)).toEqual({ defended: `${EINVAL}\n${EINVAL}\n${EINVAL}`, control: "ok\nok\nok" });
+  expect(await bothEnds(WITHOUT_FILTER, program)).toEqual({
+    defended: `${EINVAL}\n${EINVAL}\n${EINVAL}`,
+    control: "ok\nok\nok",
+  });
 });
 
 test("locks of files work as ever", async () => {
-  const python = "import fcntl; f = open('locked', 'w'); fcntl.flock(f, 2); fcntl.lockf(f, 2); print(fcntl.fcntl(f, fcntl.F_GETFL) & 3)";
+  const python =
+    "import fcntl; f = open('locked', 'w'); fcntl.flock(f, 2); fcntl.lockf(f, 2); print(fcntl.fcntl(f, fcntl.F_GETFL) & 3)";
   expect((await place.run(["python3", "-c", python])).stdout).toBe("1\n");
 });
 
@@ -164,10 +187,14 @@ test("a process of the same user outside is traced by none inside", async () => 
   // one that lets anybody trace it, so that nothing but the sandbox stands in the way
   const [PR_SET_PTRACER, ANYBODY] = ["0x59616d61", "-1"];
   const PRCTL = process.arch === "x64" ? 157 : 167;
-  const victim = spawn("/usr/bin/perl", ["-e", `$| = 1; syscall(${PRCTL}, ${PR_SET_PTRACER}, ${ANYBODY}, 0, 0, 0); print 1; sleep 60`], {
-    stdio: ["ignore", "pipe", "ignore"],
-    ...(isRoot && { uid: sandboxUser(), gid: sandboxUser() }),
-  });
+  const victim = spawn(
+    "/usr/bin/perl",
+    ["-e", `$| = 1; syscall(${PRCTL}, ${PR_SET_PTRACER}, ${ANYBODY}, 0, 0, 0); print 1; sleep 60`],
+    {
+      stdio: ["ignore", "pipe", "ignore"],
+      ...(isRoot && { uid: sandboxUser(), gid: sandboxUser() }),
+    },
+  );
   onTestFinished(() => void victim.kill("SIGKILL"));
   await once(victim.stdout, "data");
   const PTRACE_SEIZE = 0x4206;
@@ -183,7 +210,10 @@ test("a namespace within: refused by the filter and, without that, by bwrap's ow
   const NEW_USER = 0x10000000;
   const program = `try(${number("unshare")}, ${NEW_USER})`;
   const ENOSPC = "28";
-  expect(await bothEnds({ filter: true, options: [["--disable-userns"]] }, program)).toEqual({ defended: EPERM, control: "ok" });
+  expect(await bothEnds({ filter: true, options: [["--disable-userns"]] }, program)).toEqual({
+    defended: EPERM,
+    control: "ok",
+  });
   expect(await bothEnds(WITHOUT_FILTER, program)).toEqual({ defended: EPERM, control: ENOSPC });
 });
 
@@ -208,7 +238,9 @@ test("files with a set-id bit: no family of calls makes one", async () => {
   const arm = process.arch === "arm64";
   const attempts = [
     ...(arm ? [] : [`try(${number("chmod")}, "file\\0", ${S})`, `try(${number("creat")}, "created\\0", ${S})`]),
-    ...(arm ? [] : [`try(${number("open")}, "opened\\0", 0101, ${S})`, `try(${number("mknod")}, "node\\0", 0100000 | ${S}, 0)`]),
+    ...(arm
+      ? []
+      : [`try(${number("open")}, "opened\\0", 0101, ${S})`, `try(${number("mknod")}, "node\\0", 0100000 | ${S}, 0)`]),
     `try(${number("fchmod")}, fileno(FILE), ${S})`,
     `try(${number("fchmodat")}, -100, "file\\0", ${S})`,
     `try(${number("openat")}, -100, "openedat\\0", 0101, ${S})`,

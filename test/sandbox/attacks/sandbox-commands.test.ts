@@ -1,5 +1,5 @@
-// Programs that run other programs by their arguments, settings or environment: they may, but what they run stays inside. The control
-// runs the same outside of the sandbox, where it leaves its mark.
+// Programs that run other programs by their arguments, settings or environment: they may, but what they run stays
+// inside. The control runs the same outside of the sandbox, where it leaves its mark.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -43,13 +43,15 @@ function marks(): { readonly outside: boolean; readonly inside: boolean } {
 
 const GADGETS = {
   "tar runs a program for each file": () => "tar cf t.tar a.txt && tar xf t.tar --to-command='sh run.sh'; rm t.tar",
-  "tar runs a program at a checkpoint": () => "tar cf /dev/null a.txt --checkpoint=1 --checkpoint-action=exec='sh run.sh'",
+  "tar runs a program at a checkpoint": () =>
+    "tar cf /dev/null a.txt --checkpoint=1 --checkpoint-action=exec='sh run.sh'",
   "rg runs a program for each file": () => "rg --pre ./run.sh text a.txt",
   "sort runs a program to pack": () => "seq 1 200000 | sort -S 100k -T . --compress-program=./run.sh >/dev/null",
   "split runs a program for each part": () => "split -l 1 --filter='sh run.sh' a.txt",
   "find runs a program": () => "find a.txt -exec sh run.sh ';'",
   "xargs runs a program": () => "echo run.sh | xargs sh",
-  "git runs what its settings name": () => "git init -q repo; cd repo; git -c alias.x='!cd ..; sh run.sh' x; cd ..; rm -rf repo",
+  "git runs what its settings name": () =>
+    "git init -q repo; cd repo; git -c alias.x='!cd ..; sh run.sh' x; cd ..; rm -rf repo",
   "git compares by a program": () => "git -c diff.external='sh run.sh' diff --no-index --ext-diff a.txt b.txt",
   "sed runs a program": () => "echo x | sed '1e sh run.sh'",
   "awk runs a program": () => `awk 'BEGIN { system("sh run.sh") }'`,
@@ -68,10 +70,13 @@ test.each(Object.entries(GADGETS))("%s", async (_, gadget) => {
   expect(marks()).toEqual({ outside: false, inside: true });
 });
 
-test.each(Object.entries(GADGETS))("%s: whoever decides about the command is told, by a danger or by the program's name", (_, gadget) => {
-  const { commands } = parseCommand(gadget(), ".");
-  expect(commands.some(({ dangers, binary }) => dangers.length > 0 || binary === "sh")).toBe(true);
-});
+test.each(Object.entries(GADGETS))(
+  "%s: whoever decides about the command is told, by a danger or by the program's name",
+  (_, gadget) => {
+    const { commands } = parseCommand(gadget(), ".");
+    expect(commands.some(({ dangers, binary }) => dangers.length > 0 || binary === "sh")).toBe(true);
+  },
+);
 
 test("a shell that reads a file before it begins stays inside", async () => {
   writeFileSync(join(place.root, "first.sh"), payload());
@@ -95,7 +100,8 @@ test("what the loader of programs obeys is no part of an environment", async () 
 
 test("programs of the workspace do not take the place of the one that sets the limits", async () => {
   mkdirSync(join(place.root, "bin"), { recursive: true });
-  for (const name of ["sh", "echo", "ulimit"]) writeFileSync(join(place.root, "bin", name), "#!/bin/bash\necho taken\n", { mode: 0o755 });
+  for (const name of ["sh", "echo", "ulimit"])
+    writeFileSync(join(place.root, "bin", name), "#!/bin/bash\necho taken\n", { mode: 0o755 });
   const environment = { PATH: "/workspace/bin:/usr/bin:/bin" };
   const { stdout } = await place.run(["/usr/bin/bash", "-c", "ulimit -n; sh"], { environment });
   expect(stdout).toBe("1024\ntaken\n");

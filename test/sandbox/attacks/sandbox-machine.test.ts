@@ -1,5 +1,5 @@
-// What a command in a sandbox finds of the machine: other processes, descriptors, devices, rights, networks. Every control shows the same command
-// without the one defence that the test is about.
+// What a command in a sandbox finds of the machine: other processes, descriptors, devices, rights, networks. Every
+// control shows the same command without the one defence that the test is about.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, closeSync, copyFileSync, mkdirSync, openSync, writeFileSync } from "node:fs";
@@ -32,13 +32,22 @@ function sharing(kind: "pid" | "net" | "ipc" | "uts"): Without {
   return { options: [["--unshare-all"]], added: others.map((name) => `--unshare-${name}`) };
 }
 
-async function outputs(without: Without, command: string): Promise<{ readonly defended: string; readonly control: string }> {
-  return { defended: (await place.run(command)).stdout.trim(), control: (await place.runWithout(without, command)).stdout.trim() };
+async function outputs(
+  without: Without,
+  command: string,
+): Promise<{ readonly defended: string; readonly control: string }> {
+  return {
+    defended: (await place.run(command)).stdout.trim(),
+    control: (await place.runWithout(without, command)).stdout.trim(),
+  };
 }
 
 test("the root of the first process shows nothing more than the command's own", async () => {
   const shown: Without = {
-    plan: (plan) => ({ ...plan, mounts: [...plan.mounts, { kind: "read_only", source: place.base, target: "/shown" }] }),
+    plan: (plan) => ({
+      ...plan,
+      mounts: [...plan.mounts, { kind: "read_only", source: place.base, target: "/shown" }],
+    }),
   };
   const { defended, control } = await outputs(
     shown,
@@ -81,7 +90,8 @@ test("how the sandbox was started says nothing of the machine: neither its place
   expect((await place.run(looking, { environment: named })).stdout).toBe("0\n");
   const control = await place.runWithout({ onLine: true }, looking, { environment: named });
   expect(Number(control.stdout)).toBeGreaterThan(1); // the workspace's place, and the variable
-  // of the first process' environment nothing is left but where programs are looked for; a container's has the command's own
+  // of the first process' environment nothing is left but where programs are looked for; a container's has the
+  // command's own
   const first = "tr '\\0' '\\n' </proc/1/environ | cut -d= -f1 | sort";
   expect((await place.run(`comm -23 <(${first}) <(env | cut -d= -f1 | sort)`, { environment })).stdout).toBe("");
   if (testedBackend() === "bwrap") expect((await place.run(first, { environment })).stdout).toBe("PATH\n");
@@ -96,7 +106,18 @@ test("descriptors that somebody left open in the kernel's process do not reach a
   const handOn = () => fcntl(directory, F_SETFD, 0);
   const command = `cat /proc/self/fd/${directory}/mark 2>/dev/null || echo closed`;
   handOn();
-  const raw = ["--unshare-all", "--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin", "--symlink", "usr/lib", "/lib"];
+  const raw = [
+    "--unshare-all",
+    "--ro-bind",
+    "/usr",
+    "/usr",
+    "--symlink",
+    "usr/bin",
+    "/bin",
+    "--symlink",
+    "usr/lib",
+    "/lib",
+  ];
   const isRoot = process.geteuid?.() === 0;
   const control = spawnSync(
     "/usr/bin/bwrap",
@@ -115,9 +136,13 @@ test("descriptors that somebody left open in the kernel's process do not reach a
 
 test("devices are the few harmless ones, and none can be added", async () => {
   const harmless = "core fd full null ptmx pts random shm stderr stdin stdout tty urandom zero";
-  const command = "ls /dev | tr '\\n' ' '; touch /dev/new 2>/dev/null && echo made; mknod /tmp/disk b 8 0 2>/dev/null && echo made";
+  const command =
+    "ls /dev | tr '\\n' ' '; touch /dev/new 2>/dev/null && echo made; mknod /tmp/disk b 8 0 2>/dev/null && echo made";
   const limits = ["--size", "67108864", "--tmpfs", "/dev/shm", "--remount-ro", "/dev"];
-  const { defended, control } = await outputs({ options: [["--dev", "/dev"], limits], added: ["--dev-bind", "/dev", "/dev"] }, command);
+  const { defended, control } = await outputs(
+    { options: [["--dev", "/dev"], limits], added: ["--dev-bind", "/dev", "/dev"] },
+    command,
+  );
   expect(defended).toBe(testedBackend() === "bwrap" ? harmless : harmless.replace("core ", ""));
   expect(control).not.toBe(harmless);
   const writable = await place.runWithout({ options: [["--remount-ro", "/dev"]] }, command);
@@ -125,8 +150,12 @@ test("devices are the few harmless ones, and none can be added", async () => {
 });
 
 test("no right is left, and none is gained", async () => {
-  const command = "grep -E '^(Cap(Inh|Prm|Eff|Bnd|Amb)|NoNewPrivs)' /proc/self/status | tr -d '\\t' | sort | tr '\\n' ' '";
-  const { defended, control } = await outputs({ options: [["--cap-drop", "ALL"]], added: ["--cap-add", "ALL"] }, command);
+  const command =
+    "grep -E '^(Cap(Inh|Prm|Eff|Bnd|Amb)|NoNewPrivs)' /proc/self/status | tr -d '\\t' | sort | tr '\\n' ' '";
+  const { defended, control } = await outputs(
+    { options: [["--cap-drop", "ALL"]], added: ["--cap-add", "ALL"] },
+    command,
+  );
   const none = "0000000000000000";
   expect(defended).toBe(`CapAmb:${none} CapBnd:${none} CapEff:${none} CapInh:${none} CapPrm:${none} NoNewPrivs:1`);
   expect(control).not.toContain(`CapEff:${none}`);
@@ -156,7 +185,8 @@ test("the machine's kernel takes no orders about networks, not even about the co
     sysread($s, my $answer, 4096); print unpack("l", substr($answer, 16, 4))`);
   const EPERM = "-1";
   expect((await place.run(order)).stdout).toBe(EPERM);
-  // whoever makes a network namespace may, as long as it is in the user namespace that made it: the command is in one below
+  // whoever makes a network namespace may, as long as it is in the user namespace that made it: the command is in one
+  // below
   expect(asSandboxUser("unshare", "-Urn", ...order)).toBe("0");
   // and it says nothing of the machine's: a network of its own has one device
   expect((await place.run("tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' '")).stdout).toBe("lo\n");
@@ -223,16 +253,25 @@ test("sockets of the machine that stand in the workspace are not reached, wherev
   };
   for (const path of ["host.sock", ".git/daemon.sock"]) {
     await listening(answering(), { path: join(place.root, path), readableAll: true, writableAll: true });
-    const program = perl(`use Socket; socket(my $s, AF_UNIX, SOCK_STREAM, 0); print connect($s, sockaddr_un("${path}")) ? <$s> : "none"`);
-    const seen: Without = { plan: (plan) => ({ ...plan, mounts: plan.mounts.filter(({ kind }) => kind !== "hide_file") }) };
+    const program = perl(
+      `use Socket; socket(my $s, AF_UNIX, SOCK_STREAM, 0); print connect($s, sockaddr_un("${path}")) ? <$s> : "none"`,
+    );
+    const seen: Without = {
+      plan: (plan) => ({ ...plan, mounts: plan.mounts.filter(({ kind }) => kind !== "hide_file") }),
+    };
     expect((await place.run(program, { judge })).stdout).toBe("none");
     expect((await place.runWithout(seen, program, { judge })).stdout).toBe("answer");
   }
 });
 
 test("the machine's name is not seen, and nothing of its users", async () => {
-  const { defended, control } = await outputs({ options: [["--hostname", "sandbox"]] }, "uname -n; cut -d: -f1 /etc/passwd | tr '\\n' ' '");
+  const { defended, control } = await outputs(
+    { options: [["--hostname", "sandbox"]] },
+    "uname -n; cut -d: -f1 /etc/passwd | tr '\\n' ' '",
+  );
   expect(defended).toBe("sandbox\nagent nobody");
   expect(control).not.toContain("sandbox");
-  expect((await place.run("ls -d /home /root /var /run /opt /srv /mnt 2>/dev/null; cat /etc/shadow 2>/dev/null")).stdout).toBe("");
+  expect(
+    (await place.run("ls -d /home /root /var /run /opt /srv /mnt 2>/dev/null; cat /etc/shadow 2>/dev/null")).stdout,
+  ).toBe("");
 });

@@ -1,4 +1,5 @@
-// What a command sees in a selection of the kernel's own making, while somebody else writes to the workspace; and which directories are made for it.
+// What a command sees in a selection of the kernel's own making, while somebody else writes to the workspace; and which
+// directories are made for it.
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
@@ -26,13 +27,17 @@ const CLOSED: ExecSelection = {
 };
 
 test("nothing of the workspace appears in a closed selection, also when it is made while the command runs", async () => {
-  const command = "echo begun; until ls node_modules | grep -q go; do sleep 0.01; done; find . /run/workspace | sort; cat package.json";
+  const command =
+    "echo begun; until ls node_modules | grep -q go; do sleep 0.01; done; find . /run/workspace | sort; cat package.json";
   const meanwhile = () => {
     writeFileSync(join(place.root, ".npmrc"), "git=/workspace/evil.sh\n");
     writeFileSync(join(place.root, "package.json"), "theirs again");
     writeFileSync(join(place.root, "node_modules/go"), "");
   };
-  const seen = await place.run(command, { selection: CLOSED, onOutput: (piece) => String(piece) === "begun\n" && meanwhile() });
+  const seen = await place.run(command, {
+    selection: CLOSED,
+    onOutput: (piece) => String(piece) === "begun\n" && meanwhile(),
+  });
   expect(seen.stdout).toBe("begun\n.\n./node_modules\n./node_modules/go\n./package.json\n/run/workspace\njudged\n");
   // The control: by its scope a command sees what others make.
   const { stdout } = await place.run("cat .npmrc package.json");
@@ -44,7 +49,10 @@ test("what a command writes in a closed selection beside its directories is gone
     "echo x >new; echo x >node_modules/made; echo x >package.json; mkdir src; umount /run/workspace; cat /run/workspace/package.json; true";
   const { stdout, stderr } = await place.run(command, { selection: CLOSED });
   expect([stdout, stderr.match(/Read-only file system|Permission denied/g)?.length]).toEqual(["", expect.any(Number)]);
-  expect([existsSync(join(place.root, "new")), readdirSync(join(place.root, "node_modules"))]).toEqual([false, ["made"]]);
+  expect([existsSync(join(place.root, "new")), readdirSync(join(place.root, "node_modules"))]).toEqual([
+    false,
+    ["made"],
+  ]);
   expect(readFileSync(join(place.root, "package.json"), "utf8")).toBe("theirs");
 });
 
@@ -54,7 +62,8 @@ test("a selection of the rest lets everything be read and one directory be fille
     files: [{ path: "package.json", text: "judged\n" }],
     directories: [{ path: "src", at: "/tmp/filled" }],
   };
-  const command = "touch /tmp/filled/x; touch /workspace/x /workspace/src/y 2>/dev/null; cat /workspace/package.json; ls";
+  const command =
+    "touch /tmp/filled/x; touch /workspace/x /workspace/src/y 2>/dev/null; cat /workspace/package.json; ls";
   expect((await place.run(command, { selection })).stdout).toBe("judged\nnode_modules\npackage.json\nsrc\n");
   expect([readdirSync(join(place.root, "src")), existsSync(join(place.root, "x"))]).toEqual([["x"], false]);
 });
@@ -67,7 +76,12 @@ test("a directory that is a link is not mounted, wherever it leads", async () =>
 });
 
 function make(path: string, isNew = false): void {
-  const workspace = { serviceRoot: place.root, projectRoot: place.root, sharedPaths: [], zones: compileZones(BUILT_IN_ZONE_RULES, "") };
+  const workspace = {
+    serviceRoot: place.root,
+    projectRoot: place.root,
+    sharedPaths: [],
+    zones: compileZones(BUILT_IN_ZONE_RULES, ""),
+  };
   const roots = openWorkspaceRoots(workspace);
   onTestFinished(() => roots.close());
   makeFilledDirectories(roots, [{ path, isNew }]);
@@ -79,7 +93,8 @@ test("directories are made for whom the workspace belongs to, never through a li
   expect(statSync(join(place.root, "target/cargo-home/registry")).uid).toBe(sandboxUser());
   symlinkSync(place.outside, join(place.root, "out"));
   symlinkSync("src", join(place.root, "in"));
-  for (const path of ["out/x", "in/x", "in", "package.json", "package.json/x"]) expect(() => make(path), path).toThrow();
+  for (const path of ["out/x", "in/x", "in", "package.json", "package.json/x"])
+    expect(() => make(path), path).toThrow();
   expect(readdirSync(place.outside)).toEqual([]);
   make(".venv", true);
   make(".venv", true);

@@ -1,7 +1,17 @@
-// What a command does to get at what its scope keeps from it in the workspace: by links, by moving things about, by replacing what others
-// obey, in one command or in several.
+// What a command does to get at what its scope keeps from it in the workspace: by links, by moving things about, by
+// replacing what others obey, in one command or in several.
 import { spawnSync } from "node:child_process";
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { BUILT_IN_ZONE_RULES, compileZones, type ZoneRules } from "../../../src/model/place/zone.ts";
@@ -44,7 +54,10 @@ function zoneJudge(more: Partial<ZoneRules> = {}): ScopeJudge {
 /** Without the mounts at these places below the workspace. */
 function withoutMounts(...targets: readonly string[]): Without {
   return {
-    plan: (plan) => ({ ...plan, mounts: plan.mounts.filter(({ target }) => !targets.includes(target.slice("/workspace/".length))) }),
+    plan: (plan) => ({
+      ...plan,
+      mounts: plan.mounts.filter(({ target }) => !targets.includes(target.slice("/workspace/".length))),
+    }),
   };
 }
 
@@ -84,7 +97,10 @@ test("links that lead out of the workspace lead nowhere", async () => {
   expect((await place.run(command)).stdout).toBe("");
   expect(existsSync(join(place.outside, "new"))).toBe(false);
   const shown: Without = {
-    plan: (plan) => ({ ...plan, mounts: [...plan.mounts, { kind: "read_only", source: place.outside, target: place.outside }] }),
+    plan: (plan) => ({
+      ...plan,
+      mounts: [...plan.mounts, { kind: "read_only", source: place.outside, target: place.outside }],
+    }),
   };
   expect((await place.runWithout(shown, command)).stdout).toBe("outside");
 });
@@ -93,7 +109,8 @@ test("a workspace whose place was taken by a link is not followed", async () => 
   writeFileSync(join(place.outside, "mark"), "outside");
   const moved = join(place.base, "link");
   symlinkSync(place.outside, moved);
-  // the kernel passes real paths; where one becomes a link afterwards, mounts and their check follow the same link, and no part of it another
+  // the kernel passes real paths; where one becomes a link afterwards, mounts and their check follow the same link, and
+  // no part of it another
   mkdirSync(join(place.outside, "sub"));
   const judge: ScopeJudge = {
     entry: (path) => (path === "sub" ? "read" : "write"),
@@ -106,7 +123,9 @@ test("a workspace whose place was taken by a link is not followed", async () => 
       mounts: plan.mounts.map((mount) => (mount.target === "/workspace/sub" ? { ...mount, source: "/usr" } : mount)),
     }),
   };
-  await expect(place.runWithout(wrong, "cat mark", { judge, root: moved })).rejects.toMatchObject({ code: "RESOURCE_BUSY" });
+  await expect(place.runWithout(wrong, "cat mark", { judge, root: moved })).rejects.toMatchObject({
+    code: "RESOURCE_BUSY",
+  });
 });
 
 test("a directory above a protected file cannot be renamed, in this command for the next", async () => {
@@ -144,7 +163,9 @@ test("the repository's own settings and hooks can be neither written, replaced n
     plan: (plan) => ({
       ...plan,
       mounts: plan.mounts.map((mount) =>
-        mount.target === "/workspace/.git" ? { ...mount, source: `${place.root}/.git/hooks`, target: "/workspace/.git/hooks" } : mount,
+        mount.target === "/workspace/.git"
+          ? { ...mount, source: `${place.root}/.git/hooks`, target: "/workspace/.git/hooks" }
+          : mount,
       ) as typeof plan.mounts,
     }),
   };
@@ -157,7 +178,8 @@ test("files that people's tools obey can be neither written nor replaced", async
   files(Object.fromEntries(obeyed.map((path) => [path, "safe"])));
   const command = obeyed
     .map(
-      (path) => `echo mine 2>/dev/null >${path}; rm -f ${path} 2>/dev/null; echo mine 2>/dev/null >${path}; mv ${path} x 2>/dev/null; true`,
+      (path) =>
+        `echo mine 2>/dev/null >${path}; rm -f ${path} 2>/dev/null; echo mine 2>/dev/null >${path}; mv ${path} x 2>/dev/null; true`,
     )
     .join("; ");
   const judge = zoneJudge();
@@ -173,7 +195,8 @@ test("a protected link stays whatever a command does to it, and what it is moved
   const links = { "AGENTS.md": "docs/agents.md", "sub/CLAUDE.md": "a.txt" };
   for (const [path, points] of Object.entries(links)) symlinkSync(points, join(place.root, path));
   const judge = zoneJudge();
-  const command = "rm AGENTS.md; echo mine >mine; ln -s mine AGENTS.md; mv sub gone 2>/dev/null; rm -r sub 2>/dev/null; true";
+  const command =
+    "rm AGENTS.md; echo mine >mine; ln -s mine AGENTS.md; mv sub gone 2>/dev/null; rm -r sub 2>/dev/null; true";
   const { end } = await place.run(command, { judge });
   expect(Object.keys(links).map((path) => readlinkSync(join(place.root, path)))).toEqual(Object.values(links));
   expect(end.landed?.notKept.map(({ path, reason }) => `${reason} ${path}`)).toEqual([
@@ -210,7 +233,10 @@ test("a link in the place of a directory above a protected file does not land, a
     "not_allowed vault",
   ]);
   expect([text(".yarn/cache/c"), existsSync(join(place.root, ".yarn/releases"))]).toEqual(["c", false]);
-  expect([readlinkSync(join(place.root, "plain")), readlinkSync(join(place.root, "node_modules/third"))]).toEqual(["m", "../m"]);
+  expect([readlinkSync(join(place.root, "plain")), readlinkSync(join(place.root, "node_modules/third"))]).toEqual([
+    "m",
+    "../m",
+  ]);
   const { allowsLink: _, ...careless } = installs;
   for (const path of ["y2", "m", "plain", "node_modules/third"]) rmSync(join(place.root, path), { recursive: true });
   const control = await place.run(command, { judge: careless });
@@ -222,7 +248,8 @@ test("such files made anew do not land, and are named", async () => {
   files({ "a.txt": "" });
   symlinkSync("a.txt", join(place.root, "CLAUDE.md"));
   const judge = zoneJudge();
-  const command = "mkdir -p sub/.husky .vscode && touch sub/.husky/pre-push .vscode/tasks.json handrail.yaml .env notes.md";
+  const command =
+    "mkdir -p sub/.husky .vscode && touch sub/.husky/pre-push .vscode/tasks.json handrail.yaml .env notes.md";
   const refused = [".env", ".vscode", "handrail.yaml", "sub/.husky"];
   const { end } = await place.run(command, { judge });
   expect(end.landed?.notKept).toEqual(refused.map((path) => ({ path, reason: "not_allowed" })));
@@ -247,7 +274,12 @@ test("what somebody else makes and removes while a command runs stays as they wa
     "echo begun; until ls | grep -qx go; do sleep 0.01; done; echo mine >both.txt; mkdir -p dir; echo mine >dir/mine; touch mine";
   const { end } = await place.run(command, { judge, onOutput });
   expect(end.landed?.notKept).toEqual([{ path: "both.txt", reason: "changed_meanwhile" }]);
-  expect(["Jenkinsfile", "both.txt", "dir/theirs.txt", "dir/mine"].map(text)).toEqual(["somebody's", "somebody's", "somebody's", "mine\n"]);
+  expect(["Jenkinsfile", "both.txt", "dir/theirs.txt", "dir/mine"].map(text)).toEqual([
+    "somebody's",
+    "somebody's",
+    "somebody's",
+    "mine\n",
+  ]);
   expect(["CLAUDE.md", "mine"].map((path) => existsSync(join(place.root, path)))).toEqual([false, true]);
 });
 
@@ -285,7 +317,9 @@ test("mounts of something else than was judged end the command before it begins"
   const swapped: Without = {
     plan: (plan) => ({
       ...plan,
-      mounts: plan.mounts.map((mount) => (mount.target === "/workspace/sub" ? { ...mount, source: place.outside } : mount)),
+      mounts: plan.mounts.map((mount) =>
+        mount.target === "/workspace/sub" ? { ...mount, source: place.outside } : mount,
+      ),
     }),
   };
   await expect(place.runWithout(swapped, command, { judge })).rejects.toMatchObject({ code: "RESOURCE_BUSY" });
@@ -305,7 +339,17 @@ test("mounts of something else than was judged end the command before it begins"
     "/lib64",
   ];
   const isRoot = process.geteuid?.() === 0;
-  const unchecked = [...usr, "--bind", place.root, "/workspace", "--ro-bind", place.outside, "/workspace/sub", "--chdir", "/workspace"];
+  const unchecked = [
+    ...usr,
+    "--bind",
+    place.root,
+    "/workspace",
+    "--ro-bind",
+    place.outside,
+    "/workspace/sub",
+    "--chdir",
+    "/workspace",
+  ];
   const control = spawnSync("/usr/bin/bwrap", ["--unshare-all", ...unchecked, "sh", "-c", command], {
     cwd: "/",
     encoding: "utf8",
@@ -317,7 +361,8 @@ test("mounts of something else than was judged end the command before it begins"
 test("a command that swaps directories for links does so for no other command that starts meanwhile", async () => {
   files({ "secrets/key": "KEY", "sub/a.txt": "", "sub/AGENTS.md": "safe" });
   const judge = zoneJudge();
-  const swap = "mv secrets kept 2>/dev/null && ln -s sub secrets; mv sub gone 2>/dev/null && ln -s /etc sub; rm -f kept gone";
+  const swap =
+    "mv secrets kept 2>/dev/null && ln -s sub secrets; mv sub gone 2>/dev/null && ln -s /etc sub; rm -f kept gone";
   const ending = new AbortController();
   const swapping = place.run(`while :; do ${swap}; done`, { judge, signal: ending.signal });
   const ends: string[] = [];
@@ -327,10 +372,10 @@ test("a command that swaps directories for links does so for no other command th
   await swapping;
   expect(ends).toEqual(Array(10).fill("safe"));
   await place.runWithout(withoutMounts("secrets", "sub"), swap, { judge });
-  expect([lstatSync(join(place.root, "secrets")).isSymbolicLink(), lstatSync(join(place.root, "sub")).isSymbolicLink()]).toEqual([
-    true,
-    true,
-  ]);
+  expect([
+    lstatSync(join(place.root, "secrets")).isSymbolicLink(),
+    lstatSync(join(place.root, "sub")).isSymbolicLink(),
+  ]).toEqual([true, true]);
 });
 
 test("a directory whose name is what stands for other bytes keeps no later command out; one with such bytes does, until it is renamed", async () => {

@@ -4,7 +4,13 @@ import { describe, expect, test } from "vitest";
 import { ALLOWED_CALLS } from "../../../src/sandbox/container/allowed-calls.ts";
 import { type OciSeccomp, ociSeccomp } from "../../../src/sandbox/container/oci-seccomp.ts";
 import { seccompProgram } from "../../../src/sandbox/plan/seccomp.ts";
-import { AUDIT_ARCHITECTURE, callNumber, JUDGED_CALLS, PROCESSORS, REFUSED_CALLS } from "../../../src/sandbox/plan/syscall-numbers.ts";
+import {
+  AUDIT_ARCHITECTURE,
+  callNumber,
+  JUDGED_CALLS,
+  PROCESSORS,
+  REFUSED_CALLS,
+} from "../../../src/sandbox/plan/syscall-numbers.ts";
 import { judgedByProgram } from "../../support/seccomp-machine.ts";
 
 /** What becomes of a call, as the library decides: the rules that match must agree. */
@@ -12,9 +18,13 @@ function judged({ syscalls, defaultErrnoRet }: OciSeccomp, name: string, args: r
   const matching = syscalls.filter(
     (rule) =>
       rule.names.includes(name) &&
-      (rule.args ?? []).every(({ index, value, valueTwo }) => ((args[index] ?? 0n) & BigInt(value)) === BigInt(valueTwo)),
+      (rule.args ?? []).every(
+        ({ index, value, valueTwo }) => ((args[index] ?? 0n) & BigInt(value)) === BigInt(valueTwo),
+      ),
   );
-  const ends = new Set(matching.map(({ action, errnoRet }) => (action === "SCMP_ACT_ALLOW" ? "allow" : `errno ${errnoRet}`)));
+  const ends = new Set(
+    matching.map(({ action, errnoRet }) => (action === "SCMP_ACT_ALLOW" ? "allow" : `errno ${errnoRet}`)),
+  );
   if (ends.size > 1) throw new Error(`the rules for ${name} contradict each other`);
   return [...ends][0] ?? `errno ${defaultErrnoRet}`;
 }
@@ -57,13 +67,22 @@ describe.each(PROCESSORS)("on %s", (processor) => {
   const known = { ...REFUSED_CALLS, ...JUDGED_CALLS };
 
   test("every call that a rule names ends as under bwrap, whatever its arguments and what stands in their high halves", () => {
-    const names = Object.keys(known).filter((name) => callNumber(known[name as keyof typeof known], processor) !== undefined);
+    const names = Object.keys(known).filter(
+      (name) => callNumber(known[name as keyof typeof known], processor) !== undefined,
+    );
     fc.assert(
-      fc.property(fc.constantFrom(...names), fc.array(interesting, { minLength: 6, maxLength: 6 }), interesting, (name, args, high) => {
-        const number = callNumber(known[name as keyof typeof known], processor) as number;
-        const wide = args.map((argument) => (BigInt(high) << 32n) | BigInt(argument));
-        expect(judged(profile, name, wide)).toBe(judgedByProgram(bytes, number, args, AUDIT_ARCHITECTURE[processor], high));
-      }),
+      fc.property(
+        fc.constantFrom(...names),
+        fc.array(interesting, { minLength: 6, maxLength: 6 }),
+        interesting,
+        (name, args, high) => {
+          const number = callNumber(known[name as keyof typeof known], processor) as number;
+          const wide = args.map((argument) => (BigInt(high) << 32n) | BigInt(argument));
+          expect(judged(profile, name, wide)).toBe(
+            judgedByProgram(bytes, number, args, AUDIT_ARCHITECTURE[processor], high),
+          );
+        },
+      ),
       { numRuns: 20_000 },
     );
   });

@@ -40,7 +40,9 @@ test("both at once: systemd's own tree is none, version 2 stands beside", () => 
 test("in a container the mount shows the container's own group as its root", () => {
   const mounts = "35 31 0:32 /docker/abc /sys/fs/cgroup/memory ro,nosuid - cgroup cgroup rw,memory";
   expect(readLayout(mounts, "4:memory:/docker/abc\n")).toEqual({ version1: { memory: "/sys/fs/cgroup/memory" } });
-  expect(readLayout(mounts, "4:memory:/docker/abc/inner\n")).toEqual({ version1: { memory: "/sys/fs/cgroup/memory/inner" } });
+  expect(readLayout(mounts, "4:memory:/docker/abc/inner\n")).toEqual({
+    version1: { memory: "/sys/fs/cgroup/memory/inner" },
+  });
   // with a namespace of its own, the path starts there
   expect(readLayout(mounts, "4:memory:/\n")).toEqual({ version1: { memory: "/sys/fs/cgroup/memory" } });
 });

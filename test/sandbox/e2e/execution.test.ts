@@ -1,6 +1,6 @@
 /**
- * Execution as agents meet it: the bundled service is tested, linted and worked on by real processes of the product, as root and as an ordinary user, and all of it
- * is in the ledger.
+ * Execution as agents meet it: the bundled service is tested, linted and worked on by real processes of the product, as
+ * root and as an ordinary user, and all of it is in the ledger.
  */
 import { chmodSync, cpSync, existsSync, lstatSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -50,9 +50,14 @@ function servicePlace(kernel: number): Place {
 async function connected(place: Place, ...more: readonly string[]) {
   const { command, args, environment } = launchOf(place, ["mcp", "--workspace", place.workspace, ...more]);
   const client = new Client({ name: "test", version: "1" });
-  await client.connect(new StdioClientTransport({ command, args: [...args], env: environmentOf(place, environment), stderr: "ignore" }));
+  await client.connect(
+    new StdioClientTransport({ command, args: [...args], env: environmentOf(place, environment), stderr: "ignore" }),
+  );
   const call = async (name: string, args: object, options: Parameters<Client["callTool"]>[1] = {}): Promise<Result> => {
-    const { structuredContent } = await client.callTool({ name, arguments: { ...args } }, { timeout: 120_000, ...options });
+    const { structuredContent } = await client.callTool(
+      { name, arguments: { ...args } },
+      { timeout: 120_000, ...options },
+    );
     return structuredContent as unknown as Result;
   };
   return { client, call };
@@ -105,7 +110,12 @@ const contained = (userId: number) => ({
 function ended({ sandbox }: JsonObject, exitCode: number) {
   const usage = { processorMs: expect.any(Number), memoryBytesMax: expect.any(Number) };
   const sizes = { stdoutBytes: expect.any(Number), stderrBytes: expect.any(Number) };
-  return { exitCode, durationMs: expect.any(Number), ...sizes, ...((sandbox as JsonObject)["memory"] === "cgroup" && usage) };
+  return {
+    exitCode,
+    durationMs: expect.any(Number),
+    ...sizes,
+    ...((sandbox as JsonObject)["memory"] === "cgroup" && usage),
+  };
 }
 
 describe.each(USERS)("as $name", ({ kernel, commands }) => {
@@ -124,13 +134,19 @@ describe.each(USERS)("as $name", ({ kernel, commands }) => {
         call("edit_file", { path: "src/order.js", edits: [{ operation: "replace", spec, content }] });
       const shown: string[] = [];
       const passed = await call("run_test", {}, { onprogress: ({ message = "" }) => void shown.push(message) });
-      expect(passed).toMatchObject({ status: "success", data: { passed: true, exit_code: 0, tests: { passed: 2, failed: 0 } } });
+      expect(passed).toMatchObject({
+        status: "success",
+        data: { passed: true, exit_code: 0, tests: { passed: 2, failed: 0 } },
+      });
       expect(shown.join("")).toContain("> node --test");
       const clean = await call("run_lint", {});
       expect(clean).toMatchObject({ status: "success", data: { passed: true, exit_code: 0, source: "package.json" } });
       await change("0.95", "0.9");
       const failed = await call("run_test", { target: "test/order.test.js" });
-      expect(failed).toMatchObject({ status: "success", data: { passed: false, exit_code: 1, tests: { passed: 1, failed: 1 } } });
+      expect(failed).toMatchObject({
+        status: "success",
+        data: { passed: false, exit_code: 1, tests: { passed: 1, failed: 1 } },
+      });
       expect(failed.data.stdout).toContain("a large order gets five percent off");
       await change("const sum", "var sum");
       const found = await call("run_lint", {});
@@ -188,14 +204,21 @@ describe.each(USERS)("as $name", ({ kernel, commands }) => {
       const { client, call } = await connected(place, "--preset", "open");
       onTestFinished(() => client.close());
       const mark = `3${process.pid}.${kernel}`;
-      const piped = await call("shell", { command: "mkdir out && seq 1 9 | sort -r | head -n 2 >out/top.txt; cat <out/top.txt" });
+      const piped = await call("shell", {
+        command: "mkdir out && seq 1 9 | sort -r | head -n 2 >out/top.txt; cat <out/top.txt",
+      });
       expect(piped).toMatchObject({ status: "success", data: { exit_code: 0, stdout: "9\n8\n", stderr: "" } });
-      expect([readFileSync(join(place.workspace, "out/top.txt"), "utf8"), statSync(join(place.workspace, "out/top.txt")).uid]).toEqual([
-        "9\n8\n",
-        kernel,
-      ]);
-      const substituted = await call("shell", { command: 'echo "$(wc -l <out/top.txt) lines as $(id -u), pid $$"; exit 3' });
-      expect(substituted.data).toMatchObject({ exit_code: 3, stdout: expect.stringMatching(/^2 lines as 1000, pid [1-9]\d?\n$/) });
+      expect([
+        readFileSync(join(place.workspace, "out/top.txt"), "utf8"),
+        statSync(join(place.workspace, "out/top.txt")).uid,
+      ]).toEqual(["9\n8\n", kernel]);
+      const substituted = await call("shell", {
+        command: 'echo "$(wc -l <out/top.txt) lines as $(id -u), pid $$"; exit 3',
+      });
+      expect(substituted.data).toMatchObject({
+        exit_code: 3,
+        stdout: expect.stringMatching(/^2 lines as 1000, pid [1-9]\d?\n$/),
+      });
       const refusals: Result[] = [];
       for (const target of ["/etc/x", "../outside/x", ".env"]) {
         const refused = await call("shell", { command: `touch ran; echo x >${target}` });
@@ -209,7 +232,12 @@ describe.each(USERS)("as $name", ({ kernel, commands }) => {
       const ledger = await ledgerOf(place);
       for (const { metadata } of refusals) {
         const { eventType, closes, payload } = entry(ledger, metadata.ledger_sequence);
-        expect([eventType, closes, payload["sandbox"], payload["commands"]]).toEqual(["tool_execution_denied", 0, undefined, undefined]);
+        expect([eventType, closes, payload["sandbox"], payload["commands"]]).toEqual([
+          "tool_execution_denied",
+          0,
+          undefined,
+          undefined,
+        ]);
       }
       const accesses = recorded(ledger, piped)["accesses"] as readonly JsonObject[];
       expect(accesses.map(({ binary, path, effect }) => [binary ?? path, effect])).toEqual([
@@ -275,7 +303,11 @@ describe.each(USERS)("as $name", ({ kernel, commands }) => {
       await client.close();
       const ledger = await ledgerOf(place);
       const last = ledger.filter(({ eventType }) => eventType === "tool_executed").at(-1);
-      expect(last?.payload).toMatchObject({ tool: "shell", sandbox: contained(commands), commands: [{ endedBy: "cancelled" }] });
+      expect(last?.payload).toMatchObject({
+        tool: "shell",
+        sandbox: contained(commands),
+        commands: [{ endedBy: "cancelled" }],
+      });
     },
     TEST_MS_MAX,
   );

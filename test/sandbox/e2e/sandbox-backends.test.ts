@@ -1,4 +1,5 @@
-// Which sandbox commands get is the operator's word, and having none takes two: as users of the command line meet it, with what the ledger says of it.
+// Which sandbox commands get is the operator's word, and having none takes two: as users of the command line meet it,
+// with what the ledger says of it.
 import { chmodSync, cpSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../../src/base/json.ts";
@@ -18,7 +19,15 @@ function servicePlace(settings: string): Place {
 }
 
 async function tested(place: Place, ...more: readonly string[]) {
-  const { code, stdout, stderr } = await handrail(place, ["call", "run_test", "--json", "{}", "--workspace", place.workspace, ...more]);
+  const { code, stdout, stderr } = await handrail(place, [
+    "call",
+    "run_test",
+    "--json",
+    "{}",
+    "--workspace",
+    place.workspace,
+    ...more,
+  ]);
   return { code, stderr, result: oneJsonLine<JsonObject>(stdout) };
 }
 
@@ -32,9 +41,14 @@ await overContainers(async () => {
   test("the service's tests pass in a container, which its record names", { timeout: TEST_MS_MAX }, async () => {
     const place = servicePlace("sandbox:\n  backend: container\n");
     const { code, result } = await tested(place);
-    expect([code, result]).toEqual([0, expect.objectContaining({ data: expect.objectContaining({ passed: true, command: "npm test" }) })]);
+    expect([code, result]).toEqual([
+      0,
+      expect.objectContaining({ data: expect.objectContaining({ passed: true, command: "npm test" }) }),
+    ]);
     const seccomp = expect.stringMatching(/^[0-9a-f]{64}$/);
-    expect(await recorded(place)).toEqual([expect.objectContaining({ backend: "container", network: "none", seccomp })]);
+    expect(await recorded(place)).toEqual([
+      expect.objectContaining({ backend: "container", network: "none", seccomp }),
+    ]);
   });
 });
 
@@ -59,13 +73,17 @@ test("none with the flag is refused to a tool that demands a sandbox", { timeout
   expect(stderr).toContain("COMMANDS ARE NOT SANDBOXED");
 });
 
-test("none runs a command that all three words allow, loudly, and its record says so", { timeout: TEST_MS_MAX }, async () => {
+test("none runs a command that all three words allow, loudly, and its record says so", {
+  timeout: TEST_MS_MAX,
+}, async () => {
   const place = servicePlace("sandbox:\n  backend: none\ncapabilities:\n  run_test:\n    sandbox: none\n");
   const { code, stderr, result } = await tested(place, FLAG);
   expect([code, result]).toEqual([0, expect.objectContaining({ data: expect.objectContaining({ passed: true }) })]);
   expect(stderr).toMatch(/^handrail: COMMANDS ARE NOT SANDBOXED: /m);
   const own = process.geteuid?.() ?? 0;
-  expect(await recorded(place)).toEqual([expect.objectContaining({ backend: "none", namespaces: [], network: "host", userId: own })]);
+  expect(await recorded(place)).toEqual([
+    expect.objectContaining({ backend: "none", namespaces: [], network: "host", userId: own }),
+  ]);
   const doctor = await handrail(place, ["doctor"]);
   expect(doctor.stdout).toMatch(/^advisory +sandbox +`none` is in force: nothing keeps commands from/m);
 });
@@ -73,7 +91,10 @@ test("none runs a command that all three words allow, loudly, and its record say
 test("the flag alone changes nothing, and says so", { timeout: TEST_MS_MAX }, async () => {
   const place = servicePlace("");
   const { code, stderr } = await tested(place, FLAG);
-  expect([code, stderr]).toEqual([0, expect.stringContaining(`${FLAG} changes nothing: \`sandbox.backend\` is \`bwrap\``)]);
+  expect([code, stderr]).toEqual([
+    0,
+    expect.stringContaining(`${FLAG} changes nothing: \`sandbox.backend\` is \`bwrap\``),
+  ]);
   expect(await recorded(place)).toEqual([expect.objectContaining({ backend: "bwrap" })]);
 });
 

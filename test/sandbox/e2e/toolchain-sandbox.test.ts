@@ -1,4 +1,5 @@
-// The bundled service is tested and linted by its own tools in the real sandbox: what passes, what fails, and what is missing.
+// The bundled service is tested and linted by its own tools in the real sandbox: what passes, what fails, and what is
+// missing.
 import { chmodSync, chownSync, cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -17,7 +18,8 @@ let place: SandboxPlace;
 beforeEach(() => {
   place = newSandboxPlace();
   cpSync("examples/service", place.root, { recursive: true });
-  for (const entry of readdirSync(place.root, { recursive: true, encoding: "utf8" })) ownedBySandbox(join(place.root, entry));
+  for (const entry of readdirSync(place.root, { recursive: true, encoding: "utf8" }))
+    ownedBySandbox(join(place.root, entry));
 });
 afterEach(() => place.close());
 
@@ -30,13 +32,20 @@ const shown = (text: string) => ({ head: text, tail: "", omittedBytes: 0, totalB
 
 /** The tool with the real sandbox behind it, and nothing between them that could help. */
 async function run(tool: Tool<never>, args: object, chosen: ChosenToolchain = {}): Promise<unknown> {
-  const workspace = { serviceRoot: place.root, projectRoot: place.root, sharedPaths: [], zones: compileZones(BUILT_IN_ZONE_RULES, "") };
+  const workspace = {
+    serviceRoot: place.root,
+    projectRoot: place.root,
+    sharedPaths: [],
+    zones: compileZones(BUILT_IN_ZONE_RULES, ""),
+  };
   const roots = openWorkspaceRoots(workspace);
   const toolchain = { files: projectFiles(workspace, roots), chosen };
   roots.close();
   const exec = {
     async run({ command, environment = {} }: ExecRequest) {
-      const { stdout, stderr, end } = await place.run("shell" in command ? command.shell : command.argv, { environment });
+      const { stdout, stderr, end } = await place.run("shell" in command ? command.shell : command.argv, {
+        environment,
+      });
       return { ...end, stdout: shown(stdout), stderr: shown(stderr) };
     },
   };
@@ -67,12 +76,16 @@ test("the service passes its tests and its linter", async () => {
 
 test("one file of tests is run alone", async () => {
   const result = await run(runTest as Tool<never>, { target: "test/order.test.js" });
-  expect(result).toMatchObject({ data: { command: "npm test -- test/order.test.js", passed: true, tests: { passed: 2, failed: 0 } } });
+  expect(result).toMatchObject({
+    data: { command: "npm test -- test/order.test.js", passed: true, tests: { passed: 2, failed: 0 } },
+  });
 });
 
 test("a test that fails is a result that shows the failure", async () => {
   change("src/order.js", "0.95", "0.9");
-  const result = (await run(runTest as Tool<never>, { truncation_strategy: "ERRORS:60" })) as { data: { stdout: string } };
+  const result = (await run(runTest as Tool<never>, { truncation_strategy: "ERRORS:60" })) as {
+    data: { stdout: string };
+  };
   expect(result).toMatchObject({ data: { passed: false, exit_code: 1, tests: { failed: 1 } } });
   expect(result.data.stdout).toContain("a large order gets five percent off");
   expect(result.data.stdout.split("\n").length).toBeLessThan(90);
@@ -88,7 +101,9 @@ test("what the linter finds is a result", async () => {
 test("a program that is not there is named, with where it was looked for", async () => {
   expect(await run(runTest as Tool<never>, {}, { test: ["no-such-runner", "--all"] })).toEqual({
     code: "NOT_SUPPORTED",
-    message: expect.stringMatching(/^the program `no-such-runner` is not installed where commands look for programs: .*\/usr\/bin/),
+    message: expect.stringMatching(
+      /^the program `no-such-runner` is not installed where commands look for programs: .*\/usr\/bin/,
+    ),
     suggestion: expect.stringContaining("sandbox.toolchains"),
   });
 });
@@ -102,7 +117,10 @@ test("a target reaches a project's script as one word, and never its shell", asy
     expect(result.data.stdout.split("\n").at(-1)).toBe(JSON.stringify([shownTarget]));
   }
   // The control: what the schema refuses would reach a shell where a script hands it on without quotes.
-  writeFileSync(join(place.root, "package.json"), JSON.stringify({ name: "x", scripts: { test: "f() { eval echo $1; }; f" } }));
+  writeFileSync(
+    join(place.root, "package.json"),
+    JSON.stringify({ name: "x", scripts: { test: "f() { eval echo $1; }; f" } }),
+  );
   expect((await place.run(["npm", "test", "--", "$(id -u)"])).stdout).toContain("1000");
   expect(runTest.parameters.safeParse({ target: "$(id -u)" }).success).toBe(false);
 });

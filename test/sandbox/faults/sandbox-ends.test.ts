@@ -1,5 +1,5 @@
-// However a command or its kernel ends, nothing of it is left: not what ignores being asked, and not what hides in sessions of its own. The control shows
-// such a process outliving everybody where nothing contains it.
+// However a command or its kernel ends, nothing of it is left: not what ignores being asked, and not what hides in
+// sessions of its own. The control shows such a process outliving everybody where nothing contains it.
 
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -18,7 +18,10 @@ afterEach(() => place.close());
 
 let commands = 0;
 
-/** A command that leaves a deaf process in a session of its own, another below that, says `up`, and is deaf itself; and the word that names all of them. */
+/**
+ * A command that leaves a deaf process in a session of its own, another below that, says `up`, and is deaf itself; and
+ * the word that names all of them.
+ */
 function lasting(): { readonly word: string; readonly command: string } {
   commands += 1;
   const word = `31.${process.pid}${commands}`;
@@ -85,7 +88,10 @@ describe("of a whole kernel", () => {
     await kernel.freezes.kill({ scope: "all" }, { by: "test", reason: "" });
     const { response } = await running;
     // what it has done stands, and is answered
-    expect([response.outcome, processesNaming(word)]).toMatchObject([{ kind: "success", data: { ended_by: "cancelled" } }, []]);
+    expect([response.outcome, processesNaming(word)]).toMatchObject([
+      { kind: "success", data: { ended_by: "cancelled" } },
+      [],
+    ]);
     await close(kernel);
   });
 

@@ -1,5 +1,5 @@
-// Machines and workspaces as they come: without bubblewrap, without namespaces, workspaces of other users, kernels that are root or anybody. Where a
-// command cannot be contained it does not run, and whoever asked is told what to do.
+// Machines and workspaces as they come: without bubblewrap, without namespaces, workspaces of other users, kernels that
+// are root or anybody. Where a command cannot be contained it does not run, and whoever asked is told what to do.
 import { spawnSync } from "node:child_process";
 import { chmodSync, chownSync, existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -8,7 +8,14 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { SANDBOX_USER_ID } from "../../../src/sandbox/identity/identity.ts";
 import { requireNoMounts } from "../../../src/sandbox/run/mount-check.ts";
 import { Sandbox } from "../../../src/sandbox/sandbox.ts";
-import { EVERYTHING, LIMITS, newSandboxPlace, own, type SandboxPlace, sandboxUser } from "../../support/sandbox-place.ts";
+import {
+  EVERYTHING,
+  LIMITS,
+  newSandboxPlace,
+  own,
+  type SandboxPlace,
+  sandboxUser,
+} from "../../support/sandbox-place.ts";
 
 const CHECKOUT = fileURLToPath(new URL("../../..", import.meta.url)).replace(/\/$/, "");
 const NOBODY = 65534;
@@ -21,8 +28,8 @@ beforeEach(() => {
 afterEach(() => place.close());
 
 /**
- * What `sandbox-run` prints as an ordinary user, who reaches the checkout and this Node wherever they are. `before` is put before
- * Node.
+ * What `sandbox-run` prints as an ordinary user, who reaches the checkout and this Node wherever they are. `before` is
+ * put before Node.
  */
 function asOrdinaryUser(root: string, command: string, before: readonly string[] = []): string {
   const child = ["test/support/children/sandbox-run.ts", root, command];
@@ -32,14 +39,25 @@ function asOrdinaryUser(root: string, command: string, before: readonly string[]
     : `cd ${CHECKOUT} && exec "$@"`;
   for (const directory of [checkout, node]) mkdirSync(directory, { recursive: true });
   const program = isRoot ? join(node, "node") : process.execPath;
-  const enter = isRoot ? ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh"] : ["sh", "-c", script, "sh"];
+  const enter = isRoot
+    ? ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh"]
+    : ["sh", "-c", script, "sh"];
   const [first = "", ...rest] = [...enter, ...before, program, ...child];
-  const { stdout, stderr } = spawnSync(first, rest, { encoding: "utf8", env: { PATH: "/usr/bin:/bin:/usr/sbin:/sbin" }, timeout: 120_000 });
+  const { stdout, stderr } = spawnSync(first, rest, {
+    encoding: "utf8",
+    env: { PATH: "/usr/bin:/bin:/usr/sbin:/sbin" },
+    timeout: 120_000,
+  });
   return (stdout + stderr).trim();
 }
 
 test("without bubblewrap nothing runs, and it says what to install", async () => {
-  const sandbox = new Sandbox({ instanceId: "none", userId: SANDBOX_USER_ID, toolchains: [], programs: [join(place.base, "bwrap")] });
+  const sandbox = new Sandbox({
+    instanceId: "none",
+    userId: SANDBOX_USER_ID,
+    toolchains: [],
+    programs: [join(place.base, "bwrap")],
+  });
   const run = {
     root: place.root,
     judge: EVERYTHING,
@@ -56,18 +74,26 @@ test("without bubblewrap nothing runs, and it says what to install", async () =>
 });
 
 test("a workspace in which something is mounted is shown to no command, also where the kernel is root", () => {
-  const [data, child] = [join(place.root, "data"), ["test/support/children/sandbox-run.ts", place.root, "cat data/secret"]];
+  const [data, child] = [
+    join(place.root, "data"),
+    ["test/support/children/sandbox-run.ts", place.root, "cat data/secret"],
+  ];
   mkdirSync(data);
   writeFileSync(join(data, "secret"), "UNDERNEATH");
   const table = (at: string) => `22 1 0:21 / / rw - ext4 /dev/x rw\n23 22 0:22 / ${at} rw - tmpfs none rw\n`;
   expect(() => requireNoMounts("/w/a b", table("/w/a\\040b/data"))).toThrow("(`data`)");
-  for (const at of ["/w/a\\040b", "/w/a\\040bc/d", "/w"]) expect(() => requireNoMounts("/w/a b", table(at))).not.toThrow();
+  for (const at of ["/w/a\\040b", "/w/a\\040bc/d", "/w"])
+    expect(() => requireNoMounts("/w/a b", table(at))).not.toThrow();
   if (!isRoot) return; // nobody else can mount there
   const privately = (script: string) =>
-    spawnSync("unshare", ["--mount", "--propagation", "private", "sh", "-c", `${script} exec "$@"`, "sh", process.execPath, ...child], {
-      encoding: "utf8",
-      timeout: 120_000,
-    });
+    spawnSync(
+      "unshare",
+      ["--mount", "--propagation", "private", "sh", "-c", `${script} exec "$@"`, "sh", process.execPath, ...child],
+      {
+        encoding: "utf8",
+        timeout: 120_000,
+      },
+    );
   const { stdout, stderr } = privately(`mount -t tmpfs none ${data} &&`);
   expect(stdout + stderr).toMatch(/something else is mounted in the workspace \(`data`\)/);
   expect(stdout + stderr).not.toContain("UNDERNEATH");
@@ -76,7 +102,9 @@ test("a workspace in which something is mounted is shown to no command, also whe
 
 test("a bubblewrap that fails is told with what it says", async () => {
   const broken = join(place.base, "bwrap");
-  writeFileSync(broken, "#!/bin/sh\necho 'bwrap: no permissions to create a new namespace' >&2; exit 1\n", { mode: 0o755 });
+  writeFileSync(broken, "#!/bin/sh\necho 'bwrap: no permissions to create a new namespace' >&2; exit 1\n", {
+    mode: 0o755,
+  });
   const sandbox = new Sandbox({ instanceId: "broken", userId: SANDBOX_USER_ID, toolchains: [], programs: [broken] });
   const run = {
     root: place.root,
@@ -86,10 +114,13 @@ test("a bubblewrap that fails is told with what it says", async () => {
     environment: {},
     limits: LIMITS,
   };
-  const failure = { code: "SANDBOX_UNAVAILABLE", message: expect.stringContaining("no permissions to create a new namespace") };
-  await expect(sandbox.run(run, { stdout: () => undefined, stderr: () => undefined }, new AbortController().signal)).rejects.toMatchObject(
-    failure,
-  );
+  const failure = {
+    code: "SANDBOX_UNAVAILABLE",
+    message: expect.stringContaining("no permissions to create a new namespace"),
+  };
+  await expect(
+    sandbox.run(run, { stdout: () => undefined, stderr: () => undefined }, new AbortController().signal),
+  ).rejects.toMatchObject(failure);
   sandbox.close();
 });
 
@@ -107,9 +138,23 @@ test("an ordinary user's kernel cannot contain commands where namespaces are for
   mkdirSync(root);
   if (isRoot) chownSync(root, NOBODY, NOBODY);
   // a sandbox within which there are no more namespaces
-  const forbidden = ["bwrap", "--unshare-user", "--disable-userns", "--bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--"];
+  const forbidden = [
+    "bwrap",
+    "--unshare-user",
+    "--disable-userns",
+    "--bind",
+    "/",
+    "/",
+    "--dev",
+    "/dev",
+    "--proc",
+    "/proc",
+    "--",
+  ];
   const said = asOrdinaryUser(root, "touch made", forbidden);
-  expect(said).toMatch(/^failed SANDBOX_UNAVAILABLE the sandbox could not be made: bwrap: .*namespace.*; the command did not run$/m);
+  expect(said).toMatch(
+    /^failed SANDBOX_UNAVAILABLE the sandbox could not be made: bwrap: .*namespace.*; the command did not run$/m,
+  );
   expect(existsSync(join(root, "made"))).toBe(false);
 });
 
@@ -149,7 +194,8 @@ test("as root, workspaces of any owner are worked in, and every file keeps its o
     mkdirSync(join(root, "sub"));
     chownSync(join(root, "sub"), owner, owner);
     chownSync(root, owner, owner);
-    const command = "cat own; cat theirs 2>/dev/null; echo more >>own; touch sub/made; chown 0 sub/made 2>/dev/null; stat -c %U own theirs";
+    const command =
+      "cat own; cat theirs 2>/dev/null; echo more >>own; touch sub/made; chown 0 sub/made 2>/dev/null; stat -c %U own theirs";
     const { stdout, end } = await place.run(command, { root });
     expect([stdout, end.exitCode]).toEqual(["textagent\nnobody\n", 0]);
     const owners = ["own", "sub/made", "theirs"].map((path) => statSync(join(root, path)).uid);
@@ -165,7 +211,10 @@ test("a workspace with blanks, quotes and line feeds in its path and names is wo
   own(join(root, "x y\\z"));
   writeFileSync(join(root, "x y\\z", "se cret\n"), "KEY");
   symlinkSync("x y\\z", join(root, "l"));
-  const judge = { ...EVERYTHING, entry: (path: string) => (path.endsWith("se cret\n") ? ("hidden" as const) : ("write" as const)) };
+  const judge = {
+    ...EVERYTHING,
+    entry: (path: string) => (path.endsWith("se cret\n") ? ("hidden" as const) : ("write" as const)),
+  };
   expect((await place.run("cat l/*; touch 'l/n ew'; echo $?", { root, judge })).stdout).toBe("0\n");
 });
 

@@ -1,4 +1,5 @@
-// Beginnings and ends of sandboxed commands: cancelled at every moment, many at once, a kernel that dies, and nothing left of any of them.
+// Beginnings and ends of sandboxed commands: cancelled at every moment, many at once, a kernel that dies, and nothing
+// left of any of them.
 
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -8,7 +9,13 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { readLayout } from "../../../src/sandbox/control-groups/layout.ts";
 import { groupPrefix, processNamespace } from "../../../src/sandbox/control-groups/left-groups.ts";
 import { startChild } from "../../support/children/run.ts";
-import { EVERYTHING, LIMITS, newSandboxPlace, processesNaming, type SandboxPlace } from "../../support/sandbox-place.ts";
+import {
+  EVERYTHING,
+  LIMITS,
+  newSandboxPlace,
+  processesNaming,
+  type SandboxPlace,
+} from "../../support/sandbox-place.ts";
 import { comesTrue } from "../../support/waiting.ts";
 
 let place: SandboxPlace;
@@ -82,7 +89,10 @@ test("cancelled while it runs, what it said and how it ended is kept", async () 
       environment: {},
       limits: LIMITS,
     },
-    { stdout: (piece) => void (Buffer.from(piece).toString() === "up\n" && cancelling.abort()), stderr: () => undefined },
+    {
+      stdout: (piece) => void (Buffer.from(piece).toString() === "up\n" && cancelling.abort()),
+      stderr: () => undefined,
+    },
     cancelling.signal,
   );
   expect(await running).toMatchObject({ endedBy: "cancelled", exitCode: 5 });
@@ -107,7 +117,10 @@ test("twenty run at the same time: each waits until all have begun", async () =>
 });
 
 test("a kernel that is killed takes its commands along, also those that hide", async () => {
-  const child = startChild("sandbox-run", [place.root, "setsid sh -c 'sleep 55.125' & trap '' TERM; echo up; sleep 55.125"]);
+  const child = startChild("sandbox-run", [
+    place.root,
+    "setsid sh -c 'sleep 55.125' & trap '' TERM; echo up; sleep 55.125",
+  ]);
   await child.printed("said up");
   expect(await comesTrue(() => processesNaming("sleep 55.125").length >= 2)).toBe(true);
   child.process.kill("SIGKILL");
@@ -117,7 +130,10 @@ test("a kernel that is killed takes its commands along, also those that hide", a
 
 /** Control groups on this machine that a process made. */
 function groupsOf(processId: number): readonly string[] {
-  const { version1, version2 } = readLayout(readFileSync("/proc/self/mountinfo", "utf8"), readFileSync("/proc/self/cgroup", "utf8"));
+  const { version1, version2 } = readLayout(
+    readFileSync("/proc/self/mountinfo", "utf8"),
+    readFileSync("/proc/self/cgroup", "utf8"),
+  );
   const trees = [...Object.values(version1), ...(version2 === undefined ? [] : [version2])];
   const prefix = `${groupPrefix(processNamespace(), processId)}-`;
   return trees.flatMap((tree) => readdirSync(tree)).filter((name) => name.startsWith(prefix));
@@ -148,9 +164,13 @@ test("a first process of the machine that collects nothing is not left with what
   const first = `syscall(${PRCTL}, ${PR_SET_CHILD_SUBREAPER}, 1, 0, 0, 0); system @ARGV; select undef, undef, undef, 0.3;
     my $left = 0; for (</proc/[0-9]*/stat>) { open my $f, "<", $_ or next; my $line = <$f> // ""; $left++ if $line =~ /^\\d+ \\(.*\\) Z (\\d+)/ && $1 == $$ } print "left $left\\n"`;
   const left = (...own: readonly string[]) => {
-    const { stdout } = spawnSync("/usr/bin/perl", ["-e", first, process.execPath, script, place.root, "true", "16", ...own], {
-      encoding: "utf8",
-    });
+    const { stdout } = spawnSync(
+      "/usr/bin/perl",
+      ["-e", first, process.execPath, script, place.root, "true", "16", ...own],
+      {
+        encoding: "utf8",
+      },
+    );
     return Number(/^left (\d+)$/m.exec(stdout)?.[1]);
   };
   expect(left("own")).toBeLessThan(8); // those of the last moment before it ended itself

@@ -1,5 +1,5 @@
-// Commands that use up what they are given: processes, memory, disk, output, time. Each ends within its bounds and leaves nothing
-// behind; the controls use a little more than a bound and show that without it they would get it.
+// Commands that use up what they are given: processes, memory, disk, output, time. Each ends within its bounds and
+// leaves nothing behind; the controls use a little more than a bound and show that without it they would get it.
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -26,7 +26,13 @@ afterAll(() => place.close());
 const UNBOUNDED: Without = {
   plan: (plan) => ({
     ...plan,
-    limits: { ...plan.limits, processesMax: 1000, memoryBytesMax: 4096 * MIB, fileBytesMax: 4096 * MIB, openFilesMax: 900 },
+    limits: {
+      ...plan.limits,
+      processesMax: 1000,
+      memoryBytesMax: 4096 * MIB,
+      fileBytesMax: 4096 * MIB,
+      openFilesMax: 900,
+    },
   }),
 };
 
@@ -52,7 +58,9 @@ test("memory: a hog is killed, and a run in a group says how much it took", asyn
 test("memory: nobody can ask for any amount, used or not", async () => {
   const MMAP = process.arch === "x64" ? 9 : 222;
   const [READ_WRITE, PRIVATE_ANONYMOUS_UNRESERVED, NOBODY] = [3, 0x4022, -1];
-  const ask = perl(`try(${MMAP}, 0, ${100 * 1024 * MIB}, ${READ_WRITE}, ${PRIVATE_ANONYMOUS_UNRESERVED}, ${NOBODY}, 0)`);
+  const ask = perl(
+    `try(${MMAP}, 0, ${100 * 1024 * MIB}, ${READ_WRITE}, ${PRIVATE_ANONYMOUS_UNRESERVED}, ${NOBODY}, 0)`,
+  );
   const ENOMEM = 12;
   expect((await place.run(ask)).stdout).toBe(`${ENOMEM}\n`);
   const far: Without = { plan: (plan) => ({ ...plan, limits: { ...plan.limits, memoryBytesMax: 200 * 1024 * MIB } }) };
@@ -122,7 +130,9 @@ describe("memory, where no group can be made", () => {
   });
 
   test("what a process shares with those it came from is counted once", async () => {
-    const family = perl(`my $kept = "x" x ${30 * MIB}; for (1 .. 3) { if (fork == 0) { sleep 1; exit } } wait for 1 .. 3; print "got it"`);
+    const family = perl(
+      `my $kept = "x" x ${30 * MIB}; for (1 .. 3) { if (fork == 0) { sleep 1; exit } } wait for 1 .. 3; print "got it"`,
+    );
     expect((await bare.run(family, { limits })).stdout).toBe("got it");
   });
 });
@@ -154,7 +164,9 @@ test("nothing can be written anywhere else", async () => {
 });
 
 test("descriptors: no more than their number", async () => {
-  const open = perl(`my @kept; while (@kept < 200) { open(my $f, "<", "/dev/null") or last; push @kept, $f } print scalar @kept`);
+  const open = perl(
+    `my @kept; while (@kept < 200) { open(my $f, "<", "/dev/null") or last; push @kept, $f } print scalar @kept`,
+  );
   const limits = { openFilesMax: 64 };
   expect((await place.run(open, { limits })).stdout).toBe("61");
   expect((await place.runWithout(UNBOUNDED, open, { limits })).stdout).toBe("200");
@@ -173,7 +185,9 @@ test("output without an end is killed at its bound, and what came was counted", 
 
 test("output of any length leaves memory as it is", async () => {
   const most = { outputBytesMax: 1024 * MIB };
-  /** MiB that buffers have grown by at most while `bytes` of output came; up to 64 MiB of them wait for being collected. */
+  /**
+   * MiB that buffers have grown by at most while `bytes` of output came; up to 64 MiB of them wait for being collected.
+   */
   const grownBy = async (bytes: number, take: (piece: Uint8Array) => void): Promise<number> => {
     const before = process.memoryUsage().arrayBuffers;
     let [peak, came] = [0, 0];
@@ -186,7 +200,14 @@ test("output of any length leaves memory as it is", async () => {
       stderr: () => undefined,
     };
     const command = ["head", "-c", String(bytes), "/dev/zero"] as const;
-    const run = { root: place.root, judge: EVERYTHING, command, workDir: "/workspace", environment: {}, limits: { ...LIMITS, ...most } };
+    const run = {
+      root: place.root,
+      judge: EVERYTHING,
+      command,
+      workDir: "/workspace",
+      environment: {},
+      limits: { ...LIMITS, ...most },
+    };
     await place.sandbox.run(run, output, new AbortController().signal);
     expect(came).toBe(bytes);
     return peak / MIB;
@@ -199,12 +220,15 @@ test("output of any length leaves memory as it is", async () => {
 });
 
 test("time: the command is asked to end, and may say so", async () => {
-  const { end, stdout } = await place.run(`trap 'echo asked; exit 3' TERM; while :; do sleep 0.05; done`, { limits: { timeoutMs: 6000 } });
+  const { end, stdout } = await place.run(`trap 'echo asked; exit 3' TERM; while :; do sleep 0.05; done`, {
+    limits: { timeoutMs: 6000 },
+  });
   expect([end.endedBy, end.exitCode, stdout]).toEqual(["timeout", 3, "asked\n"]);
 });
 
 test("time: processes that ignore it, and those that hide in sessions of their own, are killed", async () => {
-  const deaf = "trap '' TERM; setsid bash -c 'trap \"\" TERM; touch alive; while :; do sleep 0.05; done' & while :; do sleep 0.05; done";
+  const deaf =
+    "trap '' TERM; setsid bash -c 'trap \"\" TERM; touch alive; while :; do sleep 0.05; done' & while :; do sleep 0.05; done";
   const { end } = await place.run(deaf, { limits: { timeoutMs: 6000 } });
   expect(end.endedBy).toBe("timeout");
   expect(statSync(join(place.root, "alive")).isFile()).toBe(true);
@@ -212,7 +236,9 @@ test("time: processes that ignore it, and those that hide in sessions of their o
 });
 
 test("a daemon that outlives its command ends with it", async () => {
-  const { end, stdout } = await place.run("setsid bash -c 'sleep 77.125; touch late' >/dev/null 2>&1 & disown; echo done");
+  const { end, stdout } = await place.run(
+    "setsid bash -c 'sleep 77.125; touch late' >/dev/null 2>&1 & disown; echo done",
+  );
   expect([end.exitCode, stdout]).toEqual([0, "done\n"]);
   expect(processesNaming("77.125")).toEqual([]);
 });

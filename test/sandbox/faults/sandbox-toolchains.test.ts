@@ -1,4 +1,5 @@
-// Toolchains that lie where the user of commands cannot go, as below root's home: they are seen, and nothing beside them.
+// Toolchains that lie where the user of commands cannot go, as below root's home: they are seen, and nothing beside
+// them.
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,16 +21,21 @@ function closedToolchain() {
 
 const isRoot = process.geteuid?.() === 0;
 
-test.each(["the sandbox's user", "the kernel's user"])("a toolchain below a closed directory serves a workspace of %s", async (owner) => {
-  const { closed, toolchain } = closedToolchain();
-  const place = newSandboxPlace({ toolchains: [toolchain] });
-  onTestFinished(() => place.close());
-  if (isRoot && owner === "the kernel's user") chownSync(place.root, 0, 0);
-  const ran = await place.run(`own-runner; touch made; ls -A ${closed}; cat ${closed}/private; touch ${toolchain}/made`);
-  expect(ran.stdout).toBe("ran\ntoolchain\n");
-  expect(ran.stderr).toContain("No such file or directory");
-  expect(ran.stderr).toContain("Read-only file system");
-});
+test.each(["the sandbox's user", "the kernel's user"])(
+  "a toolchain below a closed directory serves a workspace of %s",
+  async (owner) => {
+    const { closed, toolchain } = closedToolchain();
+    const place = newSandboxPlace({ toolchains: [toolchain] });
+    onTestFinished(() => place.close());
+    if (isRoot && owner === "the kernel's user") chownSync(place.root, 0, 0);
+    const ran = await place.run(
+      `own-runner; touch made; ls -A ${closed}; cat ${closed}/private; touch ${toolchain}/made`,
+    );
+    expect(ran.stdout).toBe("ran\ntoolchain\n");
+    expect(ran.stderr).toContain("No such file or directory");
+    expect(ran.stderr).toContain("Read-only file system");
+  },
+);
 
 test("the control: by its own path such a toolchain is closed to that user, where it is another one", () => {
   const { toolchain } = closedToolchain();

@@ -1,10 +1,14 @@
-// No opening of a file that an agent controls waits: neither for the other end of a FIFO nor for the holder of a lease. Files of a workspace are
-// opened by `sandbox/native/syscalls.ts`, whose openings never wait; every other module that opens files is listed here with what it opens.
+// No opening of a file that an agent controls waits: neither for the other end of a FIFO nor for the holder of a lease.
+// Files of a workspace are opened by `sandbox/native/syscalls.ts`, whose openings never wait; every other module that
+// opens files is listed here with what it opens.
 import { globSync, readFileSync } from "node:fs";
 import ts from "typescript";
 import { expect, test } from "vitest";
 
-/** What opens a file or a directory by its path, and so can wait; the same names without `Sync` are asynchronous and hold a thread of the pool. */
+/**
+ * What opens a file or a directory by its path, and so can wait; the same names without `Sync` are asynchronous and
+ * hold a thread of the pool.
+ */
 const OPENING =
   /^(open|openAsBlob|readFile|writeFile|appendFile|copyFile|cp|truncate|opendir|readdir)(Sync)?$|^create(Read|Write)Stream$|^(promises|glob|globSync|watchFile)$/;
 
@@ -84,7 +88,11 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
     "src/server/policy/policy-test.ts",
     "src/server/operator/version.ts",
   ],
-  "a command of a person's, in a process of its own": ["src/cli/commands/cas.ts", "src/cli/commands/init.ts", "src/cli/commands/start.ts"],
+  "a command of a person's, in a process of its own": [
+    "src/cli/commands/cas.ts",
+    "src/cli/commands/init.ts",
+    "src/cli/commands/start.ts",
+  ],
 };
 
 /** Names of what `text` takes from Node's file system that opens by path; `*` where it takes all of it. */
@@ -97,10 +105,15 @@ function openings(text: string): readonly string[] {
       const bindings = node.importClause?.namedBindings;
       if (node.importClause?.name !== undefined || (bindings && ts.isNamespaceImport(bindings))) found.push("*");
       if (bindings && ts.isNamedImports(bindings))
-        found.push(...bindings.elements.map(({ name, propertyName }) => (propertyName ?? name).text).filter((name) => OPENING.test(name)));
+        found.push(
+          ...bindings.elements
+            .map(({ name, propertyName }) => (propertyName ?? name).text)
+            .filter((name) => OPENING.test(name)),
+        );
     }
     const isRead =
-      ts.isCallExpression(node) && (node.expression.kind === ts.SyntaxKind.ImportKeyword || node.expression.getText() === "require");
+      ts.isCallExpression(node) &&
+      (node.expression.kind === ts.SyntaxKind.ImportKeyword || node.expression.getText() === "require");
     if (isRead && isFileSystem(node.arguments[0])) found.push("*");
     ts.forEachChild(node, look);
   };
@@ -109,7 +122,9 @@ function openings(text: string): readonly string[] {
 }
 
 test("every module that opens files by path was looked through, and is still one", () => {
-  const modules = globSync("src/**/*.ts").filter((path) => !path.endsWith(".test.ts") && openings(readFileSync(path, "utf8")).length > 0);
+  const modules = globSync("src/**/*.ts").filter(
+    (path) => !path.endsWith(".test.ts") && openings(readFileSync(path, "utf8")).length > 0,
+  );
   expect(modules.sort()).toEqual(Object.values(REVIEWED).flat().sort());
 });
 
@@ -123,7 +138,8 @@ test("what opens files is found however it is taken", () => {
 
 test("the openings of workspace files say that they do not wait", () => {
   const helper = readFileSync("src/sandbox/native/syscalls.ts", "utf8");
-  expect(helper.match(/WITHOUT_WAITING/g)).toHaveLength(3); // what it is, by name below a directory, and again by descriptor
+  // what it is, by name below a directory, and again by descriptor
+  expect(helper.match(/WITHOUT_WAITING/g)).toHaveLength(3);
   expect(helper).toMatch(/WITHOUT_WAITING = constants\.O_NONBLOCK/);
   expect(readFileSync("src/server/workspace/workspace-settings.ts", "utf8")).toMatch(/openSync\(path, [^)]*O_NONBLOCK/);
 });

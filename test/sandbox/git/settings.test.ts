@@ -28,10 +28,14 @@ test.each([
   expect(read).toEqual(plainly);
 });
 
-test.each(["[core\nbare = false\n", "x = 1\n", '[core]\n\tx = "open\n', "[core]\n\t1x = 2\n", "[core]\n\tx = \\q\n", "[core]\nx = \0\n"])(
-  "what is not well-formed is refused as a whole: %j",
-  (text) => expect(parseConfig(text)).toBeUndefined(),
-);
+test.each([
+  "[core\nbare = false\n",
+  "x = 1\n",
+  '[core]\n\tx = "open\n',
+  "[core]\n\t1x = 2\n",
+  "[core]\n\tx = \\q\n",
+  "[core]\nx = \0\n",
+])("what is not well-formed is refused as a whole: %j", (text) => expect(parseConfig(text)).toBeUndefined());
 
 test("only listed settings with listed values stay, written anew", () => {
   const settings = safe(
@@ -68,10 +72,16 @@ test("only listed settings with listed values stay, written anew", () => {
 });
 
 test("an extension that is not known makes a repository unusable", () => {
-  expect(safe("[extensions]\n\trefStorage = reftable\n")).toBe("it uses the extension `refstorage`, which is not supported");
-  expect(safe("[extensions]\n\tobjectFormat = sha256\n")).toMatchObject({ text: '[extensions]\n\tobjectformat = "sha256"\n' });
+  expect(safe("[extensions]\n\trefStorage = reftable\n")).toBe(
+    "it uses the extension `refstorage`, which is not supported",
+  );
+  expect(safe("[extensions]\n\tobjectFormat = sha256\n")).toMatchObject({
+    text: '[extensions]\n\tobjectformat = "sha256"\n',
+  });
 });
 
 test("of two addresses of a remote none is used", () => {
-  expect(safe('[remote "o"]\n\turl = https://a.example/x\n\turl = https://b.example/x\n')).toMatchObject({ remotes: { o: { url: "" } } });
+  expect(safe('[remote "o"]\n\turl = https://a.example/x\n\turl = https://b.example/x\n')).toMatchObject({
+    remotes: { o: { url: "" } },
+  });
 });

@@ -18,7 +18,10 @@ function home(): string {
 test("below a home only the program is seen", () => {
   const base = home();
   const node = join(base, "bin/node");
-  expect(ownToolchain(node)).toEqual({ mounts: [{ kind: "read_only", source: node, target: node }], path: [join(base, "bin")] });
+  expect(ownToolchain(node)).toEqual({
+    mounts: [{ kind: "read_only", source: node, target: node }],
+    path: [join(base, "bin")],
+  });
 });
 
 test("its packages are seen with it, by the links that lead to them", () => {

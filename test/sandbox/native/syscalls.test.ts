@@ -1,4 +1,5 @@
-// System calls by way of libc: what was found is what is opened again, errors come back as numbers, and nothing is left to a child.
+// System calls by way of libc: what was found is what is opened again, errors come back as numbers, and nothing is left
+// to a child.
 import { execFileSync } from "node:child_process";
 import {
   closeSync,
@@ -126,7 +127,8 @@ test("what stands under a name is told without following a link, also where the 
   ]);
   expect([at("sub"), at("pipe")]).toMatchObject([{ kind: constants.S_IFDIR }, { kind: constants.S_IFIFO }]);
   expect([at("none"), at("large/x")]).toEqual([-errno.ENOENT, -errno.ENOTDIR]);
-  for (const name of ["large", "large\0x\0", ""]) expect(() => standingAt(root, Buffer.from(name))).toThrow(/null byte/);
+  for (const name of ["large", "large\0x\0", ""])
+    expect(() => standingAt(root, Buffer.from(name))).toThrow(/null byte/);
 });
 
 test("a child inherits nothing that was opened", () => {

@@ -44,10 +44,18 @@ test("the environment is the named one and nothing of the kernel's", () => {
 });
 
 test("with a proxy programs are told of it, without one nothing names any", () => {
-  const names = (request: SandboxRequest) => Object.keys(planSandbox(request, "x64").environment).filter((name) => /proxy/i.test(name));
+  const names = (request: SandboxRequest) =>
+    Object.keys(planSandbox(request, "x64").environment).filter((name) => /proxy/i.test(name));
   expect(names(REQUEST)).toEqual([]);
   expect(names({ ...REQUEST, proxySocket: "/run/p.sock" })).toEqual(
-    expect.arrayContaining(["HTTPS_PROXY", "HTTP_PROXY", "NODE_USE_ENV_PROXY", "http_proxy", "https_proxy", "npm_config_proxy"]),
+    expect.arrayContaining([
+      "HTTPS_PROXY",
+      "HTTP_PROXY",
+      "NODE_USE_ENV_PROXY",
+      "http_proxy",
+      "https_proxy",
+      "npm_config_proxy",
+    ]),
   );
 });
 
@@ -72,11 +80,20 @@ test("bwrap is told to isolate everything, to show only what is planned, and to 
   const plan = planSandbox(REQUEST, "x64");
   const { line, options: given } = bwrapArguments(plan);
   const options = Buffer.from(given).toString().split("\0");
-  for (const option of ["--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session", "--clearenv"]) {
+  for (const option of [
+    "--unshare-all",
+    "--unshare-user",
+    "--disable-userns",
+    "--die-with-parent",
+    "--new-session",
+    "--clearenv",
+  ]) {
     expect(options).toContain(option);
   }
   expect(options[options.indexOf("--cap-drop") + 1]).toBe("ALL");
-  const places = ["/usr", "/workspace", "/workspace/secrets", "/workspace/.env", "/"].map((target) => options.indexOf(target));
+  const places = ["/usr", "/workspace", "/workspace/secrets", "/workspace/.env", "/"].map((target) =>
+    options.indexOf(target),
+  );
   expect(places).toEqual([...places].sort((left, right) => left - right));
   expect(options).not.toContain("--share-net");
   expect(line.slice(0, 3)).toEqual(["--args", "10", "--"]);

@@ -1,4 +1,5 @@
-// The system call filter, run by an interpreter of classic BPF as the machine's kernel would run it, for both processors.
+// The system call filter, run by an interpreter of classic BPF as the machine's kernel would run it, for both
+// processors.
 import { describe, expect, test } from "vitest";
 import { seccompProgram } from "../../../src/sandbox/plan/seccomp.ts";
 import {
@@ -20,7 +21,8 @@ const EAFNOSUPPORT = "errno 97";
 
 describe.each(PROCESSORS)("on %s", (processor) => {
   const { bytes, instructions, digest } = seccompProgram(processor);
-  const on = (call: number, ...args: readonly number[]): string => judgedByProgram(bytes, call, args, AUDIT_ARCHITECTURE[processor]);
+  const on = (call: number, ...args: readonly number[]): string =>
+    judgedByProgram(bytes, call, args, AUDIT_ARCHITECTURE[processor]);
   const byName = (name: keyof typeof JUDGED_CALLS, ...args: readonly number[]): string | undefined => {
     const number = callNumber(JUDGED_CALLS[name], processor);
     return number === undefined ? undefined : on(number, ...args);
@@ -41,8 +43,12 @@ describe.each(PROCESSORS)("on %s", (processor) => {
   });
 
   test("every other call that Linux had when the rules were written is allowed, and what came later does not exist", () => {
-    const known = [...Object.values(REFUSED_CALLS), ...Object.values(JUDGED_CALLS)].map((call) => callNumber(call, processor));
-    const others = Array.from({ length: FIRST_UNKNOWN_CALL }, (_, number) => number).filter((number) => !known.includes(number));
+    const known = [...Object.values(REFUSED_CALLS), ...Object.values(JUDGED_CALLS)].map((call) =>
+      callNumber(call, processor),
+    );
+    const others = Array.from({ length: FIRST_UNKNOWN_CALL }, (_, number) => number).filter(
+      (number) => !known.includes(number),
+    );
     expect(others.filter((number) => on(number, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff) !== ALLOW)).toEqual([]);
     expect([FIRST_UNKNOWN_CALL, 512, 547, 1024, 0x3fffffff].map((number) => on(number))).toEqual(Array(5).fill(ENOSYS));
   });
@@ -90,11 +96,14 @@ describe.each(PROCESSORS)("on %s", (processor) => {
   test("netlink is for routes and addresses alone, whatever the kind of socket", () => {
     const [NETLINK, INTERNET, RAW, DATAGRAM] = [16, 2, 3, 2];
     const protocols = Array.from({ length: 32 }, (_, protocol) => protocol);
-    const allowed = (kind: number) => protocols.filter((protocol) => byName("socket", NETLINK, kind, protocol) === ALLOW);
+    const allowed = (kind: number) =>
+      protocols.filter((protocol) => byName("socket", NETLINK, kind, protocol) === ALLOW);
     expect([allowed(RAW), allowed(DATAGRAM)]).toEqual([[0], [0]]);
     expect(byName("socket", NETLINK, RAW, 4)).toBe("errno 93");
     const socket = callNumber(JUDGED_CALLS.socket, processor) as number;
-    expect(judgedByProgram(bytes, socket, [NETLINK, RAW, 4], AUDIT_ARCHITECTURE[processor], 0xffffffff)).toBe("errno 93");
+    expect(judgedByProgram(bytes, socket, [NETLINK, RAW, 4], AUDIT_ARCHITECTURE[processor], 0xffffffff)).toBe(
+      "errno 93",
+    );
     expect(byName("socket", INTERNET, 1, 6)).toBe(ALLOW);
   });
 
@@ -103,7 +112,9 @@ describe.each(PROCESSORS)("on %s", (processor) => {
     const [F_SETLEASE, F_NOTIFY, F_SETDELEG] = [1024, 1026, 1040];
     const refused = [F_SETLEASE, F_NOTIFY, F_SETDELEG, 12, 14, 1029 + 0x10000, 0xffffffff];
     expect(refused.map((command) => byName("fcntl", 3, command))).toEqual(refused.map(() => EINVAL));
-    const [F_DUPFD, F_SETFD, F_SETFL, F_SETLKW, F_OFD_SETLK, F_DUPFD_CLOEXEC, F_ADD_SEALS] = [0, 2, 4, 7, 37, 1030, 1033];
+    const [F_DUPFD, F_SETFD, F_SETFL, F_SETLKW, F_OFD_SETLK, F_DUPFD_CLOEXEC, F_ADD_SEALS] = [
+      0, 2, 4, 7, 37, 1030, 1033,
+    ];
     const used = [F_DUPFD, F_SETFD, F_SETFL, F_SETLKW, F_OFD_SETLK, F_DUPFD_CLOEXEC, F_ADD_SEALS];
     expect(used.map((command) => byName("fcntl", 3, command))).toEqual(used.map(() => ALLOW));
     const fcntl = callNumber(JUDGED_CALLS.fcntl, processor) as number;
@@ -112,7 +123,12 @@ describe.each(PROCESSORS)("on %s", (processor) => {
 
   test("nothing is typed into terminals, other requests pass", () => {
     const [TIOCSTI, TIOCLINUX, TCGETS, TIOCGWINSZ] = [0x5412, 0x541c, 0x5401, 0x5413];
-    expect([TIOCSTI, TIOCLINUX, TCGETS, TIOCGWINSZ].map((request) => byName("ioctl", 0, request))).toEqual([EPERM, EPERM, ALLOW, ALLOW]);
+    expect([TIOCSTI, TIOCLINUX, TCGETS, TIOCGWINSZ].map((request) => byName("ioctl", 0, request))).toEqual([
+      EPERM,
+      EPERM,
+      ALLOW,
+      ALLOW,
+    ]);
   });
 
   test("the high half of an argument changes nothing", () => {
@@ -123,13 +139,9 @@ describe.each(PROCESSORS)("on %s", (processor) => {
   test("protections of the address space stay on", () => {
     const NO_RANDOM_ADDRESSES = 0x40000;
     const ask = 0xffffffff;
-    expect([0, ask, 8, NO_RANDOM_ADDRESSES, NO_RANDOM_ADDRESSES | 8].map((value) => byName("personality", value))).toEqual([
-      ALLOW,
-      ALLOW,
-      ALLOW,
-      EPERM,
-      EPERM,
-    ]);
+    expect(
+      [0, ask, 8, NO_RANDOM_ADDRESSES, NO_RANDOM_ADDRESSES | 8].map((value) => byName("personality", value)),
+    ).toEqual([ALLOW, ALLOW, ALLOW, EPERM, EPERM]);
   });
 
   test("no file gets a set-id bit, at any of its boundaries", () => {

@@ -15,8 +15,8 @@ import {
 } from "../../../src/sandbox/plan/workspace-mounts.ts";
 
 /**
- * A directory is an object, a file its contents, a link `-> where`; `!` is a socket, `null` a directory that nobody may list. A name with `\u{fffe}` stands
- * for one that is not UTF-8.
+ * A directory is an object, a file its contents, a link `-> where`; `!` is a socket, `null` a directory that nobody may
+ * list. A name with `\u{fffe}` stands for one that is not UTF-8.
  */
 type Node = string | null | { readonly [name: string]: Node };
 
@@ -24,7 +24,9 @@ function treeOf(root: Node): Tree {
   const at = (path: string): Node | undefined =>
     path === "."
       ? root
-      : path.split("/").reduce<Node | undefined>((node, name) => (node as Record<string, Node> | undefined)?.[name], root);
+      : path
+          .split("/")
+          .reduce<Node | undefined>((node, name) => (node as Record<string, Node> | undefined)?.[name], root);
   const kindOf = (node: Node): TreeEntry["kind"] =>
     typeof node !== "string" ? "directory" : node === "!" ? "other" : node.startsWith("-> ") ? "link" : "file";
   return {
@@ -32,7 +34,11 @@ function treeOf(root: Node): Tree {
       const node = at(path);
       return node === null
         ? undefined
-        : Object.entries(node ?? {}).map(([name, child]) => ({ name, kind: kindOf(child as Node), isText: !name.includes("\u{fffe}") }));
+        : Object.entries(node ?? {}).map(([name, child]) => ({
+            name,
+            kind: kindOf(child as Node),
+            isText: !name.includes("\u{fffe}"),
+          }));
     },
     stamp: () => undefined,
   };
@@ -90,13 +96,26 @@ test("what is hidden, read and written lies in each other as deep as rules go", 
 
 test("single files are hidden, protected and opened", () => {
   const tree = { ".env": "secret", "AGENTS.md": "obeyed", src: { "main.ts": "" } };
-  expect(mountsOf(tree, judgeOf({ ".env": "hidden", "AGENTS.md": "read" }))).toEqual(["write .", "hide file .env", "read AGENTS.md"]);
-  expect(mountsOf(tree, judgeOf({ ".": "read", "src/main.ts": "write" }))).toEqual(["read .", "read src", "write src/main.ts"]);
+  expect(mountsOf(tree, judgeOf({ ".env": "hidden", "AGENTS.md": "read" }))).toEqual([
+    "write .",
+    "hide file .env",
+    "read AGENTS.md",
+  ]);
+  expect(mountsOf(tree, judgeOf({ ".": "read", "src/main.ts": "write" }))).toEqual([
+    "read .",
+    "read src",
+    "write src/main.ts",
+  ]);
 });
 
 test("directories above what is special are mounts of their own, so that none can be renamed", () => {
   const tree = { a: { b: { "key.pem": "", x: "" }, c: { y: "" } }, d: { e: "" } };
-  expect(mountsOf(tree, judgeOf({ "a/b/key.pem": "hidden" }))).toEqual(["write .", "write a", "write a/b", "hide file a/b/key.pem"]);
+  expect(mountsOf(tree, judgeOf({ "a/b/key.pem": "hidden" }))).toEqual([
+    "write .",
+    "write a",
+    "write a/b",
+    "hide file a/b/key.pem",
+  ]);
   expect(mountsOf({ ".github": { workflows: { "ci.yml": "" } } }, judgeOf({ ".github/workflows": "read" }))).toEqual([
     "write .",
     "write .github",
@@ -126,14 +145,19 @@ test("links get no mount: where they lead has its own", () => {
 
 test("too many mounts refuse the command, one less does not", () => {
   const files = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`f${index}`, ""]));
-  const judge: ScopeJudge = { entry: (_, isDirectory) => (isDirectory ? "write" : "hidden"), below: () => "write", isWhole: () => false };
+  const judge: ScopeJudge = {
+    entry: (_, isDirectory) => (isDirectory ? "write" : "hidden"),
+    below: () => "write",
+    isWhole: () => false,
+  };
   expect(workspaceMounts("/w", treeOf(files(SANDBOX_MOUNTS_MAX - 1)), judge)).toHaveLength(SANDBOX_MOUNTS_MAX);
   expect(codeOf(() => workspaceMounts("/w", treeOf(files(SANDBOX_MOUNTS_MAX)), judge))).toBe("SANDBOX_UNAVAILABLE");
 });
 
 test("too large a tree refuses the command", () => {
   const endless: Tree = {
-    list: (path) => (path === "." ? Array.from({ length: SANDBOX_ENTRIES_MAX + 1 }, () => ({ name: "x", kind: "file" as const })) : []),
+    list: (path) =>
+      path === "." ? Array.from({ length: SANDBOX_ENTRIES_MAX + 1 }, () => ({ name: "x", kind: "file" as const })) : [],
     stamp: () => undefined,
   };
   expect(codeOf(() => workspaceMounts("/w", endless, judgeOf({})))).toBe("SANDBOX_UNAVAILABLE");
@@ -141,9 +165,15 @@ test("too large a tree refuses the command", () => {
 
 test("a name that is not UTF-8 is no matter for a plain file, and refuses where a mount or a look inside is needed", () => {
   expect(mountsOf({ "\u{fffe}.txt": "" }, judgeOf({}))).toEqual(["write ."]);
-  expect(codeOf(() => mountsOf({ ".env\u{fffe}": "" }, judgeOf({ ".env\u{fffe}": "hidden" })))).toBe("SANDBOX_UNAVAILABLE");
+  expect(codeOf(() => mountsOf({ ".env\u{fffe}": "" }, judgeOf({ ".env\u{fffe}": "hidden" })))).toBe(
+    "SANDBOX_UNAVAILABLE",
+  );
   expect(codeOf(() => mountsOf({ "\u{fffe}": {} }, judgeOf({})))).toBe("SANDBOX_UNAVAILABLE");
-  expect(mountsOf({ "\u{fffd}": { a: "" } }, judgeOf({ "\u{fffd}/a": "read" }))).toEqual(["write .", "write \u{fffd}", "read \u{fffd}/a"]);
+  expect(mountsOf({ "\u{fffd}": { a: "" } }, judgeOf({ "\u{fffd}/a": "read" }))).toEqual([
+    "write .",
+    "write \u{fffd}",
+    "read \u{fffd}/a",
+  ]);
 });
 
 /** A tree that changes, with a number for each state of each of its directories. */
@@ -161,13 +191,17 @@ class ChangingTree implements Tree {
 
   #at(path: string): Changing | string | undefined {
     const parts = path === "." ? [] : path.split("/");
-    return parts.reduce<Changing | string | undefined>((node, name) => (typeof node === "object" ? node[name] : undefined), this.root);
+    return parts.reduce<Changing | string | undefined>(
+      (node, name) => (typeof node === "object" ? node[name] : undefined),
+      this.root,
+    );
   }
 
   list = (path: string): readonly TreeEntry[] => {
     const node = this.#at(path);
     if (typeof node !== "object") return [];
-    const kindOf = (child: Changing | string) => (typeof child === "object" ? "directory" : child.startsWith("-> ") ? "link" : "file");
+    const kindOf = (child: Changing | string) =>
+      typeof child === "object" ? "directory" : child.startsWith("-> ") ? "link" : "file";
     return Object.entries(node).map(([name, child]) => ({ name, kind: kindOf(child) }));
   };
 
@@ -208,27 +242,38 @@ function make(tree: ChangingTree, { at, name, what }: { at: readonly string[]; n
 
 test("a look that others change the tree under comes to what one comes to at once, at its end", () => {
   const judge = judgeOf(
-    { ".env": "hidden", "sub/.env": "hidden", "AGENTS.md": "read", "a/AGENTS.md": "read", sub: "read", "sub/open": "write" },
+    {
+      ".env": "hidden",
+      "sub/.env": "hidden",
+      "AGENTS.md": "read",
+      "a/AGENTS.md": "read",
+      sub: "read",
+      "sub/open": "write",
+    },
     ["b/b"],
   );
   const sorted = (mounts: readonly SandboxMount[]) => short(mounts).toSorted();
   let different = 0;
   fc.assert(
-    fc.property(fc.array(change, { minLength: 10, maxLength: 40 }), fc.array(change, { maxLength: 12 }), (before, during) => {
-      const tree = new ChangingTree();
-      for (const each of before) make(tree, each);
-      const look = new WorkspaceLook("/w", tree, judge);
-      const steps = look.steps();
-      for (const each of during) {
-        for (let step = 0; step < each.after; step += 1) steps.next();
-        make(tree, each);
-      }
-      atOnce(steps);
-      const now = sorted(workspaceMounts("/w", tree, judge));
-      if (JSON.stringify(sorted(look.result())) !== JSON.stringify(now)) different += 1;
-      look.renew();
-      expect(sorted(look.result())).toEqual(now);
-    }),
+    fc.property(
+      fc.array(change, { minLength: 10, maxLength: 40 }),
+      fc.array(change, { maxLength: 12 }),
+      (before, during) => {
+        const tree = new ChangingTree();
+        for (const each of before) make(tree, each);
+        const look = new WorkspaceLook("/w", tree, judge);
+        const steps = look.steps();
+        for (const each of during) {
+          for (let step = 0; step < each.after; step += 1) steps.next();
+          make(tree, each);
+        }
+        atOnce(steps);
+        const now = sorted(workspaceMounts("/w", tree, judge));
+        if (JSON.stringify(sorted(look.result())) !== JSON.stringify(now)) different += 1;
+        look.renew();
+        expect(sorted(look.result())).toEqual(now);
+      },
+    ),
     { numRuns: 500 },
   );
   // without looking again many would have come to something else

@@ -79,7 +79,9 @@ test.each([
 
 test("of mounts upon each other the last one counts", () => {
   const over = "31 24 254:0 /root /workspace/.git rw - ext4 /dev/vda rw\n";
-  expect(mountProblem({ mounts: MOUNTS }, TRUTH + over)).toBe("`/workspace/.git` is not what lies there in the workspace");
+  expect(mountProblem({ mounts: MOUNTS }, TRUTH + over)).toBe(
+    "`/workspace/.git` is not what lies there in the workspace",
+  );
 });
 
 test("a workspace that is the root of its file system, and a text that says nothing", () => {
@@ -138,7 +140,12 @@ test.each([
     "/me/project/src",
     "`/tmp/registry` is not `target/registry` of the workspace",
   ],
-  ["a directory under another name is not there", /^45.*\n/m, "", "`/tmp/registry` is not `target/registry` of the workspace"],
+  [
+    "a directory under another name is not there",
+    /^45.*\n/m,
+    "",
+    "`/tmp/registry` is not `target/registry` of the workspace",
+  ],
 ] as const)("in a view, %s", (_, from, to, problem) => {
   const text = TRUE_VIEW.replace(from, to);
   expect(text).not.toBe(TRUE_VIEW);

@@ -9,7 +9,11 @@ const HOLDER_SECONDS = 60;
 
 test("the answer waits for what was written, and not for who else could write", async () => {
   const launch: Launch = {
-    command: ["sh", "-c", `echo >&3; echo >&3; exec 3>&-; head -c ${BYTES} /dev/zero; sleep ${HOLDER_SECONDS} & echo $! >&2`],
+    command: [
+      "sh",
+      "-c",
+      `echo >&3; echo >&3; exec 3>&-; head -c ${BYTES} /dev/zero; sleep ${HOLDER_SECONDS} & echo $! >&2`,
+    ],
     runAs: undefined,
     owner: undefined,
     seccomp: undefined,
@@ -34,7 +38,12 @@ test("the answer waits for what was written, and not for who else could write", 
     },
   };
   onTestFinished(() => (holder === "" ? undefined : signal(Number(holder), "SIGKILL")));
-  const end = await superviseRun(launch, { limits, output, signal: new AbortController().signal, confine: async () => undefined });
+  const end = await superviseRun(launch, {
+    limits,
+    output,
+    signal: new AbortController().signal,
+    confine: async () => undefined,
+  });
   expect([end.exitCode, end.endedBy, bytes]).toEqual([0, undefined, BYTES]);
   expect(end.durationMs).toBeLessThan((HOLDER_SECONDS * 1000) / 4);
 });

@@ -1,4 +1,5 @@
-// Search threads: every piece of work is answered once, a thread that is stuck is ended, and what waited behind it is done.
+// Search threads: every piece of work is answered once, a thread that is stuck is ended, and what waited behind it is
+// done.
 import { closeSync, constants, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -34,12 +35,18 @@ function irregular(length: number): string {
   return letters.toString("latin1");
 }
 
-/** The automaton of this expression has more states than fit; the engine that remains takes many seconds for the file. */
+/**
+ * The automaton of this expression has more states than fit; the engine that remains takes many seconds for the file.
+ */
 const SLOW = "(?s)[ab\\n]*a[ab\\n]{400}c";
 const NOBODY = new AbortController().signal;
 
 function work(text: string, names: readonly string[], kind: SearchWork["pattern"]["kind"] = "regex"): SearchWork {
-  return { pattern: { kind, text }, wanted: { kind: "count" }, files: { directories: names.map(() => directory), names } };
+  return {
+    pattern: { kind, text },
+    wanted: { kind: "count" },
+    files: { directories: names.map(() => directory), names },
+  };
 }
 
 const DONE: WorkResult = {
@@ -76,7 +83,11 @@ describe("the engine's memory", () => {
     const onStart = () => {
       started += 1;
     };
-    const threads = createSearchThreads({ threadsMax: 1, onStart, ...(engineBytesMax !== undefined && { engineBytesMax }) });
+    const threads = createSearchThreads({
+      threadsMax: 1,
+      onStart,
+      ...(engineBytesMax !== undefined && { engineBytesMax }),
+    });
     for (let index = 0; index < patterns; index += 1) {
       expect(await threads.run(work(`need[l]e|x{${index + 2}}`, ["small"]), NOBODY)).toEqual(DONE);
     }
@@ -135,9 +146,12 @@ describe("threads", () => {
   test("answer much work from many, each with its own result", async () => {
     const threads = createSearchThreads({ threadsMax: 2 });
     const results = await Promise.all(
-      Array.from({ length: 200 }, (_, index) => threads.run(work(index % 2 === 0 ? "needle" : "nothing", ["small"], "literal"), NOBODY)),
+      Array.from({ length: 200 }, (_, index) =>
+        threads.run(work(index % 2 === 0 ? "needle" : "nothing", ["small"], "literal"), NOBODY),
+      ),
     );
-    for (const [index, result] of results.entries()) expect(result).toEqual(index % 2 === 0 ? DONE : { ...DONE, matches: [] });
+    for (const [index, result] of results.entries())
+      expect(result).toEqual(index % 2 === 0 ? DONE : { ...DONE, matches: [] });
   });
 
   test("that were idle are ended, and come back when they are needed", async () => {
@@ -160,6 +174,9 @@ describe("threads", () => {
   test("a descriptor that names nothing is a file that cannot be read", async () => {
     const threads = createSearchThreads({ threadsMax: 1 });
     const files = { directories: [-1], names: ["small"] };
-    expect(await threads.run({ ...work("needle", []), files }, NOBODY)).toMatchObject({ filesSearched: 0, skipped: { unreadable: 1 } });
+    expect(await threads.run({ ...work("needle", []), files }, NOBODY)).toMatchObject({
+      filesSearched: 0,
+      skipped: { unreadable: 1 },
+    });
   });
 });

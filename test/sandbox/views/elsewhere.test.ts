@@ -1,6 +1,17 @@
-// Views on another file system than the workspace's, where what lands is copied: nothing is taken for somebody else's change, and nothing of a file is lost.
+// Views on another file system than the workspace's, where what lands is copied: nothing is taken for somebody else's
+// change, and nothing of a file is lost.
 import { execFileSync } from "node:child_process";
-import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { newSandboxPlace, own, type SandboxPlace } from "../../support/sandbox-place.ts";
@@ -52,7 +63,10 @@ test("times are kept to the nanosecond, of files, links and new directories", as
   expect(end.landed?.notKept).toEqual([]);
   const timeOf = (path: string) => {
     const { mtimeNs } = lstatSync(join(place.root, path), { bigint: true });
-    return [new Date(Number(mtimeNs / 1_000_000n)).getUTCFullYear(), ((mtimeNs % 1_000_000_000n) + 1_000_000_000n) % 1_000_000_000n];
+    return [
+      new Date(Number(mtimeNs / 1_000_000n)).getUTCFullYear(),
+      ((mtimeNs % 1_000_000_000n) + 1_000_000_000n) % 1_000_000_000n,
+    ];
   };
   expect(["d", "d/e", "d/e/f", "d/e/l"].map(timeOf)).toEqual([
     [2016, 987654321n],
@@ -81,7 +95,12 @@ test("a call that is cancelled while what it wrote lands leaves nothing of the f
   }, 1);
   const { end } = await running;
   clearInterval(watching);
-  expect([cancelling.signal.aborted, end.endedBy, end.landed?.created, readdirSync(place.root)]).toEqual([true, "cancelled", 0, []]);
+  expect([cancelling.signal.aborted, end.endedBy, end.landed?.created, readdirSync(place.root)]).toEqual([
+    true,
+    "cancelled",
+    0,
+    [],
+  ]);
 });
 
 test("rights that bound an access control list do not become the group's own", async () => {
@@ -93,12 +112,20 @@ test("rights that bound an access control list do not become the group's own", a
     bytes.writeUInt32LE(id, 4);
     return bytes;
   };
-  const list = Buffer.concat([Buffer.of(2, 0, 0, 0), entry(1, 6), entry(2, 6, 1700), entry(4, 0), entry(16, 6), entry(32, 0)]);
+  const list = Buffer.concat([
+    Buffer.of(2, 0, 0, 0),
+    entry(1, 6),
+    entry(2, 6, 1700),
+    entry(4, 0),
+    entry(16, 6),
+    entry(32, 0),
+  ]);
   const program = "import os, sys; os.setxattr(sys.argv[1], 'system.posix_acl_access', bytes.fromhex(sys.argv[2]))";
   execFileSync("python3", ["-c", program, join(place.root, "f"), list.toString("hex")]);
   expect(said("f", "%a")).toBe("660");
   const { end } = await place.run("echo 2 >>f");
-  const shown = "import os, sys; print(os.getxattr(sys.argv[1], 'system.posix_acl_access').hex() if os.listxattr(sys.argv[1]) else 'none')";
+  const shown =
+    "import os, sys; print(os.getxattr(sys.argv[1], 'system.posix_acl_access').hex() if os.listxattr(sys.argv[1]) else 'none')";
   const after = execFileSync("python3", ["-c", shown, join(place.root, "f")], { encoding: "utf8" }).trim();
   expect(readFileSync(join(place.root, "f"), "utf8")).toBe(end.landed?.changed === 1 ? "12\n" : "1");
   expect(after === list.toString("hex") || ["600", "none"].join() === [said("f", "%a"), after].join()).toBe(true);

@@ -1,4 +1,5 @@
-// The order in which changes land: what is new first, what is removed last and only where all that is new is there, so that no content is ever nowhere.
+// The order in which changes land: what is new first, what is removed last and only where all that is new is there, so
+// that no content is ever nowhere.
 import {
   chmodSync,
   chownSync,
@@ -48,7 +49,10 @@ function view(
   fresh: Readonly<Record<string, string>>,
   at = tmpdir(),
 ): View {
-  const [root, upper] = [mkdtempSync(join(realpathSync(tmpdir()), "handrail-root-")), mkdtempSync(join(at, "handrail-upper-"))];
+  const [root, upper] = [
+    mkdtempSync(join(realpathSync(tmpdir()), "handrail-root-")),
+    mkdtempSync(join(at, "handrail-upper-")),
+  ];
   make(root, files);
   make(upper, fresh);
   const above = (path: string) => path.split("/").map((_, depth, names) => names.slice(0, depth).join("/"));
@@ -65,7 +69,11 @@ function view(
     for (const directory of [root, upper]) rmSync(directory, { recursive: true, force: true });
   });
   const place = { root: descriptors[0], upper: descriptors[1], judge: EVERYTHING, known: () => undefined };
-  return { root, upper, land: (newFiles = unnotedNames) => landChanges({ ...place, newFiles, sinceNs: nextTick() }, changes) };
+  return {
+    root,
+    upper,
+    land: (newFiles = unnotedNames) => landChanges({ ...place, newFiles, sinceNs: nextTick() }, changes),
+  };
 }
 
 /** A time that is later than all that has changed. */
@@ -109,7 +117,12 @@ test("somebody makes a file where one is moved to while it lands: what was moved
 
 test("a disk that is full keeps what was moved, and what is overwritten, as it was", () => {
   const full = Object.assign(new Error("no space"), { code: "ENOSPC" });
-  const { root, land } = view({ keep: "K", "d/x": "X", over: "O" }, ["keep", "d"], { keep2: "K", "e/x": "X", over: "new" }, ELSEWHERE);
+  const { root, land } = view(
+    { keep: "K", "d/x": "X", over: "O" },
+    ["keep", "d"],
+    { keep2: "K", "e/x": "X", over: "new" },
+    ELSEWHERE,
+  );
   expect(atOnce(land(failing(full))).notKept).toEqual([
     { path: "d", reason: "held_back" },
     { path: "e/x", reason: "failed" },
@@ -123,20 +136,23 @@ test("a disk that is full keeps what was moved, and what is overwritten, as it w
   expect(contents(other)).toEqual(["K"]);
 });
 
-test.each([tmpdir(), ELSEWHERE])("whenever it is cut short, nothing that is left in the end was nowhere (from %s)", (at) => {
-  const files = { a: "A", b: "B", "d/x": "X", "d/y": "Y", "e/f/g": "G", over: "old" };
-  const fresh = { "z/a": "A", b2: "B", d: "now a file", "h/i/y": "Y", e2: "G", over: "new", x: "X" };
-  const gone = ["a", "b", "e"];
-  for (let cut = 1; cut < 40; cut += 1) {
+test.each([tmpdir(), ELSEWHERE])(
+  "whenever it is cut short, nothing that is left in the end was nowhere (from %s)",
+  (at) => {
+    const files = { a: "A", b: "B", "d/x": "X", "d/y": "Y", "e/f/g": "G", over: "old" };
+    const fresh = { "z/a": "A", b2: "B", d: "now a file", "h/i/y": "Y", e2: "G", over: "new", x: "X" };
+    const gone = ["a", "b", "e"];
+    for (let cut = 1; cut < 40; cut += 1) {
+      const { root, land } = view(files, gone, fresh, at);
+      const steps = land();
+      for (let step = 0; step < cut; step += 1) steps.next();
+      expect(contents(root)).toEqual(expect.arrayContaining(["A", "B", "G", "X", "Y"]));
+    }
     const { root, land } = view(files, gone, fresh, at);
-    const steps = land();
-    for (let step = 0; step < cut; step += 1) steps.next();
-    expect(contents(root)).toEqual(expect.arrayContaining(["A", "B", "G", "X", "Y"]));
-  }
-  const { root, land } = view(files, gone, fresh, at);
-  expect(atOnce(land()).notKept).toEqual([]);
-  expect(readdirSync(root).sort()).toEqual(["b2", "d", "e2", "h", "over", "x", "z"]);
-});
+    expect(atOnce(land()).notKept).toEqual([]);
+    expect(readdirSync(root).sort()).toEqual(["b2", "d", "e2", "h", "over", "x", "z"]);
+  },
+);
 
 test("a file that was moved and closed to its owner lands from another file system", () => {
   const user = sandboxUser();

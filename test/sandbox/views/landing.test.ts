@@ -1,4 +1,5 @@
-// What commands change in a view and what of it lands: the workspace afterwards is what it would be if the command had run on it, but for what it may not change.
+// What commands change in a view and what of it lands: the workspace afterwards is what it would be if the command had
+// run on it, but for what it may not change.
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,
@@ -60,7 +61,8 @@ function make(files: Readonly<Record<string, string>>): void {
     mkdirSync(join(place.root, path, ".."), { recursive: true });
     writeFileSync(join(place.root, path), text);
   }
-  for (const path of execFileSync("find", [place.root, "-print0"], { encoding: "utf8" }).split("\0").filter(Boolean)) own(path);
+  for (const path of execFileSync("find", [place.root, "-print0"], { encoding: "utf8" }).split("\0").filter(Boolean))
+    own(path);
 }
 
 const BEFORE = {
@@ -80,14 +82,20 @@ describe("what a command does to files is what lands", () => {
     ["makes directories", "mkdir -p x/y/z; echo 1 >x/y/z/f; mkdir empty"],
     ["removes directories", "rm -r d; rm -r dist"],
     ["makes a directory anew", "rm -r dist; mkdir dist; echo new >dist/new.js"],
-    ["makes a directory anew with some of the same names", "rm -r dist; mkdir -p dist/sub; echo y >dist/sub/y; echo new >dist/old.js"],
+    [
+      "makes a directory anew with some of the same names",
+      "rm -r dist; mkdir -p dist/sub; echo y >dist/sub/y; echo new >dist/old.js",
+    ],
     ["renames files", "mv a.txt c.txt; mv d/one one; mv b.txt d/two"],
     ["renames only the letter's case", "mv a.txt A.txt"],
     ["renames directories", "mv d moved; mv dist/sub sub"],
     ["swaps two files", "mv a.txt t; mv b.txt a.txt; mv t b.txt"],
     ["changes rights alone", "chmod 755 run.sh; chmod 700 d; chmod 600 a.txt"],
     ["makes links", "ln -s a.txt l; ln -s /etc/passwd out; ln -s nowhere gone; ln -sfn b.txt l"],
-    ["makes a file a directory and the other way round", "rm a.txt; mkdir a.txt; echo 1 >a.txt/in; rm -r d; echo file >d"],
+    [
+      "makes a file a directory and the other way round",
+      "rm a.txt; mkdir a.txt; echo 1 >a.txt/in; rm -r d; echo file >d",
+    ],
     ["makes a file a link", "rm a.txt; ln -s b.txt a.txt"],
     ["removes what it made", "echo 1 >t; mkdir u; rm t; rmdir u"],
     ["removes and makes the same again", "rm a.txt; printf a >a.txt"],
@@ -174,7 +182,10 @@ test("what git, or whoever looks for repositories, would take for one does not c
   const shaped = ["bare", "plain/b", "half"].filter((path) =>
     ["objects", "refs"].every((name) => existsSync(join(place.root, path, name))),
   );
-  expect([shaped, end.landed?.notKept.map(({ path }) => path)]).toEqual([[], ["bare/objects", "half/refs", "plain/b/objects"]]);
+  expect([shaped, end.landed?.notKept.map(({ path }) => path)]).toEqual([
+    [],
+    ["bare/objects", "half/refs", "plain/b/objects"],
+  ]);
   expect((await place.run("echo next")).stdout).toBe("next\n");
 });
 
@@ -188,7 +199,10 @@ test("a directory with something that is not the command's stays, without what w
 
 test("of a command that is cancelled nothing lands, of one that takes too long what it did", async () => {
   const cancelling = new AbortController();
-  const cancelled = await place.run("echo 1 >made; echo up; sleep 20", { signal: cancelling.signal, onOutput: () => cancelling.abort() });
+  const cancelled = await place.run("echo 1 >made; echo up; sleep 20", {
+    signal: cancelling.signal,
+    onOutput: () => cancelling.abort(),
+  });
   expect([cancelled.end.endedBy, cancelled.end.landed, readdirSync(place.root)]).toEqual(["cancelled", undefined, []]);
   const late = await place.run("echo 1 >made; sleep 20", { limits: { timeoutMs: 1500 } });
   expect([late.end.endedBy, late.end.landed?.created, readdirSync(place.root)]).toEqual(["timeout", 1, ["made"]]);
@@ -202,14 +216,19 @@ test("two commands that make the same name: the first to end has it, and the oth
   writeFileSync(join(place.root, "done"), "");
   own(join(place.root, "done"));
   const { end } = await slow;
-  expect([quick.end.landed?.notKept, end.landed?.notKept]).toEqual([[], [{ path: "same", reason: "changed_meanwhile" }]]);
+  expect([quick.end.landed?.notKept, end.landed?.notKept]).toEqual([
+    [],
+    [{ path: "same", reason: "changed_meanwhile" }],
+  ]);
   expect(["same", "own"].map((name) => readFileSync(join(place.root, name), "utf8"))).toEqual(["quick\n", "slow\n"]);
 });
 
 test("a view is gone when its command is, whatever it holds", async () => {
   const views = join(place.base, "views");
   const other = newSandboxPlace({ viewsDirectory: views });
-  await other.run("mkdir -p c/d; echo 1 >c/d/f; chmod 0 c/d c; for i in $(seq 30); do d=$(printf '%0200d' 0); mkdir $d; cd $d; done");
+  await other.run(
+    "mkdir -p c/d; echo 1 >c/d/f; chmod 0 c/d c; for i in $(seq 30); do d=$(printf '%0200d' 0); mkdir $d; cd $d; done",
+  );
   await other.sandbox.endRuns();
   expect(readdirSync(views)).toEqual([]);
   chmodSync(join(other.root, "c"), 0o700);

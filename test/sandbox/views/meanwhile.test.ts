@@ -1,4 +1,5 @@
-// What people do in the workspace while a command runs: nothing that they put there, changed or took away is removed, overwritten or undone by what lands.
+// What people do in the workspace while a command runs: nothing that they put there, changed or took away is removed,
+// overwritten or undone by what lands.
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
@@ -121,8 +122,22 @@ test.each<[string, string, string, string, readonly string[], readonly string[]]
     [CHANGED("foo")],
   ],
   ["makes an empty directory where a file is made", ":", "echo x>foo", "mkdir foo", ["foo"], [CHANGED("foo")]],
-  ["makes the same directory, with other files", ":", "mkdir out; echo a>out/a", "mkdir out; echo p>out/p", ["out/a a", "out/p p"], []],
-  ["makes a file in a directory that goes", "mkdir d; echo 1 >d/f", "rm -rf d", "echo p>d/p", ["d/p p"], [CHANGED("d/p")]],
+  [
+    "makes the same directory, with other files",
+    ":",
+    "mkdir out; echo a>out/a",
+    "mkdir out; echo p>out/p",
+    ["out/a a", "out/p p"],
+    [],
+  ],
+  [
+    "makes a file in a directory that goes",
+    "mkdir d; echo 1 >d/f",
+    "rm -rf d",
+    "echo p>d/p",
+    ["d/p p"],
+    [CHANGED("d/p")],
+  ],
   [
     "makes a file in a directory that is made a file",
     "mkdir d; echo 1 >d/f",
@@ -139,7 +154,14 @@ test.each<[string, string, string, string, readonly string[], readonly string[]]
     ["d/f 1 2", "d/g 3", "d/p p"],
     [],
   ],
-  ["removes a file that is written", "echo a>f; echo a>g", "echo b>>f; echo new>g", "rm f g", [], [CHANGED("f"), CHANGED("g")]],
+  [
+    "removes a file that is written",
+    "echo a>f; echo a>g",
+    "echo b>>f; echo new>g",
+    "rm f g",
+    [],
+    [CHANGED("f"), CHANGED("g")],
+  ],
   ["renames a file that is written", "echo a>f", "echo b>>f", "mv f renamed", ["renamed a"], [CHANGED("f")]],
   ["removes a directory that is written in", "mkdir d; echo s>d/s", "echo n>d/n", "rm -rf d", [], [CHANGED("d")]],
   ["changes a file that goes", "echo a>f", "rm f", "echo PERSON>>f", ["f a PERSON"], [CHANGED("f")]],

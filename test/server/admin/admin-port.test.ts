@@ -9,7 +9,10 @@ import type { OpenKernel } from "../../../src/server/compose.ts";
 test("a ledger that cannot be opened does not keep administration from closing, and nothing is opened afterwards", async () => {
   const stateDirectory = mkdtempSync(join(tmpdir(), "handrail-admin-"));
   onTestFinished(() => rmSync(stateDirectory, { recursive: true, force: true }));
-  writeFileSync(join(stateDirectory, "ledger.db"), "this is no database, only text that is as long as a header of one".repeat(20));
+  writeFileSync(
+    join(stateDirectory, "ledger.db"),
+    "this is no database, only text that is as long as a header of one".repeat(20),
+  );
   const port = adminPort({ stateDirectory, administration: {} } as unknown as OpenKernel);
   const asked = port.entries(0, 1).catch((error: unknown) => error);
   await expect(port.close()).resolves.toBeUndefined();

@@ -15,21 +15,41 @@ test.each([
   expect(parseTcpAddress(text)).toEqual({ host, port });
 });
 
-test.each(["", "localhost", "example.com:80", "127.0.0.1:65536", "::1:80", "[::1]", "127.0.0.1:x", "300.0.0.1:80", "http://127.0.0.1:80"])(
-  "`%s` is none",
-  (text) => {
-    expect(() => parseTcpAddress(text)).toThrow(/is no address/);
-  },
-);
+test.each([
+  "",
+  "localhost",
+  "example.com:80",
+  "127.0.0.1:65536",
+  "::1:80",
+  "[::1]",
+  "127.0.0.1:x",
+  "300.0.0.1:80",
+  "http://127.0.0.1:80",
+])("`%s` is none", (text) => {
+  expect(() => parseTcpAddress(text)).toThrow(/is no address/);
+});
 
 test("only loopback addresses are taken without being asked for", () => {
-  const hosts = ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1", "0.0.0.0", "::", "10.0.0.1", "192.168.1.1", "128.0.0.1", "::2"];
+  const hosts = [
+    "127.0.0.1",
+    "127.9.9.9",
+    "::1",
+    "::ffff:127.0.0.1",
+    "0.0.0.0",
+    "::",
+    "10.0.0.1",
+    "192.168.1.1",
+    "128.0.0.1",
+    "::2",
+  ];
   expect(hosts.filter(isLoopback)).toEqual(["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"]);
   for (const host of hosts) {
     const take = () => tcpAddress({ host, port: 0 }, undefined, nothing);
     if (isLoopback(host)) expect(take().allowedHosts).toEqual({ names: [] });
     else expect(take).toThrow(/no encryption/);
-    expect(tcpAddress({ host, port: 0 }, { names: ["kernel.internal"] }, nothing).allowedHosts).toEqual({ names: ["kernel.internal"] });
+    expect(tcpAddress({ host, port: 0 }, { names: ["kernel.internal"] }, nothing).allowedHosts).toEqual({
+      names: ["kernel.internal"],
+    });
   }
 });
 

@@ -20,7 +20,10 @@ test("a valid request is valid", () => {
 });
 
 test("an invalid request has all its violations", () => {
-  const check = both({ requestId: "r", tool: { case: "fileWrite", value: { path: "../a", createOnly: true, append: true } } });
+  const check = both({
+    requestId: "r",
+    tool: { case: "fileWrite", value: { path: "../a", createOnly: true, append: true } },
+  });
   expect(check.valid).toBe(false);
   expect(check.violations.map(({ field, rule }) => `${field} ${rule}`)).toEqual([
     "session_token required",
@@ -32,12 +35,17 @@ test("an invalid request has all its violations", () => {
 test("INV-0004: two variants are `tool`/`mutually_exclusive`, in bytes and in JSON", () => {
   const bytes = Uint8Array.from([0x52, 0x00, 0x5a, 0x00]);
   expect(checkRequest(bytes).violations).toMatchObject([{ field: "tool", rule: "mutually_exclusive" }]);
-  expect(checkRequest('{"fileRead":{},"fileWrite":{}}').violations).toMatchObject([{ field: "tool", rule: "mutually_exclusive" }]);
+  expect(checkRequest('{"fileRead":{},"fileWrite":{}}').violations).toMatchObject([
+    { field: "tool", rule: "mutually_exclusive" },
+  ]);
 });
 
 test("what cannot be decoded is one violation that says what and where", () => {
   const message = "a length of 5 bytes at byte 1 goes beyond the end at byte 3";
-  expect(checkRequest(Uint8Array.of(0x0a, 5, 0x61))).toEqual({ valid: false, violations: [{ field: "", rule: "decode", message }] });
+  expect(checkRequest(Uint8Array.of(0x0a, 5, 0x61))).toEqual({
+    valid: false,
+    violations: [{ field: "", rule: "decode", message }],
+  });
   expect(checkRequest("no")).toEqual({
     valid: false,
     violations: [{ field: "", rule: "decode", message: "the request is not valid JSON" }],

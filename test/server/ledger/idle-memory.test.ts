@@ -120,7 +120,10 @@ describe("collecting", () => {
   });
 
   test("compiled WebAssembly, which other threads may be running, stays; the control: the bare collector throws it away", async () => {
-    const isUncompiled = withFlag("allow-natives-syntax", () => new Function("run", "return %IsUncompiledWasmFunction(run)"));
+    const isUncompiled = withFlag(
+      "allow-natives-syntax",
+      () => new Function("run", "return %IsUncompiledWasmFunction(run)"),
+    );
     const bareCollector = withFlag("expose-gc", () => runInNewContext("globalThis.gc") as NodeJS.GCFunction);
     const run = await constantFunction();
     expect([isUncompiled(run), run(), isUncompiled(run)]).toEqual([true, 7, false]);
@@ -150,14 +153,20 @@ describe("collecting", () => {
         env: environment,
         encoding: "utf8",
       });
-      return [stdout, stderr.includes("was accepted"), /Clear deserialized cache\.\s.*flushCompileCache\(\) finished/.test(stderr)];
+      return [
+        stdout,
+        stderr.includes("was accepted"),
+        /Clear deserialized cache\.\s.*flushCompileCache\(\) finished/.test(stderr),
+      ];
     };
     expect(run()).toEqual(["false,true\n", false, true]);
     expect(run()).toEqual(["true,true\n", true, true]);
   });
 
   test("free memory of the C library can be given back on this machine", () => {
-    const glibc = (process.report.getReport() as { header: { glibcVersionRuntime?: string } }).header.glibcVersionRuntime !== undefined;
+    const glibc =
+      (process.report.getReport() as { header: { glibcVersionRuntime?: string } }).header.glibcVersionRuntime !==
+      undefined;
     expect(releaseFreeMemory()).toBe(glibc);
     expect(releaseFreeMemory()).toBe(glibc);
     expect(keepLargeBlocksApart()).toBe(glibc);

@@ -2,19 +2,30 @@
 import { expect, test } from "vitest";
 import { parseSettings } from "../../../src/config/config.ts";
 import type { ToolCapability } from "../../../src/model/tool/capability.ts";
-import { checkCapabilities, declaredTool, describeOverride, effectiveTools } from "../../../src/server/operator/capability-overrides.ts";
+import {
+  checkCapabilities,
+  declaredTool,
+  describeOverride,
+  effectiveTools,
+} from "../../../src/server/operator/capability-overrides.ts";
 import { testTool } from "../../support/memory-kernel.ts";
 
 const FETCH: Partial<ToolCapability> = {
   effect: "network",
-  approval: { level: "ask", dangerPatterns: [/rm/], conditions: { methodRequiresApproval: ["POST"], unknownHostRequiresApproval: true } },
+  approval: {
+    level: "ask",
+    dangerPatterns: [/rm/],
+    conditions: { methodRequiresApproval: ["POST"], unknownHostRequiresApproval: true },
+  },
   network: { mode: "allowlist", allowedHosts: ["a.example"], blockedPorts: [22] },
   requiredRole: "dev",
 };
 const tool = (more: Partial<ToolCapability> = FETCH) => testTool("fetch", () => ({ kind: "data", data: {} }), more);
 
-const settingsOf = (override: object) => parseSettings(JSON.stringify({ capabilities: { fetch: override } }), "handrail.yaml");
-const overridesOf = async (override: object, more?: Partial<ToolCapability>) => effectiveTools([tool(more)], await settingsOf(override));
+const settingsOf = (override: object) =>
+  parseSettings(JSON.stringify({ capabilities: { fetch: override } }), "handrail.yaml");
+const overridesOf = async (override: object, more?: Partial<ToolCapability>) =>
+  effectiveTools([tool(more)], await settingsOf(override));
 
 test.each<readonly [object, readonly string[], readonly string[]]>([
   // The override; what it changes and tightens; what it changes and loosens.
@@ -31,7 +42,11 @@ test.each<readonly [object, readonly string[], readonly string[]]>([
   [{ method_requires_approval: ["POST", "PUT"] }, ["method_requires_approval"], []],
   [{ method_requires_approval: [] }, [], ["method_requires_approval"]],
   [{ unknown_host_requires_approval: false }, ["unknown_host_requires_approval"], []],
-  [{ unknown_host_requires_approval: false, network_mode: "any" }, [], ["unknown_host_requires_approval", "network_mode"]],
+  [
+    { unknown_host_requires_approval: false, network_mode: "any" },
+    [],
+    ["unknown_host_requires_approval", "network_mode"],
+  ],
   [{ network_mode: "none" }, ["network_mode"], []],
   [{ network_mode: "any" }, [], ["network_mode"]],
   [{ allowed_hosts: [] }, ["allowed_hosts"], []],
@@ -41,7 +56,11 @@ test.each<readonly [object, readonly string[], readonly string[]]>([
   [{ blocked_ports: [22, 25] }, ["blocked_ports"], []],
   [{ blocked_ports: [25] }, [], ["blocked_ports"]],
   [{ block_private_ips: true }, [], []],
-  [{ block_private_ips: false, block_metadata_endpoints: false }, [], ["block_private_ips", "block_metadata_endpoints"]],
+  [
+    { block_private_ips: false, block_metadata_endpoints: false },
+    [],
+    ["block_private_ips", "block_metadata_endpoints"],
+  ],
   [{ log_args: true }, [], ["log_args"]],
   [{}, [], []],
 ])("%j tightens %j and loosens %j", async (override, tightened, loosened) => {
@@ -53,7 +72,10 @@ test.each<readonly [object, readonly string[], readonly string[]]>([
 
 test("what is not named stays as the tool declares it", async () => {
   const [changed] = (await overridesOf({ approval: "auto" })).tools;
-  expect(changed?.capability).toEqual({ ...tool().capability, approval: { ...tool().capability.approval, level: "auto" } });
+  expect(changed?.capability).toEqual({
+    ...tool().capability,
+    approval: { ...tool().capability.approval, level: "auto" },
+  });
   const declared = tool();
   const kept = effectiveTools([declared], await settingsOf({ approval: "ask" }));
   expect(kept).toEqual({ tools: [declared], overridden: [] });
@@ -92,7 +114,9 @@ test("network rules that begin with an override keep to its list", async () => {
 
 test("an override is described with what was and what is", async () => {
   const { overridden } = await overridesOf({ approval: "auto", requires_arming: true });
-  expect(overridden.map(describeOverride)).toEqual(['`fetch`: approval "ask" → "auto" (loosened), requires_arming false → true']);
+  expect(overridden.map(describeOverride)).toEqual([
+    '`fetch`: approval "ask" → "auto" (loosened), requires_arming false → true',
+  ]);
 });
 
 test.each<readonly [object, RegExp]>([

@@ -32,7 +32,12 @@ test("a credential is for its host, its port and its paths, and the nearest one 
   expect(decoded(remotes.authorization(at("git.example", "/team/x.git")))).toBe("team:second-password");
   expect(decoded(remotes.authorization(at("git.example", "/team")))).toBe("team:second-password");
   expect(decoded(remotes.authorization(at("git.example", "/teams/x.git")))).toBe("all:first-password");
-  for (const other of [at("git.example", "/a", 8443), at("example"), at("x.git.example"), at("git.example.evil.example")])
+  for (const other of [
+    at("git.example", "/a", 8443),
+    at("example"),
+    at("x.git.example"),
+    at("git.example.evil.example"),
+  ])
     expect(remotes.authorization(other)).toBeUndefined();
   expect(secrets.map(({ value }) => value)).toEqual(["first-password", "second-password"]);
 });
@@ -51,7 +56,11 @@ test("a password in a file is the operator's alone; otherwise the call that need
   chmodSync(file, 0o640);
   const open = await opened(git);
   expect(() => open.remotes.authorization(at("git.example"))).toThrow(/can be read by others; run `chmod go= /);
-  expect([open.remotes.authorization(at("other.example")), open.secrets, open.problems.length]).toEqual([undefined, [], 1]);
+  expect([open.remotes.authorization(at("other.example")), open.secrets, open.problems.length]).toEqual([
+    undefined,
+    [],
+    1,
+  ]);
 });
 
 test("a password that is written anew counts with the next reading, and the one before stays hidden", async () => {
@@ -85,7 +94,11 @@ test("a password that is written anew counts with the next reading, and the one 
 test.each([
   ["no file", undefined, /cannot be read \(ENOENT\); write it, or correct its name/],
   ["no certificate", "certificates\n", /holds no certificates; put/],
-  ["half a certificate", "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n", /holds a certificate that cannot be read; put/],
+  [
+    "half a certificate",
+    "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+    /holds a certificate that cannot be read; put/,
+  ],
 ])("authorities with %s refuse every remote, and are named", async (_, text, expected) => {
   const file = join(freshPlace().base, "ca.pem");
   if (text !== undefined) writeFileSync(file, text);
@@ -99,7 +112,10 @@ test.each([
   ["too short", { ONE: "short" }, /6 or more characters/],
   ["two lines", { ONE: "first-line\nsecond: line" }, /in one line/],
 ])("%s: the call that needs the credential says so", async (_, environment, expected) => {
-  const { remotes } = await opened({ credentials: [{ host: "git.example", username: "bot", password: { env: "ONE" } }] }, environment);
+  const { remotes } = await opened(
+    { credentials: [{ host: "git.example", username: "bot", password: { env: "ONE" } }] },
+    environment,
+  );
   expect(() => remotes.authorization(at("git.example"))).toThrow(expected);
 });
 

@@ -30,7 +30,11 @@ test("specs are loaded in the order of their file names, and the policy stands b
     const rules = found?.gates.rules;
     expect(rules?.ok && [...rules.specs.keys()]).toEqual(["read_file", "write_file"]);
     expect(rules?.ok && rules.policy?.allows("read_file")).toBe(true);
-    expect(found?.files.map(({ name }) => name)).toEqual([where.slice("config/".length), "tools/a.json", "tools/b.json"]);
+    expect(found?.files.map(({ name }) => name)).toEqual([
+      where.slice("config/".length),
+      "tools/a.json",
+      "tools/b.json",
+    ]);
   }
 });
 
@@ -40,7 +44,10 @@ test("modes and skills go by the names of their files", async () => {
   place.put("config/skills/docs.json", '{ "tools": { "read_file": {} } }');
   place.put("config/skills/notes.yaml", "tools: { read_file: {} }\n");
   const gates = (await read(place))?.gates;
-  expect([[...(gates?.modes.keys() ?? [])], [...(gates?.skills.keys() ?? [])]]).toEqual([["review"], ["docs", "notes"]]);
+  expect([[...(gates?.modes.keys() ?? [])], [...(gates?.skills.keys() ?? [])]]).toEqual([
+    ["review"],
+    ["docs", "notes"],
+  ]);
 });
 
 test("equal files have one name, others another", async () => {
@@ -55,20 +62,30 @@ describe("a mode or a skill", () => {
   test.each<[string, string, string, RegExp]>([
     ["that is not valid", "modes/review.yaml", "tool: []\n", /`modes\/review\.yaml`: tools: /],
     ["that is not valid JSON", "skills/docs.json", "{", /`skills\/docs\.json`: not valid JSON/],
-    ["whose schema is none", "skills/docs.json", '{"tools":{"a":{"input":{"typ":1}}}}', /`skills\/docs\.json`: `tools\.a\.input`: typ: /],
+    [
+      "whose schema is none",
+      "skills/docs.json",
+      '{"tools":{"a":{"input":{"typ":1}}}}',
+      /`skills\/docs\.json`: `tools\.a\.input`: typ: /,
+    ],
     ["that is misnamed", "modes/review.yml", "tools: []\n", /call it `review\.yaml`/],
     ["that is too large", "modes/review.yaml", `# ${"x".repeat(256 * 1024)}\ntools: []\n`, /is larger than 256 KiB/],
   ])("%s is a fault of the configuration, and said where", async (_what, name, text, problem) => {
     const place = freshPlace();
     place.put(`config/${name}`, text);
-    await expect(read(place)).rejects.toMatchObject({ code: "CONFIG_INVALID", message: expect.stringMatching(problem) });
+    await expect(read(place)).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringMatching(problem),
+    });
   });
 
   test("that two files define is a fault", async () => {
     const place = freshPlace();
     place.put("config/skills/docs.json", '{ "tools": {} }');
     place.put("config/skills/docs.yaml", "tools: {}\n");
-    await expect(read(place)).rejects.toThrow("`skills/docs.yaml`: `docs` is defined by another file already; keep one of them");
+    await expect(read(place)).rejects.toThrow(
+      "`skills/docs.yaml`: `docs` is defined by another file already; keep one of them",
+    );
   });
 
   test("that others can write is not the operator's", async () => {
@@ -94,7 +111,12 @@ describe("specs or a policy that cannot be used let no tool run, and say why to 
   };
 
   test.each<[string, (place: Place) => void, string, RegExp]>([
-    ["a broken policy", (place) => place.put("config/policy.json", "{"), "tool_policy_invalid", /^`policy\.json`: not valid JSON/],
+    [
+      "a broken policy",
+      (place) => place.put("config/policy.json", "{"),
+      "tool_policy_invalid",
+      /^`policy\.json`: not valid JSON/,
+    ],
     [
       "a policy with an unknown key",
       (place) => place.put("config/tools/policy.json", '{"schema":"serverd.tool_policy.v1","allow":[]}'),
@@ -107,7 +129,12 @@ describe("specs or a policy that cannot be used let no tool run, and say why to 
       "tool_policy_invalid",
       /keep one of them/,
     ],
-    ["a policy that is a directory", (place) => mkdirSync(join(place.config, "policy.json")), "tool_policy_invalid", /regular file/],
+    [
+      "a policy that is a directory",
+      (place) => mkdirSync(join(place.config, "policy.json")),
+      "tool_policy_invalid",
+      /regular file/,
+    ],
     [
       "a policy that others can write",
       (place) => chmodSync(place.put("config/policy.json", POLICY), 0o666),
@@ -115,7 +142,12 @@ describe("specs or a policy that cannot be used let no tool run, and say why to 
       /can be written by others/,
     ],
     ["a broken spec", (place) => place.put("config/tools/a.json", "[]"), "tool_spec_invalid", /^`tools\/a\.json`: /],
-    ["a spec of another schema", (place) => place.put("config/tools/a.json", '{"schema":"x","id":"a"}'), "tool_spec_invalid", /schema: /],
+    [
+      "a spec of another schema",
+      (place) => place.put("config/tools/a.json", '{"schema":"x","id":"a"}'),
+      "tool_spec_invalid",
+      /schema: /,
+    ],
     [
       "two specs of one tool",
       (place) => [place.put("config/tools/a.json", SPEC("a")), place.put("config/tools/b.json", SPEC("a"))],

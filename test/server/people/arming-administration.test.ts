@@ -16,14 +16,31 @@ test("arming and disarming are recorded with who, until when and how far", async
   const armed = await arming.arm(session.id, HOUR_MS, "ada");
   expect(armed).toEqual({ sessionId: session.id, armedAtMs: START_MS, untilMs: START_MS + HOUR_MS, armedBy: "ada" });
   await arming.arm(undefined, HOUR_MS, "bob");
-  expect(await arming.disarm(session.id, "eve")).toEqual([{ armedAtMs: START_MS, untilMs: START_MS + HOUR_MS, armedBy: "bob" }]);
+  expect(await arming.disarm(session.id, "eve")).toEqual([
+    { armedAtMs: START_MS, untilMs: START_MS + HOUR_MS, armedBy: "bob" },
+  ]);
   expect(await arming.disarm(undefined, "eve")).toEqual([]);
   const until = "2026-01-01T01:00:00.000Z";
   expect(ledger.events.map(({ type, sessionId, actor, payload }) => ({ type, sessionId, actor, payload }))).toEqual([
-    { type: "armed", sessionId: session.id, actor: "operator:ada", payload: { until, reach: "session", severity: "warning" } },
+    {
+      type: "armed",
+      sessionId: session.id,
+      actor: "operator:ada",
+      payload: { until, reach: "session", severity: "warning" },
+    },
     { type: "armed", sessionId: "", actor: "operator:bob", payload: { until, reach: "all", severity: "warning" } },
-    { type: "disarmed", sessionId: session.id, actor: "operator:eve", payload: { armings: 1, reach: "session", severity: "warning" } },
-    { type: "disarmed", sessionId: "", actor: "operator:eve", payload: { armings: 1, reach: "all", severity: "warning" } },
+    {
+      type: "disarmed",
+      sessionId: session.id,
+      actor: "operator:eve",
+      payload: { armings: 1, reach: "session", severity: "warning" },
+    },
+    {
+      type: "disarmed",
+      sessionId: "",
+      actor: "operator:eve",
+      payload: { armings: 1, reach: "all", severity: "warning" },
+    },
   ]);
 });
 

@@ -32,7 +32,8 @@ async function administrationOf(owners: readonly MarkOwner[]) {
 /** Raises the mark of `owner` as soon as its declassification was recorded. */
 function raiseDuring(ledger: MemoryLedger, marks: MarkStore, owner: MarkOwner): void {
   ledger.before = async ({ type, payload }) => {
-    if (type === "declassified" && payload["userId"] === owner.userId) await marks.raiseMark(owner, INITIAL_MARK, MORE, 2);
+    if (type === "declassified" && payload["userId"] === owner.userId)
+      await marks.raiseMark(owner, INITIAL_MARK, MORE, 2);
   };
 }
 
@@ -41,7 +42,15 @@ test("what nobody touches meanwhile is taken back, and recorded as it was", asyn
   const done = await administration.declassify({ serviceRoot: here }, {}, "read it", "eve");
   expect(done).toHaveLength(2);
   expect(await marks.findMark(ann)).toEqual(INITIAL_MARK);
-  expect(ledger.events.map(({ type, actor, payload }) => [type, actor, payload["userId"], payload["before"], payload["after"]])).toEqual([
+  expect(
+    ledger.events.map(({ type, actor, payload }) => [
+      type,
+      actor,
+      payload["userId"],
+      payload["before"],
+      payload["after"],
+    ]),
+  ).toEqual([
     ["declassified", "operator:eve", "ann", SEEN, INITIAL_MARK],
     ["declassified", "operator:eve", "bob", SEEN, INITIAL_MARK],
   ]);
@@ -63,7 +72,9 @@ test("a mark that rose meanwhile stands, the record says so, and the others are 
 test("without a reason, and where nobody is marked, it is refused and nothing is recorded", async () => {
   const { ledger, administration } = await administrationOf([ann]);
   await expect(administration.declassify({ serviceRoot: here }, {}, " ", "eve")).rejects.toThrow("needs a reason");
-  await expect(administration.declassify({ serviceRoot: "/elsewhere" }, {}, "read it", "eve")).rejects.toThrow("nobody is marked there");
+  await expect(administration.declassify({ serviceRoot: "/elsewhere" }, {}, "read it", "eve")).rejects.toThrow(
+    "nobody is marked there",
+  );
   expect(ledger.events).toEqual([]);
 });
 
@@ -72,11 +83,17 @@ test("more marks elsewhere than one listing shows do not hide a workspace's own"
   const database = new Database(join(directory, "state.db"));
   onTestFinished(() => void database.close());
   const numbers = `WITH RECURSIVE numbers(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n + 1 < ${STORE_LIST_MAX})`;
-  database.exec(`${numbers} INSERT INTO marks SELECT 'user-' || n, 'agent', '/elsewhere', 'untrusted', 'internal', 9 FROM numbers`);
+  database.exec(
+    `${numbers} INSERT INTO marks SELECT 'user-' || n, 'agent', '/elsewhere', 'untrusted', 'internal', 9 FROM numbers`,
+  );
   // The control: without its workspace it is not among those listed.
   expect((await marks.listMarks({})).some(({ serviceRoot }) => serviceRoot === here)).toBe(false);
   expect(await administration.declassify({ serviceRoot: here }, {}, "read it", "eve")).toHaveLength(1);
   expect(await marks.findMark(ann)).toEqual(INITIAL_MARK);
-  await expect(administration.declassify({ serviceRoot: "/elsewhere" }, {}, "read it", "eve")).rejects.toThrow("too many are marked there");
-  expect(await administration.declassify({ serviceRoot: "/elsewhere", userId: "user-0" }, {}, "read it", "eve")).toHaveLength(1);
+  await expect(administration.declassify({ serviceRoot: "/elsewhere" }, {}, "read it", "eve")).rejects.toThrow(
+    "too many are marked there",
+  );
+  expect(
+    await administration.declassify({ serviceRoot: "/elsewhere", userId: "user-0" }, {}, "read it", "eve"),
+  ).toHaveLength(1);
 });

@@ -1,4 +1,5 @@
-// "Always allow": as narrow as the call that asked, tried before it is proposed, written and recorded only when told to.
+// "Always allow": as narrow as the call that asked, tried before it is proposed, written and recorded only when told
+// to.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -31,7 +32,13 @@ async function asking(place: Place, agentId = "helper") {
   const session = async (agent: string, workspace: string) => {
     const { token } = await kernel.administration.createSession({ workspace, userId: "bob", agentId: agent });
     return async (tool: string, args: JsonObject) => {
-      const submission = { kind: "call", requestId: newId("req", systemRandom), sessionToken: token, tool, arguments: args } as const;
+      const submission = {
+        kind: "call",
+        requestId: newId("req", systemRandom),
+        sessionToken: token,
+        tool,
+        arguments: args,
+      } as const;
       const { outcome } = await kernel.door.execute(submission, new AbortController().signal);
       return outcome.kind === "denied" ? outcome.denial.reason : outcome.kind;
     };
@@ -54,11 +61,18 @@ test("holds for this user, agent, workspace, tool and resource, and for nothing 
   expect(await call("write_file", args)).toBe("tool_approval_required");
   const asked = await request();
   const proposal = await kernel.alwaysAllow.propose(asked);
-  expect(proposal).toMatchObject({ kind: "proposed", file: expect.stringMatching(FILE), waives: ["dev.write-protected"], role: "dev" });
+  expect(proposal).toMatchObject({
+    kind: "proposed",
+    file: expect.stringMatching(FILE),
+    waives: ["dev.write-protected"],
+    role: "dev",
+  });
   expect(readdirSync(place.config)).toEqual([]);
 
   const file = await kernel.alwaysAllow.write(asked, "carol\n// not a rule");
-  expect(readFileSync(join(place.config, file), "utf8")).toMatch(/^\/\/ Allowed without asking by carol____not_a_rule at /);
+  expect(readFileSync(join(place.config, file), "utf8")).toMatch(
+    /^\/\/ Allowed without asking by carol____not_a_rule at /,
+  );
   await until(async () => (await call("write_file", args)) === "success");
   expect(await call("write_file", { path: "CLAUDE.md", content: "x" })).toBe("tool_approval_required");
   expect(await call("delete_file", { path: "AGENTS.md" })).not.toBe("success");
@@ -76,7 +90,13 @@ test("is recorded with who did it, before it takes effect", async () => {
   const [recorded] = (await readEvidence(place.state)).filter(({ entry }) => entry.eventType === "always_allowed");
   expect(recorded).toMatchObject({
     entry: { actor: "operator:carol" },
-    payload: { approvalRef: ref, file, waives: ["dev.write-protected"], permit: expect.stringContaining("@waives"), severity: "warning" },
+    payload: {
+      approvalRef: ref,
+      file,
+      waives: ["dev.write-protected"],
+      permit: expect.stringContaining("@waives"),
+      severity: "warning",
+    },
   });
 });
 
@@ -87,7 +107,10 @@ test("lifts what a tool asks for itself as well, and lists the calls that would 
   expect(await kernel.alwaysAllow.propose(await request())).toMatchObject({
     kind: "proposed",
     waives: RULES,
-    past: { changed: { obligations: 1 }, changes: [{ tool: "odd", recorded: { obligations: RULES.map((rule) => `ask ${rule}`) } }] },
+    past: {
+      changed: { obligations: 1 },
+      changes: [{ tool: "odd", recorded: { obligations: RULES.map((rule) => `ask ${rule}`) } }],
+    },
   });
   await kernel.alwaysAllow.write(await request(), "carol");
   await until(async () => (await call("odd", { path: "a" })) === "success");

@@ -8,7 +8,11 @@ import { MemoryLedger, testTool } from "../../support/memory-kernel.ts";
 
 const inputs = (policies: readonly { name: string; text: string }[] = []) => {
   const settings = defaultSettings();
-  return { tools: BUILT_IN_TOOLS, operator: { path: "/nowhere", exists: true, settings, policies }, roles: settings.roles };
+  return {
+    tools: BUILT_IN_TOOLS,
+    operator: { path: "/nowhere", exists: true, settings, policies },
+    roles: settings.roles,
+  };
 };
 
 test("every tool that is not built in is foreign, and no built-in one is", () => {
@@ -30,7 +34,11 @@ test("an engine whose loading could not be recorded is refused, and recorded wit
 });
 
 test("policies that are not valid are judged once", async () => {
-  const catalog = new PolicyCatalog(inputs([{ name: "own.cedar", text: "permit (principal" }]), new MemoryLedger(), () => 0).engine;
+  const catalog = new PolicyCatalog(
+    inputs([{ name: "own.cedar", text: "permit (principal" }]),
+    new MemoryLedger(),
+    () => 0,
+  ).engine;
   const first = catalog("dev");
   await expect(first).rejects.toThrow();
   expect(catalog("dev")).toBe(first);

@@ -16,7 +16,8 @@ beforeAll(() => {
     "cache",
   ])
     mkdirSync(join(place, directory), { recursive: true });
-  for (const root of ["pkg", "project/node_modules/handrail"]) writeFileSync(join(place, root, "package.json"), '{"name":"handrail"}');
+  for (const root of ["pkg", "project/node_modules/handrail"])
+    writeFileSync(join(place, root, "package.json"), '{"name":"handrail"}');
   writeFileSync(join(place, "package.json"), '{"name":"somebody-elses"}');
   writeFileSync(join(place, "node"), "");
   symlinkSync(join(place, "pkg"), join(place, "link"));
@@ -31,9 +32,9 @@ test("it is the package, by its real path, with the sources or the compiled prog
 });
 
 test("compiled code that is kept belongs to it, because Node runs it in place of the sources", () => {
-  expect(pathsOf(join(place, "pkg/src/server/workspace"), join(place, "node"), [join(place, "cache"), undefined, ""])).toEqual(
-    at("pkg", "node", "cache"),
-  );
+  expect(
+    pathsOf(join(place, "pkg/src/server/workspace"), join(place, "node"), [join(place, "cache"), undefined, ""]),
+  ).toEqual(at("pkg", "node", "cache"));
 });
 
 test("of an installed package it is all packages, which it loads its own from", () => {

@@ -47,7 +47,10 @@ async function seen(serviceRoot = service) {
   const catalog = createWorkspaceCatalog(() => operator, [place.config]);
   onTestFinished(() => catalog.close());
   const { workspace } = await catalog.open(sessionOf(serviceRoot));
-  return { widened: workspace.sharedPaths.includes("libs"), keys: workspace.zones.classify({ root: "service", path: "keys" }) };
+  return {
+    widened: workspace.sharedPaths.includes("libs"),
+    keys: workspace.zones.classify({ root: "service", path: "keys" }),
+  };
 }
 
 const NARROW = { widened: false, keys: "secret" };
@@ -61,7 +64,11 @@ describe("an untrusted workspace", () => {
     expect(report).toMatchObject({ workspace: service, state: "trusted", widens: ["files.shared"], trustedBy: "ada" });
     expect(await seen()).toEqual(WIDE);
     expect(ledger.events.map(({ type, payload, durability }) => [type, payload, durability])).toEqual([
-      ["workspace_trusted", { workspace: service, files: report.files, widens: ["files.shared"], by: "ada" }, "durable"],
+      [
+        "workspace_trusted",
+        { workspace: service, files: report.files, widens: ["files.shared"], by: "ada" },
+        "durable",
+      ],
     ]);
   });
 
@@ -159,6 +166,9 @@ test("a running kernel sees a changed file with its next look, and keeps what wa
   expect(await catalog.open(sessionOf())).toBe(first);
   await catalog.refresh();
   const second = await catalog.open(sessionOf());
-  expect([first.workspace.sharedPaths.includes("libs"), second.workspace.sharedPaths.includes("libs")]).toEqual([true, false]);
+  expect([first.workspace.sharedPaths.includes("libs"), second.workspace.sharedPaths.includes("libs")]).toEqual([
+    true,
+    false,
+  ]);
   expect(second.rules).not.toBe(first.rules);
 });

@@ -3,12 +3,28 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { homeDirectories, requireUsualWorkspace, unusualWorkspace } from "../../../src/server/workspace/unusual-workspace.ts";
+import {
+  homeDirectories,
+  requireUsualWorkspace,
+  unusualWorkspace,
+} from "../../../src/server/workspace/unusual-workspace.ts";
 
 const HOMES = ["/root", "/home/u", "/var/www", "/srv/data/git"];
 
 test.each([
-  ...["/", "/root", "/home", "/home/u", "/var/www", "/srv/data/git", "/srv/data", "/etc", "/etc/nginx", "/usr", "/usr/local/src/x"],
+  ...[
+    "/",
+    "/root",
+    "/home",
+    "/home/u",
+    "/var/www",
+    "/srv/data/git",
+    "/srv/data",
+    "/etc",
+    "/etc/nginx",
+    "/usr",
+    "/usr/local/src/x",
+  ],
   ...[
     "/bin",
     "/sbin",
@@ -60,7 +76,9 @@ test("homes are those of the machine's list and of whoever runs this, by their r
     );
     expect(() => requireUsualWorkspace(place, { HOME: join(place, "own") })).toThrow(/holds the home directory/);
     expect(() => requireUsualWorkspace(place, { HOME: join(place, "own") }, true)).not.toThrow();
-    expect(() => requireUsualWorkspace(join(place, "own"), { HOME: join(place, "own") }, true)).toThrow(/home directory/);
+    expect(() => requireUsualWorkspace(join(place, "own"), { HOME: join(place, "own") }, true)).toThrow(
+      /home directory/,
+    );
     expect(() => requireUsualWorkspace(join(place, "ada"), { HOME: join(place, "own") })).not.toThrow();
   } finally {
     rmSync(place, { recursive: true });

@@ -10,7 +10,11 @@ import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { blake3Hex } from "../../../src/base/hash.ts";
 import { defaultSettings, parseSettings } from "../../../src/config/config.ts";
 import type { Session } from "../../../src/model/people/session.ts";
-import { createWorkspaceCatalog, WORKSPACES_OPEN_MAX, type WorkspaceRules } from "../../../src/server/workspace/workspace-catalog.ts";
+import {
+  createWorkspaceCatalog,
+  WORKSPACES_OPEN_MAX,
+  type WorkspaceRules,
+} from "../../../src/server/workspace/workspace-catalog.ts";
 import { freshPlace, type Place } from "../../support/place.ts";
 
 let place: Place;
@@ -47,8 +51,15 @@ const directory = (path: string) => {
   return made;
 };
 
-const zoneOf = async (hidden: string, path: string, root: "service" | "project" = "service", service = place.workspace) =>
-  (await catalogOf([hidden]).open(sessionOf(service, root === "project" ? place.workspace : service))).workspace.zones.classify({
+const zoneOf = async (
+  hidden: string,
+  path: string,
+  root: "service" | "project" = "service",
+  service = place.workspace,
+) =>
+  (
+    await catalogOf([hidden]).open(sessionOf(service, root === "project" ? place.workspace : service))
+  ).workspace.zones.classify({
     root,
     path,
   });
@@ -140,7 +151,11 @@ test("handles of a replaced workspace are closed once nothing refers to them", a
 
 test("calls for two workspaces in turn get the one that they are for", async () => {
   const catalog = catalogOf([]);
-  const sessions = [sessionOf(directory("many/a")), sessionOf(directory("many/b")), sessionOf(directory("many/a"), directory("many"))];
+  const sessions = [
+    sessionOf(directory("many/a")),
+    sessionOf(directory("many/b")),
+    sessionOf(directory("many/a"), directory("many")),
+  ];
   const opened = await Promise.all(sessions.map((session) => catalog.open(session)));
   expect(new Set(opened).size).toBe(3);
   for (const index of [0, 1, 1, 2, 0, 0, 2, 1]) {
@@ -187,7 +202,10 @@ test("the operator's rules for a workspace hold however its path is written", as
   const link = join(place.base, "link");
   symlinkSync(place.workspace, link);
   for (const path of [`${place.workspace}/`, link]) {
-    const settings = await parseSettings(`workspaces: [{ path: ${path}, files: { secret: [mine] } }]\n`, "handrail.yaml");
+    const settings = await parseSettings(
+      `workspaces: [{ path: ${path}, files: { secret: [mine] } }]\n`,
+      "handrail.yaml",
+    );
     const { workspace } = await catalogOf([], settings).open(sessionOf(place.workspace));
     expect(workspace.zones.classify({ root: "service", path: "mine" })).toBe("secret");
   }
@@ -213,7 +231,13 @@ test("a pattern that cannot be used is the fault of the workspace that has it", 
 test("what a workspace is tested with is looked at anew for each call, and its own wish counts once it is trusted", async () => {
   place.put("workspace/handrail.yaml", "toolchain:\n  test: [make, everything]\n");
   const own = { "handrail.yaml": blake3Hex("toolchain:\n  test: [make, everything]\n") };
-  const pin = { version: 1, workspace: place.workspace, files: own, trustedAt: "2026-01-01T00:00:00.000Z", trustedBy: "ada" } as const;
+  const pin = {
+    version: 1,
+    workspace: place.workspace,
+    files: own,
+    trustedAt: "2026-01-01T00:00:00.000Z",
+    trustedBy: "ada",
+  } as const;
   const settings = defaultSettings();
   const opened = async (rules: WorkspaceRules) => {
     const catalog = createWorkspaceCatalog(rules, []);
@@ -266,7 +290,9 @@ workspaces: [{ path: ${place.workspace}, git: { branch_pattern: "(feature|fix)/[
   expect(after.git.protectedBranches).toEqual(["trunk", "stable"]);
   const { branchPattern, messagePattern } = after.git;
   expect(
-    ["feature/x", "fix/", "my-feature/x", "feature/x\n", `feature/${"x".repeat(2000)}`].map((name) => branchPattern?.matches(name)),
+    ["feature/x", "fix/", "my-feature/x", "feature/x\n", `feature/${"x".repeat(2000)}`].map((name) =>
+      branchPattern?.matches(name),
+    ),
   ).toEqual([true, false, false, false, false]);
   expect(["AB-12: say why", "say why"].map((subject) => messagePattern?.matches(subject))).toEqual([true, false]);
 });

@@ -32,7 +32,9 @@ describe("grants", () => {
       changed: true,
       added: false,
     });
-    expect(readFileSync(file, "utf8")).toBe(`# ours\nworkspaces:\n  - path: ${place.workspace} # the shop\n    roles: [dev, sre]\n`);
+    expect(readFileSync(file, "utf8")).toBe(
+      `# ours\nworkspaces:\n  - path: ${place.workspace} # the shop\n    roles: [dev, sre]\n`,
+    );
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(await mayAsk(place, "sre")).toBe("yes");
     expect(await json(place, ["roles", "list"])).toEqual({
@@ -50,11 +52,19 @@ describe("grants", () => {
   test("of a role twice change nothing; of one that is not defined, and revocations of one that is not granted, fail", async () => {
     const place = freshPlace();
     const file = place.put("config/handrail.yaml", `workspaces:\n  - path: ${place.workspace}\n`);
-    expect(await json(place, ["roles", "grant", "dev", "--workspace", place.workspace])).toMatchObject({ changed: false });
+    expect(await json(place, ["roles", "grant", "dev", "--workspace", place.workspace])).toMatchObject({
+      changed: false,
+    });
     const undefinedRole = await handrail(place, ["roles", "grant", "ghost", "--workspace", place.workspace]);
-    expect([undefinedRole.code, undefinedRole.stderr]).toEqual([1, expect.stringContaining("the role `ghost` is not defined")]);
+    expect([undefinedRole.code, undefinedRole.stderr]).toEqual([
+      1,
+      expect.stringContaining("the role `ghost` is not defined"),
+    ]);
     const notGranted = await handrail(place, ["roles", "revoke", "sre", "--workspace", place.workspace]);
-    expect([notGranted.code, notGranted.stderr]).toEqual([1, expect.stringContaining("the role `sre` is not granted there")]);
+    expect([notGranted.code, notGranted.stderr]).toEqual([
+      1,
+      expect.stringContaining("the role `sre` is not granted there"),
+    ]);
     expect(readFileSync(file, "utf8")).toBe(`workspaces:\n  - path: ${place.workspace}\n`);
     expect([await events(place, "role_granted"), existsSync(`${file}.new`)]).toEqual([[], false]);
   });
@@ -69,7 +79,9 @@ describe("grants", () => {
     const real = linked.put("home/settings.yaml", "preset: dev\n");
     symlinkSync(real, join(linked.config, "handrail.yaml"));
     await json(linked, ["roles", "grant", "sre", "--workspace", linked.workspace]);
-    expect(readFileSync(real, "utf8")).toBe(`preset: dev\nworkspaces:\n  - path: ${linked.workspace}\n    roles: [dev, sre]\n`);
+    expect(readFileSync(real, "utf8")).toBe(
+      `preset: dev\nworkspaces:\n  - path: ${linked.workspace}\n    roles: [dev, sre]\n`,
+    );
   });
 
   test("do not go together: whoever is second is told", async () => {
@@ -90,12 +102,29 @@ describe("a role of the operator's own", () => {
     const refused = await handrail(place, ["policy", "check"]);
     expect([refused.code, refused.stdout]).toEqual([1, expect.stringContaining("auditor")]);
     expect(await mayAsk(place, "auditor")).toBe("the role `auditor` is not defined");
-    place.put("config/handrail.yaml", `roles: [dev, auditor]\nworkspaces:\n  - path: ${place.workspace}\n    roles: [auditor]\n`);
+    place.put(
+      "config/handrail.yaml",
+      `roles: [dev, auditor]\nworkspaces:\n  - path: ${place.workspace}\n    roles: [auditor]\n`,
+    );
     place.put("workspace/a.txt", "a\n");
     expect((await handrail(place, ["policy", "check"])).code).toBe(0);
-    const session = await json<{ token: string }>(place, ["sessions", "create", "--role", "auditor", "--workspace", place.workspace]);
+    const session = await json<{ token: string }>(place, [
+      "sessions",
+      "create",
+      "--role",
+      "auditor",
+      "--workspace",
+      place.workspace,
+    ]);
     const call = async (tool: string, args: object) => {
-      const { stdout } = await handrail(place, ["call", tool, "--json", JSON.stringify(args), "--session", session.token]);
+      const { stdout } = await handrail(place, [
+        "call",
+        tool,
+        "--json",
+        JSON.stringify(args),
+        "--session",
+        session.token,
+      ]);
       const { status, error } = oneJsonLine<{ status: string; error?: { code: string } }>(stdout);
       return error?.code ?? status;
     };
@@ -111,7 +140,14 @@ describe("a role of the operator's own", () => {
   test("that a workspace grants and nobody defined refuses the whole configuration", async () => {
     const place = freshPlace();
     place.put("config/handrail.yaml", `workspaces:\n  - path: ${place.workspace}\n    roles: [ghost]\n`);
-    const { code, stderr } = await handrail(place, ["call", "list_files", "--json", '{"path":"."}', "--workspace", place.workspace]);
+    const { code, stderr } = await handrail(place, [
+      "call",
+      "list_files",
+      "--json",
+      '{"path":"."}',
+      "--workspace",
+      place.workspace,
+    ]);
     expect([code, stderr]).toEqual([
       1,
       expect.stringContaining("workspaces.0.roles.0: the role `ghost` is not defined; add it to `roles`"),

@@ -15,7 +15,14 @@ async function work(worker: number): Promise<void> {
   for (let count = 0; !stopping && count < 20_000; count++) {
     const requestId = `${name}-${worker}-${count}`;
     const durability = count % 2 === 0 ? "durable" : "buffered";
-    const event = { type: "tool_executed", sessionId: "ses_a", actor: name, requestId, timeMs: Date.now(), payload: { count } } as const;
+    const event = {
+      type: "tool_executed",
+      sessionId: "ses_a",
+      actor: name,
+      requestId,
+      timeMs: Date.now(),
+      payload: { count },
+    } as const;
     const sequence = await ledger.record(event, durability);
     await new Promise((resolve) => process.stdout.write(`acknowledged ${sequence} ${requestId}\n`, resolve));
   }

@@ -1,6 +1,6 @@
 /**
- * A content store whose disk fills up. Runs in a mount namespace of its own, mounts a small tmpfs at the directory it is
- * given, stores until the disk is full, makes room, stores again, and prints what happened as JSON.
+ * A content store whose disk fills up. Runs in a mount namespace of its own, mounts a small tmpfs at the directory it
+ * is given, stores until the disk is full, makes room, stores again, and prints what happened as JSON.
  */
 import { execFileSync } from "node:child_process";
 import { appendFileSync, chmodSync, mkdirSync, readdirSync, rmSync } from "node:fs";

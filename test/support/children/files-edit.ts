@@ -1,4 +1,7 @@
-/** Adds lines to one file, each in an edit of its own, under the locks of a state directory; prints `ready`, waits for its input to end. */
+/**
+ * Adds lines to one file, each in an edit of its own, under the locks of a state directory; prints `ready`, waits for
+ * its input to end.
+ */
 import { once } from "node:events";
 import { openLockStore } from "../../../src/stores/embedded/lock-store.ts";
 import { endOf, openPlace } from "../files-fixture.ts";
@@ -11,7 +14,9 @@ process.stdout.write("ready\n");
 process.stdin.resume();
 await once(process.stdin, "end");
 const edits = Array.from({ length: Number(count) }, (_, index) =>
-  endOf(() => files.transform("shared.txt", 1 << 20, (original) => Buffer.concat([original, Buffer.from(`${name}-${index}\n`)]))),
+  endOf(() =>
+    files.transform("shared.txt", 1 << 20, (original) => Buffer.concat([original, Buffer.from(`${name}-${index}\n`)])),
+  ),
 );
 process.stdout.write(`${JSON.stringify(await Promise.all(edits))}\n`);
 await locks.close();

@@ -1,6 +1,6 @@
 /**
- * Writes to a disk that is full, and across a mount. Runs in a mount namespace of its own: mounts a small tmpfs over the
- * workspace of a place, another one inside it, and prints what happened as JSON.
+ * Writes to a disk that is full, and across a mount. Runs in a mount namespace of its own: mounts a small tmpfs over
+ * the workspace of a place, another one inside it, and prints what happened as JSON.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -17,7 +17,8 @@ const place = openPlace(base, root, root, "");
 const tooMuch = Buffer.alloc(2 << 20, "x");
 const before = namesBelow(root);
 const ends = [];
-for (const mode of ["overwrite", "append"] as const) ends.push(await endOf(() => place.files.write("kept.txt", tooMuch, { mode })));
+for (const mode of ["overwrite", "append"] as const)
+  ends.push(await endOf(() => place.files.write("kept.txt", tooMuch, { mode })));
 ends.push(await endOf(() => place.files.transform("kept.txt", 1 << 20, () => tooMuch)));
 ends.push(await endOf(() => place.files.write("new/dir/file.txt", tooMuch, { mode: "create_only" })));
 const facts = {

@@ -7,6 +7,8 @@ const session = await kernel.openSession({ workspace });
 const content = `${"a line of a file that takes a while to write\n".repeat(20_000)}`;
 console.log(`ready ${kernel.instanceId}`);
 for (let round = 0; ; round += 1) {
-  const { outcome } = (await session.call("write_file", { path: `deep/inside/file-${process.pid}-${round % 3}.txt`, content })).response;
+  const { outcome } = (
+    await session.call("write_file", { path: `deep/inside/file-${process.pid}-${round % 3}.txt`, content })
+  ).response;
   if (outcome.kind !== "success") throw new Error(JSON.stringify(outcome));
 }

@@ -1,6 +1,6 @@
 /**
- * A kernel whose disk fills up. Runs in a mount namespace of its own, mounts a small tmpfs at the directory it is given,
- * appends until the disk is full, makes room, appends again, and prints what happened as JSON.
+ * A kernel whose disk fills up. Runs in a mount namespace of its own, mounts a small tmpfs at the directory it is
+ * given, appends until the disk is full, makes room, appends again, and prints what happened as JSON.
  */
 import { execFileSync } from "node:child_process";
 import { appendFileSync, chmodSync, mkdirSync, rmSync } from "node:fs";
@@ -24,7 +24,10 @@ async function append(requestId: string): Promise<void> {
   const payload = { filler: "x".repeat(4000) };
   try {
     acknowledged.push(
-      await ledger.record({ type: "tool_executed", sessionId: "", actor: "a", requestId, timeMs: Date.now(), payload }, "durable"),
+      await ledger.record(
+        { type: "tool_executed", sessionId: "", actor: "a", requestId, timeMs: Date.now(), payload },
+        "durable",
+      ),
     );
   } catch (error) {
     if (!(error instanceof KernelError)) throw error;
@@ -42,7 +45,9 @@ const healthy = ledger.health();
 await ledger.close();
 const reader = await openLedgerReader(stateDirectory);
 const report = await reader.verify();
-const found = (await Promise.all(acknowledged.map((sequence) => reader.show(sequence)))).filter((record) => record !== undefined).length;
+const found = (await Promise.all(acknowledged.map((sequence) => reader.show(sequence)))).filter(
+  (record) => record !== undefined,
+).length;
 const facts = {
   before,
   after: acknowledged.length - before,

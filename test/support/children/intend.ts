@@ -11,7 +11,10 @@ const event = { sessionId: "ses_a", actor: "agent", requestId: "req_intent", pay
 const sequence = await ledger.record({ ...event, type: "tool_selected", timeMs: Date.now(), intent: true }, "durable");
 process.stdout.write(`intent ${sequence} ${instance.id}\n`);
 await once(process.stdin.resume(), "end");
-const closing = await ledger.record({ ...event, type: "tool_executed", timeMs: Date.now(), closes: sequence }, "durable");
+const closing = await ledger.record(
+  { ...event, type: "tool_executed", timeMs: Date.now(), closes: sequence },
+  "durable",
+);
 process.stdout.write(`outcome ${closing}\n`);
 await ledger.close();
 await instance.release();

@@ -1,5 +1,6 @@
 /**
- * Loaded before the command line: kills the process at one step of the first effect, named by `TEST_KILL_AT`, as `kill -9` would.
+ * Loaded before the command line: kills the process at one step of the first effect, named by `TEST_KILL_AT`, as `kill
+ * -9` would.
  */
 import { isMainThread } from "node:worker_threads";
 import { Evidence } from "../../../src/kernel/answer/evidence.ts";

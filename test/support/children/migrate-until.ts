@@ -1,6 +1,6 @@
 /**
- * Migrates a configuration file as the tool does, and dies when the new file with the given number is about to be made: with power gone, nothing of it
- * is. Arguments: the root of the workspace, the number.
+ * Migrates a configuration file as the tool does, and dies when the new file with the given number is about to be made:
+ * with power gone, nothing of it is. Arguments: the root of the workspace, the number.
  */
 import { systemClock } from "../../../src/base/clock.ts";
 import { systemRandom } from "../../../src/base/ids.ts";
@@ -12,7 +12,12 @@ import { memoryLocks, unnotedNames } from "../files-fixture.ts";
 import { machineConfigs } from "../machine-place.ts";
 
 const [root = "", number = "1"] = process.argv.slice(2);
-const workspace = { serviceRoot: root, projectRoot: root, sharedPaths: [], zones: compileZones(BUILT_IN_ZONE_RULES, "") };
+const workspace = {
+  serviceRoot: root,
+  projectRoot: root,
+  sharedPaths: [],
+  zones: compileZones(BUILT_IN_ZONE_RULES, ""),
+};
 let made = 0;
 const files = createFileAccess({
   workspace,
@@ -36,4 +41,7 @@ const files = createFileAccess({
 });
 const tool = migrateConfig(machineConfigs());
 if (tool === undefined) throw new Error("no file is listed");
-await tool.execute({ config: "gateway", target_version: "3", dry_run: false }, { files, hidden: () => [] } as unknown as ToolContext);
+await tool.execute({ config: "gateway", target_version: "3", dry_run: false }, {
+  files,
+  hidden: () => [],
+} as unknown as ToolContext);

@@ -1,5 +1,5 @@
-// Program: runs one command in a sandbox and prints what came of it. `sandbox-run ROOT COMMAND [TIMES] [own]`; with TIMES so often, several at once, and
-// then what of this process is left over.
+// Program: runs one command in a sandbox and prints what came of it. `sandbox-run ROOT COMMAND [TIMES] [own]`; with
+// TIMES so often, several at once, and then what of this process is left over.
 import { readdirSync } from "node:fs";
 import { SANDBOX_USER_ID } from "../../../src/sandbox/identity/identity.ts";
 import { Sandbox } from "../../../src/sandbox/sandbox.ts";
@@ -24,7 +24,14 @@ async function once(): Promise<string> {
     },
     stderr: () => undefined,
   };
-  const run = { root, judge: EVERYTHING, command: ["sh", "-c", command] as const, workDir: "/workspace", environment: {}, limits: LIMITS };
+  const run = {
+    root,
+    judge: EVERYTHING,
+    command: ["sh", "-c", command] as const,
+    workDir: "/workspace",
+    environment: {},
+    limits: LIMITS,
+  };
   const { exitCode, enforced, problem } = await sandbox.run(run, output, new AbortController().signal);
   if (problem !== undefined) throw problem;
   return `${exitCode} ${stdout.trim()} as ${enforced.userId}`;
@@ -35,7 +42,9 @@ function held(): string {
   const children = readdirSync("/proc").filter((id) => {
     const { readFileSync } = process.getBuiltinModule("node:fs");
     try {
-      return /^\d+$/.test(id) && new RegExp(`^PPid:\\t${process.pid}$`, "m").test(readFileSync(`/proc/${id}/status`, "utf8"));
+      return (
+        /^\d+$/.test(id) && new RegExp(`^PPid:\\t${process.pid}$`, "m").test(readFileSync(`/proc/${id}/status`, "utf8"))
+      );
     } catch {
       return false;
     }

@@ -1,6 +1,6 @@
 /**
- * Counts matches in a tree of many directories again and again, each time with a few more free descriptors, and prints how
- * each count ended: a total, or the code of a failure. The process has a small limit of descriptors.
+ * Counts matches in a tree of many directories again and again, each time with a few more free descriptors, and prints
+ * how each count ended: a total, or the code of a failure. The process has a small limit of descriptors.
  */
 import { closeSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * Counts matches in one file while no descriptor is free for the look for its secrets, then again with all of them free,
- * and prints how each count ended. The process has a small limit of descriptors.
+ * Counts matches in one file while no descriptor is free for the look for its secrets, then again with all of them
+ * free, and prints how each count ended. The process has a small limit of descriptors.
  */
 import { closeSync, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -39,7 +39,9 @@ function giveBack(): void {
 
 async function ended(used: SearchThreads): Promise<string> {
   try {
-    const { total } = await count(searchIn(place, { threads: used, hidden: () => [] }), ".", "needle", { literal: true });
+    const { total } = await count(searchIn(place, { threads: used, hidden: () => [] }), ".", "needle", {
+      literal: true,
+    });
     return String(total);
   } catch (error) {
     return error instanceof Error && "code" in error ? String(error.code) : String(error);

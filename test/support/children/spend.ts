@@ -1,6 +1,6 @@
 /**
- * A kernel that makes calls under a lease: `spend STATE CONFIG WORKSPACE LEASE CALLS` waits for its input to end, makes them many at once
- * and prints how many succeeded and how the others ended; `… hold` makes one call that never ends.
+ * A kernel that makes calls under a lease: `spend STATE CONFIG WORKSPACE LEASE CALLS` waits for its input to end, makes
+ * them many at once and prints how many succeeded and how the others ended; `… hold` makes one call that never ends.
  */
 import { once } from "node:events";
 import { z } from "zod";
@@ -26,11 +26,14 @@ const begin = once(process.stdin.resume(), "end"); // its open input keeps the p
 process.stdout.write("ready\n");
 if (calls === "hold") await session.call("hold", { path: "a.txt" });
 await begin;
-const made = await Promise.all(Array.from({ length: Number(calls) }, () => session.call("read_file", { path: "a.txt" })));
+const made = await Promise.all(
+  Array.from({ length: Number(calls) }, () => session.call("read_file", { path: "a.txt" })),
+);
 const ends = new Map<string, number>();
 for (const { response } of made) {
   const { outcome } = response;
-  const end = outcome.kind === "denied" ? outcome.denial.reason : outcome.kind === "error" ? outcome.code : outcome.kind;
+  const end =
+    outcome.kind === "denied" ? outcome.denial.reason : outcome.kind === "error" ? outcome.code : outcome.kind;
   ends.set(end, (ends.get(end) ?? 0) + 1);
 }
 process.stdout.write(`done ${JSON.stringify(Object.fromEntries([...ends].sort()))}\n`);

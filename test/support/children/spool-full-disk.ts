@@ -23,7 +23,10 @@ const refusals = new Set<string>();
 async function append(requestId: string): Promise<void> {
   const payload = { filler: "x".repeat(4000) };
   try {
-    await ledger.record({ type: "tool_executed", sessionId: "", actor: "a", requestId, timeMs: Date.now(), payload }, "buffered");
+    await ledger.record(
+      { type: "tool_executed", sessionId: "", actor: "a", requestId, timeMs: Date.now(), payload },
+      "buffered",
+    );
     acknowledged.push(requestId);
   } catch (error) {
     if (!(error instanceof KernelError)) throw error;
@@ -35,14 +38,16 @@ for (let count = 0; count < 20_000 && refusals.size === 0; count++) await append
 const before = acknowledged.length;
 rmSync(ballast);
 const deadline = performance.now() + 20_000;
-while (!ledger.health().writable && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20));
+while (!ledger.health().writable && performance.now() < deadline)
+  await new Promise((resolve) => setTimeout(resolve, 20));
 for (let count = 0; count < 20; count++) await append(`after-${count}`);
 const healthy = ledger.health().writable;
 await ledger.close();
 const reader = await openLedgerReader(stateDirectory);
 const { ok, entries } = await reader.verify();
 const recorded: string[] = [];
-for (let from = 1; from <= entries; from += 256) recorded.push(...(await reader.range(from, 256)).map(({ entry }) => entry.requestId));
+for (let from = 1; from <= entries; from += 256)
+  recorded.push(...(await reader.range(from, 256)).map(({ entry }) => entry.requestId));
 const lost = acknowledged.filter((requestId) => !recorded.includes(requestId)).length;
 const twice = recorded.length - new Set(recorded).size;
 const facts = { before, after: acknowledged.length - before, refusals: [...refusals], healthy, ok, lost, twice };

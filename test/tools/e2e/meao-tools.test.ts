@@ -1,4 +1,7 @@
-/** The critical test cases of meao's tool system, by their names, through its executor. Its web tool stands in by its capability. */
+/**
+ * The critical test cases of meao's tool system, by their names, through its executor. Its web tool stands in by its
+ * capability.
+ */
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { JsonObject } from "../../../src/base/json.ts";
@@ -19,7 +22,10 @@ const webFetchTool: Tool = {
   capability: {
     effect: "network",
     risk: "medium",
-    approval: { level: "auto", conditions: { methodRequiresApproval: ["POST", "PUT", "DELETE"], unknownHostRequiresApproval: true } },
+    approval: {
+      level: "auto",
+      conditions: { methodRequiresApproval: ["POST", "PUT", "DELETE"], unknownHostRequiresApproval: true },
+    },
     network: {
       mode: "allowlist",
       allowedHosts: ["*.github.com", "*.npmjs.com", "*.npmjs.org", "*.stackoverflow.com"],
@@ -38,7 +44,9 @@ const webFetchTool: Tool = {
 };
 
 /** Executes one call on a kernel of its own; also what the ledger kept of it. */
-async function execute(args: JsonObject): Promise<{ readonly result: ExecutorResult; readonly payloads: readonly JsonObject[] }> {
+async function execute(
+  args: JsonObject,
+): Promise<{ readonly result: ExecutorResult; readonly payloads: readonly JsonObject[] }> {
   const place = freshPlace();
   let result: ExecutorResult;
   {
@@ -52,7 +60,10 @@ async function execute(args: JsonObject): Promise<{ readonly result: ExecutorRes
     result = await new ToolExecutor(session).execute(webFetchTool, args);
   }
   const records = await readEvidence(place.state);
-  return { result, payloads: records.filter(({ entry }) => entry.eventType.startsWith("tool_")).map(({ payload }) => payload) };
+  return {
+    result,
+    payloads: records.filter(({ entry }) => entry.eventType.startsWith("tool_")).map(({ payload }) => payload),
+  };
 }
 
 const ALLOWED = "https://api.github.com/repos";
@@ -64,14 +75,22 @@ describe("web_fetch", () => {
 
   test("requires approval for POST", async () => {
     const { result, payloads } = await execute({ url: ALLOWED, method: "POST" });
-    expect(result).toMatchObject({ success: false, truncated: false, label: { trustLevel: "system", dataClass: "public" } });
-    expect(payloads).toContainEqual(expect.objectContaining({ reason: "tool_approval_required", ruleId: "CAPABILITY:web_fetch:method" }));
+    expect(result).toMatchObject({
+      success: false,
+      truncated: false,
+      label: { trustLevel: "system", dataClass: "public" },
+    });
+    expect(payloads).toContainEqual(
+      expect.objectContaining({ reason: "tool_approval_required", ruleId: "CAPABILITY:web_fetch:method" }),
+    );
   });
 
   test("requires approval for unknown host", async () => {
     const { result, payloads } = await execute({ url: "https://example.com/" });
     expect(result.success).toBe(false);
-    expect(payloads).toContainEqual(expect.objectContaining({ reason: "tool_approval_required", ruleId: "CAPABILITY:web_fetch:host" }));
+    expect(payloads).toContainEqual(
+      expect.objectContaining({ reason: "tool_approval_required", ruleId: "CAPABILITY:web_fetch:host" }),
+    );
   });
 
   test("labels output as untrusted", async () => {

@@ -73,7 +73,9 @@ test("a mismatch, an overlap and a mode that is not there change nothing and say
     code: "NOT_SUPPORTED",
     suggestion: expect.stringContaining("exact"),
   });
-  expect(await run({ path: "none.txt", edits: [{ operation: "delete", spec: "a" }] })).toMatchObject({ code: "FILE_NOT_FOUND" });
+  expect(await run({ path: "none.txt", edits: [{ operation: "delete", spec: "a" }] })).toMatchObject({
+    code: "FILE_NOT_FOUND",
+  });
   expect(content()).toBe("a\na\r\nb c\n");
 });
 

@@ -48,15 +48,21 @@ describe("read_file", () => {
     for (let limit = 1; limit < sizeBytes; limit += 1) {
       let seen = "";
       for (let offset: number | undefined = 0; offset !== undefined; ) {
-        const { data } = (await read({ offset, limit })) as { data: { content: string; bytes: number; next_offset?: number } };
+        const { data } = (await read({ offset, limit })) as {
+          data: { content: string; bytes: number; next_offset?: number };
+        };
         expect(data.bytes).toBeGreaterThan(0);
         seen += data.content;
         offset = data.next_offset;
       }
       expect(seen).toBe(text);
     }
-    expect(await read({ offset: 2, limit: 1 })).toMatchObject({ data: { content: "", offset: 3, bytes: 0, next_offset: 3 } });
-    expect(await read({ offset: 1000, limit: 5 })).toMatchObject({ data: { content: "", bytes: 0, size_bytes: sizeBytes } });
+    expect(await read({ offset: 2, limit: 1 })).toMatchObject({
+      data: { content: "", offset: 3, bytes: 0, next_offset: 3 },
+    });
+    expect(await read({ offset: 1000, limit: 5 })).toMatchObject({
+      data: { content: "", bytes: 0, size_bytes: sizeBytes },
+    });
   });
 
   test("binary and invalid text is refused with the way to read it, which gives the bytes", async () => {
@@ -64,7 +70,8 @@ describe("read_file", () => {
     expect(await read({})).toEqual({ code: "BINARY_FILE", suggestion: 'read it with `encoding: "base64"`' });
     put("f.txt", Buffer.from([0x61, 0xff, 0x80]));
     expect(await read({})).toEqual({ code: "INVALID_UTF8", suggestion: 'read it with `encoding: "base64"`' });
-    expect(await read({ offset: 2, limit: 1 })).toMatchObject({ code: "INVALID_UTF8" }); // a stray byte is not trimmed away
+    // a stray byte is not trimmed away
+    expect(await read({ offset: 2, limit: 1 })).toMatchObject({ code: "INVALID_UTF8" });
     expect(await read({ encoding: "base64", offset: 1, limit: 1 })).toMatchObject({
       data: { content: "/w==", offset: 1, bytes: 1, next_offset: 2 },
     });
@@ -76,7 +83,10 @@ describe("read_file", () => {
     put("f.txt", "x".repeat(SHOWN_BYTES_MAX + 1));
     expect(await read({})).toMatchObject({ code: "FILE_TOO_LARGE", suggestion: expect.stringContaining("`offset`") });
     expect(await read({ limit: 10 })).toMatchObject({ kind: "data", data: { bytes: 10, next_offset: 10 } });
-    expect(await read({ limit: SHOWN_BYTES_MAX + 1 })).toMatchObject({ truncated: true, data: { bytes: SHOWN_BYTES_MAX } });
+    expect(await read({ limit: SHOWN_BYTES_MAX + 1 })).toMatchObject({
+      truncated: true,
+      data: { bytes: SHOWN_BYTES_MAX },
+    });
     expect(await read({ max_bytes: SHOWN_BYTES_MAX + 1 })).toMatchObject({ data: { bytes: SHOWN_BYTES_MAX + 1 } });
   });
 
@@ -84,7 +94,11 @@ describe("read_file", () => {
     const bytes = Buffer.from([0, 0xff, 0x80]);
     put("f.txt", bytes);
     expect(await read({ offset: 0, limit: 0 }, "bytes")).toEqual({ kind: "bytes", bytes });
-    expect(await read({ offset: 1, limit: 1 }, "bytes")).toEqual({ kind: "bytes", bytes, window: { start: 1, end: 2 } });
+    expect(await read({ offset: 1, limit: 1 }, "bytes")).toEqual({
+      kind: "bytes",
+      bytes,
+      window: { start: 1, end: 2 },
+    });
     truncateSync(join(place.root, "f.txt"), INLINE_RESULT_BYTES_MAX);
     expect(await read({}, "bytes")).toMatchObject({ kind: "bytes", bytes: { byteLength: INLINE_RESULT_BYTES_MAX } });
     truncateSync(join(place.root, "f.txt"), INLINE_RESULT_BYTES_MAX + 1);
@@ -118,7 +132,9 @@ describe("write_file", () => {
       data: { path: "a/b.txt", created: false, size_bytes: 8 },
     });
     expect(readFileSync(join(place.root, "a/b.txt"), "latin1")).toBe("\xef\xbb\xbfx\r\n\xff\0");
-    expect(await run(writeFile, { path: "a/b.txt", content: "", create_only: true })).toMatchObject({ code: "FILE_EXISTS" });
+    expect(await run(writeFile, { path: "a/b.txt", content: "", create_only: true })).toMatchObject({
+      code: "FILE_EXISTS",
+    });
   });
 
   test("what the schema does not describe is refused", () => {

@@ -13,11 +13,21 @@ test("the watched bash tells what it would run, and what was not named is notice
   const text = "r\\m -rf 'a b' | x && $(y)";
   const wanted = expect.arrayContaining([["rm", "-rf", "a b"], ["x"], ["y"]]);
   expect(await wantedBy(text, 0)).toEqual(wanted);
-  expect(await wantedByEach([text, "exit", "a $(", "b 'c\nd'"], { status: 0, apart: true })).toEqual([wanted, [], [], [["b", "c\nd"]]]);
+  expect(await wantedByEach([text, "exit", "a $(", "b 'c\nd'"], { status: 0, apart: true })).toEqual([
+    wanted,
+    [],
+    [],
+    [["b", "c\nd"]],
+  ]);
   const { commands } = parseCommand("rm -rf x ~/y");
   const named = (...words: [string, ...string[]]) => isNamed(commands, words);
   expect([named("rm", "-rf", "x", "~/y"), named("rm", "-rf", "x", "/home/y")]).toEqual([true, true]);
-  expect([named("rm", "-rf"), named("rm", "x", "-rf", "~/y"), named("rm", "-rf", "/home/x", "~/y"), named("dd")]).not.toContain(true);
+  expect([
+    named("rm", "-rf"),
+    named("rm", "x", "-rf", "~/y"),
+    named("rm", "-rf", "/home/x", "~/y"),
+    named("dd"),
+  ]).not.toContain(true);
   expect(isNamed(parseCommand("rm '~/y'").commands, ["rm", "/home/y"])).toBe(false);
 });
 
@@ -30,7 +40,12 @@ test("a text that ends, holds up or fills its shell does not touch the next ones
 }, 300_000);
 
 test.each([
-  { name: "words are what bash makes of them", texts: oddWords, options: [{ status: 0, apart: false }] as const, count: 4000 },
+  {
+    name: "words are what bash makes of them",
+    texts: oddWords,
+    options: [{ status: 0, apart: false }] as const,
+    count: 4000,
+  },
   {
     name: "programs of a line are what bash looks for",
     texts: oddCommand,
@@ -54,7 +69,9 @@ test.each([
 test("the collected commands run nothing that was not named", async () => {
   const seen = { clear: 0, wanted: 0 };
   const texts = ["words", "lists", "wrappers", "files", "odd"].flatMap((name) =>
-    readVectors(readFileSync(new URL(`../../vectors/shell/${name}.txt`, import.meta.url), "utf8")).map(({ text }) => text),
+    readVectors(readFileSync(new URL(`../../vectors/shell/${name}.txt`, import.meta.url), "utf8")).map(
+      ({ text }) => text,
+    ),
   );
   // Nothing outside the empty directory is written or run, and nothing waits.
   const harmless = texts.filter((text) => !/\/(?:dev|bin|usr|tmp|etc)|~|while|until|select|wait|kill/.test(text));

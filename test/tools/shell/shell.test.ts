@@ -9,12 +9,15 @@ import { parameters } from "../../../src/tools/shell/shell-arguments.ts";
 beforeAll(() => shell.prepare?.());
 
 const problems = (args: unknown) =>
-  parameters.safeParse(args).error?.issues.map(({ path, message }) => `${path.join(".")}: ${message.split(";")[0]}`) ?? [];
+  parameters.safeParse(args).error?.issues.map(({ path, message }) => `${path.join(".")}: ${message.split(";")[0]}`) ??
+  [];
 
 describe("arguments", () => {
   test("a command is enough, and everything may be said", () => {
     expect(problems({ command: "ls" })).toEqual([]);
-    expect(problems({ command: "ls", cwd: "web", timeout_ms: 0, network_access: false, env: ["CI=1", "EMPTY="] })).toEqual([]);
+    expect(
+      problems({ command: "ls", cwd: "web", timeout_ms: 0, network_access: false, env: ["CI=1", "EMPTY="] }),
+    ).toEqual([]);
   });
 
   test.each([
@@ -37,7 +40,9 @@ describe("arguments", () => {
     const long = (bytes: number) => ({ command: "ls", env: [`A=${"b".repeat(bytes - 2)}`] });
     const command = (bytes: number) => ({ command: "x".repeat(bytes) });
     const time = (timeout_ms: number) => ({ command: "ls", timeout_ms });
-    expect([many(MAX_REPEATED_ITEMS), long(MAX_ARG_LEN), command(MAX_COMMAND_LEN), time(MAX_TIMEOUT_MS)].flatMap(problems)).toEqual([]);
+    expect(
+      [many(MAX_REPEATED_ITEMS), long(MAX_ARG_LEN), command(MAX_COMMAND_LEN), time(MAX_TIMEOUT_MS)].flatMap(problems),
+    ).toEqual([]);
     expect(
       [many(MAX_REPEATED_ITEMS + 1), long(MAX_ARG_LEN + 1), command(MAX_COMMAND_LEN + 1), time(MAX_TIMEOUT_MS + 1)].map(
         (args) => problems(args).length,
@@ -70,7 +75,9 @@ describe("arguments", () => {
     "MAKEFLAGS",
     "HANDRAIL_X",
   ])("the variable %s is refused, in a call and in a command", (name) => {
-    expect(problems({ command: "ls", env: [`${name}=x`] })).toEqual([expect.stringContaining("env.0: names a variable")]);
+    expect(problems({ command: "ls", env: [`${name}=x`] })).toEqual([
+      expect.stringContaining("env.0: names a variable"),
+    ]);
     const dangers = shell
       .analyse({ command: `${name}=x ls` })
       .flatMap(({ resource }) => (resource.kind === "command" ? resource.dangers : []));

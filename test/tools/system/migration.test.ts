@@ -24,21 +24,37 @@ function problem(config: ListedConfig, text: string, target = "2"): string {
 describe("each step", () => {
   const before = '{\n    "version": 1,\n    "a": { "b": [1, "x"] },\n    "keep": null\n}\n';
   const cases: readonly (readonly [string, MigrationStep, object])[] = [
-    ["renames", { kind: "rename", from: ["a", "b"], to: ["c", "d", "e"] }, { version: 2, a: {}, keep: null, c: { d: { e: [1, "x"] } } }],
+    [
+      "renames",
+      { kind: "rename", from: ["a", "b"], to: ["c", "d", "e"] },
+      { version: 2, a: {}, keep: null, c: { d: { e: [1, "x"] } } },
+    ],
     [
       "renames nothing where there is nothing",
       { kind: "rename", from: ["a", "none"], to: ["c"] },
       { version: 2, a: { b: [1, "x"] }, keep: null },
     ],
-    ["sets", { kind: "set", member: ["keep"], value: { on: true } }, { version: 2, a: { b: [1, "x"] }, keep: { on: true } }],
-    ["leaves what is there to its own", { kind: "default", member: ["keep"], value: 1 }, { version: 2, a: { b: [1, "x"] }, keep: null }],
+    [
+      "sets",
+      { kind: "set", member: ["keep"], value: { on: true } },
+      { version: 2, a: { b: [1, "x"] }, keep: { on: true } },
+    ],
+    [
+      "leaves what is there to its own",
+      { kind: "default", member: ["keep"], value: 1 },
+      { version: 2, a: { b: [1, "x"] }, keep: null },
+    ],
     [
       "gives what is missing",
       { kind: "default", member: ["new", "one"], value: 1 },
       { version: 2, a: { b: [1, "x"] }, keep: null, new: { one: 1 } },
     ],
     ["removes", { kind: "remove", member: ["a"] }, { version: 2, keep: null }],
-    ["removes nothing where there is nothing", { kind: "remove", member: ["a", "b", "c"] }, { version: 2, a: { b: [1, "x"] }, keep: null }],
+    [
+      "removes nothing where there is nothing",
+      { kind: "remove", member: ["a", "b", "c"] },
+      { version: 2, a: { b: [1, "x"] }, keep: null },
+    ],
   ];
   test.each(cases)("%s, in JSON and in YAML", (_what, step, after) => {
     const json = migrated(listed("a.json", step), before, "2");
@@ -81,7 +97,8 @@ test("a step that undoes the version is found before anything is written", () =>
     version: ["v", "n"],
     migrations: [{ from: 1, to: "2", steps: [{ kind: "remove", member: ["v"] }] }],
   };
-  expect(JSON.parse(problem(config, '{"v": {"n": 1, "m": 0}}'))).toEqual({ v: { n: "2" } }); // the version is set after the steps
+  // the version is set after the steps
+  expect(JSON.parse(problem(config, '{"v": {"n": 1, "m": 0}}'))).toEqual({ v: { n: "2" } });
 });
 
 test("numbers of YAML stay as they are written, and say what is set when they are changed", () => {

@@ -1,4 +1,5 @@
-// Which command tests or lints a project: a matrix of projects, what the operator chose before it, and targets as each runner takes them.
+// Which command tests or lints a project: a matrix of projects, what the operator chose before it, and targets as each
+// runner takes them.
 import { describe, expect, test } from "vitest";
 import type { ChosenToolchain, ProjectFileName, Toolchain } from "../../../src/model/work/toolchain.ts";
 import { findCommand } from "../../../src/tools/toolchain/find-command.ts";
@@ -27,16 +28,34 @@ const NOTHING_TO_LINT =
 const MATRIX: readonly (readonly [what: string, files: Texts, test: string, lint: string])[] = [
   ["nothing", {}, NOTHING_TO_TEST, NOTHING_TO_LINT],
   ["npm", { "package.json": BOTH }, "npm test <- package.json", "npm run lint <- package.json"],
-  ["npm with a lock file", { "package.json": BOTH, "package-lock.json": "" }, "npm test <- package.json", "npm run lint <- package.json"],
-  ["pnpm", { "package.json": BOTH, "pnpm-lock.yaml": "" }, "pnpm run test <- package.json", "pnpm run lint <- package.json"],
+  [
+    "npm with a lock file",
+    { "package.json": BOTH, "package-lock.json": "" },
+    "npm test <- package.json",
+    "npm run lint <- package.json",
+  ],
+  [
+    "pnpm",
+    { "package.json": BOTH, "pnpm-lock.yaml": "" },
+    "pnpm run test <- package.json",
+    "pnpm run lint <- package.json",
+  ],
   ["yarn", { "package.json": BOTH, "yarn.lock": "" }, "yarn run test <- package.json", "yarn run lint <- package.json"],
   [
     "what package.json says of its manager goes before lock files",
-    { "package.json": scripts({ test: "x", lint: "x" }, { packageManager: "yarn@4.1.0+sha512.x" }), "pnpm-lock.yaml": "" },
+    {
+      "package.json": scripts({ test: "x", lint: "x" }, { packageManager: "yarn@4.1.0+sha512.x" }),
+      "pnpm-lock.yaml": "",
+    },
     "yarn run test <- package.json",
     "yarn run lint <- package.json",
   ],
-  ["a byte order mark", { "package.json": `\ufeff${BOTH}` }, "npm test <- package.json", "npm run lint <- package.json"],
+  [
+    "a byte order mark",
+    { "package.json": `\ufeff${BOTH}` },
+    "npm test <- package.json",
+    "npm run lint <- package.json",
+  ],
   ["no scripts", { "package.json": "{}" }, NOTHING_TO_TEST, NOTHING_TO_LINT],
   ["scripts that are none", { "package.json": scripts({ test: 7, lint: " " }) }, NOTHING_TO_TEST, NOTHING_TO_LINT],
   ["a name that every object has", { "package.json": '{"scripts":[]}' }, NOTHING_TO_TEST, NOTHING_TO_LINT],
@@ -76,18 +95,38 @@ const MATRIX: readonly (readonly [what: string, files: Texts, test: string, lint
     "poetry run pytest <- pyproject.toml",
     "poetry run ruff check <- pyproject.toml",
   ],
-  ["cargo", { "Cargo.toml": "" }, "cargo test --offline <- Cargo.toml", "cargo clippy --offline --all-targets <- Cargo.toml"],
+  [
+    "cargo",
+    { "Cargo.toml": "" },
+    "cargo test --offline <- Cargo.toml",
+    "cargo clippy --offline --all-targets <- Cargo.toml",
+  ],
   ["go", { "go.mod": "" }, "go test ./... <- go.mod", "go vet ./... <- go.mod"],
-  ["golangci-lint", { "go.mod": "", ".golangci.yml": "" }, "go test ./... <- go.mod", "golangci-lint run ./... <- go.mod, .golangci.yml"],
+  [
+    "golangci-lint",
+    { "go.mod": "", ".golangci.yml": "" },
+    "go test ./... <- go.mod",
+    "golangci-lint run ./... <- go.mod, .golangci.yml",
+  ],
   ["make", { Makefile: "all test lint: deps\n" }, "make test <- Makefile", "make lint <- Makefile"],
-  ["GNUmakefile before Makefile", { GNUmakefile: "test::\n", Makefile: "lint:\n" }, "make test <- GNUmakefile", NOTHING_TO_LINT],
+  [
+    "GNUmakefile before Makefile",
+    { GNUmakefile: "test::\n", Makefile: "lint:\n" },
+    "make test <- GNUmakefile",
+    NOTHING_TO_LINT,
+  ],
   [
     "makefiles that only look so",
     { Makefile: "test := 1\nlint ::= 2\n\ttest:\n#lint:\n.PHONY: test lint\ntest.o: x\nX = a test: b\n" },
     NOTHING_TO_TEST,
     NOTHING_TO_LINT,
   ],
-  ["makefiles stand last", { "go.mod": "", Makefile: "test:\nlint:\n" }, "go test ./... <- go.mod", "go vet ./... <- go.mod"],
+  [
+    "makefiles stand last",
+    { "go.mod": "", Makefile: "test:\nlint:\n" },
+    "go test ./... <- go.mod",
+    "go vet ./... <- go.mod",
+  ],
 ];
 
 test.each(MATRIX)("%s", (_what, files, tested, linted) => {
@@ -116,7 +155,9 @@ test("what the operator chose goes before everything that files say, also where 
   expect(found({ "package.json": BOTH }, "test", undefined, chosen)).toBe("./ci/test --all <- handrail.yaml");
   expect(found({ "package.json": "{" }, "test", undefined, chosen)).toBe("./ci/test --all <- handrail.yaml");
   expect(found({ "package.json": BOTH }, "lint", undefined, chosen)).toBe("npm run lint <- package.json");
-  expect(found({}, "test", "a/b_test.py::test_x[1-2]", chosen)).toBe("./ci/test --all a/b_test.py::test_x[1-2] <- handrail.yaml");
+  expect(found({}, "test", "a/b_test.py::test_x[1-2]", chosen)).toBe(
+    "./ci/test --all a/b_test.py::test_x[1-2] <- handrail.yaml",
+  );
 });
 
 describe("targets", () => {
@@ -140,7 +181,12 @@ describe("targets", () => {
     [{ "Cargo.toml": "" }, "test", "tests/api.rs", "cargo test --offline --test=api"],
     [{ "Cargo.toml": "" }, "test", "crates/core", "cargo test --offline --manifest-path=crates/core/Cargo.toml"],
     [{ "Cargo.toml": "" }, "test", ".", "cargo test --offline --manifest-path=./Cargo.toml"],
-    [{ "Cargo.toml": "" }, "lint", "crates/core", "cargo clippy --offline --all-targets --manifest-path=crates/core/Cargo.toml"],
+    [
+      { "Cargo.toml": "" },
+      "lint",
+      "crates/core",
+      "cargo clippy --offline --all-targets --manifest-path=crates/core/Cargo.toml",
+    ],
     [{ "Cargo.toml": "" }, "test", "src/lib.rs", noNames("cargo")],
     [{ "Cargo.toml": "" }, "test", "tests/a.rs::b", noNames("cargo")],
     [{ "go.mod": "" }, "test", "pkg/a", "go test ./pkg/a/..."],
@@ -167,7 +213,9 @@ test("managers that would fetch another version of themselves are told to use th
     const one = findCommand(toolchain(texts), "test", undefined);
     return one.kind === "found" ? one.environment : undefined;
   };
-  const named = (manager: string) => ({ "package.json": scripts({ test: "x" }, { packageManager: `${manager}@1.2.3` }) });
+  const named = (manager: string) => ({
+    "package.json": scripts({ test: "x" }, { packageManager: `${manager}@1.2.3` }),
+  });
   expect(environment(named("npm"))).toEqual({});
   expect(environment(named("yarn"))).toEqual({ COREPACK_ENABLE_NETWORK: "0" });
   expect(environment(named("pnpm"))).toEqual({
@@ -181,6 +229,7 @@ test("managers that would fetch another version of themselves are told to use th
 test.each(["\n", " \n", "\t\n", "[", "\n[tool."])("a file of nothing but %j is looked at in passing", (piece) => {
   const text = piece.repeat((64 * 1024) / piece.length);
   const began = performance.now();
-  for (const purpose of ["test", "lint"] as const) findCommand(toolchain({ "pyproject.toml": text, Makefile: text }), purpose, undefined);
+  for (const purpose of ["test", "lint"] as const)
+    findCommand(toolchain({ "pyproject.toml": text, Makefile: text }), purpose, undefined);
   expect(performance.now() - began).toBeLessThan(10_000);
 });

@@ -14,9 +14,17 @@ test.each([
     "Test Suites: 1 failed, 1 passed, 2 total\nTests:       1 failed, 2 skipped, 3 passed, 6 total\n",
     { passed: 3, failed: 1, skipped: 2 },
   ],
-  ["vitest", " Test Files  1 passed (1)\n      \u001b[2mTests\u001b[22m  2 failed | 5 passed (7)\n", { passed: 5, failed: 2 }],
+  [
+    "vitest",
+    " Test Files  1 passed (1)\n      \u001b[2mTests\u001b[22m  2 failed | 5 passed (7)\n",
+    { passed: 5, failed: 2 },
+  ],
   ["mocha", "  12 passing (30ms)\n  1 pending\n  2 failing\n", { passed: 12, failed: 2, skipped: 1 }],
-  ["pytest", "...\n=========== 1 failed, 2 passed, 3 skipped, 1 error in 0.12s ===========\n", { passed: 2, failed: 1, skipped: 3 }],
+  [
+    "pytest",
+    "...\n=========== 1 failed, 2 passed, 3 skipped, 1 error in 0.12s ===========\n",
+    { passed: 2, failed: 1, skipped: 3 },
+  ],
   [
     "cargo, summed up",
     "test result: ok. 2 passed; 0 failed; 1 ignored; 0 measured\ntest result: FAILED. 1 passed; 3 failed; 0 ignored\n",
@@ -29,8 +37,11 @@ test.each([
   expect(testSummary(text)).toEqual(expected);
 });
 
-test.each(["\n", " \n", "= 1 passed ", "1 passed 2 failed in 3.0"])("an output of nothing but %j is looked at in passing", (piece) => {
-  const began = performance.now();
-  for (let round = 0; round < 4; round += 1) testSummary(`= ${piece.repeat((1024 * 1024) / piece.length)}`);
-  expect(performance.now() - began).toBeLessThan(5000);
-});
+test.each(["\n", " \n", "= 1 passed ", "1 passed 2 failed in 3.0"])(
+  "an output of nothing but %j is looked at in passing",
+  (piece) => {
+    const began = performance.now();
+    for (let round = 0; round < 4; round += 1) testSummary(`= ${piece.repeat((1024 * 1024) / piece.length)}`);
+    expect(performance.now() - began).toBeLessThan(5000);
+  },
+);

@@ -1,4 +1,5 @@
-// Targets come from an agent and end among the arguments of programs and scripts: none is read as an option, a file of arguments or shell text.
+// Targets come from an agent and end among the arguments of programs and scripts: none is read as an option, a file of
+// arguments or shell text.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { ProjectFileName, Toolchain } from "../../../src/model/work/toolchain.ts";
@@ -78,15 +79,20 @@ test("whatever target fits the schema, it adds one argument, which no program re
   );
   const text = fc.array(part, { maxLength: 6 }).map((parts) => parts.join(""));
   fc.assert(
-    fc.property(text, fc.constantFrom(...toolchains), fc.constantFrom("test" as const, "lint" as const), (wanted, toolchain, purpose) => {
-      fc.pre(target.safeParse(wanted).success);
-      const found = findCommand(toolchain, purpose, wanted);
-      const without = findCommand(toolchain, purpose, undefined);
-      if (found.kind === "none" || without.kind === "none") return;
-      const last = found.command.at(-1) ?? "";
-      expect(last).toMatch(/^(?:[\p{L}\p{N}_.]|--test=|--manifest-path=)/u);
-      expect(found.command.slice(0, -1).filter((word) => word.includes(wanted) && wanted.length > 12)).toEqual([]);
-    }),
+    fc.property(
+      text,
+      fc.constantFrom(...toolchains),
+      fc.constantFrom("test" as const, "lint" as const),
+      (wanted, toolchain, purpose) => {
+        fc.pre(target.safeParse(wanted).success);
+        const found = findCommand(toolchain, purpose, wanted);
+        const without = findCommand(toolchain, purpose, undefined);
+        if (found.kind === "none" || without.kind === "none") return;
+        const last = found.command.at(-1) ?? "";
+        expect(last).toMatch(/^(?:[\p{L}\p{N}_.]|--test=|--manifest-path=)/u);
+        expect(found.command.slice(0, -1).filter((word) => word.includes(wanted) && wanted.length > 12)).toEqual([]);
+      },
+    ),
     { numRuns: 500 },
   );
 });

@@ -66,7 +66,19 @@ describe("lines", () => {
     lines[50] = "not ok 50 - adds up";
     expect(shown(lines.join("\n"), "ERRORS:20")).toEqual([
       "… (48 lines left out) …",
-      ...["ok 48", "ok 49", "not ok 50 - adds up", "ok 51", "ok 52", "ok 53", "ok 54", "ok 55", "ok 56", "ok 57", "ok 58"],
+      ...[
+        "ok 48",
+        "ok 49",
+        "not ok 50 - adds up",
+        "ok 51",
+        "ok 52",
+        "ok 53",
+        "ok 54",
+        "ok 55",
+        "ok 56",
+        "ok 57",
+        "ok 58",
+      ],
       "… (36 lines left out) …",
       ...["ok 95", "ok 96", "ok 97", "ok 98", "ok 99"],
     ]);
@@ -97,7 +109,9 @@ describe("lines", () => {
 
 test("any output, any strategy: no more lines than asked, in order, as they were, and all others counted", () => {
   const line = fc.oneof(fc.constantFrom("ok", "FAIL a", "", "Error: x", "y".repeat(3000)), fc.string());
-  const text = fc.array(line, { maxLength: 200 }).map((lines) => lines.map((one) => one.replaceAll("\n", "")).join("\n"));
+  const text = fc
+    .array(line, { maxLength: 200 })
+    .map((lines) => lines.map((one) => one.replaceAll("\n", "")).join("\n"));
   const kind = fc.constantFrom<TruncationStrategy["kind"]>("HEAD", "TAIL", "HEAD_TAIL", "ERRORS");
   fc.assert(
     fc.property(text, kind, fc.integer({ min: 1, max: 60 }), (whole, kindOf, count) => {
@@ -117,7 +131,9 @@ test("any output, any strategy: no more lines than asked, in order, as they were
           left += Number(gap[1]);
           at += Number(gap[1]);
         } else {
-          expect(part.slice(0, OUTPUT_LINE_CHARACTERS_MAX)).toBe((lines[at] ?? "").slice(0, OUTPUT_LINE_CHARACTERS_MAX).toWellFormed());
+          expect(part.slice(0, OUTPUT_LINE_CHARACTERS_MAX)).toBe(
+            (lines[at] ?? "").slice(0, OUTPUT_LINE_CHARACTERS_MAX).toWellFormed(),
+          );
           at += 1;
         }
       }

@@ -1,4 +1,5 @@
-// The operator's door: nothing is allowed by a part that was not understood, and nobody learns anything before the credential.
+// The operator's door: nothing is allowed by a part that was not understood, and nobody learns anything before the
+// credential.
 import { create, toBinary } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
@@ -49,7 +50,9 @@ describe("a restriction that this kernel does not know", () => {
   const inScope = Buffer.concat([lease, Buffer.from([0x0a, UNKNOWN.length]), UNKNOWN]);
   const ask = async (socketPath: string, body: Uint8Array) => {
     const connection = await rawConnection(socketPath);
-    connection.write(http1("/handrail.admin.v1.KernelAdmin/CreateLease", { "content-type": "application/proto", ...BEARER }, body));
+    connection.write(
+      http1("/handrail.admin.v1.KernelAdmin/CreateLease", { "content-type": "application/proto", ...BEARER }, body),
+    );
     return connection.until(/\r\n\r\n[\s\S]/);
   };
 

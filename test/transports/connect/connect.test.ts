@@ -38,7 +38,10 @@ describe.each(PROTOCOLS)("%s", (protocol) => {
   test("a denied call is an answer, not an error of the RPC", async () => {
     const front = await serveFront(quickDoor({ execute: async () => denialOf("session_expired") }));
     const { result } = await clientsOf(front, protocol).kernel.execute(REQUEST);
-    expect(result).toMatchObject({ case: "denied", value: { rationaleCode: "SESSION_EXPIRED", ruleId: "SESSION:test" } });
+    expect(result).toMatchObject({
+      case: "denied",
+      value: { rationaleCode: "SESSION_EXPIRED", ruleId: "SESSION:test" },
+    });
   });
 
   test("a stream brings what the tool reports, then the one response", async () => {
@@ -148,7 +151,9 @@ describe.each(PROTOCOLS)("%s", (protocol) => {
       }
     }
     const put = await kernel.putContent(parts(), { headers });
-    expect(announcements).toEqual([{ who: { requestId: "up", sessionToken: "ses_1.x" }, announced: { size: content.length } }]);
+    expect(announcements).toEqual([
+      { who: { requestId: "up", sessionToken: "ses_1.x" }, announced: { size: content.length } },
+    ]);
     expect(Buffer.concat(stored).equals(content)).toBe(true);
     expect(put).toMatchObject({ size: BigInt(content.length), response: { result: { case: "success" } } });
     expect(Buffer.from(put.contentHash).toString("hex")).toBe("ab".repeat(32));
@@ -166,7 +171,9 @@ describe.each(PROTOCOLS)("%s", (protocol) => {
     const { kernel } = clientsOf(front, protocol);
     const without = await kernel.listTools({}).catch((error: unknown) => error);
     expect(without).toMatchObject({ code: Code.Unauthenticated, rawMessage: expect.stringContaining("Bearer TOKEN") });
-    const wrong = await kernel.listTools({}, { headers: { authorization: "Bearer ses_1.x" } }).catch((error: unknown) => error);
+    const wrong = await kernel
+      .listTools({}, { headers: { authorization: "Bearer ses_1.x" } })
+      .catch((error: unknown) => error);
     expect(wrong).toBeInstanceOf(ConnectError);
     expect(wrong).toMatchObject({ code: Code.Unauthenticated, rawMessage: "the session token is not valid" });
   });

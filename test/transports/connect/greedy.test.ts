@@ -1,4 +1,5 @@
-// Peers that take more than their share: of memory by tiny pieces, of places by never ending, of trust by half a request.
+// Peers that take more than their share: of memory by tiny pieces, of places by never ending, of trust by half a
+// request.
 import { connect as connectHttp2 } from "node:http2";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
@@ -18,7 +19,11 @@ const LIST = "/handrail.tool.v1.ToolKernel/ListTools";
 const PUT = "/handrail.tool.v1.ToolKernel/PutContent";
 const BEARER = { authorization: "Bearer ses_1.x" };
 const CHUNKED = { "content-length": "", "transfer-encoding": "chunked" };
-const REQUEST = create(ToolRequestSchema, { requestId: "r-1", sessionToken: "t", tool: { case: "fileRead", value: { path: "a" } } });
+const REQUEST = create(ToolRequestSchema, {
+  requestId: "r-1",
+  sessionToken: "t",
+  tool: { case: "fileRead", value: { path: "a" } },
+});
 const BYTES = toBinary(ToolRequestSchema, REQUEST);
 const HEADER = toBinary(
   PutContentRequestSchema,
@@ -69,7 +74,8 @@ describe("tiny pieces", () => {
     });
     for (let count = 1; count <= 20 * KIB; count += 1) {
       buffer.add(new Uint8Array([count % 251]));
-      if (held !== buffer.bytes.buffer.byteLength || held > Math.max(KIB, 2 * count)) throw new Error(`holds ${held} for ${count}`);
+      if (held !== buffer.bytes.buffer.byteLength || held > Math.max(KIB, 2 * count))
+        throw new Error(`holds ${held} for ${count}`);
     }
     expect(buffer.bytes[1000]).toBe(1001 % 251);
     expect(() => buffer.add(new Uint8Array(1))).toThrow(/more than 20480 bytes/);
@@ -90,13 +96,17 @@ describe("tiny pieces", () => {
     const connection = await rawConnection(front.socketPath);
     connection.write(http1(EXECUTE, { "content-type": type, ...CHUNKED }));
     connection.write(
-      Buffer.concat([...body].map((byte) => Buffer.concat([Buffer.from("1\r\n"), Buffer.from([byte]), Buffer.from("\r\n")]))),
+      Buffer.concat(
+        [...body].map((byte) => Buffer.concat([Buffer.from("1\r\n"), Buffer.from([byte]), Buffer.from("\r\n")])),
+      ),
     );
     connection.write("0\r\n\r\n");
     await connection.until(/\r\n\r\n/);
     const [one] = seen;
     const wanted = type === "application/json" ? body : BYTES;
-    expect(one?.kind === "wire" ? Buffer.from(one.bytes) : Buffer.from((one as { text: string }).text)).toEqual(Buffer.from(wanted));
+    expect(one?.kind === "wire" ? Buffer.from(one.bytes) : Buffer.from((one as { text: string }).text)).toEqual(
+      Buffer.from(wanted),
+    );
   });
 
   test.each(["application/proto", "application/json"])("as a flood end the request at its bound: %s", async (type) => {
@@ -133,17 +143,27 @@ describe("questions", () => {
     sent.write(Buffer.concat([Buffer.from(`${large.length.toString(16)}\r\n`), large, Buffer.from("\r\n")]));
     expect(await sent.until(/more than \d+ bytes/)).toMatch(/resource_exhausted/);
     const upload = await rawConnection(front.socketPath);
-    upload.write(http1(PUT, { "content-type": "application/grpc-web+proto", ...BEARER, "content-length": "1000000" }, envelope(large)));
+    upload.write(
+      http1(
+        PUT,
+        { "content-type": "application/grpc-web+proto", ...BEARER, "content-length": "1000000" },
+        envelope(large),
+      ),
+    );
     expect(await upload.until(/4096(%20| )bytes/)).toMatch(/grpc-status: ?8/);
   });
 
   test("are accounted for like calls", async () => {
     const { front } = await recording({ heldBytesMax: 1500, stallMs: 2000 });
     const first = await rawConnection(front.socketPath);
-    first.write(http1(LIST, { "content-type": "application/json", ...BEARER, "content-length": "1000" }, Buffer.alloc(900, " ")));
+    first.write(
+      http1(LIST, { "content-type": "application/json", ...BEARER, "content-length": "1000" }, Buffer.alloc(900, " ")),
+    );
     await new Promise((done) => setTimeout(done, 50));
     const second = await rawConnection(front.socketPath);
-    second.write(http1(LIST, { "content-type": "application/json", ...BEARER, "content-length": "1000" }, Buffer.alloc(900, " ")));
+    second.write(
+      http1(LIST, { "content-type": "application/json", ...BEARER, "content-length": "1000" }, Buffer.alloc(900, " ")),
+    );
     await second.until(/too many large requests/);
   });
 
@@ -173,12 +193,30 @@ describe("half a request", () => {
     Buffer.concat([Buffer.from([0, name.length]), Buffer.from(name), Buffer.from([value.length]), Buffer.from(value)]);
 
   /** Begins a request by hand, sends `body`, and takes it back. */
-  async function takeBack(front: TestFront, path: string, type: string, body: Uint8Array, code: number, completes: boolean) {
+  async function takeBack(
+    front: TestFront,
+    path: string,
+    type: string,
+    body: Uint8Array,
+    code: number,
+    completes: boolean,
+  ) {
     const connection = await rawConnection(front.socketPath);
-    const headers = { ":method": "POST", ":scheme": "http", ":path": path, ":authority": "localhost", "content-type": type, ...BEARER };
+    const headers = {
+      ":method": "POST",
+      ":scheme": "http",
+      ":path": path,
+      ":authority": "localhost",
+      "content-type": type,
+      ...BEARER,
+    };
     const block = Buffer.concat(Object.entries(headers).map(([name, value]) => literal(name, value)));
     connection.write(
-      Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), frame(4, 0, 0, new Uint8Array()), frame(1, 4, 1, block)]),
+      Buffer.concat([
+        Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+        frame(4, 0, 0, new Uint8Array()),
+        frame(1, 4, 1, block),
+      ]),
     );
     connection.write(frame(0, completes ? 1 : 0, 1, body));
     if (!completes) await new Promise((done) => setTimeout(done, 30));
@@ -206,7 +244,11 @@ describe("half a request", () => {
     session.destroy();
   });
 
-  test.each(FORMS.flatMap(([type, body]) => [0, 8].flatMap((code) => [false, true].map((completes) => ({ type, body, code, completes })))))(
+  test.each(
+    FORMS.flatMap(([type, body]) =>
+      [0, 8].flatMap((code) => [false, true].map((completes) => ({ type, body, code, completes }))),
+    ),
+  )(
     "that is reset never reaches the kernel: $type, code $code, with an end: $completes",
     async ({ type, body, code, completes }) => {
       const { front, seen } = await recording();
@@ -233,7 +275,13 @@ test("only what HTTP says of a peer is the peer's doing; bugs are reported", () 
   const coded = (code: string) => Object.assign(new Error("x"), { code });
   const peers = ["ECONNRESET", "ERR_STREAM_PREMATURE_CLOSE", "ERR_HTTP2_INVALID_STREAM", "ERR_INVALID_URL"].map(coded);
   expect(peers.filter(isPeersDoing)).toEqual(peers);
-  const bugs = [new TypeError("x is not a function"), coded("ERR_INVALID_ARG_TYPE"), coded("ENOSPC"), coded("ERR_INVALID_STATE"), "text"];
+  const bugs = [
+    new TypeError("x is not a function"),
+    coded("ERR_INVALID_ARG_TYPE"),
+    coded("ENOSPC"),
+    coded("ERR_INVALID_STATE"),
+    "text",
+  ];
   expect(bugs.filter(isPeersDoing)).toEqual([]);
 });
 
@@ -258,15 +306,22 @@ describe("headers that lie", () => {
 describe("uploads", () => {
   const upload = async (front: TestFront, first: Uint8Array) => {
     const connection = await rawConnection(front.socketPath);
-    connection.write(http1(PUT, { "content-type": "application/grpc-web+proto", ...BEARER, "content-length": "10000000" }, first));
+    connection.write(
+      http1(PUT, { "content-type": "application/grpc-web+proto", ...BEARER, "content-length": "10000000" }, first),
+    );
     return connection;
   };
 
   test("control: steady chunks above the least rate are taken, in whatever pieces", async () => {
     const { front, uploads } = await recording({ uploadGraceMs: 2000 });
-    const body = Buffer.concat([envelope(HEADER), ...Array.from({ length: 5 }, () => envelope(chunk(Buffer.alloc(1000))))]);
+    const body = Buffer.concat([
+      envelope(HEADER),
+      ...Array.from({ length: 5 }, () => envelope(chunk(Buffer.alloc(1000)))),
+    ]);
     const connection = await rawConnection(front.socketPath);
-    connection.write(http1(PUT, { "content-type": "application/grpc-web+proto", ...BEARER, "content-length": String(body.length) }));
+    connection.write(
+      http1(PUT, { "content-type": "application/grpc-web+proto", ...BEARER, "content-length": String(body.length) }),
+    );
     for (let start = 0; start < body.length; start += 7) connection.write(body.subarray(start, start + 7));
     await connection.until(/grpc-status: ?0/);
     expect(uploads).toEqual([5000]);
@@ -366,10 +421,14 @@ describe("evidence", () => {
   test.each(PROTOCOLS)("holds nothing of what can be read, whatever comes of it: %s", async (protocol) => {
     const { front, recorded } = await recording();
     const { kernel } = clientsOf(front, protocol);
-    await kernel.listTools({}, { headers: BEARER }).catch((error: unknown) => expect(error).toBeInstanceOf(ConnectError));
+    await kernel
+      .listTools({}, { headers: BEARER })
+      .catch((error: unknown) => expect(error).toBeInstanceOf(ConnectError));
     await expect(kernel.getReceipt({ requestId: "r" }, { headers: BEARER })).rejects.toBeInstanceOf(ConnectError);
     const ended = AbortSignal.abort();
-    await expect(kernel.listTools({}, { headers: BEARER, signal: ended })).rejects.toMatchObject({ code: Code.Canceled });
+    await expect(kernel.listTools({}, { headers: BEARER, signal: ended })).rejects.toMatchObject({
+      code: Code.Canceled,
+    });
     expect(recorded).toEqual([]);
   });
 
@@ -378,7 +437,9 @@ describe("evidence", () => {
     const { kernel } = clientsOf(front, protocol);
     await expect(kernel.listTools({})).rejects.toMatchObject({ code: Code.Unauthenticated });
     const headers = BEARER;
-    await expect(kernel.listTools({ requestId: "x".repeat(257) }, { headers })).rejects.toMatchObject({ code: Code.InvalidArgument });
+    await expect(kernel.listTools({ requestId: "x".repeat(257) }, { headers })).rejects.toMatchObject({
+      code: Code.InvalidArgument,
+    });
     expect(recorded.map(({ layer }) => layer)).toEqual(["authenticate", "validate"]);
   });
 

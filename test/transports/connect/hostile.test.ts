@@ -1,4 +1,5 @@
-// Bytes and clients that mean harm: what they send is refused in the words of the protocol, and what they hold is let go.
+// Bytes and clients that mean harm: what they send is refused in the words of the protocol, and what they hold is let
+// go.
 import { connect as connectHttp2 } from "node:http2";
 import { gzipSync } from "node:zlib";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
@@ -11,9 +12,16 @@ import { clientsOf, PROTOCOLS, quickDoor, serveFront, successOf } from "../../su
 import { envelope, http1, rawConnection } from "../../support/raw-http.ts";
 
 const EXECUTE = "/handrail.tool.v1.ToolKernel/Execute";
-const REQUEST = create(ToolRequestSchema, { requestId: "r-1", sessionToken: "t", tool: { case: "fileRead", value: { path: "a" } } });
+const REQUEST = create(ToolRequestSchema, {
+  requestId: "r-1",
+  sessionToken: "t",
+  tool: { case: "fileRead", value: { path: "a" } },
+});
 const BYTES = toBinary(ToolRequestSchema, REQUEST);
-const OTHER = toBinary(ToolRequestSchema, create(ToolRequestSchema, { tool: { case: "shellExec", value: { command: "id" } } }));
+const OTHER = toBinary(
+  ToolRequestSchema,
+  create(ToolRequestSchema, { tool: { case: "shellExec", value: { command: "id" } } }),
+);
 const PROTO = { "content-type": "application/proto" };
 const GRPC_WEB = { "content-type": "application/grpc-web+proto" };
 
@@ -83,7 +91,12 @@ describe("a body that is no message", () => {
 
   test.each([
     ["too large", PROTO, large, /resource_exhausted.*more than 1000 bytes/],
-    ["too large, in chunks", { ...PROTO, "content-length": "", "transfer-encoding": "chunked" }, chunked(large), /resource_exhausted/],
+    [
+      "too large, in chunks",
+      { ...PROTO, "content-length": "", "transfer-encoding": "chunked" },
+      chunked(large),
+      /resource_exhausted/,
+    ],
     ["too large in an envelope", GRPC_WEB, envelope(large), /grpc-status: ?8/],
     ["declared too large in an envelope", GRPC_WEB, envelope(BYTES, 0, 0xffff_ffff), /grpc-status: ?8/],
     ["cut off in its envelope", GRPC_WEB, envelope(BYTES, 0, BYTES.byteLength + 1), /grpc-status: ?3/],
@@ -121,7 +134,9 @@ describe("a body that is no message", () => {
   test.each(PROTOCOLS)("a client of the library is told that its request is too large: %s", async (protocol) => {
     const { front, seen } = await recording({ requestBytesMax: LIMIT });
     const tool = { case: "fileWrite", value: { path: "a", content: Buffer.alloc(3_000_000) } } as const;
-    await expect(clientsOf(front, protocol).kernel.execute({ tool })).rejects.toMatchObject({ code: Code.ResourceExhausted });
+    await expect(clientsOf(front, protocol).kernel.execute({ tool })).rejects.toMatchObject({
+      code: Code.ResourceExhausted,
+    });
     expect(seen).toEqual([]);
     expect(front.errors).toEqual([]);
   });
@@ -131,7 +146,9 @@ describe("a body that is no message", () => {
     const first = await rawConnection(front.socketPath);
     first.write(http1(EXECUTE, { ...PROTO, "content-length": "1000" }, Buffer.alloc(999)));
     await new Promise((done) => setTimeout(done, 50));
-    expect(await answerTo(front.socketPath, http1(EXECUTE, PROTO, Buffer.alloc(900)))).toMatch(/resource_exhausted.*too many large/);
+    expect(await answerTo(front.socketPath, http1(EXECUTE, PROTO, Buffer.alloc(900)))).toMatch(
+      /resource_exhausted.*too many large/,
+    );
     first.write(Buffer.alloc(1));
     await first.until(/HTTP\/1.1 200/);
     expect(await answerTo(front.socketPath, http1(EXECUTE, PROTO, Buffer.alloc(900)))).toMatch(/^HTTP\/1.1 200/);
@@ -170,11 +187,13 @@ describe("HTTP that two readers could understand differently, or that is none", 
     const valid = http1(EXECUTE, PROTO, BYTES);
     const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\u0004\0\0\0\0\0", "latin1");
     const flips = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 6 });
-    const mutated = fc.tuple(fc.constantFrom(valid, preface), flips, fc.uint8Array({ maxLength: 64 })).map(([base, changes, tail]) => {
-      const bytes = Buffer.concat([base, tail]);
-      for (const [place, value] of changes) bytes[place % bytes.length] = value;
-      return bytes;
-    });
+    const mutated = fc
+      .tuple(fc.constantFrom(valid, preface), flips, fc.uint8Array({ maxLength: 64 }))
+      .map(([base, changes, tail]) => {
+        const bytes = Buffer.concat([base, tail]);
+        for (const [place, value] of changes) bytes[place % bytes.length] = value;
+        return bytes;
+      });
     await fc.assert(
       fc.asyncProperty(fc.oneof(mutated, fc.uint8Array({ minLength: 1, maxLength: 200 })), async (bytes) => {
         const connection = await rawConnection(front.socketPath);
@@ -191,9 +210,17 @@ describe("HTTP that two readers could understand differently, or that is none", 
   test("headers of HTTP/2 beyond the bound are refused", async () => {
     const { front, seen } = await recording();
     const connection = await rawConnection(front.socketPath);
-    const session = connectHttp2("http://localhost", { createConnection: () => connection.socket, maxSendHeaderBlockLength: 2 ** 20 });
+    const session = connectHttp2("http://localhost", {
+      createConnection: () => connection.socket,
+      maxSendHeaderBlockLength: 2 ** 20,
+    });
     session.on("error", () => undefined);
-    const stream = session.request({ ":method": "POST", ":path": EXECUTE, "content-type": "application/proto", x: "y".repeat(60_000) });
+    const stream = session.request({
+      ":method": "POST",
+      ":path": EXECUTE,
+      "content-type": "application/proto",
+      x: "y".repeat(60_000),
+    });
     stream.on("error", () => undefined);
     const status = await new Promise((done) => {
       stream.once("response", (headers) => done(headers[":status"]));
@@ -227,16 +254,19 @@ describe("web pages", () => {
     expect(seen).toHaveLength(4);
   });
 
-  test.each(["http://localhost:3000", "null", "https://evil.example"])("a request with the origin %s is refused", async (origin) => {
-    const { front, seen } = await recording();
-    expect(await answerTo(front.port, ask({ origin }))).toMatch(/^HTTP\/1.1 403/);
-    expect(await answerTo(front.socketPath, ask({ origin }))).toMatch(/^HTTP\/1.1 403/);
-    const preflight = Buffer.from(`OPTIONS ${EXECUTE} HTTP/1.1\r\nhost: localhost\r\norigin: ${origin}\r\n\r\n`);
-    const refused = await answerTo(front.port, preflight);
-    expect(refused).toMatch(/^HTTP\/1.1 403/);
-    expect(refused.toLowerCase()).not.toContain("access-control");
-    expect(seen).toEqual([]);
-  });
+  test.each(["http://localhost:3000", "null", "https://evil.example"])(
+    "a request with the origin %s is refused",
+    async (origin) => {
+      const { front, seen } = await recording();
+      expect(await answerTo(front.port, ask({ origin }))).toMatch(/^HTTP\/1.1 403/);
+      expect(await answerTo(front.socketPath, ask({ origin }))).toMatch(/^HTTP\/1.1 403/);
+      const preflight = Buffer.from(`OPTIONS ${EXECUTE} HTTP/1.1\r\nhost: localhost\r\norigin: ${origin}\r\n\r\n`);
+      const refused = await answerTo(front.port, preflight);
+      expect(refused).toMatch(/^HTTP\/1.1 403/);
+      expect(refused.toLowerCase()).not.toContain("access-control");
+      expect(seen).toEqual([]);
+    },
+  );
 
   test.each(["rebound.example", "rebound.example:80", "127.0.0.1.evil.example", "localhost.evil.example", "a b"])(
     "a host that is this machine only by name is refused: %s",

@@ -33,7 +33,8 @@ describe("a body that never comes", () => {
     expect(performance.now() - began).toBeLessThan(STALL_MS / 2);
     const stalls = timers.mock.results.filter((_, index) => timers.mock.calls[index]?.[1] === STALL_MS);
     expect(stalls.length).toBeGreaterThanOrEqual(2);
-    for (const { value } of stalls) expect((value as NodeJS.Timeout).hasRef()).toBe(false); // or the process would wait for it
+    // or the process would wait for it
+    for (const { value } of stalls) expect((value as NodeJS.Timeout).hasRef()).toBe(false);
   });
 });
 
@@ -48,7 +49,10 @@ describe("a host that is named twice", () => {
     const { socketPath, port } = await serveFront(quickDoor());
     for (const to of [socketPath, port]) {
       for (const second of ["host: localhost", "HOST: evil.test", "Host:"])
-        expect([second, await ask(to, `host: localhost\r\n${second}\r\n`)]).toEqual([second, "HTTP/1.1 400 Bad Request"]);
+        expect([second, await ask(to, `host: localhost\r\n${second}\r\n`)]).toEqual([
+          second,
+          "HTTP/1.1 400 Bad Request",
+        ]);
       expect(await ask(to, "host: localhost\r\ncontent-type: application/proto\r\n")).toBe("HTTP/1.1 401 Unauthorized");
     }
   });
@@ -56,7 +60,11 @@ describe("a host that is named twice", () => {
   test("over HTTP/2 must be the same one", async () => {
     const front = await serveFront(quickDoor());
     const status = (host: string) =>
-      http2Status(front, `${TOOLS}/ListTools`, { ":authority": "localhost", host, "content-type": "application/proto" });
+      http2Status(front, `${TOOLS}/ListTools`, {
+        ":authority": "localhost",
+        host,
+        "content-type": "application/proto",
+      });
     expect([(await status("localhost")).status, (await status("evil.test")).status]).toEqual([401, 400]);
   });
 });
@@ -70,30 +78,41 @@ describe("a message that cannot be read", () => {
   const admin = new Proxy({}, { get: () => async () => true }) as AdminPort;
   const methods = [...ToolKernel.methods, ...KernelAdmin.methods].map(
     (method) =>
-      [`${method.parent.name}/${method.name}`, `/${method.parent.typeName}/${method.name}`, method.methodKind !== "unary"] as const,
+      [
+        `${method.parent.name}/${method.name}`,
+        `/${method.parent.typeName}/${method.name}`,
+        method.methodKind !== "unary",
+      ] as const,
   );
   const INTERNAL = /grpc-status: ?13|"code":"internal"|^HTTP\/1.1 5/;
 
-  test.each(methods)("of %s is the sender's fault in every protocol, and never an internal error", async (_name, path, streams) => {
-    const front = await serveFront(quickDoor(), {}, admin);
-    const headers = { authorization: "Bearer token", connection: "close" };
-    for (const message of [NO_MESSAGE, CUT_OFF, WRONG_END]) {
-      const connected = streams ? ["application/connect+proto", envelope(message)] : ["application/proto", message];
-      for (const [type, body] of [connected, ["application/grpc-web+proto", envelope(message)]] as const) {
-        const connection = await rawConnection(front.socketPath);
-        connection.write(http1(path, { ...headers, "content-type": String(type) }, body as Uint8Array));
-        expect([type, message, await connection.closed]).toEqual([type, message, expect.not.stringMatching(INTERNAL)]);
+  test.each(methods)(
+    "of %s is the sender's fault in every protocol, and never an internal error",
+    async (_name, path, streams) => {
+      const front = await serveFront(quickDoor(), {}, admin);
+      const headers = { authorization: "Bearer token", connection: "close" };
+      for (const message of [NO_MESSAGE, CUT_OFF, WRONG_END]) {
+        const connected = streams ? ["application/connect+proto", envelope(message)] : ["application/proto", message];
+        for (const [type, body] of [connected, ["application/grpc-web+proto", envelope(message)]] as const) {
+          const connection = await rawConnection(front.socketPath);
+          connection.write(http1(path, { ...headers, "content-type": String(type) }, body as Uint8Array));
+          expect([type, message, await connection.closed]).toEqual([
+            type,
+            message,
+            expect.not.stringMatching(INTERNAL),
+          ]);
+        }
+        const grpc = await http2Status(
+          front,
+          path,
+          { "content-type": "application/grpc+proto", te: "trailers", ...headers },
+          envelope(message),
+        );
+        expect(grpc.grpcStatus).toMatch(/^(?:0|3)$/);
       }
-      const grpc = await http2Status(
-        front,
-        path,
-        { "content-type": "application/grpc+proto", te: "trailers", ...headers },
-        envelope(message),
-      );
-      expect(grpc.grpcStatus).toMatch(/^(?:0|3)$/);
-    }
-    expect(front.errors).toEqual([]);
-  });
+      expect(front.errors).toEqual([]);
+    },
+  );
 
   test.each([
     ["an envelope that is cut off", envelope(CUT_OFF, 0, 40)],

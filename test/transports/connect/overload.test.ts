@@ -10,7 +10,11 @@ import { clientsOf, quickDoor, serveFront, successOf } from "../../support/front
 import { envelope, http1, rawConnection } from "../../support/raw-http.ts";
 
 const EXECUTE = "/handrail.tool.v1.ToolKernel/Execute";
-const REQUEST = create(ToolRequestSchema, { requestId: "r-1", sessionToken: "t", tool: { case: "fileRead", value: { path: "a" } } });
+const REQUEST = create(ToolRequestSchema, {
+  requestId: "r-1",
+  sessionToken: "t",
+  tool: { case: "fileRead", value: { path: "a" } },
+});
 const BYTES = toBinary(ToolRequestSchema, REQUEST);
 const PROTO = { "content-type": "application/proto" };
 
@@ -88,7 +92,8 @@ describe("slow peers", () => {
     const front = await serveFront(
       quickDoor({
         execute: async (_, __, listener) => {
-          for (let index = 0; index < 500; index += 1) listener?.({ kind: "output", stream: "stdout", bytes: Buffer.alloc(64 * 1024) });
+          for (let index = 0; index < 500; index += 1)
+            listener?.({ kind: "output", stream: "stdout", bytes: Buffer.alloc(64 * 1024) });
           return successOf("r-1", {});
         },
       }),
@@ -108,7 +113,9 @@ describe("too much at once", () => {
     const { kernel } = clientsOf(front, "connect/1.1");
     const calls = [kernel.execute(REQUEST), kernel.execute(REQUEST)];
     while (waiting.length < 2) await new Promise((done) => setTimeout(done, 5));
-    await expect(kernel.execute(REQUEST)).rejects.toMatchObject({ rawMessage: expect.stringContaining("too many calls") });
+    await expect(kernel.execute(REQUEST)).rejects.toMatchObject({
+      rawMessage: expect.stringContaining("too many calls"),
+    });
     for (const settle of waiting.splice(0)) settle();
     await Promise.all(calls);
     const again = kernel.execute(REQUEST);
@@ -160,23 +167,26 @@ describe("too much at once", () => {
 });
 
 describe("closing", () => {
-  test.each(["connect/1.1", "grpc/2"] as const)("aborts the calls in flight, which are answered: %s", async (protocol) => {
-    const started = Promise.withResolvers<void>();
-    const door = quickDoor({
-      execute: (_, end) =>
-        new Promise((done) => {
-          started.resolve();
-          signalOf(end).addEventListener("abort", () => done(successOf("r-1", { stopped: "yes" })));
-        }),
-    });
-    const front = await serveFront(door);
-    const call = clientsOf(front, protocol).kernel.execute(REQUEST);
-    await started.promise;
-    const closing = front.server.close();
-    expect((await call).result.case).toBe("success");
-    await closing;
-    await expect(rawConnection(front.socketPath)).rejects.toThrow();
-  });
+  test.each(["connect/1.1", "grpc/2"] as const)(
+    "aborts the calls in flight, which are answered: %s",
+    async (protocol) => {
+      const started = Promise.withResolvers<void>();
+      const door = quickDoor({
+        execute: (_, end) =>
+          new Promise((done) => {
+            started.resolve();
+            signalOf(end).addEventListener("abort", () => done(successOf("r-1", { stopped: "yes" })));
+          }),
+      });
+      const front = await serveFront(door);
+      const call = clientsOf(front, protocol).kernel.execute(REQUEST);
+      await started.promise;
+      const closing = front.server.close();
+      expect((await call).result.case).toBe("success");
+      await closing;
+      await expect(rawConnection(front.socketPath)).rejects.toThrow();
+    },
+  );
 
   test("does not wait for ever for a call that does not end", async () => {
     const started = Promise.withResolvers<void>();

@@ -7,8 +7,18 @@ import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { KernelError } from "../../../src/base/errors.ts";
-import { type ToolRequest, ToolRequestSchema, type ToolResponse, ToolResponseSchema } from "../../../src/gen/handrail/tool/v1/tool_pb.ts";
-import { connectFramed, type FramedLimits, type FramedServer, serveFramed } from "../../../src/transports/framed/index.ts";
+import {
+  type ToolRequest,
+  ToolRequestSchema,
+  type ToolResponse,
+  ToolResponseSchema,
+} from "../../../src/gen/handrail/tool/v1/tool_pb.ts";
+import {
+  connectFramed,
+  type FramedLimits,
+  type FramedServer,
+  serveFramed,
+} from "../../../src/transports/framed/index.ts";
 import { FrameReader, frame } from "../../../src/wire/index.ts";
 import { decodeRequest, decodeResponse, encodeRequest, encodeResponse } from "../../../src/wire/protobuf.ts";
 
@@ -38,7 +48,9 @@ function echo(bytes = new Uint8Array(0)): Execute {
 }
 
 function answer(requestId: string, inlineResult: Uint8Array): Uint8Array {
-  return encodeResponse(create(ToolResponseSchema, { requestId, result: { case: "success", value: { inlineResult } } }));
+  return encodeResponse(
+    create(ToolResponseSchema, { requestId, result: { case: "success", value: { inlineResult } } }),
+  );
 }
 
 async function serve(execute: Execute, limits: Partial<FramedLimits> = {}): Promise<FramedServer> {
@@ -151,7 +163,13 @@ describe("calls", () => {
     });
     const { execute } = await client();
     const write = (requestId: string) =>
-      execute(create(ToolRequestSchema, { requestId, sessionToken: "s", tool: { case: "fileWrite", value: { path: "a", content } } }));
+      execute(
+        create(ToolRequestSchema, {
+          requestId,
+          sessionToken: "s",
+          tool: { case: "fileWrite", value: { path: "a", content } },
+        }),
+      );
     for (const { result } of await Promise.all([write("1"), write("2"), write("3")])) {
       expect(result.case === "success" && Buffer.compare(result.value.inlineResult, content)).toBe(0);
     }
@@ -191,7 +209,10 @@ describe("failures", () => {
   ])("a handler that %s answers INTERNAL without its reason, which the log gets", async (_, execute) => {
     await serve(execute);
     const response = await (await client()).execute(request("r"));
-    expect(response).toMatchObject({ requestId: "r", result: { case: "error", value: { errorCode: "INTERNAL", retryable: false } } });
+    expect(response).toMatchObject({
+      requestId: "r",
+      result: { case: "error", value: { errorCode: "INTERNAL", retryable: false } },
+    });
     expect(response.result.case === "error" && response.result.value.message).not.toContain("secret detail");
     expect(errors).toMatchObject([{ message: "secret detail" }]);
   });
@@ -252,7 +273,8 @@ describe("hostile peers", () => {
       ["before", "success"],
     ]);
     expect(bad.responses[0]?.result.value).toMatchObject({
-      message: "the request cannot be decoded: a frame is larger than 1000 bytes; store large content first and name it by hash",
+      message:
+        "the request cannot be decoded: a frame is larger than 1000 bytes; store large content first and name it by hash",
     });
     expect((await good.execute(request("r"))).result.case).toBe("success");
   });
@@ -289,7 +311,9 @@ describe("hostile peers", () => {
   });
 
   /** How many of 500 calls were started for a peer that reads nothing until the socket is quiet. */
-  async function startedUnread(limits: Partial<FramedLimits>): Promise<{ readonly started: number; readonly socket: Socket }> {
+  async function startedUnread(
+    limits: Partial<FramedLimits>,
+  ): Promise<{ readonly started: number; readonly socket: Socket }> {
     let started = 0;
     const execute = echo(new Uint8Array(20_000));
     const counted: Execute = (bytes, signal) => {
@@ -331,7 +355,9 @@ describe("hostile peers", () => {
     await first.execute(request("a"));
     const second = await peer();
     await second.ended;
-    expect(second.responses).toMatchObject([{ result: { case: "error", value: { errorCode: "RESOURCE_BUSY", retryable: true } } }]);
+    expect(second.responses).toMatchObject([
+      { result: { case: "error", value: { errorCode: "RESOURCE_BUSY", retryable: true } } },
+    ]);
     expect((await first.execute(request("b"))).result.case).toBe("success");
   });
 

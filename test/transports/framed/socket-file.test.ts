@@ -51,7 +51,9 @@ test("a socket that nobody answers is replaced", async () => {
 test("a socket that somebody answers is refused and goes on", async () => {
   const living = createServer();
   await new Promise<void>((done) => living.listen(path, done));
-  await expect(serve()).rejects.toThrow(`\`${path}\` is in use by a running kernel; stop that one or choose another path`);
+  await expect(serve()).rejects.toThrow(
+    `\`${path}\` is in use by a running kernel; stop that one or choose another path`,
+  );
   expect(lstatSync(path).isSocket()).toBe(true);
   await new Promise((done) => living.close(done));
 });
@@ -74,5 +76,7 @@ test("a directory that does not exist is refused", async () => {
 });
 
 test("a path that is too long for a socket is refused", async () => {
-  await expect(serve(join(directory, "x".repeat(120)))).rejects.toThrow("is longer than 107 bytes; choose a shorter path");
+  await expect(serve(join(directory, "x".repeat(120)))).rejects.toThrow(
+    "is longer than 107 bytes; choose a shorter path",
+  );
 });

@@ -105,7 +105,8 @@ describe("cancellation", () => {
 describe("progress", () => {
   const report = (listener: ProgressListener | undefined, completed: number, more: object = {}) =>
     listener?.({ kind: "progress", completed, ...more });
-  const notes = (lines: readonly Line[]) => lines.filter(({ method }) => method === "notifications/progress").map(({ params }) => params);
+  const notes = (lines: readonly Line[]) =>
+    lines.filter(({ method }) => method === "notifications/progress").map(({ params }) => params);
 
   test.each([
     ["modern", [], modern(1, "tools/call", READ_CALL, { ...META, progressToken: "p" })],
@@ -182,7 +183,11 @@ describe("progress", () => {
 });
 
 describe("batches", () => {
-  async function batch(messages: readonly unknown[], revision = "2025-03-26", execute?: Execute): Promise<readonly unknown[]> {
+  async function batch(
+    messages: readonly unknown[],
+    revision = "2025-03-26",
+    execute?: Execute,
+  ): Promise<readonly unknown[]> {
     const connection = connect(execute);
     connection.write(initialize(revision));
     await connection.until(1);
@@ -201,7 +206,9 @@ describe("batches", () => {
     expect(more).toEqual([]);
     const ids = (answers as readonly Line[]).map(({ id }) => id);
     expect(new Set(ids)).toEqual(new Set([1, 2, null]));
-    expect(answers).toContainEqual(expect.objectContaining({ id: 2, result: expect.objectContaining({ isError: false }) }));
+    expect(answers).toContainEqual(
+      expect.objectContaining({ id: 2, result: expect.objectContaining({ isError: false }) }),
+    );
   });
 
   test.each(["2024-11-05", "2025-06-18", "2025-11-25"])("are refused in revision %s", async (revision) => {
@@ -222,7 +229,8 @@ describe("batches", () => {
 
   test("of notifications alone are not answered, and a cancelled request leaves its batch", async () => {
     expect(await batch([{ jsonrpc: "2.0", method: "notifications/unheard_of" }])).toEqual([]);
-    const aborted: Execute = (_call, signal) => new Promise((resolve) => signal.addEventListener("abort", () => resolve(READ)));
+    const aborted: Execute = (_call, signal) =>
+      new Promise((resolve) => signal.addEventListener("abort", () => resolve(READ)));
     const connection = connect(aborted);
     connection.write(initialize("2025-03-26"));
     await connection.until(1);
@@ -239,7 +247,9 @@ test("a line without end is refused in words, and the connection is closed", asy
     if (!connection.input.write(piece)) await new Promise((resolve) => connection.input.once("drain", resolve));
   }
   await connection.served;
-  expect(connection.lines()).toMatchObject([{ id: null, error: { code: -32600, message: expect.stringContaining("closed") } }]);
+  expect(connection.lines()).toMatchObject([
+    { id: null, error: { code: -32600, message: expect.stringContaining("closed") } },
+  ]);
 });
 
 test("an error in making a call says nothing about itself to the client", async () => {

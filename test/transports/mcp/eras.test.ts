@@ -1,7 +1,18 @@
 // One connection, two eras: each request is judged by the rules of the era that it claims.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { byId, codes, connect, exchange, initialize, legacy, META, modern, READ, READ_CALL } from "../../support/mcp-connection.ts";
+import {
+  byId,
+  codes,
+  connect,
+  exchange,
+  initialize,
+  legacy,
+  META,
+  modern,
+  READ,
+  READ_CALL,
+} from "../../support/mcp-connection.ts";
 
 describe("eras on one connection", () => {
   test("are served side by side, each by its own rules", async () => {
@@ -38,21 +49,29 @@ describe("eras on one connection", () => {
     );
     const answers = byId(await connection.end());
     for (const id of ["1", "2", "3"])
-      expect(answers[id]?.error).toMatchObject({ code: -32602, message: expect.stringMatching(/initialize.*2026-07-28/) });
+      expect(answers[id]?.error).toMatchObject({
+        code: -32602,
+        message: expect.stringMatching(/initialize.*2026-07-28/),
+      });
     expect(answers["4"]?.error).toMatchObject({ code: -32602, message: expect.stringContaining("clientCapabilities") });
     expect(answers["5"]).toMatchObject({ result: {} });
     expect(connection.calls).toEqual([]);
   });
 
   test("what only the modern era has stays refused in a legacy session", async () => {
-    expect(codes(await exchange([initialize(), legacy(1, "subscriptions/listen", { notifications: {} })]))).toContainEqual([1, -32602]);
+    expect(
+      codes(await exchange([initialize(), legacy(1, "subscriptions/listen", { notifications: {} })])),
+    ).toContainEqual([1, -32602]);
   });
 
   test("an `initialize` that names another revision in `_meta` is a legacy one; of the modern revision it is refused, however bent", async () => {
     const params = initialize().params;
-    const claiming = (_meta: object) => exchange([{ ...initialize(), params: { ...params, _meta } }, legacy("list", "tools/list")]);
+    const claiming = (_meta: object) =>
+      exchange([{ ...initialize(), params: { ...params, _meta } }, legacy("list", "tools/list")]);
     const [other] = await claiming({ "io.modelcontextprotocol/protocolVersion": "2025-11-25" });
-    expect(other).toMatchObject({ result: { protocolVersion: "2025-11-25", serverInfo: { name: "handrail", version: "1.2.3" } } });
+    expect(other).toMatchObject({
+      result: { protocolVersion: "2025-11-25", serverInfo: { name: "handrail", version: "1.2.3" } },
+    });
     const refused = { list: { error: { code: -32602 } } };
     expect(byId(await claiming(META))).toMatchObject({ init: { error: { code: -32601 } }, ...refused });
     const bent = { "io.modelcontextprotocol/protocolVersion": "2026-07-28" };
@@ -75,15 +94,21 @@ describe("eras on one connection", () => {
     });
   });
 
-  test.each([[null], [[]], ["x"], [{ progressToken: {} }], [{ progressToken: 1.5 }], [{ "io.modelcontextprotocol/related-task": 1 }]])(
-    "legacy metadata that is %j is refused, not left unanswered",
-    async (_meta) => {
-      const methods = ["ping", "tools/list", "resources/list"];
-      const answers = await exchange([initialize(), ...methods.map((method) => legacy(method, method, { _meta }))]);
-      for (const method of methods)
-        expect(byId(answers)[method]).toMatchObject({ error: { code: -32602, message: expect.stringContaining("_meta") } });
-    },
-  );
+  test.each([
+    [null],
+    [[]],
+    ["x"],
+    [{ progressToken: {} }],
+    [{ progressToken: 1.5 }],
+    [{ "io.modelcontextprotocol/related-task": 1 }],
+  ])("legacy metadata that is %j is refused, not left unanswered", async (_meta) => {
+    const methods = ["ping", "tools/list", "resources/list"];
+    const answers = await exchange([initialize(), ...methods.map((method) => legacy(method, method, { _meta }))]);
+    for (const method of methods)
+      expect(byId(answers)[method]).toMatchObject({
+        error: { code: -32602, message: expect.stringContaining("_meta") },
+      });
+  });
 
   test("a legacy handshake never agrees on the modern revision", async () => {
     const [line] = await exchange([initialize("2026-07-28")]);
@@ -96,7 +121,11 @@ describe("eras on one connection", () => {
   });
 
   test("a cursor is refused in both, for a list of one page has none", async () => {
-    const answers = await exchange([initialize(), legacy(1, "tools/list", { cursor: "x" }), modern(2, "tools/list", { cursor: "x" })]);
+    const answers = await exchange([
+      initialize(),
+      legacy(1, "tools/list", { cursor: "x" }),
+      modern(2, "tools/list", { cursor: "x" }),
+    ]);
     expect(byId(answers)).toMatchObject({ 1: { error: { code: -32602 } }, 2: { error: { code: -32602 } } });
   });
 
@@ -106,7 +135,12 @@ describe("eras on one connection", () => {
       await held.promise;
       return READ;
     });
-    connection.write(initialize(), legacy(1, "tools/call", READ_CALL), modern(1, "tools/call", READ_CALL), modern(1, "server/discover"));
+    connection.write(
+      initialize(),
+      legacy(1, "tools/call", READ_CALL),
+      modern(1, "tools/call", READ_CALL),
+      modern(1, "server/discover"),
+    );
     const early = await connection.until(3);
     expect(codes(early.filter(({ id }) => id === null))).toEqual([
       [null, -32600],
@@ -124,7 +158,10 @@ const anyMeta = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
   fc.record(
     Object.fromEntries(
-      Object.keys(META).map((name) => [name, fc.oneof(fc.jsonValue({ maxDepth: 1 }), fc.constant({}), fc.constant("2026-07-28"))]),
+      Object.keys(META).map((name) => [
+        name,
+        fc.oneof(fc.jsonValue({ maxDepth: 1 }), fc.constant({}), fc.constant("2026-07-28")),
+      ]),
     ),
     { requiredKeys: [] },
   ),
@@ -165,7 +202,8 @@ test("whatever is asked, in whichever mixture of eras, each request is answered 
       connection.write(...requests.map(({ method, params }, id) => ({ jsonrpc: "2.0", id, method, params })));
       const answers = (await connection.end()).filter((line) => "result" in line || "error" in line);
       expect(answers.map(({ id }) => id).sort()).toEqual(requests.map((_, id) => id).sort());
-      for (const { error } of answers) if (error !== undefined) expect([-32601, -32602, -32603, -32022]).toContain(error.code);
+      for (const { error } of answers)
+        if (error !== undefined) expect([-32601, -32602, -32603, -32022]).toContain(error.code);
     }),
     { numRuns: 200 },
   );

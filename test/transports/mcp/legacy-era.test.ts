@@ -1,5 +1,10 @@
 // What is answered without the protocol library is what the library would have answered.
-import { type JSONRPCMessage, type JSONRPCRequest, SUPPORTED_PROTOCOL_VERSIONS, type Transport } from "@modelcontextprotocol/server";
+import {
+  type JSONRPCMessage,
+  type JSONRPCRequest,
+  SUPPORTED_PROTOCOL_VERSIONS,
+  type Transport,
+} from "@modelcontextprotocol/server";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CALLS_IN_FLIGHT_MAX } from "../../../src/base/limits.ts";
@@ -16,7 +21,11 @@ function clientEnd() {
   const revisions: string[] = [];
   const errors: string[] = [];
   const source: LibrarySource = {
-    identity: { serverInfo: { name: "handrail", title: "Handrail", version: "1" }, capabilities: { tools: {} }, instructions: "Careful." },
+    identity: {
+      serverInfo: { name: "handrail", title: "Handrail", version: "1" },
+      capabilities: { tools: {} },
+      instructions: "Careful.",
+    },
     tools: () => [TOOL],
     onError: (error) => errors.push(error.message),
   };
@@ -29,10 +38,12 @@ function clientEnd() {
   return { sent, revisions, errors, source, transport };
 }
 
-const requests = (messages: readonly JSONRPCMessage[]) => messages.filter((message) => "method" in message && "id" in message).length;
+const requests = (messages: readonly JSONRPCMessage[]) =>
+  messages.filter((message) => "method" in message && "id" in message).length;
 /** Waits for `count` answers, though not for ever: the library leaves some bent requests without one. */
 const settled = async (end: { readonly sent: readonly unknown[] }, count: number) => {
-  for (let turn = 0; turn < TURNS_MAX && end.sent.length < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  for (let turn = 0; turn < TURNS_MAX && end.sent.length < count; turn += 1)
+    await new Promise((resolve) => setImmediate(resolve));
   for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 };
 
@@ -60,7 +71,11 @@ async function byEra(messages: readonly JSONRPCMessage[]) {
 const request = (id: string | number, method: string, params?: unknown) =>
   ({ jsonrpc: "2.0", id, method, ...(params !== undefined && { params }) }) as JSONRPCRequest;
 const notice = (method: string, params: object = {}) => ({ jsonrpc: "2.0", method, params }) as JSONRPCMessage;
-const handshake = (protocolVersion = "2025-11-25") => ({ protocolVersion, capabilities: {}, clientInfo: { name: "c", version: "1" } });
+const handshake = (protocolVersion = "2025-11-25") => ({
+  protocolVersion,
+  capabilities: {},
+  clientInfo: { name: "c", version: "1" },
+});
 const INITIALIZE = request(0, "initialize", handshake());
 
 // Mostly what clients send, sometimes what they should not.
@@ -134,9 +149,15 @@ describe("plain requests", () => {
   });
 
   test("what every client says is plain", () => {
-    expect(plainHandshake({ ...handshake(), capabilities: { roots: {}, elicitation: { form: {}, url: {} } } })).toBe("2025-11-25");
-    expect(plainHandshake({ ...handshake("2025-06-18"), capabilities: { roots: { listChanged: true }, sampling: {} } })).toBe("2025-06-18");
-    expect(plainHandshake({ ...handshake(), capabilities: { elicitation: {} }, _meta: { progressToken: 1 } })).toBe("2025-11-25");
+    expect(plainHandshake({ ...handshake(), capabilities: { roots: {}, elicitation: { form: {}, url: {} } } })).toBe(
+      "2025-11-25",
+    );
+    expect(
+      plainHandshake({ ...handshake("2025-06-18"), capabilities: { roots: { listChanged: true }, sampling: {} } }),
+    ).toBe("2025-06-18");
+    expect(plainHandshake({ ...handshake(), capabilities: { elicitation: {} }, _meta: { progressToken: 1 } })).toBe(
+      "2025-11-25",
+    );
   });
 
   test("what the library may refuse or choose otherwise is not plain", () => {
@@ -185,13 +206,22 @@ describe("the legacy era", () => {
       handshakeParameters.map((parameters) => ["initialize", asSent(parameters)]),
       bareParameters.map((parameters) => ["tools/list", asSent(parameters)]),
       bareParameters.map((parameters) => ["ping", asSent(parameters)]),
-      fc.constantFrom(["resources/list"], ["logging/setLevel", { level: "debug" }], ["no/such"], ["tools/list", { cursor: "x" }]),
+      fc.constantFrom(
+        ["resources/list"],
+        ["logging/setLevel", { level: "debug" }],
+        ["no/such"],
+        ["tools/list", { cursor: "x" }],
+      ),
     ) as fc.Arbitrary<[string, unknown?]>;
     await fc.assert(
       fc.asyncProperty(fc.array(message, { minLength: 1, maxLength: 6 }), async (asked) => {
-        const messages = [INITIALIZE, ...asked.map(([method, parameters], index) => request(index + 1, method, parameters))];
+        const messages = [
+          INITIALIZE,
+          ...asked.map(([method, parameters], index) => request(index + 1, method, parameters)),
+        ];
         const [library, era] = [await byLibrary(messages), await byEra(messages)];
-        const byId = (sent: readonly JSONRPCMessage[]) => new Map(sent.map((answer) => ["id" in answer && answer.id, answer]));
+        const byId = (sent: readonly JSONRPCMessage[]) =>
+          new Map(sent.map((answer) => ["id" in answer && answer.id, answer]));
         expect(byId(era.sent)).toEqual(byId(library.sent));
         expect(era.revisions.at(-1)).toBe(library.revisions.at(-1));
       }),
@@ -201,7 +231,9 @@ describe("the legacy era", () => {
 
   test("the library is told of the handshake, and the client does not see that", async () => {
     const end = await byEra([INITIALIZE, request(1, "resources/list"), request(2, "ping"), request(3, "tools/list")]);
-    expect(end.sent.map((message) => ["id" in message && message.id, "error" in message && message.error.code])).toEqual([
+    expect(
+      end.sent.map((message) => ["id" in message && message.id, "error" in message && message.error.code]),
+    ).toEqual([
       [0, false],
       [1, -32601],
       [2, false],

@@ -15,7 +15,10 @@ describe("while a person thinks", () => {
     const desk = client(kernel);
     desk.write(CALL);
     const { id } = await desk.question();
-    desk.write(legacy("ping", "ping"), legacy("read", "tools/call", { name: "read_file", arguments: { path: "a.txt" } }));
+    desk.write(
+      legacy("ping", "ping"),
+      legacy("read", "tools/call", { name: "read_file", arguments: { path: "a.txt" } }),
+    );
     await desk.answerTo("ping");
     expect(endOf(await desk.answerTo("read"))).toBe("success");
     desk.say(id, ONCE);
@@ -76,7 +79,10 @@ describe("while a person thinks", () => {
     await desk.question();
     desk.input.destroy();
     await desk.served;
-    await vi.waitFor(() => expect(kernel.ledger.of("tool_executed")).toMatchObject([{ payload: { errorCode: "CANCELLED" } }]), BOUND);
+    await vi.waitFor(
+      () => expect(kernel.ledger.of("tool_executed")).toMatchObject([{ payload: { errorCode: "CANCELLED" } }]),
+      BOUND,
+    );
     expect([isWritten(kernel), (await pending(kernel)).state]).toEqual([false, "pending"]);
   });
 });

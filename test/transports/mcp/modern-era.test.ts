@@ -15,7 +15,11 @@ import { META, modern } from "../../support/mcp-connection.ts";
 const TOOL = { name: "read_file", title: "Read a file", description: "Reads.", inputSchema: { type: "object" } };
 const errors: string[] = [];
 const source: LibrarySource = {
-  identity: { serverInfo: { name: "handrail", title: "Handrail", version: "1" }, capabilities: { tools: {} }, instructions: "Careful." },
+  identity: {
+    serverInfo: { name: "handrail", title: "Handrail", version: "1" },
+    capabilities: { tools: {} },
+    instructions: "Careful.",
+  },
   tools: () => [TOOL],
   onError: (error) => errors.push(error.message),
 };
@@ -31,8 +35,10 @@ const odd = fc.oneof(
 );
 const mostly = <T>(usual: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 49, arbitrary: usual as fc.Arbitrary<unknown> }, { weight: 1, arbitrary: odd });
-const seldom = (arbitrary: fc.Arbitrary<unknown>) => fc.oneof({ weight: 9, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
-const members = (model: Readonly<Record<string, fc.Arbitrary<unknown>>>, requiredKeys: string[] = []) => fc.record(model, { requiredKeys });
+const seldom = (arbitrary: fc.Arbitrary<unknown>) =>
+  fc.oneof({ weight: 9, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
+const members = (model: Readonly<Record<string, fc.Arbitrary<unknown>>>, requiredKeys: string[] = []) =>
+  fc.record(model, { requiredKeys });
 const empty = fc.constant({});
 const setting = fc.oneof(fc.string(), fc.boolean(), fc.array(fc.string(), { maxLength: 2 }), odd);
 const capabilities = members({
@@ -128,14 +134,23 @@ describe("plain requests of the modern era", () => {
   });
 });
 
-/** The library on a connection of its own, with calls that come to `result`: its answers to `requests`, one after the other. */
-async function byLibrary(requests: readonly JSONRPCRequest[], result: Partial<CallResult> = {}): Promise<readonly JSONRPCMessage[]> {
+/**
+ * The library on a connection of its own, with calls that come to `result`: its answers to `requests`, one after the
+ * other.
+ */
+async function byLibrary(
+  requests: readonly JSONRPCRequest[],
+  result: Partial<CallResult> = {},
+): Promise<readonly JSONRPCMessage[]> {
   const [client, transport] = InMemoryTransport.createLinkedPair();
   serveStdio(
     () => {
       const server = new Server(source.identity.serverInfo, { capabilities: { tools: {} } });
       const { text = "", structuredContent, isError } = result;
-      server.setRequestHandler("tools/call", async () => ({ content: [{ type: "text", text }], structuredContent, isError }) as never);
+      server.setRequestHandler(
+        "tools/call",
+        async () => ({ content: [{ type: "text", text }], structuredContent, isError }) as never,
+      );
       server.setRequestHandler("tools/list", async () => ({ tools: [] }));
       return server;
     },
@@ -153,14 +168,24 @@ async function byLibrary(requests: readonly JSONRPCRequest[], result: Partial<Ca
 }
 
 test("the library is asked anew for every request: on a connection it looks at the revision of the first alone", async () => {
-  const other = asSent(modern(2, "tools/list", {}, { ...META, "io.modelcontextprotocol/protocolVersion": "2025-11-25" }));
+  const other = asSent(
+    modern(2, "tools/list", {}, { ...META, "io.modelcontextprotocol/protocolVersion": "2025-11-25" }),
+  );
   expect(await askModern(source, other)).toMatchObject([{ id: 2, error: { code: -32022 } }]);
   expect(await byLibrary([other])).toMatchObject([{ id: 2, error: { code: -32022 } }]);
-  expect(await byLibrary([asSent(modern(1, "tools/list")), other])).toMatchObject([{ id: 1 }, { id: 2, result: { tools: [] } }]);
+  expect(await byLibrary([asSent(modern(1, "tools/list")), other])).toMatchObject([
+    { id: 1 },
+    { id: 2, result: { tools: [] } },
+  ]);
 });
 
 test.each([false, true])("the result of a call is printed as the library prints it (error: %s)", async (isError) => {
   const request = asSent(modern("a", "tools/call", { name: "read_file", arguments: {} }));
-  const result = { text: "one\n", structuredContent: { status: "success", data: { content: "one\n" } }, isError, isMalformed: false };
+  const result = {
+    text: "one\n",
+    structuredContent: { status: "success", data: { content: "one\n" } },
+    isError,
+    isMalformed: false,
+  };
   expect(JSON.parse(printRound("a", result, era.resultHead))).toEqual((await byLibrary([request], result))[0]);
 });

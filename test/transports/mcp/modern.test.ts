@@ -2,7 +2,18 @@
 import { describe, expect, test } from "vitest";
 import type { Outcome } from "../../../src/model/tool/call.ts";
 import { RPC_ERROR_CHARACTERS_MAX } from "../../../src/transports/mcp/library.ts";
-import { byId, codes, connect, denied, exchange, initialize, META, modern, READ, READ_CALL } from "../../support/mcp-connection.ts";
+import {
+  byId,
+  codes,
+  connect,
+  denied,
+  exchange,
+  initialize,
+  META,
+  modern,
+  READ,
+  READ_CALL,
+} from "../../support/mcp-connection.ts";
 
 const STORED =
   '{"type":"object","description":"In place of a result that is too large for an answer: where the whole of it is stored, and how it begins.","properties":{"content_hash":{"type":"string"},"size":{"type":"integer"},"preview":{"type":"string"},"rest":{"type":"object"}},"required":["content_hash","size"],"additionalProperties":false}';
@@ -55,17 +66,42 @@ describe("the modern era", () => {
   const without = (member: string) => Object.fromEntries(Object.entries(META).filter(([name]) => name !== member));
   test.each([
     ["no capabilities", without("io.modelcontextprotocol/clientCapabilities"), -32602, "clientCapabilities"],
-    ["capabilities that are null", { ...META, "io.modelcontextprotocol/clientCapabilities": null }, -32602, "clientCapabilities"],
-    ["capabilities that are a list", { ...META, "io.modelcontextprotocol/clientCapabilities": [] }, -32602, "clientCapabilities"],
+    [
+      "capabilities that are null",
+      { ...META, "io.modelcontextprotocol/clientCapabilities": null },
+      -32602,
+      "clientCapabilities",
+    ],
+    [
+      "capabilities that are a list",
+      { ...META, "io.modelcontextprotocol/clientCapabilities": [] },
+      -32602,
+      "clientCapabilities",
+    ],
     [
       "a capability that is no object",
       { ...META, "io.modelcontextprotocol/clientCapabilities": { elicitation: true } },
       -32602,
       "elicitation",
     ],
-    ["a revision that is no text", { ...META, "io.modelcontextprotocol/protocolVersion": 20260728 }, -32602, "protocolVersion"],
-    ["a revision that is null", { ...META, "io.modelcontextprotocol/protocolVersion": null }, -32602, "protocolVersion"],
-    ["a client without a version", { ...META, "io.modelcontextprotocol/clientInfo": { name: "x" } }, -32602, "clientInfo"],
+    [
+      "a revision that is no text",
+      { ...META, "io.modelcontextprotocol/protocolVersion": 20260728 },
+      -32602,
+      "protocolVersion",
+    ],
+    [
+      "a revision that is null",
+      { ...META, "io.modelcontextprotocol/protocolVersion": null },
+      -32602,
+      "protocolVersion",
+    ],
+    [
+      "a client without a version",
+      { ...META, "io.modelcontextprotocol/clientInfo": { name: "x" } },
+      -32602,
+      "clientInfo",
+    ],
     ["a client that is text", { ...META, "io.modelcontextprotocol/clientInfo": "x" }, -32602, "clientInfo"],
     ["a log level that is none", { ...META, "io.modelcontextprotocol/logLevel": "loud" }, -32602, "logLevel"],
     ["a progress token that is an object", { ...META, progressToken: {} }, -32602, "progressToken"],
@@ -77,7 +113,12 @@ describe("the modern era", () => {
       "clientInfo",
     ],
     ["a task", { ...META, "io.modelcontextprotocol/related-task": 1 }, -32602, "related-task"],
-    ["a revision of the future", { ...META, "io.modelcontextprotocol/protocolVersion": "2030-01-01" }, -32022, "2030-01-01"],
+    [
+      "a revision of the future",
+      { ...META, "io.modelcontextprotocol/protocolVersion": "2030-01-01" },
+      -32022,
+      "2030-01-01",
+    ],
     ["a legacy revision", { ...META, "io.modelcontextprotocol/protocolVersion": "2025-11-25" }, -32022, "2026-07-28"],
     ["an empty revision", { ...META, "io.modelcontextprotocol/protocolVersion": "" }, -32022, "2026-07-28"],
   ])("%s: refused before anything happens", async (_, meta, code, named) => {
@@ -97,10 +138,17 @@ describe("the modern era", () => {
     const [short, ...lines] = await exchange([
       modern(1, "tools/list", {}, { ...META, "io.modelcontextprotocol/protocolVersion": "1900-01-01" }),
       modern(2, "tools/list", {}, { ...META, "io.modelcontextprotocol/protocolVersion": long }),
-      modern(3, "tools/list", {}, { ...META, "io.modelcontextprotocol/clientCapabilities": { extensions: { [long]: 1 } } }),
+      modern(
+        3,
+        "tools/list",
+        {},
+        { ...META, "io.modelcontextprotocol/clientCapabilities": { extensions: { [long]: 1 } } },
+      ),
       modern(4, long),
     ]);
-    expect(short).toMatchObject({ error: { code: -32022, data: { supported: ["2026-07-28"], requested: "1900-01-01" } } });
+    expect(short).toMatchObject({
+      error: { code: -32022, data: { supported: ["2026-07-28"], requested: "1900-01-01" } },
+    });
     expect(codes(lines)).toEqual([
       [2, -32022],
       [3, -32602],
@@ -111,7 +159,11 @@ describe("the modern era", () => {
 
   test("a client that says unusual things of itself makes its calls like any other", async () => {
     const clientInfo = { ...CLIENT, icons: [{ src: "https://example.com/icon.png" }] };
-    const meta = { ...META, "io.modelcontextprotocol/clientInfo": clientInfo, "io.modelcontextprotocol/logLevel": "info" };
+    const meta = {
+      ...META,
+      "io.modelcontextprotocol/clientInfo": clientInfo,
+      "io.modelcontextprotocol/logLevel": "info",
+    };
     const connection = connect();
     connection.write(
       modern(1, "tools/call", READ_CALL, meta),
@@ -121,24 +173,37 @@ describe("the modern era", () => {
     );
     const answers = byId(await connection.end());
     expect(answers[1]).toEqual(byId(await exchange([modern(1, "tools/call", READ_CALL)]))[1]);
-    expect(answers[3]).toMatchObject({ error: { code: -32602, message: expect.stringContaining("tool_approval_invalid") } });
+    expect(answers[3]).toMatchObject({
+      error: { code: -32602, message: expect.stringContaining("tool_approval_invalid") },
+    });
     expect(answers[4]).toEqual(byId(await exchange([modern(4, "tools/list")]))[4]);
     // The malformed one as well: the kernel refuses it, and records that it did.
     expect(connection.calls.map(({ tool }) => tool)).toEqual(["read_file", ""]);
   });
 
   test("members of `_meta` that nobody knows, and a client that does not say who it is, are fine", async () => {
-    const meta = { ...without("io.modelcontextprotocol/clientInfo"), "com.example/x": [1], traceparent: "00-0-0-01", unknown: null };
+    const meta = {
+      ...without("io.modelcontextprotocol/clientInfo"),
+      "com.example/x": [1],
+      traceparent: "00-0-0-01",
+      unknown: null,
+    };
     const [line] = await exchange([modern(1, "tools/call", READ_CALL, meta)]);
     expect(line).toMatchObject({ result: { resultType: "complete", isError: false } });
   });
 
-  test.each(["ping", "initialize", "logging/setLevel", "resources/list", "prompts/list", "tasks/get", "constructor", "__proto__"])(
-    "there is no method %s",
-    async (method) => {
-      expect(codes(await exchange([modern(1, method)]))).toEqual([[1, -32601]]);
-    },
-  );
+  test.each([
+    "ping",
+    "initialize",
+    "logging/setLevel",
+    "resources/list",
+    "prompts/list",
+    "tasks/get",
+    "constructor",
+    "__proto__",
+  ])("there is no method %s", async (method) => {
+    expect(codes(await exchange([modern(1, method)]))).toEqual([[1, -32601]]);
+  });
 
   test("an unknown tool and a malformed call are errors of the protocol with the kernel's words; a bad argument is a result", async () => {
     const outcomes: Readonly<Record<string, Outcome>> = {
@@ -149,7 +214,9 @@ describe("the modern era", () => {
     const requests = Object.keys(outcomes).map((name) => modern(name, "tools/call", { name }));
     const answers = byId(await exchange(requests, async ({ tool }) => outcomes[tool] ?? READ));
     for (const id of ["unknown", "malformed"]) {
-      expect(answers[id]).toMatchObject({ error: { code: -32602, message: expect.stringContaining("RULE"), data: { status: "error" } } });
+      expect(answers[id]).toMatchObject({
+        error: { code: -32602, message: expect.stringContaining("RULE"), data: { status: "error" } },
+      });
     }
     expect(answers["argument"]).toMatchObject({
       result: { resultType: "complete", isError: true, structuredContent: { status: "error" } },
@@ -178,7 +245,10 @@ describe("the modern era", () => {
     const notifications = { toolsListChanged: true, promptsListChanged: false, resourceSubscriptions: ["file:///x"] };
     const [acknowledged, result] = await exchange([modern(7, "subscriptions/listen", { notifications })]);
     const _meta = { "io.modelcontextprotocol/subscriptionId": 7 };
-    expect(acknowledged).toMatchObject({ method: "notifications/subscriptions/acknowledged", params: { _meta, notifications: {} } });
+    expect(acknowledged).toMatchObject({
+      method: "notifications/subscriptions/acknowledged",
+      params: { _meta, notifications: {} },
+    });
     expect(result).toMatchObject({ id: 7, result: { resultType: "complete", _meta } });
   });
 });

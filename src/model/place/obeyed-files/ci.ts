@@ -4,7 +4,13 @@ import type { ObeyedFiles } from "./obeyed-file.ts";
 /** What templates and plain documents of a forge's directory are called. */
 function documentsOf(directory: string): readonly string[] {
   const names = ["README.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "SECURITY.md", "SUPPORT.md", "GOVERNANCE.md"];
-  const templates = ["ISSUE_TEMPLATE", "PULL_REQUEST_TEMPLATE", "DISCUSSION_TEMPLATE", "ISSUE_TEMPLATE.md", "PULL_REQUEST_TEMPLATE.md"];
+  const templates = [
+    "ISSUE_TEMPLATE",
+    "PULL_REQUEST_TEMPLATE",
+    "DISCUSSION_TEMPLATE",
+    "ISSUE_TEMPLATE.md",
+    "PULL_REQUEST_TEMPLATE.md",
+  ];
   return [...names, ...templates].map((name) => `${directory}/${name}`);
 }
 
@@ -45,13 +51,21 @@ export const CI_FILES: readonly ObeyedFiles[] = [
     reason: "Prow merges with the approval of those whom it names, and runs the jobs in it",
     source: "https://docs.prow.k8s.io/docs/components/plugins/approve/approvers",
   },
-  { patterns: [".circleci"], reason: "CircleCI runs it with every push", source: "https://circleci.com/docs/configuration-reference" },
+  {
+    patterns: [".circleci"],
+    reason: "CircleCI runs it with every push",
+    source: "https://circleci.com/docs/configuration-reference",
+  },
   {
     patterns: [".travis.yml"],
     reason: "Travis CI runs it with every push",
     source: "https://docs.travis-ci.com/user/customizing-the-build",
   },
-  { patterns: ["Jenkinsfile"], reason: "Jenkins runs it with every push", source: "https://www.jenkins.io/doc/book/pipeline/jenkinsfile" },
+  {
+    patterns: ["Jenkinsfile"],
+    reason: "Jenkins runs it with every push",
+    source: "https://www.jenkins.io/doc/book/pipeline/jenkinsfile",
+  },
   {
     patterns: ["azure-pipelines.yml", "azure-pipelines.yaml", ".azure-pipelines", ".azuredevops", ".vsts-ci.yml"],
     reason: "Azure Pipelines runs it with every push",
@@ -82,7 +96,11 @@ export const CI_FILES: readonly ObeyedFiles[] = [
     reason: "Buildkite runs its pipelines, hooks and plug-ins",
     source: "https://buildkite.com/docs/pipelines/configure/defining-steps",
   },
-  { patterns: [".semaphore"], reason: "Semaphore runs it with every push", source: "https://docs.semaphoreci.com/reference/pipeline-yaml" },
+  {
+    patterns: [".semaphore"],
+    reason: "Semaphore runs it with every push",
+    source: "https://docs.semaphoreci.com/reference/pipeline-yaml",
+  },
   {
     patterns: ["cloudbuild.yaml", "cloudbuild.yml", "cloudbuild.json"],
     reason: "Google Cloud Build runs it with every push",
@@ -108,7 +126,11 @@ export const CI_FILES: readonly ObeyedFiles[] = [
     reason: "CodeShip runs it with every push",
     source: "https://docs.cloudbees.com/docs/cloudbees-codeship/latest/pro-builds-and-configuration/steps",
   },
-  { patterns: ["buddy.yml", ".buddy"], reason: "Buddy runs it with every push", source: "https://buddy.works/docs/pipelines/yaml" },
+  {
+    patterns: ["buddy.yml", ".buddy"],
+    reason: "Buddy runs it with every push",
+    source: "https://buddy.works/docs/pipelines/yaml",
+  },
   {
     patterns: ["wercker.yml", "shippable.yml", ".scrutinizer.yml"],
     reason: "the service runs it with every push",
@@ -124,7 +146,11 @@ export const CI_FILES: readonly ObeyedFiles[] = [
     reason: "Pipelines as Code runs it with every push",
     source: "https://pipelinesascode.com/docs/guide/authoringprs",
   },
-  { patterns: [".build.yml", ".builds"], reason: "builds.sr.ht runs it with every push", source: "https://man.sr.ht/builds.sr.ht" },
+  {
+    patterns: [".build.yml", ".builds"],
+    reason: "builds.sr.ht runs it with every push",
+    source: "https://man.sr.ht/builds.sr.ht",
+  },
   {
     patterns: [".taskcluster.yml"],
     reason: "Taskcluster runs it with every push",
@@ -155,7 +181,11 @@ export const CI_FILES: readonly ObeyedFiles[] = [
     reason: "Packit builds and releases as it says",
     source: "https://packit.dev/docs/configuration",
   },
-  { patterns: [".ci"], reason: "by custom it holds what a pipeline runs", source: "https://www.jenkins.io/doc/book/pipeline" },
+  {
+    patterns: [".ci"],
+    reason: "by custom it holds what a pipeline runs",
+    source: "https://www.jenkins.io/doc/book/pipeline",
+  },
   {
     patterns: [".readthedocs.yaml", ".readthedocs.yml", "readthedocs.yml"],
     reason: "Read the Docs runs the build commands in it with every push",
@@ -227,7 +257,14 @@ export const CI_FILES: readonly ObeyedFiles[] = [
     source: "https://danger.systems/reference.html",
   },
   {
-    patterns: [".coderabbit.yaml", ".coderabbit.yml", "greptile.json", ".sourcery.yaml", ".pr_agent.toml", ".deepsource.toml"],
+    patterns: [
+      ".coderabbit.yaml",
+      ".coderabbit.yml",
+      "greptile.json",
+      ".sourcery.yaml",
+      ".pr_agent.toml",
+      ".deepsource.toml",
+    ],
     reason: "a bot reviews changes as it says, so that changing it changes what is found",
     source: "https://docs.coderabbit.ai/reference/configuration",
   },

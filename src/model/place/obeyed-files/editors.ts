@@ -5,7 +5,8 @@ import type { ObeyedFiles } from "./obeyed-file.ts";
 export const EDITOR_FILES: readonly ObeyedFiles[] = [
   {
     patterns: [".vscode", "*.code-workspace"],
-    reason: "VS Code and its kin take tasks, settings, launchers and paths of programs from it; tasks can run when the directory is opened",
+    reason:
+      "VS Code and its kin take tasks, settings, launchers and paths of programs from it; tasks can run when the directory is opened",
     source: "https://code.visualstudio.com/docs/editing/workspaces/workspace-trust",
   },
   {
@@ -96,7 +97,8 @@ export const EDITOR_FILES: readonly ObeyedFiles[] = [
   {
     patterns: [".project", ".classpath", ".factorypath", ".settings", ".externalToolBuilders"],
     reason: "Eclipse and Java language servers take builders and annotation processors from it, and run them on import",
-    source: "https://help.eclipse.org/latest/topic/org.eclipse.platform.doc.isv/reference/misc/project_description_file.html",
+    source:
+      "https://help.eclipse.org/latest/topic/org.eclipse.platform.doc.isv/reference/misc/project_description_file.html",
   },
   {
     patterns: ["nbproject", "nbactions.xml"],

@@ -1,11 +1,20 @@
-/** Files that shells, environment managers, containers and servers obey when a directory is entered, opened or served. */
+/**
+ * Files that shells, environment managers, containers and servers obey when a directory is entered, opened or served.
+ */
 import type { ObeyedFiles } from "./obeyed-file.ts";
 
 /** Files that make environments. */
 export const ENVIRONMENT_FILES: readonly ObeyedFiles[] = [
   {
     patterns: [
-      ...["mise.toml", "mise.local.toml", "mise.development.toml", "mise.production.toml", "mise.staging.toml", "mise.test.toml"],
+      ...[
+        "mise.toml",
+        "mise.local.toml",
+        "mise.development.toml",
+        "mise.production.toml",
+        "mise.staging.toml",
+        "mise.test.toml",
+      ],
       ...[".mise*", ".rtx.toml", "**/mise/config.toml", "**/mise/conf.d"],
     ],
     reason: "mise sets variables, fetches tools and runs hooks from it when the directory is entered",
@@ -13,10 +22,15 @@ export const ENVIRONMENT_FILES: readonly ObeyedFiles[] = [
   },
   {
     patterns: [".tool-versions"],
-    reason: "asdf and mise run the tools that it names in place of the usual ones, also those at a `path:` in the workspace",
+    reason:
+      "asdf and mise run the tools that it names in place of the usual ones, also those at a `path:` in the workspace",
     source: "https://asdf-vm.com/manage/configuration.html",
   },
-  { patterns: [".asdfrc"], reason: "asdf runs the hooks in it", source: "https://asdf-vm.com/manage/configuration.html" },
+  {
+    patterns: [".asdfrc"],
+    reason: "asdf runs the hooks in it",
+    source: "https://asdf-vm.com/manage/configuration.html",
+  },
   {
     patterns: [".direnv", ".direnvrc", "direnv.toml"],
     reason: "direnv loads it as shell code when the directory is entered",
@@ -42,7 +56,11 @@ export const ENVIRONMENT_FILES: readonly ObeyedFiles[] = [
     reason: "aqua fetches and runs the tools that it names",
     source: "https://aquaproj.github.io/docs/reference/config",
   },
-  { patterns: [".rvmrc"], reason: "RVM runs it as shell code when the directory is entered", source: "https://rvm.io/workflow/projects" },
+  {
+    patterns: [".rvmrc"],
+    reason: "RVM runs it as shell code when the directory is entered",
+    source: "https://rvm.io/workflow/projects",
+  },
   {
     patterns: [".rbenv-vars", ".powrc", ".powenv", ".pumaenv"],
     reason: "it is loaded as variables or shell code with every Ruby program of the directory",
@@ -60,7 +78,8 @@ export const ENVIRONMENT_FILES: readonly ObeyedFiles[] = [
   },
   {
     patterns: [".devcontainer", ".devcontainer.json", "devcontainer.json"],
-    reason: "editors build the container and run the commands in it, some on the machine itself, when the directory is opened",
+    reason:
+      "editors build the container and run the commands in it, some on the machine itself, when the directory is opened",
     source: "https://containers.dev/implementors/json_reference",
   },
   {
@@ -86,7 +105,19 @@ export const ENVIRONMENT_FILES: readonly ObeyedFiles[] = [
   {
     patterns: [
       ...[".profile", ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases"],
-      ...[".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".mkshrc", ".cshrc", ".tcshrc", ".login", ".inputrc"],
+      ...[
+        ".zshrc",
+        ".zshenv",
+        ".zprofile",
+        ".zlogin",
+        ".zlogout",
+        ".kshrc",
+        ".mkshrc",
+        ".cshrc",
+        ".tcshrc",
+        ".login",
+        ".inputrc",
+      ],
       ...[".xprofile", ".xinitrc", ".xsession", ".xsessionrc"],
     ],
     reason: "a shell or a session runs it at start where the directory is a home, or a link from one leads here",
@@ -111,7 +142,11 @@ export const ENVIRONMENT_FILES: readonly ObeyedFiles[] = [
     reason: "Ruby's consoles run it when they start in the directory",
     source: "https://docs.ruby-lang.org/en/master/IRB.html",
   },
-  { patterns: [".iex.exs"], reason: "IEx runs it when it starts in the directory", source: "https://hexdocs.pm/iex/IEx.html" },
+  {
+    patterns: [".iex.exs"],
+    reason: "IEx runs it when it starts in the directory",
+    source: "https://hexdocs.pm/iex/IEx.html",
+  },
   {
     patterns: [".ghci"],
     reason: "GHCi runs it when it starts in the directory",

@@ -1,17 +1,18 @@
 /**
  * The entry type of the list of obeyed files: what a person's tools execute or follow without being asked to.
  *
- * The rule that decides what is on the list: some tool obeys the file when a directory is opened, entered, committed, pushed, installed or reviewed, and
- * the person has not named the file. So a `Makefile`, `package.json`, `justfile`, `Dockerfile`, `setup.py`, `conftest.py`, `build.rs` and the settings of
- * linters and test runners stay ordinary: a person runs them by name, as the code that the agent was asked to write. Files that name a version
- * alone (`.nvmrc`, `.python-version`), or that only format and ignore (`.editorconfig`, `.gitignore`, `.mailmap`), stay ordinary too.
+ * The rule that decides what is on the list: some tool obeys the file when a directory is opened, entered, committed,
+ * pushed, installed or reviewed, and the person has not named the file. So a `Makefile`, `package.json`, `justfile`,
+ * `Dockerfile`, `setup.py`, `conftest.py`, `build.rs` and the settings of linters and test runners stay ordinary: a
+ * person runs them by name, as the code that the agent was asked to write. Files that name a version alone (`.nvmrc`,
+ * `.python-version`), or that only format and ignore (`.editorconfig`, `.gitignore`, `.mailmap`), stay ordinary too.
  */
 
 /** What one tool obeys. */
 export interface ObeyedFiles {
   /**
-   * A name, at any depth, with all that lies below it; a double star and two names for what is obeyed in that directory alone; with a slash before it,
-   * a name in the root. Case is ignored, because the tools' file systems may ignore it.
+   * A name, at any depth, with all that lies below it; a double star and two names for what is obeyed in that directory
+   * alone; with a slash before it, a name in the root. Case is ignored, because the tools' file systems may ignore it.
    */
   readonly patterns: readonly string[];
   /** Who obeys, and what the file can make happen: a sentence that a person reads before agreeing to a change. */
@@ -20,7 +21,10 @@ export interface ObeyedFiles {
   readonly source: string;
   /** Whether the case of the names counts, because in another case they are common names of something else. */
   readonly isExact?: true;
-  /** Plain documents in what `patterns` name, as paths from the root of the workspace: they may be written like any file. */
+  /**
+   * Plain documents in what `patterns` name, as paths from the root of the workspace: they may be written like any
+   * file.
+   */
   readonly plain?: readonly string[];
 }
 

@@ -36,12 +36,14 @@ export const OBEYED_PATTERNS: readonly string[] = entriesOf(
 ).map(({ pattern }) => pattern);
 
 /** Names of what is obeyed whole, whose case counts. */
-export const OBEYED_EXACTLY: readonly string[] = entriesOf(FAMILIES.filter(({ isExact }) => isExact)).map(({ pattern }) => pattern);
-
-/** Patterns of directories that hold plain documents, too. */
-export const OBEYED_BUT_PLAIN_PATTERNS: readonly string[] = entriesOf(FAMILIES.filter(({ plain }) => plain !== undefined)).map(
+export const OBEYED_EXACTLY: readonly string[] = entriesOf(FAMILIES.filter(({ isExact }) => isExact)).map(
   ({ pattern }) => pattern,
 );
+
+/** Patterns of directories that hold plain documents, too. */
+export const OBEYED_BUT_PLAIN_PATTERNS: readonly string[] = entriesOf(
+  FAMILIES.filter(({ plain }) => plain !== undefined),
+).map(({ pattern }) => pattern);
 
 /** The plain documents in those, as paths from the root. */
 export const PLAIN_DOCUMENTS: readonly string[] = FAMILIES.flatMap(({ plain = [] }) => plain);

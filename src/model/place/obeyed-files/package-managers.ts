@@ -1,4 +1,7 @@
-/** Configuration of package managers and build tools that decides what they run and where they fetch, whoever starts them. */
+/**
+ * Configuration of package managers and build tools that decides what they run and where they fetch, whoever starts
+ * them.
+ */
 import type { ObeyedFiles } from "./obeyed-file.ts";
 
 /** Configuration of package managers. */
@@ -146,5 +149,9 @@ export const PACKAGE_MANAGER_FILES: readonly ObeyedFiles[] = [
     reason: "Ansible loads the plug-ins and runs the programs that it names",
     source: "https://docs.ansible.com/ansible/latest/reference_appendices/config.html",
   },
-  { patterns: [".sops.yaml"], reason: "SOPS encrypts secrets for the keys that it names", source: "https://getsops.io/docs" },
+  {
+    patterns: [".sops.yaml"],
+    reason: "SOPS encrypts secrets for the keys that it names",
+    source: "https://getsops.io/docs",
+  },
 ];

@@ -7,12 +7,14 @@ export const VERSION_CONTROL_FILES: readonly ObeyedFiles[] = [
   {
     patterns: [REPOSITORY_HEAD],
     isExact: true,
-    reason: "git takes a directory with it, `objects` and `refs` for a repository, and runs the programs that the `config` in it names",
+    reason:
+      "git takes a directory with it, `objects` and `refs` for a repository, and runs the programs that the `config` in it names",
     source: "https://git-scm.com/docs/gitrepository-layout",
   },
   {
     patterns: [".gitattributes"],
-    reason: "git passes files through the filters, diff and merge programs that it assigns, and hides changes from diffs",
+    reason:
+      "git passes files through the filters, diff and merge programs that it assigns, and hides changes from diffs",
     source: "https://git-scm.com/docs/gitattributes",
   },
   {
@@ -113,7 +115,14 @@ export const VERSION_CONTROL_FILES: readonly ObeyedFiles[] = [
   {
     patterns: [
       ...[".lintstagedrc", ".lintstagedrc.json", ".lintstagedrc.yaml", ".lintstagedrc.yml"],
-      ...[".lintstagedrc.js", ".lintstagedrc.mjs", ".lintstagedrc.cjs", ".lintstagedrc.ts", ".lintstagedrc.mts", ".lintstagedrc.cts"],
+      ...[
+        ".lintstagedrc.js",
+        ".lintstagedrc.mjs",
+        ".lintstagedrc.cjs",
+        ".lintstagedrc.ts",
+        ".lintstagedrc.mts",
+        ".lintstagedrc.cts",
+      ],
       ...["lint-staged.config.js", "lint-staged.config.mjs", "lint-staged.config.cjs"],
       ...["lint-staged.config.ts", "lint-staged.config.mts", "lint-staged.config.cts"],
     ],
@@ -122,9 +131,22 @@ export const VERSION_CONTROL_FILES: readonly ObeyedFiles[] = [
   },
   {
     patterns: [
-      ...[".commitlintrc", ".commitlintrc.json", ".commitlintrc.yaml", ".commitlintrc.yml", ".commitlintrc.js", ".commitlintrc.cjs"],
+      ...[
+        ".commitlintrc",
+        ".commitlintrc.json",
+        ".commitlintrc.yaml",
+        ".commitlintrc.yml",
+        ".commitlintrc.js",
+        ".commitlintrc.cjs",
+      ],
       ...[".commitlintrc.mjs", ".commitlintrc.ts", ".commitlintrc.cts"],
-      ...["commitlint.config.js", "commitlint.config.cjs", "commitlint.config.mjs", "commitlint.config.ts", "commitlint.config.cts"],
+      ...[
+        "commitlint.config.js",
+        "commitlint.config.cjs",
+        "commitlint.config.mjs",
+        "commitlint.config.ts",
+        "commitlint.config.cts",
+      ],
     ],
     reason: "commitlint runs it as a program when something is committed",
     source: "https://commitlint.js.org/reference/configuration.html",

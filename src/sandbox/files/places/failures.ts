@@ -1,7 +1,8 @@
 /**
- * What the machine's errors mean to an agent: one table from error names to tool failures, each with what to do next.
+ * Translates the machine's errors into tool failures for an agent.
  *
- * Messages quote the path as the agent wrote it and nothing else of the machine.
+ * One table leads from error names to tool failures, each with what to do next. Messages quote the path as the agent
+ * wrote it and nothing else of the machine.
  */
 import type { Denial } from "../../../model/outcome/decision.ts";
 import { FailureWithoutEffect, Refusal, ToolFailure, type ToolFailureCode } from "../../../model/outcome/failure.ts";
@@ -21,14 +22,26 @@ const LEASE_RETRY_MS = 1000;
 const LEASED = "EWOULDBLOCK";
 
 const MEANINGS: Readonly<Record<string, Meaning>> = {
-  ENOENT: { code: "FILE_NOT_FOUND", what: "does not exist", next: "check the path, or use list_files to see which files there are" },
+  ENOENT: {
+    code: "FILE_NOT_FOUND",
+    what: "does not exist",
+    next: "check the path, or use list_files to see which files there are",
+  },
   ENOTDIR: {
     code: "NOT_A_DIRECTORY",
     what: "runs through a file as if it were a directory",
     next: "use list_files to see which directories there are",
   },
-  EISDIR: { code: "NOT_A_FILE", what: "is a directory", next: "name a file, or use list_files to see what is in the directory" },
-  EEXIST: { code: "FILE_EXISTS", what: "exists already", next: "choose another name, or leave `create_only` out to replace the file" },
+  EISDIR: {
+    code: "NOT_A_FILE",
+    what: "is a directory",
+    next: "name a file, or use list_files to see what is in the directory",
+  },
+  EEXIST: {
+    code: "FILE_EXISTS",
+    what: "exists already",
+    next: "choose another name, or leave `create_only` out to replace the file",
+  },
   EACCES: {
     code: "PERMISSION_DENIED",
     what: "may not be used by the kernel's user",
@@ -39,7 +52,11 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
     what: "may not be used by the kernel's user",
     next: "ask a person to change the permissions of the file or its directory",
   },
-  EROFS: { code: "READ_ONLY_FILE_SYSTEM", what: "is on a read-only file system", next: "ask a person to make the workspace writable" },
+  EROFS: {
+    code: "READ_ONLY_FILE_SYSTEM",
+    what: "is on a read-only file system",
+    next: "ask a person to make the workspace writable",
+  },
   ENOSPC: {
     code: "DISK_FULL",
     what: "could not be written, because the disk is full",
@@ -50,7 +67,11 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
     what: "could not be written, because the disk quota is used up",
     next: "free some space and try again; the file is unchanged",
   },
-  EFBIG: { code: "FILE_TOO_LARGE", what: "would be larger than the system allows", next: "split the content into several files" },
+  EFBIG: {
+    code: "FILE_TOO_LARGE",
+    what: "would be larger than the system allows",
+    next: "split the content into several files",
+  },
   ENAMETOOLONG: { code: "IO_ERROR", what: "is longer than the file system allows", next: "use a shorter path" },
   EMFILE: {
     code: "RESOURCE_BUSY",
@@ -88,13 +109,20 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
 export function failureOf(name: string, path: string): ToolFailure {
   const meaning = MEANINGS[name];
   if (meaning === undefined) {
-    return new ToolFailure("IO_ERROR", `${quoted(path)} could not be used: the system answered ${name}`, "check the disk, then try again");
+    return new ToolFailure(
+      "IO_ERROR",
+      `${quoted(path)} could not be used: the system answered ${name}`,
+      "check the disk, then try again",
+    );
   }
   const { code, what, next, retryAfterMs } = meaning;
   return new ToolFailure(code, `${quoted(path)} ${what}`, next, { retryAfterMs });
 }
 
-/** The failure of opening `path` itself, by a negative error number: there `EAGAIN` says that somebody holds a lease on it. */
+/**
+ * The failure of opening `path` itself, by a negative error number: there `EAGAIN` says that somebody holds a lease on
+ * it.
+ */
 export function openingFailure(negative: number, path: string): ToolFailure {
   return failureOf(isLeased(negative) ? LEASED : errorName(negative), path);
 }
@@ -116,7 +144,9 @@ export function notAFile(path: string, kind: string): ToolFailure {
   return new ToolFailure(
     "NOT_A_FILE",
     `${quoted(path)} is a ${kind}, not a regular file`,
-    kind === "directory" ? "name a file, or use list_files to see what is in the directory" : "only regular files can be read and written",
+    kind === "directory"
+      ? "name a file, or use list_files to see what is in the directory"
+      : "only regular files can be read and written",
   );
 }
 

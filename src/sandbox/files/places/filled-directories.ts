@@ -1,7 +1,10 @@
 /**
- * Makes the directories that a command fills in a selection of its own, so that they are there to be mounted.
+ * Makes the directories that a command fills in a selection of its own.
  *
- * INVARIANT: no link is followed, and a directory that is to be new holds nothing: what somebody else left in it would decide what runs.
+ * They have to be there so that they can be mounted.
+ *
+ * INVARIANT: no link is followed. A directory that is to be new holds nothing, because whatever somebody else left in
+ * it would decide what runs.
  */
 import { closeSync, constants, fchownSync, fstatSync, readdirSync } from "node:fs";
 import { FailureWithoutEffect } from "../../../model/outcome/failure.ts";
@@ -39,7 +42,10 @@ function openMade(root: number, path: string): number {
   return current;
 }
 
-/** Opens `name` in `parent`, which it closes; makes it where it is missing, for the owner of the directory that it lies in. */
+/**
+ * Opens `name` in `parent`, which it closes; makes it where it is missing, for the owner of the directory that it lies
+ * in.
+ */
 function openOrMake(parent: number, name: string, path: string): number {
   try {
     const found = openBeneath(parent, name, DIRECTORY_FLAGS, "plain");
@@ -54,12 +60,16 @@ function openOrMake(parent: number, name: string, path: string): number {
   }
 }
 
-/** A kernel that is root works in workspaces of others. Only an empty directory of its own changes hands: another one may stand there by now. */
+/**
+ * A kernel that is root works in workspaces of others. Only an empty directory of its own changes hands: another one
+ * may stand there by now.
+ */
 function giveToOwnerOf(parent: number, directory: number, path: string): void {
   if (process.geteuid?.() !== 0) return;
   try {
     const { uid, gid } = fstatSync(parent);
-    if (fstatSync(directory).uid === 0 && readdirSync(`/proc/self/fd/${directory}`).length === 0) fchownSync(directory, uid, gid);
+    if (fstatSync(directory).uid === 0 && readdirSync(`/proc/self/fd/${directory}`).length === 0)
+      fchownSync(directory, uid, gid);
   } catch (error) {
     closeSync(directory);
     throw translated(error, path);

@@ -1,8 +1,8 @@
 /**
  * Finding a file: from the path an agent wrote to a descriptor of what is really there, judged.
  *
- * Decides: which file a path names, and whether the call may touch it. Trusts: the kernel's containment (`openat2`), and
- * that the requested path itself was judged before the call. INVARIANTS: the descriptor lies inside the workspace;
+ * Decides: which file a path names, and whether the call may touch it. Trusts: the kernel's containment (`openat2`),
+ * and that the requested path itself was judged before the call. INVARIANTS: the descriptor lies inside the workspace;
  * when its real path is not the requested one, the real one was judged; nothing was opened for reading or writing yet,
  * so no FIFO blocked and no device noticed.
  */
@@ -75,8 +75,9 @@ export function find(scope: FileScope, path: string, effects: readonly FileEffec
     const led = whereItLeads(scope, sought);
     if (descriptor === -errno.ENOENT) return { kind: "missing", place: led };
     if (descriptor !== -errno.EXDEV && descriptor !== -errno.ELOOP) throw failureOf(errorName(descriptor), path);
-    // An absolute link is refused by the kernel even when it ends inside: its end, judged, can be opened by itself. When
-    // nothing on the way is a link any more, the path was changed meanwhile, and the next attempt sees what it is now.
+    // An absolute link is refused by the kernel even when it ends inside: its end, judged, can be opened by itself.
+    // When nothing on the way is a link any more, the path was changed meanwhile, and the next attempt sees what it is
+    // now.
     place = led;
   }
   requireRootsInPlace(scope.roots); // a deleted root never settles
@@ -87,7 +88,10 @@ export function find(scope: FileScope, path: string, effects: readonly FileEffec
  * Finds the regular file that `path` names if no link is on the way: then it is the very place that was judged, and its
  * real path need not be asked for. `undefined` sends the caller to `find`, which explains. The caller closes it.
  */
-export function findUnlinked(scope: FileScope, path: string): { readonly descriptor: number; readonly sizeBytes: number } | undefined {
+export function findUnlinked(
+  scope: FileScope,
+  path: string,
+): { readonly descriptor: number; readonly sizeBytes: number } | undefined {
   const { root, path: inside } = requestedPlace(scope, path);
   const handle = handleOf(scope.roots, root);
   const descriptor = openBeneath(handle.descriptor, inside, O_PATH, "plain");
@@ -115,10 +119,15 @@ export function requestedPlace(scope: FileScope, path: string): WorkspacePath {
 }
 
 function isTooLong(path: string): boolean {
-  return path.length * UTF8_BYTES_PER_UNIT_MAX > SYSTEM_PATH_BYTES_MAX && Buffer.byteLength(path) > SYSTEM_PATH_BYTES_MAX;
+  return (
+    path.length * UTF8_BYTES_PER_UNIT_MAX > SYSTEM_PATH_BYTES_MAX && Buffer.byteLength(path) > SYSTEM_PATH_BYTES_MAX
+  );
 }
 
-/** The file of an opened descriptor, judged; `undefined` when it has lost its name meanwhile. Closes the descriptor unless it is found. */
+/**
+ * The file of an opened descriptor, judged; `undefined` when it has lost its name meanwhile. Closes the descriptor
+ * unless it is found.
+ */
 function settle(scope: FileScope, descriptor: number, sought: Sought): Found | undefined {
   let found: Found | undefined;
   try {
@@ -147,18 +156,30 @@ function realPlace(scope: FileScope, real: string, sought: Sought): WorkspacePat
   return place;
 }
 
-/** Where a path leads that the kernel would not open; judged, so that links do not tell what exists in blocked places. */
+/**
+ * Where a path leads that the kernel would not open; judged, so that links do not tell what exists in blocked places.
+ */
 function whereItLeads(scope: FileScope, sought: Sought): WorkspacePath {
   const { place: requested, path } = sought;
   requireRootsInPlace(scope.roots);
   const trace = traceLinks(scope.roots, requested);
   if (trace.kind === "mount") {
     const message = `${quoted(path)} lies on another file system that is mounted inside the workspace; it cannot be used`;
-    throw refusal("workspace_device_boundary", "WORKSPACE:device", message, "work on a file that lies on the workspace's own file system");
+    throw refusal(
+      "workspace_device_boundary",
+      "WORKSPACE:device",
+      message,
+      "work on a file that lies on the workspace's own file system",
+    );
   }
   if (trace.kind === "loop") {
     const message = `${quoted(path)} runs through symbolic links that never end; it cannot be used`;
-    throw refusal("workspace_symlink_escape", "WORKSPACE:symlink", message, "name the file by a path without that link");
+    throw refusal(
+      "workspace_symlink_escape",
+      "WORKSPACE:symlink",
+      message,
+      "name the file by a path without that link",
+    );
   }
   if (trace.kind === "outside") throw escapes(path);
   if (!samePlace(trace.place, requested)) judgeReal(scope, trace.place, sought);
@@ -191,7 +212,9 @@ export function samePlace(left: WorkspacePath, right: WorkspacePath): boolean {
 }
 
 /** What kind of thing `stats` describes, in words. */
-export function kindOf(stats: Pick<Stats, "isFile" | "isDirectory" | "isFIFO" | "isSocket" | "isSymbolicLink">): string {
+export function kindOf(
+  stats: Pick<Stats, "isFile" | "isDirectory" | "isFIFO" | "isSocket" | "isSymbolicLink">,
+): string {
   if (stats.isFile()) return "file";
   if (stats.isDirectory()) return "directory";
   if (stats.isFIFO()) return "FIFO";

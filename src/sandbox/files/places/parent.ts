@@ -1,7 +1,9 @@
 /**
- * The directory that a write happens in: opened, made when it is missing, and checked to be still where it was judged.
+ * Opens the parent directory of a write, and makes it when it is missing.
  *
- * INVARIANT: no symbolic link is followed here; the place given already has all links resolved and was judged.
+ * It also checks that the directory is still where it was judged.
+ *
+ * INVARIANT: no symbolic link is followed here. The place given already has all links resolved and was judged.
  */
 import { closeSync, constants, fsyncSync } from "node:fs";
 import type { WorkspacePath } from "../../../model/place/access.ts";
@@ -9,7 +11,10 @@ import { errno, errorName, makeDirectory, openBeneath, removeName } from "../../
 import { changed, failureOf, notAFile, translated } from "./failures.ts";
 import { handleOf, realPathOf, type WorkspaceRoots } from "./roots.ts";
 
-/** Where a write goes: the open parent directory (the caller closes it), the name in it, and the directories made for it. */
+/**
+ * Where a write goes: the open parent directory (the caller closes it), the name in it, and the directories made for
+ * it.
+ */
 export interface Destination {
   readonly directory: number;
   readonly name: string;
@@ -89,7 +94,9 @@ export function removeMade(roots: WorkspaceRoots, destination: Pick<Destination,
   }
 }
 
-/** Fails when the parent directory was moved since it was judged: the file would appear in a place that nobody judged. */
+/**
+ * Fails when the parent directory was moved since it was judged: the file would appear in a place that nobody judged.
+ */
 export function requireInPlace(roots: WorkspaceRoots, destination: Destination, path: string): void {
   const slash = destination.place.path.lastIndexOf("/");
   const root = handleOf(roots, destination.place.root).path;

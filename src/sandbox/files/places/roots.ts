@@ -1,8 +1,9 @@
 /**
- * The directories of a workspace as open handles: every file of a call is found from one of them, never from `/`.
+ * Opens the root directories of a workspace as handles.
  *
- * A handle keeps naming the directory it was opened on. When that directory is moved or replaced, its path no longer
- * matches, and every use is refused until the workspace is opened anew.
+ * Every file of a call is found from one of them, never from `/`. A handle keeps naming the directory that it was
+ * opened on. When that directory is moved or replaced, its path no longer matches, and every use is refused until the
+ * workspace is opened anew.
  */
 import { closeSync, constants, openSync, readlinkSync } from "node:fs";
 import { KernelError } from "../../../base/errors.ts";
@@ -62,12 +63,19 @@ function openRoot(path: string): RootHandle {
   try {
     descriptor = openSync(path, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   } catch (error) {
-    throw new KernelError("CONFIG_INVALID", `the workspace root \`${path}\` is not a directory that can be opened`, error);
+    throw new KernelError(
+      "CONFIG_INVALID",
+      `the workspace root \`${path}\` is not a directory that can be opened`,
+      error,
+    );
   }
   const real = realPathOf(descriptor);
   if (real !== path.replace(/(?<=.)\/+$/, "")) {
     closeSync(descriptor);
-    throw new KernelError("CONFIG_INVALID", `the workspace root \`${path}\` is not a real path; name \`${real}\` instead`);
+    throw new KernelError(
+      "CONFIG_INVALID",
+      `the workspace root \`${path}\` is not a real path; name \`${real}\` instead`,
+    );
   }
   return { descriptor, path: real === "/" ? "" : real, seenInTurn: NEVER };
 }

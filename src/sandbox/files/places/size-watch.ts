@@ -1,8 +1,11 @@
 /**
- * Looks after how much a directory of the workspace grows while a command writes there: a bound on all files together, which limits of processes do not know.
+ * Watches how much a workspace directory grows while a command writes there.
  *
- * It looks a few times a second, and the less often the longer a look takes, so that a command may write somewhat more than the bound before it is known.
- * INVARIANTS: no link is followed, and nothing is opened but directories; each name counts as one block at least, because names fill a disk as well.
+ * This bounds all files together, which the limits of processes do not know. It looks a few times a second, and less
+ * often the longer a look takes, so that a command may write somewhat more than the bound before it is noticed.
+ *
+ * INVARIANTS: no link is followed, and nothing is opened but directories. Each name counts as one block at least,
+ * because names fill a disk as well.
  */
 import { closeSync, constants, lstatSync } from "node:fs";
 import { opendir } from "node:fs/promises";
@@ -11,7 +14,10 @@ import { KIB } from "../../../base/bytes.ts";
 import { openBeneath } from "../../native/syscalls.ts";
 import type { RootHandle } from "./roots.ts";
 
-/** Bytes that a name in a directory takes at least when it is counted what a command writes: a block of most file systems. */
+/**
+ * Bytes that a name in a directory takes at least when it is counted what a command writes: a block of most file
+ * systems.
+ */
 const FILE_BLOCK_BYTES = 4 * KIB;
 /** Milliseconds between two looks at how much a command has written … */
 const SIZE_WATCH_MS = 200;
@@ -28,7 +34,12 @@ export interface SizeWatch {
  * Looks after `directory` from now on.
  * @param onExceeded called once, when it is found to have grown by more than `bytesMax`
  */
-export async function watchSize(handle: RootHandle, directory: string, bytesMax: number, onExceeded: () => void): Promise<SizeWatch> {
+export async function watchSize(
+  handle: RootHandle,
+  directory: string,
+  bytesMax: number,
+  onExceeded: () => void,
+): Promise<SizeWatch> {
   const before = await sizeOf(handle, directory, Number.POSITIVE_INFINITY);
   const ending = new AbortController();
   let isExceeded = false;
@@ -72,7 +83,12 @@ async function sizeOf(handle: RootHandle, directory: string, enough: number): Pr
   let bytes = 0;
   const open = [directory];
   for (let next = open.pop(); next !== undefined && bytes <= enough; next = open.pop()) {
-    const descriptor = openBeneath(handle.descriptor, next, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW, "plain");
+    const descriptor = openBeneath(
+      handle.descriptor,
+      next,
+      constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW,
+      "plain",
+    );
     if (descriptor < 0) continue; // gone, or closed to whoever looks; what lies there was counted while it was open
     try {
       // read in pieces, so that a directory of any size holds up nothing else

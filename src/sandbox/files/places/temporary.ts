@@ -2,8 +2,8 @@
  * Names of files in the making. They stand beside the file that they will replace, cannot be guessed, are left out of
  * listings, searches and git, and cannot be named by a call.
  *
- * A name says which kernel instance gave it, and ends with a code that only kernels of the same state directory can make, so that what a
- * killed kernel left can be removed, and nothing that anybody else made.
+ * A name says which kernel instance gave it, and ends with a code that only kernels of the same state directory can
+ * make, so that what a killed kernel left can be removed, and nothing that anybody else made.
  */
 import { blake3Keyed } from "../../../base/hash.ts";
 import type { RandomBytes } from "../../../base/ids.ts";

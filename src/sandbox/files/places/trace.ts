@@ -1,9 +1,12 @@
 /**
- * Where a path leads, followed by hand: why the kernel refused to walk it, and where its links would end.
+ * Traces by hand where a path and its links lead.
  *
- * This only explains. What it answers is judged and then opened by `openBeneath` like any other path, so a race against it
- * gains nothing. INVARIANT: no name outside the scope of the workspace is ever looked up, so that the answer cannot
- * depend on what exists there.
+ * It finds out why the kernel refused to walk the path, and where its links would end. This only explains. The place
+ * that it answers is judged and then opened by `openBeneath` like any other path, so that a race against it gains
+ * nothing.
+ *
+ * INVARIANT: no name outside the scope of the workspace is ever looked up, so that the answer cannot depend on what
+ * exists there.
  */
 import { closeSync, constants } from "node:fs";
 import { LINK_STEPS_MAX } from "../../../base/limits.ts";
@@ -57,7 +60,12 @@ type Look = { readonly kind: "link"; readonly text: string } | { readonly kind: 
 
 /** What stands at `place`, all of whose parents are real. */
 function lookAt(roots: WorkspaceRoots, place: WorkspacePath): Look {
-  const descriptor = openBeneath(handleOf(roots, place.root).descriptor, place.path, O_PATH | constants.O_NOFOLLOW, "plain");
+  const descriptor = openBeneath(
+    handleOf(roots, place.root).descriptor,
+    place.path,
+    O_PATH | constants.O_NOFOLLOW,
+    "plain",
+  );
   if (descriptor === -errno.EXDEV) return { kind: "mount" };
   if (descriptor < 0) return { kind: "missing" };
   try {

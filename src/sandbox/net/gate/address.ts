@@ -1,9 +1,19 @@
 /**
- * Which addresses and names an agent's traffic may go to: those of the public internet, and nothing else.
+ * Classifies addresses and host names: an agent's traffic may go to the public internet alone.
  *
- * The classes are those of `names/address-class.ts`; this adds the networks that the machine itself is in, and what the operator may open.
+ * It decides by the registries of special addresses, default deny. Of IPv6 only the range that is given out for global
+ * use passes, and every form that carries an IPv4 address (mapped, compatible, 6to4, Teredo, NAT64) is refused whatever
+ * it carries.
+ *
+ * INVARIANT: what cannot be read is refused.
  */
-import { type AddressClass, classOfAddress, classOfHost, type Networks, type SpecialClass } from "../../../names/address-class.ts";
+import {
+  type AddressClass,
+  classOfAddress,
+  classOfHost,
+  type Networks,
+  type SpecialClass,
+} from "../../../names/address-class.ts";
 import type { CanonicalHost } from "../../../names/host-name.ts";
 
 /** Why a host or an address is not reached. */
@@ -29,7 +39,10 @@ function problemOf(found: AddressClass): AddressProblem | undefined {
   return found === "public" ? undefined : found;
 }
 
-/** Where a server of the operator's own network lies. Never: where a cloud answers, and what stands for many or for nobody. */
+/**
+ * Where a server of the operator's own network lies. Never: where a cloud answers, and what stands for many or for
+ * nobody.
+ */
 const OF_OWN_NETWORKS: ReadonlySet<AddressProblem> = new Set(["private", "shared", "own_network"]);
 
 /** Why a server that the operator opens is not reached at `address`, or `undefined` when it may be. */
@@ -38,7 +51,10 @@ export function privateAddressProblem(address: string, own?: Networks): AddressP
   return problem !== undefined && OF_OWN_NETWORKS.has(problem) ? undefined : problem;
 }
 
-/** Why a server that the operator opens is not even looked up: names of this machine and of a cloud's metadata, whoever asks for them. */
+/**
+ * Why a server that the operator opens is not even looked up: names of this machine and of a cloud's metadata, whoever
+ * asks for them.
+ */
 export function privateHostProblem(host: CanonicalHost, own?: Networks): AddressProblem | undefined {
   if (host.kind === "address") return privateAddressProblem(host.host, own);
   const problem = hostProblem(host);

@@ -1,9 +1,12 @@
 /**
- * Whether a host and port may be reached, and at which addresses: the one gate for everything that leaves.
+ * Decides whether a host and port may be reached, and at which addresses.
  *
- * Decides in this order: ports that are closed for all, what the call may reach, what the name stands for. It trusts the decision that is handed in for the
- * second, and nobody for the third. INVARIANTS: a host that was not allowed is not looked up, so that no name leaves as a question; a decision that
- * fails denies.
+ * It is the one gate for everything that leaves. It decides in this order: ports that are closed for all, what the call
+ * may reach, what the name stands for. It trusts the decision that is handed in for the second, and nobody for the
+ * third.
+ *
+ * INVARIANTS: a host that was not allowed is not looked up, so that no name leaves as a question. A decision that fails
+ * denies.
  */
 
 import type { Networks } from "../../../names/address-class.ts";
@@ -73,16 +76,19 @@ export async function admit(
 ): Promise<Admitted | EgressRefusal> {
   const { host, port } = target;
   const name = host.host;
-  if (rules.blockedPorts.includes(port)) return refused("blocked_port", `port \`${port}\` is closed for every host; use https`);
+  if (rules.blockedPorts.includes(port))
+    return refused("blocked_port", `port \`${port}\` is closed for every host; use https`);
   const verdict = await decided(rules.decide, name, port);
-  if (verdict === undefined) return refused("undecided", `it could not be decided whether \`${name}\` may be reached; tell the operator`);
+  if (verdict === undefined)
+    return refused("undecided", `it could not be decided whether \`${name}\` may be reached; tell the operator`);
   if (verdict.kind === "deny") return refused("denied", verdict.message);
   const isPrivate = rules.secure?.isPrivate === true;
   const found = await checkedAddresses(host, { lookUp: network.lookUp, own: network.ownNetworks(), isPrivate }, signal);
   switch (found.kind) {
     case "addresses":
       for (const address of found.addresses)
-        if (isPrivate && network.isOwnPort(address, port)) return { ...refused("address_own_port", notOurs(name, port)), address };
+        if (isPrivate && network.isOwnPort(address, port))
+          return { ...refused("address_own_port", notOurs(name, port)), address };
       return { kind: "admitted", addresses: found.addresses };
     case "unknown":
       return {
@@ -119,6 +125,8 @@ function notOurs(name: string, port: number): string {
 /** Says no address: what a name stands for inside the machine's network is not the agent's to learn. */
 function notPublic(name: string, problem: AddressProblem): string {
   const where =
-    problem === "unreadable" ? "an address that cannot be read" : `an address that is not public (${problem.replaceAll("_", " ")})`;
+    problem === "unreadable"
+      ? "an address that cannot be read"
+      : `an address that is not public (${problem.replaceAll("_", " ")})`;
   return `\`${name}\` leads to ${where}, which nothing in the sandbox may reach; use a host of the internet`;
 }

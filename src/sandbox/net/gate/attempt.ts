@@ -1,8 +1,8 @@
 /**
- * What an agent's programs tried to reach, as evidence.
+ * Records as evidence the hosts that an agent's programs tried to reach.
  *
- * INVARIANTS: each attempt is reported once, when it has ended; after `EGRESS_RECORDS_MAX` they are only counted, so that a program that tries without
- * end cannot fill the ledger.
+ * INVARIANTS: each attempt is reported once, when it has ended. After `EGRESS_RECORDS_MAX` attempts they are only
+ * counted, so that a program that tries without end cannot fill the ledger.
  */
 
 import type { AddressProblem } from "./address.ts";

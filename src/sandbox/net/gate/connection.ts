@@ -1,4 +1,7 @@
-/** Connections to addresses that were checked. INVARIANT: no name is looked up here, so that what was checked is what is reached. */
+/**
+ * Connections to addresses that were checked. INVARIANT: no name is looked up here, so that what was checked is what is
+ * reached.
+ */
 import { connect, type Socket } from "node:net";
 
 /** Milliseconds after which the next address of a host is tried. */

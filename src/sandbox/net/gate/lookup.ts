@@ -1,15 +1,22 @@
 /**
  * The addresses of a host, looked up once and checked.
  *
- * Decides nothing about the host's name beyond that it stands for the internet, or for the one server that the operator opened; who asks has decided before that it may be looked up at all, because
- * a look-up already tells its name to strangers. INVARIANT: one address that may not be reached refuses them all, so that no choice among them matters.
+ * Decides nothing about the host's name beyond that it stands for the internet, or for the one server that the operator
+ * opened; who asks has decided before that it may be looked up at all, because a look-up already tells its name to
+ * strangers. INVARIANT: one address that may not be reached refuses them all, so that no choice among them matters.
  */
 import { Resolver } from "node:dns/promises";
 import { networkInterfaces } from "node:os";
 
 import { type Networks, networksOf } from "../../../names/address-class.ts";
 import type { CanonicalHost } from "../../../names/host-name.ts";
-import { type AddressProblem, addressProblem, hostProblem, privateAddressProblem, privateHostProblem } from "./address.ts";
+import {
+  type AddressProblem,
+  addressProblem,
+  hostProblem,
+  privateAddressProblem,
+  privateHostProblem,
+} from "./address.ts";
 
 /** Milliseconds that looking a name up may take, all tries together. */
 const EGRESS_LOOKUP_MS = 5000;
@@ -18,7 +25,10 @@ const EGRESS_LOOKUP_TRY_MS = 1500;
 /** Addresses of one name; a name with more is refused, because each is checked. */
 const EGRESS_ADDRESSES_MAX = 64;
 
-/** Addresses of a name, of both versions; throws when there is no answer. It ends by itself, soon after the signal at the latest. */
+/**
+ * Addresses of a name, of both versions; throws when there is no answer. It ends by itself, soon after the signal at
+ * the latest.
+ */
 export type LookUp = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 /** What became of a look-up. */
@@ -41,7 +51,8 @@ export async function checkedAddresses(host: CanonicalHost, rules: AddressRules,
   const { lookUp, own, isPrivate } = rules;
   const [ofHost, ofAddress] = isPrivate ? [privateHostProblem, privateAddressProblem] : [hostProblem, addressProblem];
   const problem = ofHost(host, own);
-  if (problem !== undefined) return { kind: "refused", problem, ...(host.kind === "address" && { address: host.host }) };
+  if (problem !== undefined)
+    return { kind: "refused", problem, ...(host.kind === "address" && { address: host.host }) };
   if (host.kind === "address") return { kind: "addresses", addresses: [host.host] };
   const [first, ...rest] = await answers(host.host, lookUp, signal);
   if (first === undefined) return { kind: "unknown" };
@@ -62,8 +73,8 @@ async function answers(name: string, lookUp: LookUp, signal: AbortSignal): Promi
 }
 
 /**
- * Asks name servers, past the machine's own tables of hosts, which name what is near. Not by the machine's library: that waits in threads that everything
- * else needs.
+ * Asks name servers, past the machine's own tables of hosts, which name what is near. Not by the machine's library:
+ * that waits in threads that everything else needs.
  * @param servers as `address:port`; the machine's when absent
  */
 export function lookUpAt(servers?: readonly string[]): LookUp {
@@ -85,5 +96,7 @@ export function lookUpAt(servers?: readonly string[]): LookUp {
 
 /** The networks that this machine is in now. */
 export function machineNetworks(): Networks {
-  return networksOf(Object.values(networkInterfaces()).flatMap((interfaces) => (interfaces ?? []).flatMap(({ cidr }) => cidr ?? [])));
+  return networksOf(
+    Object.values(networkInterfaces()).flatMap((interfaces) => (interfaces ?? []).flatMap(({ cidr }) => cidr ?? [])),
+  );
 }

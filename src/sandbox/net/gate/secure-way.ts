@@ -1,12 +1,21 @@
 /**
- * Requests that the kernel makes over TLS in a command's place: the command sends them plainly to the proxy, which makes sure of the server and adds what
- * the command must not see.
+ * Defines the requests that the kernel makes over TLS in a command's place.
  *
- * INVARIANT: where a command has such a way, nothing else leaves: no tunnel, no plain request, and no request that was not judged by itself.
+ * The command sends them in plain text to the proxy, which verifies the server and adds what the command must not see.
+ *
+ * INVARIANT: where a command has such a way, nothing else leaves: no tunnel, no plain request, and no request that was
+ * not judged by itself.
  */
 
 import { isIP, type Socket } from "node:net";
-import { checkServerIdentity, connect, createSecureContext, getCACertificates, type SecureContext, type TLSSocket } from "node:tls";
+import {
+  checkServerIdentity,
+  connect,
+  createSecureContext,
+  getCACertificates,
+  type SecureContext,
+  type TLSSocket,
+} from "node:tls";
 
 /** A request, as it is judged. */
 export interface SecureRequest {
@@ -36,7 +45,10 @@ const CONTEXTS_MAX = 4;
 function contextOf(authorities = ""): SecureContext {
   const known = contexts.get(authorities);
   if (known !== undefined) return known;
-  const ca = [...new Set([...getCACertificates("default"), ...getCACertificates("system")]), ...(authorities === "" ? [] : [authorities])];
+  const ca = [
+    ...new Set([...getCACertificates("default"), ...getCACertificates("system")]),
+    ...(authorities === "" ? [] : [authorities]),
+  ];
   const made = createSecureContext({ ca, minVersion: "TLSv1.2" });
   if (contexts.size >= CONTEXTS_MAX) contexts.clear();
   contexts.set(authorities, made);
@@ -47,7 +59,11 @@ function contextOf(authorities = ""): SecureContext {
  * TLS over a connection, to the server that proves to be `host`.
  * @returns once that is proven, or the code of what is wrong
  */
-export function secured(socket: Socket, host: string, authorities: string | undefined): Promise<TLSSocket | { readonly problem: string }> {
+export function secured(
+  socket: Socket,
+  host: string,
+  authorities: string | undefined,
+): Promise<TLSSocket | { readonly problem: string }> {
   const { promise, resolve } = Promise.withResolvers<TLSSocket | { readonly problem: string }>();
   const over = connect({
     socket,

@@ -1,9 +1,9 @@
 /**
  * The way out of one sandbox: an HTTP proxy on a Unix socket, for plain requests and for tunnels.
  *
- * Decides nothing itself: every request, also the next on the same connection, goes through `admit`. It trusts nobody inside. INVARIANTS: what cannot be read in one
- * way only is answered with 400; what is not passed on is answered with a sentence that says what to do; when `close` is settled, no connection is left and every
- * attempt is recorded.
+ * Decides nothing itself: every request, also the next on the same connection, goes through `admit`. It trusts nobody
+ * inside. INVARIANTS: what cannot be read in one way only is answered with 400; what is not passed on is answered with
+ * a sentence that says what to do; when `close` is settled, no connection is left and every attempt is recorded.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -15,11 +15,20 @@ import type { AttemptLog, EgressTotals } from "../gate/attempt.ts";
 import type { SecureWay } from "../gate/secure-way.ts";
 import { type ClientExchange, EGRESS_HEAD_BYTES_MAX, forward } from "./forward.ts";
 import { Places } from "./places.ts";
-import { type ForwardTarget, forwardTarget, securedAuthority, type TunnelTarget, tunnelTarget } from "./proxy-request.ts";
+import {
+  type ForwardTarget,
+  forwardTarget,
+  securedAuthority,
+  type TunnelTarget,
+  tunnelTarget,
+} from "./proxy-request.ts";
 import { tunnel } from "./tunnel.ts";
 import { EGRESS_IDLE_MS, type Upstream, type UpstreamLimits, Upstreams } from "./upstreams.ts";
 
-/** Connections that one command has open to the proxy at once: package managers open up to 64; each is also a process inside. */
+/**
+ * Connections that one command has open to the proxy at once: package managers open up to 64; each is also a process
+ * inside.
+ */
 export const EGRESS_CONNECTIONS_MAX = 128;
 /** Milliseconds that the head of a request may take. */
 const EGRESS_HEAD_MS = 10_000;
@@ -210,7 +219,12 @@ function notThis({ message }: SecureWay): EgressRefusal {
 const ANSWER_HEADERS = { "content-type": "text/plain; charset=utf-8", connection: "close" } as const;
 
 function headOf(request: IncomingMessage) {
-  return { method: request.method ?? "", url: request.url ?? "", httpVersion: request.httpVersion, rawHeaders: request.rawHeaders };
+  return {
+    method: request.method ?? "",
+    url: request.url ?? "",
+    httpVersion: request.httpVersion,
+    rawHeaders: request.rawHeaders,
+  };
 }
 
 function detailOf({ address }: EgressRefusal): { readonly address?: string } {
@@ -240,7 +254,13 @@ const TOO_MANY: EgressRefusal = {
   reason: "too_many",
   message: "too many connections at once, or in all; open fewer",
 };
-const ENDED: EgressRefusal = { kind: "refusal", outcome: "failed", status: 502, reason: "closed", message: "the command has ended" };
+const ENDED: EgressRefusal = {
+  kind: "refusal",
+  outcome: "failed",
+  status: 502,
+  reason: "closed",
+  message: "the command has ended",
+};
 const FAULT: EgressRefusal = {
   kind: "refusal",
   outcome: "failed",
@@ -248,6 +268,9 @@ const FAULT: EgressRefusal = {
   reason: "fault",
   message: "the proxy failed; tell the operator",
 };
-const UNREADABLE = { status: 400, message: "the request cannot be read, or could be read in two ways; send plain HTTP/1.1" } as const;
+const UNREADABLE = {
+  status: 400,
+  message: "the request cannot be read, or could be read in two ways; send plain HTTP/1.1",
+} as const;
 const LATE = { status: 408, message: "the request took too long; send it at once" } as const;
 const LARGE = { status: 431, message: "the headers of the request are too large; send fewer" } as const;

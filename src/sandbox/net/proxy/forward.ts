@@ -1,8 +1,9 @@
 /**
  * A plain request passed on, and its answer.
  *
- * The request is written anew out of what was read, so that the server cannot read it otherwise than it was judged; each has a connection of its own, so that
- * none can leave something behind for the next. INVARIANT: the promise is settled when the connection is closed and the client has its answer or is gone.
+ * The request is written anew out of what was read, so that the server cannot read it otherwise than it was judged;
+ * each has a connection of its own, so that none can leave something behind for the next. INVARIANT: the promise is
+ * settled when the connection is closed and the client has its answer or is gone.
  */
 import { type ClientRequest, type IncomingMessage, request as newRequest, type ServerResponse } from "node:http";
 import { pipeline } from "node:stream";
@@ -38,7 +39,9 @@ export async function forward(exchange: ClientExchange, route: ForwardRoute, ups
   const { target, upstream, added = {} } = route;
   const { socket } = upstream;
   const closed = new Promise<void>((resolve) => (socket.closed ? resolve() : socket.once("close", () => resolve())));
-  const answered = new Promise<void>((resolve) => (response.closed ? resolve() : response.once("close", () => resolve())));
+  const answered = new Promise<void>((resolve) =>
+    response.closed ? resolve() : response.once("close", () => resolve()),
+  );
   let hasAnswer = false;
   const outgoing = newRequest({
     createConnection: () => socket,
@@ -71,7 +74,12 @@ export async function forward(exchange: ClientExchange, route: ForwardRoute, ups
 }
 
 /** Begins the answer; `false` when it cannot be one. */
-function pass(answer: IncomingMessage, request: IncomingMessage, response: ServerResponse, upstreams: Upstreams): boolean {
+function pass(
+  answer: IncomingMessage,
+  request: IncomingMessage,
+  response: ServerResponse,
+  upstreams: Upstreams,
+): boolean {
   const { statusCode = 0 } = answer;
   if (statusCode < 200) return false;
   const headers = answeredHeaders(answer.rawHeaders);

@@ -1,8 +1,10 @@
 /**
- * Where this process itself listens: no server that an operator opens for git may lead there.
+ * Finds the ports at which this process itself listens.
  *
- * Found out from what the machine says of this process's sockets, so that no listener has to be announced. INVARIANT: where that cannot be read, every port
- * of this machine is one of them.
+ * No server that an operator opens for git may lead there. The ports are found out from what the machine says of this
+ * process' sockets, so that no listener has to be announced.
+ *
+ * INVARIANT: where that cannot be read, every port of this machine counts as one of them.
  */
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { networkInterfaces } from "node:os";
@@ -18,7 +20,9 @@ export function listensAt(address: string, port: number): boolean {
   try {
     const own = ownSockets();
     if (!existsSync(TABLES[0] ?? "")) return true;
-    return TABLES.filter((table) => existsSync(table)).some((table) => listeners(table, port).some((inode) => own.has(inode)));
+    return TABLES.filter((table) => existsSync(table)).some((table) =>
+      listeners(table, port).some((inode) => own.has(inode)),
+    );
   } catch {
     return true; // fails closed; the refusal says which port it is about
   }

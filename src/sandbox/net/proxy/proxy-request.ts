@@ -1,8 +1,10 @@
 /**
- * What a client asks of the proxy, read strictly. Pure.
+ * Parses strictly what a client asks of the proxy.
  *
- * Node's parser has already refused lengths that contradict each other, folded headers, bare line feeds and blanks in names; this refuses what is left that
- * two programs could read differently. INVARIANT: what is passed on names the host that was judged, and no other.
+ * It is pure. Node's parser has already refused lengths that contradict each other, folded headers, bare line feeds and
+ * blanks in names. This module refuses what is left that two programs could read differently.
+ *
+ * INVARIANT: what is passed on names the host that was judged, and no other.
  */
 
 import { canonicalHost } from "../../../names/host-name.ts";
@@ -57,7 +59,9 @@ export function forwardTarget(head: RequestHead): ForwardTarget | EgressRefusal 
   const [, written, path = "/"] = ABSOLUTE.exec(head.url) ?? [];
   const target = written === undefined ? undefined : parseAuthority(written, HTTP_PORT);
   if (target === undefined) {
-    return malformed("this is a proxy: it takes `GET http://host/path` without a name or password, and `CONNECT host:port` for https");
+    return malformed(
+      "this is a proxy: it takes `GET http://host/path` without a name or password, and `CONNECT host:port` for https",
+    );
   }
   const problem = headProblem(head, target, HTTP_PORT);
   if (problem !== undefined) return problem;
@@ -98,7 +102,8 @@ function headProblem(head: RequestHead, target: Target, defaultPort: number): Eg
   }
   const encodings = valuesOf(head, "transfer-encoding");
   const isPlain =
-    encodings.length === 0 || (encodings.length === 1 && encodings[0]?.toLowerCase() === "chunked" && head.httpVersion === "1.1");
+    encodings.length === 0 ||
+    (encodings.length === 1 && encodings[0]?.toLowerCase() === "chunked" && head.httpVersion === "1.1");
   if (!isPlain) return malformed("the only transfer encoding is `chunked`, once, in HTTP/1.1; send the body so");
   const listed = connectionNames(head.rawHeaders);
   if (FRAMING.some((name) => listed.has(name)))
@@ -110,12 +115,23 @@ const FRAMING = ["host", "content-length", "transfer-encoding"];
 
 /** What is between two neighbours and not passed on; `expect` is answered here. */
 const BETWEEN_NEIGHBOURS = new Set([
-  ...["connection", "keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authorization", "proxy-authentication-info"],
+  ...[
+    "connection",
+    "keep-alive",
+    "proxy-connection",
+    "proxy-authenticate",
+    "proxy-authorization",
+    "proxy-authentication-info",
+  ],
   ...["te", "trailer", "upgrade", "http2-settings", "expect"],
 ]);
 
 /** The headers of a request as they are passed on; those of `added` take the place of the client's own. */
-export function forwardedHeaders(rawHeaders: readonly string[], authority: string, added: Readonly<Record<string, string>> = {}): string[] {
+export function forwardedHeaders(
+  rawHeaders: readonly string[],
+  authority: string,
+  added: Readonly<Record<string, string>> = {},
+): string[] {
   const replaced = new Set(["host", ...Object.keys(added).map((name) => name.toLowerCase())]);
   const more = Object.entries(added).flatMap(([name, value]) => (value === "" ? [] : [name, value]));
   return ["Host", authority, ...passedOn(rawHeaders, replaced), ...more, "Connection", "close"];
@@ -131,13 +147,16 @@ function passedOn(rawHeaders: readonly string[], without: ReadonlySet<string>): 
   const kept: string[] = [];
   for (const [name, value] of pairs(rawHeaders)) {
     const lower = name.toLowerCase();
-    if (!BETWEEN_NEIGHBOURS.has(lower) && !without.has(lower) && (!listed.has(lower) || FRAMING.includes(lower))) kept.push(name, value);
+    if (!BETWEEN_NEIGHBOURS.has(lower) && !without.has(lower) && (!listed.has(lower) || FRAMING.includes(lower)))
+      kept.push(name, value);
   }
   return kept;
 }
 
 function connectionNames(rawHeaders: readonly string[]): ReadonlySet<string> {
-  const values = [...pairs(rawHeaders)].flatMap(([name, value]) => (/^(?:proxy-)?connection$/i.test(name) ? value.split(",") : []));
+  const values = [...pairs(rawHeaders)].flatMap(([name, value]) =>
+    /^(?:proxy-)?connection$/i.test(name) ? value.split(",") : [],
+  );
   return new Set(values.map((value) => value.trim().toLowerCase()));
 }
 

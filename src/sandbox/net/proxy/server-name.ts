@@ -1,12 +1,15 @@
 /**
  * The name of the server in the first message of a TLS client, which stands there in the clear. Pure.
  *
- * Decides only what is said there; a client that encrypts the name for the server (ECH) names the front there, and that is what is found.
- * It trusts nothing. INVARIANT: what begins like TLS and cannot be read to the end is `broken`, never taken for something else.
+ * Decides only what is said there; a client that encrypts the name for the server (ECH) names the front there, and that
+ * is what is found. It trusts nothing. INVARIANT: what begins like TLS and cannot be read to the end is `broken`, never
+ * taken for something else.
  */
 import { KIB } from "../../../base/bytes.ts";
 
-/** Bytes of the first message of TLS, in which the client names the server: the largest that are seen carry a few keys. */
+/**
+ * Bytes of the first message of TLS, in which the client names the server: the largest that are seen carry a few keys.
+ */
 const EGRESS_HELLO_BYTES_MAX = 64 * KIB;
 
 /** What the first bytes of a client are. `more`: too few to say. */
@@ -80,7 +83,8 @@ function hello(body: Buffer): FirstBytes {
     const content = extensions.list(2);
     if (type === SERVER_NAME) names.push(nameOf(content));
   }
-  if (reader.isBroken || extensions.isBroken || names.length > 1 || (names.length === 1 && names[0] === undefined)) return BROKEN;
+  if (reader.isBroken || extensions.isBroken || names.length > 1 || (names.length === 1 && names[0] === undefined))
+    return BROKEN;
   return { kind: "hello", serverName: names[0] };
 }
 

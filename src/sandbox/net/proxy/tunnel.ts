@@ -1,8 +1,9 @@
 /**
  * A tunnel: bytes both ways, of which only the name in the first message of TLS is looked at.
  *
- * Decides that a client that names another server than the tunnel was opened for goes nowhere. INVARIANTS: nothing that the client sends leaves
- * before that is known; a side that ends leaves the other open; a side that does not read stops the other.
+ * Decides that a client that names another server than the tunnel was opened for goes nowhere. INVARIANTS: nothing that
+ * the client sends leaves before that is known; a side that ends leaves the other open; a side that does not read stops
+ * the other.
  */
 import type { Socket } from "node:net";
 
@@ -34,7 +35,11 @@ export interface TunnelRoute {
 }
 
 /** Joins both sides until both are closed. */
-export async function tunnel({ client, head, attempt }: TunnelClient, route: TunnelRoute, upstreams: Upstreams): Promise<void> {
+export async function tunnel(
+  { client, head, attempt }: TunnelClient,
+  route: TunnelRoute,
+  upstreams: Upstreams,
+): Promise<void> {
   const { target, upstream } = route;
   const { socket } = upstream;
   const closed = [client, socket].map(

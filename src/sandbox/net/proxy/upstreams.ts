@@ -1,7 +1,8 @@
 /**
  * The connections that one command has to the outside: opened, counted, ended.
  *
- * INVARIANT: each ends at the latest with the command, and each has a bound in time, in silence, and with all others in bytes.
+ * INVARIANT: each ends at the latest with the command, and each has a bound in time, in silence, and with all others in
+ * bytes.
  */
 import type { Socket } from "node:net";
 import { GIB } from "../../../base/bytes.ts";
@@ -52,7 +53,8 @@ export class Upstream {
     socket.once("connect", () => {
       this.#address = socket.remoteAddress;
     });
-    // A closed socket still gives what it holds to whoever reads; Node's reader of answers takes that for a mistake, and ends the process.
+    // A closed socket still gives what it holds to whoever reads; Node's reader of answers takes that for a mistake,
+    // and ends the process.
     socket.once("close", () => socket.removeAllListeners("data"));
   }
 
@@ -90,7 +92,8 @@ export class Upstreams {
   /** Connects to one of the addresses of `host`. */
   async open(addresses: readonly [string, ...string[]], host: string, port: number): Promise<Upstream | EgressRefusal> {
     if (this.#isClosed) return failed("closed", "the command has ended");
-    if (this.#isTooMuch) return failed("too_many_bytes", "the command has moved as many bytes as it may; split the work");
+    if (this.#isTooMuch)
+      return failed("too_many_bytes", "the command has moved as many bytes as it may; split the work");
     const upstream = new Upstream(this.#connect(addresses, port));
     this.#keep(upstream);
     const isConnected = await connected(upstream, this.#limits.connectMs);
@@ -108,7 +111,8 @@ export class Upstreams {
     clearTimeout(timer);
     if ("problem" in over) {
       const reason = upstream.cutBy ?? "certificate";
-      const what = reason === "certificate" ? `did not prove to be that host (${over.problem})` : "did not answer in time";
+      const what =
+        reason === "certificate" ? `did not prove to be that host (${over.problem})` : "did not answer in time";
       upstream.cut(reason);
       return failed(reason, `\`${host}\` ${what}; ask the operator to look at its certificate`);
     }

@@ -1,9 +1,11 @@
 /**
- * The processor time that one file may take, measured cheaply: reading the thread's own clock is a system call, reading the wall
- * clock is none, and no more processor time can pass than time.
+ * Measures cheaply the processor time that a search spends on one file.
  *
- * INVARIANT: a file that used less than REGEX_BUDGET_MS of processor time is never over budget, however busy the machine is;
- * one that used MARK_MS more always is, once it is asked.
+ * Reading the thread's own clock is a system call and reading the wall clock is none, and no more processor time can
+ * pass than wall time. So the wall clock is asked first.
+ *
+ * INVARIANT: a file that used less than REGEX_BUDGET_MS of processor time is never over budget, however busy the
+ * machine is. One that used MARK_MS more always is, once it is asked.
  */
 
 import { threadTimeMs } from "../../native/syscalls.ts";

@@ -1,9 +1,12 @@
 /**
- * Short sequences of bytes of which one stands in every match of an expression, such as three capital letters and a digit for
- * `[A-Z]{3}\d+`: they are looked for first, and the engine reads only what is around them.
+ * Derives short byte sequences of which one stands in every match of an expression.
  *
- * They are looked for by the expressions of the language, which are fast and, for most patterns, not linear. So these have
- * neither repetitions nor groups: INVARIANT: trying one at a place takes at most ALTERNATIVES_MAX times BYTES_MAX steps.
+ * An example is three capital letters and a digit for `[A-Z]{3}\d+`. The sequences are looked for first, and the engine
+ * reads only what is around them. They are looked for by the expressions of the language, which are fast and, for most
+ * patterns, not linear. That is why these have neither repetitions nor groups.
+ *
+ * INVARIANT: trying one at a place takes at most ALTERNATIVES_MAX times BYTES_MAX steps.
+ *
  * INVARIANT: what is not understood, and what may be any character beyond ASCII, stands for anything.
  */
 import { frequencyOf } from "./rare-bytes.ts";
@@ -78,7 +81,9 @@ function bounded(pieces: readonly Piece[]): readonly Piece[] {
 function classPieces(value: unknown): readonly Piece[] {
   const ranges = rangesOf(value);
   if (ranges === undefined || ranges.length === 0) return [ANYTHING];
-  const ascii = ranges.filter(([start]) => start < ASCII_END).map(([start, end]) => [start, Math.min(end, ASCII_END - 1)] as const);
+  const ascii = ranges
+    .filter(([start]) => start < ASCII_END)
+    .map(([start, end]) => [start, Math.min(end, ASCII_END - 1)] as const);
   const set = setOf(ascii);
   if (ranges.every(([, end]) => end < ASCII_END)) return [set];
   const open = { source: set.source + BEYOND_ASCII.source, frequency: set.frequency + BEYOND_ASCII.frequency };

@@ -1,10 +1,10 @@
 /**
- * Bytes handed to the regular expression engine as they are. The engine's own way in takes a text and copies it character by
- * character, which takes as long as searching it.
+ * Bytes handed to the regular expression engine as they are. The engine's own way in takes a text and copies it
+ * character by character, which takes as long as searching it.
  *
- * Trusts what the engine's module exports for its own JavaScript: package.json names its version exactly for that reason, and
- * a property test compares what is found with the engine's own way. INVARIANT: the engine never gets bytes that are not
- * UTF-8, which it takes for granted.
+ * Trusts what the engine's module exports for its own JavaScript: package.json names its version exactly for that
+ * reason, and a property test compares what is found with the engine's own way. INVARIANT: the engine never gets bytes
+ * that are not UTF-8, which it takes for granted.
  */
 import { isUtf8 } from "node:buffer";
 import type { RRegex } from "rregex";
@@ -44,13 +44,17 @@ export function engineModule(engine: object): EngineModule {
   const exported: unknown = Reflect.get(engine, "__wasm");
   assert(typeof exported === "object" && exported !== null, "the regular expression engine does not show its module");
   const members = Object.entries(MEMBERS).map(([member, name]) => [member, Reflect.get(exported, name)] as const);
-  for (const [member, value] of members) assert(value !== undefined, `the regular expression engine lacks what is \`${member}\` here`);
+  for (const [member, value] of members)
+    assert(value !== undefined, `the regular expression engine lacks what is \`${member}\` here`);
   return Object.fromEntries(members) as unknown as EngineModule;
 }
 
 let view = new Uint8Array();
 
-/** All matches of `regex` in `bytes`, as its own `findAll` lists them for the same text. @throws Error when they are not UTF-8 */
+/**
+ * All matches of `regex` in `bytes`, as its own `findAll` lists them for the same text. @throws Error when they are not
+ * UTF-8
+ */
 export function findAllIn(module: EngineModule, regex: RRegex, bytes: Uint8Array): readonly EngineMatch[] {
   assert(isUtf8(bytes), "bytes that are not UTF-8 reached the regular expression engine");
   const expression: unknown = Reflect.get(regex, "__wbg_ptr");

@@ -1,14 +1,20 @@
 /**
- * Where in a file a match of an expression can be, at the earliest: what lies before need not be read by the engine.
+ * Finds the earliest place in a file at which an expression can match.
  *
- * INVARIANT: it is only ever quicker; a match is never before the place that is told. What the language's expressions find is
- * looked for as long as that rules places out, and in one file no longer than SEARCH_PREFILTER_MS_MAX.
+ * The engine need not read what lies before.
+ *
+ * INVARIANT: it only ever makes a search quicker, and a match is never before the place that is returned. What the
+ * language's expressions find is looked for as long as that rules places out, and in one file no longer than
+ * SEARCH_PREFILTER_MS_MAX.
  */
 
 import { SEQUENCE_BYTES_MAX } from "./byte-sequences.ts";
 import { earliestPlace, soughtOf } from "./rare-bytes.ts";
 
-/** Milliseconds in one file of looking for where a match can be, before the engine looks itself: a good deal of the budget stays. */
+/**
+ * Milliseconds in one file of looking for where a match can be, before the engine looks itself: a good deal of the
+ * budget stays.
+ */
 const SEARCH_PREFILTER_MS_MAX = 20;
 
 /** The earliest place from `from` on where a match can have something of itself, or -1. */
@@ -21,7 +27,10 @@ const LOOKS_MIN = 32;
 /** A text of so many bytes is rare, and the quickest to find. */
 const RARE_BYTES = 3;
 
-/** Looks for what stands in every match: `required` or one of `sequences`, in one file for `msMax` at most; where neither is known, a match can be anywhere. */
+/**
+ * Looks for what stands in every match: `required` or one of `sequences`, in one file for `msMax` at most; where
+ * neither is known, a match can be anywhere.
+ */
 export function firstPlaceOf(
   required: Uint8Array | undefined,
   sequences: RegExp | undefined,

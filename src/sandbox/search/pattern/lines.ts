@@ -25,8 +25,8 @@ export function lineBytes({ text, before, after }: ThreadLine): number {
 }
 
 /**
- * The first `linesMax` lines of `bytes` with a match, and the number of matches seen until then. The line that makes them
- * more than `bytesMax` bytes is the last.
+ * The first `linesMax` lines of `bytes` with a match, and the number of matches seen until then. The line that makes
+ * them more than `bytesMax` bytes is the last.
  */
 export function findLines(
   bytes: Buffer,
@@ -113,7 +113,10 @@ function shown(bytes: Buffer, { line, start, end }: LineMatch, context: number):
   };
 }
 
-/** Line feeds that a match which ends at `end` goes over, from the end of its first line on; one at its very end counts not. */
+/**
+ * Line feeds that a match which ends at `end` goes over, from the end of its first line on; one at its very end counts
+ * not.
+ */
 function linesCrossed(bytes: Buffer, from: number, end: number): number {
   let crossed = 0;
   for (let at = from; at < end - 1 && at !== -1; at = bytes.indexOf(NEWLINE, at + 1)) crossed += 1;
@@ -142,7 +145,12 @@ function linesAfter(bytes: Buffer, end: number, count: number): readonly string[
 }
 
 /** The text of a line without its end; when it is too long, the part around `focus`. */
-function lineText(bytes: Buffer, start: number, end: number, focus: number): { readonly text: string; readonly cut: boolean } {
+function lineText(
+  bytes: Buffer,
+  start: number,
+  end: number,
+  focus: number,
+): { readonly text: string; readonly cut: boolean } {
   const to = end > start && bytes[end - 1] === CARRIAGE_RETURN ? end - 1 : end;
   if (to - start <= SEARCH_LINE_CHARACTERS_MAX) return { text: bytes.toString("utf8", start, to), cut: false };
   let from = focus - start <= LEAD_CHARACTERS ? start : Math.max(start, focus - LEAD_CHARACTERS);
@@ -155,7 +163,8 @@ function lineText(bytes: Buffer, start: number, end: number, focus: number): { r
 
 function firstCharacters(text: string, count: number): string {
   let end = 0;
-  for (let taken = 0; taken < count && end < text.length; taken += 1) end += (text.codePointAt(end) ?? 0) > 0xffff ? 2 : 1;
+  for (let taken = 0; taken < count && end < text.length; taken += 1)
+    end += (text.codePointAt(end) ?? 0) > 0xffff ? 2 : 1;
   return text.slice(0, end);
 }
 

@@ -1,18 +1,25 @@
 /**
- * The matches in a text too long to list them all: the engine hands back the text with a mark around each, and they are
- * read off it one by one.
+ * Reads matches one by one from a text in which the engine has marked each.
  *
- * A list of matches takes hundreds of bytes for each, and a thread that runs out of memory inside the engine's glue takes the
- * process with it. INVARIANTS: memory is a small multiple of the text, however many matches there are; they are the same that
- * the engine would list; more than SEARCH_MARKED_MATCHES_MAX are reported as not fitting, never left out.
+ * It is for texts that are too long to list all their matches. A list takes hundreds of bytes for each match, and a
+ * thread that runs out of memory inside the engine's glue takes the process with it.
+ *
+ * INVARIANTS: memory is a small multiple of the text, however many matches there are. The matches are the same that the
+ * engine would list. More than SEARCH_MARKED_MATCHES_MAX are reported as not fitting, never left out.
  */
 import type { RRegex } from "rregex";
 
-/** Matches in a line or file of more than some 100 KiB that cannot be cut; more would not fit the budget of time either. */
+/**
+ * Matches in a line or file of more than some 100 KiB that cannot be cut; more would not fit the budget of time either.
+ */
 const SEARCH_MARKED_MATCHES_MAX = 2_000_000;
 
 /** Characters that seldom stand in text, first those of one byte; one that does not stand in it becomes its mark. */
-const MARKS: readonly string[] = [...charactersFrom(0x01, 0x08), ...charactersFrom(0x0e, 0x1f), ...charactersFrom(0xe000, 0xe03f)];
+const MARKS: readonly string[] = [
+  ...charactersFrom(0x01, 0x08),
+  ...charactersFrom(0x0e, 0x1f),
+  ...charactersFrom(0xe000, 0xe03f),
+];
 
 function charactersFrom(first: number, last: number): readonly string[] {
   return Array.from({ length: last - first + 1 }, (_, index) => String.fromCharCode(first + index));

@@ -42,7 +42,9 @@ export function matchAll(bytes: Buffer, pattern: ReadyPattern, onMatch: OnMatch,
     const { text } = pattern.sought;
     const from = earliestPlace(bytes, pattern.sought, 0);
     if (from === -1) return;
-    eachMatch(bytes.subarray(from), text, EDIT_NATIVE_STEPS_MAX, (start) => onMatch(from + start, from + start + text.byteLength));
+    eachMatch(bytes.subarray(from), text, EDIT_NATIVE_STEPS_MAX, (start) =>
+      onMatch(from + start, from + start + text.byteLength),
+    );
     return;
   }
   const first = textStart(bytes);
@@ -89,7 +91,10 @@ function matchByLines(scan: Scan, first: number, firstHit: number): void {
   }
 }
 
-/** The matches in a window; one that begins behind the window's last line feed belongs to the next. Whether more are wanted. */
+/**
+ * The matches in a window; one that begins behind the window's last line feed belongs to the next. Whether more are
+ * wanted.
+ */
 function matchWindow({ bytes, pattern, onMatch, windowBytes, isOverBudget }: Scan, from: number, to: number): boolean {
   const { text, toByte } = engineText(bytes.subarray(from, to));
   const endsInLineFeed = pattern.withinLine && to > from && bytes[to - 1] === NEWLINE;

@@ -1,14 +1,20 @@
 /**
- * What a search and its threads say to each other. Only numbers and texts: threads get descriptors of directories that
- * the search holds open, and names in them that the call may read; they never see a path.
+ * Defines the messages between a search and its threads.
+ *
+ * They hold only numbers and texts. Threads get descriptors of directories that the search holds open, and names in
+ * them that the call may read. They never see a path.
  */
 import type { SearchPattern, SkippedFiles } from "../../../model/work/search.ts";
 import type { HiddenRange } from "../../../text/hidden-range.ts";
 
 /** What is wanted of each file. */
-export type Wanted = { readonly kind: "count" } | { readonly kind: "lines"; readonly context: number; readonly linesMax: number };
+export type Wanted =
+  | { readonly kind: "count" }
+  | { readonly kind: "lines"; readonly context: number; readonly linesMax: number };
 
-/** Files to search: `names[i]` in the directory `directories[i]`, or that descriptor's own file when the name is empty. */
+/**
+ * Files to search: `names[i]` in the directory `directories[i]`, or that descriptor's own file when the name is empty.
+ */
 export interface BatchFiles {
   readonly directories: readonly number[];
   readonly names: readonly string[];
@@ -45,7 +51,12 @@ export interface ThreadMatch {
 
 /** What became of the work. */
 export type WorkResult =
-  | { readonly kind: "done"; readonly filesSearched: number; readonly skipped: SkippedFiles; readonly matches: readonly ThreadMatch[] }
+  | {
+      readonly kind: "done";
+      readonly filesSearched: number;
+      readonly skipped: SkippedFiles;
+      readonly matches: readonly ThreadMatch[];
+    }
   | { readonly kind: "invalid"; readonly problem: string }
   | { readonly kind: "too_big" }
   /** Matching took too long: in a file of the batch, or while the pattern was made ready (`index` -1). */

@@ -1,9 +1,9 @@
 /**
  * Patterns made ready for searching, inside a search thread: linear-time regular expressions, or plain bytes.
  *
- * Decides: what a pattern means. `^` and `$` are the ends of lines, whichever line ends a file has; `.` is any character
- * but a line end; a match may go on over lines where the pattern says so. A pattern without special characters is
- * searched for as bytes. The engine is loaded with the first pattern that needs it.
+ * Decides: what a pattern means. `^` and `$` are the ends of lines, whichever line ends a file has; `.` is any
+ * character but a line end; a match may go on over lines where the pattern says so. A pattern without special
+ * characters is searched for as bytes. The engine is loaded with the first pattern that needs it.
  */
 import type { RRegex } from "rregex";
 import { utf8 } from "../../../base/bytes.ts";
@@ -48,7 +48,8 @@ const kept = new Map<string, ReadyPattern | BadPattern>();
 
 /** Makes `pattern` ready; the same pattern is made ready once. */
 export async function readyPattern(pattern: SearchPattern): Promise<ReadyPattern | BadPattern> {
-  if (pattern.kind === "literal" || NO_SPECIAL_CHARACTER.test(pattern.text)) return { kind: "bytes", sought: soughtOf(utf8(pattern.text)) };
+  if (pattern.kind === "literal" || NO_SPECIAL_CHARACTER.test(pattern.text))
+    return { kind: "bytes", sought: soughtOf(utf8(pattern.text)) };
   const known = kept.get(pattern.text);
   if (known !== undefined) return known;
   const made = await compile(pattern.text);
@@ -82,7 +83,8 @@ async function compile(text: string): Promise<ReadyPattern | BadPattern> {
 /** What is wrong and where, from the engine's drawing: the pattern, below it an arrow, then the reason. */
 function problemOf(drawing: string): string {
   const lines = drawing.split("\n");
-  const reason = lines.find((line) => line.startsWith("error: "))?.slice("error: ".length) ?? "it is not a regular expression";
+  const reason =
+    lines.find((line) => line.startsWith("error: "))?.slice("error: ".length) ?? "it is not a regular expression";
   const at = lines.findIndex((line) => /^ +\^/.test(line));
   if (at < 1) return reason;
   const [margin = "", number] = /^(?: {4}|(\d+): )/.exec(lines[at - 1] ?? "") ?? [];

@@ -1,8 +1,10 @@
 /**
- * Finding a text by its rarest byte and what follows it: looking for so few bytes goes from one rare byte to the next, and
- * looking for a whole text goes through all of them.
+ * Finds a text by its rarest byte and the bytes that follow it.
  *
- * INVARIANTS: the text is nowhere before the place that is told; how often bytes stand decides the time alone.
+ * A search for so few bytes goes from one rare byte to the next, whereas a search for a whole text goes through all of
+ * them.
+ *
+ * INVARIANTS: the text does not occur before the place that is returned. How often bytes stand decides the time alone.
  */
 
 /** A text to find. */
@@ -32,7 +34,10 @@ export function earliestPlace(bytes: Buffer, { text, rare, offset }: Sought, fro
   let at = bytes.indexOf(rare, from + offset);
   for (let wrong = 0; at !== -1 && wrong < WRONG_PLACES_MAX; wrong += 1) {
     const start = at - offset;
-    if (start + text.byteLength <= bytes.length && bytes.compare(text, 0, text.byteLength, start, start + text.byteLength) === 0)
+    if (
+      start + text.byteLength <= bytes.length &&
+      bytes.compare(text, 0, text.byteLength, start, start + text.byteLength) === 0
+    )
       return start;
     at = bytes.indexOf(rare, at + 1);
   }

@@ -1,6 +1,8 @@
 /**
- * What can be read off a regular expression's syntax tree: a text that stands in every match, and whether a match can
- * go beyond a line. Both make searching faster and must never change what is found.
+ * Reads facts about every match from a regular expression's syntax tree.
+ *
+ * The facts are a text that stands in every match, and whether a match can go beyond a line. Both make searching faster
+ * and must never change what is found.
  *
  * INVARIANT: what is not understood yields no text, and counts as going beyond a line.
  */

@@ -1,6 +1,7 @@
 /**
- * How the regular expression engine shows the syntax tree of an expression. Whatever is not as it is known here reads as
- * nothing, and is then not understood.
+ * Reads nodes of the syntax tree that the regular expression engine gives.
+ *
+ * A node in a form that is not known here reads as nothing, and is then not understood.
  */
 
 /** What the engine sees where a file holds other bytes, so that these are not there to be found. */
@@ -30,7 +31,9 @@ export function literalOf(value: unknown): Uint8Array | undefined {
   return bytes instanceof Uint8Array ? bytes : undefined;
 }
 
-/** The bytes of a literal that stand in the file as well: where the engine sees a stand-in, anything may stand there. */
+/**
+ * The bytes of a literal that stand in the file as well: where the engine sees a stand-in, anything may stand there.
+ */
 export function literalInFile(value: unknown): Uint8Array | undefined {
   const bytes = literalOf(value);
   return bytes === undefined || Buffer.from(bytes).includes(STAND_IN) ? undefined : bytes;

@@ -8,7 +8,15 @@
 import { constants } from "node:fs";
 import { KIB, MIB } from "../../../base/bytes.ts";
 import type { SkippedFiles } from "../../../model/work/search.ts";
-import { closeDescriptor, errno, isWant, openAgain, openBeneath, readNext, regularFileSize } from "../../native/syscalls.ts";
+import {
+  closeDescriptor,
+  errno,
+  isWant,
+  openAgain,
+  openBeneath,
+  readNext,
+  regularFileSize,
+} from "../../native/syscalls.ts";
 
 /** Bytes of a file that is searched (Brio: 10 MB); larger ones are counted as skipped. */
 export const SEARCH_FILE_BYTES_MAX = 10 * MIB;

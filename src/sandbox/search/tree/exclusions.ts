@@ -1,6 +1,8 @@
 /**
- * The places that a search leaves out, from the same data by which every file of the call is judged: zones, lease and
- * policy, and the isolation level.
+ * Excludes from a search the places that the call may not read.
+ *
+ * They come from the same data by which every file of the call is judged: zones, lease and policy, and the isolation
+ * level.
  *
  * INVARIANT: a file is searched only if the call could read it by its name.
  */
@@ -27,7 +29,10 @@ export interface ExclusionParts {
 }
 
 /** The exclusions of a search that begins at `start`: a search that names a shared place searches it. */
-export function exclusionsOf({ workspace, isolationLevel, mayRead }: ExclusionParts, start: WorkspacePath): SearchExclusions {
+export function exclusionsOf(
+  { workspace, isolationLevel, mayRead }: ExclusionParts,
+  start: WorkspacePath,
+): SearchExclusions {
   const prefix = servicePrefix(workspace);
   const fromProject = ({ root, path }: WorkspacePath): string => {
     const own = path === "." ? "" : path;

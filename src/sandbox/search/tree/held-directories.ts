@@ -1,8 +1,8 @@
 /**
  * The directories that searches hold open for batches that wait or run, counted over all searches of the process.
  *
- * INVARIANTS: batches are let in, in the order in which they came, as long as there is room; a batch gives back everything it
- * took, so that each wait ends; what is let in alone is let in however much it holds.
+ * INVARIANTS: batches are let in, in the order in which they came, as long as there is room; a batch gives back
+ * everything it took, so that each wait ends; what is let in alone is let in however much it holds.
  */
 
 /** Directories that all searches of a process hold together for batches that wait or run; later batches wait. */
@@ -23,7 +23,9 @@ export class HeldDirectories {
     return this.#held;
   }
 
-  /** Waits until there is room for `count` more and takes it. Answers whether it did: `false` when `signal` came first. */
+  /**
+   * Waits until there is room for `count` more and takes it. Answers whether it did: `false` when `signal` came first.
+   */
   take(count: number, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return Promise.resolve(false);
     if (this.#waiting.length === 0 && this.#hasRoom(count)) {

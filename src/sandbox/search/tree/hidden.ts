@@ -1,9 +1,12 @@
 /**
- * Secrets in the files of a batch: looked for where something was found, so that a search costs no more where nothing was.
+ * Finds the secrets in the files of a search batch.
  *
- * Trusts: whoever says what is secret. INVARIANTS: a file in which something is found is looked at before that is shown or
- * counted; one that cannot be looked at any more is left out, and counted as left out. That the machine has no descriptor
- * for it now says nothing of the file: then the search fails, because its answer would leave out what is there.
+ * They are looked for only where something was found, so that a search costs no more where nothing was. The module
+ * trusts whoever says what is secret.
+ *
+ * INVARIANTS: a file in which something is found is looked at before that is shown or counted. A file that cannot be
+ * looked at any more is left out, and counted as left out. If the machine merely has no descriptor for it now, that
+ * says nothing of the file: then the search fails, because its answer would leave out what is there.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { HiddenRange } from "../../../text/hidden-range.ts";

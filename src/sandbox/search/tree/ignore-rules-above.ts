@@ -1,5 +1,6 @@
 /**
- * The `.gitignore` rules that come from the directories above the place where a search begins, from the project root down.
+ * The `.gitignore` rules that come from the directories above the place where a search begins, from the project root
+ * down.
  *
  * They are read by the kernel for itself, through the handles of the roots, and nothing of them is shown.
  */
@@ -9,8 +10,14 @@ import type { SearchExclusions } from "./exclusions.ts";
 import { IgnoreRules } from "./ignore-rules.ts";
 import { readIgnoreFile } from "./walk.ts";
 
-/** The rules that hold inside `start` without its own file. What the call names is searched, whatever they say of it. */
-export function ignoreRulesAbove(roots: WorkspaceRoots, { fromProject }: SearchExclusions, start: WorkspacePath): IgnoreRules {
+/**
+ * The rules that hold inside `start` without its own file. What the call names is searched, whatever they say of it.
+ */
+export function ignoreRulesAbove(
+  roots: WorkspaceRoots,
+  { fromProject }: SearchExclusions,
+  start: WorkspacePath,
+): IgnoreRules {
   const path = fromProject(start);
   if (path === "") return IgnoreRules.none;
   const components = path.split("/");

@@ -1,6 +1,6 @@
 /**
- * The `.gitignore` files on the way to a directory, and what they leave out of a search. They hide nothing from an agent,
- * who may still read an ignored file by name; they only keep searches free of what was built or installed.
+ * The `.gitignore` files on the way to a directory, and what they leave out of a search. They hide nothing from an
+ * agent, who may still read an ignored file by name; they only keep searches free of what was built or installed.
  *
  * Decides as git does: the deepest file with a matching rule wins, and below an ignored directory nothing is looked at.
  * Rules come from the workspace, so that they are not trusted with time: the number of rules is bounded, those with
@@ -13,7 +13,9 @@ import { KIB } from "../../../base/bytes.ts";
 export const IGNORE_FILE_BYTES_MAX = 64 * KIB;
 /** Rules of one `.gitignore`: each is tried on every name. */
 const IGNORE_RULES_MAX = 1000;
-/** Characters of a name up to which rules with many wildcards are tried: their time grows with a power of the length. */
+/**
+ * Characters of a name up to which rules with many wildcards are tried: their time grows with a power of the length.
+ */
 export const IGNORE_WILDCARD_CHARACTERS_MAX = 48;
 
 /** Wildcards in one component up to which a rule is tried on every name … */
@@ -59,8 +61,8 @@ export class IgnoreRules {
   }
 
   /**
-   * The rules inside the directory `path`, which is searched whatever rules say of it: because a deeper file or the call
-   * itself names it. Rules of outer files then speak of what is in it, and not of the directory.
+   * The rules inside the directory `path`, which is searched whatever rules say of it: because a deeper file or the
+   * call itself names it. Rules of outer files then speak of what is in it, and not of the directory.
    */
   inside(path: string): IgnoreRules {
     if (this.#files.every((file) => verdictOf(file, path, true) !== true)) return this;
@@ -76,7 +78,12 @@ export class IgnoreRules {
 function ruleFile(base: string, lines: readonly string[]): RuleFile {
   const cheapLines = lines.filter((line) => wildcardsIn(line) <= WILDCARDS_CHEAP);
   const all = ignore({ ignorecase: false }).add([...lines]);
-  return { base, lines, all, cheap: cheapLines.length === lines.length ? all : ignore({ ignorecase: false }).add(cheapLines) };
+  return {
+    base,
+    lines,
+    all,
+    cheap: cheapLines.length === lines.length ? all : ignore({ ignorecase: false }).add(cheapLines),
+  };
 }
 
 function verdictOf(file: RuleFile | undefined, path: string, isDirectory: boolean): boolean | undefined {
@@ -88,7 +95,10 @@ function verdictOf(file: RuleFile | undefined, path: string, isDirectory: boolea
 }
 
 function hasShortNames(path: string): boolean {
-  return path.length <= IGNORE_WILDCARD_CHARACTERS_MAX || path.split("/").every((name) => name.length <= IGNORE_WILDCARD_CHARACTERS_MAX);
+  return (
+    path.length <= IGNORE_WILDCARD_CHARACTERS_MAX ||
+    path.split("/").every((name) => name.length <= IGNORE_WILDCARD_CHARACTERS_MAX)
+  );
 }
 
 function isUsable(line: string): boolean {

@@ -1,12 +1,15 @@
 /**
- * Going through a tree for files to search: from directory handle to directory handle, in the order of the bytes of their
- * paths.
+ * Walks a tree for files to search, in the byte order of their paths.
  *
- * Decides: which files are searched. Left out are secret and managed places, what the lease or policy does not let the
- * call read, shared places under STRICT unless the search begins in one, files in the making, and what `.gitignore`
- * names. Dot files are searched as any other. Symbolic links are not followed, neither to directories, so that there are no
- * loops, nor to files, which are searched where they really lie. INVARIANTS: each directory is opened from its
- * parent's handle without following links or crossing mounts; no handle is closed while a thread may use it.
+ * It goes from directory handle to directory handle and decides which files are searched. Left out are secret and
+ * managed places, what the lease or policy does not let the call read, shared places under STRICT unless the search
+ * begins in one, temporary files, and what `.gitignore` names. Dot files are searched as any other.
+ *
+ * Symbolic links are not followed. Those to directories are not, so that there are no loops, and those to files are
+ * not, because files are searched where they really lie.
+ *
+ * INVARIANTS: each directory is opened from its parent's handle without following links or crossing mounts. No handle
+ * is closed while a thread may use it.
  */
 import { closeSync, constants, fstatSync, opendirSync, readSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -36,7 +39,10 @@ const IGNORE_FILE_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW;
 const IGNORE_FILE = ".gitignore";
 /** Names read after which other calls get their turn. */
 const NAMES_PER_TURN = 1024;
-/** Milliseconds of judging entries after which they do, whether a search wants them or not: patterns and rules may take long for each. */
+/**
+ * Milliseconds of judging entries after which they do, whether a search wants them or not: patterns and rules may take
+ * long for each.
+ */
 const TURN_MS = 0.5;
 /** Names that one system call brings. */
 const NAMES_PER_CALL = 512;
@@ -287,7 +293,9 @@ function placeIn(directory: WorkspacePath, name: string): WorkspacePath {
 const WANTS: ReadonlySet<string> = new Set(["EMFILE", "ENFILE", "ENOMEM"]);
 
 function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string" && "syscall" in error ? error.code : undefined;
+  return error instanceof Error && "code" in error && typeof error.code === "string" && "syscall" in error
+    ? error.code
+    : undefined;
 }
 
 /** Whether `raw` is the same text in Latin-1 and UTF-8. */
@@ -301,9 +309,16 @@ function below(base: WorkspacePath, place: WorkspacePath): string {
   return base.path === "." ? place.path : place.path.slice(base.path.length + 1);
 }
 
-/** The text of the `.gitignore` in an open directory, if there is a readable one. Git does not follow links here either. */
+/**
+ * The text of the `.gitignore` in an open directory, if there is a readable one. Git does not follow links here either.
+ */
 export function readIgnoreFile(directory: number, folder = ""): string | undefined {
-  const descriptor = openBeneath(directory, folder === "" ? IGNORE_FILE : `${folder}/${IGNORE_FILE}`, IGNORE_FILE_FLAGS, "plain");
+  const descriptor = openBeneath(
+    directory,
+    folder === "" ? IGNORE_FILE : `${folder}/${IGNORE_FILE}`,
+    IGNORE_FILE_FLAGS,
+    "plain",
+  );
   // What was left out a moment ago is not to turn up because somebody holds the file.
   if (isWant(descriptor) || isLeased(descriptor)) throw openingFailure(descriptor, IGNORE_FILE);
   if (descriptor < 0) return undefined;

@@ -1,8 +1,9 @@
 /**
- * Requests for approval in `approvals.db`, shared by all kernels of a state directory; opened with the first call that asks.
+ * Requests for approval in `approvals.db`, shared by all kernels of a state directory; opened with the first call that
+ * asks.
  *
- * Commits survive a killed process; a decision and a use are durable when they are answered. INVARIANT: each change is one
- * statement, or one transaction with the write lock from its start, that names the state it starts from.
+ * Commits survive a killed process; a decision and a use are durable when they are answered. INVARIANT: each change is
+ * one statement, or one transaction with the write lock from its start, that names the state it starts from.
  */
 import { join } from "node:path";
 import type { Database, Statement } from "better-sqlite3";
@@ -25,7 +26,9 @@ import { prepareStateDirectory } from "../state/state-directory.ts";
 import { type ApprovalRow, approvalIn, rowOf, stateAt } from "./approval-rows.ts";
 
 const MINUTE_MS = 60_000;
-/** Milliseconds after which it makes sense to ask again where too many requests wait: an answer may come at any time. */
+/**
+ * Milliseconds after which it makes sense to ask again where too many requests wait: an answer may come at any time.
+ */
 const CROWDED_RETRY_MS = 5_000;
 
 /** The approvals of a state directory. Touches nothing until it is used. */
@@ -94,7 +97,9 @@ class EmbeddedApprovalStore {
     this.path = path;
     this.log = log;
     this.byRef = database.prepare("SELECT * FROM approvals WHERE ref = ?");
-    this.byCall = database.prepare("SELECT * FROM approvals WHERE call = ? AND state IN ('pending', 'approved', 'denied') ORDER BY id");
+    this.byCall = database.prepare(
+      "SELECT * FROM approvals WHERE call = ? AND state IN ('pending', 'approved', 'denied') ORDER BY id",
+    );
     const ofOwner = "user_id = ? AND agent_id = ? AND service_root = ?";
     this.countPending = database
       .prepare<[string, string, string, number], number>(
@@ -131,9 +136,13 @@ class EmbeddedApprovalStore {
          SELECT 1 FROM approvals AS other WHERE other.call = approvals.call AND other.binding = approvals.binding
            AND other.ref <> approvals.ref AND other.state IN ('pending', 'approved'))`,
     );
-    this.countAnswer = database.prepare("UPDATE approvals SET in_band_answers = in_band_answers + 1 WHERE ref = ? AND in_band_answers = ?");
+    this.countAnswer = database.prepare(
+      "UPDATE approvals SET in_band_answers = in_band_answers + 1 WHERE ref = ? AND in_band_answers = ?",
+    );
     this.forgetUser = database.prepare("UPDATE approvals SET used_by = NULL WHERE ref = ? AND state = 'consumed'");
-    this.setEnded = database.prepare("UPDATE approvals SET state = ? WHERE ref = ? AND state IN ('pending', 'approved')");
+    this.setEnded = database.prepare(
+      "UPDATE approvals SET state = ? WHERE ref = ? AND state IN ('pending', 'approved')",
+    );
   }
 
   live(call: string, nowMs: number): readonly StoredApproval[] {
@@ -150,7 +159,9 @@ class EmbeddedApprovalStore {
   findByPrefix(prefix: string, nowMs: number): readonly StoredApproval[] {
     const sql = "SELECT * FROM approvals WHERE ref >= ? AND ref < ? ORDER BY ref LIMIT 2";
     // `g` comes after every hexadecimal digit.
-    const rows = this.guarded(() => this.database.prepare<[string, string], ApprovalRow>(sql).all(`blake3:${prefix}`, `blake3:${prefix}g`));
+    const rows = this.guarded(() =>
+      this.database.prepare<[string, string], ApprovalRow>(sql).all(`blake3:${prefix}`, `blake3:${prefix}g`),
+    );
     return rows.map((row) => approvalIn(row, nowMs));
   }
 
@@ -159,13 +170,16 @@ class EmbeddedApprovalStore {
     const sql = `SELECT * FROM approvals
       WHERE @state IS NULL OR (CASE WHEN ${ending} THEN 'expired' ELSE state END) = @state ORDER BY id DESC LIMIT @limit`;
     const wanted = { state: state ?? null, limit, nowMs: Math.floor(nowMs) };
-    return this.guarded(() => this.database.prepare<[typeof wanted], ApprovalRow>(sql).all(wanted)).map((row) => approvalIn(row, nowMs));
+    return this.guarded(() => this.database.prepare<[typeof wanted], ApprovalRow>(sql).all(wanted)).map((row) =>
+      approvalIn(row, nowMs),
+    );
   }
 
   room({ userId, agentId, serviceRoot }: ApprovalOwner, limits: AskingLimits, nowMs: number): number {
     return this.guarded(() => {
       const now = Math.floor(nowMs);
-      // What lies ahead of a clock that went backwards does not count: it would keep everybody waiting until that time comes again.
+      // What lies ahead of a clock that went backwards does not count: it would keep everybody waiting until that time
+      // comes again.
       const nth = this.nthNewest.get(userId, agentId, serviceRoot, now, limits.perMinuteMax - 1);
       const tooSoonMs = nth === undefined ? 0 : nth + MINUTE_MS - now;
       if (tooSoonMs > 0) return tooSoonMs;
@@ -222,14 +236,18 @@ class EmbeddedApprovalStore {
   }
 
   sweep(nowMs: number, forgetBeforeMs: number, limit: number): Swept {
-    const ending = "SELECT * FROM approvals WHERE state IN ('pending', 'approved') AND expires_at_ms <= ? ORDER BY expires_at_ms LIMIT ?";
+    const ending =
+      "SELECT * FROM approvals WHERE state IN ('pending', 'approved') AND expires_at_ms <= ? ORDER BY expires_at_ms LIMIT ?";
     const over = `DELETE FROM approvals WHERE id IN (SELECT id FROM approvals WHERE state NOT IN ('pending', 'approved')
       AND expires_at_ms < ? ORDER BY expires_at_ms LIMIT ?) RETURNING ref`;
     return this.guarded(() =>
       immediately(this.database, () => {
         const rows = this.database.prepare<[number, number], ApprovalRow>(ending).all(Math.floor(nowMs), limit);
         for (const { ref } of rows) this.setEnded.run("expired", ref);
-        const forgotten = this.database.prepare<[number, number], string>(over).pluck().all(Math.floor(forgetBeforeMs), limit);
+        const forgotten = this.database
+          .prepare<[number, number], string>(over)
+          .pluck()
+          .all(Math.floor(forgetBeforeMs), limit);
         return { expired: rows.map((row) => approvalIn(row, nowMs)), forgotten };
       }),
     );
@@ -275,5 +293,7 @@ class EmbeddedApprovalStore {
 function endOf(row: ApprovalRow, granted: ApprovalDecision["scope"], atMs: number): number {
   if (granted === undefined) return Math.min(row.expires_at_ms, Math.floor(atMs) + row.lifetime_ms);
   if (granted.kind === "once") return Math.min(row.expires_at_ms, row.session_ends_at_ms);
-  return granted.kind === "session" ? row.session_ends_at_ms : Math.min(Math.floor(granted.untilMs), row.session_ends_at_ms);
+  return granted.kind === "session"
+    ? row.session_ends_at_ms
+    : Math.min(Math.floor(granted.untilMs), row.session_ends_at_ms);
 }

@@ -1,9 +1,9 @@
 /**
  * The bell of a state directory: a file for each topic, rewritten by whoever rings, watched by whoever waits.
  *
- * The operating system tells of the change (inotify), so that waiting costs no time. The watch begins with the first listener of a
- * process and ends with its last, and keeps no process alive. INVARIANT: when the system cannot watch, listening fails; nobody waits for
- * a ring that cannot come.
+ * The operating system tells of the change (inotify), so that waiting costs no time. The watch begins with the first
+ * listener of a process and ends with its last, and keeps no process alive. INVARIANT: when the system cannot watch,
+ * listening fails; nobody waits for a ring that cannot come.
  */
 import { constants, type FSWatcher, watch } from "node:fs";
 import { mkdir, open } from "node:fs/promises";
@@ -20,7 +20,11 @@ export async function openBell(stateDirectory: string, onLost: (error: unknown) 
   try {
     await mkdir(directory, { mode: 0o700, recursive: true });
   } catch (cause) {
-    throw new KernelError("STORE_UNAVAILABLE", `\`${directory}\` cannot be made; make the state directory writable`, cause);
+    throw new KernelError(
+      "STORE_UNAVAILABLE",
+      `\`${directory}\` cannot be made; make the state directory writable`,
+      cause,
+    );
   }
   return new EmbeddedBell(directory, onLost);
 }
@@ -38,14 +42,22 @@ class EmbeddedBell implements Bell {
 
   async ring(topic: BellTopic): Promise<void> {
     try {
-      const file = await open(join(this.#directory, topic), constants.O_CREAT | constants.O_WRONLY | constants.O_NOFOLLOW, OWNER_ONLY);
+      const file = await open(
+        join(this.#directory, topic),
+        constants.O_CREAT | constants.O_WRONLY | constants.O_NOFOLLOW,
+        OWNER_ONLY,
+      );
       try {
         await file.write("!", 0);
       } finally {
         await file.close();
       }
     } catch (cause) {
-      throw new KernelError("STORE_UNAVAILABLE", `\`${this.#directory}\` cannot be written; make the state directory writable`, cause);
+      throw new KernelError(
+        "STORE_UNAVAILABLE",
+        `\`${this.#directory}\` cannot be written; make the state directory writable`,
+        cause,
+      );
     }
   }
 
@@ -75,7 +87,11 @@ class EmbeddedBell implements Bell {
     try {
       watcher = watch(this.#directory, { persistent: false });
     } catch (cause) {
-      throw new KernelError("STORE_UNAVAILABLE", `\`${this.#directory}\` cannot be watched; raise fs.inotify.max_user_watches`, cause);
+      throw new KernelError(
+        "STORE_UNAVAILABLE",
+        `\`${this.#directory}\` cannot be watched; raise fs.inotify.max_user_watches`,
+        cause,
+      );
     }
     watcher.on("change", (_event, name) => {
       // The system may leave the name out; then every topic may have changed.

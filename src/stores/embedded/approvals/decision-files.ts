@@ -1,9 +1,10 @@
 /**
  * Requests and decisions as files, `approvals/<hash>.json` and `approvals/<hash>.approved.json` in the state directory.
  *
- * INVARIANTS: the directory and its files are the owner's alone, or nothing in it counts; a decision is a regular file with one name,
- * opened without following a link and looked at through that very descriptor. The operating system tells of new files
- * (inotify), so that waiting costs no time; the watch begins with the first who waits and ends with the last.
+ * INVARIANTS: the directory and its files are the owner's alone, or nothing in it counts; a decision is a regular file
+ * with one name, opened without following a link and looked at through that very descriptor. The operating system tells
+ * of new files (inotify), so that waiting costs no time; the watch begins with the first who waits and ends with the
+ * last.
  */
 import { constants, type FSWatcher, watch } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, rename, unlink } from "node:fs/promises";
@@ -45,7 +46,11 @@ class DecisionFiles implements DecisionStore {
     // Under its name it is whole from the first moment on.
     const unnamed = join(this.#directory, `${hash}.new`);
     try {
-      const file = await open(unnamed, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW, OWNER_ONLY);
+      const file = await open(
+        unnamed,
+        constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW,
+        OWNER_ONLY,
+      );
       await file.writeFile(text).finally(() => file.close());
       await rename(unnamed, this.#requestPath(hash));
     } catch (cause) {
@@ -73,7 +78,10 @@ class DecisionFiles implements DecisionStore {
       if (error instanceof KernelError) throw error;
       const code = errorCode(error);
       if (code === "ENOENT") return { kind: "none" };
-      return { kind: "unusable", problem: code === "ELOOP" ? "it is a symbolic link" : `it cannot be opened (${code})` };
+      return {
+        kind: "unusable",
+        problem: code === "ELOOP" ? "it is a symbolic link" : `it cannot be opened (${code})`,
+      };
     }
     try {
       return await read(file);
@@ -111,7 +119,11 @@ class DecisionFiles implements DecisionStore {
     try {
       watcher = watch(this.#directory, { persistent: false });
     } catch (cause) {
-      throw new KernelError("STORE_UNAVAILABLE", `\`${this.#directory}\` cannot be watched; raise fs.inotify.max_user_watches`, cause);
+      throw new KernelError(
+        "STORE_UNAVAILABLE",
+        `\`${this.#directory}\` cannot be watched; raise fs.inotify.max_user_watches`,
+        cause,
+      );
     }
     watcher.on("change", (_event, name) => {
       const hash = DECISION_NAME.exec(name?.toString() ?? "")?.[1];
@@ -154,11 +166,17 @@ async function read(file: FileHandle): Promise<FoundDecision> {
   if (uid !== process.geteuid?.()) return { kind: "unusable", problem: "it belongs to another user" };
   if ((mode & OTHERS) !== 0) return { kind: "unusable", problem: "other users can open it" };
   if (nlink !== 1) return { kind: "unusable", problem: "it has more than one name" };
-  if (size > DECISION_FILE_BYTES_MAX) return { kind: "unusable", problem: `it has more than ${DECISION_FILE_BYTES_MAX} bytes` };
+  if (size > DECISION_FILE_BYTES_MAX)
+    return { kind: "unusable", problem: `it has more than ${DECISION_FILE_BYTES_MAX} bytes` };
   const bytes = Buffer.alloc(DECISION_FILE_BYTES_MAX + 1);
   const { bytesRead } = await file.read(bytes, 0, bytes.length, 0);
-  if (bytesRead > DECISION_FILE_BYTES_MAX) return { kind: "unusable", problem: `it has more than ${DECISION_FILE_BYTES_MAX} bytes` };
-  return { kind: "found", text: bytes.toString("utf8", 0, bytesRead), settled: Math.abs(Date.now() - found.mtimeMs) > SETTLED_MS };
+  if (bytesRead > DECISION_FILE_BYTES_MAX)
+    return { kind: "unusable", problem: `it has more than ${DECISION_FILE_BYTES_MAX} bytes` };
+  return {
+    kind: "found",
+    text: bytes.toString("utf8", 0, bytesRead),
+    settled: Math.abs(Date.now() - found.mtimeMs) > SETTLED_MS,
+  };
 }
 
 async function removed(path: string, directory: string): Promise<void> {
@@ -168,5 +186,9 @@ async function removed(path: string, directory: string): Promise<void> {
 }
 
 function unusable(directory: string, cause: unknown): KernelError {
-  return new KernelError("STORE_UNAVAILABLE", `\`${directory}\` cannot be used (${errorCode(cause)}); make it the kernel's own`, cause);
+  return new KernelError(
+    "STORE_UNAVAILABLE",
+    `\`${directory}\` cannot be used (${errorCode(cause)}); make it the kernel's own`,
+    cause,
+  );
 }

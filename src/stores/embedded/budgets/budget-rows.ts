@@ -38,7 +38,10 @@ export function amountValues({ calls, durationMs, bytes, tokens, costMicros }: A
 export function amountsOf(row: AmountRow): Amounts {
   const read = rawAmounts(row);
   if (BUDGET_MEMBERS.every((member) => isAmount(read[member]))) return read;
-  throw new KernelError("STORE_CORRUPT", "`budget.db` in the state directory holds an amount that is none; restore a backup");
+  throw new KernelError(
+    "STORE_CORRUPT",
+    "`budget.db` in the state directory holds an amount that is none; restore a backup",
+  );
 }
 
 /** What a row of sums says; a sum that is too large to count stays at the end of what can be counted. */
@@ -48,5 +51,11 @@ export function sumsOf(row: AmountRow): Amounts {
 }
 
 function rawAmounts(row: AmountRow): Amounts {
-  return { calls: row.calls, durationMs: row.duration_ms, bytes: row.bytes, tokens: row.tokens, costMicros: row.cost_micros };
+  return {
+    calls: row.calls,
+    durationMs: row.duration_ms,
+    bytes: row.bytes,
+    tokens: row.tokens,
+    costMicros: row.cost_micros,
+  };
 }

@@ -1,15 +1,23 @@
 /**
  * Accounts and reservations in `budget.db`, shared by all kernels of a state directory.
  *
- * Every question that changes something is one transaction that holds the write lock from its start, so that two kernels never
- * see the same amount left. Commits survive a killed process; `sync` makes them survive a power failure.
+ * Every question that changes something is one transaction that holds the write lock from its start, so that two
+ * kernels never see the same amount left. Commits survive a killed process; `sync` makes them survive a power failure.
  *
  * INVARIANT: an account's period never ends because a clock went backwards.
  */
 import type { Database, Statement } from "better-sqlite3";
 import { KernelError } from "../../../base/errors.ts";
 import { BUDGET_LIST_MAX } from "../../../base/limits.ts";
-import type { AccountState, BudgetStore, LimitedAccount, Orphan, Reserved, Spender, Wish } from "../../../budget/budget-store.ts";
+import type {
+  AccountState,
+  BudgetStore,
+  LimitedAccount,
+  Orphan,
+  Reserved,
+  Spender,
+  Wish,
+} from "../../../budget/budget-store.ts";
 import { type Amounts, addAmounts, amounts, BUDGET_MEMBERS, NOTHING } from "../../../model/spending/budget.ts";
 import { guarded, immediately } from "../state/database.ts";
 import type { LogSync } from "../state/log-sync.ts";
@@ -72,7 +80,8 @@ export class EmbeddedBudgetStore implements BudgetStore {
     return this.#transaction(() => {
       const found = this.#judge(wish);
       if (found.kind === "exhausted") return found;
-      for (const { key } of wish.accounts) this.#hold(wish, { account: key, spender, atMs: wish.nowMs, held: found.granted });
+      for (const { key } of wish.accounts)
+        this.#hold(wish, { account: key, spender, atMs: wish.nowMs, held: found.granted });
       return found;
     });
   }
@@ -98,7 +107,8 @@ export class EmbeddedBudgetStore implements BudgetStore {
       for (const { account, began_ms: beganMs } of holds) {
         const row = this.#findAccount.get(account);
         // What was reserved in a period that is over was spent in that one.
-        if (row?.began_ms === beganMs) this.#putAccount.run(account, beganMs, ...amountValues(addAmounts(amountsOf(row), spent)));
+        if (row?.began_ms === beganMs)
+          this.#putAccount.run(account, beganMs, ...amountValues(addAmounts(amountsOf(row), spent)));
       }
       this.#deleteHolds.run(id, instance);
       return holds.length > 0;
@@ -114,7 +124,9 @@ export class EmbeddedBudgetStore implements BudgetStore {
   }
 
   async holders(limit: number): Promise<readonly string[]> {
-    const list = this.#database.prepare<[number], string>("SELECT DISTINCT instance FROM holds ORDER BY instance LIMIT ?").pluck();
+    const list = this.#database
+      .prepare<[number], string>("SELECT DISTINCT instance FROM holds ORDER BY instance LIMIT ?")
+      .pluck();
     return this.#guarded(() => list.all(limit));
   }
 
@@ -122,7 +134,9 @@ export class EmbeddedBudgetStore implements BudgetStore {
     const ids = this.#database
       .prepare<[string, number], string>("SELECT DISTINCT id FROM holds WHERE instance = ? ORDER BY id LIMIT ?")
       .pluck();
-    const move = this.#database.prepare<[string, string, string]>("UPDATE holds SET instance = ? WHERE instance = ? AND id = ?");
+    const move = this.#database.prepare<[string, string, string]>(
+      "UPDATE holds SET instance = ? WHERE instance = ? AND id = ?",
+    );
     return this.#transaction(() =>
       ids.all(from, limit).map((id) => {
         const holds = this.#findHolds.all(id, from);
@@ -149,18 +163,35 @@ export class EmbeddedBudgetStore implements BudgetStore {
     this.#guarded(() => this.#database.close());
   }
 
-  /** What can be granted to all accounts alike; brings their periods up to date. A hold of an earlier period moves into the present one. */
+  /**
+   * What can be granted to all accounts alike; brings their periods up to date. A hold of an earlier period moves into
+   * the present one.
+   */
   #judge({ accounts, least, most, nowMs }: Wish, holds: readonly HoldRow[] = []): Reserved {
     let granted = most;
     for (const account of accounts) {
       const { beganMs, spent } = this.#period(account, nowMs);
       const moving = holds.find((hold) => hold.account === account.key && hold.began_ms !== beganMs);
-      const reserved = addAmounts(this.#reservedIn(account.key, beganMs), moving === undefined ? NOTHING : amountsOf(moving));
-      const left = amounts((member) => Math.max(0, (account.limit[member] ?? Number.MAX_SAFE_INTEGER) - spent[member] - reserved[member]));
-      const member = BUDGET_MEMBERS.find((candidate) => account.limit[candidate] !== undefined && left[candidate] < least[candidate]);
+      const reserved = addAmounts(
+        this.#reservedIn(account.key, beganMs),
+        moving === undefined ? NOTHING : amountsOf(moving),
+      );
+      const left = amounts((member) =>
+        Math.max(0, (account.limit[member] ?? Number.MAX_SAFE_INTEGER) - spent[member] - reserved[member]),
+      );
+      const member = BUDGET_MEMBERS.find(
+        (candidate) => account.limit[candidate] !== undefined && left[candidate] < least[candidate],
+      );
       if (member !== undefined) {
         const { key, limit, periodMs } = account;
-        const facts = { key, member, limit: limit[member] ?? 0, spent: spent[member], reserved: reserved[member], needed: least[member] };
+        const facts = {
+          key,
+          member,
+          limit: limit[member] ?? 0,
+          spent: spent[member],
+          reserved: reserved[member],
+          needed: least[member],
+        };
         return { kind: "exhausted", ...facts, ...(periodMs !== undefined && { renewsAtMs: beganMs + periodMs }) };
       }
       const before = granted;
@@ -179,7 +210,8 @@ export class EmbeddedBudgetStore implements BudgetStore {
     const spent = amountsOf(row);
     const { began_ms: beganMs } = row;
     if (nowBegan > beganMs) return this.#begin(key, nowBegan, NOTHING);
-    // A clock that went back a little is behind; one that went back far was wrong before, and the account must not wait for that time.
+    // A clock that went back a little is behind; one that went back far was wrong before, and the account must not wait
+    // for that time.
     if (beganMs - nowBegan <= (periodMs ?? 0)) return { beganMs, spent };
     this.#moveHolds.run(nowBegan, key, beganMs);
     return this.#begin(key, nowBegan, spent);
@@ -198,7 +230,17 @@ export class EmbeddedBudgetStore implements BudgetStore {
   #hold({ id, instance }: Wish, { account, spender, atMs, held }: Hold): void {
     const beganMs = this.#findAccount.get(account)?.began_ms ?? 0;
     const { sessionId, actor, requestId } = spender;
-    this.#putHold.run(id, account, beganMs, instance, sessionId, actor, requestId, Math.floor(atMs), ...amountValues(held));
+    this.#putHold.run(
+      id,
+      account,
+      beganMs,
+      instance,
+      sessionId,
+      actor,
+      requestId,
+      Math.floor(atMs),
+      ...amountValues(held),
+    );
   }
 
   #transaction<T>(work: () => T): T {
@@ -216,6 +258,13 @@ function spenderOf({ session_id: sessionId, actor, request_id: requestId }: Hold
 
 function orphanOf(id: string, holds: readonly HoldRow[]): Orphan {
   const [first] = holds;
-  if (first === undefined) throw new KernelError("STORE_CORRUPT", "`budget.db` in the state directory lost a reservation");
-  return { id, accounts: holds.map(({ account }) => account), amounts: amountsOf(first), atMs: first.at_ms, ...spenderOf(first) };
+  if (first === undefined)
+    throw new KernelError("STORE_CORRUPT", "`budget.db` in the state directory lost a reservation");
+  return {
+    id,
+    accounts: holds.map(({ account }) => account),
+    amounts: amountsOf(first),
+    atMs: first.at_ms,
+    ...spenderOf(first),
+  };
 }

@@ -1,4 +1,8 @@
-/** The stores of `budget.db`: budgets and rate limits, on one connection that is opened with the first call that has any. */
+/**
+ * Opens the stores of `budget.db`: budgets and rate limits, on one connection.
+ *
+ * The connection is opened with the first call that has a budget or a rate limit.
+ */
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { KernelError } from "../../../base/errors.ts";
@@ -80,6 +84,10 @@ async function exists(path: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (errorCode(error) === "ENOENT") return false;
-    throw new KernelError("STORE_UNAVAILABLE", `a file of the state directory cannot be looked at (${errorCode(error)})`, error);
+    throw new KernelError(
+      "STORE_UNAVAILABLE",
+      `a file of the state directory cannot be looked at (${errorCode(error)})`,
+      error,
+    );
   }
 }

@@ -1,8 +1,8 @@
 /**
  * Token buckets in `budget.db`, and what kernels hold of them.
  *
- * INVARIANT: what lies in a bucket and what is held of it together stay within its burst. INVARIANT: time that passed counts once:
- * a clock that goes backwards a little stands still for a bucket until it has caught up.
+ * INVARIANT: what lies in a bucket and what is held of it together stay within its burst. INVARIANT: time that passed
+ * counts once: a clock that goes backwards a little stands still for a bucket until it has caught up.
  */
 import type { Database, Statement } from "better-sqlite3";
 import { KernelError } from "../../../base/errors.ts";
@@ -10,10 +10,15 @@ import { KernelError } from "../../../base/errors.ts";
 import type { BucketState, BucketWish, Leftover, RateStore, Taken, TakeRequest } from "../../../budget/rate-store.ts";
 import { guarded, immediately } from "../state/database.ts";
 
-/** Milliseconds that a clock may go backwards and count as standing still; beyond it the time of a bucket is set anew. */
+/**
+ * Milliseconds that a clock may go backwards and count as standing still; beyond it the time of a bucket is set anew.
+ */
 const RATE_CLOCK_WOBBLE_MS = 60_000;
 
-/** What a call takes of a bucket. A millisecond adds as many units as calls are allowed in a minute, so that nothing is ever rounded. */
+/**
+ * What a call takes of a bucket. A millisecond adds as many units as calls are allowed in a minute, so that nothing is
+ * ever rounded.
+ */
 const UNITS_PER_CALL = 60_000;
 
 interface BucketRow {
@@ -48,7 +53,9 @@ export class EmbeddedRateStore implements RateStore {
     );
     this.#heldByOthers.pluck();
     this.#forgetOthers = database.prepare("DELETE FROM slices WHERE key = ? AND instance <> ? AND until_ms <= ?");
-    this.#heldBy = database.prepare<[string, string], number>("SELECT calls FROM slices WHERE key = ? AND instance = ?");
+    this.#heldBy = database.prepare<[string, string], number>(
+      "SELECT calls FROM slices WHERE key = ? AND instance = ?",
+    );
     this.#heldBy.pluck();
     this.#hold = database.prepare("INSERT OR REPLACE INTO slices VALUES (?, ?, ?, ?)");
     this.#letGo = database.prepare("DELETE FROM slices WHERE key = ? AND instance = ?");
@@ -102,7 +109,10 @@ export class EmbeddedRateStore implements RateStore {
   }
 
   /** The bucket with what the instance gives back and what time has added. */
-  #fill({ key, limit, returned }: Omit<BucketWish, "most">, { instance, nowMs }: Pick<TakeRequest, "instance" | "nowMs">): Filled {
+  #fill(
+    { key, limit, returned }: Omit<BucketWish, "most">,
+    { instance, nowMs }: Pick<TakeRequest, "instance" | "nowMs">,
+  ): Filled {
     // What no longer counts as held makes room here, and must not come back on top of what takes that room.
     this.#forgetOthers.run(key, instance, Math.floor(nowMs));
     const heldByOthers = this.#heldByOthers.get(key, instance, Math.floor(nowMs)) ?? 0;
@@ -131,7 +141,10 @@ export class EmbeddedRateStore implements RateStore {
 }
 
 /** The bucket that takes longest to hold a call again, when there is one without. */
-function longestWait(wishes: readonly BucketWish[], filled: readonly Filled[]): Extract<Taken, { kind: "empty" }> | undefined {
+function longestWait(
+  wishes: readonly BucketWish[],
+  filled: readonly Filled[],
+): Extract<Taken, { kind: "empty" }> | undefined {
   let longest: Extract<Taken, { kind: "empty" }> | undefined;
   for (const [index, { key, limit }] of wishes.entries()) {
     const units = filled[index]?.units ?? 0;

@@ -1,10 +1,10 @@
 /**
  * Collection: removes content that nothing refers to, files that no row names, and uploads that nobody finished.
  *
- * Decides inside transactions that hold the write lock, in two steps: objects are marked as being collected, then those that
- * are still marked are removed. Storing the same content in between takes the mark away. INVARIANT: what an artifact or
- * the ledger refers to, and what is younger than the grace, is never marked. A crash at any point leaves objects that are
- * whole, marked, or gone; the next collection goes on with the marked ones.
+ * Decides inside transactions that hold the write lock, in two steps: objects are marked as being collected, then those
+ * that are still marked are removed. Storing the same content in between takes the mark away. INVARIANT: what an
+ * artifact or the ledger refers to, and what is younger than the grace, is never marked. A crash at any point leaves
+ * objects that are whole, marked, or gone; the next collection goes on with the marked ones.
  */
 import type { Statement } from "better-sqlite3";
 import { CONTENT_SCANNED_MAX } from "../../../base/limits.ts";
@@ -147,7 +147,9 @@ export class ContentCollector {
   ): Promise<{ readonly added: number; readonly removed: number }> {
     const { database } = this.#parts;
     this.#guard(() =>
-      database.exec("CREATE TEMP TABLE IF NOT EXISTS found (hash TEXT, session_id TEXT, request_id TEXT); DELETE FROM found"),
+      database.exec(
+        "CREATE TEMP TABLE IF NOT EXISTS found (hash TEXT, session_id TEXT, request_id TEXT); DELETE FROM found",
+      ),
     );
     const find = database.prepare("INSERT INTO found VALUES (?, ?, ?)");
     let added = 0;

@@ -1,8 +1,12 @@
 /**
- * Where content lies: `cas/ab/cd/<hash>`, uploads in `cas/temporary/`, altered objects in `cas/quarantine/`.
+ * Manages the files of stored content.
  *
- * Knows paths and durable file operations, nothing of rows. INVARIANT: a file appears under its hash by rename, complete
- * and fsynced. INVARIANT: every directory and file is the owner's alone; objects are not writable.
+ * Objects lie at `cas/ab/cd/<hash>`, uploads in `cas/temporary/`, altered objects in `cas/quarantine/`. This module
+ * knows paths and durable file operations, and nothing of rows.
+ *
+ * INVARIANT: a file appears under its hash by rename, complete and fsynced.
+ *
+ * INVARIANT: every directory and file is the owner's alone, and objects are not writable.
  */
 import {
   closeSync,
@@ -55,7 +59,11 @@ export class ContentFiles {
 
   /** Opens a new file for an upload. */
   createTemporary(path: string): number {
-    return openSync(path, constants.O_CREAT | constants.O_EXCL | constants.O_RDWR | constants.O_NOFOLLOW, READ_ONLY_FILE);
+    return openSync(
+      path,
+      constants.O_CREAT | constants.O_EXCL | constants.O_RDWR | constants.O_NOFOLLOW,
+      READ_ONLY_FILE,
+    );
   }
 
   /** Makes the directories that the object of `hash` needs. */
@@ -86,8 +94,8 @@ export class ContentFiles {
   }
 
   /**
-   * Puts an altered object aside, unless its place was taken by another file since `seen` was opened, or since nothing that
-   * could be read was there.
+   * Puts an altered object aside, unless its place was taken by another file since `seen` was opened, or since nothing
+   * that could be read was there.
    */
   quarantine(hash: string, seen: Pick<Stats, "ino" | "dev"> | undefined, random: string): boolean {
     const path = this.pathOf(hash);

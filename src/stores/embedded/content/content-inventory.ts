@@ -91,11 +91,23 @@ export function openInventory({ database, path, files }: ObjectSource): ContentI
 
 function listedContent(row: ListedRow): ListedContent {
   const { hash, state, owners, artifacts } = row;
-  return { hash, sizeBytes: row.size, createdAtMs: row.created_at_ms, state, owners, artifacts, references: row.ledger };
+  return {
+    hash,
+    sizeBytes: row.size,
+    createdAtMs: row.created_at_ms,
+    state,
+    owners,
+    artifacts,
+    references: row.ledger,
+  };
 }
 
 /** What is wrong with one object, found by hashing all of it again. */
-async function inspectObject(row: ReturnType<ContentRows["object"]>, files: ContentFiles, hash: string): Promise<string | undefined> {
+async function inspectObject(
+  row: ReturnType<ContentRows["object"]>,
+  files: ContentFiles,
+  hash: string,
+): Promise<string | undefined> {
   if (row === undefined || row.state === "collecting") return undefined; // collected since it was listed
   if (row.state === "quarantined") return "it was altered or lost, and put aside when it was read";
   const file = files.open(hash);

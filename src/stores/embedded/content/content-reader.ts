@@ -21,8 +21,8 @@ export interface OpenObject {
 }
 
 /**
- * Yields the bytes of a range, verified; returns early, having yielded no wrong byte, when the object was altered. While a
- * block is used the next one is read. Lent memory serves every other block.
+ * Yields the bytes of a range, verified; returns early, having yielded no wrong byte, when the object was altered.
+ * While a block is used the next one is read. Lent memory serves every other block.
  */
 export async function* verifiedBytes(
   object: OpenObject,
@@ -48,7 +48,8 @@ export async function* verifiedBytes(
   };
   let ahead: Promise<Uint8Array> | undefined;
   try {
-    if (stats.size !== sizeBytes || blocks.byteLength !== Math.ceil(sizeBytes / blockBytes) * HASH_SIZE) return "altered";
+    if (stats.size !== sizeBytes || blocks.byteLength !== Math.ceil(sizeBytes / blockBytes) * HASH_SIZE)
+      return "altered";
     for (let index = Math.floor(offset / blockBytes); index < count; index += 1) {
       const block = await (ahead ?? load(index));
       ahead = index + 1 < count ? load(index + 1) : undefined;

@@ -1,15 +1,21 @@
 /**
  * The rows of `content.db`: objects, who stored them, artifacts, and the ledger's references.
  *
- * Everything here runs inside a transaction of the caller or is one statement. A row that cannot be read is damage, never
- * guessed at.
+ * Everything here runs inside a transaction of the caller or is one statement. A row that cannot be read is damage,
+ * never guessed at.
  */
 import type { Database, Statement } from "better-sqlite3";
 import type { ContentDigest } from "../../../base/block-hashes.ts";
 import { KernelError } from "../../../base/errors.ts";
 import { isJsonObject } from "../../../base/json.ts";
 import { ARTIFACTS_PAGE_MAX, CONTENT_BLOCK_BYTES } from "../../../base/limits.ts";
-import type { ContentHolding, ContentOwner, LedgerReference, ListedContent, Publisher } from "../../../cas/content-store.ts";
+import type {
+  ContentHolding,
+  ContentOwner,
+  LedgerReference,
+  ListedContent,
+  Publisher,
+} from "../../../cas/content-store.ts";
 import { combineLabels, DATA_CLASSES, type Label, TRUST_LEVELS } from "../../../model/outcome/label.ts";
 import type { Artifact, ArtifactWish, StoredContent } from "../../../model/work/content.ts";
 
@@ -35,7 +41,8 @@ interface ArtifactRow {
   readonly size: number;
 }
 
-const ARTIFACT_COLUMNS = "a.id, a.hash, a.category, a.metadata, a.label, a.user_id, a.agent_id, a.published_at_ms, o.size";
+const ARTIFACT_COLUMNS =
+  "a.id, a.hash, a.category, a.metadata, a.label, a.user_id, a.agent_id, a.published_at_ms, o.size";
 const ARTIFACT_TABLES = "artifacts a JOIN objects o ON o.hash = a.hash AND o.state != 'collecting'";
 
 /** Prepared statements over one connection. */
@@ -53,7 +60,9 @@ export class ContentRows {
   readonly #total: Statement<[], { bytes: number }>;
 
   constructor(database: Database) {
-    this.#object = database.prepare("SELECT hash, size, block_bytes, blocks, state, touched_at_ms FROM objects WHERE hash = ?");
+    this.#object = database.prepare(
+      "SELECT hash, size, block_bytes, blocks, state, touched_at_ms FROM objects WHERE hash = ?",
+    );
     this.#holding = database.prepare(
       `SELECT o.size, h.label FROM holdings h JOIN objects o ON o.hash = h.hash AND o.state != 'collecting'
        WHERE h.hash = ? AND h.user_id = ? AND h.workspace = ?`,
@@ -66,8 +75,12 @@ export class ContentRows {
     );
     this.#putHolding = database.prepare("INSERT OR REPLACE INTO holdings VALUES (?, ?, ?, ?, ?)");
     this.#putReference = database.prepare("INSERT OR IGNORE INTO ledger_references VALUES (?, ?, ?, ?)");
-    this.#reference = database.prepare("SELECT 1 FROM ledger_references WHERE hash = ? AND session_id = ? AND request_id = ?");
-    this.#artifact = database.prepare(`SELECT ${ARTIFACT_COLUMNS} FROM ${ARTIFACT_TABLES} WHERE a.workspace = ? AND a.id = ?`);
+    this.#reference = database.prepare(
+      "SELECT 1 FROM ledger_references WHERE hash = ? AND session_id = ? AND request_id = ?",
+    );
+    this.#artifact = database.prepare(
+      `SELECT ${ARTIFACT_COLUMNS} FROM ${ARTIFACT_TABLES} WHERE a.workspace = ? AND a.id = ?`,
+    );
     this.#artifacts = database.prepare(
       `SELECT ${ARTIFACT_COLUMNS} FROM ${ARTIFACT_TABLES} WHERE a.hash = ? AND a.workspace = ? AND a.id > ?
        ORDER BY a.id LIMIT ${ARTIFACTS_PAGE_MAX}`,
@@ -130,7 +143,17 @@ export class ContentRows {
   putArtifact(wish: ArtifactWish, publisher: Publisher): void {
     const { workspace, userId, agentId, sessionId, label, nowMs } = publisher;
     const texts = [JSON.stringify(wish.metadata), JSON.stringify(label)] as const;
-    this.#putArtifact.run(workspace, wish.id, wish.contentHash, wish.category, ...texts, userId, agentId, sessionId, Math.floor(nowMs));
+    this.#putArtifact.run(
+      workspace,
+      wish.id,
+      wish.contentHash,
+      wish.category,
+      ...texts,
+      userId,
+      agentId,
+      sessionId,
+      Math.floor(nowMs),
+    );
   }
 }
 

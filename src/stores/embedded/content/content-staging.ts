@@ -1,9 +1,9 @@
 /**
  * Receiving bytes: into a temporary file, hashed on the way, fsynced at the end.
  *
- * Decides whether the bytes are those that were announced and whether they are few enough. INVARIANT: memory is bounded by
- * two blocks an upload; uploads, which come at a stranger's pace, never keep the kernel's own results from being stored, nor
- * those of one sender all others; a failed or unfinished upload leaves no file.
+ * Decides whether the bytes are those that were announced and whether they are few enough. INVARIANT: memory is bounded
+ * by two blocks an upload; uploads, which come at a stranger's pace, never keep the kernel's own results from being
+ * stored, nor those of one sender all others; a failed or unfinished upload leaves no file.
  */
 import { close, fdatasync, write as writeWithCallback } from "node:fs";
 import { promisify } from "node:util";
@@ -11,7 +11,13 @@ import { BlockHasher, type ContentDigest, inBlocks } from "../../../base/block-h
 import { KernelError } from "../../../base/errors.ts";
 import { CONTENT_BYTES_MAX } from "../../../base/limits.ts";
 import type { AnnouncedContent } from "../../../cas/content-store.ts";
-import { contentBusy, contentCancelled, contentMismatch, contentStoreFull, contentTooLarge } from "../../../model/work/content-failures.ts";
+import {
+  contentBusy,
+  contentCancelled,
+  contentMismatch,
+  contentStoreFull,
+  contentTooLarge,
+} from "../../../model/work/content-failures.ts";
 import { errorCode } from "../state/state-directory.ts";
 import { type ContentFiles, removeIfThere } from "./content-files.ts";
 
@@ -19,7 +25,10 @@ import { type ContentFiles, removeIfThere } from "./content-files.ts";
 export const CONTENT_STAGED_MAX = 32;
 /** Uploads of one principal at once: a quarter of them all, so that nobody keeps others from storing. */
 export const CONTENT_STAGED_PER_SENDER_MAX = 8;
-/** Results of calls that one kernel stores at once; uploads take none of their places, because they come at a stranger's pace. */
+/**
+ * Results of calls that one kernel stores at once; uploads take none of their places, because they come at a stranger's
+ * pace.
+ */
 const CONTENT_RESULTS_STAGED_MAX = 32;
 
 const writeAsync = promisify(writeWithCallback);
@@ -55,10 +64,15 @@ export class StagingArea {
 
   /**
    * Receives everything that `chunks` yield.
-   * @throws ToolFailure CONTENT_MISMATCH, CONTENT_TOO_LARGE, RESOURCE_BUSY, DISK_FULL or CANCELLED, or whatever `chunks`
+   * @throws ToolFailure CONTENT_MISMATCH, CONTENT_TOO_LARGE, RESOURCE_BUSY, DISK_FULL or CANCELLED, or whatever
+   * `chunks`
    *   throw; KernelError STORE_UNAVAILABLE
    */
-  async receive(chunks: AsyncIterable<Uint8Array>, announced: AnnouncedContent, signal: AbortSignal): Promise<StagedFile> {
+  async receive(
+    chunks: AsyncIterable<Uint8Array>,
+    announced: AnnouncedContent,
+    signal: AbortSignal,
+  ): Promise<StagedFile> {
     if ((announced.sizeBytes ?? 0) > CONTENT_BYTES_MAX) throw contentTooLarge();
     const leave = this.#enter(announced.sender ?? KERNEL);
     const path = this.#newPath();
@@ -118,7 +132,12 @@ export class StagingArea {
     removeIfThere(path);
   }
 
-  async #write(path: string, chunks: AsyncIterable<Uint8Array>, announced: AnnouncedContent, signal: AbortSignal): Promise<ContentDigest> {
+  async #write(
+    path: string,
+    chunks: AsyncIterable<Uint8Array>,
+    announced: AnnouncedContent,
+    signal: AbortSignal,
+  ): Promise<ContentDigest> {
     const descriptor = atDisk(() => this.#files.createTemporary(path));
     const hasher = new BlockHasher();
     const flushing = new Flushing(descriptor);
@@ -160,7 +179,8 @@ class Flushing {
     this.#askedAt = sizeBytes;
     this.#asked = syncAsync(this.#descriptor)
       .catch((error: unknown) => {
-        this.#failed = error; // told at the end: a failed fsync may not be repeated, because the next one can succeed falsely
+        // told at the end: a failed fsync may not be repeated, because the next one can succeed falsely
+        this.#failed = error;
       })
       .then(() => {
         this.#asked = undefined;
@@ -183,9 +203,11 @@ class Flushing {
 async function writeFully(descriptor: number, block: Uint8Array, position: number): Promise<void> {
   let done = 0;
   while (done < block.byteLength) {
-    const { bytesWritten } = await writeAsync(descriptor, block, done, block.byteLength - done, position + done).catch((error: unknown) => {
-      throw diskError(error);
-    });
+    const { bytesWritten } = await writeAsync(descriptor, block, done, block.byteLength - done, position + done).catch(
+      (error: unknown) => {
+        throw diskError(error);
+      },
+    );
     done += bytesWritten;
   }
 }
@@ -194,7 +216,9 @@ function requireAnnounced(digest: ContentDigest, announced: AnnouncedContent): v
   if (announced.sizeBytes !== undefined && announced.sizeBytes !== digest.sizeBytes)
     throw contentMismatch(`${announced.sizeBytes} bytes were announced and ${digest.sizeBytes} came`);
   if (announced.hash !== undefined && announced.hash !== digest.hash)
-    throw contentMismatch(`the hash \`${announced.hash}\` was announced, and the bytes that came have the hash \`${digest.hash}\``);
+    throw contentMismatch(
+      `the hash \`${announced.hash}\` was announced, and the bytes that came have the hash \`${digest.hash}\``,
+    );
 }
 
 function longerThanAnnounced(): Error {

@@ -1,10 +1,10 @@
 /**
  * Content in files under their BLAKE3-256, and in `content.db` what is stored, for whom, and what refers to it.
  *
- * The database's write lock orders everything that changes an object: its file is put in place, put aside or removed only
- * inside a transaction that holds the lock, whichever of the kernels of the state directory does it. INVARIANT: content is
- * acknowledged after its bytes, its directory and its rows were fsynced, in that order; a crash in between leaves a file
- * without a row, which a collection removes.
+ * The database's write lock orders everything that changes an object: its file is put in place, put aside or removed
+ * only inside a transaction that holds the lock, whichever of the kernels of the state directory does it. INVARIANT:
+ * content is acknowledged after its bytes, its directory and its rows were fsynced, in that order; a crash in between
+ * leaves a file without a row, which a collection removes.
  *
  * Opens its database with the first use: most kernels never store anything.
  */
@@ -165,7 +165,8 @@ class LazyContentStore implements MaintainedContentStore {
     atDisk(() => this.#files.prepareFor(hash));
     return this.#guard(() =>
       immediately(database, () => {
-        if (rows.totalBytes() + sizeBytes > CONTENT_STORE_BYTES_MAX && rows.object(hash) === undefined) throw contentStoreFull();
+        if (rows.totalBytes() + sizeBytes > CONTENT_STORE_BYTES_MAX && rows.object(hash) === undefined)
+          throw contentStoreFull();
         staged.moveTo((temporary) => this.#files.place(temporary, hash));
         return rows.put(staged.digest, holding);
       }),

@@ -1,9 +1,13 @@
 /**
- * The anchor as the file `anchor` of the state directory: two slots of one line each, of which the one that was written last counts.
+ * Stores the anchor in the state directory's file `anchor`, in two slots of one line each.
  *
- * A slot is written in place and synced, so that a write that breaks off leaves the other one. INVARIANT: whoever writes holds the
- * file's lock and has read it since, so that no process moves the anchor back. INVARIANT: a file without a sound slot is never taken for
- * none.
+ * The slot that was written last counts. A slot is written in place and synced, so that a write that breaks off leaves
+ * the other one.
+ *
+ * INVARIANT: whoever writes holds the file's lock and has read the file since, so that no process moves the anchor
+ * back.
+ *
+ * INVARIANT: a file without a sound slot is never taken for no anchor at all.
  */
 import { closeSync, constants, fdatasyncSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -28,7 +32,10 @@ interface Slot {
   readonly anchor: Anchor;
 }
 
-/** The anchor of a prepared state directory. Touches nothing until it is used; waits for other processes by holding up its thread. */
+/**
+ * The anchor of a prepared state directory. Touches nothing until it is used; waits for other processes by holding up
+ * its thread.
+ */
 export function openAnchorStore(stateDirectory: string): AnchorStore {
   const path = join(stateDirectory, FILE);
   return {
@@ -37,7 +44,8 @@ export function openAnchorStore(stateDirectory: string): AnchorStore {
       guarded(() =>
         change(path, (file) => {
           const last = newest(file);
-          if (last && !equalInConstantTime(last.anchor.chain, anchor.chain)) throw corrupt("names another chain than the ledger");
+          if (last && !equalInConstantTime(last.anchor.chain, anchor.chain))
+            throw corrupt("names another chain than the ledger");
           if (last && last.anchor.sequence >= anchor.sequence) return "moved";
           write(file, { counter: (last?.counter ?? 0) + 1, anchor }, last === undefined);
           return last === undefined ? "made" : "moved";
@@ -55,14 +63,17 @@ export function openAnchorStore(stateDirectory: string): AnchorStore {
 }
 
 function change<T>(path: string, work: (file: number) => T): T {
-  return withFile(openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, OWNER_ONLY_FILE), (file) => {
-    waitForLock(file);
-    const isNew = fstatSync(file).size === 0;
-    const result = work(file);
-    fdatasyncSync(file);
-    if (isNew) syncDirectory(dirname(path));
-    return result;
-  });
+  return withFile(
+    openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, OWNER_ONLY_FILE),
+    (file) => {
+      waitForLock(file);
+      const isNew = fstatSync(file).size === 0;
+      const result = work(file);
+      fdatasyncSync(file);
+      if (isNew) syncDirectory(dirname(path));
+      return result;
+    },
+  );
 }
 
 /** `undefined` when there is no file. */
@@ -91,12 +102,17 @@ function waitForLock(file: number): void {
   const nothing = new Int32Array(new SharedArrayBuffer(4));
   while (!tryLock(file, "exclusive")) {
     if (performance.now() - start > STORE_BUSY_MS)
-      throw new KernelError("LEDGER_UNAVAILABLE", "`anchor` in the state directory is locked by another process; try again");
+      throw new KernelError(
+        "LEDGER_UNAVAILABLE",
+        "`anchor` in the state directory is locked by another process; try again",
+      );
     Atomics.wait(nothing, 0, 0, STORE_BUSY_POLL_MS);
   }
 }
 
-/** The slot that was written last; `undefined` for an empty file, which was just made. @throws KernelError STORE_CORRUPT */
+/**
+ * The slot that was written last; `undefined` for an empty file, which was just made. @throws KernelError STORE_CORRUPT
+ */
 function newest(file: number): Slot | undefined {
   const found = readable(file);
   if (found === undefined && fstatSync(file).size > 0) throw corrupt("cannot be read");
@@ -107,7 +123,10 @@ function readable(file: number): Slot | undefined {
   const bytes = Buffer.alloc(SLOT_BYTES * SLOTS);
   readSync(file, bytes, 0, bytes.byteLength, 0);
   const slots = [0, SLOT_BYTES].flatMap((at) => slotOf(bytes.toString("latin1", at, at + SLOT_BYTES)) ?? []);
-  return slots.reduce<Slot | undefined>((last, slot) => (last === undefined || slot.counter > last.counter ? slot : last), undefined);
+  return slots.reduce<Slot | undefined>(
+    (last, slot) => (last === undefined || slot.counter > last.counter ? slot : last),
+    undefined,
+  );
 }
 
 function slotOf(line: string): Slot | undefined {
@@ -139,7 +158,8 @@ function syncDirectory(path: string): void {
 }
 
 function corrupt(what: string): KernelError {
-  const advice = "stop every kernel and restore a backup, or accept the loss with `handrail ledger accept --reason <why>`";
+  const advice =
+    "stop every kernel and restore a backup, or accept the loss with `handrail ledger accept --reason <why>`";
   return new KernelError("STORE_CORRUPT", `\`anchor\` in the state directory ${what}; ${advice}`);
 }
 

@@ -57,7 +57,10 @@ async function claim(directory: string, id: string): Promise<Instance> {
   };
 }
 
-/** @throws KernelError STORE_UNAVAILABLE when the claim's file is not there any more: then other kernels take over what its instance began */
+/**
+ * @throws KernelError STORE_UNAVAILABLE when the claim's file is not there any more: then other kernels take over what
+ * its instance began
+ */
 export function requireClaim({ path, identity }: ClaimFile): void {
   if (identityAt(path) === identity) return;
   const what = "the lock file of this kernel was removed from the state directory, so that others take it for dead";
@@ -105,6 +108,7 @@ async function sweep(directory: string): Promise<void> {
 
 async function removed(path: string): Promise<void> {
   await unlink(path).catch((error: unknown) => {
-    if (errorCode(error) !== "ENOENT") throw new KernelError("STORE_UNAVAILABLE", "the lock file of an instance cannot be removed", error);
+    if (errorCode(error) !== "ENOENT")
+      throw new KernelError("STORE_UNAVAILABLE", "the lock file of an instance cannot be removed", error);
   });
 }

@@ -6,7 +6,8 @@
  * committed before; buffered ones commit with `NORMAL`, which leaves the log in the page cache: safe from the death of
  * the process, not of the machine. `sync` commits a small change with `FULL`.
  *
- * INVARIANT: what is acknowledged was committed to the files that stand at their paths, after the head that this store saw last.
+ * INVARIANT: what is acknowledged was committed to the files that stand at their paths, after the head that this store
+ * saw last.
  *
  * INVARIANT: the head row, the last entry, the open intents and the marks of spools change in the same transaction as
  * the entries.
@@ -67,10 +68,13 @@ export async function openLedgerStoreReadOnly(stateDirectory: string): Promise<L
   return new EmbeddedLedgerStore(openDatabaseReadOnly(path, LEDGER_SCHEMA, "LEDGER_UNAVAILABLE"), path);
 }
 
-/** A file that is shorter than it was has been compacted or cut: of a cut one the log may still hold the newest pages. */
+/**
+ * A file that is shorter than it was has been compacted or cut: of a cut one the log may still hold the newest pages.
+ */
 function requireWhole(database: Database): void {
   const said = database.pragma("quick_check(1)", { simple: true });
-  if (said !== "ok") throw new KernelError("STORE_CORRUPT", `\`ledger.db\` was cut or damaged while it was open: ${String(said)}`);
+  if (said !== "ok")
+    throw new KernelError("STORE_CORRUPT", `\`ledger.db\` was cut or damaged while it was open: ${String(said)}`);
 }
 
 interface HeadRow {
@@ -142,7 +146,11 @@ class EmbeddedLedgerStore implements LedgerStore {
   }
 
   async anchored(): Promise<boolean> {
-    return this.guarded(() => this.database.prepare<[], number>("SELECT anchored FROM syncs WHERE one = 1").pluck().get()) === 1;
+    return (
+      this.guarded(() =>
+        this.database.prepare<[], number>("SELECT anchored FROM syncs WHERE one = 1").pluck().get(),
+      ) === 1
+    );
   }
 
   async markAnchored(): Promise<void> {
@@ -177,11 +185,17 @@ class EmbeddedLedgerStore implements LedgerStore {
   }
 
   async openIntents(limit: number): Promise<readonly OpenIntentRow[]> {
-    return this.guarded(() => this.statements.intents.all(limit)).map((row) => ({ sequence: row.seq, instanceId: row.instance_id }));
+    return this.guarded(() => this.statements.intents.all(limit)).map((row) => ({
+      sequence: row.seq,
+      instanceId: row.instance_id,
+    }));
   }
 
   async spools(limit: number): Promise<readonly SpoolMark[]> {
-    return this.guarded(() => this.statements.spools.all(limit)).map((row) => ({ instanceId: row.instance_id, through: row.through }));
+    return this.guarded(() => this.statements.spools.all(limit)).map((row) => ({
+      instanceId: row.instance_id,
+      through: row.through,
+    }));
   }
 
   async forgetSpool(instanceId: string): Promise<void> {
@@ -199,12 +213,15 @@ class EmbeddedLedgerStore implements LedgerStore {
   }
 
   async strayPayloads(limit: number): Promise<readonly number[]> {
-    const sql = "SELECT p.seq FROM payloads p LEFT JOIN entries e ON e.seq = p.seq WHERE e.seq IS NULL ORDER BY p.seq LIMIT ?";
+    const sql =
+      "SELECT p.seq FROM payloads p LEFT JOIN entries e ON e.seq = p.seq WHERE e.seq IS NULL ORDER BY p.seq LIMIT ?";
     return this.guarded(() => this.database.prepare<[number], number>(sql).pluck().all(limit));
   }
 
   async integrity(): Promise<readonly string[]> {
-    const rows = this.guarded(() => this.database.prepare<[], string>(`PRAGMA integrity_check(${LEDGER_PROBLEMS_MAX})`).pluck().all());
+    const rows = this.guarded(() =>
+      this.database.prepare<[], string>(`PRAGMA integrity_check(${LEDGER_PROBLEMS_MAX})`).pluck().all(),
+    );
     return rows.filter((row) => row !== "ok");
   }
 
@@ -226,7 +243,10 @@ class EmbeddedLedgerStore implements LedgerStore {
     };
     const entries = build(view);
     entries.forEach((entry, index) => {
-      assert(entry.sequence === head.sequence + 1 + index && entry.hash.byteLength === HASH_SIZE, "appended entries follow the head");
+      assert(
+        entry.sequence === head.sequence + 1 + index && entry.hash.byteLength === HASH_SIZE,
+        "appended entries follow the head",
+      );
     });
     this.insert(entries);
     if (spooled !== undefined) this.statements.setSpool.run(spooled.instanceId, spooled.through);
@@ -254,7 +274,8 @@ class EmbeddedLedgerStore implements LedgerStore {
     }
     for (const { sequence, opensFor, closes } of entries) {
       if (opensFor !== undefined) this.statements.openIntent.run(sequence, opensFor);
-      if (closes !== undefined) assert(this.statements.closeIntent.run(closes).changes === 1, "an entry closes an open intent");
+      if (closes !== undefined)
+        assert(this.statements.closeIntent.run(closes).changes === 1, "an entry closes an open intent");
     }
   }
 
@@ -268,7 +289,10 @@ class EmbeddedLedgerStore implements LedgerStore {
   private readHead(): Head {
     const row = this.statements.head.get();
     if (row === undefined)
-      throw new KernelError("STORE_CORRUPT", "`ledger.db` in the state directory has lost its head; run `handrail ledger verify`");
+      throw new KernelError(
+        "STORE_CORRUPT",
+        "`ledger.db` in the state directory has lost its head; run `handrail ledger verify`",
+      );
     return { sequence: row.seq, hash: row.hash };
   }
 
@@ -333,7 +357,10 @@ function prepareStatements(database: Database): Statements {
 
 function lostLedger(): KernelError {
   const what = "`ledger.db` in the state directory is not the ledger that this kernel wrote to";
-  return new KernelError("LEDGER_UNAVAILABLE", `${what}; stop every kernel, put the file back, then run \`handrail ledger verify\``);
+  return new KernelError(
+    "LEDGER_UNAVAILABLE",
+    `${what}; stop every kernel, put the file back, then run \`handrail ledger verify\``,
+  );
 }
 
 /** A ledger whose tail was cut must not be continued: later entries would hide where. */
@@ -342,7 +369,10 @@ function checkTail(database: Database): void {
     head: database.prepare<[], HeadRow>(SELECT_HEAD).get(),
     last: database.prepare<[], HeadRow>("SELECT seq, hash FROM entries ORDER BY seq DESC LIMIT 1").get(),
   }))();
-  const sound = head !== undefined && head.seq === (last?.seq ?? 0) && (last === undefined || Buffer.from(last.hash).equals(head.hash));
+  const sound =
+    head !== undefined &&
+    head.seq === (last?.seq ?? 0) &&
+    (last === undefined || Buffer.from(last.hash).equals(head.hash));
   if (sound) return;
   throw new KernelError(
     "STORE_CORRUPT",

@@ -44,7 +44,8 @@ export function openSpoolStore(stateDirectory: string): SpoolStore {
     create: (instanceId) => guarded("made", () => create(stateDirectory, directory, pathOf(instanceId))),
     read: (instanceId, from, bytesMax) => guarded("read", () => read(pathOf(instanceId), from, bytesMax)),
     sync: (instanceId) => guarded("synced", () => syncFile(pathOf(instanceId), directory)),
-    exists: (instanceId) => guarded("looked for", () => lstatSync(pathOf(instanceId), { throwIfNoEntry: false }) !== undefined),
+    exists: (instanceId) =>
+      guarded("looked for", () => lstatSync(pathOf(instanceId), { throwIfNoEntry: false }) !== undefined),
     list: (limit) => guarded("listed", () => list(directory, limit)),
     remove: (instanceId) => guarded("removed", () => remove(pathOf(instanceId), directory)),
     setAside: (instanceId) => guarded("set aside", () => setAside(pathOf(instanceId), directory)),
@@ -73,7 +74,10 @@ class FileSpoolWriter implements SpoolWriter {
 
   readonly append = (bytes: Uint8Array): void => {
     if (this.rest)
-      throw new KernelError("LEDGER_UNAVAILABLE", "the spool of the ledger is not sound; it is cleared when the ledger holds it");
+      throw new KernelError(
+        "LEDGER_UNAVAILABLE",
+        "the spool of the ledger is not sound; it is cleared when the ledger holds it",
+      );
     try {
       this.appendAll(bytes);
       this.bytes += bytes.byteLength;
@@ -94,7 +98,8 @@ class FileSpoolWriter implements SpoolWriter {
   private appendAll(bytes: Uint8Array): void {
     for (let at = 0; at < bytes.byteLength; ) {
       const written = writeSync(this.descriptor, bytes, at);
-      if (written === 0) throw new KernelError("LEDGER_UNAVAILABLE", "the spool of the ledger takes no bytes; make room on its disk");
+      if (written === 0)
+        throw new KernelError("LEDGER_UNAVAILABLE", "the spool of the ledger takes no bytes; make room on its disk");
       at += written;
     }
   }
@@ -202,6 +207,12 @@ function guarded<T>(done: string, work: () => T): T {
 function unusable(done: string, error: unknown): KernelError {
   const code = errorCode(error);
   const advice =
-    code === "ENOSPC" || code === "EDQUOT" ? "make room on its disk" : "check the disk and the permissions of the state directory";
-  return new KernelError("LEDGER_UNAVAILABLE", `a spool in the state directory cannot be ${done} (${code}); ${advice}`, error);
+    code === "ENOSPC" || code === "EDQUOT"
+      ? "make room on its disk"
+      : "check the disk and the permissions of the state directory";
+  return new KernelError(
+    "LEDGER_UNAVAILABLE",
+    `a spool in the state directory cannot be ${done} (${code}); ${advice}`,
+    error,
+  );
 }

@@ -1,6 +1,6 @@
 /**
- * Armings in `state.db`. They are looked up with every call and change a few times a day, so they share the connection and
- * the cache of the sessions.
+ * Armings in `state.db`. They are looked up with every call and change a few times a day, so they share the connection
+ * and the cache of the sessions.
  */
 import type { Database, Statement } from "better-sqlite3";
 import { STORE_LIST_MAX } from "../../../base/limits.ts";
@@ -22,7 +22,9 @@ export class EmbeddedArmingStore extends CachedStore<number> implements ArmingSt
 
   constructor(database: Database, path: string, freshness: StateFreshness) {
     super(database, path, freshness);
-    this.#until = database.prepare<[string], number | null>("SELECT max(until_ms) FROM armings WHERE session_id IN ('', ?)").pluck();
+    this.#until = database
+      .prepare<[string], number | null>("SELECT max(until_ms) FROM armings WHERE session_id IN ('', ?)")
+      .pluck();
   }
 
   async findArmedUntil(sessionId: string): Promise<number> {
@@ -32,7 +34,9 @@ export class EmbeddedArmingStore extends CachedStore<number> implements ArmingSt
   async putArming({ sessionId = "", armedAtMs, untilMs, armedBy }: Arming): Promise<void> {
     this.change(() => {
       this.database.prepare("DELETE FROM armings WHERE until_ms <= ?").run(armedAtMs);
-      this.database.prepare("INSERT OR REPLACE INTO armings VALUES (?, ?, ?, ?)").run(sessionId, armedAtMs, untilMs, armedBy);
+      this.database
+        .prepare("INSERT OR REPLACE INTO armings VALUES (?, ?, ?, ?)")
+        .run(sessionId, armedAtMs, untilMs, armedBy);
     });
   }
 
@@ -49,5 +53,10 @@ export class EmbeddedArmingStore extends CachedStore<number> implements ArmingSt
 }
 
 function armingOf({ session_id, armed_at_ms, until_ms, armed_by }: ArmingRow): Arming {
-  return { ...(session_id !== "" && { sessionId: session_id }), armedAtMs: armed_at_ms, untilMs: until_ms, armedBy: armed_by };
+  return {
+    ...(session_id !== "" && { sessionId: session_id }),
+    armedAtMs: armed_at_ms,
+    untilMs: until_ms,
+    armedBy: armed_by,
+  };
 }

@@ -1,6 +1,6 @@
 /**
- * Freezes in `state.db`. They are looked up with every call and change a few times a year, so they share the connection and
- * the cache of the sessions.
+ * Freezes in `state.db`. They are looked up with every call and change a few times a year, so they share the connection
+ * and the cache of the sessions.
  *
  * INVARIANT: that a principal is not frozen is remembered too, so that one who is not costs no query.
  */
@@ -71,7 +71,12 @@ export class EmbeddedFreezeStore extends CachedStore<Freeze | undefined> impleme
 }
 
 function targetRow(target: FreezeTarget): TargetRow {
-  const { scope, userId = "", agentId = "", serviceRoot = "" } = target as Partial<MarkOwner> & Pick<FreezeTarget, "scope">;
+  const {
+    scope,
+    userId = "",
+    agentId = "",
+    serviceRoot = "",
+  } = target as Partial<MarkOwner> & Pick<FreezeTarget, "scope">;
   return { scope, user_id: userId, agent_id: agentId, service_root: serviceRoot };
 }
 

@@ -1,9 +1,9 @@
 /**
- * Marks in `state.db`. They are looked up with every call and rise a few times in the life of a principal, so they share
- * the connection and the cache of the sessions.
+ * Marks in `state.db`. They are looked up with every call and rise a few times in the life of a principal, so they
+ * share the connection and the cache of the sessions.
  *
- * INVARIANT: a mark that is absent and one that was found absent are told apart, so that a principal without a mark costs no
- * query either.
+ * INVARIANT: a mark that is absent and one that was found absent are told apart, so that a principal without a mark
+ * costs no query either.
  */
 import type { Database, Statement } from "better-sqlite3";
 import { KernelError } from "../../../base/errors.ts";
@@ -84,6 +84,7 @@ export class EmbeddedMarkStore extends CachedStore<Mark | undefined> implements 
 
 function markIn(row: MarkRow): Mark {
   const mark = markOf({ trustLevel: row.trust_level, dataClass: row.data_class });
-  if (mark === undefined) throw new KernelError("STORE_CORRUPT", "a mark in the state directory names a level that does not exist");
+  if (mark === undefined)
+    throw new KernelError("STORE_CORRUPT", "a mark in the state directory names a level that does not exist");
   return mark;
 }

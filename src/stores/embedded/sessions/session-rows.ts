@@ -1,4 +1,6 @@
-/** Rows of `state.db` and the sessions and leases that they stand for. Trusts the columns' types, not their contents. */
+/**
+ * Rows of `state.db` and the sessions and leases that they stand for. Trusts the columns' types, not their contents.
+ */
 import { KernelError } from "../../../base/errors.ts";
 import { LEASE_DIMENSIONS, type Lease, type LeaseBudget, type LeaseScope } from "../../../model/people/lease.ts";
 import type { Session } from "../../../model/people/session.ts";
@@ -119,24 +121,33 @@ function budgetOf(row: LeaseRow): LeaseBudget {
   const budget = objectOf(row.budget);
   const sound =
     budget !== undefined &&
-    Object.entries(budget).every(([name, value]) => (BUDGET_MEMBERS as readonly string[]).includes(name) && isAmount(value));
+    Object.entries(budget).every(
+      ([name, value]) => (BUDGET_MEMBERS as readonly string[]).includes(name) && isAmount(value),
+    );
   if (!sound) throw damaged(row);
   return budget as LeaseBudget;
 }
 
 function isRestriction(value: unknown): boolean {
-  return Array.isArray(value) && value.every((list) => Array.isArray(list) && list.every((item) => typeof item === "string"));
+  return (
+    Array.isArray(value) && value.every((list) => Array.isArray(list) && list.every((item) => typeof item === "string"))
+  );
 }
 
 function objectOf(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
   } catch {
     return undefined;
   }
 }
 
 function damaged(row: LeaseRow): KernelError {
-  return new KernelError("STORE_CORRUPT", `the lease \`${row.id}\` in \`state.db\` is damaged; revoke it and make a new one`);
+  return new KernelError(
+    "STORE_CORRUPT",
+    `the lease \`${row.id}\` in \`state.db\` is damaged; revoke it and make a new one`,
+  );
 }

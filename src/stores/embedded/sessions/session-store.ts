@@ -1,6 +1,6 @@
 /**
- * Sessions and leases in `state.db`. Found rows are kept in memory until the database changes, so that a revocation is seen
- * by every call that was sent after it, in every process.
+ * Sessions and leases in `state.db`. Found rows are kept in memory until the database changes, so that a revocation is
+ * seen by every call that was sent after it, in every process.
  */
 import type { Database, Statement } from "better-sqlite3";
 import { KernelError } from "../../../base/errors.ts";

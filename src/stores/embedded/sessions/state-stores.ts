@@ -1,4 +1,8 @@
-/** The stores of `state.db`: sessions and leases, marks, armings, and freezes, on one connection and with one question about its freshness. */
+/**
+ * Opens the stores of `state.db`: sessions and leases, marks, armings, and freezes.
+ *
+ * They share one connection and one check of its freshness.
+ */
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
@@ -27,11 +31,13 @@ export interface StateStores {
 const FILE = "state.db";
 
 /**
- * Whether `state.db` was there and is gone, with its sessions and freezes: every kernel opens it before it records anything, and the
- * ledger's anchor says that one did.
+ * Whether `state.db` was there and is gone, with its sessions and freezes: every kernel opens it before it records
+ * anything, and the ledger's anchor says that one did.
  */
 export function isStateLost(stateDirectory: string): boolean {
-  const [state, anchor] = [FILE, "anchor"].map((name) => statSync(join(stateDirectory, name), { throwIfNoEntry: false }));
+  const [state, anchor] = [FILE, "anchor"].map((name) =>
+    statSync(join(stateDirectory, name), { throwIfNoEntry: false }),
+  );
   return anchor !== undefined && (state === undefined || state.size === 0);
 }
 
@@ -54,8 +60,8 @@ export async function openStateStores(stateDirectory: string, acceptsLoss = fals
 }
 
 /**
- * Whether sessions were made in a state directory: a ledger was there then. Asked before anything of it is opened. A file that cannot be read says nothing
- * here, and is refused by whoever opens it.
+ * Whether sessions were made in a state directory: a ledger was there then. Asked before anything of it is opened. A
+ * file that cannot be read says nothing here, and is refused by whoever opens it.
  */
 export function holdsSessions(stateDirectory: string): boolean {
   const path = join(stateDirectory, FILE);

@@ -1,8 +1,8 @@
 /**
  * Violations in `violations.db`, shared by all kernels of a state directory.
  *
- * Opened with the first violation, because most agents make none. A commit survives a killed process and is not fsynced: what
- * a power failure takes would be forgotten within a minute anyway.
+ * Opened with the first violation, because most agents make none. A commit survives a killed process and is not
+ * fsynced: what a power failure takes would be forgotten within a minute anyway.
  */
 import { join } from "node:path";
 import type { Database } from "better-sqlite3";
@@ -59,16 +59,21 @@ class EmbeddedViolationStore {
     return this.#change(() => {
       // A clock that was set back leaves times to come; they count as long as one that lies as far behind.
       this.#run("DELETE FROM violations WHERE abs(@atMs - at_ms) >= @windowMs", { atMs: nowMs, windowMs });
-      this.#run("INSERT INTO violations (user_id, agent_id, service_root, at_ms) VALUES (@userId, @agentId, @serviceRoot, @atMs)", {
-        ...who,
-        atMs: nowMs,
-      });
+      this.#run(
+        "INSERT INTO violations (user_id, agent_id, service_root, at_ms) VALUES (@userId, @agentId, @serviceRoot, @atMs)",
+        {
+          ...who,
+          atMs: nowMs,
+        },
+      );
       this.#run(
         `DELETE FROM violations WHERE ${OF_PRINCIPAL} AND number NOT IN
            (SELECT number FROM violations WHERE ${OF_PRINCIPAL} ORDER BY number DESC LIMIT @countMax)`,
         { ...who, countMax },
       );
-      const counted = this.#database.prepare<[MarkOwner], number>(`SELECT count(*) FROM violations WHERE ${OF_PRINCIPAL}`).pluck();
+      const counted = this.#database
+        .prepare<[MarkOwner], number>(`SELECT count(*) FROM violations WHERE ${OF_PRINCIPAL}`)
+        .pluck();
       return counted.get(who) ?? 0;
     });
   }

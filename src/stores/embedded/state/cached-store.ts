@@ -1,9 +1,11 @@
 /**
- * What the stores that share the connection and the cache of `state.db` have in common: marks, armings and freezes, looked up with every
- * call and changed rarely.
+ * Provides the base class of the stores that cache rows of `state.db`: marks, armings and freezes.
  *
- * INVARIANTS: what was read is used again only as long as no process has committed since; a change forgets everything that was read, because one
- * row may concern many principals, and the connection's own commits are not noticed; what the machine refuses is a `KernelError`.
+ * These stores share the connection and the cache. Their rows are looked up with every call and changed rarely.
+ *
+ * INVARIANTS: what was read is used again only as long as no process has committed since. A change forgets everything
+ * that was read, because one row may concern many principals, and the connection's own commits are not noticed. What
+ * the machine refuses is a `KernelError`.
  */
 import type { Database } from "better-sqlite3";
 import { endTurn } from "../../../base/turn.ts";

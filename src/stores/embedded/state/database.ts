@@ -12,7 +12,9 @@ import { errorCode, prepareFile } from "./state-directory.ts";
 
 /** Milliseconds to wait for another process's write transaction. */
 export const STORE_BUSY_MS = 10_000;
-/** Milliseconds between two tries to get another process's write lock: SQLite's own back-off grows, and starves waiters. */
+/**
+ * Milliseconds between two tries to get another process's write lock: SQLite's own back-off grows, and starves waiters.
+ */
 export const STORE_BUSY_POLL_MS = 2;
 
 /** How a database is laid out: one SQL text per schema version, run in order from the version found. */
@@ -41,7 +43,8 @@ export async function openDatabase(path: string, schema: Schema, code: Unavailab
       database.pragma("trusted_schema = OFF");
       migrate(database, path, schema, code);
       files.set(database, new OpenedFiles(path, code));
-      if (filesOf(database).identity !== before) throw new KernelError(code, `${name(path)} was replaced while it was opened; try again`);
+      if (filesOf(database).identity !== before)
+        throw new KernelError(code, `${name(path)} was replaced while it was opened; try again`);
       database.pragma(`busy_timeout = ${STORE_BUSY_POLL_MS}`);
     });
   });
@@ -83,7 +86,9 @@ export function filesOf(database: Database): OpenedFiles {
   return opened;
 }
 
-/** Runs `work` in a transaction that holds the write lock from its start, on files that stand where they were opened. */
+/**
+ * Runs `work` in a transaction that holds the write lock from its start, on files that stand where they were opened.
+ */
 export function immediately<T>(database: Database, work: () => T): T {
   files.get(database)?.checkDatabase();
   database.exec("BEGIN IMMEDIATE");
@@ -145,7 +150,10 @@ function checkedVersion(database: Database, path: string, schema: Schema, code: 
   if (version > 0 && application !== schema.applicationId)
     throw new KernelError(code, `${name(path)} is not a database of handrail; use another state directory`);
   if (version > schema.migrations.length)
-    throw new KernelError(code, `${name(path)} was made by a newer handrail; upgrade handrail, or use another state directory`);
+    throw new KernelError(
+      code,
+      `${name(path)} was made by a newer handrail; upgrade handrail, or use another state directory`,
+    );
   return version;
 }
 

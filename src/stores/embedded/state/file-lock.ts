@@ -13,5 +13,8 @@ export function tryLock(descriptor: number, kind: "shared" | "exclusive"): boole
   if (flock(descriptor, (kind === "shared" ? LOCK_SH : LOCK_EX) | LOCK_NB) === 0) return true;
   const errno = koffi.errno();
   if (errno === koffi.os.errno.EWOULDBLOCK || errno === koffi.os.errno.EAGAIN) return false;
-  throw new KernelError("STORE_UNAVAILABLE", "a file of the state directory cannot be locked; keep it on a local file system");
+  throw new KernelError(
+    "STORE_UNAVAILABLE",
+    "a file of the state directory cannot be locked; keep it on a local file system",
+  );
 }

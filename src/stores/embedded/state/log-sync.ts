@@ -1,9 +1,10 @@
 /**
- * Makes commits of a database durable without holding up the thread: its write-ahead log is fsynced by another one, once
- * for all who asked meanwhile.
+ * Makes commits of a database durable without holding up the thread.
  *
- * Trusts SQLite that with `synchronous = NORMAL` a commit stands in the log when it returns, that a checkpoint syncs the
- * log before and the database after copying, and that the log is one file as long as a connection is open. The log
+ * The database's write-ahead log is fsynced by another thread, once for all callers that asked meanwhile.
+ *
+ * It trusts SQLite that with `synchronous = NORMAL` a commit stands in the log when it returns, that a checkpoint syncs
+ * the log before and the database after copying, and that the log is one file as long as a connection is open. The log
  * carries no locks of SQLite, so that opening and closing it here drops none.
  */
 import { constants } from "node:fs";
@@ -23,7 +24,9 @@ export class LogSync {
     this.#syncs = new Coalesced(() => guarded(() => log.datasync()));
   }
 
-  /** Opens the log of the database at `path`, which is open and has written; its directory entry is durable afterwards. */
+  /**
+   * Opens the log of the database at `path`, which is open and has written; its directory entry is durable afterwards.
+   */
   static open(path: string): Promise<LogSync> {
     return guarded(async () => {
       const log = await open(`${path}-wal`, constants.O_RDONLY | constants.O_NOFOLLOW);

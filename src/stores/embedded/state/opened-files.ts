@@ -1,10 +1,10 @@
 /**
  * The files of an open database, compared with what stands at their paths.
  *
- * SQLite goes on with files that were removed or replaced, and what it commits there is lost. INVARIANT: a check passes only while each path
- * names the file that was opened and none is shorter than it was: while a connection is open neither the database nor its log shrinks, unless
- * somebody compacts them on purpose, which opening them again shows to be harmless.
- * Trusts that the device and inode of a file that is open are given to no other.
+ * SQLite goes on with files that were removed or replaced, and what it commits there is lost. INVARIANT: a check passes
+ * only while each path names the file that was opened and none is shorter than it was: while a connection is open
+ * neither the database nor its log shrinks, unless somebody compacts them on purpose, which opening them again shows to
+ * be harmless. Trusts that the device and inode of a file that is open are given to no other.
  */
 import { fstatSync, statSync } from "node:fs";
 import { basename } from "node:path";
@@ -37,7 +37,10 @@ export class OpenedFiles {
   readonly #others: readonly Seen[];
   readonly #code: KernelErrorCode;
 
-  /** Looks at the files of the database at `path`, which must have been read. @throws KernelError when one is gone already */
+  /**
+   * Looks at the files of the database at `path`, which must have been read. @throws KernelError when one is gone
+   * already
+   */
   constructor(path: string, code: KernelErrorCode) {
     this.#code = code;
     const [database, ...others] = [path, `${path}-wal`, `${path}-shm`].map((each) => {
@@ -83,7 +86,8 @@ export class OpenedFiles {
 
   /** Whether each path still names the file that was opened, however long that is. */
   checkNames(): void {
-    for (const { path, identity } of [this.#database, ...this.#others]) if (identityAt(path) !== identity) throw lost(path, this.#code);
+    for (const { path, identity } of [this.#database, ...this.#others])
+      if (identityAt(path) !== identity) throw lost(path, this.#code);
   }
 
   #check(file: Seen): void {

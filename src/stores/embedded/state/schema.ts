@@ -52,10 +52,15 @@ export const STATE_SCHEMA: Schema = {
 /** `locks.db`: file locks. Apart from sessions, because every change of that database empties their cache. */
 export const LOCKS_SCHEMA: Schema = {
   applicationId: 0x48_4c_4f_4b,
-  migrations: ["CREATE TABLE locks (key TEXT PRIMARY KEY, owner TEXT NOT NULL, since_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;"],
+  migrations: [
+    "CREATE TABLE locks (key TEXT PRIMARY KEY, owner TEXT NOT NULL, since_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;",
+  ],
 };
 
-/** `violations.db`: the violations of the last minute. Apart from the rest, because every change of that empties its cache. */
+/**
+ * `violations.db`: the violations of the last minute. Apart from the rest, because every change of that empties its
+ * cache.
+ */
 export const VIOLATIONS_SCHEMA: Schema = {
   applicationId: 0x48_56_49_4f,
   migrations: [
@@ -95,7 +100,9 @@ export const DEDUPE_SCHEMA: Schema = {
   ],
 };
 
-/** `content.db`: what is stored, for whom, and what refers to it. Apart from the rest, because uploads come in bursts. */
+/**
+ * `content.db`: what is stored, for whom, and what refers to it. Apart from the rest, because uploads come in bursts.
+ */
 export const CONTENT_SCHEMA: Schema = {
   applicationId: 0x48_43_41_53,
   migrations: [
@@ -122,7 +129,10 @@ export const CONTENT_SCHEMA: Schema = {
   ],
 };
 
-/** `approvals.db`: requests for approval and what became of them. Apart from sessions, because every change of that database empties their cache. */
+/**
+ * `approvals.db`: requests for approval and what became of them. Apart from sessions, because every change of that
+ * database empties their cache.
+ */
 export const APPROVALS_SCHEMA: Schema = {
   applicationId: 0x48_41_50_50,
   migrations: [
@@ -146,7 +156,10 @@ export const APPROVALS_SCHEMA: Schema = {
   ],
 };
 
-/** `budget.db`: what was spent and reserved, and token buckets. Apart from sessions, because every change of that database empties their cache. */
+/**
+ * `budget.db`: what was spent and reserved, and token buckets. Apart from sessions, because every change of that
+ * database empties their cache.
+ */
 export const BUDGET_SCHEMA: Schema = {
   applicationId: 0x48_42_55_44,
   migrations: [

@@ -2,8 +2,8 @@
  * Rows of `state.db` kept in memory until the database changes.
  *
  * SQLite's `data_version` says whether another connection, of this or any other process, committed since. INVARIANT: a
- * cached row is used only after asking in the same turn of the event loop. INVARIANT: it is not used for longer than a pause when the
- * files of the database were removed or replaced: what others freeze or revoke then stands elsewhere.
+ * cached row is used only after asking in the same turn of the event loop. INVARIANT: it is not used for longer than a
+ * pause when the files of the database were removed or replaced: what others freeze or revoke then stands elsewhere.
  */
 import type { Database, Statement } from "better-sqlite3";
 

@@ -2,7 +2,8 @@
  * The state directory: owned by the user that runs the kernel, closed to everybody else.
  *
  * Refuses a directory that anybody else owns or may enter, because whoever can write there can rewrite sessions and
- * evidence, and whoever can read there learns what was asked. Never changes the mode of a directory that holds something.
+ * evidence, and whoever can read there learns what was asked. Never changes the mode of a directory that holds
+ * something.
  */
 import { constants, type Stats } from "node:fs";
 import { chmod, lstat, mkdir, open, readdir } from "node:fs/promises";
@@ -14,18 +15,27 @@ const OWNER_ONLY_FILE = 0o600;
 const OTHERS = 0o077;
 const WRITABLE_BY_OTHERS = 0o022;
 
-/** Makes the directory if it is missing (its parents too), closes an empty one that is the caller's own, and checks it. */
+/**
+ * Makes the directory if it is missing (its parents too), closes an empty one that is the caller's own, and checks it.
+ */
 export async function prepareStateDirectory(path: string): Promise<void> {
   try {
     await mkdir(path, { recursive: true, mode: OWNER_ONLY_DIRECTORY });
   } catch (error) {
-    throw new KernelError("STORE_UNAVAILABLE", `the state directory \`${path}\` cannot be made; make it yourself with mode 0700`, error);
+    throw new KernelError(
+      "STORE_UNAVAILABLE",
+      `the state directory \`${path}\` cannot be made; make it yourself with mode 0700`,
+      error,
+    );
   }
   await closeIfEmpty(path);
   await checkStateDirectory(path);
 }
 
-/** Somebody made a place for the state, with the mode that new directories have; there is nothing in it yet to hide or lose. */
+/**
+ * Somebody made a place for the state, with the mode that new directories have; there is nothing in it yet to hide or
+ * lose.
+ */
 async function closeIfEmpty(path: string): Promise<void> {
   const found = await lstat(path);
   const isOwn = found.isDirectory() && found.uid === geteuid?.();
@@ -39,7 +49,11 @@ async function closeIfEmpty(path: string): Promise<void> {
  */
 export async function checkStateDirectory(path: string): Promise<void> {
   const found = await lstat(path).catch((error: unknown) => {
-    throw new KernelError("STORE_UNAVAILABLE", `there is no state directory \`${path}\`; start a kernel with it first`, error);
+    throw new KernelError(
+      "STORE_UNAVAILABLE",
+      `there is no state directory \`${path}\`; start a kernel with it first`,
+      error,
+    );
   });
   requireOwnDirectory(path, found);
 }
@@ -58,11 +72,19 @@ export function requireOwnDirectory(path: string, found: Stats): void {
 export async function prepareFile(path: string): Promise<void> {
   try {
     // Exclusive: opening and closing an existing database would drop the locks that SQLite holds on it in this process.
-    const file = await open(path, constants.O_CREAT | constants.O_EXCL | constants.O_RDWR | constants.O_NOFOLLOW, OWNER_ONLY_FILE);
+    const file = await open(
+      path,
+      constants.O_CREAT | constants.O_EXCL | constants.O_RDWR | constants.O_NOFOLLOW,
+      OWNER_ONLY_FILE,
+    );
     await file.close();
   } catch (error) {
     if (errorCode(error) === "EEXIST") return;
-    throw new KernelError("STORE_UNAVAILABLE", `a file of the state directory cannot be made (${errorCode(error)})`, error);
+    throw new KernelError(
+      "STORE_UNAVAILABLE",
+      `a file of the state directory cannot be made (${errorCode(error)})`,
+      error,
+    );
   }
 }
 

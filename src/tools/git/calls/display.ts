@@ -1,8 +1,8 @@
 /**
- * What is shown of changes: the options of it, and the files that are left out of it.
+ * Defines the options for showing git changes, and selects the files that are left out.
  *
- * INVARIANT: a patch, a count or a name of a file is shown only of files that this call may read; which those are is asked about every file that git
- * itself names for the same question, with renames taken apart.
+ * INVARIANT: a patch, a count or a name of a file is shown only of files that this call may read. Which those are is
+ * asked about every file that git itself names for the same question, with renames taken apart.
  */
 import type { JsonObject } from "../../../base/json.ts";
 import { has, type OptionTable, type Parsed, written } from "./options.ts";
@@ -92,9 +92,24 @@ export interface Listed {
  * Asks git which files a question is about.
  * @param question the subcommand with its revisions and filters
  */
-export async function listChanges(git: Runner, question: readonly [string, ...string[]], paths: readonly string[]): Promise<Listed> {
+export async function listChanges(
+  git: Runner,
+  question: readonly [string, ...string[]],
+  paths: readonly string[],
+): Promise<Listed> {
   const [command, ...rest] = question;
-  const fields = await git.fields([command, "--raw", "--numstat", "-z", "--no-renames", "--abbrev=40", ...SAFE, ...rest, "--", ...paths]);
+  const fields = await git.fields([
+    command,
+    "--raw",
+    "--numstat",
+    "-z",
+    "--no-renames",
+    "--abbrev=40",
+    ...SAFE,
+    ...rest,
+    "--",
+    ...paths,
+  ]);
   const found = parseChanges(fields);
   const { open, closed } = sorted(git, [...found.keys()], "read");
   return {
@@ -104,7 +119,13 @@ export async function listChanges(git: Runner, question: readonly [string, ...st
   };
 }
 
-const STATUS: Readonly<Record<string, string>> = { A: "added", D: "deleted", M: "modified", T: "type changed", U: "unmerged" };
+const STATUS: Readonly<Record<string, string>> = {
+  A: "added",
+  D: "deleted",
+  M: "modified",
+  T: "type changed",
+  U: "unmerged",
+};
 
 /** Fields of `--raw --numstat -z`: first `:… M` and the path, each a field; then counts and the path in one. */
 function parseChanges(fields: readonly string[]): ReadonlyMap<string, ChangedFile> {

@@ -1,8 +1,8 @@
 /**
  * Messages of commits: what may stand in one.
  *
- * INVARIANT: no line of a message says that a person wrote, signed or looked at something: whoever reads the history could not tell it from what a
- * person wrote.
+ * INVARIANT: no line of a message says that a person wrote, signed or looked at something: whoever reads the history
+ * could not tell it from what a person wrote.
  */
 import { KIB } from "../../../base/bytes.ts";
 import { FailureWithoutEffect } from "../../../model/outcome/failure.ts";
@@ -21,7 +21,8 @@ const SPOKEN_FOR =
 /** Why `message` is refused. */
 export function messageProblem(message: string): string | undefined {
   if (message.trim() === "") return "the message is empty; say what the commit changes";
-  if (Buffer.byteLength(message) > GIT_MESSAGE_LENGTH_MAX) return `the message has more than ${GIT_MESSAGE_LENGTH_MAX / 1024} KiB`;
+  if (Buffer.byteLength(message) > GIT_MESSAGE_LENGTH_MAX)
+    return `the message has more than ${GIT_MESSAGE_LENGTH_MAX / 1024} KiB`;
   if (/[\p{Cc}\p{Cf}\u2028\u2029]/u.test(message.replaceAll(/[\n\t]/g, "")))
     return "the message holds control characters or characters that are not seen; use plain text";
   const [subject = "", second] = message.trim().split("\n");

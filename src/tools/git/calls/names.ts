@@ -1,7 +1,8 @@
 /**
  * Names of branches, tags and remotes, and revisions: which of them git is given, and how.
  *
- * INVARIANT: what passes here cannot be taken for an option, for a path within a commit, for a search, or for another repository.
+ * INVARIANT: what passes here cannot be taken for an option, for a path within a commit, for a search, or for another
+ * repository.
  */
 import { GIT_REF_BYTES_MAX } from "../../../base/limits.ts";
 
@@ -20,7 +21,10 @@ export function nameProblem(name: string): string | undefined {
   return `\`${shownName(name)}\` cannot be a name here; use letters, digits and \`-\`, \`_\`, \`.\`, \`/\` between them`;
 }
 
-/** What new names are made of: nothing that a shell, a script or a web page that is given one could take for more than a name. */
+/**
+ * What new names are made of: nothing that a shell, a script or a web page that is given one could take for more than a
+ * name.
+ */
 const NEW_NAME = /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}._/+@=,#-]*$/u;
 /** Names by which git finds something of its own first. */
 const OWN_NAME = /^(?:[A-Z_]*HEAD|stash)$/;
@@ -32,7 +36,10 @@ export function newNameProblem(name: string): string | undefined {
   return `\`${shownName(name)}\` is no name for something new; use letters, digits and \`-\`, \`_\`, \`.\`, \`/\` between them`;
 }
 
-/** Why `name` cannot be the name of a remote: an address is none, so that every one was given by a person or judged before. */
+/**
+ * Why `name` cannot be the name of a remote: an address is none, so that every one was given by a person or judged
+ * before.
+ */
 export function remoteProblem(name: string): string | undefined {
   if (REMOTE.test(name) && !name.includes("..") && !name.endsWith("/")) return undefined;
   return `\`${shownName(name)}\` is no name of a remote; addresses are given to REMOTE add`;
@@ -66,7 +73,9 @@ export function parseRange(text: string): Range | string {
   if (dots !== null) {
     const [, from = "", kind, to = ""] = dots;
     const problem = (from === "" ? undefined : revisionProblem(from)) ?? (to === "" ? undefined : revisionProblem(to));
-    return problem ?? { kind: kind === "..." ? "..." : "..", from: from === "" ? "HEAD" : from, to: to === "" ? "HEAD" : to };
+    return (
+      problem ?? { kind: kind === "..." ? "..." : "..", from: from === "" ? "HEAD" : from, to: to === "" ? "HEAD" : to }
+    );
   }
   const without = text.startsWith("^");
   const revision = without ? text.slice(1) : text;

@@ -1,7 +1,10 @@
 /**
- * The arguments of one operation of git, read by a closed list of options: what is not on it is refused, with what is allowed.
+ * Checks the arguments of one git operation against a closed list of options.
  *
- * INVARIANT: git is given what was understood here and nothing else; an option is never abbreviated, and what begins with `-` is never a name.
+ * What is not on the list is refused, with what is allowed.
+ *
+ * INVARIANT: git is given what was understood here and nothing else. An option is never abbreviated, and what begins
+ * with `-` is never a name.
  */
 
 /** What an option takes: nothing, a number, a text, or one of some words. */
@@ -28,7 +31,10 @@ export interface Parsed {
   readonly paths: readonly string[] | undefined;
 }
 
-/** Options that are refused by name wherever they stand, and why: most make git run a program or write where nobody looked. */
+/**
+ * Options that are refused by name wherever they stand, and why: most make git run a program or write where nobody
+ * looked.
+ */
 const REFUSED: Readonly<Record<string, string>> = {
   "-c": "it would change settings",
   "--config": "it would change settings",
@@ -105,7 +111,8 @@ function takeLong(table: OptionTable, word: string, rest: string[], note: Note):
   const spec = specOf(table, name);
   if (spec === undefined) return refusal(table, name);
   const joined = equals === -1 ? undefined : word.slice(equals + 1);
-  if (spec.takes === undefined) return joined === undefined ? note(name, spec, undefined) : `\`${name}\` takes no value`;
+  if (spec.takes === undefined)
+    return joined === undefined ? note(name, spec, undefined) : `\`${name}\` takes no value`;
   const value = joined ?? (spec.optional ? undefined : rest.shift());
   if (value === undefined && !spec.optional) return `\`${name}\` needs a value`;
   return value === undefined ? note(name, spec, undefined) : take(name, spec, value, note);
@@ -134,7 +141,8 @@ function takeShort(table: OptionTable, word: string, rest: string[], note: Note)
 
 function take(name: string, spec: OptionSpec, value: string, note: Note): string | undefined {
   if (spec.takes === "count" && !/^[0-9]{1,9}$/.test(value)) return `\`${name}\` takes a number`;
-  if (Array.isArray(spec.takes) && !spec.takes.includes(value)) return `\`${name}\` takes one of ${spec.takes.join(", ")}`;
+  if (Array.isArray(spec.takes) && !spec.takes.includes(value))
+    return `\`${name}\` takes one of ${spec.takes.join(", ")}`;
   return note(name, spec, value);
 }
 

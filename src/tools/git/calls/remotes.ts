@@ -1,7 +1,8 @@
 /**
  * Remotes: which addresses are taken, and which host a call reaches.
  *
- * INVARIANT: a remote is reached over https alone, at the host that analysis named; an address carries neither a user nor a password.
+ * INVARIANT: a remote is reached over https alone, at the host that analysis named; an address carries neither a user
+ * nor a password.
  */
 import { FailureWithoutEffect } from "../../../model/outcome/failure.ts";
 import type { GitRepository } from "../../../model/work/git.ts";
@@ -9,7 +10,8 @@ import type { GitRemoteReach, GitService } from "../../../model/work/git-remote.
 import { canonicalHost } from "../../../names/host-name.ts";
 import { shownName } from "./names.ts";
 
-const ADDRESS = /^https:\/\/(?<host>[^/?#@\\:[\]\s]+|\[[0-9A-Fa-f:.]+\])(?::(?<port>[1-9][0-9]{0,4}))?\/(?<path>[A-Za-z0-9._~/%+-]+)$/;
+const ADDRESS =
+  /^https:\/\/(?<host>[^/?#@\\:[\]\s]+|\[[0-9A-Fa-f:.]+\])(?::(?<port>[1-9][0-9]{0,4}))?\/(?<path>[A-Za-z0-9._~/%+-]+)$/;
 /** `git@host:owner/name`, `ssh://git@host/owner/name`. */
 const SSH = /^(?:ssh:\/\/)?(?:[\w.-]+@)?([A-Za-z0-9.-]+)(?::\d+\/|[:/])(.+)$/;
 
@@ -17,9 +19,15 @@ const SSH = /^(?:ssh:\/\/)?(?:[\w.-]+@)?([A-Za-z0-9.-]+)(?::\d+\/|[:/])(.+)$/;
 export function addressProblem(address: string): string | undefined {
   const found = ADDRESS.exec(address);
   const port = Number(found?.groups?.["port"] ?? 443);
-  if (found !== null && port <= 65_535 && canonicalHost(found.groups?.["host"] ?? "") !== undefined && !address.includes(".."))
+  if (
+    found !== null &&
+    port <= 65_535 &&
+    canonicalHost(found.groups?.["host"] ?? "") !== undefined &&
+    !address.includes("..")
+  )
     return undefined;
-  if (/^[A-Za-z][\w+.-]*::/.test(address)) return `\`${shownName(address)}\` would run a program of its own; use an https address`;
+  if (/^[A-Za-z][\w+.-]*::/.test(address))
+    return `\`${shownName(address)}\` would run a program of its own; use an https address`;
   if (/^https:\/\/[^/]*@/.test(address)) return "the address names a user or a password; leave it out";
   const ssh = /^(?:https?|file|git|ftps?):/.test(address) ? null : SSH.exec(address);
   if (ssh !== null && !address.startsWith("/") && !address.startsWith("."))

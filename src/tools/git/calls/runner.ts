@@ -41,14 +41,23 @@ export interface Runner {
 /** The runner of a call. */
 export function runnerOf(access: GitAccess, root: string): Runner {
   const nested = new Set<string>();
-  const attempt = async (reach: GitReach, args: readonly [string, ...string[]], remote?: GitRemoteReach): Promise<GitOutcome> => {
+  const attempt = async (
+    reach: GitReach,
+    args: readonly [string, ...string[]],
+    remote?: GitRemoteReach,
+  ): Promise<GitOutcome> => {
     const outcome = await access.run({ args, reach, root, ...(remote && { remote }) });
     for (const path of outcome.nested) nested.add(root === "." ? path : path.slice(root.length + 1));
     return outcome;
   };
-  const run = async (reach: GitReach, args: readonly [string, ...string[]], remote?: GitRemoteReach): Promise<string> => {
+  const run = async (
+    reach: GitReach,
+    args: readonly [string, ...string[]],
+    remote?: GitRemoteReach,
+  ): Promise<string> => {
     const outcome = await attempt(reach, args, remote);
-    if (outcome.exitCode !== 0 || outcome.endedBy !== undefined || outcome.exceeded !== undefined) throw failureOf(args[0], outcome, reach);
+    if (outcome.exitCode !== 0 || outcome.endedBy !== undefined || outcome.exceeded !== undefined)
+      throw failureOf(args[0], outcome, reach);
     return textOf(outcome.stdout);
   };
   return {
@@ -120,7 +129,10 @@ export function leftOut(closed: readonly { readonly path: string }[]): readonly 
 export function leftOutFacts(closed: readonly Closed[]): JsonObject {
   if (closed.length === 0) return {};
   const named = closed.filter(({ hidden }) => !hidden).slice(0, GIT_NAMED_MAX);
-  return { left_out: closed.length, ...(named.length > 0 && { left_out_files: named.map(({ path, why }) => ({ path, why })) }) };
+  return {
+    left_out: closed.length,
+    ...(named.length > 0 && { left_out_files: named.map(({ path, why }) => ({ path, why })) }),
+  };
 }
 
 /** Refuses before anything is changed. */
@@ -148,12 +160,22 @@ export function failureOf(command: string, outcome: GitOutcome, reach: GitReach)
   const bound = boundFailure(command, outcome, said);
   if (bound !== undefined) return bound;
   if (endedBy === "timeout")
-    return new ToolFailure("TIMEOUT", `git ${command} was ended because it took too long`, "name paths or fewer commits");
-  if (endedBy === "cancelled") return new ToolFailure("CANCELLED", `git ${command} was cancelled`, "look at the status before going on");
+    return new ToolFailure(
+      "TIMEOUT",
+      `git ${command} was ended because it took too long`,
+      "name paths or fewer commits",
+    );
+  if (endedBy === "cancelled")
+    return new ToolFailure("CANCELLED", `git ${command} was cancelled`, "look at the status before going on");
   const [host] = refusedHosts;
   if (host !== undefined)
-    return new Kind("GIT_FAILED", `\`${host.host}:${host.port}\` was not reached (${host.reason}): ${message}`, adviceFor(host.reason));
-  for (const [expression, code, suggestion] of KNOWN) if (expression.test(said)) return new Kind(code, message, suggestion);
+    return new Kind(
+      "GIT_FAILED",
+      `\`${host.host}:${host.port}\` was not reached (${host.reason}): ${message}`,
+      adviceFor(host.reason),
+    );
+  for (const [expression, code, suggestion] of KNOWN)
+    if (expression.test(said)) return new Kind(code, message, suggestion);
   return new Kind("GIT_FAILED", message, "look at the status, and at what git says");
 }
 
@@ -171,7 +193,8 @@ function boundFailure(command: string, { endedBy, exceeded }: GitOutcome, said: 
     const setting = `git.limits.${exceeded.setting}`;
     return failure(`${verb} more than ${exceeded.bytesMax / 2 ** 20} MiB, which \`${setting}\` allows`, setting);
   }
-  if (endedBy === "memory" || NO_MEMORY.test(said)) return failure("it needed more memory than it may use", "sandbox.memory_mb");
+  if (endedBy === "memory" || NO_MEMORY.test(said))
+    return failure("it needed more memory than it may use", "sandbox.memory_mb");
   if (TOO_LARGE.test(said)) return failure("a file would have been larger than it may be", "sandbox.file_mb");
   return undefined;
 }
@@ -196,14 +219,22 @@ const KNOWN: readonly (readonly [RegExp, "RESOURCE_BUSY" | "FILE_NOT_FOUND" | "G
     "list what there is with BRANCH or LOG, and name that",
   ],
   [/did not match any file/, "FILE_NOT_FOUND", "look at the status for the names of files"],
-  [/would be overwritten|local changes/i, "GIT_FAILED", "commit the changes, or put them aside with STASH, and try again"],
+  [
+    /would be overwritten|local changes/i,
+    "GIT_FAILED",
+    "commit the changes, or put them aside with STASH, and try again",
+  ],
   [
     /CONFLICT|conflict|unmerged|needs merge/i,
     "GIT_FAILED",
     "look at the status: edit the files in conflict, ADD them, then go on with --continue, or give up with --abort",
   ],
   [/no upstream|no tracking/i, "GIT_FAILED", "name the remote and the branch"],
-  [/non-fast-forward|fetch first|rejected/i, "GIT_FAILED", "fetch, bring the other side's commits into yours, and push again"],
+  [
+    /non-fast-forward|fetch first|rejected/i,
+    "GIT_FAILED",
+    "fetch, bring the other side's commits into yours, and push again",
+  ],
   [
     /Authentication failed|could not read (?:Username|Password)|terminal prompts disabled/i,
     "GIT_FAILED",
@@ -214,7 +245,11 @@ const KNOWN: readonly (readonly [RegExp, "RESOURCE_BUSY" | "FILE_NOT_FOUND" | "G
     "GIT_FAILED",
     "the remote does not have it, or not for the operator's credential; look at the address with REMOTE -v, or ask the operator",
   ],
-  [/returned error: 30[12378]/i, "GIT_FAILED", "the server names another address, which is not followed; use the one that it has now"],
+  [
+    /returned error: 30[12378]/i,
+    "GIT_FAILED",
+    "the server names another address, which is not followed; use the one that it has now",
+  ],
   [/Operation too slow/i, "GIT_FAILED", "the remote said nothing for too long; try again later"],
   [/shallow/i, "GIT_FAILED", "the clone has only the newest commits; FETCH --unshallow brings the rest"],
 ];

@@ -1,4 +1,8 @@
-/** ADD and COMMIT: every file by itself is one that the call may write, and no message speaks for a person. */
+/**
+ * Implements the git operations ADD and COMMIT.
+ *
+ * Every file by itself must be one that the call may write, and no message speaks for a person.
+ */
 
 import type { JsonObject } from "../../../base/json.ts";
 import { FailureWithoutEffect } from "../../../model/outcome/failure.ts";
@@ -7,7 +11,14 @@ import { joinedMessage, messageProblem, requireFit, spokenFor } from "../calls/m
 import { shownName } from "../calls/names.ts";
 import { has } from "../calls/options.ts";
 import { literal, pathProblem } from "../calls/places.ts";
-import { type Closed, GIT_PATHS_PER_RUN_MAX, leftOutFacts, type Runner, refuseClosed, sorted } from "../calls/runner.ts";
+import {
+  type Closed,
+  GIT_PATHS_PER_RUN_MAX,
+  leftOutFacts,
+  type Runner,
+  refuseClosed,
+  sorted,
+} from "../calls/runner.ts";
 import { movedBranch, type Operation, type Running } from "./operation.ts";
 import { readStatus } from "./status.ts";
 
@@ -46,7 +57,8 @@ export const add: Operation = {
       wanted.map(({ path }) => path),
       "write",
     );
-    if (open.length === 0 && closed.length === 0 && paths.length > 0 && report.paths.length === 0) await requireKnown(git, paths);
+    if (open.length === 0 && closed.length === 0 && paths.length > 0 && report.paths.length === 0)
+      await requireKnown(git, paths);
     if (open.length === 0 && closed.length > 0)
       refuseClosed(closed, "nothing was staged: the only changes are in", "name files that may be written");
     await stage(git, open);
@@ -56,7 +68,9 @@ export const add: Operation = {
 
 function stagedText(open: readonly string[], closed: readonly Closed[]): string {
   const left = closed.length === 0 ? "" : `; ${closed.length} left out`;
-  return open.length === 0 ? "there was nothing to stage" : `staged ${open.length} file${open.length === 1 ? "" : "s"}${left}`;
+  return open.length === 0
+    ? "there was nothing to stage"
+    : `staged ${open.length} file${open.length === 1 ? "" : "s"}${left}`;
 }
 
 /** A path that git does not know is a mistake of whoever names it; one without changes is none. */
@@ -100,7 +114,8 @@ export const commit: Operation = {
       return "files are not named here: stage them with ADD, then commit what is staged";
     const parts = parsed.options.get("--message");
     // Without a message the one of the merge, or of the commit that is replaced, stays.
-    if (parts === undefined) return has(parsed, "--no-edit") ? undefined : "give the message with -m; nobody can write one in an editor";
+    if (parts === undefined)
+      return has(parsed, "--no-edit") ? undefined : "give the message with -m; nobody can write one in an editor";
     return messageProblem(joinedMessage(parts));
   },
   touches: ({ parsed, repository }) => ({ refs: [movedBranch(repository, { force: has(parsed, "--amend") })] }),
@@ -112,7 +127,11 @@ async function runCommit({ parsed, git, context, repository }: Running): Promise
   const message = parts === undefined ? undefined : joinedMessage(parts);
   if (message !== undefined) requireFit(message, context, repository.rules.messagePattern);
   if (parts === undefined && !has(parsed, "--amend") && repository.state.inProgress !== "merge")
-    throw new FailureWithoutEffect("NOT_SUPPORTED", "no merge is under way whose message could be taken", "give a message with -m");
+    throw new FailureWithoutEffect(
+      "NOT_SUPPORTED",
+      "no merge is under way whose message could be taken",
+      "give a message with -m",
+    );
   if (parts === undefined && has(parsed, "--amend")) await requireUnsigned(git);
   if (has(parsed, "--all")) await stageChanged(git);
   await requireStagedOpen(git);
@@ -166,7 +185,14 @@ async function stageChanged(git: Runner): Promise<void> {
 
 /** What somebody else has staged is committed as well: each file of it is judged like one's own. */
 async function requireStagedOpen(git: Runner): Promise<void> {
-  const staged = await git.fields(["diff", "--cached", "--name-only", "--no-renames", "--ignore-submodules=dirty", "-z"]);
+  const staged = await git.fields([
+    "diff",
+    "--cached",
+    "--name-only",
+    "--no-renames",
+    "--ignore-submodules=dirty",
+    "-z",
+  ]);
   const { closed } = sorted(git, staged, "write");
   refuseClosed(
     closed,

@@ -1,8 +1,8 @@
 /**
  * Searching commits by their messages and people, past what redaction hides.
  *
- * INVARIANT: a commit whose message or names hold a hidden text is found by no search, whatever the search says: otherwise asking letter by letter would tell it.
- * How often git runs does not depend on such commits either.
+ * INVARIANT: a commit whose message or names hold a hidden text is found by no search, whatever the search says:
+ * otherwise asking letter by letter would tell it. How often git runs does not depend on such commits either.
  */
 
 import type { ToolContext } from "../../../model/tool/tool.ts";
@@ -40,7 +40,16 @@ export async function searchCommits(
 ): Promise<readonly string[]> {
   const most = Math.min(skip + count + GIT_LOG_HIDDEN_MATCHES_MAX, GIT_LOG_COMMITS_MAX + GIT_LOG_HIDDEN_MATCHES_MAX);
   const format = "--format=%H%x00%an <%ae> %cn <%ce>%n%B%x00";
-  const fields = await git.fields(["log", "-z", "--no-notes", format, `--max-count=${most}`, ...filters, "--", ...paths]);
+  const fields = await git.fields([
+    "log",
+    "-z",
+    "--no-notes",
+    format,
+    `--max-count=${most}`,
+    ...filters,
+    "--",
+    ...paths,
+  ]);
   const found: string[] = [];
   // behind each commit stands one more null byte
   for (let at = 0; at + 1 < fields.length; at += 3)

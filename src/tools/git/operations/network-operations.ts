@@ -1,7 +1,10 @@
 /**
- * FETCH, PULL, PUSH and CLONE: what reaches a remote, over https alone, at the host that the call was judged by.
+ * Implements the git operations that reach a remote: FETCH, PULL, PUSH and CLONE.
  *
- * INVARIANT: the remote is one whose address stands in the repository, or was given to CLONE; what is pushed, and whether by force, is named to policy.
+ * They reach it over https alone, at the host that the call was judged by.
+ *
+ * INVARIANT: the remote is one whose address stands in the repository, or was given to CLONE. What is pushed, and
+ * whether by force, is named to policy.
  */
 import type { JsonObject } from "../../../base/json.ts";
 import { FailureWithoutEffect } from "../../../model/outcome/failure.ts";
@@ -13,7 +16,12 @@ import { addressOf, addressProblem, hostOf, reachOf, requireReach } from "../cal
 import { type Asked, isProtected, movedBranch, type Operation, type Running, type Touched } from "./operation.ts";
 import { requireWritable } from "./tree-operations.ts";
 
-const QUIET: OptionTable = { "--quiet": { idle: true }, "-q": { idle: true }, "--verbose": { idle: true }, "-v": { idle: true } };
+const QUIET: OptionTable = {
+  "--quiet": { idle: true },
+  "-q": { idle: true },
+  "--verbose": { idle: true },
+  "-v": { idle: true },
+};
 const DEPTH: OptionTable = { "--depth": { takes: "count" }, "--no-tags": {} };
 
 /** The remote and the branches that a call names, or what the current branch follows. */
@@ -31,7 +39,10 @@ function named(
 
 function namesProblem({ operands: [remote, ...branches], paths = [] }: Parsed): string | undefined {
   if (paths.length > 0) return "no paths are taken";
-  return (remote === undefined ? undefined : remoteProblem(remote)) ?? branches.map(nameProblem).find((one) => one !== undefined);
+  return (
+    (remote === undefined ? undefined : remoteProblem(remote)) ??
+    branches.map(nameProblem).find((one) => one !== undefined)
+  );
 }
 
 function hostsOf(repository: GitRepository, remote: string, pushes: boolean) {
@@ -50,9 +61,18 @@ function fetched({ parsed, repository }: Asked): {
   return { refs: [ref(first), ...more.map(ref)], hosts: hostsOf(repository, remote, false) };
 }
 
-const FETCH_SAFE = ["--no-recurse-submodules", "--no-auto-maintenance", "--no-write-commit-graph", "--no-progress"] as const;
+const FETCH_SAFE = [
+  "--no-recurse-submodules",
+  "--no-auto-maintenance",
+  "--no-write-commit-graph",
+  "--no-progress",
+] as const;
 
-async function fetchNow({ parsed, git, repository }: Running, more: readonly string[], branches: readonly string[]): Promise<string> {
+async function fetchNow(
+  { parsed, git, repository }: Running,
+  more: readonly string[],
+  branches: readonly string[],
+): Promise<string> {
   const { remote } = named(parsed, repository);
   const reach = requireReach(repository, remote, "git-upload-pack");
   await git.run("repository", ["fetch", ...FETCH_SAFE, ...more, "--", remote, ...branches], reach);
@@ -62,13 +82,25 @@ async function fetchNow({ parsed, git, repository }: Running, more: readonly str
 /** FETCH. */
 export const fetch: Operation = {
   usage: "FETCH [<remote> [<branch>…]]",
-  options: { ...QUIET, ...DEPTH, "--prune": {}, "-p": { same: "--prune" }, "--tags": {}, "-t": { same: "--tags" }, "--unshallow": {} },
+  options: {
+    ...QUIET,
+    ...DEPTH,
+    "--prune": {},
+    "-p": { same: "--prune" },
+    "--tags": {},
+    "-t": { same: "--tags" },
+    "--unshallow": {},
+  },
   check: namesProblem,
   touches: fetched,
   async run(running) {
     const { parsed } = running;
     const { branches } = named(parsed, running.repository);
-    const remote = await fetchNow(running, written(parsed, ["--prune", "--tags", "--no-tags", "--unshallow", "--depth"]), branches);
+    const remote = await fetchNow(
+      running,
+      written(parsed, ["--prune", "--tags", "--no-tags", "--unshallow", "--depth"]),
+      branches,
+    );
     return { text: `fetched from ${remote}`, remote };
   },
 };
@@ -76,7 +108,14 @@ export const fetch: Operation = {
 /** PULL: what was fetched is looked at before it is merged. */
 export const pull: Operation = {
   usage: "PULL [--ff-only] [<remote> [<branch>]]",
-  options: { ...QUIET, "--ff-only": {}, "--ff": {}, "--no-ff": {}, "--no-rebase": { idle: true }, "--no-edit": { idle: true } },
+  options: {
+    ...QUIET,
+    "--ff-only": {},
+    "--ff": {},
+    "--no-ff": {},
+    "--no-rebase": { idle: true },
+    "--no-edit": { idle: true },
+  },
   check: (parsed) => (parsed.operands.length > 2 ? "one remote and one branch are taken" : namesProblem(parsed)),
   touches(asked) {
     const { refs, hosts } = fetched(asked);
@@ -87,7 +126,8 @@ export const pull: Operation = {
     const { branches } = named(parsed, repository);
     const current = repository.branch === undefined ? undefined : repository.upstreams[repository.branch]?.branch;
     const branch = branches[0] ?? current ?? repository.branch;
-    if (branch === undefined) throw new FailureWithoutEffect("NOT_SUPPORTED", "no branch is checked out", "name the remote and the branch");
+    if (branch === undefined)
+      throw new FailureWithoutEffect("NOT_SUPPORTED", "no branch is checked out", "name the remote and the branch");
     const remote = await fetchNow(running, [], [branch]);
     const [theirs = ""] = await git.fields(["log", "-1", "-z", "--format=%H", "FETCH_HEAD"]);
     await requireWritable(git, "the pull", [`HEAD...${commitOf(theirs)}`]);
@@ -119,7 +159,8 @@ function parsePushed(parsed: Parsed, spec: string): Pushed | string {
   const plain = name.replace(/^refs\/(?:heads|tags)\//, "");
   // Under its own name something is pushed that is there; under another one something is made.
   const problem =
-    (isDeleting || plain === source ? nameProblem : newNameProblem)(plain) ?? (isDeleting ? undefined : revisionProblem(source));
+    (isDeleting || plain === source ? nameProblem : newNameProblem)(plain) ??
+    (isDeleting ? undefined : revisionProblem(source));
   if (problem !== undefined) return problem;
   return {
     source: isDeleting ? "" : source,
@@ -159,7 +200,9 @@ export const push: Operation = {
     if ((parsed.paths ?? []).length > 0) return "no paths are taken";
     if (has(parsed, "--delete") && specs.length === 0) return "name the remote and the branch to delete";
     const problem = remote === undefined ? undefined : remoteProblem(remote);
-    return problem ?? specs.map((spec) => parsePushed(parsed, spec)).find((one): one is string => typeof one === "string");
+    return (
+      problem ?? specs.map((spec) => parsePushed(parsed, spec)).find((one): one is string => typeof one === "string")
+    );
   },
   touches({ parsed, repository }) {
     const { remote } = named(parsed, repository);
@@ -188,10 +231,13 @@ async function runPush({ parsed, git, repository }: Running): Promise<JsonObject
   const { remote } = named(parsed, repository);
   const reach = requireReach(repository, remote, "git-receive-pack");
   const pushed = pushesOf(parsed, repository);
-  if (pushed.length === 0) throw new FailureWithoutEffect("NOT_SUPPORTED", "no branch is checked out", "name the remote and the branch");
+  if (pushed.length === 0)
+    throw new FailureWithoutEffect("NOT_SUPPORTED", "no branch is checked out", "name the remote and the branch");
   const dryRun = has(parsed, "--dry-run");
   const specs = pushed.map(({ source, target, force }) => {
-    const full = target.startsWith("refs/") ? target : `${isTag(repository, source) ? "refs/tags" : "refs/heads"}/${target}`;
+    const full = target.startsWith("refs/")
+      ? target
+      : `${isTag(repository, source) ? "refs/tags" : "refs/heads"}/${target}`;
     return `${force && !has(parsed, "--force-with-lease") && source !== "" ? "+" : ""}${source}:${full}`;
   });
   const how = [
@@ -224,7 +270,13 @@ export function cloneTarget({ operands: [address = "", directory] }: Parsed): st
 /** CLONE. */
 export const clone: Operation = {
   usage: "CLONE [--depth <number>] [--branch <branch>] <https address> [<directory>]",
-  options: { ...QUIET, ...DEPTH, "--branch": { takes: "text" }, "-b": { takes: "text", same: "--branch" }, "--single-branch": {} },
+  options: {
+    ...QUIET,
+    ...DEPTH,
+    "--branch": { takes: "text" },
+    "-b": { takes: "text", same: "--branch" },
+    "--single-branch": {},
+  },
   isNew: true,
   check(parsed) {
     const { operands, paths = [] } = parsed;
@@ -232,7 +284,11 @@ export const clone: Operation = {
     if (paths.length > 0 || address === undefined || operands.length > 2)
       return "name the https address, and a directory if it shall be another";
     const branch = lastValue(parsed, "--branch");
-    return addressProblem(address) ?? pathProblem(cloneTarget(parsed)) ?? (branch === undefined ? undefined : nameProblem(branch));
+    return (
+      addressProblem(address) ??
+      pathProblem(cloneTarget(parsed)) ??
+      (branch === undefined ? undefined : nameProblem(branch))
+    );
   },
   touches({ parsed }) {
     const [address = ""] = parsed.operands;
@@ -248,7 +304,11 @@ export const clone: Operation = {
     const reach = reachOf(address, "git-upload-pack");
     const directory = workspacePath(cwd, cloneTarget(parsed));
     if (reach === undefined)
-      throw new FailureWithoutEffect("NOT_SUPPORTED", `\`${shownName(address)}\` is no address that is taken`, "use an https address");
+      throw new FailureWithoutEffect(
+        "NOT_SUPPORTED",
+        `\`${shownName(address)}\` is no address that is taken`,
+        "use an https address",
+      );
     const how = [
       "--no-recurse-submodules",
       "--no-local",

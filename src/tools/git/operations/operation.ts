@@ -1,4 +1,4 @@
-/** What one operation of git is made of: which arguments it takes, what it touches, how it runs. */
+/** Defines a git operation: its arguments, its accesses and its run. */
 import type { JsonObject } from "../../../base/json.ts";
 import type { EffectClass } from "../../../model/outcome/effect.ts";
 import type { Access, GitRefResource } from "../../../model/place/access.ts";
@@ -64,12 +64,16 @@ export function accessesOf(
 ): readonly Access[] {
   const named = action === undefined ? {} : { action };
   return [
-    ...refs.map(({ effect, ...ref }): Access => ({ resource: { kind: "git_ref", ...ref, operation }, effect, ...named })),
-    ...[...new Map(paths.map((one) => [`${one.effect} ${one.path}`, one])).values()].flatMap(({ path, effect }): readonly Access[] => {
-      const place = workspacePath(asked.cwd, path);
-      // Of a whole workspace each file that turns out to be meant is judged.
-      return place === "." ? [] : [{ resource: { kind: "file", path: place }, effect, ...named }];
-    }),
+    ...refs.map(
+      ({ effect, ...ref }): Access => ({ resource: { kind: "git_ref", ...ref, operation }, effect, ...named }),
+    ),
+    ...[...new Map(paths.map((one) => [`${one.effect} ${one.path}`, one])).values()].flatMap(
+      ({ path, effect }): readonly Access[] => {
+        const place = workspacePath(asked.cwd, path);
+        // Of a whole workspace each file that turns out to be meant is judged.
+        return place === "." ? [] : [{ resource: { kind: "file", path: place }, effect, ...named }];
+      },
+    ),
     ...hosts.map((host): Access => ({ resource: { kind: "host", ...host }, effect: "network", ...named })),
   ];
 }
@@ -82,7 +86,10 @@ export function readRef(repository: GitRepository, revision: string): Touched {
 }
 
 /** The branch that an operation moves: the current one where it names none. */
-export function movedBranch(repository: GitRepository, given: { readonly name?: string; readonly force?: boolean } = {}): Touched {
+export function movedBranch(
+  repository: GitRepository,
+  given: { readonly name?: string; readonly force?: boolean } = {},
+): Touched {
   const found = repository.kind === "found" ? repository : undefined;
   const current = found?.state.rebasing ?? found?.branch;
   const name = given.name ?? current ?? "HEAD";

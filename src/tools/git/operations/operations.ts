@@ -7,9 +7,10 @@ import { clone, fetch, pull, push } from "./network-operations.ts";
 import type { Operation } from "./operation.ts";
 import { diff, log, show } from "./read-operations.ts";
 import { branch, remote, tag } from "./reference-operations.ts";
+import { reset } from "./reset-operation.ts";
 import { stash } from "./stash-operation.ts";
 import { status } from "./status.ts";
-import { checkout, merge, rebase, reset } from "./tree-operations.ts";
+import { checkout, merge, rebase } from "./tree-operations.ts";
 
 /** The name of an operation. */
 export type OperationName = (typeof GIT_OPERATIONS)[number];
@@ -46,7 +47,10 @@ export function actionOf(name: OperationName): string {
 
 /** Every action with its effect. */
 export const GIT_ACTIONS: Readonly<Record<string, EffectClass>> = Object.fromEntries(
-  GIT_OPERATIONS.map((name) => [actionOf(name), READING.includes(name) ? "read" : REACHING.includes(name) ? "network" : "write"]),
+  GIT_OPERATIONS.map((name) => [
+    actionOf(name),
+    READING.includes(name) ? "read" : REACHING.includes(name) ? "network" : "write",
+  ]),
 );
 
 /** Why arguments are refused. */

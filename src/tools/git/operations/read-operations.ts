@@ -2,7 +2,14 @@
 
 import type { JsonObject } from "../../../base/json.ts";
 import { FailureWithoutEffect } from "../../../model/outcome/failure.ts";
-import { DISPLAY_OPTIONS, displayArguments, type Listed, listChanges, pathArguments, showsChanges } from "../calls/display.ts";
+import {
+  DISPLAY_OPTIONS,
+  displayArguments,
+  type Listed,
+  listChanges,
+  pathArguments,
+  showsChanges,
+} from "../calls/display.ts";
 import { commitOf, parseRange, type Range, rangeArgument, revisionProblem, revisionsOf } from "../calls/names.ts";
 import { has, lastValue, type Parsed, written } from "../calls/options.ts";
 import { pathProblem } from "../calls/places.ts";
@@ -29,7 +36,8 @@ function rangesOf({ operands }: Parsed): readonly Range[] | string {
 }
 
 function problemOf(parsed: Parsed, operandsMax: number): string | undefined {
-  if (parsed.operands.length > operandsMax) return `at most ${operandsMax} revisions are taken; paths stand behind \`--\``;
+  if (parsed.operands.length > operandsMax)
+    return `at most ${operandsMax} revisions are taken; paths stand behind \`--\``;
   const ranges = rangesOf(parsed);
   if (typeof ranges === "string") return ranges;
   return parsed.paths?.map(pathProblem).find((problem) => problem !== undefined);
@@ -63,10 +71,16 @@ export const diff: Operation = {
   touches: touchesOf,
   async run(running) {
     const { parsed, git } = running;
-    const question = ["diff", ...written(parsed, ["--cached", "--merge-base", "-R"]), ...revisionArguments(parsed)] as const;
+    const question = [
+      "diff",
+      ...written(parsed, ["--cached", "--merge-base", "-R"]),
+      ...revisionArguments(parsed),
+    ] as const;
     const { files, closed, paths } = await listChanges(git, question, placed(running));
     const text =
-      files.length === 0 ? "" : await git.run("nothing", ["diff", ...displayArguments(parsed), ...question.slice(1), "--", ...paths]);
+      files.length === 0
+        ? ""
+        : await git.run("nothing", ["diff", ...displayArguments(parsed), ...question.slice(1), "--", ...paths]);
     return { text, files: [...files], ...leftOutFacts(closed) };
   },
 };
@@ -139,7 +153,8 @@ export const log: Operation = {
   touches: touchesOf,
   async run(running) {
     const { parsed, git, repository } = running;
-    if (repository.commit === undefined && parsed.operands.length === 0) return { text: "there are no commits yet", commits: [] };
+    if (repository.commit === undefined && parsed.operands.length === 0)
+      return { text: "there are no commits yet", commits: [] };
     const names = Object.entries(FILTERS).map(([name, spec]) => ("same" in spec ? spec.same : name));
     const count = Number(lastValue(parsed, "--max-count") ?? GIT_LOG_COMMITS);
     const filters = searchesCommits(parsed)
@@ -151,7 +166,15 @@ export const log: Operation = {
     const listed = isDetailed ? await listLogged(git, count, filters, placed(running)) : undefined;
     const paths = listed?.paths ?? placed(running);
     const commits = parseCommits(
-      await git.fields(["log", "-z", `--format=${FIELDS.join("%x00")}%x00`, "--no-show-signature", ...asked, "--", ...paths]),
+      await git.fields([
+        "log",
+        "-z",
+        `--format=${FIELDS.join("%x00")}%x00`,
+        "--no-show-signature",
+        ...asked,
+        "--",
+        ...paths,
+      ]),
     );
     const format = lastValue(parsed, "--format");
     const text =
@@ -171,7 +194,11 @@ export const log: Operation = {
 };
 
 /** The commits that are searched for, as arguments; `undefined` where there are none. */
-async function foundCommits(running: Running, names: readonly string[], count: number): Promise<readonly string[] | undefined> {
+async function foundCommits(
+  running: Running,
+  names: readonly string[],
+  count: number,
+): Promise<readonly string[] | undefined> {
   const { parsed, git, context } = running;
   const kept = [...new Set(names)].filter((name) => name !== "--skip" && name !== "--reverse");
   const found = await searchCommits(git, context.hidden, {
@@ -185,10 +212,16 @@ async function foundCommits(running: Running, names: readonly string[], count: n
 }
 
 /**
- * Which files the commits of a log are about. A commit that is about nothing but closed files is passed over once they are left out, and another, with other
- * files, takes its place: so it is asked until no closed one is named any more, each time of more commits.
+ * Which files the commits of a log are about. A commit that is about nothing but closed files is passed over once they
+ * are left out, and another, with other files, takes its place: so it is asked until no closed one is named any more,
+ * each time of more commits.
  */
-async function listLogged(git: Runner, count: number, filters: readonly string[], named: readonly string[]): Promise<Listed> {
+async function listLogged(
+  git: Runner,
+  count: number,
+  filters: readonly string[],
+  named: readonly string[],
+): Promise<Listed> {
   const ask = (commits: number, paths: readonly string[]) =>
     listChanges(
       git,
@@ -220,7 +253,10 @@ function parseCommits(fields: readonly string[]): JsonObject[] {
   const commits: JsonObject[] = [];
   // behind each commit stands one more null byte
   for (let at = 0; at + FIELDS.length <= fields.length; at += FIELDS.length + 1) {
-    const [commit = "", parents = "", author = "", email = "", date = "", refs = "", subject = ""] = fields.slice(at, at + FIELDS.length);
+    const [commit = "", parents = "", author = "", email = "", date = "", refs = "", subject = ""] = fields.slice(
+      at,
+      at + FIELDS.length,
+    );
     commits.push({
       commit,
       parents: parents === "" ? [] : parents.split(" "),

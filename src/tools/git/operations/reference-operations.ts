@@ -20,7 +20,9 @@ function filterProblem(parsed: Parsed): string | undefined {
 }
 
 function filters(parsed: Parsed): readonly string[] {
-  return COMMIT_FILTERS.flatMap((name) => (parsed.options.get(name) ?? []).map((revision) => `${name}=${commitOf(revision)}`));
+  return COMMIT_FILTERS.flatMap((name) =>
+    (parsed.options.get(name) ?? []).map((revision) => `${name}=${commitOf(revision)}`),
+  );
 }
 
 const BRANCH_VERBS = ["--delete", "--move", "--set-upstream-to", "--unset-upstream", "--show-current"] as const;
@@ -33,7 +35,8 @@ function branchVerb(parsed: Parsed): (typeof BRANCH_VERBS)[number] | "list" | "c
 
 /** BRANCH. */
 export const branch: Operation = {
-  usage: "BRANCH [--all | --remotes] | <new> [<start>] | -d <branch>… | -m [<old>] <new> | --set-upstream-to=<remote>/<branch>",
+  usage:
+    "BRANCH [--all | --remotes] | <new> [<start>] | -d <branch>… | -m [<old>] <new> | --set-upstream-to=<remote>/<branch>",
   options: {
     ...QUIET,
     ...FILTER_OPTIONS,
@@ -63,7 +66,8 @@ export const branch: Operation = {
     const verbs = [...BRANCH_VERBS, "--delete-unmerged"].filter((name) => has(parsed, name));
     if ((parsed.paths ?? []).length > 0) return "no paths are taken";
     if (verbs.length > 1) return `${verbs.join(" and ")} do not go together`;
-    if (has(parsed, "--list") && operands.length > 0) return "patterns are not taken; leave them out and look through the list";
+    if (has(parsed, "--list") && operands.length > 0)
+      return "patterns are not taken; leave them out and look through the list";
     if (has(parsed, "--delete") || has(parsed, "--delete-unmerged"))
       return operands.length === 0 ? "name the branch" : firstProblem(operands);
     if (has(parsed, "--move"))
@@ -91,24 +95,36 @@ export const branch: Operation = {
       return { refs: [readRef(repository, "HEAD")] };
     const force = has(parsed, "--force") || has(parsed, "--delete-unmerged") || verb === "--move";
     // With one name alone it is the current branch that gets it, and is gone under its own.
-    const renamed = verb === "--move" && !isDeleting && operands.length === 1 ? [movedBranch(repository, { force })] : [];
+    const renamed =
+      verb === "--move" && !isDeleting && operands.length === 1 ? [movedBranch(repository, { force })] : [];
     const named = (verb === "create" && !isDeleting ? operands.slice(0, 1) : operands).map((name) =>
       movedBranch(repository, { name, force }),
     );
     const [first, ...more] = [...renamed, ...named];
-    const start = verb === "create" && !isDeleting ? operands.slice(1).map((revision) => readRef(repository, revision)) : [];
+    const start =
+      verb === "create" && !isDeleting ? operands.slice(1).map((revision) => readRef(repository, revision)) : [];
     return { refs: [first ?? movedBranch(repository, { force }), ...more, ...start] };
   },
   async run({ parsed, git, repository }) {
     const { operands } = parsed;
     const [name = "", start] = operands;
     if (has(parsed, "--delete-unmerged"))
-      return changed(git, "repository", ["branch", "-D", "--quiet", "--", ...operands], `deleted ${operands.join(", ")}`);
+      return changed(
+        git,
+        "repository",
+        ["branch", "-D", "--quiet", "--", ...operands],
+        `deleted ${operands.join(", ")}`,
+      );
     switch (branchVerb(parsed)) {
       case "--show-current":
         return { text: repository.branch ?? "", ...(repository.branch !== undefined && { branch: repository.branch }) };
       case "--delete":
-        return changed(git, "repository", ["branch", "-d", "--quiet", "--", ...operands], `deleted ${operands.join(", ")}`);
+        return changed(
+          git,
+          "repository",
+          ["branch", "-d", "--quiet", "--", ...operands],
+          `deleted ${operands.join(", ")}`,
+        );
       case "--move":
         requireBranchName(operands.at(-1) ?? "", repository);
         return changed(git, "settings", ["branch", "-m", "--", ...operands], `renamed to ${operands.at(-1)}`);
@@ -147,7 +163,12 @@ function firstProblem(names: readonly string[]): string | undefined {
   return names.map(nameProblem).find((problem) => problem !== undefined);
 }
 
-async function changed(git: Runner, reach: GitReach, args: readonly [string, ...string[]], text: string): Promise<JsonObject> {
+async function changed(
+  git: Runner,
+  reach: GitReach,
+  args: readonly [string, ...string[]],
+  text: string,
+): Promise<JsonObject> {
   await git.run(reach, args);
   return { text };
 }
@@ -162,7 +183,11 @@ const BRANCH_FIELDS = [
 ] as const;
 
 async function listBranches(git: Runner, parsed: Parsed): Promise<JsonObject> {
-  const spaces = has(parsed, "--remotes") ? ["refs/remotes"] : has(parsed, "--all") ? ["refs/heads", "refs/remotes"] : ["refs/heads"];
+  const spaces = has(parsed, "--remotes")
+    ? ["refs/remotes"]
+    : has(parsed, "--all")
+      ? ["refs/heads", "refs/remotes"]
+      : ["refs/heads"];
   const branches = (await references(git, BRANCH_FIELDS, filters(parsed), spaces)).map(
     ([name = "", commit = "", head, upstream = "", track = "", subject = ""]) => {
       const [, ahead] = /ahead (\d+)/.exec(track) ?? [];
@@ -180,7 +205,9 @@ async function listBranches(git: Runner, parsed: Parsed): Promise<JsonObject> {
       };
     },
   );
-  const text = branches.map((one) => `${one.current ? "*" : " "} ${one.name} ${one.commit.slice(0, 12)} ${one.subject}`).join("\n");
+  const text = branches
+    .map((one) => `${one.current ? "*" : " "} ${one.name} ${one.commit.slice(0, 12)} ${one.subject}`)
+    .join("\n");
   return { text, branches };
 }
 
@@ -216,10 +243,12 @@ export const tag: Operation = {
     const { operands } = parsed;
     const parts = parsed.options.get("--message");
     if ((parsed.paths ?? []).length > 0) return "no paths are taken";
-    if (has(parsed, "--list") && operands.length > 0) return "patterns are not taken; leave them out and look through the list";
+    if (has(parsed, "--list") && operands.length > 0)
+      return "patterns are not taken; leave them out and look through the list";
     if (has(parsed, "--delete")) return operands.length === 0 ? "name the tag" : firstProblem(operands);
     if (operands.length > 2) return "name the new tag, and the commit that it names";
-    if (has(parsed, "--annotate") && parts === undefined) return "give the message with -m; nobody can write one in an editor";
+    if (has(parsed, "--annotate") && parts === undefined)
+      return "give the message with -m; nobody can write one in an editor";
     const [name, target] = operands;
     return (
       (name === undefined ? undefined : newNameProblem(name)) ??
@@ -244,18 +273,21 @@ export const tag: Operation = {
       };
     });
     return {
-      refs: [...tags, ...(isDeleting || target === undefined ? [] : [readRef(repository, target)])] as unknown as readonly [
-        Touched,
-        ...Touched[],
-      ],
+      refs: [
+        ...tags,
+        ...(isDeleting || target === undefined ? [] : [readRef(repository, target)]),
+      ] as unknown as readonly [Touched, ...Touched[]],
     };
   },
   async run({ parsed, git, context }) {
     const [name, target] = parsed.operands;
     if (name === undefined) {
-      const rows = await references(git, ["%(refname)", "%(objectname)", "%(*objectname)", "%(contents:subject)"], filters(parsed), [
-        "refs/tags",
-      ]);
+      const rows = await references(
+        git,
+        ["%(refname)", "%(objectname)", "%(*objectname)", "%(contents:subject)"],
+        filters(parsed),
+        ["refs/tags"],
+      );
       const tags = rows.map(([ref = "", object = "", peeled = "", subject = ""]) => ({
         name: ref.replace(/^refs\/tags\//, ""),
         commit: peeled === "" ? object : peeled,
@@ -265,27 +297,39 @@ export const tag: Operation = {
       return { text: tags.map((one) => one.name).join("\n"), tags };
     }
     if (has(parsed, "--delete"))
-      return changed(git, "repository", ["tag", "--delete", "--", ...parsed.operands], `deleted ${parsed.operands.join(", ")}`);
+      return changed(
+        git,
+        "repository",
+        ["tag", "--delete", "--", ...parsed.operands],
+        `deleted ${parsed.operands.join(", ")}`,
+      );
     const parts = parsed.options.get("--message");
     if (parts !== undefined) requireFit(joinedMessage(parts), context);
     const how = [
       ...(parts === undefined ? [] : ["--annotate", `--message=${joinedMessage(parts)}`]),
       ...(has(parsed, "--force") ? ["--force"] : []),
     ];
-    return changed(git, "repository", ["tag", "--no-sign", ...how, "--", name, commitOf(target ?? "HEAD")], `made ${name}`);
+    return changed(
+      git,
+      "repository",
+      ["tag", "--no-sign", ...how, "--", name, commitOf(target ?? "HEAD")],
+      `made ${name}`,
+    );
   },
 };
 
 /** REMOTE. */
 export const remote: Operation = {
-  usage: "REMOTE [-v] | get-url <name> | add <name> <https address> | set-url <name> <https address> | rename <old> <new> | remove <name>",
+  usage:
+    "REMOTE [-v] | get-url <name> | add <name> <https address> | set-url <name> <https address> | rename <old> <new> | remove <name>",
   options: { "--verbose": { idle: true }, "-v": { idle: true } },
   check(parsed) {
     const [verb, name, last] = parsed.operands;
     if ((parsed.paths ?? []).length > 0) return "no paths are taken";
     if (verb === undefined) return undefined;
     const count = REMOTE_VERBS[verb];
-    if (count === undefined) return `\`${verb.slice(0, 40)}\` is not taken; use one of ${Object.keys(REMOTE_VERBS).join(", ")}`;
+    if (count === undefined)
+      return `\`${verb.slice(0, 40)}\` is not taken; use one of ${Object.keys(REMOTE_VERBS).join(", ")}`;
     if (parsed.operands.length !== count) return `${verb} takes ${count - 1} argument${count === 2 ? "" : "s"}`;
     const problem = remoteProblem(name ?? "");
     if (problem !== undefined || last === undefined) return problem;
@@ -303,14 +347,27 @@ export const remote: Operation = {
     if (verb === undefined || verb === "get-url") {
       const remotes = Object.entries(repository.remotes)
         .filter(([known]) => verb === undefined || known === name)
-        .map(([known, { url = "", pushUrl }]) => ({ name: known, url, ...(pushUrl !== undefined && { push_url: pushUrl }) }));
+        .map(([known, { url = "", pushUrl }]) => ({
+          name: known,
+          url,
+          ...(pushUrl !== undefined && { push_url: pushUrl }),
+        }));
       return { text: remotes.map((one) => `${one.name}\t${one.url}`).join("\n"), remotes };
     }
     const words =
-      verb === "remove" || verb === "rm" ? ["remove", name] : [verb, ...(verb === "rename" ? ["--no-progress"] : []), name, last];
+      verb === "remove" || verb === "rm"
+        ? ["remove", name]
+        : [verb, ...(verb === "rename" ? ["--no-progress"] : []), name, last];
     return changed(git, "settings", ["remote", ...words], `${verb}: ${name}`);
   },
 };
 
 /** How many words each takes, itself counted. */
-const REMOTE_VERBS: Readonly<Record<string, number>> = { "get-url": 2, add: 3, "set-url": 3, rename: 3, remove: 2, rm: 2 };
+const REMOTE_VERBS: Readonly<Record<string, number>> = {
+  "get-url": 2,
+  add: 3,
+  "set-url": 3,
+  rename: 3,
+  remove: 2,
+  rm: 2,
+};

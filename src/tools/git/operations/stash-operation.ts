@@ -1,7 +1,8 @@
 /**
  * STASH: changes that are put aside and brought back.
  *
- * INVARIANT: before git brings anything back it has named every file that it would change or make, and each is one that the call may write.
+ * INVARIANT: before git brings anything back it has named every file that it would change or make, and each is one that
+ * the call may write.
  */
 import type { JsonObject } from "../../../base/json.ts";
 import { FailureWithoutEffect } from "../../../model/outcome/failure.ts";
@@ -16,7 +17,10 @@ import { ended, pathsProblem, placed, QUIET, replaced, requireWritable } from ".
 const STASHES = ["push", "list", "show", "pop", "apply", "drop"] as const;
 const STASH = /^stash@\{\d{1,4}\}$/;
 
-function stashOf({ operands: [verb = "push", entry = "stash@{0}"] }: Parsed): { readonly verb: string; readonly entry: string } {
+function stashOf({ operands: [verb = "push", entry = "stash@{0}"] }: Parsed): {
+  readonly verb: string;
+  readonly entry: string;
+} {
   return { verb, entry: /^\d{1,4}$/.test(entry) ? `stash@{${entry}}` : entry };
 }
 
@@ -32,17 +36,22 @@ export const stash: Operation = {
   },
   check(parsed) {
     const { verb, entry } = stashOf(parsed);
-    if (!STASHES.some((known) => known === verb)) return `\`${verb.slice(0, 40)}\` is not taken; use one of ${STASHES.join(", ")}`;
+    if (!STASHES.some((known) => known === verb))
+      return `\`${verb.slice(0, 40)}\` is not taken; use one of ${STASHES.join(", ")}`;
     if (parsed.operands.length > 2 || (verb === "push" && parsed.operands.length > 1) || !STASH.test(entry))
       return "name a stash as `stash@{0}`";
-    if (verb !== "push" && (has(parsed, "--message") || (parsed.paths ?? []).length > 0)) return "a message and paths go with push";
+    if (verb !== "push" && (has(parsed, "--message") || (parsed.paths ?? []).length > 0))
+      return "a message and paths go with push";
     const message = lastValue(parsed, "--message");
     return (message === undefined ? undefined : messageProblem(message)) ?? pathsProblem(parsed);
   },
   touches({ parsed, repository }) {
     const { verb, entry } = stashOf(parsed);
     if (verb === "list" || verb === "show") return { refs: [{ ...readRef(repository, "HEAD"), ref: entry }] };
-    return { refs: [{ ref: entry, effect: "write", ...(verb === "drop" && { force: true as const }) }], paths: replaced(parsed.paths) };
+    return {
+      refs: [{ ref: entry, effect: "write", ...(verb === "drop" && { force: true as const }) }],
+      paths: replaced(parsed.paths),
+    };
   },
   run: runStash,
 };
@@ -70,7 +79,9 @@ async function runStash(running: Running): Promise<JsonObject> {
       const question = ["diff", parent, commitOf(entry)] as const;
       const { files, closed, paths } = await listChanges(git, question, []);
       const text =
-        files.length === 0 ? "" : await git.run("nothing", ["diff", ...displayArguments(parsed), ...question.slice(1), "--", ...paths]);
+        files.length === 0
+          ? ""
+          : await git.run("nothing", ["diff", ...displayArguments(parsed), ...question.slice(1), "--", ...paths]);
       return { text, files: [...files], ...leftOutFacts(closed) };
     }
     case "push": {
@@ -78,9 +89,19 @@ async function runStash(running: Running): Promise<JsonObject> {
       const message = lastValue(parsed, "--message");
       const count = await requireWritable(git, "this", ["HEAD", "--", ...paths]);
       if (message !== undefined) requireFit(message, context);
-      await git.run("files", ["stash", "push", "--quiet", ...(message === undefined ? [] : [`--message=${message}`]), "--", ...paths]);
+      await git.run("files", [
+        "stash",
+        "push",
+        "--quiet",
+        ...(message === undefined ? [] : [`--message=${message}`]),
+        "--",
+        ...paths,
+      ]);
       return {
-        text: count === 0 ? "there was nothing to put aside" : `put aside changes of ${count} file${count === 1 ? "" : "s"}`,
+        text:
+          count === 0
+            ? "there was nothing to put aside"
+            : `put aside changes of ${count} file${count === 1 ? "" : "s"}`,
         count,
       };
     }
@@ -102,7 +123,9 @@ async function requireUntrackedOpen(git: Runner, entry: string): Promise<void> {
   if (untracked === undefined) return;
   const entries = await git.fields(["ls-tree", "-r", "-z", "--full-tree", untracked]);
   const paths = (isLink: boolean) =>
-    entries.filter((entry) => entry.startsWith("120000 ") === isLink).map((entry) => entry.slice(entry.indexOf("\t") + 1));
+    entries
+      .filter((entry) => entry.startsWith("120000 ") === isLink)
+      .map((entry) => entry.slice(entry.indexOf("\t") + 1));
   const closed = [...sorted(git, paths(false), "write").closed, ...sorted(git, paths(true), "link").closed];
   refuseClosed(closed, "this would make", "ask a person to bring them back");
 }

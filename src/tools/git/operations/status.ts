@@ -1,4 +1,9 @@
-/** STATUS: what is staged, changed, new and in conflict, and what a repository is in the middle of, with what to do about it. */
+/**
+ * Implements the git operation STATUS.
+ *
+ * It shows what is staged, changed, new and in conflict, and what a repository is in the middle of, with what to do
+ * about it.
+ */
 import type { JsonObject } from "../../../base/json.ts";
 import type { FoundRepository } from "../../../model/work/git.ts";
 import { pathArguments } from "../calls/display.ts";
@@ -59,7 +64,8 @@ function parseStatus(fields: readonly string[]): StatusReport {
     if (entry === null) continue;
     const [, changed, conflict, other, path = ""] = entry;
     const letters = changed ?? conflict ?? "..";
-    const kind = conflict !== undefined ? "conflict" : other === "?" ? "untracked" : other === "!" ? "ignored" : "changed";
+    const kind =
+      conflict !== undefined ? "conflict" : other === "?" ? "untracked" : other === "!" ? "ignored" : "changed";
     paths.push({ path, index: letters.charAt(0), tree: letters.charAt(1), kind });
   }
   const [, ahead, behind] = /^\+(\d+) -(\d+)$/.exec(head["branch.ab"] ?? "") ?? [];
@@ -89,7 +95,8 @@ export const status: Operation = {
     "-u": { takes: ["no", "normal", "all"], optional: true, same: "--untracked-files" },
     "--ignored": {},
   },
-  check: ({ operands, paths = [] }) => [...operands, ...paths].map(pathProblem).find((problem) => problem !== undefined),
+  check: ({ operands, paths = [] }) =>
+    [...operands, ...paths].map(pathProblem).find((problem) => problem !== undefined),
   touches: ({ parsed, repository }) => ({
     refs: [readRef(repository, "HEAD")],
     paths: [...parsed.operands, ...(parsed.paths ?? [])].map((path) => ({ path, effect: "read" })),
@@ -133,7 +140,14 @@ async function runStatus({ parsed, git, cwd, repository }: Running): Promise<Jso
   };
 }
 
-const LETTERS: Readonly<Record<string, string>> = { A: "added", D: "deleted", M: "modified", T: "type changed", R: "renamed", C: "copied" };
+const LETTERS: Readonly<Record<string, string>> = {
+  A: "added",
+  D: "deleted",
+  M: "modified",
+  T: "type changed",
+  R: "renamed",
+  C: "copied",
+};
 
 function headline({ branch, commit, upstream, ahead = 0, behind = 0 }: StatusReport): string {
   const at = branch ?? `HEAD (no branch) at ${(commit ?? "").slice(0, 12)}`;
@@ -147,22 +161,33 @@ function line({ path, index, tree, kind }: ChangedPath): string {
 }
 
 /** What the repository is in the middle of, and what of it is not as usual, each with what to do. */
-export function circumstances({ state, branch, commit, ignoredSettings }: FoundRepository, nested: readonly string[]): JsonObject {
+export function circumstances(
+  { state, branch, commit, ignoredSettings }: FoundRepository,
+  nested: readonly string[],
+): JsonObject {
   const notes: string[] = [];
   const { inProgress, step, steps, rebasing } = state;
   if (inProgress !== undefined) notes.push(progressNote(inProgress, step, steps, rebasing));
   if (branch === undefined && inProgress === undefined && commit !== undefined)
     notes.push("no branch is checked out: commits made now belong to none; CHECKOUT -b <name> makes one");
   if (state.shallow) notes.push("the clone has only the newest commits: FETCH --unshallow brings the rest");
-  if (state.locked) notes.push("another git is at work (`.git/index.lock`); if none is, ask a person to remove the lock");
+  if (state.locked)
+    notes.push("another git is at work (`.git/index.lock`); if none is, ask a person to remove the lock");
   if (state.submodules.length > 0) notes.push("submodules are not entered: open a session in one to work on it");
   if (nested.length > 0) notes.push("directories with a repository of their own are not entered: name one as `cwd`");
-  if (state.lfs) notes.push("files kept by Git LFS are pointers here: do not change them, and do not add others of their kind");
-  if (state.worktrees) notes.push("other working trees share this repository: their branches cannot be checked out here");
-  if (ignoredSettings.length > 0) notes.push("some settings of the repository have no effect here (`settings_ignored`)");
+  if (state.lfs)
+    notes.push("files kept by Git LFS are pointers here: do not change them, and do not add others of their kind");
+  if (state.worktrees)
+    notes.push("other working trees share this repository: their branches cannot be checked out here");
+  if (ignoredSettings.length > 0)
+    notes.push("some settings of the repository have no effect here (`settings_ignored`)");
   return {
     ...(inProgress && {
-      in_progress: { operation: inProgress, ...(step !== undefined && { step }), ...(steps !== undefined && { steps }) },
+      in_progress: {
+        operation: inProgress,
+        ...(step !== undefined && { step }),
+        ...(steps !== undefined && { steps }),
+      },
     }),
     ...(rebasing !== undefined && { rebasing }),
     ...(branch === undefined && commit !== undefined && { detached: true }),
@@ -175,7 +200,12 @@ export function circumstances({ state, branch, commit, ignoredSettings }: FoundR
   };
 }
 
-function progressNote(operation: string, step: number | undefined, steps: number | undefined, rebasing: string | undefined): string {
+function progressNote(
+  operation: string,
+  step: number | undefined,
+  steps: number | undefined,
+  rebasing: string | undefined,
+): string {
   const at = step === undefined ? "" : ` (step ${step}${steps === undefined ? "" : ` of ${steps}`})`;
   const name = operation.toUpperCase();
   if (operation === "merge")

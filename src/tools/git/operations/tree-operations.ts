@@ -1,7 +1,8 @@
 /**
- * CHECKOUT, MERGE, REBASE and RESET: what changes files of the working tree.
+ * CHECKOUT, MERGE and REBASE: what changes files of the working tree.
  *
- * INVARIANT: before git changes anything it has named every file that it would change, and each of them is one that the call may write.
+ * INVARIANT: before git changes anything it has named every file that it would change, and each of them is one that the
+ * call may write.
  */
 import type { JsonObject } from "../../../base/json.ts";
 import { FailureWithoutEffect } from "../../../model/outcome/failure.ts";
@@ -12,13 +13,25 @@ import { commitOf, newNameProblem, revisionProblem } from "../calls/names.ts";
 import { has, lastValue, type Parsed, written } from "../calls/options.ts";
 import { pathProblem } from "../calls/places.ts";
 import { failureOf, leftOutFacts, type Runner, refuseClosed, sorted } from "../calls/runner.ts";
-import { type Asked, movedBranch, type Operation, type Running, readRef, type Touched, type TouchedPath } from "./operation.ts";
+import {
+  type Asked,
+  movedBranch,
+  type Operation,
+  type Running,
+  readRef,
+  type Touched,
+  type TouchedPath,
+} from "./operation.ts";
 
 /** Options that say how little is said. */
 export const QUIET = { "--quiet": { idle: true }, "-q": { idle: true } } as const;
 
 /** Refuses when one of the files that a question of `git diff` names may not be written. */
-export async function requireWritable(git: Runner, what: string, ...questions: readonly (readonly string[])[]): Promise<number> {
+export async function requireWritable(
+  git: Runner,
+  what: string,
+  ...questions: readonly (readonly string[])[]
+): Promise<number> {
   const named: string[] = [];
   const links: string[] = [];
   for (const question of questions) {
@@ -44,7 +57,9 @@ export async function requireWritable(git: Runner, what: string, ...questions: r
   return open.length;
 }
 
-/** A line of `--raw` in which a file is, or becomes, a symbolic link: which side git writes depends on what was asked. */
+/**
+ * A line of `--raw` in which a file is, or becomes, a symbolic link: which side git writes depends on what was asked.
+ */
 const LINK = /^:(?:120000 |[0-7]+ 120000 )/;
 
 /** Why a path of a call is refused. */
@@ -81,9 +96,11 @@ export const checkout: Operation = {
     const { operands, paths } = parsed;
     const name = lastValue(parsed, "-b");
     if (operands.length > 1) return "one branch or commit is taken; paths stand behind `--`";
-    if (paths !== undefined && paths.length === 0 && operands.length === 0) return "name the branch, or the paths to restore behind `--`";
+    if (paths !== undefined && paths.length === 0 && operands.length === 0)
+      return "name the branch, or the paths to restore behind `--`";
     if (paths === undefined && name === undefined && operands.length === 0) return "name the branch";
-    if (paths !== undefined && paths.length > 0 && name !== undefined) return "a new branch and paths do not go together";
+    if (paths !== undefined && paths.length > 0 && name !== undefined)
+      return "a new branch and paths do not go together";
     return (
       (name === undefined ? undefined : newNameProblem(name)) ??
       operands.map(revisionProblem).find((one) => one !== undefined) ??
@@ -152,7 +169,7 @@ export function requireBranchName(name: string, { rules: { branchPattern } }: Fo
 }
 
 /** The branch and commit that are checked out now. */
-async function whereNow(git: Runner): Promise<JsonObject> {
+export async function whereNow(git: Runner): Promise<JsonObject> {
   const branch = (await git.run("nothing", ["branch", "--show-current"])).trim();
   const [commit, subject = ""] = await git.fields(["log", "--ignore-missing", "-1", "-z", "--format=%H%x00%s", "HEAD"]);
   if (commit === undefined) return { text: `on ${branch}, without commits`, branch };
@@ -241,7 +258,8 @@ async function pinned(git: Runner, revision: string): Promise<string> {
 /** As git says it of a name. */
 function mergeMessage({ branch, resolve }: FoundRepository, other: string): string {
   const kinds = { tags: "tag", heads: "branch", remotes: "remote-tracking branch" };
-  const [, kind = "commit"] = Object.entries(kinds).find(([space]) => resolve(`refs/${space}/${other}`) !== undefined) ?? [];
+  const [, kind = "commit"] =
+    Object.entries(kinds).find(([space]) => resolve(`refs/${space}/${other}`) !== undefined) ?? [];
   const into = branch === undefined || branch === "main" || branch === "master" ? "" : ` into ${branch}`;
   return `Merge ${kind} '${other}'${into}`;
 }
@@ -270,7 +288,12 @@ export const rebase: Operation = {
           "what is left of this rebase would run commands, or cannot be read",
           "ask a person to look at `.git/rebase-merge/git-rebase-todo`, or give it up with --abort",
         );
-      return step(git, repository, "rebase", ["--abort", "--continue", "--skip"].find((name) => has(parsed, name)) ?? "--continue");
+      return step(
+        git,
+        repository,
+        "rebase",
+        ["--abort", "--continue", "--skip"].find((name) => has(parsed, name)) ?? "--continue",
+      );
     }
     const theirs = await pinned(git, upstream);
     const other = lastValue(parsed, "--onto");
@@ -311,55 +334,26 @@ function oneOrStep(parsed: Parsed, steps: readonly string[]): string | undefined
 function branchMoved(forcing: readonly string[], forced = false): Operation["touches"] {
   return ({ parsed, repository }: Asked) => {
     const others = parsed.operands.map((revision) => readRef(repository, revision));
-    return { refs: [movedBranch(repository, { force: forced || forcing.some((name) => has(parsed, name)) }), ...others] };
+    return {
+      refs: [movedBranch(repository, { force: forced || forcing.some((name) => has(parsed, name)) }), ...others],
+    };
   };
 }
 
-async function step(git: Runner, { state }: FoundRepository, command: "merge" | "rebase", name: string): Promise<JsonObject> {
-  if (state.inProgress !== command) throw new FailureWithoutEffect("NOT_SUPPORTED", `no ${command} is under way`, "look at the status");
+async function step(
+  git: Runner,
+  { state }: FoundRepository,
+  command: "merge" | "rebase",
+  name: string,
+): Promise<JsonObject> {
+  if (state.inProgress !== command)
+    throw new FailureWithoutEffect("NOT_SUPPORTED", `no ${command} is under way`, "look at the status");
   if (name !== "--continue")
-    await requireWritable(git, `${command} ${name}`, ["HEAD"], ...(command === "rebase" ? [["HEAD", "ORIG_HEAD"]] : []));
+    await requireWritable(
+      git,
+      `${command} ${name}`,
+      ["HEAD"],
+      ...(command === "rebase" ? [["HEAD", "ORIG_HEAD"]] : []),
+    );
   return ended(git, await git.try("files", [command, name]), command);
 }
-
-/** RESET. */
-export const reset: Operation = {
-  usage: "RESET [--soft | --mixed | --hard] [<commit>] | [--] <path>…",
-  options: { ...QUIET, "--soft": {}, "--mixed": {}, "--hard": {} },
-  check(parsed) {
-    const kinds = ["--soft", "--mixed", "--hard"].filter((name) => has(parsed, name));
-    if (kinds.length > 1) return `${kinds.join(" and ")} do not go together`;
-    if (kinds.length > 0 && (parsed.paths ?? []).length > 0)
-      return "paths are unstaged without an option; CHECKOUT -- <path> restores files";
-    if (parsed.operands.length > 1) return "one commit is taken; paths stand behind `--`";
-    return parsed.operands.map(revisionProblem).find((one) => one !== undefined) ?? pathsProblem(parsed);
-  },
-  touches({ parsed, repository }) {
-    const others = parsed.operands.map((revision) => readRef(repository, revision));
-    const paths = (parsed.paths ?? []).map((path) => ({ path, effect: "write" as const }));
-    const unstages = parsed.operands.length === 0 && !has(parsed, "--hard");
-    if (unstages || paths.length > 0) return { refs: [{ ref: "index", effect: "write" }, ...others], paths };
-    return { refs: [movedBranch(repository, { force: true }), ...others], paths };
-  },
-  async run(running) {
-    const { parsed, git } = running;
-    const [target = "HEAD"] = parsed.operands;
-    const paths = placed(running);
-    if (paths.length > 0) {
-      await requireWritable(git, "this", ["--cached", commitOf(target), "--", ...paths]);
-      await git.run("repository", ["reset", "--quiet", commitOf(target), "--", ...paths]);
-      return { text: "unstaged" };
-    }
-    const kind = ["--soft", "--hard"].find((name) => has(parsed, name)) ?? "--mixed";
-    await requireWritable(git, "this", ["--cached", commitOf(target)], ...(kind === "--hard" ? [[commitOf(target)]] : []));
-    await git.run(kind === "--hard" ? "files" : "repository", [
-      "reset",
-      kind,
-      "--quiet",
-      "--no-recurse-submodules",
-      commitOf(target),
-      "--",
-    ]);
-    return whereNow(git);
-  },
-};

@@ -1,4 +1,6 @@
-/** Gadgets of compilers, linkers, builders and test runners. What a project's own files say is plain use of a builder. */
+/**
+ * Gadgets of compilers, linkers, builders and test runners. What a project's own files say is plain use of a builder.
+ */
 import type { Gadget, ValueLetters } from "./gadget.ts";
 
 const COMPILERS = "gcc g++ cc c++ cpp clang clang++ gfortran gnat gdc gccgo c89 c99 tcc icc icx";
@@ -15,9 +17,25 @@ const CARGO_VERBS =
 
 /** Compilers and builders. */
 export const BUILD: readonly Gadget[] = [
-  { of: COMPILERS, does: "starts", options: "-wrapper -B -specs --ld-path --gcc-toolchain -ccc-gcc-name --driver-mode", source: "gcc(1)" },
-  { of: COMPILERS, does: "starts", words: /^-B.|^-fuse-ld=.*\/|^@|^-specs/, by: "-B, -fuse-ld or @file", source: "gcc(1), clang(1)" },
-  { of: COMPILERS, does: "loads", options: "-fplugin -fpass-plugin -load -Xclang -Xlinker --config", source: "gcc(1), clang(1)" },
+  {
+    of: COMPILERS,
+    does: "starts",
+    options: "-wrapper -B -specs --ld-path --gcc-toolchain -ccc-gcc-name --driver-mode",
+    source: "gcc(1)",
+  },
+  {
+    of: COMPILERS,
+    does: "starts",
+    words: /^-B.|^-fuse-ld=.*\/|^@|^-specs/,
+    by: "-B, -fuse-ld or @file",
+    source: "gcc(1), clang(1)",
+  },
+  {
+    of: COMPILERS,
+    does: "loads",
+    options: "-fplugin -fpass-plugin -load -Xclang -Xlinker --config",
+    source: "gcc(1), clang(1)",
+  },
   { of: COMPILERS, does: "loads", words: /^-fplugin|^-Wl,.*plugin/, by: "-fplugin or -Wl,-plugin", source: "gcc(1)" },
   {
     of: "ld lld mold gold ld.lld",
@@ -36,7 +54,14 @@ export const BUILD: readonly Gadget[] = [
     by: "-C linker",
     source: "rustc(1)",
   },
-  { of: "rustc clippy-driver", does: "loads", options: "--extern --sysroot", words: RESPONSE, by: "@file", source: "rustc(1)" },
+  {
+    of: "rustc clippy-driver",
+    does: "loads",
+    options: "--extern --sysroot",
+    words: RESPONSE,
+    by: "@file",
+    source: "rustc(1)",
+  },
   {
     of: "rustdoc",
     does: "starts",
@@ -122,7 +147,12 @@ export const BUILD: readonly Gadget[] = [
     source: "mvn(1)",
   },
   { of: "mvn mvnw", does: "starts", options: "-s --settings -gs --global-settings -t --toolchains", source: "mvn(1)" },
-  { of: "mvn mvnw gradle gradlew", does: "leaves", verbs: "deploy, publish, release:perform, site:deploy", source: "mvn(1)" },
+  {
+    of: "mvn mvnw gradle gradlew",
+    does: "leaves",
+    verbs: "deploy, publish, release:perform, site:deploy",
+    source: "mvn(1)",
+  },
   { of: "ant", does: "loads", options: "-lib -logger -listener -inputhandler -main", source: "ant(1)" },
   {
     of: "java javaw",
@@ -140,7 +170,13 @@ export const BUILD: readonly Gadget[] = [
     by: "-J or -Xplugin",
     source: "javac(1)",
   },
-  { of: "kotlinc kotlin scalac scala groovyc", does: "loads", words: /^-Xplugin|^-J/, by: "-Xplugin", source: "kotlinc(1), scalac(1)" },
+  {
+    of: "kotlinc kotlin scalac scala groovyc",
+    does: "loads",
+    words: /^-Xplugin|^-J/,
+    by: "-Xplugin",
+    source: "kotlinc(1), scalac(1)",
+  },
   {
     of: "sbt lein mill",
     does: "runs",
@@ -155,10 +191,27 @@ export const BUILD: readonly Gadget[] = [
     options: "--additionalprobingpath --depsfile --additional-deps",
     source: "dotnet(1)",
   },
-  { of: "dotnet msbuild", does: "loads", words: /^[-/]{1,2}(?:l|logger|dl|distributedlogger)[:=]|^@/, by: "-logger", source: "msbuild(1)" },
-  { of: "swift", does: "runs", verbs: "repl, package plugin, run", options: "-e -load-plugin-library -plugin-path", source: "swift(1)" },
+  {
+    of: "dotnet msbuild",
+    does: "loads",
+    words: /^[-/]{1,2}(?:l|logger|dl|distributedlogger)[:=]|^@/,
+    by: "-logger",
+    source: "msbuild(1)",
+  },
+  {
+    of: "swift",
+    does: "runs",
+    verbs: "repl, package plugin, run",
+    options: "-e -load-plugin-library -plugin-path",
+    source: "swift(1)",
+  },
   { of: "xcrun", does: "starts", always: true, source: "xcrun(1)" },
-  { of: "bison yacc", does: "runs", options: "-S --skeleton -F --force-define", source: "bison(1): skeletons are programs for m4" },
+  {
+    of: "bison yacc",
+    does: "runs",
+    options: "-S --skeleton -F --force-define",
+    source: "bison(1): skeletons are programs for m4",
+  },
   { of: "m4 gm4", does: "starts", words: /syscmd/, input: true, by: "esyscmd", source: "m4(1)" },
   {
     of: "m4 gm4",
@@ -170,7 +223,12 @@ export const BUILD: readonly Gadget[] = [
   { of: "ctags etags", does: "starts", options: "--options --options-maybe --optlib-dir", source: "ctags(1)" },
   { of: "cscope", does: "edits", always: true, unless: "-L, -b, -R", source: "cscope(1)" },
   { of: "help2man", does: "starts", always: true, source: "help2man(1)" },
-  { of: "prove", does: "starts", options: "-e --exec -P -M --harness --formatter --source --archive --rc", source: "prove(1)" },
+  {
+    of: "prove",
+    does: "starts",
+    options: "-e --exec -P -M --harness --formatter --source --archive --rc",
+    source: "prove(1)",
+  },
   {
     of: "pytest py.test",
     does: "loads",
@@ -213,7 +271,8 @@ export const BUILD: readonly Gadget[] = [
   {
     of: "jest",
     does: "loads",
-    options: "--runner --testRunner --globalSetup --globalTeardown --environment --resolver --transform --setupFilesAfterEnv --filter",
+    options:
+      "--runner --testRunner --globalSetup --globalTeardown --environment --resolver --transform --setupFilesAfterEnv --filter",
     source: "jest --help",
   },
   {
@@ -223,8 +282,20 @@ export const BUILD: readonly Gadget[] = [
     source: "rollup --help",
   },
   { of: "vitest", does: "loads", options: "--globalSetup --environment --runner", source: "vitest --help" },
-  { of: "protoc", does: "starts", options: "--plugin", words: PROTOC_PLUGIN, by: "--NAME_out", source: "protoc --help" },
-  { of: "just", does: "starts", options: "--shell --shell-arg --command -c --choose --chooser --edit -e --cygpath", source: "just(1)" },
+  {
+    of: "protoc",
+    does: "starts",
+    options: "--plugin",
+    words: PROTOC_PLUGIN,
+    by: "--NAME_out",
+    source: "protoc --help",
+  },
+  {
+    of: "just",
+    does: "starts",
+    options: "--shell --shell-arg --command -c --choose --chooser --edit -e --cygpath",
+    source: "just(1)",
+  },
   { of: "lerna nx turbo rush wireit", does: "starts", verbs: "exec, run-commands", source: "lerna exec" },
   { of: "forge", does: "starts", options: "--use --ffi", verbs: "script", source: "forge(1)" },
   { of: "cobc", does: "runs", options: "-j -x", source: "cobc(1)" },

@@ -2,7 +2,8 @@
 import type { Gadget } from "./gadget.ts";
 
 const ENGINES = "docker podman nerdctl docker-compose podman-compose finch";
-const LOOKS = "ps, images, version, info, inspect, logs, port, top, stats, history, diff, search, events, --version, help, container ls";
+const LOOKS =
+  "ps, images, version, info, inspect, logs, port, top, stats, history, diff, search, events, --version, help, container ls";
 
 /** What only reads, by the clients of clouds: their services act on other machines. */
 const AWS_READS =
@@ -16,9 +17,19 @@ const AZ_READS =
 /** Containers, virtual machines, clusters. */
 export const CONTAINERS: readonly Gadget[] = [
   { of: ENGINES, does: "leaves", always: true, unless: LOOKS, source: "docker(1), podman(1)" },
-  { of: ENGINES, does: "leaves", options: "-H --host --config --context -c --entrypoint --url --connection --remote", source: "docker(1)" },
+  {
+    of: ENGINES,
+    does: "leaves",
+    options: "-H --host --config --context -c --entrypoint --url --connection --remote",
+    source: "docker(1)",
+  },
   { of: ENGINES, does: "leaves", verbs: "exec, run, create, start, build, cp, compose", source: "docker(1)" },
-  { of: "buildah skopeo ctr crictl runc crun youki containerd kata-runtime", does: "leaves", always: true, source: "ctr(1), runc(8)" },
+  {
+    of: "buildah skopeo ctr crictl runc crun youki containerd kata-runtime",
+    does: "leaves",
+    always: true,
+    source: "ctr(1), runc(8)",
+  },
   {
     of: "lxc lxd incus lxc-attach lxc-start lxc-execute lxc-create machinectl systemd-nspawn",
     does: "leaves",
@@ -65,7 +76,13 @@ export const CONTAINERS: readonly Gadget[] = [
     verbs: "edit, exec, plugin, krew, diff",
     source: "kubectl(1)",
   },
-  { of: "helm", does: "leaves", always: true, unless: "template, lint, version, list, show, search, status", source: "helm(1)" },
+  {
+    of: "helm",
+    does: "leaves",
+    always: true,
+    unless: "template, lint, version, list, show, search, status",
+    source: "helm(1)",
+  },
   { of: "helm", does: "starts", options: "--post-renderer --kubeconfig", source: "helm(1)" },
   {
     of: "kustomize",
@@ -116,8 +133,21 @@ export const CONTAINERS: readonly Gadget[] = [
     leading: "--profile= --region= --output= --query= --color= --no-cli-pager --no-paginate --debug --version",
     source: "aws(1)",
   },
-  { of: "gcloud", does: "leaves", always: true, unlessVerb: GCLOUD_READS, leading: "--project= --format= --quiet -q", source: "gcloud(1)" },
-  { of: "gsutil", does: "leaves", always: true, unlessVerb: /^(?:$|(?:ls|cat|du|stat|hash|help|version)(?: |$))/, source: "gsutil help" },
+  {
+    of: "gcloud",
+    does: "leaves",
+    always: true,
+    unlessVerb: GCLOUD_READS,
+    leading: "--project= --format= --quiet -q",
+    source: "gcloud(1)",
+  },
+  {
+    of: "gsutil",
+    does: "leaves",
+    always: true,
+    unlessVerb: /^(?:$|(?:ls|cat|du|stat|hash|help|version)(?: |$))/,
+    source: "gsutil help",
+  },
   { of: "az", does: "leaves", always: true, unlessVerb: AZ_READS, leading: "--version --help", source: "az --help" },
   {
     of: "gcloud gsutil az doctl flyctl fly heroku railway render",

@@ -9,7 +9,8 @@ const EXTENSION = /load_extension|\bedit\W*\(|fts3_tokenizer/i;
 /** `\!`, `\copy … to program`, `\o |…`; `\d` and the like only show. */
 const BACKSLASH =
   /\\(?:!|copy|o(?:\b|ut)|g(?:x|set|exec|desc)?\s*[|(]|g\s+\S|w(?:\b|rite|atch)|i(?:r|nclude)?\b|ir\b|e(?:d|f|v|dit)?\b|s\b|setenv|lo_|\|)|\bprogram\b/i;
-const MYSQL = /\\[!PeTR.]|(?:^|[;\n])\s*(?:system|pager|edit|tee|source|prompt|delimiter)\b|\binto\s+(?:out|dump)file\b|load\s+data/i;
+const MYSQL =
+  /\\[!PeTR.]|(?:^|[;\n])\s*(?:system|pager|edit|tee|source|prompt|delimiter)\b|\binto\s+(?:out|dump)file\b|load\s+data/i;
 
 /** Clients of databases. */
 export const DATABASES: readonly Gadget[] = [
@@ -21,10 +22,37 @@ export const DATABASES: readonly Gadget[] = [
     by: "a command such as .shell",
     source: "sqlite3(1)",
   },
-  { of: "sqlite3 sqlite sqlcipher litecli", does: "loads", words: EXTENSION, input: EXTENSION, by: "load_extension", source: "sqlite3(1)" },
-  { of: "sqlite3 sqlite duckdb sqlcipher", does: "runs", options: "-init -vfs", words: /^-[fs]$/, source: "sqlite3(1)" },
-  { of: "duckdb", does: "loads", options: "-unsigned -ui", words: /\b(?:install|load)\s/i, by: "LOAD", source: "duckdb(1)" },
-  { of: "mysql mariadb mycli", does: "starts", words: MYSQL, input: MYSQL, by: "a command such as \\!", source: "mysql(1)" },
+  {
+    of: "sqlite3 sqlite sqlcipher litecli",
+    does: "loads",
+    words: EXTENSION,
+    input: EXTENSION,
+    by: "load_extension",
+    source: "sqlite3(1)",
+  },
+  {
+    of: "sqlite3 sqlite duckdb sqlcipher",
+    does: "runs",
+    options: "-init -vfs",
+    words: /^-[fs]$/,
+    source: "sqlite3(1)",
+  },
+  {
+    of: "duckdb",
+    does: "loads",
+    options: "-unsigned -ui",
+    words: /\b(?:install|load)\s/i,
+    by: "LOAD",
+    source: "duckdb(1)",
+  },
+  {
+    of: "mysql mariadb mycli",
+    does: "starts",
+    words: MYSQL,
+    input: MYSQL,
+    by: "a command such as \\!",
+    source: "mysql(1)",
+  },
   { of: "mysql mariadb mycli", does: "starts", options: "--pager --tee --init-command", source: "mysql(1)" },
   {
     of: "mysql mariadb mysqldump mariadb-dump mysqladmin mariadb-admin mysqlimport mysqlshow mysqlcheck mysqlslap mysqlbinlog mysqlpump mysql_upgrade",
@@ -33,8 +61,21 @@ export const DATABASES: readonly Gadget[] = [
     source: "mysql(1)",
   },
   { of: "mysqlslap", does: "starts", options: "--pre-system --post-system", source: "mysqlslap(1)" },
-  { of: "mysqlsh", does: "runs", options: "--py --js --python --javascript -e --execute -f --file", input: true, source: "mysqlsh(1)" },
-  { of: "psql pgcli", does: "starts", words: BACKSLASH, input: BACKSLASH, by: "a command such as \\!", source: "psql(1)" },
+  {
+    of: "mysqlsh",
+    does: "runs",
+    options: "--py --js --python --javascript -e --execute -f --file",
+    input: true,
+    source: "mysqlsh(1)",
+  },
+  {
+    of: "psql pgcli",
+    does: "starts",
+    words: BACKSLASH,
+    input: BACKSLASH,
+    by: "a command such as \\!",
+    source: "psql(1)",
+  },
   { of: "psql", does: "runs", options: "-f --file", source: "psql(1): its files may hold \\!" },
   { of: "psql", does: "runs", options: "-v --set --variable", source: "psql(1): variables such as EDITOR and PROMPT1" },
   { of: "pg_ctl initdb pg_ctlcluster postgres", does: "starts", always: true, unless: "status", source: "pg_ctl(1)" },
@@ -60,7 +101,12 @@ export const DATABASES: readonly Gadget[] = [
     source: "redis-cli(1)",
   },
   { of: "redis-cli valkey-cli", does: "leaves", input: true, source: "redis-cli(1)" },
-  { of: "sqlplus sqlcl isql osql sqlcmd usql rlsql bconsole", does: "edits", always: true, source: "sqlplus(1): `host` and `!`" },
+  {
+    of: "sqlplus sqlcl isql osql sqlcmd usql rlsql bconsole",
+    does: "edits",
+    always: true,
+    source: "sqlplus(1): `host` and `!`",
+  },
   {
     of: "clickhouse clickhouse-client clickhouse-local",
     does: "starts",

@@ -1,11 +1,17 @@
 /** Gadgets of typesetting, pictures, sound, printing and mail. */
 import type { Gadget } from "./gadget.ts";
 
-const TEX = "tex latex pdftex pdflatex xetex xelatex luatex lualatex etex eptex uptex platex uplatex luahbtex lualatex-dev texexec";
+const TEX =
+  "tex latex pdftex pdflatex xetex xelatex luatex lualatex etex eptex uptex platex uplatex luahbtex lualatex-dev texexec";
 
 /** Typesetting, media, mail. */
 export const DOCUMENTS: readonly Gadget[] = [
-  { of: TEX, does: "starts", options: "-shell-escape -enable-write18 -shell-restricted -cnf-line -mktex -progname -fmt", source: "tex(1)" },
+  {
+    of: TEX,
+    does: "starts",
+    options: "-shell-escape -enable-write18 -shell-restricted -cnf-line -mktex -progname -fmt",
+    source: "tex(1)",
+  },
   {
     of: TEX,
     does: "runs",
@@ -31,8 +37,18 @@ export const DOCUMENTS: readonly Gadget[] = [
   },
   { of: "latexmk", does: "starts", options: "-shell-escape --shell-escape", source: "latexmk(1)" },
   { of: "dvips dvipdfm dvipdfmx xdvipdfmx", does: "starts", words: /^-R0|^-D$/, by: "-R0", source: "dvips(1)" },
-  { of: "groff troff nroff pic eqn tbl grap geqn gpic", does: "starts", options: "-U", source: "groff(1): unsafe mode" },
-  { of: "man apropos whatis", does: "starts", options: "-P --pager -H --html -C --config-file -p --preprocessor", source: "man(1)" },
+  {
+    of: "groff troff nroff pic eqn tbl grap geqn gpic",
+    does: "starts",
+    options: "-U",
+    source: "groff(1): unsafe mode",
+  },
+  {
+    of: "man apropos whatis",
+    does: "starts",
+    options: "-P --pager -H --html -C --config-file -p --preprocessor",
+    source: "man(1)",
+  },
   { of: "info", does: "edits", options: "--restore -v --variable --init-file", source: "info(1)" },
   { of: "perldoc", does: "starts", options: "-n -M -w", source: "perldoc(1)" },
   {
@@ -49,7 +65,13 @@ export const DOCUMENTS: readonly Gadget[] = [
     options: "-I --filter -P --printer -d -p",
     source: "enscript(1), a2ps(1)",
   },
-  { of: "lp lpr cancel lpadmin lpoptions cupsctl cupsfilter", does: "leaves", always: true, unless: "-p", source: "lp(1)" },
+  {
+    of: "lp lpr cancel lpadmin lpoptions cupsctl cupsfilter",
+    does: "leaves",
+    always: true,
+    unless: "-p",
+    source: "lp(1)",
+  },
   {
     of: "pandoc",
     does: "starts",
@@ -128,11 +150,27 @@ export const DOCUMENTS: readonly Gadget[] = [
   { of: "feh sxiv nsxiv geeqie", does: "starts", options: "-A --action --action1 --info --onclick", source: "feh(1)" },
   { of: "scrot maim", does: "starts", options: "-e --exec", source: "scrot(1)" },
   { of: "zathura evince okular xpdf mupdf", does: "edits", always: true, source: "zathura(1)" },
-  { of: "aspell ispell hunspell", does: "edits", always: true, unless: "-a, list, dump, pipe, -l, check --mode", source: "aspell(1)" },
-  { of: "mail mailx Mail s-nail nail heirloom-mailx mutt neomutt alpine pine mh nmh", does: "leaves", always: true, source: "mail(1)" },
+  {
+    of: "aspell ispell hunspell",
+    does: "edits",
+    always: true,
+    unless: "-a, list, dump, pipe, -l, check --mode",
+    source: "aspell(1)",
+  },
+  {
+    of: "mail mailx Mail s-nail nail heirloom-mailx mutt neomutt alpine pine mh nmh",
+    does: "leaves",
+    always: true,
+    source: "mail(1)",
+  },
   { of: "mail mailx s-nail", does: "starts", options: "--exec -E -e -S -:", source: "mail(1): GNU `--exec`" },
   { of: "mutt neomutt", does: "starts", options: "-e -F -H", source: "mutt(1)" },
-  { of: "sendmail exim exim4 postfix msmtp ssmtp swaks nullmailer-inject mailq", does: "leaves", always: true, source: "sendmail(8)" },
+  {
+    of: "sendmail exim exim4 postfix msmtp ssmtp swaks nullmailer-inject mailq",
+    does: "leaves",
+    always: true,
+    source: "sendmail(8)",
+  },
   {
     of: "procmail maildrop fetchmail getmail mbsync offlineimap formail reformail",
     does: "starts",

@@ -52,7 +52,12 @@ export const EDITORS: readonly Gadget[] = [
     options: "--bind --preview --listen --listen-unsafe --become --cmd -c --with-shell --tmux",
     source: "fzf(1)",
   },
-  { of: "peco percol dmenu rofi", does: "starts", options: "--exec --rcfile -run-command -modi -modes", source: "peco(1), rofi(1)" },
+  {
+    of: "peco percol dmenu rofi",
+    does: "starts",
+    options: "--exec --rcfile -run-command -modi -modes",
+    source: "peco(1), rofi(1)",
+  },
   {
     of: "w3m lynx links elinks links2 browsh carbonyl",
     does: "edits",

@@ -1,6 +1,8 @@
 /**
- * Finds the gadgets of a command: which rows of the lists hold for a program with its arguments, and whether arguments that are only
- * known at run time may make one hold.
+ * Finds the gadgets of a command in the lists.
+ *
+ * It tells which rows hold for a program with its arguments, and whether arguments that are only known at run time may
+ * make one hold.
  */
 import type { Input } from "../words/input.ts";
 import { isFixed, mayBeMany, type ShellWord } from "../words/words.ts";
@@ -26,7 +28,12 @@ export const GADGETS: readonly Gadget[] = [
   ...[...NETWORK, ...PACKAGES, ...RUNNERS, ...SYSTEM, ...TEXT, ...VERSION_CONTROL],
 ];
 
-const VALUES: Readonly<Record<string, string>> = { ...ARCHIVE_VALUES, ...BUILD_VALUES, ...NETWORK_VALUES, ...PACKAGE_VALUES };
+const VALUES: Readonly<Record<string, string>> = {
+  ...ARCHIVE_VALUES,
+  ...BUILD_VALUES,
+  ...NETWORK_VALUES,
+  ...PACKAGE_VALUES,
+};
 
 /** A row with its lists split, and the name of the program that it is about. */
 interface Row {
@@ -89,7 +96,9 @@ export function gadgetsOf(name: string, args: readonly ShellWord[], input: Input
  */
 export function mayBecomeGadget(name: string, args: readonly ShellWord[], fed: boolean): boolean {
   const rows = rowsOf(name).filter(({ gadget }) => gadget.always !== true);
-  const obeysArguments = rows.some(({ options, verbs, gadget }) => options.length > 0 || verbs.length > 0 || looksAtWords(gadget));
+  const obeysArguments = rows.some(
+    ({ options, verbs, gadget }) => options.length > 0 || verbs.length > 0 || looksAtWords(gadget),
+  );
   if (!obeysArguments) return false;
   const looks = rows.some(({ gadget }) => looksAtWords(gadget));
   return fed || args.some((word) => mayBeOption(word) || (looks && !word.known));
@@ -114,7 +123,10 @@ function rowsOf(name: string): readonly Row[] {
 
 /** Ways in which systems write a program's name: `x86_64-linux-gnu-gcc-13`, `vim.basic`, `python3.12`, `nc.openbsd`. */
 function plainName(name: string): string {
-  const bare = name.replace(/^(?:[a-z0-9_]+-){2,3}(?=(?:gcc|g\+\+|cc|c\+\+|cpp|ld|as|ar|nm|objdump|strip|ranlib|gdb)\b)/, "");
+  const bare = name.replace(
+    /^(?:[a-z0-9_]+-){2,3}(?=(?:gcc|g\+\+|cc|c\+\+|cpp|ld|as|ar|nm|objdump|strip|ranlib|gdb)\b)/,
+    "",
+  );
   const variant = /\.(?:basic|tiny|nox|gtk3?|athena|traditional|openbsd|bfd|gold|exe)$/;
   return bare.replace(variant, "").replace(/(?<=[a-z+])[-.]?\d[\d.]*$/, "");
 }
@@ -125,12 +137,16 @@ function asksOnly(args: readonly ShellWord[]): boolean {
 }
 
 function isPlain(plain: string, args: readonly ShellWord[]): boolean {
-  if (plain.startsWith("-")) return args.some(({ text, known }) => known && (text === plain || text.startsWith(`${plain}=`)));
+  if (plain.startsWith("-"))
+    return args.some(({ text, known }) => known && (text === plain || text.startsWith(`${plain}=`)));
   const first = args[0];
   return first?.known === true && first.text === plain;
 }
 
-/** Whether the sub-command is one that is known to be plain; none is known behind an option that may take it for its value. */
+/**
+ * Whether the sub-command is one that is known to be plain; none is known behind an option that may take it for its
+ * value.
+ */
 function givesPlainVerb({ gadget: { unlessVerb }, leading }: Row, args: readonly ShellWord[]): boolean {
   if (unlessVerb === undefined) return false;
   let at = 0;
@@ -146,10 +162,16 @@ function givesPlainVerb({ gadget: { unlessVerb }, leading }: Row, args: readonly
 }
 
 /** The part of the call that makes the row hold. */
-function whatHolds({ program, gadget, options, verbs }: Row, args: readonly ShellWord[], input: Input): string | undefined {
+function whatHolds(
+  { program, gadget, options, verbs }: Row,
+  args: readonly ShellWord[],
+  input: Input,
+): string | undefined {
   const named = (part: string) => `${program} ${part}`;
   if (gadget.always === true) return gadget.by === undefined ? program : named(gadget.by);
-  const option = options.find((one) => args.some(({ text }) => !isWholeOption(program, text) && givesOption(text, one, VALUES[program])));
+  const option = options.find((one) =>
+    args.some(({ text }) => !isWholeOption(program, text) && givesOption(text, one, VALUES[program])),
+  );
   if (option !== undefined) return named(option);
   const verb = verbs.find((words) => givesVerb(args, words));
   if (verb !== undefined) return named(verb.join(" "));
@@ -179,7 +201,9 @@ function isWholeOption(program: string, text: string): boolean {
   return Object.hasOwn(WHOLE_OPTIONS, program) && WHOLE_OPTIONS[program]?.includes(text) === true;
 }
 
-/** A first word that is no option is the sub-command; behind options, whose values are not known, it may be any word. */
+/**
+ * A first word that is no option is the sub-command; behind options, whose values are not known, it may be any word.
+ */
 function givesVerb(args: readonly ShellWord[], words: readonly string[]): boolean {
   const [head, ...rest] = words;
   const isFirst = args[0]?.text.startsWith("-") !== true;
@@ -193,7 +217,9 @@ function givesVerb(args: readonly ShellWord[], words: readonly string[]): boolea
 }
 
 function hasOperand(args: readonly ShellWord[], takes: readonly string[]): boolean {
-  return args.some(({ text }, at) => (text === "-" || !text.startsWith("-")) && !takes.includes(args[at - 1]?.text ?? ""));
+  return args.some(
+    ({ text }, at) => (text === "-" || !text.startsWith("-")) && !takes.includes(args[at - 1]?.text ?? ""),
+  );
 }
 
 function readsCommands(reads: true | RegExp, input: Input): boolean {

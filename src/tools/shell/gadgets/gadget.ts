@@ -1,8 +1,8 @@
 /**
  * A gadget: a way of calling a program that does more than the program's name says.
  *
- * The lists beside this file are data, one file for each family of programs. Each row names the manual it was taken from. What is
- * not listed is plain use. INVARIANT: a row can only add a danger, never take one away.
+ * The lists beside this file are data, one file for each family of programs. Each row names the manual it was taken
+ * from. What is not listed is plain use. INVARIANT: a row can only add a danger, never take one away.
  */
 import { type CommandDanger, REASON_WORDS } from "../../../model/place/command.ts";
 
@@ -15,7 +15,9 @@ export const DEEDS = {
   edits: { danger: "interactive", says: REASON_WORDS.interactive[0] },
 } as const satisfies Readonly<Record<string, { readonly danger: CommandDanger; readonly says: string }>>;
 
-/** One row. A command is marked when one of `options`, `verbs`, `words`, `first`, `operands`, `input` or `always` holds. */
+/**
+ * One row. A command is marked when one of `options`, `verbs`, `words`, `first`, `operands`, `input` or `always` holds.
+ */
 export interface Gadget {
   /** Names of programs, parted by blanks, without versions: `python` stands for `python3.12` as well. */
   readonly of: string;
@@ -36,7 +38,10 @@ export interface Gadget {
   readonly always?: true;
   /** Options and sub-commands, parted by commas, with which the row does not hold. */
   readonly unless?: string;
-  /** Sub-commands, with their words parted by a blank, with which the row does not hold: those that are known to be plain. */
+  /**
+   * Sub-commands, with their words parted by a blank, with which the row does not hold: those that are known to be
+   * plain.
+   */
   readonly unlessVerb?: RegExp;
   /** Options that may stand before such a sub-command, parted by blanks: those that take the next word end in `=`. */
   readonly leading?: string;

@@ -1,7 +1,8 @@
 /** Gadgets of interpreters that take a program as an argument or read it. Files that they run are plain use. */
 import type { Gadget } from "./gadget.ts";
 
-const PYTHONS = "timeit pdb cProfile profile trace runpy code idlelib pydoc antigravity webbrowser pickletools asyncio pty doctest";
+const PYTHONS =
+  "timeit pdb cProfile profile trace runpy code idlelib pydoc antigravity webbrowser pickletools asyncio pty doctest";
 
 /** Interpreters beside those that `programs.ts` reads. */
 export const INTERPRETERS: readonly Gadget[] = [
@@ -14,8 +15,19 @@ export const INTERPRETERS: readonly Gadget[] = [
       "-r --require --import --loader --experimental-loader --test-reporter --test-global-setup --openssl-config --snapshot-blob --build-snapshot --experimental-config-file --experimental-default-config-file --run",
     source: "node(1)",
   },
-  { of: "node nodejs", does: "runs", options: "-i --interactive --inspect-brk --experimental-sea-config", source: "node(1)" },
-  { of: "bun", does: "loads", options: "-r --preload --require --import", verbs: "create, repl, init", source: "bun --help" },
+  {
+    of: "node nodejs",
+    does: "runs",
+    options: "-i --interactive --inspect-brk --experimental-sea-config",
+    source: "node(1)",
+  },
+  {
+    of: "bun",
+    does: "loads",
+    options: "-r --preload --require --import",
+    verbs: "create, repl, init",
+    source: "bun --help",
+  },
   {
     of: "deno",
     does: "runs",
@@ -31,7 +43,12 @@ export const INTERPRETERS: readonly Gadget[] = [
   },
   { of: "perl", does: "loads", words: /^-[a-zA-Z0-9]*[dmMx]/, by: "-m or -d", source: "perlrun(1)" },
   { of: "ruby jruby", does: "loads", options: "-r -x", source: "ruby(1)" },
-  { of: "php", does: "loads", options: "-z --zend-extension -c --php-ini -d --define -a --interactive", source: "php(1)" },
+  {
+    of: "php",
+    does: "loads",
+    options: "-z --zend-extension -c --php-ini -d --define -a --interactive",
+    source: "php(1)",
+  },
   {
     of: "irb pry byebug rdbg ipython bpython ptpython jupyter jupyter-lab jupyter-notebook iex ghci jshell jjs utop jython scala-cli spring",
     does: "runs",
@@ -44,12 +61,23 @@ export const INTERPRETERS: readonly Gadget[] = [
     options: "-e -p -E --execute --execute-print --execute-continue -r --require -f --rakefile -R --rakelibdir -I",
     source: "rake(1)",
   },
-  { of: "rails", does: "runs", verbs: "runner, r, console, c, dbconsole, db, new, app:template", source: "rails --help" },
+  {
+    of: "rails",
+    does: "runs",
+    verbs: "runner, r, console, c, dbconsole, db, new, app:template",
+    source: "rails --help",
+  },
   { of: "lua luajit tarantool", does: "loads", options: "-l -e -i", source: "lua(1)" },
   { of: "guile", does: "runs", options: "-c -e -l -x --listen", source: "guile(1)" },
   { of: "julia", does: "runs", options: "-e --eval -E --print -L --load -J --sysimage -i", source: "julia(1)" },
   { of: "R Rscript", does: "runs", options: "-e --eval -f --file -g", source: "R(1)" },
-  { of: "octave octave-cli matlab scilab", does: "runs", options: "--eval -batch -r -e", input: true, source: "octave(1)" },
+  {
+    of: "octave octave-cli matlab scilab",
+    does: "runs",
+    options: "--eval -batch -r -e",
+    input: true,
+    source: "octave(1)",
+  },
   {
     of: "sbcl clisp ecl ccl gcl abcl",
     does: "runs",
@@ -71,7 +99,14 @@ export const INTERPRETERS: readonly Gadget[] = [
     input: true,
     source: "clj(1)",
   },
-  { of: "emacs-script newlisp gforth pforth", does: "runs", options: "-e --evaluate", input: true, operands: "-e", source: "gforth(1)" },
+  {
+    of: "emacs-script newlisp gforth pforth",
+    does: "runs",
+    options: "-e --evaluate",
+    input: true,
+    operands: "-e",
+    source: "gforth(1)",
+  },
   { of: "ocaml ocamlrun rlwrap-ocaml", does: "runs", options: "-e -init", input: true, source: "ocaml(1)" },
   {
     of: "ghc runghc runhaskell stack cabal",
@@ -97,7 +132,13 @@ export const INTERPRETERS: readonly Gadget[] = [
     verbs: "run, cmd, eval, do, archive.install, escript.install, local",
     source: "elixir(1), mix(1)",
   },
-  { of: "raku swipl yap gprolog scryer-prolog", does: "runs", options: "-e -g -t -s -M -I -l --goal", input: true, source: "swipl(1)" },
+  {
+    of: "raku swipl yap gprolog scryer-prolog",
+    does: "runs",
+    options: "-e -g -t -s -M -I -l --goal",
+    input: true,
+    source: "swipl(1)",
+  },
   {
     of: "crystal nim dart zig v odin",
     does: "runs",
@@ -120,7 +161,14 @@ export const INTERPRETERS: readonly Gadget[] = [
     source: "gdb(1)",
   },
   { of: "dc", does: "starts", words: /!(?![<=>])/, input: /!(?![<=>])/, by: "!", source: "dc(1)" },
-  { of: "dc", does: "runs", options: "-f --file -I -i", operands: "-e --expression -f --file", by: "a file", source: "dc(1)" },
+  {
+    of: "dc",
+    does: "runs",
+    options: "-f --file -I -i",
+    operands: "-e --expression -f --file",
+    by: "a file",
+    source: "dc(1)",
+  },
   {
     of: "slsh gst qjs quickjs mujs duk hermes d8 rhino nashorn mruby micropython pike rexx regina nush yash posh sash rc es",
     does: "runs",

@@ -24,7 +24,12 @@ export const NETWORK: readonly Gadget[] = [
     by: "use_askpass",
     source: "wget(1)",
   },
-  { of: "wget wget2", does: "loads", options: "--config --plugin --plugin-dirs --local-plugin", source: "wget(1), wget2(1)" },
+  {
+    of: "wget wget2",
+    does: "loads",
+    options: "--config --plugin --plugin-dirs --local-plugin",
+    source: "wget(1), wget2(1)",
+  },
   {
     of: "aria2c",
     does: "starts",
@@ -32,11 +37,17 @@ export const NETWORK: readonly Gadget[] = [
       "--on-download-complete --on-download-error --on-download-start --on-download-stop --on-download-pause --on-bt-download-complete",
     source: "aria2c(1)",
   },
-  { of: "aria2c", does: "loads", options: "--conf-path --enable-rpc --rpc-listen-all -i --input-file", source: "aria2c(1)" },
+  {
+    of: "aria2c",
+    does: "loads",
+    options: "--conf-path --enable-rpc --rpc-listen-all -i --input-file",
+    source: "aria2c(1)",
+  },
   {
     of: "yt-dlp youtube-dl",
     does: "starts",
-    options: "--exec --exec-before-download --downloader --external-downloader --ffmpeg-location --netrc-cmd --js-runtimes --alias",
+    options:
+      "--exec --exec-before-download --downloader --external-downloader --ffmpeg-location --netrc-cmd --js-runtimes --alias",
     source: "yt-dlp(1)",
   },
   {
@@ -76,7 +87,12 @@ export const NETWORK: readonly Gadget[] = [
     source: "socat(1)",
   },
   { of: "socket", does: "starts", options: "-p", source: "socket(1)" },
-  { of: "telnet ftp tftp ncftp lftp psftp cftp yafc atftp gftp tnftp", does: "edits", always: true, source: "telnet(1), ftp(1)" },
+  {
+    of: "telnet ftp tftp ncftp lftp psftp cftp yafc atftp gftp tnftp",
+    does: "edits",
+    always: true,
+    source: "telnet(1), ftp(1)",
+  },
   { of: "smbclient rpcclient", does: "edits", always: true, unless: "-L", source: "smbclient(1)" },
   {
     of: "openssl libressl",
@@ -86,7 +102,12 @@ export const NETWORK: readonly Gadget[] = [
     source: "openssl(1)",
   },
   { of: "openssl", does: "runs", input: /(?:^|\n)\s*(?:engine|.*-engine|.*-provider)/, source: "openssl(1)" },
-  { of: "gnutls-cli p11tool certtool pkcs11-tool", does: "loads", options: "--provider --module", source: "p11tool(1)" },
+  {
+    of: "gnutls-cli p11tool certtool pkcs11-tool",
+    does: "loads",
+    options: "--provider --module",
+    source: "p11tool(1)",
+  },
   { of: "tcpdump windump", does: "starts", options: "-z", source: "tcpdump(8)" },
   {
     of: "tshark wireshark dumpcap rawshark",
@@ -96,11 +117,26 @@ export const NETWORK: readonly Gadget[] = [
     by: "-X lua_script",
     source: "tshark(1)",
   },
-  { of: "wireshark hping3 hping ettercap bettercap scapy msfconsole mitmproxy", does: "edits", always: true, source: "hping3(8)" },
+  {
+    of: "wireshark hping3 hping ettercap bettercap scapy msfconsole mitmproxy",
+    does: "edits",
+    always: true,
+    source: "hping3(8)",
+  },
   { of: "mitmdump mitmweb", does: "loads", options: "-s --scripts --set", source: "mitmdump(1)" },
-  { of: "nmap", does: "runs", options: "--script --script-args-file --datadir --servicedb --interactive --resume", source: "nmap(1)" },
+  {
+    of: "nmap",
+    does: "runs",
+    options: "--script --script-args-file --datadir --servicedb --interactive --resume",
+    source: "nmap(1)",
+  },
   { of: "masscan zmap", does: "loads", options: "--conf -c --config --resume --pcap", source: "masscan(8)" },
-  { of: "sqlmap", does: "runs", options: "--eval --preprocess --postprocess --tamper --os-shell --os-cmd --alert -c", source: "sqlmap(1)" },
+  {
+    of: "sqlmap",
+    does: "runs",
+    options: "--eval --preprocess --postprocess --tamper --os-shell --os-cmd --alert -c",
+    source: "sqlmap(1)",
+  },
   {
     of: "openvpn wg-quick pppd vpnc openconnect strongswan ipsec xl2tpd chat",
     does: "starts",
@@ -127,7 +163,8 @@ export const NETWORK: readonly Gadget[] = [
   {
     of: "apache2 httpd apache2ctl apachectl lighttpd caddy haproxy envoy traefik uwsgi gunicorn uvicorn hypercorn",
     does: "loads",
-    options: "-f -C -c -d -D --config --ini -k --plugin --paste --logger-class --worker-class --log-config --loop --http",
+    options:
+      "-f -C -c -d -D --config --ini -k --plugin --paste --logger-class --worker-class --log-config --loop --http",
     source: "httpd(8), uwsgi(1)",
   },
   {
@@ -139,7 +176,13 @@ export const NETWORK: readonly Gadget[] = [
   { of: "mosquitto mosquitto_rr", does: "loads", options: "-c", source: "mosquitto(8)" },
   { of: "snmpd snmpget snmpwalk snmptrapd", does: "loads", options: "-Dlmod -c -C --dlmod", source: "snmpd(8)" },
   { of: "check_by_ssh check_ssl_cert", does: "starts", always: true, source: "check_by_ssh --help" },
-  { of: "certbot acme.sh lego dehydrated", does: "starts", always: true, unless: "--version, certificates", source: "certbot(1)" },
+  {
+    of: "certbot acme.sh lego dehydrated",
+    does: "starts",
+    always: true,
+    unless: "--version, certificates",
+    source: "certbot(1)",
+  },
   {
     of: "gpg gpg2 gpgsm",
     does: "starts",
@@ -154,7 +197,14 @@ export const NETWORK: readonly Gadget[] = [
     always: true,
     source: "gpg-agent(1)",
   },
-  { of: "age age-keygen", does: "starts", options: "-j", words: /^age1\w+1|^AGE-PLUGIN-/, by: "a plug-in's recipient", source: "age(1)" },
+  {
+    of: "age age-keygen",
+    does: "starts",
+    options: "-j",
+    words: /^age1\w+1|^AGE-PLUGIN-/,
+    by: "a plug-in's recipient",
+    source: "age(1)",
+  },
   { of: "pass gopass", does: "edits", verbs: "edit, git, insert", source: "pass(1)" },
   { of: "xauth", does: "runs", options: "-f", input: true, verbs: "source, extract, merge", source: "xauth(1)" },
   { of: "code-server jupyter-server", does: "leaves", always: true, source: "code-server --help" },

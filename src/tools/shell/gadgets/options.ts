@@ -1,7 +1,8 @@
 /**
  * Recognises an option among the arguments of a program, in every form that its parser may take it.
  *
- * It errs to the side of seeing one: the value of another option may be taken for it, and what stands behind `--` as well.
+ * It errs to the side of seeing one: the value of another option may be taken for it, and what stands behind `--` as
+ * well.
  */
 
 /** Whether `text` gives `option`; `values`: letters of the program that take a value. */

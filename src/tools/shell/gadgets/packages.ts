@@ -13,7 +13,8 @@ export const PACKAGES: readonly Gadget[] = [
   {
     of: "npm",
     does: "starts",
-    verbs: "explore, edit, config edit, config set, set, init, innit, create, c set, c edit, help-search, bugs, docs, home, repo, issues",
+    verbs:
+      "explore, edit, config edit, config set, set, init, innit, create, c set, c edit, help-search, bugs, docs, home, repo, issues",
     source: "npm(1)",
   },
   {
@@ -65,19 +66,31 @@ export const PACKAGES: readonly Gadget[] = [
     verbs: "shell, publish, env use",
     source: "poetry help",
   },
-  { of: "twine flit setuptools-upload", does: "leaves", always: true, unless: "check, build, --version", source: "twine(1)" },
+  {
+    of: "twine flit setuptools-upload",
+    does: "leaves",
+    always: true,
+    unless: "check, build, --version",
+    source: "twine(1)",
+  },
   { of: "easy_install", does: "runs", always: true, source: "easy_install --help" },
   { of: "gem", does: "edits", first: /^o(?:p(?:en?)?)?$/, by: "open", source: "gem help open" },
   { of: "gem", does: "starts", options: "-e --editor --config-file", source: "gem help" },
   {
     of: "gem",
     does: "runs",
-    first: /^(?:i(?:n(?:s(?:t(?:a(?:ll?)?)?)?)?)?|exec?|b(?:u(?:i(?:ld?)?)?)?|up\w*|pri\w*|reb\w*|rd\w*|gen\w*|set\w*|h\w*k\w*)$/,
+    first:
+      /^(?:i(?:n(?:s(?:t(?:a(?:ll?)?)?)?)?)?|exec?|b(?:u(?:i(?:ld?)?)?)?|up\w*|pri\w*|reb\w*|rd\w*|gen\w*|set\w*|h\w*k\w*)$/,
     by: "install, exec or build",
     source: "gem help",
   },
   { of: "gem", does: "leaves", first: /^(?:pu\w*|y\w*|ow\w*|si\w*|mir\w*)$/, by: "push or yank", source: "gem help" },
-  { of: "bundle bundler", does: "runs", verbs: "console, open, plugin, gem, viz, doctor, help, config set", source: "bundle(1)" },
+  {
+    of: "bundle bundler",
+    does: "runs",
+    verbs: "console, open, plugin, gem, viz, doctor, help, config set",
+    source: "bundle(1)",
+  },
   {
     of: "composer",
     does: "runs",
@@ -139,7 +152,8 @@ export const PACKAGES: readonly Gadget[] = [
     of: "dnf dnf5 yum microdnf zypper tdnf urpmi",
     does: "starts",
     options: "-c --config --setopt --enableplugin --installroot --root -R",
-    verbs: "install, localinstall, reinstall, update, upgrade, downgrade, remove, erase, shell, builddep, in, up, dup, rm",
+    verbs:
+      "install, localinstall, reinstall, update, upgrade, downgrade, remove, erase, shell, builddep, in, up, dup, rm",
     source: "dnf(8), zypper(8)",
   },
   {
@@ -169,7 +183,12 @@ export const PACKAGES: readonly Gadget[] = [
     unless: "--list, --query, --display",
     source: "needrestart(1)",
   },
-  { of: "rustup", does: "starts", verbs: "install, toolchain, override, default, self, update, doc, man", source: "rustup help" },
+  {
+    of: "rustup",
+    does: "starts",
+    verbs: "install, toolchain, override, default, self, update, doc, man",
+    source: "rustup help",
+  },
   {
     of: "nvm fnm volta jenv plenv asdf sdk proto",
     does: "starts",
@@ -181,7 +200,8 @@ export const PACKAGES: readonly Gadget[] = [
   {
     of: "vsce ovsx clasp firebase vercel netlify wrangler surge now amplify expo eas",
     does: "leaves",
-    verbs: "publish, unpublish, deploy, login, delete, push, env, secret, dev, build, submit, functions, exec, run, link, alias",
+    verbs:
+      "publish, unpublish, deploy, login, delete, push, env, secret, dev, build, submit, functions, exec, run, link, alias",
     source: "each program's own help",
   },
 ];

@@ -84,6 +84,11 @@ export const RUNNERS: readonly Gadget[] = [
   { of: "watch", does: "starts", options: "-s --shell --shotsdir", source: "watch(1)" },
   { of: "task", does: "starts", verbs: "execute, exec, edit, shell", words: /^rc[.:]/, by: "rc.", source: "task(1)" },
   { of: "tasksh timew", does: "edits", always: true, source: "tasksh(1)" },
-  { of: "bashbug perlbug reportbug apport-cli apport-bug ubuntu-bug", does: "edits", always: true, source: "perlbug(1)" },
+  {
+    of: "bashbug perlbug reportbug apport-cli apport-bug ubuntu-bug",
+    does: "edits",
+    always: true,
+    source: "perlbug(1)",
+  },
   { of: "csvtool", does: "starts", verbs: "call", source: "csvtool(1)" },
 ];

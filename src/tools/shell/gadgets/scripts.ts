@@ -1,5 +1,7 @@
 /**
- * Reads the scripts of `sed` and `awk` that stand in a command line, as far as it takes to see whether they start programs.
+ * Detects `sed` and `awk` scripts in a command line that start programs.
+ *
+ * It reads the scripts only as far as that takes.
  *
  * INVARIANT: a script that is not understood starts programs.
  */
@@ -9,7 +11,8 @@ import { DEEDS } from "./gadget.ts";
 
 /** What the scripts of `name` with `args` do; nothing for other programs. */
 export function scriptGadgets(name: string, args: readonly ShellWord[]): readonly FoundGadget[] {
-  if (/^(?:[gmn]|original-)?awk$/.test(name)) return awkRuns(args) ? [found(`${name} with system, getline or |`, "gawk(1)")] : [];
+  if (/^(?:[gmn]|original-)?awk$/.test(name))
+    return awkRuns(args) ? [found(`${name} with system, getline or |`, "gawk(1)")] : [];
   if (name !== "sed" && name !== "gsed") return [];
   if (args.some(({ text }) => text.length > 3 && "--sandbox".startsWith(text))) return [];
   return sedScripts(args).some(sedRuns) ? [found(`${name} with the command e`, "sed(1)")] : [];
@@ -37,7 +40,8 @@ function sedScripts(args: readonly ShellWord[]): readonly string[] {
     const letters = /^-([a-zA-Z]*?)([ei])([\s\S]*)$/.exec(text);
     if (long !== null) scripts.push(long[1] ?? args[++at]?.text ?? "");
     // `-i` takes what is joined to it for the ending of a backup.
-    else if (letters?.[2] === "e" && !letters[1]?.includes(SED_VALUES)) scripts.push(letters[3] || (args[++at]?.text ?? ""));
+    else if (letters?.[2] === "e" && !letters[1]?.includes(SED_VALUES))
+      scripts.push(letters[3] || (args[++at]?.text ?? ""));
     else if (text === "--line-length" || text === "-l" || text === "-f" || text === "--file") at += 1;
     else if (!text.startsWith("-") || text === "-") operand ??= text;
     else if (text === "--") operand ??= args[at + 1]?.text;

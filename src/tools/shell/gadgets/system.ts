@@ -1,7 +1,11 @@
-/** Gadgets of the system's own tools: schedulers, services, buses, kernel settings. They act outside of a command's sandbox. */
+/**
+ * Gadgets of the system's own tools: schedulers, services, buses, kernel settings. They act outside of a command's
+ * sandbox.
+ */
 import type { Gadget } from "./gadget.ts";
 
-const SHOWS = "status, show, list-units, list-unit-files, list-timers, list-sockets, is-active, is-enabled, is-failed, cat, --version";
+const SHOWS =
+  "status, show, list-units, list-unit-files, list-timers, list-sockets, is-active, is-enabled, is-failed, cat, --version";
 
 /** Services and settings of the machine. */
 export const SYSTEM: readonly Gadget[] = [
@@ -28,7 +32,12 @@ export const SYSTEM: readonly Gadget[] = [
     unless: "status, list, --status-all",
     source: "service(8)",
   },
-  { of: "loginctl", does: "leaves", verbs: "enable-linger, kill-session, terminate-session, attach", source: "loginctl(1)" },
+  {
+    of: "loginctl",
+    does: "leaves",
+    verbs: "enable-linger, kill-session, terminate-session, attach",
+    source: "loginctl(1)",
+  },
   {
     of: "busctl dbus-send gdbus qdbus qdbus6 dbus-launch dbus-daemon systemd-notify udevadm udisksctl gsettings dconf",
     does: "leaves",
@@ -37,8 +46,22 @@ export const SYSTEM: readonly Gadget[] = [
     source: "busctl(1), dbus-send(1)",
   },
   { of: "busctl", does: "starts", options: "--address", source: "busctl(1): unixexec:" },
-  { of: "sysctl", does: "leaves", options: "-w -p --write --load --system -f", words: /=/, by: "name=value", source: "sysctl(8)" },
-  { of: "ip", does: "starts", words: /^e(?:x(?:ec?)?)?$/, options: "-b -batch -force", by: "netns exec", source: "ip-netns(8)" },
+  {
+    of: "sysctl",
+    does: "leaves",
+    options: "-w -p --write --load --system -f",
+    words: /=/,
+    by: "name=value",
+    source: "sysctl(8)",
+  },
+  {
+    of: "ip",
+    does: "starts",
+    words: /^e(?:x(?:ec?)?)?$/,
+    options: "-b -batch -force",
+    by: "netns exec",
+    source: "ip-netns(8)",
+  },
   {
     of: "ip tc bridge iptables ip6tables nft ufw firewall-cmd ifconfig route brctl iw nmcli wpa_cli",
     does: "leaves",
@@ -56,9 +79,20 @@ export const SYSTEM: readonly Gadget[] = [
     source: "mdadm(8)",
   },
   { of: "ldconfig", does: "loads", always: true, unless: "-p, --print-cache", source: "ldconfig(8)" },
-  { of: "pam_exec unix_chkpwd chfn chsh passwd usermod useradd adduser gpasswd vipw", does: "leaves", always: true, source: "usermod(8)" },
+  {
+    of: "pam_exec unix_chkpwd chfn chsh passwd usermod useradd adduser gpasswd vipw",
+    does: "leaves",
+    always: true,
+    source: "usermod(8)",
+  },
   { of: "setfacl", does: "leaves", options: "--restore", source: "setfacl(1)" },
-  { of: "fail2ban-client", does: "leaves", always: true, unless: "status, ping, version", source: "fail2ban-client(1)" },
+  {
+    of: "fail2ban-client",
+    does: "leaves",
+    always: true,
+    unless: "status, ping, version",
+    source: "fail2ban-client(1)",
+  },
   {
     of: "needs-restarting kexec kdump efibootmgr grub-install grub2-install update-initramfs dracut mkinitcpio",
     does: "leaves",
@@ -79,7 +113,13 @@ export const SYSTEM: readonly Gadget[] = [
     options: "-c --config --load-config --gen-config --source",
     source: "fastfetch(1), neofetch(1)",
   },
-  { of: "dstat sar", does: "loads", words: /^--(?!version|help)(?:\w+-)*plugin|^-M$/, by: "a plug-in", source: "dstat(1)" },
+  {
+    of: "dstat sar",
+    does: "loads",
+    words: /^--(?!version|help)(?:\w+-)*plugin|^-M$/,
+    by: "a plug-in",
+    source: "dstat(1)",
+  },
   {
     of: "collectd telegraf prometheus node_exporter fluentd logstash filebeat vector",
     does: "runs",

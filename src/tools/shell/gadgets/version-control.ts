@@ -1,10 +1,15 @@
-/** Gadgets of version control. Its own `git` tools are judged elsewhere; here stands what a command line of them can start. */
+/**
+ * Gadgets of version control. Its own `git` tools are judged elsewhere; here stands what a command line of them can
+ * start.
+ */
 import type { Gadget } from "./gadget.ts";
 
 /** Addresses that name a helper program: `ext::sh -c …`. */
 const HELPER = /^(?:--\S+=)?[A-Za-z][\w+.-]*::/;
 
-/** What of the clients of forges only reads, or works on the clone: whatever else they are told may write to the forge. */
+/**
+ * What of the clients of forges only reads, or works on the clone: whatever else they are told may write to the forge.
+ */
 const FORGE_READS =
   /^(?:help|version|status|completion|co|api|search (?:code|commits|issues|prs|repos)|auth status|(?:pr|mr|issue|run|release|gist|label|workflow|repo|project|cache|secret|variable|ruleset|ci|org|ssh-key|gpg-key) (?:list|ls|view|diff|status|checks|checkout|watch|download|clone|check|get))(?: |$)/;
 
@@ -44,7 +49,13 @@ export const VERSION_CONTROL: readonly Gadget[] = [
   },
   // It takes verbs cut short: `pus` is `push`.
   { of: "hg chg sl", does: "leaves", verbs: "push, pus", words: /^ssh:/, by: "ssh:", source: "hg(1)" },
-  { of: "hg chg", does: "starts", first: /^(?:alias|debug\w*|ext\w*|meld|kdiff3|opendiff)/, by: "a debug command", source: "hg(1)" },
+  {
+    of: "hg chg",
+    does: "starts",
+    first: /^(?:alias|debug\w*|ext\w*|meld|kdiff3|opendiff)/,
+    by: "a debug command",
+    source: "hg(1)",
+  },
   {
     of: "svn svnlook svnadmin svnsync",
     does: "starts",
@@ -62,7 +73,13 @@ export const VERSION_CONTROL: readonly Gadget[] = [
     by: "with an address of a repository",
     source: "svn(1)",
   },
-  { of: "svnmucc svnrdump svnsync", does: "leaves", always: true, unless: "dump, info, help", source: "svnmucc(1), svnsync(1)" },
+  {
+    of: "svnmucc svnrdump svnsync",
+    does: "leaves",
+    always: true,
+    unless: "dump, info, help",
+    source: "svnmucc(1), svnsync(1)",
+  },
   { of: "cvs", does: "starts", options: "-e -d --rsh", source: "cvs(1)" },
   { of: "cvs", does: "leaves", verbs: "commit, ci, com, import, rtag, tag, admin, remove", source: "cvs(1)" },
   {
@@ -71,7 +88,13 @@ export const VERSION_CONTROL: readonly Gadget[] = [
     verbs: "push, dpush, commit, ci, checkin, send, propose, land, lp-propose, register-branch",
     source: "bzr(1): commits go to the branch that a checkout is bound to",
   },
-  { of: "bzr brz", does: "starts", options: "--using -O --plugins", verbs: "shell, serve, diff --using", source: "bzr(1)" },
+  {
+    of: "bzr brz",
+    does: "starts",
+    options: "--using -O --plugins",
+    verbs: "shell, serve, diff --using",
+    source: "bzr(1)",
+  },
   {
     of: "darcs",
     does: "starts",
@@ -146,8 +169,20 @@ export const VERSION_CONTROL: readonly Gadget[] = [
       /^(?:$|(?:whoami|help|version)(?: |$)|(?:issues?|pulls?|prs?|mr|releases?|repos?|labels?|branches|ci) (?:list|ls|show|view)(?: |$))/,
     source: "tea(1)",
   },
-  { of: "hub", does: "leaves", verbs: "push, pull-request, create, delete, fork, release, issue, gist, sync, api, pr", source: "hub(1)" },
-  { of: "gh", does: "starts", verbs: "pr checkout, co", words: /^--$/, by: "with options for git behind --", source: "gh(1)" },
+  {
+    of: "hub",
+    does: "leaves",
+    verbs: "push, pull-request, create, delete, fork, release, issue, gist, sync, api, pr",
+    source: "hub(1)",
+  },
+  {
+    of: "gh",
+    does: "starts",
+    verbs: "pr checkout, co",
+    words: /^--$/,
+    by: "with options for git behind --",
+    source: "gh(1)",
+  },
   {
     of: "gh glab",
     does: "leaves",

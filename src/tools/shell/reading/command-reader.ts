@@ -1,45 +1,44 @@
 /**
- * Reads the syntax tree of a shell command: every program that may run, every file that a redirection touches, and what of it
- * the text does not say.
+ * Reads the syntax tree of a shell command for the programs and files that it touches.
  *
- * It trusts the grammar where the grammar reports no fault. INVARIANT: every part of the tree is visited; whatever is not a
- * program with a known name and a known text is a danger.
+ * It finds every program that may run, every file that a redirection touches, and what of it the text does not say. It
+ * trusts the grammar where the grammar reports no fault.
+ *
+ * INVARIANT: every part of the tree is visited. Whatever is not a program with a known name and a known text is a
+ * danger.
  */
 import type { AndOr, Command, Pipeline, Redirect, Redirection, Statement, SyntaxNode } from "unbash";
 import { forEachChild } from "unbash";
-import { type CommandDanger, type CommandResource, commandOf, programName, quoted, UNKNOWN_BINARY } from "../../../model/place/command.ts";
+import {
+  type CommandDanger,
+  type CommandResource,
+  commandOf,
+  programName,
+  quoted,
+  UNKNOWN_BINARY,
+} from "../../../model/place/command.ts";
 import { isRefusedEnvironmentName } from "../../../names/environment-names.ts";
 import { type Input, inputOf } from "../words/input.ts";
-import { hidesCode, isFixed, isTakenApart, plainWord, readAssignment, readWord, type ShellWord } from "../words/words.ts";
+import {
+  hidesCode,
+  isFixed,
+  isTakenApart,
+  plainWord,
+  readAssignment,
+  readWord,
+  type ShellWord,
+} from "../words/words.ts";
 import { Directories } from "./directories.ts";
 import type { Found, TouchedFile } from "./found.ts";
 import { HiddenCode } from "./hidden-code.ts";
 import { COMMAND_DEPTH_MAX, COMMAND_SHOWN_CHARACTERS_MAX, COMMANDS_PER_LINE_MAX } from "./limits.ts";
 import { type Marks, reasonsOf } from "./marks.ts";
 import { BASH_ALONE, BOUNDED, DEPTHS, MOVES } from "./node-kinds.ts";
+import type { Place } from "./place.ts";
 import { dangersOf, shellRun } from "./programs.ts";
 import { isExpandedTwice, touchedBy } from "./redirections.ts";
-import { isMisprinted, type Reprinted, reprintedIn } from "./reprinted.ts";
+import { isMisprinted, reprintedIn } from "./reprinted.ts";
 import { unwrap, type Wrapped } from "./wrappers.ts";
-
-/** Where in the line a part of it stands. */
-interface Place {
-  /** The text in which its nodes have their places. */
-  readonly source: string;
-  /** Programs whose output comes in. */
-  readonly inputFrom: readonly string[];
-  /** Programs that start it. */
-  readonly via: readonly string[];
-  readonly input: Input;
-  readonly directories: Directories;
-  readonly depth: number;
-  /** It may run more than once, or later. */
-  readonly repeated: boolean;
-  /** It is read by a shell that need not be bash. */
-  readonly plain: boolean;
-  /** Bash prints it from its tree and reads it again. */
-  readonly reprinted: Reprinted;
-}
 
 /** How a text becomes a tree; throws where it cannot. */
 export type Grammar = (text: string) => SyntaxNode;
@@ -98,7 +97,11 @@ export class CommandReader {
       const beside = { dangers, dynamic: true, characters: this.#characters, ...reasonsOf([...this.#reasons]) };
       rest.push({ ...commandOf([UNKNOWN_BINARY], beside), line: line.toWellFormed() });
     }
-    return { commands: [...this.#commands, ...rest], files: [...this.#files.values()], hosts: [...this.#hosts.values()] };
+    return {
+      commands: [...this.#commands, ...rest],
+      files: [...this.#files.values()],
+      hosts: [...this.#hosts.values()],
+    };
   }
 
   #code(text: string, place: Place): void {
@@ -148,7 +151,11 @@ export class CommandReader {
       case "Coproc":
         if ("script" in node && node.script === undefined) this.doubt("unparsed");
         if (isMisprinted(node, place.reprinted)) this.doubt("unparsed");
-        this.#children(node, { ...place, directories: place.directories.copy(), reprinted: reprintedIn(node, place.reprinted) });
+        this.#children(node, {
+          ...place,
+          directories: place.directories.copy(),
+          reprinted: reprintedIn(node, place.reprinted),
+        });
         return;
       case "If":
       case "Case":
@@ -159,7 +166,8 @@ export class CommandReader {
       case "For":
       case "Select":
       case "ArithmeticFor":
-        if (node.type === "Function" && MOVES.has(node.name.value)) this.#wanders = true; // goes wherever the function does
+        // goes wherever the function does
+        if (node.type === "Function" && MOVES.has(node.name.value)) this.#wanders = true;
         if ("name" in node && node.type !== "Function") this.#sets(node.name.value);
         if ("wordlist" in node && isTakenApart(node.wordlist ?? [], place.source)) this.doubt("unparsed");
         this.#maybe(node, { ...place, repeated: true });
@@ -235,7 +243,12 @@ export class CommandReader {
     for (const [index, command] of node.commands.entries()) {
       const from = this.#commands.length;
       const input: Input = index === 0 ? place.input : { kind: "other" };
-      this.#visit(command, { ...place, inputFrom, input, directories: isPipe ? place.directories.copy() : place.directories });
+      this.#visit(command, {
+        ...place,
+        inputFrom,
+        input,
+        directories: isPipe ? place.directories.copy() : place.directories,
+      });
       inputFrom = [...new Set([...inputFrom, ...this.#namesSince(from)])];
     }
   }
@@ -256,11 +269,13 @@ export class CommandReader {
   #command(node: Command, place: Place): void {
     const from = this.#commands.length;
     const inner = { ...place, input: { kind: "none" } as const, directories: place.directories.copy() };
-    for (const part of [...node.prefix, ...node.suffix]) if (part.type === "Assignment" || part.type === "Word") this.#visit(part, inner);
+    for (const part of [...node.prefix, ...node.suffix])
+      if (part.type === "Assignment" || part.type === "Word") this.#visit(part, inner);
     if (node.name !== undefined) this.#visit(node.name, inner);
     const input = this.#redirections(node.redirects, place) ?? place.input;
     const { prefix, name, suffix } = node;
-    if (isTakenApart([...prefix, ...(name === undefined ? [] : [name]), ...suffix], place.source)) this.doubt("unparsed");
+    if (isTakenApart([...prefix, ...(name === undefined ? [] : [name]), ...suffix], place.source))
+      this.doubt("unparsed");
     if (node.name === undefined) return;
     const parts = [node.name, ...node.args];
     const words = parts.map((part) => (part.type === "Word" ? readWord(part) : readAssignment(part)));
@@ -288,9 +303,11 @@ export class CommandReader {
     if (!/^[!-~]+$/.test(head.text)) dangers.add("lookalike");
     const shell = shellRun(name, args, place.input);
     const { runs, sets } = unwrap(name, args, fed);
-    const all: readonly Wrapped[] = shell?.kind === "code" ? [...runs, { kind: "code", code: shell.code, isBash: name === "bash" }] : runs;
+    const all: readonly Wrapped[] =
+      shell?.kind === "code" ? [...runs, { kind: "code", code: shell.code, isBash: name === "bash" }] : runs;
     if (sets.some(isRefusedEnvironmentName)) dangers.add("environment");
-    if (shell?.kind === "unknown" || all.some((run) => run.kind === "code" && !isFixed(run.code))) dangers.add("dynamic_code");
+    if (shell?.kind === "unknown" || all.some((run) => run.kind === "code" && !isFixed(run.code)))
+      dangers.add("dynamic_code");
     if (all.some(({ kind }) => kind === "unclear")) dangers.add("unclear_wrapper");
     for (const danger of dangers) if (!BOUNDED.has(danger)) this.doubt(danger);
     for (const reason of reasons) this.#reasons.add(reason);
@@ -352,7 +369,8 @@ export class CommandReader {
 
   #redirect({ operator, target }: Redirect, { directories, source }: Place): void {
     if (target !== undefined && isTakenApart([target], source)) this.doubt("unparsed");
-    if (target?.parts?.length === 1 && target.parts[0]?.type === "ProcessSubstitution") return; // a pipe to a command that was read
+    // a pipe to a command that was read
+    if (target?.parts?.length === 1 && target.parts[0]?.type === "ProcessSubstitution") return;
     const word = target === undefined ? undefined : readWord(target);
     // `>&-x` closes a descriptor and goes on with the word `x`.
     if (operator.endsWith("&") && word !== undefined && /^\d*-./.test(word.text)) this.doubt("unparsed");
@@ -361,7 +379,8 @@ export class CommandReader {
     for (const directory of directories.paths ?? [undefined, "."]) {
       const touched = touchedBy(operator, word, directory);
       if (touched.kind === "unknown") this.doubt("dynamic_redirection");
-      if (touched.kind === "host") this.#hosts.set(`${touched.host}:${touched.port}`, { host: touched.host, port: touched.port });
+      if (touched.kind === "host")
+        this.#hosts.set(`${touched.host}:${touched.port}`, { host: touched.host, port: touched.port });
       if (touched.kind !== "file") continue;
       if (word?.text.startsWith("/") === false) this.#relative = true;
       const { path, effects } = touched;

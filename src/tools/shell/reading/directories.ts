@@ -1,9 +1,10 @@
 /**
- * Where a command of a line may find itself: the directories that `cd` may have led to, so that a relative redirection is
- * judged as the file that it writes.
+ * Tracks the directories in which a command of a line may run.
  *
- * INVARIANT: the directory in which the command really runs is one of these, or they are unknown. Links are followed by the
- * sandbox, whose mounts hold in any case.
+ * They are those that `cd` may have led to, so that a relative redirection is judged as the file that it writes.
+ *
+ * INVARIANT: the directory in which the command really runs is one of these, or they are unknown. Links are followed by
+ * the sandbox, whose mounts hold in any case.
  */
 
 /** Directories in which a command of a line may find itself after several `cd`. */
@@ -29,7 +30,8 @@ export class Directories {
 
   /** A `cd` that succeeded; `undefined` to a place that is only known at run time. */
   enter(path: string | undefined): void {
-    if (path === undefined || this.#paths === undefined) this.#paths = path?.startsWith("/") ? [normalised(path)] : undefined;
+    if (path === undefined || this.#paths === undefined)
+      this.#paths = path?.startsWith("/") ? [normalised(path)] : undefined;
     else this.#keep(this.#paths.map((from) => joined(from, path)));
   }
 

@@ -1,9 +1,11 @@
 /**
- * Text that stands in a line as data and that bash may take for code: where it evaluates an expression, the value of a variable is one too, and a
- * substitution inside of a subscript is run.
+ * Detects text that stands in a line as data and that bash may take for code.
  *
- * INVARIANT: it is asked about every part of the line. Text that only comes together when it runs, in other ways
- * than from two variables, is not seen.
+ * Where bash evaluates an expression, the value of a variable is an expression too, and a substitution inside of a
+ * subscript is run.
+ *
+ * INVARIANT: it is asked about every part of the line. Text that only comes together when it runs, in other ways than
+ * from two variables, is not seen.
  */
 import type { SyntaxNode } from "unbash";
 import { readWord } from "../words/words.ts";
@@ -18,10 +20,36 @@ const END = /^\(/;
 
 /** Builtins that take names or numbers for expressions. */
 const EVALUATORS = new Set([
-  ...["let", "declare", "typeset", "local", "export", "readonly", "unset", "read", "test", "[", "wait", "mapfile", "readarray"],
+  ...[
+    "let",
+    "declare",
+    "typeset",
+    "local",
+    "export",
+    "readonly",
+    "unset",
+    "read",
+    "test",
+    "[",
+    "wait",
+    "mapfile",
+    "readarray",
+  ],
 ]);
 /** Variables whose values are numbers: what is assigned to them is evaluated. */
-const NUMBERS = new Set(["RANDOM", "SRANDOM", "OPTIND", "HISTCMD", "SECONDS", "LINENO", "BASHPID", "EPOCHSECONDS", "PPID", "UID", "EUID"]);
+const NUMBERS = new Set([
+  "RANDOM",
+  "SRANDOM",
+  "OPTIND",
+  "HISTCMD",
+  "SECONDS",
+  "LINENO",
+  "BASHPID",
+  "EPOCHSECONDS",
+  "PPID",
+  "UID",
+  "EUID",
+]);
 
 /** Looks at the parts of one line. */
 export class HiddenCode {
@@ -48,7 +76,8 @@ export class HiddenCode {
   /** A part of the line. */
   part(node: SyntaxNode): void {
     if (evaluates(node)) this.#evaluates = true;
-    if (node.type === "HereDoc") this.#data(node.body.text, node.delimiter?.quoted === true ? SUBSTITUTION : ESCAPED_SUBSTITUTION);
+    if (node.type === "HereDoc")
+      this.#data(node.body.text, node.delimiter?.quoted === true ? SUBSTITUTION : ESCAPED_SUBSTITUTION);
     if (node.type === "Assignment" && node.value.type === "Word") this.#half(readWord(node.value).text);
     if (node.type !== "Word") return;
     const { known, text } = readWord(node);
@@ -70,7 +99,8 @@ function evaluates(node: SyntaxNode): boolean {
   switch (node.type) {
     case "Assignment":
       return (
-        node.index !== undefined || (node.value.type === "ArrayValue" && node.value.elements.some(({ text }) => /^\[(?!\d+\])/.test(text)))
+        node.index !== undefined ||
+        (node.value.type === "ArrayValue" && node.value.elements.some(({ text }) => /^\[(?!\d+\])/.test(text)))
       );
     case "ArithmeticWord":
       return !/^\d*$/.test(node.value);

@@ -1,4 +1,4 @@
-/** Sorts kinds of syntax nodes, builtins and dangers for the reader of commands. */
+/** Sorts the kinds of nodes, builtins and dangers that the reader of commands meets. */
 import type { CommandDanger } from "../../../model/place/command.ts";
 
 /** What other shells read as something else: `((rm))` are two subshells for them. */

@@ -1,6 +1,8 @@
 /**
- * What is known of programs beyond their names: shells that run text, interpreters that take a program as an argument, and
- * builtins that change what names stand for. Which options of other programs start or load something stands in `gadgets/`.
+ * Knows dangers of programs beyond their names: shells, interpreters and builtins.
+ *
+ * These are shells that run text, interpreters that take a program as an argument, and builtins that change what names
+ * stand for. Which options of other programs start or load something stands in `gadgets/`.
  *
  * It can only add dangers. A program that is not listed here, or there, is one whose arguments are data.
  */
@@ -28,7 +30,8 @@ export type ShellRun =
 
 /** What the shell `name` runs when it is given `args`; `undefined` for what is no shell. */
 export function shellRun(name: string, args: readonly ShellWord[], input: Input): ShellRun | undefined {
-  if (OTHER_SHELLS.has(name)) return shellCode(args) === undefined && namesScript(args) ? { kind: "script" } : { kind: "unknown" };
+  if (OTHER_SHELLS.has(name))
+    return shellCode(args) === undefined && namesScript(args) ? { kind: "script" } : { kind: "unknown" };
   if (!SHELLS.has(name)) return undefined;
   const code = shellCode(args);
   if (code === "unknown") return { kind: "unknown" };
@@ -83,7 +86,10 @@ const CODE_OPTIONS: readonly (readonly [RegExp, RegExp])[] = [
   [/^(?:ruby|jruby)[\d.]*$/, /^-[a-zA-Z]*[er]/],
   [/^php[\d.]*$/, /^-[a-zA-Z]*[rBREd]|^--(?:run|process)/],
   [/^(?:lua|luajit)[\d.]*$/, /^-[el]/],
-  [/^(?:R|Rscript|julia|elixir|erl|ghc|scala|groovy|clojure|clj|raku|guile|osascript|sbcl)$/, /^-{1,2}(?:e|E|eval|c)\b/],
+  [
+    /^(?:R|Rscript|julia|elixir|erl|ghc|scala|groovy|clojure|clj|raku|guile|osascript|sbcl)$/,
+    /^-{1,2}(?:e|E|eval|c)\b/,
+  ],
 ];
 
 /** Interpreters that run what they read when they are given no file. */
@@ -119,14 +125,19 @@ export interface FoundDanger {
  * @param fed when it gets more of them at run time
  */
 export function dangersOf(name: string, args: readonly ShellWord[], input: Input, fed = false): readonly FoundDanger[] {
-  const dangers: FoundDanger[] = [...gadgetsOf(name, args, input), ...scriptGadgets(name, args), ...gitGadgets(name, args)];
+  const dangers: FoundDanger[] = [
+    ...gadgetsOf(name, args, input),
+    ...scriptGadgets(name, args),
+    ...gitGadgets(name, args),
+  ];
   if (takesCode(name, args) || readsCode(name, args, input))
     dangers.push({ danger: "inline_code", reason: `\`${shownName(name)}\` ${REASON_WORDS.inline_code[1]}` });
   if (mayBecomeGadget(name, args, fed) || mayTakeCode(name, args, fed)) dangers.push({ danger: "dynamic_options" });
   if (STATE.has(name) || changesShell(name, args)) dangers.push({ danger: "shell_state" });
   if (name === "." || name === "source")
     if (!isScriptFile(args[0]?.text === "--" ? args[1] : args[0])) dangers.push({ danger: "dynamic_code" });
-  if (SETTERS.has(name) && (args.some(setsRefused) || namesAnything(name, args))) dangers.push({ danger: "environment" });
+  if (SETTERS.has(name) && (args.some(setsRefused) || namesAnything(name, args)))
+    dangers.push({ danger: "environment" });
   return dangers;
 }
 
@@ -159,7 +170,10 @@ function readsCode(name: string, args: readonly ShellWord[], input: Input): bool
   return args.every(({ text }) => text.startsWith("-"));
 }
 
-/** Options of the shell that change how it reads what follows: `keyword` takes assignments out of arguments, `physical` follows links on the way up. */
+/**
+ * Options of the shell that change how it reads what follows: `keyword` takes assignments out of arguments, `physical`
+ * follows links on the way up.
+ */
 const SHELL_OPTIONS = new Set(["posix", "history", "histexpand", "keyword", "physical"]);
 
 function changesShell(name: string, args: readonly ShellWord[]): boolean {
@@ -182,9 +196,21 @@ function setsRefused({ text }: ShellWord): boolean {
 }
 
 /** Builtins all of whose words are names. */
-const NAMES_ALONE = new Set(["export", "declare", "typeset", "local", "readonly", "unset", "read", "mapfile", "readarray"]);
+const NAMES_ALONE = new Set([
+  "export",
+  "declare",
+  "typeset",
+  "local",
+  "readonly",
+  "unset",
+  "read",
+  "mapfile",
+  "readarray",
+]);
 
-/** Whether the name of a variable that is set is only known at run time: by the word, or because it refers to another. */
+/**
+ * Whether the name of a variable that is set is only known at run time: by the word, or because it refers to another.
+ */
 function namesAnything(name: string, args: readonly ShellWord[]): boolean {
   const isOpen = ({ known, text }: ShellWord) => !known && !/^[A-Za-z_][A-Za-z0-9_]*(?:\+?=|\[)/.test(text);
   if (name === "printf") return args[0]?.text.startsWith("-v") === true && args.slice(0, 2).some(isOpen);

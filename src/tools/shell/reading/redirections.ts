@@ -1,7 +1,8 @@
 /**
- * What a redirection touches, by its operator and its target.
+ * Determines what a redirection touches, by its operator and its target.
  *
- * INVARIANT: a target that is none of the descriptors, devices and private places named here is a file, and judged as one.
+ * INVARIANT: a target that is none of the descriptors, devices and private places named here is a file, and judged as
+ * one.
  */
 import type { RedirectOperator } from "unbash";
 import { MAX_PATH_LEN } from "../../../base/limits.ts";
@@ -25,7 +26,10 @@ const DESCRIPTOR = /^(?:\d+-?|-)$/;
 /** A word of which nothing is left to expand. */
 const PLAIN = /^[\w@%+=:,./-]*$/;
 
-/** Whether bash expands the target once more: a `>&` that is no descriptor is read again as `&>` with what the first time made. */
+/**
+ * Whether bash expands the target once more: a `>&` that is no descriptor is read again as `&>` with what the first
+ * time made.
+ */
 export function isExpandedTwice(operator: RedirectOperator, target: ShellWord): boolean {
   return operator === ">&" && !PLAIN.test(target.text);
 }
@@ -33,8 +37,14 @@ export function isExpandedTwice(operator: RedirectOperator, target: ShellWord): 
 const NOTHING: Touched = { kind: "nothing" };
 const UNKNOWN: Touched = { kind: "unknown" };
 
-/** What `operator` with `target` touches. `directory` is where the command may be; `undefined` when that is not known. */
-export function touchedBy(operator: RedirectOperator, target: ShellWord | undefined, directory: string | undefined): Touched {
+/**
+ * What `operator` with `target` touches. `directory` is where the command may be; `undefined` when that is not known.
+ */
+export function touchedBy(
+  operator: RedirectOperator,
+  target: ShellWord | undefined,
+  directory: string | undefined,
+): Touched {
   if (!isFixed(target) || target.text === "" || target.text.length > MAX_PATH_LEN) return UNKNOWN;
   const { text } = target;
   if ((operator === ">&" || operator === "<&") && DESCRIPTOR.test(text)) return NOTHING;
@@ -46,7 +56,11 @@ export function touchedBy(operator: RedirectOperator, target: ShellWord | undefi
   if (!leaves && !text.startsWith("/") && directory === undefined) return UNKNOWN;
   const path = leaves ? text : joined(directory ?? ".", text);
   if (!leaves && OWN.test(path)) return NOTHING;
-  return { kind: "file", path, effects: operator === "<" ? ["read"] : operator === "<>" ? ["read", "write"] : ["write"] };
+  return {
+    kind: "file",
+    path,
+    effects: operator === "<" ? ["read"] : operator === "<>" ? ["read", "write"] : ["write"],
+  };
 }
 
 function connectionTo(host: string | undefined, port: string | undefined): Touched {

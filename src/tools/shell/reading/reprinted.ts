@@ -1,8 +1,11 @@
 /**
- * Texts that bash 5.2 reads twice: it prints what stands in `$(…)` and `<(…)` from its syntax tree, and runs what it printed.
+ * Detects shell texts that bash 5.2 reads twice.
  *
- * INVARIANT: what it is known to print as something else counts as misprinted: a coprocess of a simple command gets the word
- * `COPROC` before it, and what follows a here-document loses its separators. Backquotes are kept as they are written.
+ * Bash prints what stands in `$(…)` and `<(…)` from its syntax tree, and runs what it printed.
+ *
+ * INVARIANT: what bash is known to print as something else counts as misprinted: a coprocess of a simple command gets
+ * the word `COPROC` before it, and what follows a here-document loses its separators. Backquotes are kept as they are
+ * written.
  */
 import type { ParsedScript, SyntaxNode } from "unbash";
 
@@ -24,7 +27,11 @@ export function isMisprinted(node: SyntaxNode, reprinted: Reprinted): boolean {
 }
 
 function isSubstitution(node: SyntaxNode) {
-  return node.type === "CommandExpansion" || node.type === "ArithmeticCommandExpansion" || node.type === "ProcessSubstitution";
+  return (
+    node.type === "CommandExpansion" ||
+    node.type === "ArithmeticCommandExpansion" ||
+    node.type === "ProcessSubstitution"
+  );
 }
 
 function isOneCommand(script: ParsedScript | undefined): boolean {

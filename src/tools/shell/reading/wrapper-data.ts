@@ -1,5 +1,7 @@
 /**
- * Programs that run another by its name, as data: their options, so that it can be told which word is the program.
+ * Lists programs that run another program by its name, with their options.
+ *
+ * From this data it can be told which word is the program.
  *
  * INVARIANT: an option that does not stand here makes what follows unclear.
  */
@@ -56,7 +58,12 @@ export const PREFIXES: Readonly<Record<string, Options>> = {
   chrt: { flags: "abfiorRv", values: "TPD", skip: 1 },
   taskset: { flags: "ac", longFlags: ["all-tasks", "cpu-list"], skip: 1 },
   stdbuf: { values: "ioe", longValues: ["input", "output", "error"] },
-  time: { flags: "pvaq", values: "fo", longFlags: ["portability", "verbose", "append", "quiet"], longValues: ["format", "output"] },
+  time: {
+    flags: "pvaq",
+    values: "fo",
+    longFlags: ["portability", "verbose", "append", "quiet"],
+    longValues: ["format", "output"],
+  },
   prlimit: { flags: "v", longFlags: ["as", "core", "cpu", "data", "fsize", "nofile", "nproc", "rss", "stack"] },
   choom: { values: "np", longValues: ["adjust", "pid"] },
   "ssh-agent": { flags: "cdDkqsTuUx", values: "aEOPt" },
@@ -104,7 +111,18 @@ export const PREFIXES: Readonly<Record<string, Options>> = {
     flags: "0oprtx",
     values: "IadEsLnPJRS",
     attached: "iel",
-    longFlags: ["null", "no-run-if-empty", "verbose", "interactive", "exit", "open-tty", "show-limits", "replace", "eof", "max-lines"],
+    longFlags: [
+      "null",
+      "no-run-if-empty",
+      "verbose",
+      "interactive",
+      "exit",
+      "open-tty",
+      "show-limits",
+      "replace",
+      "eof",
+      "max-lines",
+    ],
     longValues: ["arg-file", "delimiter", "max-args", "max-procs", "max-chars", "process-slot-var"],
     fed: true,
   },
@@ -122,7 +140,15 @@ export const PREFIXES: Readonly<Record<string, Options>> = {
 export const SETARCH: Options = {
   flags: "BFILRSTXZv3",
   longFlags: [
-    ...["32bit", "fdpic-funcptrs", "short-inode", "addr-compat-layout", "addr-no-randomize", "whole-seconds", "sticky-timeouts"],
+    ...[
+      "32bit",
+      "fdpic-funcptrs",
+      "short-inode",
+      "addr-compat-layout",
+      "addr-no-randomize",
+      "whole-seconds",
+      "sticky-timeouts",
+    ],
     ...["read-implies-exec", "mmap-page-zero", "3gb", "4gb", "uname-2.6", "verbose"],
   ],
 };

@@ -1,12 +1,21 @@
 /**
  * Programs that run another: what they run, so that policy sees it as well.
  *
- * It knows the options of those that agents and attackers use. INVARIANT: an option that is not known here makes what follows
- * unclear; it is never guessed which of the words is the program.
+ * It knows the options of those that agents and attackers use. INVARIANT: an option that is not known here makes what
+ * follows unclear; it is never guessed which of the words is the program.
  */
 import { PLACES, replaced, replacedBy } from "../words/placeholders.ts";
 import { isFixed, mayBeMany, plainWord, type ShellWord } from "../words/words.ts";
-import { BEFORE_PROGRAM, CODE_OPTIONS, LOADER, type Options, PREFIXES, RUNNERS, SETARCH, SETARCH_NAMES } from "./wrapper-data.ts";
+import {
+  BEFORE_PROGRAM,
+  CODE_OPTIONS,
+  LOADER,
+  type Options,
+  PREFIXES,
+  RUNNERS,
+  SETARCH,
+  SETARCH_NAMES,
+} from "./wrapper-data.ts";
 
 /** Something that a program runs. */
 export type Wrapped =
@@ -17,7 +26,10 @@ export type Wrapped =
   /** Something, but what is not clear. */
   | { readonly kind: "unclear" };
 
-/** `inside`: in the same shell, so that `cd` holds; `elsewhere`: in a directory that is not the shell's; `repeated`: perhaps more than once. */
+/**
+ * `inside`: in the same shell, so that `cd` holds; `elsewhere`: in a directory that is not the shell's; `repeated`:
+ * perhaps more than once.
+ */
 interface Where {
   readonly inside?: true;
   readonly elsewhere?: true;
@@ -41,7 +53,9 @@ export function unwrap(name: string, args: readonly ShellWord[], fed = false): U
   if (!fed) return { runs, sets };
   // What comes last goes to the program that is run, and where none is written it is the program.
   const isOpen =
-    runs.length === 0 ? wraps(name, args) : name === "find" || runs.some((run) => run.kind === "command" && run.words.length === 0);
+    runs.length === 0
+      ? wraps(name, args)
+      : name === "find" || runs.some((run) => run.kind === "command" && run.words.length === 0);
   const reached = runs.map((run): Wrapped => (run.kind === "command" ? { ...run, fed: true } : run));
   return { runs: isOpen ? [...reached, { kind: "unclear" }] : reached, sets };
 }
@@ -74,7 +88,11 @@ function written(name: string, args: readonly ShellWord[]): Unwrapped {
   if (name === "start-stop-daemon") return startedDaemon(args);
   if (name === "jobs") return replacedJobs(args);
   if (name === "compgen") return completed(args);
-  const options = Object.hasOwn(PREFIXES, name) ? PREFIXES[name] : /^ld(?:-linux[\w-]*)?\.so[\d.]*$/.test(name) ? LOADER : undefined;
+  const options = Object.hasOwn(PREFIXES, name)
+    ? PREFIXES[name]
+    : /^ld(?:-linux[\w-]*)?\.so[\d.]*$/.test(name)
+      ? LOADER
+      : undefined;
   if (options !== undefined) return prefixed(name, args, options);
   return runner(name, args);
 }
@@ -86,7 +104,10 @@ function only(wrapped: Wrapped): Unwrapped {
 const NOTHING: Unwrapped = { runs: [], sets: [] };
 const UNCLEAR: Unwrapped = only({ kind: "unclear" });
 
-/** The text behind `-c`, which may stand in a group of letters, joined to its value, or as a long name that is cut short. */
+/**
+ * The text behind `-c`, which may stand in a group of letters, joined to its value, or as a long name that is cut
+ * short.
+ */
 function codeOption(name: string, args: readonly ShellWord[]): ShellWord | undefined {
   const option = Object.hasOwn(CODE_OPTIONS, name) ? CODE_OPTIONS[name] : undefined;
   if (option === undefined) return undefined;
@@ -131,7 +152,9 @@ function prefixed(name: string, args: readonly ShellWord[], options: Options): U
   const words = args.slice(at);
   if (words.length === 0) {
     // `sudo -s` and `env` alone: a shell, or a listing.
-    return name === "xargs" ? { runs: [{ kind: "command", words: [plainWord("echo")], fed: true }], sets } : { runs: [], sets };
+    return name === "xargs"
+      ? { runs: [{ kind: "command", words: [plainWord("echo")], fed: true }], sets }
+      : { runs: [], sets };
   }
   const isElsewhere = args.slice(0, at).some(({ text }) => options.elsewhere?.test(text) === true);
   const command: Wrapped = {
@@ -172,7 +195,10 @@ function longTaken(text: string, { longFlags = [], longValues = [] }: Options): 
 }
 
 /** How many arguments a group of short options takes, itself counted. */
-function shortTaken(text: string, { flags = "", values = "", attached = "", asks = "" }: Options): number | "asks" | undefined {
+function shortTaken(
+  text: string,
+  { flags = "", values = "", attached = "", asks = "" }: Options,
+): number | "asks" | undefined {
   for (let index = 1; index < text.length; index += 1) {
     const letter = text.charAt(index);
     if (asks.includes(letter)) return "asks";
@@ -198,11 +224,16 @@ function runner(name: string, args: readonly ShellWord[]): Unwrapped {
   return { runs: at === 0 ? [command] : [{ kind: "unclear" }, command], sets: [] };
 }
 
-/** Without a text these run a shell, which reads what comes in; `script` and `runuser -u` may name a program behind `--`. */
+/**
+ * Without a text these run a shell, which reads what comes in; `script` and `runuser -u` may name a program behind
+ * `--`.
+ */
 function ownShell(name: string, args: readonly ShellWord[]): Unwrapped {
   const end = args.findIndex(({ text }) => text === "--");
   const command: Wrapped = { kind: "command", words: args.slice(end + 1), elsewhere: true };
-  return end === -1 || end === args.length - 1 || name === "su" ? UNCLEAR : { runs: [command, { kind: "unclear" }], sets: [] };
+  return end === -1 || end === args.length - 1 || name === "su"
+    ? UNCLEAR
+    : { runs: [command, { kind: "unclear" }], sets: [] };
 }
 
 /** The name of an architecture comes first, if anything but an option does; without a program a shell is run. */
@@ -246,7 +277,8 @@ function completed(args: readonly ShellWord[]): Unwrapped {
       continue;
     }
     const value = letter[2] === "" || letter[2] === undefined ? args[at + 1] : joinedValue(word, letter[2]);
-    if (letter[1] === "C" && isFixed(value)) runs.push({ kind: "code", code: plainWord(`${value.text} "$1" "$2" "$3"`), isBash: true });
+    if (letter[1] === "C" && isFixed(value))
+      runs.push({ kind: "code", code: plainWord(`${value.text} "$1" "$2" "$3"`), isBash: true });
     else if (letter[1] !== "W" || !isFixed(value) || /[$`<>]/.test(value.text)) runs.push({ kind: "unclear" });
   }
   return { runs, sets: [] };
@@ -266,7 +298,9 @@ function calledBack(args: readonly ShellWord[]): Unwrapped {
 function ranModule(args: readonly ShellWord[]): Unwrapped {
   // `-W` and `-X` take the next word where nothing is joined to them.
   const isOption = (text: string) => /^-[bBdEiIOPqRsSuvVx]*(?:[WX].*)?$/s.test(text) && text !== "-";
-  const at = args.findIndex(({ text }, index) => !isOption(text) && !/^-[a-zA-Z]*[WX]$/.test(args[index - 1]?.text ?? ""));
+  const at = args.findIndex(
+    ({ text }, index) => !isOption(text) && !/^-[a-zA-Z]*[WX]$/.test(args[index - 1]?.text ?? ""),
+  );
   const module = /^-[bBdEiIOPqRsSuvVx]*m(.*)$/s.exec(args[at]?.text ?? "");
   if (module?.[1] === "") return only({ kind: "command", words: args.slice(at + 1) });
   if (module?.[1] !== undefined) return only({ kind: "command", words: [plainWord(module[1]), ...args.slice(at + 1)] });
@@ -275,7 +309,8 @@ function ranModule(args: readonly ShellWord[]): Unwrapped {
 
 function foundRuns(name: string, args: readonly ShellWord[]): readonly Wrapped[] {
   const runs: Wrapped[] = args.some((word) => !word.known && mayBeMany(word)) ? [{ kind: "unclear" }] : [];
-  const begins = (text: string) => (name === "find" ? FIND_RUNS.has(text) : ["-x", "-X", "--exec", "--exec-batch"].includes(text));
+  const begins = (text: string) =>
+    name === "find" ? FIND_RUNS.has(text) : ["-x", "-X", "--exec", "--exec-batch"].includes(text);
   for (let at = 0; at < args.length; at += 1) {
     const text = args[at]?.text ?? "";
     if (name !== "find" && /^(?:-[a-zA-Z]*[xX]|--exec)./.test(text) && !begins(text)) runs.push({ kind: "unclear" });
@@ -283,8 +318,14 @@ function foundRuns(name: string, args: readonly ShellWord[]): readonly Wrapped[]
     const rest = args.slice(at + 1);
     const end = rest.findIndex(({ text }, index) => text === ";" || (text === "+" && rest[index - 1]?.text === "{}"));
     const words = end === -1 ? rest : rest.slice(0, end);
-    const isElsewhere = text.endsWith("dir") || (name !== "find" && args.some((option) => /^(?:-C|--base)/.test(option.text)));
-    const command: Wrapped = { kind: "command", words: replaced(words, PLACES), fed: true, ...(isElsewhere && { elsewhere: true }) };
+    const isElsewhere =
+      text.endsWith("dir") || (name !== "find" && args.some((option) => /^(?:-C|--base)/.test(option.text)));
+    const command: Wrapped = {
+      kind: "command",
+      words: replaced(words, PLACES),
+      fed: true,
+      ...(isElsewhere && { elsewhere: true }),
+    };
     runs.push(words.length === 0 ? { kind: "unclear" } : command);
     at += words.length;
   }
@@ -293,7 +334,8 @@ function foundRuns(name: string, args: readonly ShellWord[]): readonly Wrapped[]
 
 function trapped(args: readonly ShellWord[]): Unwrapped {
   const [code, ...signals] = args[0]?.text === "--" ? args.slice(1) : args;
-  if (code === undefined || signals.length === 0 || code.text === "-" || (code.known && code.text.startsWith("-"))) return NOTHING;
+  if (code === undefined || signals.length === 0 || code.text === "-" || (code.known && code.text.startsWith("-")))
+    return NOTHING;
   return only({ kind: "code", code, inside: true, repeated: true });
 }
 

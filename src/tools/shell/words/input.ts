@@ -1,4 +1,8 @@
-/** What a command reads: text that stands in the line is known, everything else is not. */
+/**
+ * Determines a command's standard input from its redirections.
+ *
+ * Text that stands in the line is known, and everything else is not.
+ */
 import type { HereString, Redirection } from "unbash";
 import { hereDocumentText, isFixed, readWord } from "./words.ts";
 

@@ -16,5 +16,7 @@ export function replacedBy(options: readonly ShellWord[]): readonly string[] {
 
 /** `words` in which each that holds one of `places` is only known at run time. */
 export function replaced(words: readonly ShellWord[], places: readonly string[]): readonly ShellWord[] {
-  return words.map((word) => (places.some((place) => place !== "" && word.text.includes(place)) ? { ...word, known: false } : word));
+  return words.map((word) =>
+    places.some((place) => place !== "" && word.text.includes(place)) ? { ...word, known: false } : word,
+  );
 }

@@ -14,7 +14,10 @@ export interface ShellWord {
   readonly known: boolean;
   /** A pattern for file names or a `~` that is not quoted: other words may take its place. */
   readonly expands: boolean;
-  /** How it is written out in a command: quoted where it is known, and as it stands where the shell makes something of it. */
+  /**
+   * How it is written out in a command: quoted where it is known, and as it stands where the shell makes something of
+   * it.
+   */
   readonly shown: string;
 }
 
@@ -36,7 +39,10 @@ export function isFixed(word: ShellWord | undefined): word is ShellWord {
 /** A pattern that needs no quotes. */
 const PATTERN = /^[\w@%+=:,./*?[\]~!^-]+$/;
 
-/** Where a `~` that is not quoted stands for a directory: also in what only looks like an assignment, as `dd of=~/x` does. */
+/**
+ * Where a `~` that is not quoted stands for a directory: also in what only looks like an assignment, as `dd of=~/x`
+ * does.
+ */
 const HOME = /(?:^|[=:])~/;
 
 /** The word as the shell reads it. */
@@ -44,7 +50,8 @@ export function readWord(word: Word): ShellWord {
   const parts = word.parts;
   const bare = bareText(word);
   const expands = HOME.test(bare) || (parts?.some(({ type }) => type === "Glob") ?? false);
-  const isWhole = !bare.endsWith("\\"); // a backslash before the end of the text is kept or dropped, by what is before it
+  // a backslash before the end of the text is kept or dropped, by what is before it
+  const isWhole = !bare.endsWith("\\");
   const known = (parts?.every(isKnownPart) ?? true) && !mayHoldList(bare, word.text) && isWhole && !VARIABLE.test(bare);
   const text = known ? word.value : word.text;
   const asItStands = !known || (expands && !PATTERN.test(text)) ? word.text : text;
@@ -54,7 +61,8 @@ export function readWord(word: Word): ShellWord {
 /** An assignment that stands where an argument does, as `export` gets it. */
 export function readAssignment(assignment: Assignment): ShellWord {
   const { value, text } = assignment;
-  if (value.type === "ArrayValue" || assignment.index !== undefined) return { text, known: false, expands: false, shown: text };
+  if (value.type === "ArrayValue" || assignment.index !== undefined)
+    return { text, known: false, expands: false, shown: text };
   const read = readWord(value);
   const name = `${assignment.name}${assignment.append === true ? "+=" : "="}`;
   return read.known ? { ...read, text: name + read.text, shown: name + read.shown } : { ...read, text, shown: text };
@@ -77,12 +85,19 @@ const END_OF_WORD = /[|&;()<>\s]/;
 /** What may stand right behind a word. */
 const AFTER_WORD = /^[|&;()<>\s`]?$/;
 
-/** Whether bash may run something in the word that the grammar took for text; `{a..Z}id{a..Z}` makes backquotes, and runs `id`. */
+/**
+ * Whether bash may run something in the word that the grammar took for text; `{a..Z}id{a..Z}` makes backquotes, and
+ * runs `id`.
+ */
 export function hidesCode(word: Word): boolean {
-  return SUBSTITUTION.test(bareText(word)) || (word.text.includes("..") && MAKES_BACKQUOTES.test(bareText(word, SPREAD)));
+  return (
+    SUBSTITUTION.test(bareText(word)) || (word.text.includes("..") && MAKES_BACKQUOTES.test(bareText(word, SPREAD)))
+  );
 }
 
-/** Whether bash reads the parts of a command as other words than these: one goes on, or stands right beside the next. */
+/**
+ * Whether bash reads the parts of a command as other words than these: one goes on, or stands right beside the next.
+ */
 export function isTakenApart(parts: readonly (Assignment | Redirection | Word)[], source: string): boolean {
   return parts.some((part, index) => {
     if (part.type !== "Word" && part.type !== "Assignment") return false;
@@ -95,24 +110,29 @@ export function isTakenApart(parts: readonly (Assignment | Redirection | Word)[]
 export function hereDocumentText(document: HereDoc): string | undefined {
   const { body, delimiter, operator } = document;
   if (delimiter === undefined || document.closing === undefined) return undefined;
-  if (!delimiter.quoted && (body.text.includes("\\") || body.parts?.some(({ type }) => type !== "Literal"))) return undefined;
+  if (!delimiter.quoted && (body.text.includes("\\") || body.parts?.some(({ type }) => type !== "Literal")))
+    return undefined;
   return operator === "<<-" ? body.text.replaceAll(/^\t+/gm, "") : body.text;
 }
 
 /** What of a word is not quoted: each quoted character and each part of another kind is an `x` there. */
 function bareText({ text, parts }: Word, kinds = BARE): string {
   const bare = (literal: string) => literal.replaceAll("\\\n", "").replaceAll(/\\./gs, "x");
-  return parts === undefined ? bare(text) : parts.map((part) => (kinds.has(part.type) ? bare(part.text) : "x")).join("");
+  return parts === undefined
+    ? bare(text)
+    : parts.map((part) => (kinds.has(part.type) ? bare(part.text) : "x")).join("");
 }
 
 /**
- * Whether bash may take a list in braces apart there. A bracket that was closed without a comma does not end one for it (`{a},}` is
- * `a}` and nothing), so that what stands between does not matter; a sequence loses its brackets with a part that is quoted.
+ * Whether bash may take a list in braces apart there. A bracket that was closed without a comma does not end one for it
+ * (`{a},}` is `a}` and nothing), so that what stands between does not matter; a sequence loses its brackets with a part
+ * that is quoted.
  */
 function mayHoldList(bare: string, text: string): boolean {
   const open = bare.indexOf("{");
   if (open === -1) return false;
-  const isList = (separator: string) => bare.includes(separator, open) && bare.includes("}", bare.indexOf(separator, open));
+  const isList = (separator: string) =>
+    bare.includes(separator, open) && bare.includes("}", bare.indexOf(separator, open));
   return isList(",") || (bare !== text && isList(".."));
 }
 

@@ -1,9 +1,12 @@
 /**
- * `cargo fetch` that begins outside of the workspace, with a home of its own: cargo and rustup look for configuration and toolchains where they begin, above
- * that, and in their home, and nothing of the workspace lies there.
+ * Defines the manager for cargo: `cargo fetch`, begun outside the workspace with a home of its own.
  *
- * INVARIANTS: crates come from a granted registry with a checksum; of the home only `registry` outlives the run, which holds no configuration. Fetching builds
- * nothing: what `build.rs` and procedural macros do happens in tests, which have no network.
+ * Cargo and rustup look for configuration and toolchains where they begin, above that, and in their home. Nothing of
+ * the workspace lies there.
+ *
+ * INVARIANTS: crates come from a granted registry with a checksum. Of the home only `registry` outlives the run, and it
+ * holds no configuration. Fetching builds nothing: what `build.rs` and procedural macros do happens in tests, which
+ * have no network.
  */
 import { isJsonObject, type JsonObject } from "../../../base/json.ts";
 import { WORKSPACE_ALIAS } from "../../../model/place/workspace.ts";
@@ -31,7 +34,11 @@ export const cargo: Manager = {
       const { name } = isJsonObject(entry) ? entry : {};
       const problem = isJsonObject(entry) ? problemOf(entry, grants) : "is described by no table";
       if (problem !== undefined) {
-        throw refused(lockFile, `names the crate \`${String(name).slice(0, 200).toWellFormed()}\`, which ${problem}`, SOURCE_ADVICE);
+        throw refused(
+          lockFile,
+          `names the crate \`${String(name).slice(0, 200).toWellFormed()}\`, which ${problem}`,
+          SOURCE_ADVICE,
+        );
       }
     }
     return {
@@ -47,7 +54,10 @@ export const cargo: Manager = {
 };
 
 /** The names under which lock files know the public registry, and where it is reached. */
-const PUBLIC_NAMES: readonly unknown[] = ["registry+https://github.com/rust-lang/crates.io-index", "sparse+https://index.crates.io/"];
+const PUBLIC_NAMES: readonly unknown[] = [
+  "registry+https://github.com/rust-lang/crates.io-index",
+  "sparse+https://index.crates.io/",
+];
 const PUBLIC_ADDRESS = "https://index.crates.io/";
 
 const CHECKSUM = /^[0-9a-f]{64}$/;

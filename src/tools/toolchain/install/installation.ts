@@ -1,4 +1,7 @@
-/** An installation as the tool runs it: command, environment and selection, made of the project's files after they were judged. */
+/**
+ * An installation as the tool runs it: command, environment and selection, made of the project's files after they were
+ * judged.
+ */
 import { isJsonObject, type JsonObject } from "../../../base/json.ts";
 import { parseJson } from "../../../base/json-parse.ts";
 import { FailureWithoutEffect } from "../../../model/outcome/failure.ts";
@@ -42,7 +45,10 @@ export interface Manager {
   readonly manifests: readonly string[];
   readonly furtherManifests: (files: InstallFiles, lockFile: string) => readonly string[];
   /** What people are told the files ask for: a line for each file. */
-  readonly words: (files: InstallFiles, lockFile: string) => readonly { readonly path: string; readonly text: string }[];
+  readonly words: (
+    files: InstallFiles,
+    lockFile: string,
+  ) => readonly { readonly path: string; readonly text: string }[];
   /**
    * Judges the files.
    * @throws FailureWithoutEffect NOT_SUPPORTED that names what is refused, and what to do
@@ -57,7 +63,10 @@ export function requireText(files: InstallFiles, path: string): string {
   throw refused(path, file?.problem ?? "is missing", "ask a person to look at it");
 }
 
-/** The object that `text` is, read strictly: what one parser takes otherwise than another is refused. @throws FailureWithoutEffect */
+/**
+ * The object that `text` is, read strictly: what one parser takes otherwise than another is refused. @throws
+ * FailureWithoutEffect
+ */
 export function requireJson(path: string, text: string): JsonObject {
   const parsed = parseJson(text.replace(/^\ufeff/, ""));
   if (parsed.ok && isJsonObject(parsed.value)) return parsed.value;

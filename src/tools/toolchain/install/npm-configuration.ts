@@ -1,8 +1,9 @@
 /**
  * Judges `.npmrc` by a list of settings that an installation obeys. Pure.
  *
- * npm never sees the file: the settings of the list are handed to it as the kernel understood them, and anything else refuses the installation instead
- * of being passed over in silence. INVARIANT: a setting that is not in the list has no effect, whatever npm makes of its line.
+ * npm never sees the file: the settings of the list are handed to it as the kernel understood them, and anything else
+ * refuses the installation instead of being passed over in silence. INVARIANT: a setting that is not in the list has no
+ * effect, whatever npm makes of its line.
  */
 import { type Grants, refused } from "./installation.ts";
 import { addressProblem } from "./sources.ts";
@@ -38,7 +39,10 @@ const WITHOUT_EFFECT: Readonly<Record<string, RegExp>> = {
   "tag-version-prefix": WORD,
   "update-notifier": SWITCH,
 };
-/** A registry, for all packages or for those of a scope; a lock file says where each package comes from, so that it only has to be granted. */
+/**
+ * A registry, for all packages or for those of a scope; a lock file says where each package comes from, so that it only
+ * has to be granted.
+ */
 const REGISTRY = /^(?:@[a-z0-9._~-]+:)?registry$/;
 
 /**
@@ -54,7 +58,11 @@ export function judgeNpmConfiguration(text: string, grants: Grants): Readonly<Re
     const words = line.trim();
     if (words === "" || words.startsWith("#") || words.startsWith(";")) continue;
     const [name, value] = settingOf(words);
-    const values = Object.hasOwn(OBEYED, name) ? OBEYED[name] : Object.hasOwn(WITHOUT_EFFECT, name) ? WITHOUT_EFFECT[name] : undefined;
+    const values = Object.hasOwn(OBEYED, name)
+      ? OBEYED[name]
+      : Object.hasOwn(WITHOUT_EFFECT, name)
+        ? WITHOUT_EFFECT[name]
+        : undefined;
     if (REGISTRY.test(name)) {
       const problem = addressProblem(value, grants);
       if (problem !== undefined) throw notObeyed(index, name, `sets a registry that ${problem}`);

@@ -1,7 +1,8 @@
 /**
  * Judges `package-lock.json`: every package comes from a granted registry with a hash, or lies in the workspace. Pure.
  *
- * npm is given the judged packages and nothing else of the file, so that a part which one version of npm reads and another does not decides nothing.
+ * npm is given the judged packages and nothing else of the file, so that a part which one version of npm reads and
+ * another does not decides nothing.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../base/json.ts";
 import { parseJson } from "../../../base/json-parse.ts";
@@ -39,9 +40,15 @@ export function judgeNpmLock(file: string, text: string, grants: Grants): NpmLoc
   const members = membersIn(packages);
   let fetched = 0;
   for (const [path, entry] of Object.entries(packages)) {
-    const problem = isJsonObject(entry) ? problemOf(path, entry, new Set(members), grants) : "is described by no object";
+    const problem = isJsonObject(entry)
+      ? problemOf(path, entry, new Set(members), grants)
+      : "is described by no object";
     if (problem !== undefined)
-      throw refused(file, `names the package \`${path.slice(0, 200).toWellFormed()}\`, which ${problem}`, SOURCE_ADVICE);
+      throw refused(
+        file,
+        `names the package \`${path.slice(0, 200).toWellFormed()}\`, which ${problem}`,
+        SOURCE_ADVICE,
+      );
     if (isFetched(path, entry)) fetched += 1;
   }
   const { name, version, lockfileVersion, requires } = lock;
@@ -51,7 +58,12 @@ export function judgeNpmLock(file: string, text: string, grants: Grants): NpmLoc
     lockfileVersion,
     requires: requires ?? true,
   };
-  return { text: JSON.stringify({ ...known, packages }), members, moduleDirectories: moduleDirectories(packages), fetched };
+  return {
+    text: JSON.stringify({ ...known, packages }),
+    members,
+    moduleDirectories: moduleDirectories(packages),
+    fetched,
+  };
 }
 
 /** The `packages` of a lock file, as far as it can be read; nothing is judged. */
@@ -72,7 +84,9 @@ function membersIn(packages: JsonObject): readonly string[] {
 }
 
 function isFetched(path: string, entry: JsonValue | undefined): boolean {
-  return path.split("/").includes(MODULES) && isJsonObject(entry) && entry["link"] !== true && entry["inBundle"] !== true;
+  return (
+    path.split("/").includes(MODULES) && isJsonObject(entry) && entry["link"] !== true && entry["inBundle"] !== true
+  );
 }
 
 function problemOf(path: string, entry: JsonObject, members: ReadonlySet<string>, grants: Grants): string | undefined {
@@ -80,7 +94,8 @@ function problemOf(path: string, entry: JsonObject, members: ReadonlySet<string>
   if (path === "") return resolved === undefined ? undefined : "is the project itself and comes from elsewhere";
   if (!isInsidePath(path)) return "does not lie in the workspace";
   if (link !== undefined && link !== false) {
-    const isMember = link === true && typeof resolved === "string" && members.has(resolved) && path.split("/").includes(MODULES);
+    const isMember =
+      link === true && typeof resolved === "string" && members.has(resolved) && path.split("/").includes(MODULES);
     return isMember ? undefined : "is a link to no package of the workspace";
   }
   if (members.has(path)) return resolved === undefined ? undefined : "lies in the workspace and comes from elsewhere";

@@ -1,7 +1,10 @@
 /**
- * `npm ci` in a selection that holds nothing but judged manifests, a judged lock file and the directories that it fills.
+ * Defines the manager for npm: `npm ci` in a selection with judged manifests and a judged lock file.
  *
- * INVARIANT: no file of the workspace decides which program runs: configuration and scripts are not in the selection, and no program stands for git.
+ * The selection holds nothing else but the directories that the command fills.
+ *
+ * INVARIANT: no file of the workspace decides which program runs: configuration and scripts are not in the selection,
+ * and no program stands for git.
  */
 import type { JsonObject } from "../../../base/json.ts";
 import { type Grants, type InstallFiles, type Manager, requireJson, requireText } from "./installation.ts";
@@ -12,13 +15,32 @@ const MANIFEST = "package.json";
 
 /** What npm needs of a manifest to follow a lock file: no scripts, no manager of its own choice, no settings. */
 const KEPT_FIELDS = [
-  ...["name", "version", "private", "workspaces", "bin", "engines", "os", "cpu", "libc", "overrides", "peerDependenciesMeta"],
-  ...["dependencies", "devDependencies", "optionalDependencies", "peerDependencies", "bundleDependencies", "bundledDependencies"],
+  ...[
+    "name",
+    "version",
+    "private",
+    "workspaces",
+    "bin",
+    "engines",
+    "os",
+    "cpu",
+    "libc",
+    "overrides",
+    "peerDependenciesMeta",
+  ],
+  ...[
+    "dependencies",
+    "devDependencies",
+    "optionalDependencies",
+    "peerDependencies",
+    "bundleDependencies",
+    "bundledDependencies",
+  ],
 ];
 
 /**
- * What npm goes by besides: no configuration of a user or of the machine, and nothing that could stand for git. The two names differ, because npm refuses to read one
- * file twice; nothing is there.
+ * What npm goes by besides: no configuration of a user or of the machine, and nothing that could stand for git. The two
+ * names differ, because npm refuses to read one file twice; nothing is there.
  */
 const OWN_SETTINGS = {
   npm_config_userconfig: "/tmp/.no-user-npmrc",
@@ -36,7 +58,8 @@ export const npm: Manager = {
   command: (scripts) => ["npm", "ci", ...(scripts ? [] : ["--ignore-scripts"]), "--no-audit", "--no-fund"],
   registries: ["registry.npmjs.org"],
   manifests: [MANIFEST, NPM_CONFIGURATION],
-  furtherManifests: (files, lockFile) => lockedMembers(files[lockFile]?.text ?? "").map((member) => `${member}/${MANIFEST}`),
+  furtherManifests: (files, lockFile) =>
+    lockedMembers(files[lockFile]?.text ?? "").map((member) => `${member}/${MANIFEST}`),
   words: (files, lockFile) => {
     const count = Object.keys(lockedPackages(files[lockFile]?.text ?? "") ?? {}).length;
     const configuration = files[NPM_CONFIGURATION]?.text;
@@ -47,20 +70,28 @@ export const npm: Manager = {
   },
   prepare(files, lockFile, grants) {
     const lock = judgeNpmLock(lockFile, requireText(files, lockFile), grants);
-    const configured = files[NPM_CONFIGURATION] ? judgeNpmConfiguration(requireText(files, NPM_CONFIGURATION), grants) : {};
+    const configured = files[NPM_CONFIGURATION]
+      ? judgeNpmConfiguration(requireText(files, NPM_CONFIGURATION), grants)
+      : {};
     const manifests = [MANIFEST, ...lock.members.map((member) => `${member}/${MANIFEST}`)];
     return {
       environment: { ...configured, ...OWN_SETTINGS, ...registryOf(grants) },
       selection: {
         rest: "nothing",
-        files: [{ path: lockFile, text: lock.text }, ...manifests.map((path) => ({ path, text: keptManifest(files, path) }))],
+        files: [
+          { path: lockFile, text: lock.text },
+          ...manifests.map((path) => ({ path, text: keptManifest(files, path) })),
+        ],
         directories: lock.moduleDirectories.map((path) => ({ path })),
       },
     };
   },
 };
 
-/** Only for packages whose address the lock file leaves out: npm would ask the public registry, which is not reached where the operator named another. */
+/**
+ * Only for packages whose address the lock file leaves out: npm would ask the public registry, which is not reached
+ * where the operator named another.
+ */
 function registryOf({ registries: [first], isOwn }: Grants): Readonly<Record<string, string>> {
   if (!isOwn || first === undefined) return {};
   return { npm_config_registry: `${first.port === 80 ? "http" : "https"}://${first.host}:${first.port}/` };

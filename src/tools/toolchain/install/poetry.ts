@@ -1,8 +1,9 @@
 /**
  * `poetry install` in a selection that holds nothing but a judged manifest, a judged lock file and a new environment.
  *
- * INVARIANTS: no build runs unless the operator allows packages their scripts: of each package poetry knows the wheels alone, whatever its version; the project
- * itself is not installed, because its own build would run; an environment that commands may have written to is not used.
+ * INVARIANTS: no build runs unless the operator allows packages their scripts: of each package poetry knows the wheels
+ * alone, whatever its version; the project itself is not installed, because its own build would run; an environment
+ * that commands may have written to is not used.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../base/json.ts";
 import { type Grants, type Manager, refused, requireText } from "./installation.ts";
@@ -50,7 +51,10 @@ export const poetry: Manager = {
   },
 };
 
-/** The environment lies in the project, because everything else is gone with the run. pip has no settings, and no keyring is asked. */
+/**
+ * The environment lies in the project, because everything else is gone with the run. pip has no settings, and no
+ * keyring is asked.
+ */
 const OWN_SETTINGS = {
   POETRY_VIRTUALENVS_IN_PROJECT: "true",
   POETRY_VIRTUALENVS_CREATE: "true",
@@ -85,7 +89,11 @@ function judgedLock(codec: TomlCodec, file: string, text: string, grants: Grants
     const found = installable(files, grants);
     const problem = sourceProblem(source, grants) ?? (typeof found === "string" ? found : undefined);
     if (problem !== undefined)
-      throw refused(file, `names the package \`${String(name).slice(0, 200).toWellFormed()}\`, which ${problem}`, SOURCE_ADVICE);
+      throw refused(
+        file,
+        `names the package \`${String(name).slice(0, 200).toWellFormed()}\`, which ${problem}`,
+        SOURCE_ADVICE,
+      );
     return { ...entry, files: found };
   });
   return codec.stringify({ ...lock, package: packages });
@@ -95,7 +103,8 @@ function sourceProblem(source: JsonValue | undefined, grants: Grants): string | 
   if (source === undefined) return addressProblem(PUBLIC_INDEX, grants);
   if (!isJsonObject(source)) return "has a source that cannot be read";
   const { type, url } = source;
-  if (type !== "legacy") return "comes from no package index: what git, directories and archives hold is built by programs of its own";
+  if (type !== "legacy")
+    return "comes from no package index: what git, directories and archives hold is built by programs of its own";
   return addressProblem(String(url), grants);
 }
 

@@ -1,4 +1,8 @@
-/** Where a lock file says that a package comes from, judged: a granted registry, or the reason why not. Pure. */
+/**
+ * Judges the address from which a lock file says that a package comes.
+ *
+ * Only a granted registry passes. For anything else the answer is the reason why not. The functions are pure.
+ */
 import type { Grants } from "./installation.ts";
 
 const HTTPS_PORT = 443;
@@ -12,7 +16,8 @@ export function addressProblem(address: string, { registries, isOwn }: Grants): 
   // What parsers disagree about is no address.
   if (/[\\\s\p{Cc}]/u.test(address) || !URL.canParse(address)) return "comes from what is no address";
   const { protocol, hostname, port, username, password } = new URL(address);
-  if (protocol !== "https:" && !(protocol === "http:" && isOwn)) return `comes by \`${protocol}\`, and packages are fetched by https alone`;
+  if (protocol !== "https:" && !(protocol === "http:" && isOwn))
+    return `comes by \`${protocol}\`, and packages are fetched by https alone`;
   if (username !== "" || password !== "") return "comes from an address with a login in it";
   const number = port === "" ? (protocol === "https:" ? HTTPS_PORT : HTTP_PORT) : Number(port);
   if (registries.some((granted) => granted.host === hostname && granted.port === number)) return undefined;
@@ -26,5 +31,7 @@ export const SOURCE_ADVICE =
 /** Whether `path` leads to a directory of the workspace below its root, in the one form that a lock file writes. */
 export function isInsidePath(path: string): boolean {
   const names = path.split("/");
-  return path !== "" && !/[\\\p{Cc}]/u.test(path) && names.every((name) => name !== "" && name !== "." && name !== "..");
+  return (
+    path !== "" && !/[\\\p{Cc}]/u.test(path) && names.every((name) => name !== "" && name !== "." && name !== "..")
+  );
 }

@@ -1,4 +1,7 @@
-/** TOML, as lock files and manifests of poetry and cargo are written in. The library is loaded when one of them installs. */
+/**
+ * TOML, as lock files and manifests of poetry and cargo are written in. The library is loaded when one of them
+ * installs.
+ */
 import { isJsonObject, type JsonObject } from "../../../base/json.ts";
 import { NESTING_DEPTH_MAX } from "../../../base/limits.ts";
 import { refused } from "./installation.ts";

@@ -10,7 +10,13 @@ import type {
   LeaseScope as LeaseScopeMessage,
   SessionSchema,
 } from "../../../gen/handrail/admin/v1/admin_pb.ts";
-import { LEASE_DIMENSIONS, type Lease, type LeaseBudget, type LeaseScope, UNRESTRICTED_SCOPE } from "../../../model/people/lease.ts";
+import {
+  LEASE_DIMENSIONS,
+  type Lease,
+  type LeaseBudget,
+  type LeaseScope,
+  UNRESTRICTED_SCOPE,
+} from "../../../model/people/lease.ts";
 import type { Session } from "../../../model/people/session.ts";
 import { BUDGET_MEMBERS, isLimited } from "../../../model/spending/budget.ts";
 import type { AdminArming } from "./admin-port.ts";
@@ -28,7 +34,12 @@ export function sessionMessage(session: Session): MessageInitShape<typeof Sessio
 }
 
 /** What is armed. */
-export function armingMessage({ sessionId = "", armedAtMs, untilMs, armedBy }: AdminArming): MessageInitShape<typeof ArmingSchema> {
+export function armingMessage({
+  sessionId = "",
+  armedAtMs,
+  untilMs,
+  armedBy,
+}: AdminArming): MessageInitShape<typeof ArmingSchema> {
   return { sessionId, armedAtMs: BigInt(armedAtMs), untilMs: BigInt(untilMs), armedBy };
 }
 
@@ -38,7 +49,10 @@ export function leaseMessage(lease: Lease): MessageInitShape<typeof LeaseSchema>
     id: lease.id,
     parentId: lease.parentId ?? "",
     scope: Object.fromEntries(
-      LEASE_DIMENSIONS.map((dimension) => [dimension, lease.scope[dimension].map((patterns) => ({ patterns: [...patterns] }))]),
+      LEASE_DIMENSIONS.map((dimension) => [
+        dimension,
+        lease.scope[dimension].map((patterns) => ({ patterns: [...patterns] })),
+      ]),
     ),
     createdAtMs: BigInt(lease.createdAtMs),
     expiresAtMs: BigInt(lease.expiresAtMs),
@@ -48,10 +62,15 @@ export function leaseMessage(lease: Lease): MessageInitShape<typeof LeaseSchema>
 }
 
 function budgetMessage(budget: LeaseBudget): MessageInitShape<typeof LeaseBudgetSchema> {
-  return Object.fromEntries(BUDGET_MEMBERS.flatMap((member) => (budget[member] === undefined ? [] : [[member, BigInt(budget[member])]])));
+  return Object.fromEntries(
+    BUDGET_MEMBERS.flatMap((member) => (budget[member] === undefined ? [] : [[member, BigInt(budget[member])]])),
+  );
 }
 
-/** The budget of a message; an absent field is unlimited. @throws ConnectError `invalid_argument` beyond what can be counted */
+/**
+ * The budget of a message; an absent field is unlimited. @throws ConnectError `invalid_argument` beyond what can be
+ * counted
+ */
 export function budgetOf(message: LeaseBudgetMessage | undefined): LeaseBudget {
   const budget: { -readonly [Member in keyof LeaseBudget]: LeaseBudget[Member] } = {};
   for (const member of BUDGET_MEMBERS) {
@@ -73,7 +92,8 @@ export function scopeOf(message: LeaseScopeMessage | undefined): LeaseScope {
     count += restriction.length + restriction.reduce((sum, patterns) => sum + patterns.length, 0);
     return [dimension, restriction] as const;
   });
-  if (count > MAX_REPEATED_ITEMS) throw new ConnectError(`a scope has at most ${MAX_REPEATED_ITEMS} patterns`, Code.InvalidArgument);
+  if (count > MAX_REPEATED_ITEMS)
+    throw new ConnectError(`a scope has at most ${MAX_REPEATED_ITEMS} patterns`, Code.InvalidArgument);
   return { ...UNRESTRICTED_SCOPE, ...Object.fromEntries(lists) };
 }
 

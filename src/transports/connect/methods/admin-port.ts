@@ -1,4 +1,8 @@
-/** What the administration service asks of the kernel's owner; the composition supplies it. */
+/**
+ * Defines the port through which the administration service asks the kernel's owner.
+ *
+ * The composition supplies it.
+ */
 import type { ApprovalScope } from "../../../model/approval/approval.ts";
 import type { Lease, LeaseBudget, LeaseScope } from "../../../model/people/lease.ts";
 import type { Session } from "../../../model/people/session.ts";
@@ -153,11 +157,19 @@ export interface AdminPort {
   readonly approvals: AdminApprovals;
   readonly freezes: AdminFreezes;
   /** Judges by the credential again whether the operator asks. */
-  readonly createSession: (wish: AdminSessionWish, credential: string) => Promise<{ readonly session: Session; readonly token: string }>;
+  readonly createSession: (
+    wish: AdminSessionWish,
+    credential: string,
+  ) => Promise<{ readonly session: Session; readonly token: string }>;
   readonly listSessions: () => Promise<readonly Session[]>;
   readonly revokeSession: (id: string) => Promise<Session>;
   readonly createLease: (scope: LeaseScope, lifetimeMs: number, budget: LeaseBudget) => Promise<Lease>;
-  readonly deriveLease: (parentId: string, scope: LeaseScope, lifetimeMs: number, budget: LeaseBudget) => Promise<Lease>;
+  readonly deriveLease: (
+    parentId: string,
+    scope: LeaseScope,
+    lifetimeMs: number,
+    budget: LeaseBudget,
+  ) => Promise<Lease>;
   readonly listLeases: () => Promise<readonly Lease[]>;
   readonly renewLease: (id: string, lifetimeMs: number) => Promise<Lease>;
   readonly releaseLease: (id: string) => Promise<Lease>;
@@ -166,8 +178,13 @@ export interface AdminPort {
   /** Resolves with what is still armed. */
   readonly disarm: (sessionId: string | undefined) => Promise<readonly AdminArming[]>;
   /** At most `count` entries from a sequence on; the last ones when it is 0. */
-  readonly entries: (from: number, count: number) => Promise<{ readonly records: readonly AdminLedgerRecord[]; readonly head: number }>;
+  readonly entries: (
+    from: number,
+    count: number,
+  ) => Promise<{ readonly records: readonly AdminLedgerRecord[]; readonly head: number }>;
   readonly verifyLedger: (signal: AbortSignal) => Promise<AdminVerification>;
-  readonly checkPolicy: (preset: string | undefined) => Promise<{ readonly ok: boolean; readonly presets: readonly AdminPresetCheck[] }>;
+  readonly checkPolicy: (
+    preset: string | undefined,
+  ) => Promise<{ readonly ok: boolean; readonly presets: readonly AdminPresetCheck[] }>;
   readonly health: () => AdminHealth;
 }

@@ -1,13 +1,18 @@
 /**
  * The service `KernelAdmin`: what an operator asks of a running kernel.
  *
- * INVARIANT: nothing of a request is read before its credential has been found right, that of an approver for approvals and the admin
- * credential for everything else; a session token never is one.
+ * INVARIANT: nothing of a request is read before its credential has been found right, that of an approver for approvals
+ * and the admin credential for everything else; a session token never is one.
  */
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError, type HandlerContext, type ServiceImpl } from "@connectrpc/connect";
 import { LEDGER_READ_ROWS_MAX } from "../../../base/limits.ts";
-import { type KernelAdmin, LeaseSchema, LedgerRecordSchema, SessionSchema } from "../../../gen/handrail/admin/v1/admin_pb.ts";
+import {
+  type KernelAdmin,
+  LeaseSchema,
+  LedgerRecordSchema,
+  SessionSchema,
+} from "../../../gen/handrail/admin/v1/admin_pb.ts";
 import { faultOf } from "../wire/faults.ts";
 import { armingMessage, budgetOf, leaseMessage, milliseconds, scopeOf, sessionMessage } from "./admin-messages.ts";
 import type { AdminPort } from "./admin-port.ts";
@@ -25,11 +30,13 @@ export function adminGate(
   return async ({ method, requestHeader }) => {
     const token = bearerToken(requestHeader);
     const approves = APPROVER_METHODS.has(method.name);
-    const right = await (approves ? port.authenticateApprover(token) : port.authenticate(token)).catch((error: unknown) => {
-      // Whoever asks is nobody yet, and the error may name files.
-      onError(error);
-      throw new ConnectError("the kernel cannot check credentials now; tell the operator", Code.Unavailable);
-    });
+    const right = await (approves ? port.authenticateApprover(token) : port.authenticate(token)).catch(
+      (error: unknown) => {
+        // Whoever asks is nobody yet, and the error may name files.
+        onError(error);
+        throw new ConnectError("the kernel cannot check credentials now; tell the operator", Code.Unavailable);
+      },
+    );
     if (!right) {
       const [what, how] = approves
         ? ["no approver's credential", "handrail approvers add NAME"]
@@ -64,7 +71,8 @@ export function adminService(port: AdminPort, onError: (error: unknown) => void)
           create(LedgerRecordSchema, { entry, hash, ...(payload !== undefined && { payloadJson: payload }) }),
         );
         // Of the last entries the last ones matter, of a range the first.
-        const fitting = from === 0 ? fitted(LedgerRecordSchema, messages.reverse()).reverse() : fitted(LedgerRecordSchema, messages);
+        const fitting =
+          from === 0 ? fitted(LedgerRecordSchema, messages.reverse()).reverse() : fitted(LedgerRecordSchema, messages);
         return { records: fitting, headSequence: BigInt(head) };
       }),
     verifyLedger: (_, { signal }) =>
@@ -89,14 +97,25 @@ export function adminService(port: AdminPort, onError: (error: unknown) => void)
         const { version, instanceId, ledger, tools, stalls } = port.health();
         const { writable, problem = "", waiting } = ledger;
         const stood = { stalls: BigInt(stalls.count), longestStallMs: BigInt(Math.round(stalls.longestMs)) };
-        return { version, instanceId, ledgerWritable: writable, ledgerProblem: problem, ledgerWaiting: BigInt(waiting), tools, ...stood };
+        return {
+          version,
+          instanceId,
+          ledgerWritable: writable,
+          ledgerProblem: problem,
+          ledgerWaiting: BigInt(waiting),
+          tools,
+          ...stood,
+        };
       }),
   };
 }
 
 type Methods = ServiceImpl<typeof KernelAdmin>;
 
-function sessionMethods(port: AdminPort, guarded: Guarded): Pick<Methods, "createSession" | "listSessions" | "revokeSession"> {
+function sessionMethods(
+  port: AdminPort,
+  guarded: Guarded,
+): Pick<Methods, "createSession" | "listSessions" | "revokeSession"> {
   return {
     createSession: (
       { workspace, projectRoot, role, preset, mode, skill, userId, agentId, lifetimeMs, leaseId, scope, budget },
@@ -132,7 +151,8 @@ function sessionMethods(port: AdminPort, guarded: Guarded): Pick<Methods, "creat
         );
         return { sessions, truncated: sessions.length < all.length };
       }),
-    revokeSession: ({ sessionId }) => guarded(async () => ({ session: sessionMessage(await port.revokeSession(sessionId)) })),
+    revokeSession: ({ sessionId }) =>
+      guarded(async () => ({ session: sessionMessage(await port.revokeSession(sessionId)) })),
   };
 }
 
@@ -141,7 +161,8 @@ function armingMethods(port: AdminPort, guarded: Guarded): Pick<Methods, "arm" |
   return {
     arm: ({ sessionId, durationMs }) =>
       guarded(async () => ({ arming: armingMessage(await port.arm(named(sessionId), milliseconds(durationMs))) })),
-    disarm: ({ sessionId }) => guarded(async () => ({ armings: (await port.disarm(named(sessionId))).map(armingMessage) })),
+    disarm: ({ sessionId }) =>
+      guarded(async () => ({ armings: (await port.disarm(named(sessionId))).map(armingMessage) })),
   };
 }
 
@@ -151,10 +172,14 @@ function leaseMethods(
 ): Pick<Methods, "createLease" | "deriveLease" | "listLeases" | "renewLease" | "releaseLease"> {
   return {
     createLease: ({ scope, lifetimeMs, budget }) =>
-      guarded(async () => ({ lease: leaseMessage(await port.createLease(scopeOf(scope), milliseconds(lifetimeMs), budgetOf(budget))) })),
+      guarded(async () => ({
+        lease: leaseMessage(await port.createLease(scopeOf(scope), milliseconds(lifetimeMs), budgetOf(budget))),
+      })),
     deriveLease: ({ parentId, scope, lifetimeMs, budget }) =>
       guarded(async () => ({
-        lease: leaseMessage(await port.deriveLease(parentId, scopeOf(scope), milliseconds(lifetimeMs), budgetOf(budget))),
+        lease: leaseMessage(
+          await port.deriveLease(parentId, scopeOf(scope), milliseconds(lifetimeMs), budgetOf(budget)),
+        ),
       })),
     listLeases: ({ limit }) =>
       guarded(async () => {

@@ -1,12 +1,16 @@
 /**
  * Methods of `KernelAdmin` for the people who approve.
  *
- * INVARIANT: nothing of a request is read before its approver's credential has been found right; the admin credential and session
- * tokens never are one. The credential is looked at once more with the decision, which is made in its name.
+ * INVARIANT: nothing of a request is read before its approver's credential has been found right; the admin credential
+ * and session tokens never are one. The credential is looked at once more with the decision, which is made in its name.
  */
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ServiceImpl } from "@connectrpc/connect";
-import { ApprovalSchema, type DecideApprovalRequest, type KernelAdmin } from "../../../gen/handrail/admin/v1/admin_pb.ts";
+import {
+  ApprovalSchema,
+  type DecideApprovalRequest,
+  type KernelAdmin,
+} from "../../../gen/handrail/admin/v1/admin_pb.ts";
 import type { ApprovalScope } from "../../../model/approval/approval.ts";
 import type { AdminApproval, AdminPort } from "./admin-port.ts";
 import { bearerToken } from "./bearer.ts";
@@ -54,12 +58,26 @@ function noSuch(): ConnectError {
 function scopeIn({ scope, untilMs }: DecideApprovalRequest): ApprovalScope {
   if (scope === "" || scope === "once") return { kind: "once" };
   if (scope === "session") return { kind: "session" };
-  if (scope === "until" && untilMs <= BigInt(Number.MAX_SAFE_INTEGER)) return { kind: "until", untilMs: Number(untilMs) };
+  if (scope === "until" && untilMs <= BigInt(Number.MAX_SAFE_INTEGER))
+    return { kind: "until", untilMs: Number(untilMs) };
   throw new ConnectError("`scope` must be `once`, `session` or `until` with a time", Code.InvalidArgument);
 }
 
 function approvalMessage(approval: AdminApproval): MessageInitShape<typeof ApprovalSchema> {
-  const { ref, state, tool, userId, agentId, serviceRoot, sessionId, createdAtMs, expiresAtMs, uses, decision, document } = approval;
+  const {
+    ref,
+    state,
+    tool,
+    userId,
+    agentId,
+    serviceRoot,
+    sessionId,
+    createdAtMs,
+    expiresAtMs,
+    uses,
+    decision,
+    document,
+  } = approval;
   return {
     approvalRef: ref,
     state,

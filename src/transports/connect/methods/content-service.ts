@@ -63,7 +63,11 @@ export async function putContent(
 }
 
 /** Gives content, or says why not. */
-export async function* getContent(host: ContentHost, wanted: GetContentRequest, context: HandlerContext): AsyncGenerator<GetPart> {
+export async function* getContent(
+  host: ContentHost,
+  wanted: GetContentRequest,
+  context: HandlerContext,
+): AsyncGenerator<GetPart> {
   try {
     const { contentHash: hash, offset, limit } = wanted;
     const found = await host.door.getContent(
@@ -108,7 +112,11 @@ async function* chunksOf({ door }: ContentHost, incoming: AsyncIterator<PutPart>
   } catch (error) {
     if (!(error instanceof ConnectError)) throw error;
     await record(door, error);
-    throw new ToolFailure("CANCELLED", `the upload broke off, and nothing was stored: ${error.rawMessage}`, "send it again");
+    throw new ToolFailure(
+      "CANCELLED",
+      `the upload broke off, and nothing was stored: ${error.rawMessage}`,
+      "send it again",
+    );
   }
 }
 

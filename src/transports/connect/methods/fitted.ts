@@ -9,7 +9,10 @@ export const RPC_LIST_BYTES_MAX = 3 * MIB;
 export type Guarded = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** As many messages as one answer holds, at least one. */
-export function fitted<Schema extends DescMessage>(schema: Schema, messages: readonly MessageShape<Schema>[]): MessageShape<Schema>[] {
+export function fitted<Schema extends DescMessage>(
+  schema: Schema,
+  messages: readonly MessageShape<Schema>[],
+): MessageShape<Schema>[] {
   let bytes = 0;
   const fitting: MessageShape<Schema>[] = [];
   for (const message of messages) {

@@ -1,7 +1,8 @@
 /**
  * Methods of `KernelAdmin` that stop agents, look at what they did, and let them go on.
  *
- * INVARIANT: whom a request means is said in full; one that leaves it open, or says it twice, freezes and resumes nobody.
+ * INVARIANT: whom a request means is said in full; one that leaves it open, or says it twice, freezes and resumes
+ * nobody.
  */
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ServiceImpl } from "@connectrpc/connect";
@@ -25,9 +26,13 @@ export function freezeMethods({ freezes }: Pick<AdminPort, "freezes">, guarded: 
   let reviewing = false;
   return {
     kill: (request) =>
-      guarded(async () => ({ freeze: freezeMessage(await freezes.kill(await targetOf(freezes, request), request.reason)) })),
+      guarded(async () => ({
+        freeze: freezeMessage(await freezes.kill(await targetOf(freezes, request), request.reason)),
+      })),
     resume: (request) =>
-      guarded(async () => ({ lifted: freezeMessage(await freezes.resume(await targetOf(freezes, request), request.reason)) })),
+      guarded(async () => ({
+        lifted: freezeMessage(await freezes.resume(await targetOf(freezes, request), request.reason)),
+      })),
     listFreezes: () =>
       guarded(async () => {
         const found = await freezes.list();
@@ -39,7 +44,11 @@ export function freezeMethods({ freezes }: Pick<AdminPort, "freezes">, guarded: 
           SessionSchema,
           found.sessions.map((session) => create(SessionSchema, sessionMessage(session))),
         );
-        return { freezes: held, sessions, truncated: held.length < found.freezes.length || sessions.length < found.sessions.length };
+        return {
+          freezes: held,
+          sessions,
+          truncated: held.length < found.freezes.length || sessions.length < found.sessions.length,
+        };
       }),
     freezeSession: ({ sessionId, reason }) =>
       guarded(async () => ({ session: sessionMessage(await freezes.freezeSession(sessionId, reason)) })),
@@ -67,7 +76,9 @@ export function freezeMethods({ freezes }: Pick<AdminPort, "freezes">, guarded: 
 
 async function review(freezes: AdminFreezes, sessionId: string) {
   const { session, freeze, mark, liveSessions, violations, calls, entriesRead } = await freezes.review(sessionId);
-  const shown = [violations, calls].map((found) => latestFitting(found.map((one) => new TextEncoder().encode(JSON.stringify(one)))));
+  const shown = [violations, calls].map((found) =>
+    latestFitting(found.map((one) => new TextEncoder().encode(JSON.stringify(one)))),
+  );
   const [violationsJson = [], callsJson = []] = shown;
   return {
     session: sessionMessage(session),
@@ -106,8 +117,11 @@ async function targetOf(freezes: AdminFreezes, { target, sessionId }: Meant): Pr
   const isNamed = userId !== "" && agentId !== "";
   if (scope === "all" && userId === "" && agentId === "" && workspace === "") return { scope };
   if (scope === "principal" && isNamed && workspace === "") return { scope, userId, agentId };
-  if (scope === "workspace" && isNamed && workspace.startsWith("/")) return { scope, userId, agentId, serviceRoot: workspace };
-  throw unclear("`target` is `all` alone, `principal` with a user and an agent, or `workspace` with both and an absolute path");
+  if (scope === "workspace" && isNamed && workspace.startsWith("/"))
+    return { scope, userId, agentId, serviceRoot: workspace };
+  throw unclear(
+    "`target` is `all` alone, `principal` with a user and an agent, or `workspace` with both and an absolute path",
+  );
 }
 
 function unclear(message: string): ConnectError {
@@ -115,6 +129,17 @@ function unclear(message: string): ConnectError {
 }
 
 function freezeMessage({ target, cause, reason, by, atMs }: AdminFreeze): MessageInitShape<typeof FreezeSchema> {
-  const { scope, userId = "", agentId = "", serviceRoot = "" } = { userId: "", agentId: "", serviceRoot: "", ...target };
-  return { target: { scope, userId, agentId, workspace: serviceRoot }, cause, reason, frozenBy: by, frozenAtMs: BigInt(atMs) };
+  const {
+    scope,
+    userId = "",
+    agentId = "",
+    serviceRoot = "",
+  } = { userId: "", agentId: "", serviceRoot: "", ...target };
+  return {
+    target: { scope, userId, agentId, workspace: serviceRoot },
+    cause,
+    reason,
+    frozenBy: by,
+    frozenAtMs: BigInt(atMs),
+  };
 }

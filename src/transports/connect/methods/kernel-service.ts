@@ -1,14 +1,18 @@
 /**
  * The service `ToolKernel`: what an agent asks of the kernel.
  *
- * A denied or failed call is a `ToolResponse` like any other. The request's bytes come from the exchange, never from the
- * RPC library, so that the kernel's own decoder judges them.
+ * A denied or failed call is a `ToolResponse` like any other. The request's bytes come from the exchange, never from
+ * the RPC library, so that the kernel's own decoder judges them.
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError, type HandlerContext, type ServiceImpl } from "@connectrpc/connect";
 import { textOf, utf8 } from "../../../base/bytes.ts";
 import { canonicalJson } from "../../../base/json.ts";
-import { type ExecuteEventSchema, type ToolDescriptionSchema, ToolKernel } from "../../../gen/handrail/tool/v1/kernel_pb.ts";
+import {
+  type ExecuteEventSchema,
+  type ToolDescriptionSchema,
+  ToolKernel,
+} from "../../../gen/handrail/tool/v1/kernel_pb.ts";
 import type { KernelDoor, Submission, ToolDefinition } from "../../../kernel/index.ts";
 import type { ProgressReport } from "../../../model/outcome/progress.ts";
 import { toWireResponse } from "../../../wire/protobuf.ts";
@@ -39,7 +43,10 @@ export function kernelService(host: KernelServiceHost): ServiceImpl<typeof ToolK
   const { door, newRequestId, onError } = host;
   const shares = new UploadShares(host.limits.sessionUploadsMax);
   const admitted = async (requestId: string, context: HandlerContext): Promise<void> => {
-    const asker = { requestId: checkedId(requestId) || newRequestId(), sessionToken: bearerToken(context.requestHeader) };
+    const asker = {
+      requestId: checkedId(requestId) || newRequestId(),
+      sessionToken: bearerToken(context.requestHeader),
+    };
     const admission = await door.admit(asker);
     if (admission.kind === "refused") throw refusedFault(admission.response);
   };
@@ -52,7 +59,8 @@ export function kernelService(host: KernelServiceHost): ServiceImpl<typeof ToolK
     }
   };
   return {
-    execute: (_, context) => guarded(async () => toWireResponse(await door.execute(submissionOf(context), context.signal))),
+    execute: (_, context) =>
+      guarded(async () => toWireResponse(await door.execute(submissionOf(context), context.signal))),
     async *executeStream(_, context) {
       const reports = new EventQueue();
       const submission = await guarded(async () => submissionOf(context));
@@ -89,7 +97,8 @@ function submissionOf(context: HandlerContext): Submission {
 }
 
 function eventOf(report: ProgressReport): MessageInitShape<typeof ExecuteEventSchema> {
-  if (report.kind === "output") return { event: { case: "output", value: { stream: report.stream, data: report.bytes } } };
+  if (report.kind === "output")
+    return { event: { case: "output", value: { stream: report.stream, data: report.bytes } } };
   const { completed, total, message = "" } = report;
   return { event: { case: "progress", value: { completed, message, ...(total !== undefined && { total }) } } };
 }

@@ -1,5 +1,7 @@
 /**
- * How many of the kernel's places for uploads one session may take at once, so that no session keeps all others out.
+ * Limits how many of the kernel's upload places one session may take at once.
+ *
+ * So no session keeps all others out.
  *
  * INVARIANT: a place is given back once, however its upload ends.
  */
@@ -18,7 +20,10 @@ export class UploadShares {
   take(sessionToken: string): () => void {
     const running = this.#running.get(sessionToken) ?? 0;
     if (running >= this.#max) {
-      throw new ConnectError(`the session has ${this.#max} uploads in progress; wait for one of them to end`, Code.ResourceExhausted);
+      throw new ConnectError(
+        `the session has ${this.#max} uploads in progress; wait for one of them to end`,
+        Code.ResourceExhausted,
+      );
     }
     this.#running.set(sessionToken, running + 1);
     return () => this.#giveBack(sessionToken);

@@ -1,13 +1,17 @@
 /**
- * Whether a request that ended is one that its peer completed.
+ * Checks whether the peer of a request that ended completed it.
  *
- * Node ends the body of a stream of HTTP/2 that was reset as if it were complete, and its client completes what it then
- * resets. INVARIANT: a body that was cut off is never taken for a whole one.
+ * Node ends the body of an HTTP/2 stream that was reset as if it were complete, and its client completes what it then
+ * resets.
+ *
+ * INVARIANT: a body that was cut off is never taken for a whole one.
  */
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { NodeRequest } from "./respond.ts";
 
-/** Resolves when the ended `request` was completed. @throws ConnectError `canceled` when it was cut off or taken back */
+/**
+ * Resolves when the ended `request` was completed. @throws ConnectError `canceled` when it was cut off or taken back
+ */
 export async function completed(request: NodeRequest): Promise<void> {
   if (!("stream" in request)) {
     if (!request.complete) throw clientIsGone();

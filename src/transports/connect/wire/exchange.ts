@@ -31,7 +31,9 @@ export interface Exchange {
 }
 
 /** Where a method finds its exchange. */
-export const EXCHANGE = createContextKey<Exchange | undefined>(undefined, { description: "the HTTP request of a call" });
+export const EXCHANGE = createContextKey<Exchange | undefined>(undefined, {
+  description: "the HTTP request of a call",
+});
 
 /** What serving one request needs. */
 export interface ExchangeHost {
@@ -99,7 +101,11 @@ interface MethodCall {
   readonly response: NodeResponse;
 }
 
-async function call(host: ExchangeHost, { path, handler, request, response }: MethodCall, exchange: Exchange): Promise<void> {
+async function call(
+  host: ExchangeHost,
+  { path, handler, request, response }: MethodCall,
+  exchange: Exchange,
+): Promise<void> {
   let heldBytes = 0;
   const hold = (changeBytes: number) => {
     heldBytes += changeBytes;
@@ -193,7 +199,10 @@ function refuseLargeHeaders(request: NodeRequest): Refusal | undefined {
   return { status: 431, message: `the headers have more than ${HTTP_HEADER_BYTES_MAX} bytes; send fewer` };
 }
 
-/** What a peer still sends is thrown away, so that it can finish and read its answer; one that does not finish is cut off. */
+/**
+ * What a peer still sends is thrown away, so that it can finish and read its answer; one that does not finish is cut
+ * off.
+ */
 function leaveUnread(request: NodeRequest, response: NodeResponse, limitMs: number): void {
   if (request.complete || isGone(response)) return;
   const carrier = "stream" in request ? request.stream : request.socket;

@@ -1,7 +1,8 @@
 /**
- * RPC errors: what the transport answers when a call never reached the kernel, or when what was asked is no tool call.
+ * Builds the RPC errors of the transport.
  *
- * A denied or failed tool call is never one of them. Messages are safe for any peer; causes go to the log alone.
+ * They answer a call that never reached the kernel, or a request that was no tool call. A denied or failed tool call is
+ * never an RPC error. Messages are safe for any peer, and causes go to the log alone.
  */
 import { Code, ConnectError } from "@connectrpc/connect";
 import { KernelError, type KernelErrorCode } from "../../../base/errors.ts";
@@ -26,7 +27,8 @@ const CODES: Readonly<Record<KernelErrorCode, Code>> = {
 /** The error for a peer; whatever is a bug is reported and shown as nothing more than that. */
 export function faultOf(error: unknown, report: (error: unknown) => void): ConnectError {
   if (error instanceof ConnectError) return error;
-  if (error instanceof KernelError && error.code !== "INTERNAL") return new ConnectError(error.message, CODES[error.code]);
+  if (error instanceof KernelError && error.code !== "INTERNAL")
+    return new ConnectError(error.message, CODES[error.code]);
   if (error instanceof ToolFailure) {
     const code = error.code === "CONTENT_CORRUPT" ? Code.DataLoss : error.retryable ? Code.Unavailable : Code.Aborted;
     return new ConnectError(`${error.message}; ${error.suggestion}`, code);

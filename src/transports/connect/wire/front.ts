@@ -1,12 +1,18 @@
 /**
  * One address that speaks HTTP/1.1 and, in clear text, HTTP/2: a connection's first bytes tell which.
  *
- * It bounds connections, calls in flight, headers, idleness and how long a connection may take to say anything. Limits of
- * the protocols themselves (streams, header pairs, resets in a row) are the parsers'. INVARIANT: closing takes no more
- * calls, aborts those in flight, lets them answer for a grace period, but for those whose requests never came whole, and leaves no connection behind.
+ * It bounds connections, calls in flight, headers, idleness and how long a connection may take to say anything. Limits
+ * of the protocols themselves (streams, header pairs, resets in a row) are the parsers'. INVARIANT: closing takes no
+ * more calls, aborts those in flight, lets them answer for a grace period, but for those whose requests never came
+ * whole, and leaves no connection behind.
  */
 import { createServer as createHttp1, type IncomingMessage, type ServerResponse } from "node:http";
-import { createServer as createHttp2, type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Session } from "node:http2";
+import {
+  createServer as createHttp2,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type ServerHttp2Session,
+} from "node:http2";
 import { createServer, type Server, type Socket } from "node:net";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { MIB } from "../../../base/bytes.ts";
@@ -24,7 +30,9 @@ const HTTP2_PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 const TELLING_BYTES = 3;
 /** Milliseconds between two looks for idle connections, at most. */
 const SWEEP_MS_MAX = 5_000;
-/** Milliseconds in which a request that is not complete when the front closes may be answered: its call has not begun. */
+/**
+ * Milliseconds in which a request that is not complete when the front closes may be answered: its call has not begun.
+ */
 const UNFINISHED_GRACE_MS = 500;
 
 /** What a front asks of those who use it. */
@@ -70,7 +78,8 @@ export class Front {
       },
       (request: IncomingMessage, response: ServerResponse) => serve(request, response),
     );
-    this.#http1.emit("listening"); // its parser looks for slow headers only while its server listens, which ours does for it
+    // its parser looks for slow headers only while its server listens, which ours does for it
+    this.#http1.emit("listening");
     this.#http2 = createHttp2(
       {
         maxSessionMemory: HTTP_SESSION_MEMORY_MIB,
@@ -105,7 +114,10 @@ export class Front {
       if (peer.session !== undefined && !peer.session.destroyed) peer.session.close();
       this.#letGo(peer);
     }
-    const unfinished = setTimeout(() => this.#cutUnfinished(), Math.min(UNFINISHED_GRACE_MS, this.#host.limits.closeGraceMs));
+    const unfinished = setTimeout(
+      () => this.#cutUnfinished(),
+      Math.min(UNFINISHED_GRACE_MS, this.#host.limits.closeGraceMs),
+    );
     // A connection goes once its calls are answered and the answers have left.
     const late = setTimeout(() => {
       for (const { socket } of this.#peers.values()) socket.destroy();
@@ -117,7 +129,10 @@ export class Front {
     this.#http2.close();
   }
 
-  /** Ends the requests whose bodies are still to come, and what was answered and is still sent: whoever waits for a peer waits too long. */
+  /**
+   * Ends the requests whose bodies are still to come, and what was answered and is still sent: whoever waits for a peer
+   * waits too long.
+   */
   #cutUnfinished(): void {
     for (const { calls, socket } of this.#peers.values()) if (calls === 0) socket.destroy();
     for (const request of this.#requests) {
@@ -183,7 +198,8 @@ export class Front {
 
   async #serve(request: NodeRequest, response: NodeResponse): Promise<void> {
     const session = "stream" in request ? request.stream.session : undefined;
-    const peer = session === undefined ? this.#peers.get(request.socket) : this.#sessions.get(session as ServerHttp2Session);
+    const peer =
+      session === undefined ? this.#peers.get(request.socket) : this.#sessions.get(session as ServerHttp2Session);
     if (peer === undefined) {
       response.destroy();
       return;

@@ -2,9 +2,9 @@
  * Keeps web pages out: a page that a person opens must not reach the kernel through that person's browser.
  *
  * A request that names an origin comes from a page and is refused; there is no cross-origin access to grant. On a TCP
- * address the request must also name a host that is an IP address, `localhost` or a name the operator gave: a page whose
- * own name was pointed at this machine (DNS rebinding) gives itself away by that name. A request that names two hosts could be two
- * requests to two readers, and is none here.
+ * address the request must also name a host that is an IP address, `localhost` or a name the operator gave: a page
+ * whose own name was pointed at this machine (DNS rebinding) gives itself away by that name. A request that names two
+ * hosts could be two requests to two readers, and is none here.
  */
 import { isIP } from "node:net";
 
@@ -17,7 +17,9 @@ export interface Refusal {
   readonly message: string;
 }
 
-/** The refusal of a request with these headers, if it is one to refuse. @param hosts all that it names, in whatever way */
+/**
+ * The refusal of a request with these headers, if it is one to refuse. @param hosts all that it names, in whatever way
+ */
 export function refusePages(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
   hosts: readonly string[],
@@ -28,12 +30,14 @@ export function refusePages(
   }
   // HTTP/2 may name the same host as `:authority` and as `host`.
   const [host] = hosts;
-  const isTwice = headers[":authority"] === undefined ? hosts.length > 1 : hosts.length > 2 || hosts.some((named) => named !== host);
+  const isTwice =
+    headers[":authority"] === undefined ? hosts.length > 1 : hosts.length > 2 || hosts.some((named) => named !== host);
   if (isTwice) return { status: 400, message: "the request names its host more than once; send one `host`" };
   if (allowed === "any") return undefined;
   if (host === undefined) return { status: 400, message: "the request names no host" };
   const name = hostName(host);
-  if (name !== undefined && (isIP(name) !== 0 || name === "localhost" || allowed.names.includes(name))) return undefined;
+  if (name !== undefined && (isIP(name) !== 0 || name === "localhost" || allowed.names.includes(name)))
+    return undefined;
   return { status: 421, message: "this is not a host that the kernel answers to; use its IP address or `localhost`" };
 }
 

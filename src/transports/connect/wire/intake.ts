@@ -1,16 +1,25 @@
 /**
- * How the body of each method is taken in before the RPC library sees it.
+ * Takes in the body of each method before the RPC library sees it.
  *
- * A tool call's message goes to the kernel as it came (`raw-request.ts`). Every other single message is read whole, and
- * of an upload one message at a time, the first of which is small. INVARIANT: whatever is read is bounded in bytes and in time and
- * accounted for, however small its pieces are and whatever its headers say.
+ * A tool call's message goes to the kernel as it came (`raw-request.ts`). Every other single message is read whole. An
+ * upload is read one message at a time, and the first of them is small.
+ *
+ * INVARIANT: whatever is read is bounded in bytes and in time and accounted for, however small its pieces are and
+ * whatever its headers say.
  */
 import { type DescMessage, fromBinary } from "@bufbuild/protobuf";
 import type { UniversalServerRequest } from "@connectrpc/connect/protocol";
 import { BodyBuffer, type Hold, tooLarge } from "./body-buffer.ts";
 import type { ConnectLimits } from "./limits.ts";
 import { paced, UploadPace, wholeWithin } from "./pace.ts";
-import { type BodyForm, bodyForm, captureMessage, checkCompression, ENVELOPE_HEAD_BYTES, lengthOf } from "./raw-request.ts";
+import {
+  type BodyForm,
+  bodyForm,
+  captureMessage,
+  checkCompression,
+  ENVELOPE_HEAD_BYTES,
+  lengthOf,
+} from "./raw-request.ts";
 import { malformed } from "./refusal.ts";
 
 /** What a method's body is: a tool call, one message of at most so many bytes, or an upload in messages. */
@@ -29,7 +38,9 @@ export interface RawMessage {
 export interface IntakeHost {
   readonly limits: ConnectLimits;
   readonly hold: Hold;
-  /** What the method takes: a message that is none is refused here, because the library calls that an internal error. */
+  /**
+   * What the method takes: a message that is none is refused here, because the library calls that an internal error.
+   */
   readonly input: DescMessage;
   /** Takes the message of a tool call. */
   readonly keep: (message: RawMessage) => void;
@@ -41,20 +52,28 @@ type StreamedRequest = UniversalServerRequest & { readonly body: AsyncIterable<U
 /** The request as the library is to see it. Reading its body throws a ConnectError when that breaks a bound. */
 export function takeIn(given: StreamedRequest, intake: Intake, host: IntakeHost): StreamedRequest {
   const form = bodyForm(given.header.get("content-type") ?? undefined);
-  if (intake.kind === "upload") return { ...given, body: readable(messagesOf(given.body, intake, host), form, host.input) };
+  if (intake.kind === "upload")
+    return { ...given, body: readable(messagesOf(given.body, intake, host), form, host.input) };
   const { limits, hold, keep } = host;
   const bytesMax = intake.kind === "call" ? limits.requestBytesMax : intake.bytesMax;
   const declared = Number(given.header.get("content-length") ?? 0);
   const body = declared > bytesMax + ENVELOPE_HEAD_BYTES ? refusing(bytesMax) : paced(given.body, wholeWithin(limits));
-  if (intake.kind === "message" || form === undefined) return { ...given, body: readable(whole(body, bytesMax, hold), form, host.input) };
+  if (intake.kind === "message" || form === undefined)
+    return { ...given, body: readable(whole(body, bytesMax, hold), form, host.input) };
   const header = new Headers(given.header);
   header.delete("content-length"); // it tells of the message that the library does not see
-  const captured = captureMessage(body, form, { requestBytesMax: bytesMax, hold }, (bytes) => keep({ format: form.format, bytes }));
+  const captured = captureMessage(body, form, { requestBytesMax: bytesMax, hold }, (bytes) =>
+    keep({ format: form.format, bytes }),
+  );
   return { ...given, header, body: captured };
 }
 
 /** Bodies of one message each, which must be one. What is wrong with an envelope the library says. */
-async function* readable(bodies: AsyncIterable<Uint8Array>, form: BodyForm | undefined, input: DescMessage): AsyncGenerator<Uint8Array> {
+async function* readable(
+  bodies: AsyncIterable<Uint8Array>,
+  form: BodyForm | undefined,
+  input: DescMessage,
+): AsyncGenerator<Uint8Array> {
   for await (const body of bodies) {
     if (form?.framing === "enveloped" && body.byteLength > 0) checkCompression(body);
     const message = form?.format === "proto" ? plainMessage(body, form) : undefined;
@@ -67,7 +86,8 @@ async function* readable(bodies: AsyncIterable<Uint8Array>, form: BodyForm | und
 /** The message of a body that is nothing but one message, uncompressed. */
 function plainMessage(body: Uint8Array, { framing }: BodyForm): Uint8Array | undefined {
   if (framing === "whole") return body;
-  const isPlain = body.byteLength >= ENVELOPE_HEAD_BYTES && body[0] === 0 && lengthOf(body) === body.byteLength - ENVELOPE_HEAD_BYTES;
+  const isPlain =
+    body.byteLength >= ENVELOPE_HEAD_BYTES && body[0] === 0 && lengthOf(body) === body.byteLength - ENVELOPE_HEAD_BYTES;
   return isPlain ? body.subarray(ENVELOPE_HEAD_BYTES) : undefined;
 }
 

@@ -38,7 +38,10 @@ export interface ConnectLimits {
   readonly heldBytesMax: number;
   /** Milliseconds for the first bytes of a connection, and for the headers of a request. */
   readonly headMs: number;
-  /** Milliseconds that a peer may take for a whole request, for the next message of an upload, or to read what was written. */
+  /**
+   * Milliseconds that a peer may take for a whole request, for the next message of an upload, or to read what was
+   * written.
+   */
   readonly stallMs: number;
   /** Milliseconds of waiting that an upload may cost beyond those that its bytes take at the least rate. */
   readonly uploadGraceMs: number;

@@ -1,8 +1,10 @@
 /**
- * How long a peer may take for a body.
+ * Limits the time that a peer may take for a body.
  *
- * Only time in which the peer was waited for counts: a kernel that is slow to take an upload is not held against who sends
- * it. INVARIANT: every wait for a peer ends.
+ * Only time in which the peer was waited for counts: a kernel that is slow to take an upload is not held against the
+ * sender.
+ *
+ * INVARIANT: every wait for a peer ends.
  */
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { ConnectLimits } from "./limits.ts";
@@ -36,7 +38,8 @@ export class UploadPace implements Pace {
     this.#messageMs = 0;
   }
 
-  readonly remainingMs = (): number => Math.min(this.#limits.stallMs - this.#messageMs, this.#allowedMs() - this.#waitedMs);
+  readonly remainingMs = (): number =>
+    Math.min(this.#limits.stallMs - this.#messageMs, this.#allowedMs() - this.#waitedMs);
 
   readonly took = (waitedMs: number, bytes: number): void => {
     this.#messageMs += waitedMs;
@@ -59,7 +62,10 @@ export class UploadPace implements Pace {
 
 /** The error for a request that did not come in time. */
 export function incomplete(stallMs: number): ConnectError {
-  return new ConnectError(`the request was not complete within ${stallMs} ms; send it without pauses`, Code.DeadlineExceeded);
+  return new ConnectError(
+    `the request was not complete within ${stallMs} ms; send it without pauses`,
+    Code.DeadlineExceeded,
+  );
 }
 
 /** The pieces of `body`, none later than `pace` allows. */

@@ -1,9 +1,9 @@
 /**
  * Takes the bytes of a `ToolRequest` off the wire before the RPC library decodes them.
  *
- * The library would merge two variants and drop what it does not know; only the kernel's own decoder may judge a request
- * (INV-0004). So the library is given an empty message in place of the real one, whose bytes go to the kernel as they
- * came. Memory grows with the bytes that arrived, never with a length that was declared.
+ * The library would merge two variants and drop what it does not know; only the kernel's own decoder may judge a
+ * request (INV-0004). So the library is given an empty message in place of the real one, whose bytes go to the kernel
+ * as they came. Memory grows with the bytes that arrived, never with a length that was declared.
  */
 import { Code, type ConnectError } from "@connectrpc/connect";
 import { utf8 } from "../../../base/bytes.ts";
@@ -32,9 +32,10 @@ export interface CaptureHost {
 
 /** The form of a body of this content type, or `undefined` if it is none of the three protocols'. */
 export function bodyForm(contentType: string | undefined): BodyForm | undefined {
-  const match = /^application\/(connect\+|grpc-web\+|grpc\+)?(proto|json)(?:;.*)?$|^application\/(grpc|grpc-web)(?:;.*)?$/i.exec(
-    contentType ?? "",
-  );
+  const match =
+    /^application\/(connect\+|grpc-web\+|grpc\+)?(proto|json)(?:;.*)?$|^application\/(grpc|grpc-web)(?:;.*)?$/i.exec(
+      contentType ?? "",
+    );
   if (!match) return undefined;
   const format = match[2]?.toLowerCase() === "json" ? "json" : "proto";
   return { framing: match[1] !== undefined || match[3] !== undefined ? "enveloped" : "whole", format };

@@ -1,5 +1,7 @@
 /**
- * Requests that the front door refuses by itself, because they name nobody or are no message, and what evidence says of them.
+ * Refuses requests that name nobody or are no message, and records the refusals as evidence.
+ *
+ * The front door makes these refusals by itself.
  *
  * INVARIANT: such a refusal is recorded before it is answered, and once, through however many hands its error goes.
  * Nothing of the request is in the record.
@@ -26,7 +28,12 @@ export function malformed(message: string, code: Code = Code.InvalidArgument): C
 
 /** The error for a request that names nobody. */
 export function unidentified(message: string): ConnectError {
-  return refusal(message, Code.Unauthenticated, { layer: "authenticate", reason: "session_invalid", ruleId: "SESSION:missing", message });
+  return refusal(message, Code.Unauthenticated, {
+    layer: "authenticate",
+    reason: "session_invalid",
+    ruleId: "SESSION:missing",
+    message,
+  });
 }
 
 /** Records `error` if it is a refusal of the front door that is not recorded yet. Never rejects. */

@@ -1,7 +1,9 @@
 /**
- * Writes the answer of the RPC library to a response of HTTP/1.1 or HTTP/2, no faster than the peer reads it.
+ * Writes the RPC library's answer to an HTTP/1.1 or HTTP/2 response, at the peer's pace.
  *
- * INVARIANT: a peer that reads nothing for as long as the stall limit loses its connection or stream; whatever happens,
+ * It writes no faster than the peer reads.
+ *
+ * INVARIANT: a peer that reads nothing for as long as the stall limit loses its connection or stream. Whatever happens,
  * the library's iterator is told that it is over.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -27,7 +29,11 @@ interface Writing {
 const ALWAYS = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
 
 /** Writes `answer` to its end. Rejects when the peer is gone or reads too slowly. */
-export async function writeAnswer(answer: UniversalServerResponse, given: NodeResponse, stallMs: number): Promise<void> {
+export async function writeAnswer(
+  answer: UniversalServerResponse,
+  given: NodeResponse,
+  stallMs: number,
+): Promise<void> {
   const response: Writing = given;
   const body = answer.body?.[Symbol.asyncIterator]();
   try {
@@ -53,7 +59,11 @@ export interface WholeAnswer {
 }
 
 /** Writes a whole answer. Rejects when the peer is gone or reads too slowly. */
-export async function writeWhole(given: NodeResponse, { status, type, bytes }: WholeAnswer, stallMs: number): Promise<void> {
+export async function writeWhole(
+  given: NodeResponse,
+  { status, type, bytes }: WholeAnswer,
+  stallMs: number,
+): Promise<void> {
   const response: Writing = given;
   response.writeHead(status, { ...ALWAYS, "content-type": type, "content-length": String(bytes.byteLength) });
   await write(given, bytes, stallMs);

@@ -1,9 +1,11 @@
 /**
- * The fast path: a tool call in Connect's unary protocol with protobuf, whose body is the request's bytes and nothing else.
+ * Serves tool calls in Connect's unary protocol with protobuf on a fast path.
  *
- * The RPC library would build a dozen objects around those bytes that nobody looks at, which takes longer than the kernel
- * takes for the call. Everything that differs from the plainest form of the protocol goes to the library instead.
- * INVARIANT: it behaves as the library does; the tests run both through the same clients.
+ * The body of such a call is the request's bytes and nothing else. The RPC library would build a dozen objects around
+ * those bytes that nobody looks at, which takes longer than the kernel takes for the call. Everything that differs from
+ * the plainest form of the protocol goes to the library instead.
+ *
+ * INVARIANT: it behaves as the library does. The tests run both through the same clients.
  */
 import { Code, ConnectError } from "@connectrpc/connect";
 import { codeToHttpStatus, errorToJsonBytes, parseTimeout } from "@connectrpc/connect/protocol-connect";
@@ -53,7 +55,10 @@ export async function serveUnary(
     const timeout = parseTimeout(headerOf(request, "connect-timeout-ms"), RPC_TIMEOUT_MAX_MS);
     if (timeout.error !== undefined) throw timeout.error;
     if (timeout.timeoutMs !== undefined) {
-      deadline = setTimeout(() => call.abort(new ConnectError("the operation timed out", Code.DeadlineExceeded)), timeout.timeoutMs);
+      deadline = setTimeout(
+        () => call.abort(new ConnectError("the operation timed out", Code.DeadlineExceeded)),
+        timeout.timeoutMs,
+      );
     }
     const bytes = await host.execute(await readBody(host, request), call.signal);
     if (!isGone(response)) await writeWhole(response, { status: 200, type: CONTENT_TYPE, bytes }, host.stallMs);
@@ -61,7 +66,11 @@ export async function serveUnary(
     await record(host.recorder, error);
     if (isGone(response) || response.headersSent) return;
     const fault = faultOf(error, host.onError);
-    const answer = { status: codeToHttpStatus(fault.code), type: "application/json", bytes: errorToJsonBytes(fault, undefined) };
+    const answer = {
+      status: codeToHttpStatus(fault.code),
+      type: "application/json",
+      bytes: errorToJsonBytes(fault, undefined),
+    };
     await writeWhole(response, answer, host.stallMs);
   } finally {
     clearTimeout(deadline);
@@ -72,7 +81,8 @@ export async function serveUnary(
 
 /** The whole body, which must come in time. @throws ConnectError when it is too large, too slow or cut off */
 function readBody({ requestBytesMax, stallMs, hold }: UnaryHost, request: NodeRequest): Promise<Uint8Array> {
-  if (Number(request.headers["content-length"] ?? 0) > requestBytesMax) return Promise.reject(tooLarge(requestBytesMax));
+  if (Number(request.headers["content-length"] ?? 0) > requestBytesMax)
+    return Promise.reject(tooLarge(requestBytesMax));
   return new Promise((resolve, reject) => {
     const collected = new BodyBuffer(requestBytesMax, hold);
     const settle = (error?: unknown) => {

@@ -1,15 +1,19 @@
 /**
  * Refuses messages with fields that this kernel does not know.
  *
- * The library keeps such fields and goes on without them: a restriction that a newer client asks for would be dropped in
- * silence. INVARIANT: no method sees a message of which a part was not understood; nothing is allowed by leaving it out.
+ * The library keeps such fields and goes on without them: a restriction that a newer client asks for would be dropped
+ * in silence. INVARIANT: no method sees a message of which a part was not understood; nothing is allowed by leaving it
+ * out.
  */
 import type { Interceptor } from "@connectrpc/connect";
 import { EXCHANGE } from "./exchange.ts";
 import { malformed, type Recorder, record } from "./refusal.ts";
 import { recordUnread } from "./unread.ts";
 
-/** Looks at every message before its method does, and records refusals of methods and what the library cannot read for them. */
+/**
+ * Looks at every message before its method does, and records refusals of methods and what the library cannot read for
+ * them.
+ */
 export function refuseUnknownFields(recorder: Recorder): Interceptor {
   return (next) => async (request) => {
     const exchange = request.contextValues.get(EXCHANGE);
@@ -39,7 +43,8 @@ async function* known<T extends object>(messages: AsyncIterable<T>, recorder: Re
 }
 
 function check(message: object): void {
-  if (hasUnknown(message)) throw malformed("the request has fields that this kernel does not know; leave them out, or update the kernel");
+  if (hasUnknown(message))
+    throw malformed("the request has fields that this kernel does not know; leave them out, or update the kernel");
 }
 
 /** Whether a part of a decoded message was not understood; messages here do not nest in themselves. */

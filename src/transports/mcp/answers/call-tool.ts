@@ -59,18 +59,23 @@ export function resultOf(response: CallResponse): CallResult {
 }
 
 function awaited({ outcome }: CallResponse): string | undefined {
-  return outcome.kind === "denied" && outcome.denial.reason === "tool_approval_required" ? outcome.denial.approvalRef : undefined;
+  return outcome.kind === "denied" && outcome.denial.reason === "tool_approval_required"
+    ? outcome.denial.approvalRef
+    : undefined;
 }
 
 /** Whether the request was none for a tool: its envelope does not hold, or there is no such tool. */
 function isMalformed({ outcome }: CallResponse): boolean {
-  return outcome.kind === "denied" && (outcome.denial.layer === "validate" || outcome.denial.reason === "tool_spec_missing");
+  return (
+    outcome.kind === "denied" && (outcome.denial.layer === "validate" || outcome.denial.reason === "tool_spec_missing")
+  );
 }
 
 /** What a client without structured content shows its model. */
 function textOf(response: CallResponse): string {
   const { outcome } = response;
-  if (outcome.kind === "denied") return `denied by ${outcome.denial.ruleId} (${outcome.denial.reason}): ${outcome.denial.message}`;
+  if (outcome.kind === "denied")
+    return `denied by ${outcome.denial.ruleId} (${outcome.denial.reason}): ${outcome.denial.message}`;
   if (outcome.kind === "error") return `${outcome.code}: ${outcome.message}; ${outcome.suggestion}`;
   const { content } = outcome.data;
   return typeof content === "string" ? content : canonicalJson(outcome.data);

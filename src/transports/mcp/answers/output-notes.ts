@@ -1,8 +1,10 @@
 /**
- * What a running command writes, as text for progress notifications: often while little has been sent, seldom once much has, so that the notes of a call last
- * as long as its command may run.
+ * Batches a running command's output as text for progress notifications.
  *
- * INVARIANTS: what waits is bounded, its end is kept and the rest counted; no character is cut in two.
+ * Notes go out often while little has been sent, and seldom once much has, so that the notes of a call last as long as
+ * its command may run.
+ *
+ * INVARIANTS: what waits is bounded, its end is kept and the rest counted. No character is cut in two.
  */
 import { StringDecoder } from "node:string_decoder";
 
@@ -12,7 +14,10 @@ export const OUTPUT_NOTE_CHARACTERS_MAX = 8_000;
 export const OUTPUT_NOTE_INTERVAL_MS = 100;
 /** Notes of output that may follow each other so quickly. */
 export const OUTPUT_NOTES_QUICK_MAX = 400;
-/** Milliseconds between two notes of output once there were many: the notes that are left, two at a time, last for the hour that a command may take. */
+/**
+ * Milliseconds between two notes of output once there were many: the notes that are left, two at a time, last for the
+ * hour that a command may take.
+ */
 export const OUTPUT_NOTE_SLOW_INTERVAL_MS = 12_000;
 
 /** A stream of output. */

@@ -1,4 +1,6 @@
-/** Prints the answer to a call: its text stands in it twice, for clients that show text and in the structured result. */
+/**
+ * Prints the answer to a call. Its text stands in it twice, for clients that show text and in the structured result.
+ */
 import type { RequestId } from "@modelcontextprotocol/server";
 import type { JsonObject } from "../../../base/json.ts";
 
@@ -17,6 +19,14 @@ export interface CallResult {
  * The whole JSON-RPC answer as one line without its end.
  * @param head members that the result begins with
  */
-export function printAnswer(id: RequestId, { text, structuredContent, isError }: CallResult, head: JsonObject = {}): string {
-  return JSON.stringify({ jsonrpc: "2.0", id, result: { ...head, content: [{ type: "text", text }], structuredContent, isError } });
+export function printAnswer(
+  id: RequestId,
+  { text, structuredContent, isError }: CallResult,
+  head: JsonObject = {},
+): string {
+  return JSON.stringify({
+    jsonrpc: "2.0",
+    id,
+    result: { ...head, content: [{ type: "text", text }], structuredContent, isError },
+  });
 }

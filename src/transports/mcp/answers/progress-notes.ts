@@ -1,7 +1,10 @@
 /**
- * A tool's reports as MCP's progress notifications, for the request that brought the token: how far it is, and what its command writes.
+ * Sends a tool's reports as MCP progress notifications for the request that brought the token.
  *
- * INVARIANTS: progress grows with each note; none is sent after the answer or the cancellation; their number is limited.
+ * They say how far the tool is, and what its command writes.
+ *
+ * INVARIANTS: progress grows with each note. None is sent after the answer or the cancellation. Their number is
+ * limited.
  */
 
 import type { ProgressListener } from "../../../model/outcome/progress.ts";
@@ -25,7 +28,13 @@ export function progressNotes(
     if (progress <= latest || left === 0 || signal.aborted) return;
     latest = progress;
     left -= 1;
-    send(JSON.stringify({ jsonrpc: "2.0", method: "notifications/progress", params: { progressToken, progress, ...more } }));
+    send(
+      JSON.stringify({
+        jsonrpc: "2.0",
+        method: "notifications/progress",
+        params: { progressToken, progress, ...more },
+      }),
+    );
   };
   // Both streams may have something to say at the same number of bytes.
   const output = new OutputNotes(({ stream, text, bytes }) =>

@@ -1,4 +1,4 @@
-/** What clients are told about the tools: definitions of the kernel as MCP's objects, made once, in one order. */
+/** Describes the kernel's tools to clients as MCP's objects, made once, in one order. */
 import type { JsonObject } from "../../../base/json.ts";
 import type { ToolDefinition } from "../../../kernel/index.ts";
 import type { EffectClass } from "../../../model/outcome/effect.ts";
@@ -29,8 +29,14 @@ function annotate(title: string, effect: EffectClass): JsonObject {
 /** JSON Schema of what stands for a result that is too large for an answer. */
 const STORED: JsonObject = {
   type: "object",
-  description: "In place of a result that is too large for an answer: where the whole of it is stored, and how it begins.",
-  properties: { content_hash: { type: "string" }, size: { type: "integer" }, preview: { type: "string" }, rest: { type: "object" } },
+  description:
+    "In place of a result that is too large for an answer: where the whole of it is stored, and how it begins.",
+  properties: {
+    content_hash: { type: "string" },
+    size: { type: "integer" },
+    preview: { type: "string" },
+    rest: { type: "object" },
+  },
   required: ["content_hash", "size"],
   additionalProperties: false,
 };

@@ -1,9 +1,9 @@
 /**
  * A request for approval as a form of MCP (`elicitation/create`), and what came back as an answer. Pure.
  *
- * INVARIANTS: the person sees the same escaped lines as every other approver, all of them or no form at all; they stand in a fence, so
- * that a client which shows Markdown reads nothing into them; nothing is preselected; an answer that is not exactly one of those to
- * choose from is none.
+ * INVARIANTS: the person sees the same escaped lines as every other approver, all of them or no form at all; they stand
+ * in a fence, so that a client which shows Markdown reads nothing into them; nothing is preselected; an answer that is
+ * not exactly one of those to choose from is none.
  */
 
 import { KIB } from "../../../base/bytes.ts";
@@ -12,7 +12,10 @@ import type { InBandAnswer, InBandQuestion } from "../../../kernel/index.ts";
 import { promptLines } from "../../../model/approval/prompt-lines.ts";
 import { promptRows } from "../../../model/approval/prompt-rows.ts";
 
-/** Characters (UTF-16 code units) of a request as a client shows it; one that does not fit is left to other channels, never shown in part. */
+/**
+ * Characters (UTF-16 code units) of a request as a client shows it; one that does not fit is left to other channels,
+ * never shown in part.
+ */
 export const IN_BAND_PROMPT_CHARACTERS_MAX = 64 * KIB;
 
 const CHOICES = {

@@ -1,6 +1,7 @@
 /**
- * Whether a client can show a form to the person who sits there, and by which name it goes. Both are its own word: whether anybody
- * is asked there the operator decides, by that name.
+ * Detects whether a client can show a form to the person at it, and its name.
+ *
+ * Both are the client's own word. The operator decides by that name whether anybody is asked there.
  */
 import { isJsonObject } from "../../../base/json.ts";
 import { ELICITATION_REVISIONS, META_CLIENT_CAPABILITIES, META_CLIENT_INFO } from "../protocol/revisions.ts";

@@ -1,8 +1,8 @@
 /**
  * Approval in the legacy era: while a call waits, the client is asked by `elicitation/create`.
  *
- * Whether it is asked, and whether its answer counts, is the kernel's to decide. INVARIANT: an answer to what is not asked (any more), or
- * was never asked, is recorded and does nothing.
+ * Whether it is asked, and whether its answer counts, is the kernel's to decide. INVARIANT: an answer to what is not
+ * asked (any more), or was never asked, is recorded and does nothing.
  */
 import type { JSONRPCResponse } from "@modelcontextprotocol/server";
 import type { InBandAsker, KernelDoor } from "../../../kernel/index.ts";

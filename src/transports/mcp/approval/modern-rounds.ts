@@ -1,10 +1,14 @@
 /**
- * What a call of the modern era is beyond one of the legacy era: it may take several rounds. A result says whether it is
- * complete; one that is not hands out state, which comes back with the answers to its questions in the next round.
+ * Plays the rounds of a modern-era call, which may take several of them.
  *
- * The one thing that a call asks for is approval, of a client that can show a form. Whether it may answer, and what state opens, is the
- * kernel's to decide. INVARIANTS: nothing is kept between rounds; state that was not handed out for this very call opens nothing; a
- * round that brought an answer asks no further question.
+ * A legacy-era call has no such rounds. A result says whether it is complete. One that is not hands out state, which
+ * comes back with the answers to its questions in the next round.
+ *
+ * The one thing that a call asks for is approval, of a client that can show a form. Whether the client may answer, and
+ * what state opens, is the kernel's to decide.
+ *
+ * INVARIANTS: nothing is kept between rounds. State that was not handed out for this very call opens nothing. A round
+ * that brought an answer asks no further question.
  */
 import type { JSONRPCRequest, RequestId } from "@modelcontextprotocol/server";
 import { isJsonObject, type JsonObject } from "../../../base/json.ts";
@@ -44,7 +48,11 @@ export async function playRound(
   const client = askedBetweenRounds(parameters._meta);
   const same = { sessionToken, client: client ?? "", tool: parameters.name, arguments: parameters.arguments };
   if (state !== undefined) {
-    const answered = await door.answerRound({ ...same, requestId: newRequestId() }, state, answerIn(bareAnswer(responses)));
+    const answered = await door.answerRound(
+      { ...same, requestId: newRequestId() },
+      state,
+      answerIn(bareAnswer(responses)),
+    );
     if (answered.kind === "taken") return complete(await call());
     const { response } = answered;
     const isForeign = response.outcome.kind === "denied" && response.outcome.denial.layer === "approval";
@@ -70,9 +78,17 @@ export function printRound(id: RequestId, result: CallResult, resultHead: JsonOb
 }
 
 /** The answer to a round that asks, as one line without its end. */
-export function printQuestion(id: RequestId, { form, state }: Extract<RoundResult, { kind: "question" }>, meta: JsonObject): string {
+export function printQuestion(
+  id: RequestId,
+  { form, state }: Extract<RoundResult, { kind: "question" }>,
+  meta: JsonObject,
+): string {
   const inputRequests = { [QUESTION]: { method: "elicitation/create", params: { mode: "form", ...form } } };
-  return JSON.stringify({ jsonrpc: "2.0", id, result: { resultType: "input_required", _meta: meta, inputRequests, requestState: state } });
+  return JSON.stringify({
+    jsonrpc: "2.0",
+    id,
+    result: { resultType: "input_required", _meta: meta, inputRequests, requestState: state },
+  });
 }
 
 function roundOf(params: JSONRPCRequest["params"]): Round {

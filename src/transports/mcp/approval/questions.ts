@@ -1,8 +1,8 @@
 /**
  * Requests of the server to a legacy client that wait for its answer.
  *
- * INVARIANTS: ids are never used twice, a question is answered once, and what was withdrawn cannot be answered any more; their number is
- * limited; whoever asks hears something, at the latest when the client is gone.
+ * INVARIANTS: ids are never used twice, a question is answered once, and what was withdrawn cannot be answered any
+ * more; their number is limited; whoever asks hears something, at the latest when the client is gone.
  */
 import type { JSONRPCResponse } from "@modelcontextprotocol/server";
 import type { JsonObject } from "../../../base/json.ts";
@@ -10,8 +10,13 @@ import type { JsonObject } from "../../../base/json.ts";
 /** Questions that one client shows at a time: no principal has more requests that wait. */
 const IN_BAND_QUESTIONS_MAX = 64;
 
-/** How a question ended: `failed`: the client says that it could not be asked; `open`: nobody answered, or could be asked at all. */
-export type QuestionEnd = { readonly kind: "answered"; readonly result: unknown } | { readonly kind: "failed" | "open" };
+/**
+ * How a question ended: `failed`: the client says that it could not be asked; `open`: nobody answered, or could be
+ * asked at all.
+ */
+export type QuestionEnd =
+  | { readonly kind: "answered"; readonly result: unknown }
+  | { readonly kind: "failed" | "open" };
 
 /** The questions to one client. */
 export class Questions {
@@ -27,7 +32,8 @@ export class Questions {
 
   /** Sends a request, and withdraws it when `signal` aborts. Never rejects. */
   ask(method: string, params: JsonObject, signal: AbortSignal): Promise<QuestionEnd> {
-    if (this.#closed || signal.aborted || this.#waiting.size >= IN_BAND_QUESTIONS_MAX) return Promise.resolve({ kind: "open" });
+    if (this.#closed || signal.aborted || this.#waiting.size >= IN_BAND_QUESTIONS_MAX)
+      return Promise.resolve({ kind: "open" });
     this.#last += 1;
     const id = `handrail-${this.#last}`;
     return new Promise((resolve) => {

@@ -2,9 +2,10 @@
  * JSON-RPC messages over standard input and output, one per line.
  *
  * Trusts nothing about the peer: a line is bounded before it is kept, nesting is bounded by the parser's caller, and
- * when the peer reads slowly or has too many calls in flight, input is not read either. Answers of one tick leave in one
- * write. When the input ends, calls in flight have a grace period to be answered. INVARIANT: what is no message never
- * reaches the protocol layer, which would neither answer nor forget it; a cancelled request is no longer waited for.
+ * when the peer reads slowly or has too many calls in flight, input is not read either. Answers of one tick leave in
+ * one write. When the input ends, calls in flight have a grace period to be answered. INVARIANT: what is no message
+ * never reaches the protocol layer, which would neither answer nor forget it; a cancelled request is no longer waited
+ * for.
  */
 import type { Readable, Writable } from "node:stream";
 import type { JSONRPCMessage, JSONRPCRequest, RequestId, Transport } from "@modelcontextprotocol/server";
@@ -192,7 +193,8 @@ export class LineTransport implements Transport {
       this.#input.resume();
       return;
     }
-    // The answers of the lines before leave before the next are looked at, so that client and kernel work at the same time.
+    // The answers of the lines before leave before the next are looked at, so that client and kernel work at the same
+    // time.
     this.#taking = true;
     setImmediate(() => {
       this.#taking = false;
@@ -249,9 +251,12 @@ export class LineTransport implements Transport {
   }
 
   #batchProblem(messages: readonly unknown[]): string | undefined {
-    if (this.#revision !== BATCH_REVISION) return `only revision ${BATCH_REVISION} has batches; send each message in a line of its own`;
+    if (this.#revision !== BATCH_REVISION)
+      return `only revision ${BATCH_REVISION} has batches; send each message in a line of its own`;
     if (messages.length === 0) return "the batch is empty; put at least one message into it";
-    return messages.length > BATCH_MESSAGES_MAX ? `the batch has more than ${BATCH_MESSAGES_MAX} messages; send several` : undefined;
+    return messages.length > BATCH_MESSAGES_MAX
+      ? `the batch has more than ${BATCH_MESSAGES_MAX} messages; send several`
+      : undefined;
   }
 
   #message(value: unknown, batch?: Batch): void {
@@ -291,7 +296,10 @@ export class LineTransport implements Transport {
     else batch.add(answer);
   }
 
-  /** The id of something that is no message, to answer it by; `null` when it has none, or one of which it is in doubt who asked. */
+  /**
+   * The id of something that is no message, to answer it by; `null` when it has none, or one of which it is in doubt
+   * who asked.
+   */
   #usableId(value: unknown): RequestId | null {
     if (!isJsonObject(value) || typeof value["method"] !== "string") return null;
     const { id } = value;

@@ -1,8 +1,8 @@
 /**
- * What is refused, in either era, before the protocol library would see it: requests that it would drop unanswered, or
- * answer with its own insides.
+ * Refuses bad requests of either era before the protocol library would see them.
  *
- * Checked by hand, because every request passes here. Nothing that is decided depends on it.
+ * These are requests that the library would drop unanswered, or answer with its own internals. They are checked by
+ * hand, because every request passes here. Nothing that is decided depends on it.
  */
 import { isJsonObject, type JsonObject } from "../../../base/json.ts";
 import { META_RELATED_TASK } from "./revisions.ts";
@@ -11,12 +11,17 @@ import { INVALID_PARAMS, type RpcError } from "./rpc-error.ts";
 /** What is missing from the parameters of a legacy `initialize`, or `undefined`. */
 export function handshakeError(parameters: unknown): RpcError | undefined {
   const { protocolVersion, capabilities, clientInfo } = isJsonObject(parameters) ? parameters : ({} as JsonObject);
-  if (typeof protocolVersion === "string" && isJsonObject(capabilities) && isImplementation(clientInfo)) return undefined;
-  const message = "`initialize` needs a `protocolVersion`, the client's `capabilities`, and a `clientInfo` with a `name` and a `version`";
+  if (typeof protocolVersion === "string" && isJsonObject(capabilities) && isImplementation(clientInfo))
+    return undefined;
+  const message =
+    "`initialize` needs a `protocolVersion`, the client's `capabilities`, and a `clientInfo` with a `name` and a `version`";
   return { code: INVALID_PARAMS, message };
 }
 
-/** What is wrong with the metadata of a request, or `undefined`: the library drops a request with bent metadata unanswered. */
+/**
+ * What is wrong with the metadata of a request, or `undefined`: the library drops a request with bent metadata
+ * unanswered.
+ */
 export function metaError(parameters: unknown): RpcError | undefined {
   const meta = isJsonObject(parameters) ? parameters["_meta"] : undefined;
   if (meta === undefined) return undefined;
@@ -30,7 +35,9 @@ export function metaError(parameters: unknown): RpcError | undefined {
 /** What is wrong with the cursor of a list; the library would answer with its own insides. */
 export function cursorError(method: string, parameters: unknown): RpcError | undefined {
   const cursor = method.endsWith("/list") && isJsonObject(parameters) ? parameters["cursor"] : undefined;
-  return cursor === undefined || typeof cursor === "string" ? undefined : { code: INVALID_PARAMS, message: "`cursor` must be text" };
+  return cursor === undefined || typeof cursor === "string"
+    ? undefined
+    : { code: INVALID_PARAMS, message: "`cursor` must be text" };
 }
 
 /** Whether `value` can name the progress of a request. */

@@ -1,8 +1,16 @@
 /**
- * What a JSON value is as a message of JSON-RPC 2.0: the shape alone, checked without a schema library because every
- * message passes here. The protocol library looks closer at what it handles.
+ * Classifies a JSON value as a message of JSON-RPC 2.0.
+ *
+ * It looks at the shape alone, without a schema library, because every message passes here. The protocol library looks
+ * closer at what it handles.
  */
-import type { JSONRPCMessage, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse, RequestId } from "@modelcontextprotocol/server";
+import type {
+  JSONRPCMessage,
+  JSONRPCNotification,
+  JSONRPCRequest,
+  JSONRPCResponse,
+  RequestId,
+} from "@modelcontextprotocol/server";
 import { isJsonObject } from "../../../base/json.ts";
 
 /** A message by kind, or nothing. */
@@ -16,7 +24,8 @@ const MEMBERS = new Set(["jsonrpc", "id", "method", "params", "result", "error"]
 /** The kind of `value`, or `undefined` when it is no message. */
 export function classify(value: unknown): Classified | undefined {
   if (!isJsonObject(value) || value["jsonrpc"] !== "2.0") return undefined;
-  if (!Object.keys(value).every((member) => MEMBERS.has(member))) return undefined; // the library would drop it unanswered
+  // the library would drop it unanswered
+  if (!Object.keys(value).every((member) => MEMBERS.has(member))) return undefined;
   const { id, method, params } = value;
   if (typeof method === "string") {
     if ((params !== undefined && !isJsonObject(params)) || "result" in value || "error" in value) return undefined;
@@ -25,7 +34,9 @@ export function classify(value: unknown): Classified | undefined {
   }
   if (method !== undefined || !isRequestId(id)) return undefined;
   const isResult = isJsonObject(value["result"]) && value["error"] === undefined;
-  return isResult || isErrorObject(value["error"]) ? { kind: "response", message: value as unknown as JSONRPCResponse } : undefined;
+  return isResult || isErrorObject(value["error"])
+    ? { kind: "response", message: value as unknown as JSONRPCResponse }
+    : undefined;
 }
 
 /** Whether `value` can be the id of a request. */

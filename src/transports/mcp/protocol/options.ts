@@ -1,4 +1,4 @@
-/** What serving one MCP client needs from whoever starts it. */
+/** Defines the options with which a caller serves one MCP client. */
 import type { KernelDoor } from "../../../kernel/index.ts";
 
 /** What a served client is bound to. */

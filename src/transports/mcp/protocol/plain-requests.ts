@@ -1,16 +1,37 @@
 /**
- * Which requests are so plain that what becomes of them is certain without the protocol library's schemas.
+ * Recognises requests so plain that their outcome is certain without the protocol library's schemas.
  *
- * INVARIANT: what is plain here the library accepts, and answers the same (a test compares); whatever is unusual is not
+ * INVARIANT: what is plain here the library accepts, and answers the same (a test compares). Whatever is unusual is not
  * plain, however right it may be.
  */
 import { isJsonObject, type JsonObject } from "../../../base/json.ts";
-import { META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_LOG_LEVEL, META_PROTOCOL_VERSION, MODERN_REVISION } from "./revisions.ts";
+import {
+  META_CLIENT_CAPABILITIES,
+  META_CLIENT_INFO,
+  META_LOG_LEVEL,
+  META_PROTOCOL_VERSION,
+  MODERN_REVISION,
+} from "./revisions.ts";
 
 /** Legacy revisions that are agreed on when a client asks for them; for any other the library chooses. */
-export const LEGACY_REVISIONS: ReadonlySet<string> = new Set(["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07"]);
+export const LEGACY_REVISIONS: ReadonlySet<string> = new Set([
+  "2025-11-25",
+  "2025-06-18",
+  "2025-03-26",
+  "2024-11-05",
+  "2024-10-07",
+]);
 
-const LOG_LEVELS: ReadonlySet<unknown> = new Set(["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]);
+const LOG_LEVELS: ReadonlySet<unknown> = new Set([
+  "debug",
+  "info",
+  "notice",
+  "warning",
+  "error",
+  "critical",
+  "alert",
+  "emergency",
+]);
 const CAPABILITIES = ["roots", "sampling", "elicitation", "experimental", "extensions"];
 const CLIENT_WORDS = ["name", "version", "title", "websiteUrl", "description"];
 
@@ -40,7 +61,9 @@ export function plainHandshake(parameters: unknown): string | undefined {
   if (!hasOnly(parameters, ["protocolVersion", "capabilities", "clientInfo", "_meta"])) return undefined;
   const { protocolVersion, capabilities, clientInfo, _meta } = parameters;
   if (typeof protocolVersion !== "string" || !LEGACY_REVISIONS.has(protocolVersion)) return undefined;
-  return isPlainMeta(_meta) && arePlainCapabilities(capabilities) && isPlainClient(clientInfo) ? protocolVersion : undefined;
+  return isPlainMeta(_meta) && arePlainCapabilities(capabilities) && isPlainClient(clientInfo)
+    ? protocolVersion
+    : undefined;
 }
 
 function isPlainMeta(meta: unknown): boolean {
@@ -50,7 +73,9 @@ function isPlainMeta(meta: unknown): boolean {
   return progressToken === undefined || typeof progressToken === "string" || Number.isSafeInteger(progressToken);
 }
 
-/** Capabilities that say little more than that they exist: `{"roots":{"listChanged":true},"elicitation":{"form":{}}}`. */
+/**
+ * Capabilities that say little more than that they exist: `{"roots":{"listChanged":true},"elicitation":{"form":{}}}`.
+ */
 function arePlainCapabilities(capabilities: unknown): boolean {
   if (!hasOnly(capabilities, CAPABILITIES)) return false;
   return Object.entries(capabilities).every(
@@ -64,7 +89,8 @@ function isPlainDetail(capability: string, name: string, detail: unknown): boole
   if (capability === "roots") return name === "listChanged" && typeof detail === "boolean";
   if (capability !== "extensions") return hasOnly(detail, []);
   return (
-    isJsonObject(detail) && Object.values(detail).every((setting) => isWord(setting) || (Array.isArray(setting) && setting.every(isWord)))
+    isJsonObject(detail) &&
+    Object.values(detail).every((setting) => isWord(setting) || (Array.isArray(setting) && setting.every(isWord)))
   );
 }
 

@@ -1,9 +1,11 @@
 /**
- * Which revisions of MCP are spoken, and how a request says which one it is of.
+ * Names the supported revisions of MCP and reads the revision of a request.
  *
- * Two eras: a modern request (2026-07-28) carries its revision in `_meta` and stands for itself; a legacy one
- * (2025-11-25 and before) relies on an `initialize` that came earlier. INVARIANT: the era of a request depends on the
- * request alone; whoever claims the modern era is judged by its rules, never served by the other's.
+ * There are two eras. A modern request (2026-07-28) carries its revision in `_meta` and stands for itself. A legacy one
+ * (2025-11-25 and before) relies on an `initialize` that came earlier.
+ *
+ * INVARIANT: the era of a request depends on the request alone. Whoever claims the modern era is judged by its rules,
+ * never served by the other's.
  */
 import { isJsonObject, type JsonObject } from "../../../base/json.ts";
 

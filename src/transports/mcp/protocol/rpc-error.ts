@@ -1,4 +1,8 @@
-/** Errors of JSON-RPC as MCP uses them: closed codes, messages that say what to do, nothing longer than it must be. */
+/**
+ * Defines the JSON-RPC errors that MCP uses, with closed codes and short messages.
+ *
+ * Messages say what to do, and nothing is longer than it must be.
+ */
 import type { RequestId } from "@modelcontextprotocol/server";
 import type { JsonObject } from "../../../base/json.ts";
 

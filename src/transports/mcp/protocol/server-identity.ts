@@ -1,8 +1,11 @@
-/** Who this server says it is and what it offers, the same in every revision. */
+/** Describes this server and what it offers, the same in every revision. */
 
 import type { McpOptions } from "./options.ts";
 
-/** Milliseconds for which an MCP client may keep a list: tools change with the version alone, so it is old after an update for this long. */
+/**
+ * Milliseconds for which an MCP client may keep a list: tools change with the version alone, so it is old after an
+ * update for this long.
+ */
 const LIST_FRESH_MS = 300_000;
 
 /** What `initialize` and `server/discover` tell. */

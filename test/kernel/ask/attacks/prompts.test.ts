@@ -1,4 +1,5 @@
-// Nothing that an agent writes can alter, hide or forge what an approver sees: a corpus of tricks in every place that an agent fills.
+// Nothing that an agent writes can alter, hide or forge what an approver sees: a corpus of tricks in every place that
+// an agent fills.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ApprovalDetails, ApprovalRequest } from "../../../../src/model/approval/approval.ts";
@@ -48,7 +49,10 @@ const isMark = (point: number) => (point >= 0x300 && point <= 0x36f) || (point >
 
 /** Columns that the widest terminal takes. */
 function widthOf(row: string): number {
-  return Array.from(row).reduce((sum, character) => sum + (character.charCodeAt(0) < 0x2000 || "│┆".includes(character) ? 1 : 2), 0);
+  return Array.from(row).reduce(
+    (sum, character) => sum + (character.charCodeAt(0) < 0x2000 || "│┆".includes(character) ? 1 : 2),
+    0,
+  );
 }
 
 /** A request with `text` in every place that an agent fills. */
@@ -117,7 +121,9 @@ describe.each(PROMPT_TRICKS.map((trick) => [trick.name, trick] as const))("%s", 
 
   test("does something where it is shown as it is", () => {
     const raw = text.split("\n");
-    const hidden = raw.some((line) => forbidden(line).length > 0 || /\p{M}/u.test(line) || / {33}| $/.test(line) || /[⟨⟩⇥␍│]/.test(line));
+    const hidden = raw.some(
+      (line) => forbidden(line).length > 0 || /\p{M}/u.test(line) || / {33}| $/.test(line) || /[⟨⟩⇥␍│]/.test(line),
+    );
     expect(hidden || raw.length > 1 || isLookAlike === true).toBe(true);
   });
 });
@@ -175,7 +181,17 @@ test("colours surround rows and stand nowhere within; without them the text is t
 });
 
 test("ordinary text of many languages is shown as it is", () => {
-  for (const text of ["src/größe.ts", "naïve façade", "Привет, мир", "日本語のファイル.md", "ไทย", "हिन्दी", "한국어", "😀 ok", "λ x"]) {
+  for (const text of [
+    "src/größe.ts",
+    "naïve façade",
+    "Привет, мир",
+    "日本語のファイル.md",
+    "ไทย",
+    "हिन्दी",
+    "한국어",
+    "😀 ok",
+    "λ x",
+  ]) {
     expect(visibleLines(text)).toEqual([text]);
     expect(hasLookAlikes(text)).toBe(false);
   }

@@ -1,4 +1,7 @@
-/** Stopping agents over the administration service: what the command line does, by the admin credential, on the HTTP front door of a real kernel. */
+/**
+ * Stopping agents over the administration service: what the command line does, by the admin credential, on the HTTP
+ * front door of a real kernel.
+ */
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { Code } from "@connectrpc/connect";
@@ -54,17 +57,35 @@ test("an agent is stopped, looked at and let go on, in every kernel, and each ac
   expect(await read(undefined, ".env")).toBe("ZONE:secret");
   const { freeze } = await admin.kill({ sessionId: session.id, reason: "odd" }, as);
   const target = { scope: "workspace", userId: "ann", agentId: "agent", workspace: place.workspace };
-  expect(freeze).toMatchObject({ target, cause: "operator", reason: "odd", frozenBy: "operator:admin", frozenAtMs: expect.any(BigInt) });
+  expect(freeze).toMatchObject({
+    target,
+    cause: "operator",
+    reason: "odd",
+    frozenBy: "operator:admin",
+    frozenAtMs: expect.any(BigInt),
+  });
   expect(await read()).toBe("FREEZE:workspace");
   expect(await read(innocent.token)).toBe("success");
   expect(await admin.listFreezes({}, as)).toMatchObject({ freezes: [{ target }], sessions: [], truncated: false });
 
   const review = await admin.reviewSession({ sessionId: session.id }, as);
-  expect(review).toMatchObject({ session: { id: session.id }, freeze: { target }, liveSessionIds: [session.id], truncated: false });
+  expect(review).toMatchObject({
+    session: { id: session.id },
+    freeze: { target },
+    liveSessionIds: [session.id],
+    truncated: false,
+  });
   const parsed = (documents: readonly Uint8Array[]) => documents.map((one) => JSON.parse(Buffer.from(one).toString()));
-  expect(parsed(review.violationsJson)).toMatchObject([{ violation_type: "workspace_blocked_zone", target_path: ".env" }]);
-  expect(parsed(review.callsJson)).toMatchObject([{ tool: "read_file", problem: "workspace_blocked_zone" }, { problem: "session_frozen" }]);
-  expect(JSON.stringify(review, (_, value: unknown) => (typeof value === "bigint" ? Number(value) : value))).not.toContain("tokenHash");
+  expect(parsed(review.violationsJson)).toMatchObject([
+    { violation_type: "workspace_blocked_zone", target_path: ".env" },
+  ]);
+  expect(parsed(review.callsJson)).toMatchObject([
+    { tool: "read_file", problem: "workspace_blocked_zone" },
+    { problem: "session_frozen" },
+  ]);
+  expect(
+    JSON.stringify(review, (_, value: unknown) => (typeof value === "bigint" ? Number(value) : value)),
+  ).not.toContain("tokenHash");
 
   expect(await admin.resumeSession({ sessionId: session.id, reason: "a test" }, as)).toMatchObject({
     session: { id: session.id },
@@ -72,7 +93,9 @@ test("an agent is stopped, looked at and let go on, in every kernel, and each ac
   });
   expect(await read()).toBe("success");
   const acts = (await readEvidence(place.state)).filter(({ entry }) => ["killed", "resumed"].includes(entry.eventType));
-  expect(acts.map(({ entry, payload }) => [entry.eventType, entry.actor, payload["reason"], payload["severity"]])).toEqual([
+  expect(
+    acts.map(({ entry, payload }) => [entry.eventType, entry.actor, payload["reason"], payload["severity"]]),
+  ).toEqual([
     ["killed", "operator:admin", "odd", "critical"],
     ["resumed", "operator:admin", "a test", "warning"],
   ]);
@@ -83,7 +106,10 @@ test("everybody is stopped, and a wider freeze is named to whoever resumes less"
   await admin.kill({ target: { scope: "all" } }, as);
   await admin.freezeSession({ sessionId: session.id }, as);
   expect([await read(), await read(innocent.token)]).toEqual(["SESSION:frozen", "FREEZE:all"]);
-  expect(await admin.listFreezes({}, as)).toMatchObject({ freezes: [{ target: { scope: "all" } }], sessions: [{ id: session.id }] });
+  expect(await admin.listFreezes({}, as)).toMatchObject({
+    freezes: [{ target: { scope: "all" } }],
+    sessions: [{ id: session.id }],
+  });
   const resumed = await admin.resumeSession({ sessionId: session.id }, as);
   expect(resumed.lifted).toBeUndefined();
   expect(resumed.remaining).toMatchObject({ target: { scope: "all" } });
@@ -121,7 +147,9 @@ test("whoever is not named in full is neither stopped nor resumed", async () => 
     await expect(admin.kill(request, as)).rejects.toMatchObject({ code: Code.InvalidArgument });
     await expect(admin.resume(request, as)).rejects.toMatchObject({ code: Code.InvalidArgument });
   }
-  await expect(admin.kill({ sessionId: session.id, reason: "x".repeat(5000) }, as)).rejects.toMatchObject({ code: Code.InvalidArgument });
+  await expect(admin.kill({ sessionId: session.id, reason: "x".repeat(5000) }, as)).rejects.toMatchObject({
+    code: Code.InvalidArgument,
+  });
   for (const method of ["freezeSession", "reviewSession", "resumeSession"] as const)
     await expect(admin[method]({ sessionId: "ses_none" }, as)).rejects.toMatchObject({ code: Code.InvalidArgument });
   expect((await admin.listFreezes({}, as)).freezes).toEqual([]);

@@ -21,7 +21,12 @@ test("a slow tool ends within moments of `kill`, and the session acts again afte
     "config/policy/own.cedar",
     `@id("own.slow")\n@message("m")\npermit (principal, action == Handrail::Action::"slow", resource);\n`,
   );
-  await using kernel = await createKernel({ stateDirectory: place.state, configDirectory: place.config, environment: {}, tools: [slow] });
+  await using kernel = await createKernel({
+    stateDirectory: place.state,
+    configDirectory: place.config,
+    environment: {},
+    tools: [slow],
+  });
   const session = await kernel.openSession({ workspace: place.workspace });
   const running = session.call("slow", { path: "a" });
   await started.promise;

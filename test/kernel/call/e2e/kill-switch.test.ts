@@ -1,4 +1,7 @@
-/** The kill switch over processes: several kernels of one agent share one alarm, a freeze outlives them, and ends what runs. */
+/**
+ * The kill switch over processes: several kernels of one agent share one alarm, a freeze outlives them, and ends what
+ * runs.
+ */
 import { symlinkSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
@@ -9,7 +12,8 @@ import { lockOf } from "../../../support/file-lock.ts";
 import { freshPlace, type Place } from "../../../support/place.ts";
 import { connectRpc, type RpcClient } from "../../../support/rpc-client.ts";
 
-const reasonOf = (answer: Awaited<ReturnType<RpcClient["call"]>>) => (answer.isError ? answer.structuredContent.error?.code : "ok");
+const reasonOf = (answer: Awaited<ReturnType<RpcClient["call"]>>) =>
+  answer.isError ? answer.structuredContent.error?.code : "ok";
 const violate = async (client: RpcClient) => reasonOf(await client.call("read_file", { path: "../outside" }));
 const read = async (client: RpcClient) => reasonOf(await client.call("list_files", { path: "." }));
 
@@ -20,7 +24,11 @@ async function sessionsOf(place: Place) {
 
 test("two kernels of one agent have five violations together, a restarted one stays frozen, and resuming lets it go on", async () => {
   const place = freshPlace();
-  const [left, right, other] = await Promise.all([connectRpc(place), connectRpc(place), connectRpc(place, ["--agent", "other"])]);
+  const [left, right, other] = await Promise.all([
+    connectRpc(place),
+    connectRpc(place),
+    connectRpc(place, ["--agent", "other"]),
+  ]);
   for (const client of [left, right, left, right, left]) expect(await violate(client)).toBe("WORKSPACE_PATH_TRAVERSAL");
   expect([await read(left), await read(right)]).toEqual(["ok", "ok"]);
   expect(await violate(right)).toBe("WORKSPACE_PATH_TRAVERSAL");
@@ -30,10 +38,16 @@ test("two kernels of one agent have five violations together, a restarted one st
 
   const [session] = (await sessionsOf(place)).filter(({ agentId }) => agentId === "mcp");
   const id = session?.id ?? "";
-  const review = oneJsonLine<{ freeze: object; violations: object[]; calls: { problem?: string }[]; liveSessions: string[] }>(
-    (await handrail(place, ["sessions", "review", id, "--json"])).stdout,
-  );
-  expect(review.freeze).toMatchObject({ cause: "alert", target: { scope: "workspace", agentId: "mcp", serviceRoot: place.workspace } });
+  const review = oneJsonLine<{
+    freeze: object;
+    violations: object[];
+    calls: { problem?: string }[];
+    liveSessions: string[];
+  }>((await handrail(place, ["sessions", "review", id, "--json"])).stdout);
+  expect(review.freeze).toMatchObject({
+    cause: "alert",
+    target: { scope: "workspace", agentId: "mcp", serviceRoot: place.workspace },
+  });
   expect(review.violations).toHaveLength(6);
   expect(review.calls.map(({ problem }) => problem)).toContain("session_frozen");
   expect(review.liveSessions).toHaveLength(3);
@@ -49,7 +63,8 @@ test("two kernels of one agent have five violations together, a restarted one st
   const evidence = await readEvidence(place.state);
   const types = evidence.map(({ entry }) => entry.eventType);
   expect(types.filter((type) => type === "workspace_violation")).toHaveLength(11);
-  for (const type of ["alert_mode", "frozen", "resumed"]) expect(types.filter((found) => found === type)).toHaveLength(1);
+  for (const type of ["alert_mode", "frozen", "resumed"])
+    expect(types.filter((found) => found === type)).toHaveLength(1);
   expect(evidence.find(({ entry }) => entry.eventType === "resumed")?.payload).toMatchObject({
     reason: "looked at it",
     severity: "warning",
@@ -74,27 +89,42 @@ describe("`handrail kill`", () => {
     await until(async () => (await readEvidence(place.state)).some(({ entry }) => entry.intent));
     place.put("config/handrail.yaml", "no_such_key: 1\n");
     const killed = await handrail(place, ["kill", "--all", "--reason", "something is wrong", "--json"]);
-    expect(oneJsonLine(killed.stdout)).toMatchObject({ target: { scope: "all" }, cause: "operator", reason: "something is wrong" });
+    expect(oneJsonLine(killed.stdout)).toMatchObject({
+      target: { scope: "all" },
+      cause: "operator",
+      reason: "something is wrong",
+    });
     expect(reasonOf(await running)).toBe("SESSION_FROZEN");
     expect(await read(client)).toBe("SESSION_FROZEN");
     expect((await handrail(place, ["resume", "--all"])).stdout).toBe("resumed: everybody\n");
     expect(await read(client)).toBe("ok");
     const evidence = await readEvidence(place.state);
     const closes = evidence.filter(({ entry }) => entry.closes > 0);
-    expect(closes.map(({ entry, payload }) => [entry.eventType, payload["reason"]])).toEqual([["tool_execution_denied", "session_frozen"]]);
-    expect(evidence.find(({ entry }) => entry.eventType === "killed")?.payload).toMatchObject({ scope: "all", severity: "critical" });
+    expect(closes.map(({ entry, payload }) => [entry.eventType, payload["reason"]])).toEqual([
+      ["tool_execution_denied", "session_frozen"],
+    ]);
+    expect(evidence.find(({ entry }) => entry.eventType === "killed")?.payload).toMatchObject({
+      scope: "all",
+      severity: "critical",
+    });
   });
 
   test("names whom: an agent in every workspace or in one, or the agent of a session; others go on", async () => {
     const place = freshPlace();
-    const [one, two] = await Promise.all([connectRpc(place, ["--agent", "one"]), connectRpc(place, ["--agent", "two"])]);
+    const [one, two] = await Promise.all([
+      connectRpc(place, ["--agent", "one"]),
+      connectRpc(place, ["--agent", "two"]),
+    ]);
     const sessions = await sessionsOf(place);
     const idOf = (name: string) => sessions.find(({ agentId }) => agentId === name)?.id ?? "";
-    expect((await handrail(place, ["kill", "--session", idOf("one")])).stdout).toMatch(/\/one in .*\/workspace {2}frozen since /);
+    expect((await handrail(place, ["kill", "--session", idOf("one")])).stdout).toMatch(
+      /\/one in .*\/workspace {2}frozen since /,
+    );
     expect([await read(one), await read(two)]).toEqual(["SESSION_FROZEN", "ok"]);
     expect((await handrail(place, ["sessions", "resume", idOf("one")])).code).toBe(0);
     expect(await read(one)).toBe("ok");
-    const principal = (await readEvidence(place.state)).find(({ entry }) => entry.actor.endsWith("/one"))?.entry.actor ?? "";
+    const principal =
+      (await readEvidence(place.state)).find(({ entry }) => entry.actor.endsWith("/one"))?.entry.actor ?? "";
     for (const more of [[], ["--workspace", place.outside], ["--workspace", place.workspace]]) {
       const frozen = more[1] !== place.outside;
       expect((await handrail(place, ["kill", "--principal", principal, ...more])).code).toBe(0);
@@ -155,7 +185,9 @@ describe("the security audit", () => {
     for (let count = 0; count < 6; count += 1) await violate(client);
     await read(client);
     const events = async (...more: string[]) =>
-      linesOf((await handrail(place, ["audit", "tail", "-n", "1000", "--json", ...more])).stdout).map((line) => JSON.parse(line));
+      linesOf((await handrail(place, ["audit", "tail", "-n", "1000", "--json", ...more])).stdout).map((line) =>
+        JSON.parse(line),
+      );
     const all = await events();
     expect(all.find(({ event }) => event === "workspace_violation")).toEqual({
       timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
@@ -173,7 +205,12 @@ describe("the security audit", () => {
     });
     const counts = new Map<string, number>();
     for (const { event } of all) counts.set(event, (counts.get(event) ?? 0) + 1);
-    expect(Object.fromEntries(counts)).toMatchObject({ workspace_violation: 6, tool_execution_denied: 7, alert_mode: 1, frozen: 1 });
+    expect(Object.fromEntries(counts)).toMatchObject({
+      workspace_violation: 6,
+      tool_execution_denied: 7,
+      alert_mode: 1,
+      frozen: 1,
+    });
     expect((await events("--severity", "critical")).map(({ event }) => event).sort()).toEqual(["alert_mode", "frozen"]);
     expect(await events("--since", "1h")).toEqual(all);
     expect(await events("--since", "2099-01-01")).toEqual([]);

@@ -1,4 +1,7 @@
-/** Arming, modes, skills, tool specs and tool policies, as an operator meets them on the command line and in a running kernel. */
+/**
+ * Arming, modes, skills, tool specs and tool policies, as an operator meets them on the command line and in a running
+ * kernel.
+ */
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -17,8 +20,16 @@ const SPEC = JSON.stringify({ schema: "serverd.tool_spec.v1", id: "write_file", 
 const POLICY = (more: object) => JSON.stringify({ schema: "serverd.tool_policy.v1", ...more });
 
 /** Makes a call on the command line: the exit code and the result. */
-async function call(place: Place, tool: string, args: JsonObject, more: readonly string[] = [], environment: Record<string, string> = {}) {
-  const { code, stdout, stderr } = await handrail(place, ["call", tool, "--json", JSON.stringify(args), ...more], { environment });
+async function call(
+  place: Place,
+  tool: string,
+  args: JsonObject,
+  more: readonly string[] = [],
+  environment: Record<string, string> = {},
+) {
+  const { code, stdout, stderr } = await handrail(place, ["call", tool, "--json", JSON.stringify(args), ...more], {
+    environment,
+  });
   if (code !== 0 && code !== 2) throw new Error(stderr);
   return [code, oneJsonLine<Result>(stdout).error?.code] as const;
 }
@@ -34,7 +45,9 @@ describe("arming", () => {
     place.put("config/tools/write.json", SPEC);
     expect(await write(place)).toEqual(UNARMED);
     const armed = await handrail(place, ["arm", "--for", "15m", "--json"]);
-    const { armedAtMs, untilMs, armedBy } = oneJsonLine<{ armedAtMs: number; untilMs: number; armedBy: string }>(armed.stdout);
+    const { armedAtMs, untilMs, armedBy } = oneJsonLine<{ armedAtMs: number; untilMs: number; armedBy: string }>(
+      armed.stdout,
+    );
     expect(untilMs - armedAtMs).toBe(15 * 60_000);
     expect(await write(place)).toEqual(OK);
     const doctor = await handrail(place, ["doctor"]);
@@ -42,8 +55,12 @@ describe("arming", () => {
     const disarmed = await handrail(place, ["disarm"]);
     expect(disarmed.stdout).toBe("nothing is armed\n");
     expect(await write(place)).toEqual(UNARMED);
-    const kept = (await readEvidence(place.state)).filter(({ entry }) => ["armed", "disarmed"].includes(entry.eventType));
-    expect(kept.map(({ entry, payload }) => [entry.eventType, entry.actor, payload["reach"], payload["until"]])).toEqual([
+    const kept = (await readEvidence(place.state)).filter(({ entry }) =>
+      ["armed", "disarmed"].includes(entry.eventType),
+    );
+    expect(
+      kept.map(({ entry, payload }) => [entry.eventType, entry.actor, payload["reach"], payload["until"]]),
+    ).toEqual([
       ["armed", `operator:${armedBy}`, "all", new Date(untilMs).toISOString()],
       ["disarmed", expect.stringMatching(/^operator:/), "all", undefined],
     ]);
@@ -52,12 +69,15 @@ describe("arming", () => {
   test("of one session is that session's alone, and is listed with it", async () => {
     const place = freshPlace();
     place.put("config/tools/write.json", SPEC);
-    const make = async () => oneJsonLine<{ id: string; token: string }>((await handrail(place, ["sessions", "create", "--json"])).stdout);
+    const make = async () =>
+      oneJsonLine<{ id: string; token: string }>((await handrail(place, ["sessions", "create", "--json"])).stdout);
     const [one, other] = [await make(), await make()];
     expect((await handrail(place, ["arm", "--for", "15m", "--session", one.id])).code).toBe(0);
     const writeAs = (token: string) => call(place, "write_file", { path: "a.txt", content: "" }, ["--session", token]);
     expect([await writeAs(one.token), await writeAs(other.token)]).toEqual([OK, UNARMED]);
-    const listed = oneJsonLine<{ id: string; armedUntil?: string }[]>((await handrail(place, ["sessions", "list", "--json"])).stdout);
+    const listed = oneJsonLine<{ id: string; armedUntil?: string }[]>(
+      (await handrail(place, ["sessions", "list", "--json"])).stdout,
+    );
     expect(listed.filter(({ armedUntil }) => armedUntil !== undefined).map(({ id }) => id)).toEqual([one.id]);
   });
 
@@ -69,7 +89,9 @@ describe("arming", () => {
     const odd = await handrail(place, ["call", "read_file"], { environment: { TOOLS_ARM: "yes" } });
     expect([odd.code, odd.stderr]).toEqual([1, "handrail: TOOLS_ARM is `yes`; set it to 0 or 1, or leave it out\n"]);
     const kept = (await readEvidence(place.state)).filter(({ entry }) => entry.eventType === "armed");
-    expect(kept.map(({ entry, payload }) => [entry.actor, payload["reach"]])).toEqual([["operator:TOOLS_ARM", "kernel"]]);
+    expect(kept.map(({ entry, payload }) => [entry.actor, payload["reach"]])).toEqual([
+      ["operator:TOOLS_ARM", "kernel"],
+    ]);
   });
 
   test("for too long, or for a session that is not there, is refused in words", async () => {
@@ -90,7 +112,9 @@ describe("modes and skills", () => {
     place.put("config/modes/review.yaml", "description: reading only\ntools: [read_file, list_files]\n");
     place.put(
       "config/skills/docs.json",
-      JSON.stringify({ tools: { read_file: { input: { properties: { path: { type: "string", pattern: "^docs/" } } } } } }),
+      JSON.stringify({
+        tools: { read_file: { input: { properties: { path: { type: "string", pattern: "^docs/" } } } } },
+      }),
     );
     place.put("workspace/docs/a.md", "text\n");
     place.put("workspace/a.md", "text\n");
@@ -108,7 +132,9 @@ describe("modes and skills", () => {
       description: "",
       tools: { read_file: { input: { properties: { path: { type: "string", pattern: "^docs/" } } } } },
     });
-    expect((await handrail(place, ["modes", "list"])).stdout).toBe("MODE    TOOLS  DESCRIPTION\nreview  2      reading only\n");
+    expect((await handrail(place, ["modes", "list"])).stdout).toBe(
+      "MODE    TOOLS  DESCRIPTION\nreview  2      reading only\n",
+    );
     expect(await handrail(place, ["skills", "show", "none"])).toEqual({
       code: 1,
       stdout: "",
@@ -156,8 +182,20 @@ describe("modes and skills", () => {
   test("are named by an explanation, with what would help", async () => {
     const place = profiles();
     const explained = async (tool: string, args: JsonObject, ...more: string[]) => {
-      const { stdout } = await handrail(place, ["policy", "explain", tool, "--arguments", JSON.stringify(args), ...more, "--json"]);
-      const { runs, denial, advice } = oneJsonLine<{ runs: boolean; denial?: { ruleId: string }; advice: { change: string }[] }>(stdout);
+      const { stdout } = await handrail(place, [
+        "policy",
+        "explain",
+        tool,
+        "--arguments",
+        JSON.stringify(args),
+        ...more,
+        "--json",
+      ]);
+      const { runs, denial, advice } = oneJsonLine<{
+        runs: boolean;
+        denial?: { ruleId: string };
+        advice: { change: string }[];
+      }>(stdout);
       return [runs, denial?.ruleId, ...advice.map(({ change }) => change)];
     };
     expect(await explained("delete_file", { path: "a.md" }, "--mode", "review")).toEqual([
@@ -203,7 +241,10 @@ test("a tool policy that is not valid when a kernel starts lets no tool run unti
 describe("in a running kernel", () => {
   async function running(place: Place, wish: { readonly mode?: string } = {}) {
     const told: string[] = [];
-    const kernel = await openKernel({ environment: environmentOf(place), onWarning: (message) => void told.push(message) });
+    const kernel = await openKernel({
+      environment: environmentOf(place),
+      onWarning: (message) => void told.push(message),
+    });
     onTestFinished(() => kernel.close());
     const { token } = await kernel.administration.createSession({
       workspace: place.workspace,

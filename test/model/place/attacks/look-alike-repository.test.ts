@@ -1,4 +1,5 @@
-// A directory that git takes for a repository, made of harmless writes: the person's next `git status` in it would run the agent's program.
+// A directory that git takes for a repository, made of harmless writes: the person's next `git status` in it would run
+// the agent's program.
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -74,7 +75,8 @@ test.each([[[0, 1, 2, 3]], [[3, 2, 1, 0]], [[1, 2, 0, 3]], [[2, 3, 0, 1]]])(
     const call = await open(place);
     const files = lookAlike(place, "src");
     const results = [];
-    for (const index of order) results.push(await call("write_file", { path: files[index]?.[0] ?? "", content: files[index]?.[1] ?? "" }));
+    for (const index of order)
+      results.push(await call("write_file", { path: files[index]?.[0] ?? "", content: files[index]?.[1] ?? "" }));
     // its `HEAD`, and whichever of the two stores would come second
     expect(results.filter(({ status }) => status !== "success")).toMatchObject([ASKS, ASKS]);
     await Promise.all(lookAlike(place, "lib").map(([path, content]) => call("write_file", { path, content })));
@@ -104,10 +106,17 @@ test("a repository under a name of its own that is there already is not fed: its
     expect(await call("write_file", { path: at(name), content: "x" }), name).toMatchObject(ASKS);
   expect(await call("delete_file", { path: at("HEAD") })).toMatchObject(ASKS);
   const edits = [
-    { operation: "replace", match_mode: "exact", spec: "repositoryformatversion = 0", content: "repositoryformatversion = 1" },
+    {
+      operation: "replace",
+      match_mode: "exact",
+      spec: "repositoryformatversion = 0",
+      content: "repositoryformatversion = 1",
+    },
   ];
   expect(await call("edit_file", { path: at("config"), edits })).toMatchObject(ASKS);
-  expect(await call("write_file", { path: "link/config", content: "x" })).toMatchObject({ error: { rule_id: "dev.write-protected" } });
+  expect(await call("write_file", { path: "link/config", content: "x" })).toMatchObject({
+    error: { rule_id: "dev.write-protected" },
+  });
   for (const path of [at("README.txt"), "fixtures/config", "fixtures/hooks/x", "objects/x", "other/refs/x", "config"])
     expect(await call("write_file", { path, content: "x" }), path).toMatchObject({ status: "success" });
 });
@@ -119,15 +128,24 @@ test("a command completes and feeds none either", async () => {
   const before = readFileSync(join(place.workspace, "fixtures/bare.git/config"), "utf8");
   const call = await open(place, "open");
   const script = [
-    ...lookAlike(place, "src").map(([path, content]) => `mkdir -p $(dirname ${path}); printf '%s' '${content}' > "$PWD/${path}"`),
+    ...lookAlike(place, "src").map(
+      ([path, content]) => `mkdir -p $(dirname ${path}); printf '%s' '${content}' > "$PWD/${path}"`,
+    ),
     `for name in config commondir hooks/x objects/x; do mkdir -p "fixtures/bare.git/$(dirname $name)"; echo x > "$PWD/fixtures/bare.git/$name"; done; true`,
   ].join("\n");
   place.put("workspace/make.sh", script);
   const result = await call("shell", { command: "bash make.sh" });
   expect(result).toMatchObject({ status: "success", data: { exit_code: 0 } });
   const { data } = result as unknown as { readonly data: { readonly not_kept: readonly { readonly path: string }[] } };
-  expect(data.not_kept.map(({ path }) => path)).toEqual(expect.arrayContaining(["src/HEAD", "fixtures/bare.git/commondir"]));
-  for (const name of ["src/HEAD", "fixtures/bare.git/commondir", "fixtures/bare.git/hooks/x", "fixtures/bare.git/objects/x"])
+  expect(data.not_kept.map(({ path }) => path)).toEqual(
+    expect.arrayContaining(["src/HEAD", "fixtures/bare.git/commondir"]),
+  );
+  for (const name of [
+    "src/HEAD",
+    "fixtures/bare.git/commondir",
+    "fixtures/bare.git/hooks/x",
+    "fixtures/bare.git/objects/x",
+  ])
     expect(existsSync(join(place.workspace, name)), name).toBe(false);
   expect(readFileSync(join(place.workspace, "fixtures/bare.git/config"), "utf8")).toBe(before);
   personLooks(join(place.workspace, "src"));
@@ -149,7 +167,9 @@ test("git checks none out", async () => {
     ["RESET", ["--hard", "planted"]],
     ["CHECKOUT", ["planted", "--", "src/HEAD"]],
   ] as const)
-    expect((await call("git", { operation, args: [...args] })).status, `${operation} ${args.join(" ")}`).not.toBe("success");
+    expect((await call("git", { operation, args: [...args] })).status, `${operation} ${args.join(" ")}`).not.toBe(
+      "success",
+    );
   expect(existsSync(join(place.workspace, "src/HEAD"))).toBe(false);
   if (existsSync(join(place.workspace, "src"))) personLooks(join(place.workspace, "src"));
   expect(existsSync(mark)).toBe(false);

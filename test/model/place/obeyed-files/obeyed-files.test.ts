@@ -22,7 +22,11 @@ test("every entry says who obeys it and where that is written, and no pattern st
 
 test("names whose case counts are protected as they are written, and nothing else", () => {
   for (const { pattern } of OBEYED_FILES.filter(({ isExact }) => isExact)) {
-    expect([zoneOf(pattern), zoneOf(`a/${pattern}`), zoneOf(pattern.toLowerCase())]).toEqual(["protected", "protected", "own"]);
+    expect([zoneOf(pattern), zoneOf(`a/${pattern}`), zoneOf(pattern.toLowerCase())]).toEqual([
+      "protected",
+      "protected",
+      "own",
+    ]);
     expect([obeyedBy(`a/${pattern}`)?.pattern, obeyedBy(pattern.toLowerCase())]).toEqual([pattern, undefined]);
   }
 });
@@ -52,11 +56,47 @@ test.each([
     "docker-compose.yml",
     "Vagrantfile",
   ],
-  ...["setup.py", "pyproject.toml", "conftest.py", "build.rs", "Cargo.toml", "go.mod", "Gemfile", "pom.xml", "build.gradle", "gradlew"],
-  ...["eslint.config.js", ".prettierrc", "tsconfig.json", "vitest.config.ts", ".rubocop.yml", ".golangci.yml", "tox.ini", ".pylintrc"],
+  ...[
+    "setup.py",
+    "pyproject.toml",
+    "conftest.py",
+    "build.rs",
+    "Cargo.toml",
+    "go.mod",
+    "Gemfile",
+    "pom.xml",
+    "build.gradle",
+    "gradlew",
+  ],
+  ...[
+    "eslint.config.js",
+    ".prettierrc",
+    "tsconfig.json",
+    "vitest.config.ts",
+    ".rubocop.yml",
+    ".golangci.yml",
+    "tox.ini",
+    ".pylintrc",
+  ],
   ...[".gitignore", ".gitkeep", ".mailmap", ".git-blame-ignore-revs", ".editorconfig", ".dockerignore", ".npmignore"],
-  ...[".nvmrc", ".node-version", ".python-version", ".ruby-version", ".yarn/cache/a.zip", ".yarn/install-state.gz", "node.mjs"],
-  ...["README.md", "docs/agents.html", "src/claude.ts", "src/rules.ts", "app/owners/page.tsx", "mise.md", "my.vscode.md"],
+  ...[
+    ".nvmrc",
+    ".node-version",
+    ".python-version",
+    ".ruby-version",
+    ".yarn/cache/a.zip",
+    ".yarn/install-state.gz",
+    "node.mjs",
+  ],
+  ...[
+    "README.md",
+    "docs/agents.html",
+    "src/claude.ts",
+    "src/rules.ts",
+    "app/owners/page.tsx",
+    "mise.md",
+    "my.vscode.md",
+  ],
 ])("`%s` stays ordinary, because a person runs or reads it by name", (path) => {
   expect(zoneOf(path)).toBe("own");
   expect(obeyedBy(path)).toBeUndefined();

@@ -1,4 +1,5 @@
-// Remotes of git over containers: what is cloned, fetched, pulled and pushed there, and the same attacks as in bubblewrap's sandbox.
+// Remotes of git over containers: what is cloned, fetched, pulled and pushed there, and the same attacks as in
+// bubblewrap's sandbox.
 import { overContainers } from "../../../support/over-containers.ts";
 
 await overContainers(async () => {

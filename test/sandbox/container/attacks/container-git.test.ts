@@ -1,4 +1,5 @@
-// Git in containers: it works there by the same plan, and sees the kernel's settings in place of what the repository says.
+// Git in containers: it works there by the same plan, and sees the kernel's settings in place of what the repository
+// says.
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -49,7 +50,8 @@ await overContainers(async () => {
     expect(existsSync(trace)).toBe(true);
     rmSync(trace);
     plain.put("a.txt", "changed\n");
-    for (const [operation = "", ...args] of [["STATUS"], ["ADD", "a.txt"], ["COMMIT", "-m", "change a"]]) await ask(operation, ...args);
+    for (const [operation = "", ...args] of [["STATUS"], ["ADD", "a.txt"], ["COMMIT", "-m", "change a"]])
+      await ask(operation, ...args);
     expect(existsSync(trace)).toBe(false);
     expect(readFileSync(join(kernel.root, ".git/config"), "utf8")).toBe(before);
     expect(await ask("LOG")).toContain("change a");

@@ -1,4 +1,5 @@
-// All that a command in bubblewrap's sandbox cannot do it cannot do in a container: the same tests, with the same controls.
+// All that a command in bubblewrap's sandbox cannot do it cannot do in a container: the same tests, with the same
+// controls.
 import { overContainers } from "../../../support/over-containers.ts";
 
 await overContainers(async () => {

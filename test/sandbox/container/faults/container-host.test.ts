@@ -1,7 +1,18 @@
-// Containers on machines as they come: without the runtime, with one that fails, for ordinary users with and without users of their own to give away.
+// Containers on machines as they come: without the runtime, with one that fails, for ordinary users with and without
+// users of their own to give away.
 
 import { spawnSync } from "node:child_process";
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -63,8 +74,8 @@ test("a container whose kernel was killed while it was made never begins", async
 });
 
 /**
- * What `sandbox-run` prints as an ordinary user. `ranges` is what the machine says there of users that it may give away; it stands in a view of the
- * machine that only the program sees.
+ * What `sandbox-run` prints as an ordinary user. `ranges` is what the machine says there of users that it may give
+ * away; it stands in a view of the machine that only the program sees.
  */
 function asOrdinaryUser(root: string, command: string, ranges: string): string {
   const [checkout, node, subordinate] = ["checkout", "node", "subordinate"].map((name) => join(place.base, name)) as [
@@ -78,11 +89,15 @@ function asOrdinaryUser(root: string, command: string, ranges: string): string {
     mount --bind ${CHECKOUT} ${checkout} && mount --bind ${dirname(process.execPath)} ${node} && cd ${checkout} &&
     exec setpriv --reuid ${NOBODY} --regid ${NOBODY} --clear-groups --inh-caps=-all -- "$@"`;
   const child = [join(node, "node"), "test/support/children/sandbox-run.ts", root, command];
-  const { stdout, stderr } = spawnSync("unshare", ["--mount", "--propagation", "private", "sh", "-c", script, "sh", ...child], {
-    encoding: "utf8",
-    env: { PATH: "/usr/bin:/bin:/usr/sbin:/sbin", HANDRAIL_TEST_BACKEND: "container" },
-    timeout: 120_000,
-  });
+  const { stdout, stderr } = spawnSync(
+    "unshare",
+    ["--mount", "--propagation", "private", "sh", "-c", script, "sh", ...child],
+    {
+      encoding: "utf8",
+      env: { PATH: "/usr/bin:/bin:/usr/sbin:/sbin", HANDRAIL_TEST_BACKEND: "container" },
+      timeout: 120_000,
+    },
+  );
   return (stdout + stderr).trim();
 }
 
@@ -120,7 +135,10 @@ await overContainers(async () => {
     const broken = join(place.base, "runc");
     writeFileSync(broken, "#!/bin/sh\necho 'runc: no control group for you' >&2; exit 1\n", { mode: 0o755 });
     const failing = newSandboxPlace({ programs: [broken] });
-    const failure = { code: "SANDBOX_UNAVAILABLE", message: expect.stringMatching(/no control group for you.*did not run/) };
+    const failure = {
+      code: "SANDBOX_UNAVAILABLE",
+      message: expect.stringMatching(/no control group for you.*did not run/),
+    };
     await expect(failing.run("touch ran")).rejects.toMatchObject(failure);
     expect(existsSync(join(failing.root, "ran"))).toBe(false);
     failing.close();

@@ -1,5 +1,5 @@
-// Links swapped in while calls run: a second process exchanges a directory and a file for links that lead out, as fast as
-// it can. The control reads in the ordinary "check, then open" way and does escape.
+// Links swapped in while calls run: a second process exchanges a directory and a file for links that lead out, as fast
+// as it can. The control reads in the ordinary "check, then open" way and does escape.
 import type { ChildProcess } from "node:child_process";
 import { readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
@@ -72,11 +72,14 @@ test("no write, edit or listing reaches outside", async () => {
   const ends = new Set<string>();
   const listed = new Set<string>();
   await repeat(async (index) => {
-    ends.add(await endOf(() => place.files.write(`dir/new-${index % 7}.txt`, Buffer.from("mine"), { mode: "overwrite" })));
+    ends.add(
+      await endOf(() => place.files.write(`dir/new-${index % 7}.txt`, Buffer.from("mine"), { mode: "overwrite" })),
+    );
     ends.add(await endOf(() => place.files.transform("dir/data.txt", 1000, () => Buffer.from(`changed ${index}`))));
     ends.add(
       await endOf(async () => {
-        for (const entry of (await place.files.list("dir", { depthMax: 2, entriesMax: 50 })).entries) listed.add(entry.path);
+        for (const entry of (await place.files.list("dir", { depthMax: 2, entriesMax: 50 })).entries)
+          listed.add(entry.path);
       }),
     );
     return false;

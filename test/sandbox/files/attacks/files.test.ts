@@ -1,5 +1,5 @@
-// Paths that try to leave the workspace or to name what is no ordinary file. Each attack has a control: the same path, used
-// in the ordinary way, reaches what it must not reach.
+// Paths that try to leave the workspace or to name what is no ordinary file. Each attack has a control: the same path,
+// used in the ordinary way, reaches what it must not reach.
 import { execFileSync, spawn } from "node:child_process";
 import {
   closeSync,
@@ -46,7 +46,9 @@ describe("symbolic links that lead out", () => {
     symlinkSync(place.outside, join(place.root, "door"));
     symlinkSync(target(), join(place.root, "link"));
     expect(readFileSync(join(place.root, "link"), "utf8")).toBe(SECRET); // control: the plain way follows it
-    expect([await read("link"), await write("link"), await edit("link")]).toEqual(Array(3).fill("workspace_symlink_escape"));
+    expect([await read("link"), await write("link"), await edit("link")]).toEqual(
+      Array(3).fill("workspace_symlink_escape"),
+    );
     expect(readFileSync(join(place.outside, "secret.txt"), "utf8")).toBe(SECRET);
   });
 
@@ -123,7 +125,9 @@ describe("a service inside a project", () => {
   test("a link to a shared directory is read and not written", async () => {
     symlinkSync("../../contracts", join(service.root, "contracts"));
     expect(await textOf(service.files, "contracts/api.txt")).toBe("contract");
-    expect(await endOf(() => service.files.write("contracts/api.txt", bytes("x"), { mode: "overwrite" }))).toBe("workspace_read_only");
+    expect(await endOf(() => service.files.write("contracts/api.txt", bytes("x"), { mode: "overwrite" }))).toBe(
+      "workspace_read_only",
+    );
     expect(readFileSync(join(service.base, "project/contracts/api.txt"), "utf8")).toBe("contract");
   });
 
@@ -134,7 +138,9 @@ describe("a service inside a project", () => {
     const shared = join(service.base, "project/contracts/sibling.txt");
     expect(await endOf(() => service.files.read("sibling.txt", ALL))).toBe("workspace_symlink_escape");
     expect(await endOf(() => service.files.read(shared, ALL))).toBe("workspace_symlink_escape");
-    expect(await endOf(() => service.files.read(join(service.base, "project/services/other/code.txt"), ALL))).toBe("workspace_path_escape");
+    expect(await endOf(() => service.files.read(join(service.base, "project/services/other/code.txt"), ALL))).toBe(
+      "workspace_path_escape",
+    );
   });
 });
 
@@ -175,11 +181,15 @@ describe("paths by themselves", () => {
   test("a directory is no file, a file no directory, and nothing is not found", async () => {
     mkdirSync(join(place.root, "dir"));
     writeFileSync(join(place.root, "file"), "");
-    expect([await read("dir"), await write("dir"), await edit("dir"), await write(".")]).toEqual(Array(4).fill("NOT_A_FILE"));
+    expect([await read("dir"), await write("dir"), await edit("dir"), await write(".")]).toEqual(
+      Array(4).fill("NOT_A_FILE"),
+    );
     expect([await list("file"), await read("file/x"), await write("file/x"), await write("file/x/y")]).toEqual(
       Array(4).fill("NOT_A_DIRECTORY"),
     );
-    expect([await read("none"), await edit("none"), await list("none"), await read("none/x")]).toEqual(Array(4).fill("FILE_NOT_FOUND"));
+    expect([await read("none"), await edit("none"), await list("none"), await read("none/x")]).toEqual(
+      Array(4).fill("FILE_NOT_FOUND"),
+    );
   });
 
   test("files in the making cannot be named", async () => {
@@ -200,7 +210,9 @@ describe("what is no ordinary file", () => {
   test("a FIFO is refused without waiting for its other end", async () => {
     execFileSync("mkfifo", [join(place.root, "pipe")]);
     const control = "require('node:fs').readFileSync(process.argv[1])";
-    expect(() => execFileSync(process.execPath, ["-e", control, join(place.root, "pipe")], { timeout: 500 })).toThrow(/ETIMEDOUT/); // control: it waits
+    expect(() => execFileSync(process.execPath, ["-e", control, join(place.root, "pipe")], { timeout: 500 })).toThrow(
+      /ETIMEDOUT/,
+    ); // control: it waits
     expect([await read("pipe"), await write("pipe"), await edit("pipe")]).toEqual(Array(3).fill("NOT_A_FILE"));
     expect(statSync(join(place.root, "pipe")).isFIFO()).toBe(true);
   });
@@ -208,12 +220,15 @@ describe("what is no ordinary file", () => {
   test("a FIFO is not opened at all: whoever waits to write it goes on waiting", async () => {
     const pipe = join(place.root, "pipe");
     execFileSync("mkfifo", [pipe]);
-    const writer = spawn(process.execPath, ["-e", "require('node:fs').openSync(process.argv[1], 'w')", pipe], { stdio: "ignore" });
+    const writer = spawn(process.execPath, ["-e", "require('node:fs').openSync(process.argv[1], 'w')", pipe], {
+      stdio: "ignore",
+    });
     const ended = new Promise<boolean>((resolve) => writer.once("exit", () => resolve(true)));
     const waits = () => Promise.race([ended, new Promise<boolean>((resolve) => setTimeout(() => resolve(false), 400))]);
     try {
       expect([await waits(), await read("pipe"), await waits()]).toEqual([false, "NOT_A_FILE", false]);
-      closeSync(openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK)); // control: an opening that does not block lets it go
+      // control: an opening that does not block lets it go
+      closeSync(openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK));
       expect(await ended).toBe(true);
     } finally {
       writer.kill();
@@ -251,7 +266,19 @@ describe("what is no ordinary file", () => {
 });
 
 test("no descriptor stays open, however calls end", async () => {
-  const all = ["in.txt", "out", "hidden", "loop", "dir", "dir/x", "none", "none/x/y", "twin.txt", "../x", "n".repeat(300)];
+  const all = [
+    "in.txt",
+    "out",
+    "hidden",
+    "loop",
+    "dir",
+    "dir/x",
+    "none",
+    "none/x/y",
+    "twin.txt",
+    "../x",
+    "n".repeat(300),
+  ];
   writeFileSync(join(place.root, "in.txt"), "in");
   linkSync(join(place.outside, "secret.txt"), join(place.root, "twin.txt"));
   mkdirSync(join(place.root, "dir"));
@@ -287,6 +314,8 @@ describe("a workspace that is moved away", () => {
 
   test("is refused when it was deleted", async () => {
     rmSync(place.root, { recursive: true });
-    expect([await read("in.txt"), await write("in.txt"), await list(".")]).toEqual(Array(3).fill("workspace_path_escape"));
+    expect([await read("in.txt"), await write("in.txt"), await list(".")]).toEqual(
+      Array(3).fill("workspace_path_escape"),
+    );
   });
 });

@@ -1,5 +1,6 @@
-// Files with leases on them: whoever opens one and waits stands for up to 45 s. Whatever the kernel does with a file of the workspace, its one
-// thread goes on, and the call is told that the file is busy. The leases are held from outside of the sandbox, the worst there can be.
+// Files with leases on them: whoever opens one and waits stands for up to 45 s. Whatever the kernel does with a file of
+// the workspace, its one thread goes on, and the call is told that the file is busy. The leases are held from outside
+// of the sandbox, the worst there can be.
 import { spawnSync } from "node:child_process";
 import { readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -90,12 +91,20 @@ const BUSY: readonly (readonly [tool: string, args: JsonObject])[] = [
   ["git", { operation: "LOG" }],
 ];
 
-test("every tool that reads a leased file is told that it is busy, and nothing stands meanwhile", { timeout: 120_000 }, async () => {
+test("every tool that reads a leased file is told that it is busy, and nothing stands meanwhile", {
+  timeout: 120_000,
+}, async () => {
   const place = laidOut();
-  await using kernel = await createKernel({ stateDirectory: place.state, configDirectory: place.config, environment: {} });
+  await using kernel = await createKernel({
+    stateDirectory: place.state,
+    configDirectory: place.config,
+    environment: {},
+  });
   const session = await kernel.openSession({ workspace: place.workspace });
   await session.call("search_file", { path: ".", regex: "nothing" }); // what is loaded with a first call takes its time
-  const letGo = await holdLeases([".gitignore", "a.txt", "package.json", ".git/config"].map((name) => join(place.workspace, name)));
+  const letGo = await holdLeases(
+    [".gitignore", "a.txt", "package.json", ".git/config"].map((name) => join(place.workspace, name)),
+  );
   const answers: string[] = [];
   const gap = await longestGap(async () => {
     for (const [tool, args] of BUSY) answers.push(await told(session, tool, args));
@@ -115,10 +124,16 @@ test("every tool that reads a leased file is told that it is busy, and nothing s
   expect(await told(session, "search_file", { path: ".", regex: "needle" })).toBe("done");
 });
 
-test("a workspace whose own configuration is leased is busy, and not closed for good", { timeout: 60_000 }, async () => {
+test("a workspace whose own configuration is leased is busy, and not closed for good", {
+  timeout: 60_000,
+}, async () => {
   const place = laidOut();
   place.put("workspace/handrail.yaml", "files: { secret: [keys] }\n");
-  await using kernel = await createKernel({ stateDirectory: place.state, configDirectory: place.config, environment: {} });
+  await using kernel = await createKernel({
+    stateDirectory: place.state,
+    configDirectory: place.config,
+    environment: {},
+  });
   const session = await kernel.openSession({ workspace: place.workspace });
   for (const name of ["handrail.yaml", "policy.json"]) {
     place.put("workspace/policy.json", "{}\n");
@@ -137,7 +152,12 @@ test("a workspace whose own configuration is leased is busy, and not closed for 
 test("trusting a workspace, and listing what is trusted", async () => {
   const place = laidOut();
   const file = place.put("workspace/handrail.yaml", "files: { secret: [keys] }\n");
-  const desk = new TrustDesk({ operatorPath: place.config, ledger: new MemoryLedger(), clock: systemClock, random: systemRandom });
+  const desk = new TrustDesk({
+    operatorPath: place.config,
+    ledger: new MemoryLedger(),
+    clock: systemClock,
+    random: systemRandom,
+  });
   await desk.trust(place.workspace, "ada");
   await holdLeases([file]);
   const gap = await longestGap(async () => {
@@ -178,7 +198,13 @@ test("a tool that stands in the kernel's thread is told of on standard error, in
   );
   const warnings: string[] = [];
   const onWarning = (message: string) => void warnings.push(message);
-  const options = { stateDirectory: place.state, configDirectory: place.config, environment: {}, tools: [slow], onWarning };
+  const options = {
+    stateDirectory: place.state,
+    configDirectory: place.config,
+    environment: {},
+    tools: [slow],
+    onWarning,
+  };
   await using kernel = await createKernel(options);
   const session = await kernel.openSession({ workspace: place.workspace });
   expect(await told(session, "slow", { path: "a.txt" })).toBe("done");
@@ -189,7 +215,10 @@ test("a tool that stands in the kernel's thread is told of on standard error, in
   await kernel.close();
   const audit = await auditOf(place);
   expect(audit).toContainEqual(expect.objectContaining({ event: "kernel_stalled", severity: "warning" }));
-  expect(await stallFinding(place.state)).toMatchObject({ status: "advisory", detail: expect.stringContaining("running slow") });
+  expect(await stallFinding(place.state)).toMatchObject({
+    status: "advisory",
+    detail: expect.stringContaining("running slow"),
+  });
 });
 
 /** The security audit of a state directory, as its reader sees it. */

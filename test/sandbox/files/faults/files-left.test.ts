@@ -1,4 +1,5 @@
-// What a kernel leaves that is killed while it writes a file: the next one removes it, git never sees it, and the doctor names what is left.
+// What a kernel leaves that is killed while it writes a file: the next one removes it, git never sees it, and the
+// doctor names what is left.
 import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
@@ -70,7 +71,9 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await pause(10);
 }
 
-test("what killed kernels left is gone once the next one has started, and plain git would have taken it", { timeout: 60_000 }, async () => {
+test("what killed kernels left is gone once the next one has started, and plain git would have taken it", {
+  timeout: 60_000,
+}, async () => {
   const writing = beginning();
   await killedWhileWriting(writing);
   const [first = ""] = writing.left();
@@ -98,12 +101,18 @@ test("what others have in the making stays, and the kernel's own git, listings a
   const names = [elsewhere, ofLiving, earlier];
   for (const name of names) writeFileSync(join(writing.directory, name), "needle\n");
   writeFileSync(join(writing.directory, "plain.txt"), "needle\n");
-  expect(await ask(living.session, "write_file", { path: "deep/inside/file-0.txt", content: "more\n" })).toContain("success");
+  expect(await ask(living.session, "write_file", { path: "deep/inside/file-0.txt", content: "more\n" })).toContain(
+    "success",
+  );
 
   const other = await opened(writing);
   expect(
-    (await workspaceFinding({ environment: {}, stateDirectory: writing.place.state }, { path: writing.place.workspace, mend: true }))
-      .status,
+    (
+      await workspaceFinding(
+        { environment: {}, stateDirectory: writing.place.state },
+        { path: writing.place.workspace, mend: true },
+      )
+    ).status,
   ).toBe("advisory");
   expect(writing.left().toSorted()).toEqual(names.toSorted());
   const answers: string[] = [];
@@ -174,17 +183,21 @@ test("the doctor names what is left where no kernel looks any more, and removes 
   const name = temporaryName(dead, systemRandom);
   place.put(`workspace/deep/${name}`, "");
   place.put(`workspace/node_modules/${name}`, "");
-  const look = (mend: boolean) => workspaceFinding({ environment: {}, stateDirectory: state }, { path: place.workspace, mend });
+  const look = (mend: boolean) =>
+    workspaceFinding({ environment: {}, stateDirectory: state }, { path: place.workspace, mend });
   expect(await look(false)).toMatchObject({ status: "advisory", detail: expect.stringContaining(`deep/${name}`) });
   expect(readdirSync(join(place.workspace, "deep"))).toEqual([name]);
-  expect(await look(true)).toMatchObject({ status: "ok", detail: expect.stringContaining("1 that killed kernels left were removed") });
+  expect(await look(true)).toMatchObject({
+    status: "ok",
+    detail: expect.stringContaining("1 that killed kernels left were removed"),
+  });
   expect(readdirSync(join(place.workspace, "deep"))).toEqual([]);
   expect(await look(false)).toMatchObject({ status: "ok" });
-  expect(await workspaceFinding({ environment: {}, stateDirectory: state }, { path: join(place.base, "none"), mend: false })).toMatchObject(
-    {
-      status: "failed",
-    },
-  );
+  expect(
+    await workspaceFinding({ environment: {}, stateDirectory: state }, { path: join(place.base, "none"), mend: false }),
+  ).toMatchObject({
+    status: "failed",
+  });
 });
 
 test("many directories: what was not used for longest is forgotten, the rest stays", async () => {

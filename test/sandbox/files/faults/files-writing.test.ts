@@ -1,4 +1,5 @@
-// What can go wrong while files are written: others write too, the disk is full, permission is missing, the call is cancelled.
+// What can go wrong while files are written: others write too, the disk is full, permission is missing, the call is
+// cancelled.
 import { chmodSync, chownSync, lstatSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -28,7 +29,9 @@ describe("many writers", () => {
 
   test("control: reading, changing and writing without a lock loses edits", async () => {
     writeFileSync(path("shared.txt"), "");
-    await Promise.all(names.map(async (name) => writeFile(path("shared.txt"), addLine(name)(await readFile(path("shared.txt"))))));
+    await Promise.all(
+      names.map(async (name) => writeFile(path("shared.txt"), addLine(name)(await readFile(path("shared.txt"))))),
+    );
     expect(readFileSync(path("shared.txt"), "utf8").trim().split("\n").length).toBeLessThan(EDITS);
   });
 
@@ -42,17 +45,23 @@ describe("many writers", () => {
   test("64 concurrent edits of one file from four processes all survive", async () => {
     writeFileSync(path("shared.txt"), "");
     const stateDirectory = await freshDirectory();
-    const children = ["a", "b", "c", "d"].map((name) => startChild("files-edit", [place.base, place.root, stateDirectory, name, "16"]));
+    const children = ["a", "b", "c", "d"].map((name) =>
+      startChild("files-edit", [place.base, place.root, stateDirectory, name, "16"]),
+    );
     await Promise.all(children.map((child) => child.printed("ready")));
     for (const child of children) child.process.stdin?.end();
     expect(await Promise.all(children.map((child) => child.ended))).toEqual(["0", "0", "0", "0"]);
     expect(children.flatMap((child) => JSON.parse(child.lines()[1] ?? ""))).toEqual(Array(EDITS).fill("ok"));
-    const expected = ["a", "b", "c", "d"].flatMap((name) => Array.from({ length: 16 }, (_, index) => `${name}-${index}`));
+    const expected = ["a", "b", "c", "d"].flatMap((name) =>
+      Array.from({ length: 16 }, (_, index) => `${name}-${index}`),
+    );
     expect(readFileSync(path("shared.txt"), "utf8").trim().split("\n").sort()).toEqual(expected.sort());
   });
 
   test("of many that create a file only one does, and appends all survive", async () => {
-    const created = await Promise.all(names.map((name) => endOf(() => place.files.write("one.txt", bytes(name), { mode: "create_only" }))));
+    const created = await Promise.all(
+      names.map((name) => endOf(() => place.files.write("one.txt", bytes(name), { mode: "create_only" }))),
+    );
     expect(created.filter((end) => end === "ok")).toHaveLength(1);
     expect(new Set(created)).toEqual(new Set(["ok", "FILE_EXISTS"]));
     await Promise.all(names.map((name) => place.files.write("deep/log.txt", bytes(`${name}\n`), { mode: "append" })));
@@ -108,7 +117,9 @@ describe("locks", () => {
 
   test("a store that fails lets nothing be written", async () => {
     const broken = { ...memoryLocks(), acquire: () => Promise.reject(new Error("no store")) };
-    await expect(place.access({ locks: broken }).write("file.txt", bytes("x"), { mode: "overwrite" })).rejects.toThrow("no store");
+    await expect(place.access({ locks: broken }).write("file.txt", bytes("x"), { mode: "overwrite" })).rejects.toThrow(
+      "no store",
+    );
     expect(namesBelow(place.root)).toEqual(["contracts"]);
   });
 });
@@ -117,7 +128,9 @@ describe("cancellation", () => {
   test("before, while waiting and while writing: nothing is left behind", async () => {
     writeFileSync(path("file.txt"), "one");
     const before = AbortSignal.abort();
-    expect(await endOf(() => place.access({ signal: before }).write("new/a.txt", bytes("x"), { mode: "overwrite" }))).toBe("CANCELLED");
+    expect(
+      await endOf(() => place.access({ signal: before }).write("new/a.txt", bytes("x"), { mode: "overwrite" })),
+    ).toBe("CANCELLED");
     expect(await endOf(() => place.access({ signal: before }).read("file.txt", { bytesMax: 10 }))).toBe("CANCELLED");
 
     const waiting = new AbortController();
@@ -127,7 +140,9 @@ describe("cancellation", () => {
     expect([await endOf(() => second), await endOf(() => first)]).toEqual(["CANCELLED", "ok"]);
 
     const writing = new AbortController();
-    const large = place.access({ signal: writing.signal }).write("new/dir/c.txt", Buffer.alloc(64 << 20), { mode: "overwrite" });
+    const large = place
+      .access({ signal: writing.signal })
+      .write("new/dir/c.txt", Buffer.alloc(64 << 20), { mode: "overwrite" });
     setImmediate(() => writing.abort());
     expect(await endOf(() => large)).toBe("CANCELLED");
 
@@ -143,7 +158,11 @@ describe("cancellation", () => {
 
 describe("the machine says no", () => {
   test("a full disk leaves every file as it was, and another mount is not entered", async () => {
-    const child = startChild("files-full-disk", [place.base, place.root], root() ? ["unshare", "-m"] : ["unshare", "-rm"]);
+    const child = startChild(
+      "files-full-disk",
+      [place.base, place.root],
+      root() ? ["unshare", "-m"] : ["unshare", "-rm"],
+    );
     expect(await child.ended).toBe("0");
     expect(JSON.parse(child.lines()[0] ?? "")).toEqual({
       ends: Array(4).fill("DISK_FULL"),
@@ -158,7 +177,8 @@ describe("the machine says no", () => {
 
   test("without permission nothing is written", async () => {
     mkdirSync(path("closed"));
-    for (const name of ["closed/file.txt", "readonly.txt", "unreadable.txt", "open.txt"]) writeFileSync(path(name), "as it was");
+    for (const name of ["closed/file.txt", "readonly.txt", "unreadable.txt", "open.txt"])
+      writeFileSync(path(name), "as it was");
     const owner = root() ? 65_534 : (geteuid?.() ?? 0);
     for (const name of [".", "closed", "closed/file.txt", "readonly.txt", "unreadable.txt", "open.txt"])
       chownSync(path(name), owner, owner);
@@ -188,7 +208,11 @@ describe("the machine says no", () => {
     await place.files.transform("script.sh", 1000, addLine("three"));
     await place.files.write("script.sh", bytes("four"), { mode: "append" });
     const after = statSync(path("script.sh"));
-    expect({ mode: after.mode & 0o7777, uid: after.uid, gid: after.gid }).toEqual({ mode: 0o751, uid: before.uid, gid: before.gid });
+    expect({ mode: after.mode & 0o7777, uid: after.uid, gid: after.gid }).toEqual({
+      mode: 0o751,
+      uid: before.uid,
+      gid: before.gid,
+    });
     expect(readFileSync(path("script.sh"), "utf8")).toBe("twothree\nfour");
 
     const umask = process.umask(0o027);

@@ -1,4 +1,5 @@
-// What runs outside of the sandbox: only what is listed and nobody else can change, without a shell, a terminal or the kernel's environment.
+// What runs outside of the sandbox: only what is listed and nobody else can change, without a shell, a terminal or the
+// kernel's environment.
 
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -17,7 +18,9 @@ import { comesTrue } from "../../../support/waiting.ts";
 
 const OWN = process.geteuid?.() ?? 0;
 const listing = (...programs: readonly string[]): SystemSettings =>
-  systemSettingsOf({ binaries: Object.fromEntries(programs.map((program, index) => [`b${index}`, { program, sudo: true, version: [] }])) });
+  systemSettingsOf({
+    binaries: Object.fromEntries(programs.map((program, index) => [`b${index}`, { program, sudo: true, version: [] }])),
+  });
 
 async function ran(
   settings: SystemSettings,
@@ -55,14 +58,19 @@ describe("a listed program", () => {
 
   test("finds a clean environment, no input and no terminal", async () => {
     const place = machinePlace(onTestFinished);
-    const program = place.program("tool", 'env; echo "input:$(cat)"; if (: </dev/tty) 2>/dev/null; then echo terminal; fi');
+    const program = place.program(
+      "tool",
+      'env; echo "input:$(cat)"; if (: </dev/tty) 2>/dev/null; then echo terminal; fi',
+    );
     process.env["npm_config_registry"] = "http://evil.invalid";
     process.env["LD_PRELOAD_X"] = "planted";
     try {
       const { stdout } = await ran(listing(program), [program], { environment: { DEBIAN_FRONTEND: "noninteractive" } });
       const names = [...stdout.matchAll(/^([A-Za-z_]+)=/gm)].map(([, name]) => name).sort();
       expect(names).toEqual(
-        ["DEBIAN_FRONTEND", "HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "PWD", "USER"].filter((name) => names.includes(name)),
+        ["DEBIAN_FRONTEND", "HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "PWD", "USER"].filter((name) =>
+          names.includes(name),
+        ),
       );
       expect(names).toContain("PATH");
       expect(stdout).toContain("input:\n");
@@ -160,7 +168,10 @@ describe("a program that others could change", () => {
       chownSync(program, stranger, stranger);
       expect(trustedProgram(program, OWN)).toMatchObject({ ok: false, problem: `belongs to user ${stranger}` });
     } else {
-      expect(trustedProgram(program, stranger)).toMatchObject({ ok: false, problem: expect.stringContaining(`belongs to user ${OWN}`) });
+      expect(trustedProgram(program, stranger)).toMatchObject({
+        ok: false,
+        problem: expect.stringContaining(`belongs to user ${OWN}`),
+      });
     }
   });
 
@@ -231,7 +242,10 @@ describe("a command that does not end", () => {
 
   test("leaves a service that it started running once it has ended by itself, and does not wait for it", async () => {
     const place = machinePlace(onTestFinished);
-    const program = place.program("tool", `setsid sh -c 'echo $$ >>$LOG; sleep 60' & until [ -s $LOG ]; do sleep 0.05; done; exit 0`);
+    const program = place.program(
+      "tool",
+      `setsid sh -c 'echo $$ >>$LOG; sleep 60' & until [ -s $LOG ]; do sleep 0.05; done; exit 0`,
+    );
     expect(await ran(listing(program), [program])).toMatchObject({ exitCode: 0, endedBy: undefined });
     const service = Number(place.log());
     expect(beginningOf(service)).toBeDefined();
@@ -278,7 +292,9 @@ describe("rights that the kernel does not have", () => {
       expect.stringContaining("names no sudo"),
     ]);
     expect(place.log()).toBe("");
-    expect(await ran(listing(program), [program, "status"], { asRoot: false }, ordinary())).toMatchObject({ exitCode: 0 });
+    expect(await ran(listing(program), [program, "status"], { asRoot: false }, ordinary())).toMatchObject({
+      exitCode: 0,
+    });
   });
 
   test("are the kernel's own where it is root, and sudo is not started then", async () => {

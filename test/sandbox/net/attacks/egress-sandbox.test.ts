@@ -1,6 +1,6 @@
 /**
- * The way out of a sandbox seen from inside: what is allowed arrives, and there is no other way. Controls run the same command in the machine's own
- * network, to servers that the test made on loopback.
+ * The way out of a sandbox seen from inside: what is allowed arrives, and there is no other way. Controls run the same
+ * command in the machine's own network, to servers that the test made on loopback.
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -47,9 +47,15 @@ test("the first command already finds the way out; what is not allowed is refuse
   const { egress, attempts } = wayTo("a.example:80");
   const allowed = await place.run(ask("GET http://a.example/ HTTP/1.1", "a.example"), { egress });
   expect(allowed.stdout).toMatch(/^HTTP\/1\.1 200 OK\r\n.*from a\n/s);
-  expect(allowed.end).toMatchObject({ exitCode: 0, enforced: { network: "proxy" }, egress: { allowed: 1, refused: 0, failed: 0 } });
+  expect(allowed.end).toMatchObject({
+    exitCode: 0,
+    enforced: { network: "proxy" },
+    egress: { allowed: 1, refused: 0, failed: 0 },
+  });
   const refused = await place.run(ask("CONNECT b.example:443 HTTP/1.1", "b.example:443"), { egress });
-  expect(refused.stdout).toMatch(/^HTTP\/1\.1 403 Forbidden\r\n.*`b\.example:443` is none of the hosts of this call; name it there\n$/s);
+  expect(refused.stdout).toMatch(
+    /^HTTP\/1\.1 403 Forbidden\r\n.*`b\.example:443` is none of the hosts of this call; name it there\n$/s,
+  );
   expect(refused.end.egress).toEqual({ allowed: 0, refused: 1, failed: 0, unreported: 0, bytesOut: 0, bytesIn: 0 });
   expect(brief(attempts)).toEqual([
     ["a.example", 80, "request", "allowed", undefined],
@@ -107,7 +113,12 @@ test("there is no other way out: not by any socket, to any address", async () =>
   const control = await place.runWithout({ options: [["--unshare-all"], ["--unshare-user"]], added: shared }, attempt);
   expect(control.stdout).toContain("tcp reached\ntcp6 reached\nudp reached\nabstract reached\nnamed none\n");
   const seen = await place.runWithout(
-    { plan: (plan) => ({ ...plan, mounts: [...plan.mounts, { kind: "read_only", source: place.base, target: place.base }] }) },
+    {
+      plan: (plan) => ({
+        ...plan,
+        mounts: [...plan.mounts, { kind: "read_only", source: place.base, target: place.base }],
+      }),
+    },
     attempt,
   );
   expect(seen.stdout).toContain("named reached\n");

@@ -1,6 +1,7 @@
 /**
- * Ways to make a proxy reach what was not allowed: names that change what they stand for, requests that two programs read differently, tunnels to one
- * server that speak to another. Each control is a proxy that checks and then passes bytes on as they came.
+ * Ways to make a proxy reach what was not allowed: names that change what they stand for, requests that two programs
+ * read differently, tunnels to one server that speak to another. Each control is a proxy that checks and then passes
+ * bytes on as they came.
  */
 import { once } from "node:events";
 import { createServer as createHttpServer } from "node:http";
@@ -77,7 +78,8 @@ const TWO_WAYS: Readonly<Record<string, string>> = {
   oddAddress: "GET http://0x7f.1/ HTTP/1.1\r\nHost: 0x7f.1\r\n\r\n",
   fragment: "GET http://a.example#@b.example/ HTTP/1.1\r\nHost: a.example\r\n\r\n",
   oldVersion: "GET http://a.example/\r\n\r\n",
-  listedFraming: "POST http://a.example/ HTTP/1.1\r\nHost: a.example\r\nContent-Length: 4\r\nConnection: content-length\r\n\r\nbody",
+  listedFraming:
+    "POST http://a.example/ HTTP/1.1\r\nHost: a.example\r\nContent-Length: 4\r\nConnection: content-length\r\n\r\nbody",
   originForm: "GET / HTTP/1.1\r\nHost: a.example\r\n\r\n",
   tunnelWithBody: `CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\nContent-Length: 4\r\n\r\nbody`,
   tunnelToAnother: "CONNECT a.example:443 HTTP/1.1\r\nHost: b.example:443\r\n\r\n",
@@ -97,8 +99,11 @@ test("a request that can be read in two ways goes nowhere", async () => {
   }
   expect(answers).toEqual(Object.fromEntries(Object.keys(TWO_WAYS).map((way) => [way, 400])));
   expect({ arrived, connected: internet.connected }).toEqual({ arrived: [], connected: [] });
-  expect(new Set(proxy.attempts().map(({ outcome, reason }) => `${outcome} ${reason}`))).toEqual(new Set(["refused malformed"]));
-  const plain = "POST http://a.example/plain HTTP/1.1\r\nHost: a.example\r\nContent-Length: 4\r\nConnection: close\r\n\r\nbody";
+  expect(new Set(proxy.attempts().map(({ outcome, reason }) => `${outcome} ${reason}`))).toEqual(
+    new Set(["refused malformed"]),
+  );
+  const plain =
+    "POST http://a.example/plain HTTP/1.1\r\nHost: a.example\r\nContent-Length: 4\r\nConnection: close\r\n\r\nbody";
   expect(await exchange(proxy.path, plain)).toMatch(/^HTTP\/1\.1 200 /);
   expect(arrived).toEqual(["/plain"]);
 });
@@ -114,7 +119,10 @@ test("control: behind a proxy that passes bytes on, servers find the second requ
   // judges the first line, and pipes
   const naive = createServer((client) => {
     client.once("data", (first: Buffer) => {
-      if (!first.toString("latin1").startsWith("POST http://a.example/") && !first.toString("latin1").startsWith("GET http://a.example/"))
+      if (
+        !first.toString("latin1").startsWith("POST http://a.example/") &&
+        !first.toString("latin1").startsWith("GET http://a.example/")
+      )
         return;
       const upstream = connect(port, "127.0.0.1");
       for (const side of [client, upstream]) side.on("error", () => side.destroy());
@@ -154,14 +162,20 @@ test("a tunnel to an allowed host does not speak to another behind the same addr
     });
   });
   const proxy = await open("a.example:443");
-  expect(await speakTls(proxy.path, "a.example:443", "b.example")).toEqual({ failure: "ERR_SSL_TLSV1_UNRECOGNIZED_NAME" });
+  expect(await speakTls(proxy.path, "a.example:443", "b.example")).toEqual({
+    failure: "ERR_SSL_TLSV1_UNRECOGNIZED_NAME",
+  });
   expect(arrived).toEqual([]);
   // the control is the same way with the name that was allowed: the bytes go through as they are
-  expect(await speakTls(proxy.path, "a.example:443", "A.example")).toEqual({ failure: "ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE" });
+  expect(await speakTls(proxy.path, "a.example:443", "A.example")).toEqual({
+    failure: "ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE",
+  });
   expect(Buffer.concat(arrived).includes("A.example")).toBe(true);
   await proxy.proxy.close();
   expect(
-    proxy.attempts().map(({ outcome, reason, serverName, bytesOut }) => ({ outcome, reason, serverName, isSent: bytesOut > 0 })),
+    proxy
+      .attempts()
+      .map(({ outcome, reason, serverName, bytesOut }) => ({ outcome, reason, serverName, isSent: bytesOut > 0 })),
   ).toEqual([
     { outcome: "refused", reason: "server_name", serverName: "b.example", isSent: false },
     { outcome: "allowed", reason: undefined, serverName: undefined, isSent: true },
@@ -174,7 +188,9 @@ test("TLS that is cut so that its name cannot be read does not go through", asyn
   const proxy = await open("a.example:443");
   const broken = Buffer.from([22, 3, 1, 0, 4, 1, 0xff, 0xff, 0xff]);
   const head = "CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\n\r\n";
-  expect(await exchange(proxy.path, Buffer.concat([Buffer.from(head), broken]))).toContain("200 Connection established");
+  expect(await exchange(proxy.path, Buffer.concat([Buffer.from(head), broken]))).toContain(
+    "200 Connection established",
+  );
   const dripped = connect({ path: proxy.path });
   dripped.on("error", () => undefined).resume();
   dripped.write(head);

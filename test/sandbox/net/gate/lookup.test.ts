@@ -17,7 +17,10 @@ afterEach(() => {
 });
 
 /** A name server that answers with these addresses, or not at all. */
-async function nameServer(v4: string | undefined, v6: string | undefined): Promise<{ address: string; asked: () => number }> {
+async function nameServer(
+  v4: string | undefined,
+  v6: string | undefined,
+): Promise<{ address: string; asked: () => number }> {
   const socket: Socket = createSocket("udp4");
   let asked = 0;
   socket.on("message", (question, from) => {
@@ -31,7 +34,8 @@ async function nameServer(v4: string | undefined, v6: string | undefined): Promi
     head.writeUInt16BE(address === undefined ? 0 : 1, 6);
     head.writeUInt16BE(0, 10);
     const data = address === undefined ? undefined : bytesOf(address);
-    const record = data === undefined ? [] : [Buffer.from([0xc0, 12, 0, isV4 ? 1 : 28, 0, 1, 0, 0, 0, 0, 0, data.length]), data];
+    const record =
+      data === undefined ? [] : [Buffer.from([0xc0, 12, 0, isV4 ? 1 : 28, 0, 1, 0, 0, 0, 0, 0, data.length]), data];
     socket.send(Buffer.concat([head, ...record]), from.port, from.address);
   });
   socket.bind(0, "127.0.0.1");
@@ -62,21 +66,31 @@ test("addresses of both versions are found, and one that is not public refuses a
     address: "::1",
   });
   const one = await nameServer("93.184.216.34", undefined);
-  expect(await checkedAddresses(host("a.example"), rules(lookUpAt([one.address])), never)).toMatchObject({ addresses: ["93.184.216.34"] });
+  expect(await checkedAddresses(host("a.example"), rules(lookUpAt([one.address])), never)).toMatchObject({
+    addresses: ["93.184.216.34"],
+  });
   const none = await nameServer(undefined, undefined);
-  expect(await checkedAddresses(host("a.example"), rules(lookUpAt([none.address])), never)).toEqual({ kind: "unknown" });
+  expect(await checkedAddresses(host("a.example"), rules(lookUpAt([none.address])), never)).toEqual({
+    kind: "unknown",
+  });
 });
 
 test("what is near is not looked up, and neither are addresses", async () => {
   const server = await nameServer("93.184.216.34", undefined);
   const lookUp = lookUpAt([server.address]);
-  expect(await checkedAddresses(host("localhost"), rules(lookUp), never)).toEqual({ kind: "refused", problem: "loopback" });
+  expect(await checkedAddresses(host("localhost"), rules(lookUp), never)).toEqual({
+    kind: "refused",
+    problem: "loopback",
+  });
   expect(await checkedAddresses(host("10.0.0.1"), rules(lookUp), never)).toEqual({
     kind: "refused",
     problem: "private",
     address: "10.0.0.1",
   });
-  expect(await checkedAddresses(host("8.8.8.8"), rules(lookUp), never)).toEqual({ kind: "addresses", addresses: ["8.8.8.8"] });
+  expect(await checkedAddresses(host("8.8.8.8"), rules(lookUp), never)).toEqual({
+    kind: "addresses",
+    addresses: ["8.8.8.8"],
+  });
   expect(await checkedAddresses(host("8.8.8.8"), rules(lookUp, networksOf(["8.8.8.1/24"])), never)).toMatchObject({
     problem: "own_network",
   });
@@ -94,7 +108,10 @@ test("a server that does not answer is given up when the command ends", async ()
 
 test("too many addresses are not gone through", async () => {
   const many = async () => Array.from({ length: 65 }, (_, index) => `93.184.216.${index}`);
-  expect(await checkedAddresses(host("a.example"), rules(many), never)).toMatchObject({ kind: "refused", problem: "unreadable" });
+  expect(await checkedAddresses(host("a.example"), rules(many), never)).toMatchObject({
+    kind: "refused",
+    problem: "unreadable",
+  });
   expect(
     await checkedAddresses(
       host("a.example"),

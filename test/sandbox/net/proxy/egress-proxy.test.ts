@@ -23,7 +23,8 @@ const start = async (...parameters: Parameters<typeof openProxy>): Promise<OpenP
   open.push(proxy);
   return proxy;
 };
-const get = (url: string, host: string, more = "") => `GET ${url} HTTP/1.1\r\nHost: ${host}\r\n${more}Connection: close\r\n\r\n`;
+const get = (url: string, host: string, more = "") =>
+  `GET ${url} HTTP/1.1\r\nHost: ${host}\r\n${more}Connection: close\r\n\r\n`;
 const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]);
 const bodyOf = (answer: string) => answer.slice(answer.indexOf("\r\n\r\n") + 4);
 const moved = { bytesOut: expect.any(Number), bytesIn: expect.any(Number) };
@@ -78,7 +79,18 @@ test("a plain request goes to the host that was allowed, written anew, and its a
     {
       method: "PUT",
       url: "/a%20b?c=d",
-      headers: ["Host", "registry.example", "X-One", "1", "x-one", "2", "Transfer-Encoding", "chunked", "Connection", "close"],
+      headers: [
+        "Host",
+        "registry.example",
+        "X-One",
+        "1",
+        "x-one",
+        "2",
+        "Transfer-Encoding",
+        "chunked",
+        "Connection",
+        "close",
+      ],
       body: "body",
     },
   ]);
@@ -119,7 +131,15 @@ test("a tunnel carries bytes both ways, each side ends by itself, and nobody is 
   expect(received()).toBe("hello FROM INSIDE");
   await proxy.proxy.close();
   expect(proxy.attempts()).toEqual([
-    { host: "a.example", port: 443, via: "tunnel", outcome: "allowed", address: "127.0.0.1", bytesOut: 11, bytesIn: 17 },
+    {
+      host: "a.example",
+      port: 443,
+      via: "tunnel",
+      outcome: "allowed",
+      address: "127.0.0.1",
+      bytesOut: 11,
+      bytesIn: 17,
+    },
   ]);
 });
 
@@ -143,7 +163,14 @@ test("refusals of every kind are answered and recorded, and nothing is connected
       "undecided.example:443",
       "private.example:22",
     ],
-    ...["127.0.0.1:443", "[::1]:443", "[64:ff9b::7f00:1]:443", "169.254.169.254:80", "localhost:443", "metadata.google.internal:80"],
+    ...[
+      "127.0.0.1:443",
+      "[::1]:443",
+      "[64:ff9b::7f00:1]:443",
+      "169.254.169.254:80",
+      "localhost:443",
+      "metadata.google.internal:80",
+    ],
   ];
   const answers: unknown[] = [];
   for (const authority of authorities) {
@@ -175,13 +202,21 @@ test("hosts that take no connection, give no answer or break off are failures, w
   await internet.tcp("garbled.example", 82, (socket) =>
     socket.end("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n"),
   );
-  await internet.tcp("odd.example", 83, (socket) => socket.end("HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"));
+  await internet.tcp("odd.example", 83, (socket) =>
+    socket.end("HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"),
+  );
   await internet.tcp("cut.example", 84, (socket) =>
     socket.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc", () => socket.destroySoon()),
   );
   const proxy = await start(internet, () => ({ kind: "allow" }));
   const results: unknown[] = [];
-  for (const authority of ["closed.example", "silent.example:81", "garbled.example:82", "odd.example:83", "cut.example:84"]) {
+  for (const authority of [
+    "closed.example",
+    "silent.example:81",
+    "garbled.example:82",
+    "odd.example:83",
+    "cut.example:84",
+  ]) {
     const answer = await exchange(proxy.path, get(`http://${authority}/`, authority));
     await until(() => proxy.attempts().length > results.length);
     const { outcome, reason } = proxy.attempts().at(-1) ?? {};
@@ -299,7 +334,14 @@ test("closing ends what is under way and has every attempt recorded", async () =
   const closed = once(socket, "close");
   const totals = await proxy.proxy.close();
   await Promise.all([closed, request]);
-  expect(totals).toEqual({ allowed: 1, refused: 0, failed: 1, unreported: 0, bytesOut: expect.any(Number), bytesIn: 0 });
+  expect(totals).toEqual({
+    allowed: 1,
+    refused: 0,
+    failed: 1,
+    unreported: 0,
+    bytesOut: expect.any(Number),
+    bytesIn: 0,
+  });
   expect(
     proxy
       .attempts()

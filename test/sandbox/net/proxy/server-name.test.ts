@@ -19,7 +19,12 @@ async function helloOf(servername: string | undefined): Promise<Buffer> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as { port: number };
-  const client = connectTls({ host: "127.0.0.1", port, rejectUnauthorized: false, ...(servername !== undefined && { servername }) });
+  const client = connectTls({
+    host: "127.0.0.1",
+    port,
+    rejectUnauthorized: false,
+    ...(servername !== undefined && { servername }),
+  });
   client.on("error", () => client.destroy()); // there is no server to answer it
   const [socket] = (await once(server, "connection")) as [Socket];
   const [bytes] = (await once(socket, "data")) as [Buffer];
@@ -44,13 +49,16 @@ test("the name is found as a real client writes it, also in pieces and in many r
   expect(readFirstBytes(real)).toEqual(named);
   expect(readFirstBytes(Buffer.concat([real, Buffer.from("what follows")]))).toEqual(named);
   expect([1, 3, 4, 7, 100].map((size) => readFirstBytes(inRecords(real, size)))).toEqual(Array(5).fill(named));
-  for (let length = 0; length < real.length; length += 1) expect(readFirstBytes(real.subarray(0, length))).toEqual({ kind: "more" });
+  for (let length = 0; length < real.length; length += 1)
+    expect(readFirstBytes(real.subarray(0, length))).toEqual({ kind: "more" });
 });
 
 test("a client may name nobody; what is no TLS is something else", () => {
   expect(readFirstBytes(nameless)).toEqual({ kind: "hello", serverName: undefined });
   expect(
-    ["GET / HTTP/1.1\r\n", "SSH-2.0-x\r\n", "\x80\x2e\x01\x03\x01"].map((text) => readFirstBytes(Buffer.from(text, "latin1")).kind),
+    ["GET / HTTP/1.1\r\n", "SSH-2.0-x\r\n", "\x80\x2e\x01\x03\x01"].map(
+      (text) => readFirstBytes(Buffer.from(text, "latin1")).kind,
+    ),
   ).toEqual(["other", "other", "other"]);
 });
 
@@ -67,7 +75,9 @@ test("what begins like TLS and is not whole is broken, never something else", ()
     otherMessage: changed(5, 2),
     longMessage: changed(6, 1),
     session: changed(5 + 4 + 34, 255),
-    alertWithin: readFirstBytes(Buffer.concat([inRecords(real, 100).subarray(0, 105), Buffer.from([21, 3, 1, 0, 2, 1, 0])])).kind,
+    alertWithin: readFirstBytes(
+      Buffer.concat([inRecords(real, 100).subarray(0, 105), Buffer.from([21, 3, 1, 0, 2, 1, 0])]),
+    ).kind,
   }).toEqual({
     version: "broken",
     emptyRecord: "broken",

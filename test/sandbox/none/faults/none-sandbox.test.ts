@@ -1,10 +1,17 @@
-// Commands that nothing contains, where operator and starter both say so: what is still bounded, and that nothing of them is left.
+// Commands that nothing contains, where operator and starter both say so: what is still bounded, and that nothing of
+// them is left.
 
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startChild } from "../../../support/children/run.ts";
-import { newSandboxPlace, perl, processesNaming, type SandboxPlace, useBackend } from "../../../support/sandbox-place.ts";
+import {
+  newSandboxPlace,
+  perl,
+  processesNaming,
+  type SandboxPlace,
+  useBackend,
+} from "../../../support/sandbox-place.ts";
 import { comesTrue } from "../../../support/waiting.ts";
 
 const MIB = 2 ** 20;
@@ -55,18 +62,23 @@ test("files, descriptors and output have their bounds", async () => {
   const SIGXFSZ = 25;
   expect((await place.run("head -c 3000000 /dev/zero >big", { limits })).end.exitCode).toBe(128 + SIGXFSZ);
   expect(statSync(join(place.root, "big")).size).toBe(MIB);
-  const open = perl(`my @kept; while (@kept < 200) { open(my $f, "<", "/dev/null") or last; push @kept, $f } print scalar @kept`);
+  const open = perl(
+    `my @kept; while (@kept < 200) { open(my $f, "<", "/dev/null") or last; push @kept, $f } print scalar @kept`,
+  );
   expect((await place.run(open, { limits })).stdout).toBe("61");
   expect((await place.run("yes", { limits })).end).toMatchObject({ endedBy: "output" });
 });
 
 test("time: the command is asked to end, and may say so", async () => {
-  const { end, stdout } = await place.run(`trap 'echo asked; exit 3' TERM; while :; do sleep 0.05; done`, { limits: { timeoutMs: 6000 } });
+  const { end, stdout } = await place.run(`trap 'echo asked; exit 3' TERM; while :; do sleep 0.05; done`, {
+    limits: { timeoutMs: 6000 },
+  });
   expect([end.endedBy, end.exitCode, stdout]).toEqual(["timeout", 3, "asked\n"]);
 });
 
 test("time: processes that ignore it, and those that hide in sessions of their own, are killed", async () => {
-  const deaf = "trap '' TERM; setsid bash -c 'trap \"\" TERM; : alive-51; while :; do sleep 0.05; done' & while :; do sleep 0.05; done";
+  const deaf =
+    "trap '' TERM; setsid bash -c 'trap \"\" TERM; : alive-51; while :; do sleep 0.05; done' & while :; do sleep 0.05; done";
   expect((await place.run(deaf, { limits: { timeoutMs: 2000 } })).end.endedBy).toBe("timeout");
   expect(processesNaming("alive-51")).toEqual([]);
 });
@@ -101,6 +113,8 @@ test("where no control group counts it, memory of the run alone is looked at, an
   const watching = newSandboxPlace({ backend: "none", allowsUnsandboxed: true, controlGroups: false });
   const hog = perl(`my $kept = "x" x ${120 * MIB}; select undef, undef, undef, 3; print "kept"`);
   expect((await watching.run(hog, { limits: { memoryBytesMax: 64 * MIB } })).end).toMatchObject({ endedBy: "memory" });
-  expect((await watching.run("sleep 0.5; echo small", { limits: { memoryBytesMax: 64 * MIB } })).stdout).toBe("small\n");
+  expect((await watching.run("sleep 0.5; echo small", { limits: { memoryBytesMax: 64 * MIB } })).stdout).toBe(
+    "small\n",
+  );
   watching.close();
 });

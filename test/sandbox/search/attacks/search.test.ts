@@ -1,5 +1,5 @@
-// Ways out of the workspace and into hidden places through a search. Each has a control that shows what a search without
-// the defence would find.
+// Ways out of the workspace and into hidden places through a search. Each has a control that shows what a search
+// without the defence would find.
 import { type ChildProcess, execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -60,7 +60,8 @@ describe("hidden places", () => {
     expect(carelessly(place.root)).toContain(SECRET); // control
     const search = searchIn(place);
     expect(await count(search, ".", "secret")).toMatchObject({ total: 0, filesSearched: 0 });
-    for (const path of ["open", "open/key", "key"]) expect(await endOf(() => count(search, path, "secret"))).toBe("workspace_blocked_zone");
+    for (const path of ["open", "open/key", "key"])
+      expect(await endOf(() => count(search, path, "secret"))).toBe("workspace_blocked_zone");
   });
 
   test("a sibling service does not exist", async () => {
@@ -120,7 +121,8 @@ describe("a directory and a file that are exchanged for links while searches run
   test("control: a search that checks before it opens finds what lies outside", () => {
     const endMs = performance.now() + 10_000;
     let escaped = false;
-    for (let round = 0; round < 200_000 && !escaped && performance.now() < endMs; round += 1) escaped = checkingFirst().includes(SECRET);
+    for (let round = 0; round < 200_000 && !escaped && performance.now() < endMs; round += 1)
+      escaped = checkingFirst().includes(SECRET);
     expect(escaped).toBe(true);
   });
 

@@ -1,5 +1,5 @@
-// What is looked for before the engine looks never hides a match: random expressions find in random bytes what the engine
-// finds in the whole of them. And it takes no more than its bounded steps at each place.
+// What is looked for before the engine looks never hides a match: random expressions find in random bytes what the
+// engine finds in the whole of them. And it takes no more than its bounded steps at each place.
 import fc from "fast-check";
 import { RRegex } from "rregex";
 import { expect, test } from "vitest";
@@ -45,7 +45,26 @@ const { expression } = fc.letrec<{ expression: string }>((tie) => ({
     tie("expression").map((one) => `(${one})`),
   ),
 }));
-const pieces = ["Q", "X", "7", "q", "x", "A", "s", "ſ", "k", "\u212a", "é", "€", "\u{1f600}", "٣", "\n", "\r\n", " ", "\ufffd"];
+const pieces = [
+  "Q",
+  "X",
+  "7",
+  "q",
+  "x",
+  "A",
+  "s",
+  "ſ",
+  "k",
+  "\u212a",
+  "é",
+  "€",
+  "\u{1f600}",
+  "٣",
+  "\n",
+  "\r\n",
+  " ",
+  "\ufffd",
+];
 const content = fc
   .array(
     fc.oneof(

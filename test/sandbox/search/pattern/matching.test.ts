@@ -1,5 +1,5 @@
-// Matches are those of the whole text however it is cut up, in bytes of the file whatever bytes these are, and a plain text
-// is counted as an edit counts it.
+// Matches are those of the whole text however it is cut up, in bytes of the file whatever bytes these are, and a plain
+// text is counted as an edit counts it.
 import fc from "fast-check";
 import { RRegex } from "rregex";
 import { describe, expect, test } from "vitest";
@@ -12,11 +12,16 @@ import { findMatches } from "../../../../src/text/byte-matches.ts";
 
 async function ready(text: string, kind: "regex" | "literal" = "regex"): Promise<ReadyPattern> {
   const pattern = await readyPattern({ kind, text });
-  if (pattern.kind === "invalid" || pattern.kind === "too_big") throw new Error(`\`${text}\` cannot be used: ${JSON.stringify(pattern)}`);
+  if (pattern.kind === "invalid" || pattern.kind === "too_big")
+    throw new Error(`\`${text}\` cannot be used: ${JSON.stringify(pattern)}`);
   return pattern;
 }
 
-function matchesOf(bytes: Uint8Array, pattern: ReadyPattern, windowBytes?: number): readonly (readonly [number, number])[] {
+function matchesOf(
+  bytes: Uint8Array,
+  pattern: ReadyPattern,
+  windowBytes?: number,
+): readonly (readonly [number, number])[] {
   const found: [number, number][] = [];
   matchAll(
     Buffer.from(bytes),
@@ -62,7 +67,21 @@ const PATTERNS = [
     "\\w+",
     "\\W",
   ],
-  ...["\\b", "\\B", "\\Aa", "b\\z", "\\bab\\b", "x{0}", "(ab)+c", "a\\b.", "(?-m)^a", "[\\r\\n]", "\\r?\\n", "a$\\n^b", "(a|b)\\z"],
+  ...[
+    "\\b",
+    "\\B",
+    "\\Aa",
+    "b\\z",
+    "\\bab\\b",
+    "x{0}",
+    "(ab)+c",
+    "a\\b.",
+    "(?-m)^a",
+    "[\\r\\n]",
+    "\\r?\\n",
+    "a$\\n^b",
+    "(a|b)\\z",
+  ],
 ];
 const text = fc
   .array(fc.constantFrom("a", "b", "ab", "c", "é", "\n", "\r\n", "\r", " ", "\u{1f600}"), { maxLength: 30 })
@@ -97,7 +116,9 @@ describe("regular expressions", () => {
   });
 
   test("matches that are marked are those that are listed, whatever stands in the text, and too many are said to be so", () => {
-    const strange = fc.array(fc.constantFrom("a", "b", "\u0001", "\u0002", "\u001f", "\ue000", "é", "\n", "$0", "$"), { maxLength: 30 });
+    const strange = fc.array(fc.constantFrom("a", "b", "\u0001", "\u0002", "\u001f", "\ue000", "é", "\n", "$0", "$"), {
+      maxLength: 30,
+    });
     for (const source of ["a*", "(a)|(?P<x>b)", "^", "[^a]", "\\x01", "\\$", "é+"]) {
       const regex = new RRegex(`(?mR)${source}`);
       fc.assert(
@@ -108,12 +129,15 @@ describe("regular expressions", () => {
           const tell = (start: number, end: number) => marked.push([start, end]) > 0;
           expect(eachMarkedMatch(regex, content, tell)).toBe("all");
           expect(marked, source).toEqual(listed);
-          if (listed.length > 1) expect(eachMarkedMatch(regex, content, () => true, listed.length - 1)).toBe("too_many");
+          if (listed.length > 1)
+            expect(eachMarkedMatch(regex, content, () => true, listed.length - 1)).toBe("too_many");
           if (listed.length > 0) expect(eachMarkedMatch(regex, content, () => true, listed.length)).toBe("all");
         }),
       );
     }
-    const everyMark = String.fromCharCode(...Array.from({ length: 0xe040 }, (_, code) => (code < 0x20 || code >= 0xe000 ? code : 0x61)));
+    const everyMark = String.fromCharCode(
+      ...Array.from({ length: 0xe040 }, (_, code) => (code < 0x20 || code >= 0xe000 ? code : 0x61)),
+    );
     expect(eachMarkedMatch(new RRegex("a"), everyMark, () => true)).toBe("too_many");
   });
 
@@ -139,8 +163,10 @@ describe("regular expressions", () => {
       const pattern = await ready(source);
       return pattern.kind === "regex" && pattern.withinLine;
     };
-    for (const source of ["a+", "^a.*b$", "\\bx\\b", "[a-z]{2}|c+", "(?i)ab"]) expect(await within(source), source).toBe(true);
-    for (const source of ["\\s+", "[^a]", "a\\nb+", "(?s).", "\\Aa", "a+\\z", "\\W"]) expect(await within(source), source).toBe(false);
+    for (const source of ["a+", "^a.*b$", "\\bx\\b", "[a-z]{2}|c+", "(?i)ab"])
+      expect(await within(source), source).toBe(true);
+    for (const source of ["\\s+", "[^a]", "a\\nb+", "(?s).", "\\Aa", "a+\\z", "\\W"])
+      expect(await within(source), source).toBe(false);
   });
 
   test("what every match contains is known where it can be", async () => {
@@ -226,8 +252,12 @@ describe("regular expressions", () => {
 
 describe("plain text", () => {
   test("is counted as an edit counts it", async () => {
-    const bytes = fc.array(fc.constantFrom(97, 98, 10, 0xc3, 0xa9, 0xff), { maxLength: 40 }).map((values) => Uint8Array.from(values));
-    const spec = fc.array(fc.constantFrom("a", "b", "ab", "é", "\n"), { minLength: 1, maxLength: 3 }).map((parts) => parts.join(""));
+    const bytes = fc
+      .array(fc.constantFrom(97, 98, 10, 0xc3, 0xa9, 0xff), { maxLength: 40 })
+      .map((values) => Uint8Array.from(values));
+    const spec = fc
+      .array(fc.constantFrom("a", "b", "ab", "é", "\n"), { minLength: 1, maxLength: 3 })
+      .map((parts) => parts.join(""));
     await fc.assert(
       fc.asyncProperty(bytes, spec, async (content, wanted) => {
         const pattern = await ready(wanted, "literal");
@@ -245,7 +275,10 @@ describe("plain text", () => {
 });
 
 test("a pattern that is none says where", async () => {
-  expect(await readyPattern({ kind: "regex", text: "ab(" })).toEqual({ kind: "invalid", problem: "unclosed group at character 3" });
+  expect(await readyPattern({ kind: "regex", text: "ab(" })).toEqual({
+    kind: "invalid",
+    problem: "unclosed group at character 3",
+  });
   expect(await readyPattern({ kind: "regex", text: "a\nb[" })).toEqual({
     kind: "invalid",
     problem: "unclosed character class at character 2 of line 2",

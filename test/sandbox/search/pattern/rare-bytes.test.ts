@@ -12,8 +12,12 @@ test("the rarest byte of a text is looked for", () => {
 });
 
 test("no text begins before the place that is told, and most begin there", () => {
-  const letters = fc.array(fc.constantFrom("a", "b", "Q", "7", " ", "\n", "é"), { maxLength: 60 }).map((parts) => parts.join(""));
-  const wanted = fc.array(fc.constantFrom("a", "b", "Q", "7", " ", "é"), { minLength: 1, maxLength: 4 }).map((parts) => parts.join(""));
+  const letters = fc
+    .array(fc.constantFrom("a", "b", "Q", "7", " ", "\n", "é"), { maxLength: 60 })
+    .map((parts) => parts.join(""));
+  const wanted = fc
+    .array(fc.constantFrom("a", "b", "Q", "7", " ", "é"), { minLength: 1, maxLength: 4 })
+    .map((parts) => parts.join(""));
   fc.assert(
     fc.property(letters, wanted, fc.nat(10), (content, text, from) => {
       const bytes = Buffer.from(content);

@@ -41,7 +41,8 @@ function placeOf() {
 
 test("a file that is gone for the look and there again is left out, and the numbers say so", async () => {
   const { place, hidden, away, back } = placeOf();
-  expect(await count(searchIn(place, { hidden }), ".", "needle")).toMatchObject({ total: 1, filesSearched: 2 }); // control
+  // control
+  expect(await count(searchIn(place, { hidden }), ".", "needle")).toMatchObject({ total: 1, filesSearched: 2 });
   const search = searchIn(place, { hidden, threads: interrupted(away, back) });
   expect(await find(search, ".", "needle")).toMatchObject({
     lines: [{ path: "b.txt", text: "needle" }],

@@ -88,10 +88,13 @@ describe("as git sees it", () => {
           }
         };
         for (const file of files) tryPut(file, MARK);
-        for (const [directory, text] of Object.entries(ignores)) tryPut(join(directory, ".gitignore"), `${text}# here\n`);
+        for (const [directory, text] of Object.entries(ignores))
+          tryPut(join(directory, ".gitignore"), `${text}# here\n`);
         const seen = gitSees(root).filter((file) => file !== "");
         const folder = root.slice(place.root.length + 1);
-        const mine = (await searched(folder)).map((file) => file.slice(folder.length + 1)).filter((file) => !file.startsWith(".git/"));
+        const mine = (await searched(folder))
+          .map((file) => file.slice(folder.length + 1))
+          .filter((file) => !file.startsWith(".git/"));
         rmSync(root, { recursive: true, force: true });
         expect([...mine].sort()).toEqual([...seen].sort());
       }),

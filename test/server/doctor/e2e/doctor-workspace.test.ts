@@ -35,5 +35,8 @@ test("a directory of another user is named, because commands cannot change what 
   expect(commandsFinding(workspace)).toMatchObject({ status: "ok" });
   if (process.geteuid?.() !== 0) return; // nobody else can give a directory away
   chownSync(join(workspace, "theirs"), 12345, 12345);
-  expect(commandsFinding(workspace)).toMatchObject({ status: "advisory", detail: expect.stringMatching(/`theirs` belongs to another/) });
+  expect(commandsFinding(workspace)).toMatchObject({
+    status: "advisory",
+    detail: expect.stringMatching(/`theirs` belongs to another/),
+  });
 });

@@ -1,4 +1,6 @@
-/** Every door makes sessions by one rule: without the admin credential a client asks, who gets what the operator grants. */
+/**
+ * Every door makes sessions by one rule: without the admin credential a client asks, who gets what the operator grants.
+ */
 import { expect, onTestFinished, test } from "vitest";
 import { createKernel } from "../../../../src/server/doors/library.ts";
 import { handrail } from "../../../support/command-line.ts";
@@ -13,7 +15,11 @@ const said = ({ code, stderr }: { readonly code: number | string; readonly stder
 
 const DOORS: Readonly<Record<string, Door>> = {
   call: async (place, args, environment = {}) =>
-    said(await handrail(place, ["call", "list_files", "--json", '{"path":"."}', "--workspace", place.workspace, ...args], { environment })),
+    said(
+      await handrail(place, ["call", "list_files", "--json", '{"path":"."}', "--workspace", place.workspace, ...args], {
+        environment,
+      }),
+    ),
   "sessions create": async (place, args, environment = {}) =>
     said(await handrail(place, ["sessions", "create", "--workspace", place.workspace, ...args], { environment })),
   mcp: async (place, args) => {
@@ -29,10 +35,17 @@ test.each(Object.keys(DOORS))(
     const door = DOORS[name] as Door;
     const place = freshPlace();
     place.put("config/handrail.yaml", "preset: dev\n");
-    expect(await door(place, ["--preset", "open"])).toMatch(/^the preset `open` allows more than `dev`, which the operator chose/);
+    expect(await door(place, ["--preset", "open"])).toMatch(
+      /^the preset `open` allows more than `dev`, which the operator chose/,
+    );
     expect(await door(place, ["--role", "sre"])).toMatch(/^the role `sre` is not granted to clients of /);
-    expect(await door(place, ["--project", place.outside])).toMatch(/^the project root `\S+` must be a directory that holds /);
-    place.put("config/handrail.yaml", `preset: dev\nworkspaces: [{ path: ${place.workspace}, roles: [dev, sre], preset: open }]\n`);
+    expect(await door(place, ["--project", place.outside])).toMatch(
+      /^the project root `\S+` must be a directory that holds /,
+    );
+    place.put(
+      "config/handrail.yaml",
+      `preset: dev\nworkspaces: [{ path: ${place.workspace}, roles: [dev, sre], preset: open }]\n`,
+    );
     expect(await door(place, ["--preset", "open", "--role", "sre"])).toBe("open");
   },
   60_000,
@@ -47,7 +60,9 @@ test.each(["call", "sessions create"])(
     const wider = ["--preset", "open", "--role", "sre", "--as-operator"];
     const admin = (await handrail(place, ["admin", "token"])).stdout.trim();
     for (const environment of [{}, { HANDRAIL_ADMIN_TOKEN: `${admin}x` }])
-      expect(await door(place, wider, environment)).toMatch(/^--as-operator needs the admin credential in HANDRAIL_ADMIN_TOKEN/);
+      expect(await door(place, wider, environment)).toMatch(
+        /^--as-operator needs the admin credential in HANDRAIL_ADMIN_TOKEN/,
+      );
     // The credential alone claims nothing: it may only have been inherited.
     expect(await door(place, ["--role", "sre"], { HANDRAIL_ADMIN_TOKEN: admin })).toMatch(/is not granted to clients/);
     expect(await door(place, wider, { HANDRAIL_ADMIN_TOKEN: admin })).toBe("open");
@@ -58,7 +73,11 @@ test.each(["call", "sessions create"])(
 test("the program that embeds the kernel is its operator, by `openSession` and not by an object that claims it", async () => {
   const place = freshPlace();
   place.put("config/handrail.yaml", "preset: dev\n");
-  const kernel = await createKernel({ stateDirectory: place.state, configDirectory: place.config, environment: { HOME: place.home } });
+  const kernel = await createKernel({
+    stateDirectory: place.state,
+    configDirectory: place.config,
+    environment: { HOME: place.home },
+  });
   onTestFinished(() => kernel.close());
   const session = await kernel.openSession({ workspace: place.workspace, role: "sre", preset: "open" });
   expect(session.session).toMatchObject({ role: "sre", preset: "open" });

@@ -1,4 +1,7 @@
-/** The operator's overrides of capabilities in a running kernel: enforced, recorded, explained, and changed without a restart. */
+/**
+ * The operator's overrides of capabilities in a running kernel: enforced, recorded, explained, and changed without a
+ * restart.
+ */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -19,7 +22,9 @@ const write = { path: "a.txt", content: "a\n" };
 const PATTERN = 'capabilities:\n  write_file:\n    danger_patterns: ["/rm\\\\s+-rf/i"]\n    requires_arming: false\n';
 
 async function overridden(place: Place): Promise<readonly unknown[]> {
-  return (await readEvidence(place.state)).filter(({ entry }) => entry.eventType === "capability_overridden").map(({ payload }) => payload);
+  return (await readEvidence(place.state))
+    .filter(({ entry }) => entry.eventType === "capability_overridden")
+    .map(({ payload }) => payload);
 }
 
 test("an override binds from the start on, is replaced by a reload, and each is recorded with what was and what is", async () => {
@@ -48,7 +53,12 @@ test("an override binds from the start on, is replaced by a reload, and each is 
   const change = (key: string, before: unknown, after: unknown) => ({ key, before, after, loosens: false });
   expect(await overridden(place)).toEqual([
     { tool: "write_file", changes: [change("approval", "auto", "always_deny")], loosens: false, severity: "info" },
-    { tool: "write_file", changes: [change("danger_patterns", [], ["/rm\\s+-rf/i"])], loosens: false, severity: "info" },
+    {
+      tool: "write_file",
+      changes: [change("danger_patterns", [], ["/rm\\s+-rf/i"])],
+      loosens: false,
+      severity: "info",
+    },
     { tool: "write_file", changes: [], loosens: false, severity: "info" },
   ]);
 });
@@ -71,9 +81,10 @@ test("explanations and the doctor say what the operator changed, and what of it 
   ]);
   expect(explained.code).toBe(2);
   expect(explained.stderr).toContain("`capabilities` names `misspelt_tool`, which no tool is called");
-  const { notes, accesses } = oneJsonLine<{ notes: string[]; accesses: { policy: { verdict: { obligations: object[] } } }[] }>(
-    explained.stdout,
-  );
+  const { notes, accesses } = oneJsonLine<{
+    notes: string[];
+    accesses: { policy: { verdict: { obligations: object[] } } }[];
+  }>(explained.stdout);
   expect(notes).toEqual([
     `\`capabilities\` in ${place.config}/handrail.yaml changes what the tool declares: \`write_file\`: approval "auto" → "ask", log_args false → true (loosened)`,
   ]);

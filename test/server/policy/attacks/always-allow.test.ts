@@ -45,7 +45,8 @@ const PAIRS: readonly (readonly [JsonObject, JsonObject])[] = [
 ];
 
 async function openAsking(place: Place) {
-  place.put("config/handrail.yaml", "sandbox: { backend: none }\napprovals: { wait_seconds: 0 }\n"); // not allowed at start, so that nothing runs
+  // not allowed at start, so that nothing runs
+  place.put("config/handrail.yaml", "sandbox: { backend: none }\napprovals: { wait_seconds: 0 }\n");
   for (const name of ["a", "b"]) place.put(`workspace/${name}/package.json`, "{}");
   const kernel = await openKernel({
     stateDirectory: place.state,
@@ -95,7 +96,8 @@ test("a permit for one command lets no other run that is fed, led or started oth
     await until(async () => !(await asks(allowed)));
     expect([other, await asks(other)]).toEqual([other, true]);
   }
-  // Control: without what names the call, the same permits let others through, but for those whose marks name their line.
+  // Control: without what names the call, the same permits let others through, but for those whose marks name their
+  // line.
   const loose = new Map([...all].map((permit) => [permit.replace(/^@id.*$/m, "").replace(UNNAMED, ""), permit]));
   const text = [...loose.keys()].map((permit, index) => `@id("loose.${index}")${permit}`).join("\n");
   place.put("config/policy/allowed.cedar", text);
@@ -113,7 +115,12 @@ test("what was proposed for a command and written lets the very same call go on,
   if (asked === undefined) throw new Error("nothing was asked");
   await kernel.alwaysAllow.write(asked, "carol");
   await until(async () => (await call(fed("a.py"))) === "SANDBOX_UNAVAILABLE");
-  for (const other of [fed("b.py"), { ...fed("a.py"), cwd: "b" }, { ...fed("a.py"), env: ["MODE=live"] }, { command: "python3" }])
+  for (const other of [
+    fed("b.py"),
+    { ...fed("a.py"), cwd: "b" },
+    { ...fed("a.py"), env: ["MODE=live"] },
+    { command: "python3" },
+  ])
     expect(await call(other)).toBe("tool_approval_required");
 });
 
@@ -121,10 +128,14 @@ test("what was allowed for the session or for a time is for the very same call, 
   const place = freshPlace();
   const { kernel, call } = await openAsking(place);
   const credential = await addApprover(place.state, "carol", systemRandom);
-  for (const [index, scope] of ([{ kind: "session" }, { kind: "until", untilMs: Date.now() + 60_000 }] as const).entries()) {
+  for (const [index, scope] of (
+    [{ kind: "session" }, { kind: "until", untilMs: Date.now() + 60_000 }] as const
+  ).entries()) {
     const fed = { command: `python3 < a${index}.py` };
     expect(await call(fed)).toBe("tool_approval_required");
-    const asked = (await kernel.approvals.list()).find(({ state, document }) => state === "pending" && document.includes(`a${index}.py`));
+    const asked = (await kernel.approvals.list()).find(
+      ({ state, document }) => state === "pending" && document.includes(`a${index}.py`),
+    );
     if (asked === undefined) throw new Error("nothing was asked");
     await kernel.approvals.decide(asked.ref, { approved: true, scope }, credential);
     for (const again of [1, 2]) expect([again, await call(fed)]).toEqual([again, "SANDBOX_UNAVAILABLE"]);

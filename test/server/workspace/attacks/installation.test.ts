@@ -1,4 +1,5 @@
-// An agent whose workspace is, holds or lies in the Handrail that is running must not change it: the next start would run what it wrote.
+// An agent whose workspace is, holds or lies in the Handrail that is running must not change it: the next start would
+// run what it wrote.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -43,7 +44,10 @@ async function attack(call: Awaited<ReturnType<typeof open>>["call"], prefix: st
     await call("write_file", { path: at(PLANTED), content: "planted" }),
     await call("write_file", { path: at(`src/cli/${PLANTED}`), content: "planted" }),
     await call("write_file", { path: at(`.toolchain/${PLANTED}`), content: "planted" }),
-    await call("edit_file", { path: at("presets/dev.cedar"), edits: [{ ...exact, spec: "no such words", content: "x" }] }),
+    await call("edit_file", {
+      path: at("presets/dev.cedar"),
+      edits: [{ ...exact, spec: "no such words", content: "x" }],
+    }),
     await call("delete_file", { path: at(`examples/${PLANTED}`) }),
   ];
 }
@@ -54,19 +58,28 @@ test.each([
 ])("a workspace that %s: no file of it is written, and the start says so", async (_, workspace, prefix) => {
   leavesNothingAt(join(ROOT, PLANTED));
   const { call, told } = await open(workspace, { allowUnusualWorkspace: true });
-  for (const result of await attack(call, prefix)) expect(result).toMatchObject({ error: { rule_id: "ZONE:installation" } });
+  for (const result of await attack(call, prefix))
+    expect(result).toMatchObject({ error: { rule_id: "ZONE:installation" } });
   const read = await call("read_file", { path: prefix === "" ? "package.json" : `${prefix}/package.json` });
   expect(read.status).toBe("success");
-  expect(told).toEqual(expect.arrayContaining([expect.stringMatching(/Handrail's own installation, which is read only/)]));
+  expect(told).toEqual(
+    expect.arrayContaining([expect.stringMatching(/Handrail's own installation, which is read only/)]),
+  );
 });
 
 test("a workspace that lies in the installation: its tests run, and neither tools nor commands nor git change anything", async () => {
   const service = join(ROOT, "examples/service");
   leavesNothingAt(join(service, PLANTED));
   const { call } = await open(service);
-  expect(await call("write_file", { path: PLANTED, content: "planted" })).toMatchObject({ error: { rule_id: "ZONE:installation" } });
-  expect(await call("shell", { command: `echo planted > ${PLANTED}` })).toMatchObject({ error: { rule_id: "ZONE:installation" } });
-  const unseen = await call("shell", { command: `node -e 'require("fs").writeFileSync(["${PLANTED}"].join(""), "x")' 2>&1` });
+  expect(await call("write_file", { path: PLANTED, content: "planted" })).toMatchObject({
+    error: { rule_id: "ZONE:installation" },
+  });
+  expect(await call("shell", { command: `echo planted > ${PLANTED}` })).toMatchObject({
+    error: { rule_id: "ZONE:installation" },
+  });
+  const unseen = await call("shell", {
+    command: `node -e 'require("fs").writeFileSync(["${PLANTED}"].join(""), "x")' 2>&1`,
+  });
   expect(unseen).toMatchObject({ status: "success", data: { stdout: expect.stringContaining("EROFS") } });
   expect(existsSync(join(service, PLANTED))).toBe(false);
   expect(await call("run_test", {})).toMatchObject({ status: "success", data: { exit_code: 0 } });
@@ -74,7 +87,8 @@ test("a workspace that lies in the installation: its tests run, and neither tool
 
 test("the control: the same calls in a copy elsewhere write", async () => {
   const place = freshPlace();
-  for (const name of ["package.json", "presets", "examples"]) cpSync(join(ROOT, name), join(place.workspace, name), { recursive: true });
+  for (const name of ["package.json", "presets", "examples"])
+    cpSync(join(ROOT, name), join(place.workspace, name), { recursive: true });
   const { call, told } = await open(place.workspace);
   const results = await attack(call, "");
   expect(results.map(({ status }) => status)).toEqual(["success", "success", "success", "error", "error"]);
@@ -86,14 +100,27 @@ test("the control: the same calls in a copy elsewhere write", async () => {
 test("git changes nothing in the repository of the installation; that of another Handrail's it does", async () => {
   const place = freshPlace();
   const copy = join(place.base, "copy");
-  for (const name of ["src", "presets", "package.json"]) cpSync(join(ROOT, name), join(copy, name), { recursive: true });
+  for (const name of ["src", "presets", "package.json"])
+    cpSync(join(ROOT, name), join(copy, name), { recursive: true });
   symlinkSync(join(ROOT, "node_modules"), join(copy, "node_modules"));
   const plain = newRepository(copy);
   plain.commit("one", { "presets/own.cedar": "one" });
   plain.commit("two", { "presets/own.cedar": "two" });
   const git = (installation: string, operation: string, ...args: readonly string[]) => {
-    const call = ["call", "git", "--json", JSON.stringify({ operation, args }), "--workspace", copy, "--preset", "open"];
-    const options = { env: { PATH: process.env["PATH"], HOME: place.home, HANDRAIL_STATE_HOME: place.state }, encoding: "utf8" } as const;
+    const call = [
+      "call",
+      "git",
+      "--json",
+      JSON.stringify({ operation, args }),
+      "--workspace",
+      copy,
+      "--preset",
+      "open",
+    ];
+    const options = {
+      env: { PATH: process.env["PATH"], HOME: place.home, HANDRAIL_STATE_HOME: place.state },
+      encoding: "utf8",
+    } as const;
     return spawnSync(process.execPath, [join(installation, "src/cli/main.ts"), ...call], options).stdout;
   };
   const changes = [
@@ -115,7 +142,9 @@ test.each(["/", "/etc", "/root"])("`%s` is refused as a workspace by the door th
   const options = { stateDirectory: place.state, configDirectory: place.config, environment: { HOME: place.home } };
   await using kernel = await createKernel(options);
   await expect(kernel.openSession({ workspace })).rejects.toThrow(/--allow-unusual-workspace/);
-  await expect(kernel.openSession({ workspace: place.workspace, projectRoot: "/" })).rejects.toThrow(/--allow-unusual-workspace/);
+  await expect(kernel.openSession({ workspace: place.workspace, projectRoot: "/" })).rejects.toThrow(
+    /--allow-unusual-workspace/,
+  );
   await expect(kernel.openSession({ workspace: place.home })).rejects.toThrow(/home directory/);
   await kernel.openSession({ workspace: place.workspace });
 });

@@ -1,4 +1,5 @@
-// What a command does to get at secret files that the history of a repository holds. Where nothing is a secret zone the same commands read them.
+// What a command does to get at secret files that the history of a repository holds. Where nothing is a secret zone the
+// same commands read them.
 import { renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -37,7 +38,9 @@ async function place(): Promise<Place> {
   };
 }
 
-const HISTORIES: Readonly<Record<string, { readonly make: (at: Place) => void; readonly command?: string; readonly hidden?: string }>> = {
+const HISTORIES: Readonly<
+  Record<string, { readonly make: (at: Place) => void; readonly command?: string; readonly hidden?: string }>
+> = {
   "a file that was removed again": {
     make({ plain }) {
       plain.commit("add", { "secrets/k": SECRET });

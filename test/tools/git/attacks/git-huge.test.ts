@@ -1,5 +1,6 @@
-// Servers that send more than anybody has room for: packs without end, objects that grow when they are made out, trees that grow when they are checked out. Plain
-// git takes each of them, up to the 200 MB at which the test's server itself ends; through the kernel they end at the bound, which is named, and leave nothing.
+// Servers that send more than anybody has room for: packs without end, objects that grow when they are made out, trees
+// that grow when they are checked out. Plain git takes each of them, up to the 200 MB at which the test's server itself
+// ends; through the kernel they end at the bound, which is named, and leave nothing.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -13,7 +14,15 @@ import { newCertificate } from "../../../support/certificate.ts";
 import { Internet } from "../../../support/egress.ts";
 import { plainGit } from "../../../support/git-place.ts";
 import { gitServer, seed } from "../../../support/git-server.ts";
-import { commitOf, copies, hostileServer, objectName, packed, packHead, wholePack } from "../../../support/hostile-git.ts";
+import {
+  commitOf,
+  copies,
+  hostileServer,
+  objectName,
+  packed,
+  packHead,
+  wholePack,
+} from "../../../support/hostile-git.ts";
 import { memoryKernel } from "../../../support/memory-kernel.ts";
 import { noise } from "../../../support/noise.ts";
 import { freshPlace } from "../../../support/place.ts";
@@ -74,10 +83,20 @@ async function world(listener: RequestListener) {
   /** Plain git beside this process, which plays the server. */
   const plainly = async (...args: readonly string[]): Promise<number | null> => {
     const port = internet.servers.get("93.184.216.34:443");
-    const where = ["-c", `http.sslCAInfo=${certificate.certFile}`, "-c", `http.curloptResolve=${HOST}:${port}:127.0.0.1`];
+    const where = [
+      "-c",
+      `http.sslCAInfo=${certificate.certFile}`,
+      "-c",
+      `http.curloptResolve=${HOST}:${port}:127.0.0.1`,
+    ];
     const address = `https://${HOST}:${port}/team/service.git`;
     const words = args.map((word) => (word === ADDRESS ? address : word));
-    const child = spawn("git", [...where, ...words], { cwd: place.base, env: PLAIN_ENVIRONMENT, stdio: "ignore", timeout: 120_000 });
+    const child = spawn("git", [...where, ...words], {
+      cwd: place.base,
+      env: PLAIN_ENVIRONMENT,
+      stdio: "ignore",
+      timeout: 120_000,
+    });
     const [code] = (await once(child, "close")) as [number | null];
     return code;
   };
@@ -97,7 +116,10 @@ function isGitKilled(id: string): boolean {
 /** Bytes of all files below `directory`. */
 function bytesIn(directory: string): number {
   const names = existsSync(directory) ? readdirSync(directory, { recursive: true, encoding: "utf8" }) : [];
-  return names.reduce((sum, name) => sum + (statSync(join(directory, name)).isFile() ? statSync(join(directory, name)).size : 0), 0);
+  return names.reduce(
+    (sum, name) => sum + (statSync(join(directory, name)).isFile() ? statSync(join(directory, name)).size : 0),
+    0,
+  );
 }
 
 /** A pack of ever further files, until the server has sent what a control may take. */
@@ -158,7 +180,9 @@ describe("a pack without end", () => {
     await plainly("-C", "plain.git", "-c", "fetch.unpackLimit=1", "fetch", ADDRESS, "main");
     expect(bytesIn(join(place.base, "plain.git"))).toBeGreaterThan(CONTROL_BYTES_MAX / 2);
 
-    expect(await ask("FETCH", [], "service")).toMatch(/it wrote more than 8 MiB, which `git\.limits\.written_mb` allows/);
+    expect(await ask("FETCH", [], "service")).toMatch(
+      /it wrote more than 8 MiB, which `git\.limits\.written_mb` allows/,
+    );
     expect(readdirSync(packs).sort()).toEqual([...before, "tmp_pack_others"].sort());
     served.listener = server.listener;
     const other = plainGit(join(own.base, "seed"));
@@ -210,7 +234,9 @@ describe("what grows when it is made out", () => {
     expect(await plainly("clone", ADDRESS, "plain")).toBe(0);
     expect(bytesIn(join(place.base, "plain"))).toBeGreaterThan(128 * MB);
     const small = await kernelOf({ memory: 64 });
-    expect(await small.ask("CLONE", [ADDRESS, "service"])).toMatch(/needed more memory than it may use.*larger `sandbox\.memory_mb`/);
+    expect(await small.ask("CLONE", [ADDRESS, "service"])).toMatch(
+      /needed more memory than it may use.*larger `sandbox\.memory_mb`/,
+    );
     expect(readdirSync(small.kernel.root)).toEqual([]);
     const large = await kernelOf({ memory: 1024 });
     expect(await large.ask("CLONE", [ADDRESS, "service"])).toMatch(/^success/);
@@ -232,7 +258,9 @@ describe("what grows when it is made out", () => {
     const { kernel, ask } = await kernelOf({ written: 16 });
     mkdirSync(join(kernel.root, "empty"));
     for (const directory of ["service", "empty"])
-      expect(await ask("CLONE", [ADDRESS, directory])).toMatch(/it wrote more than 16 MiB, which `git\.limits\.written_mb` allows/);
+      expect(await ask("CLONE", [ADDRESS, directory])).toMatch(
+        /it wrote more than 16 MiB, which `git\.limits\.written_mb` allows/,
+      );
     expect([readdirSync(kernel.root), readdirSync(join(kernel.root, "empty"))]).toEqual([["empty"], []]);
     expect(await ask("CLONE", [ADDRESS, "."])).toMatch(/FILE_EXISTS/);
   });
@@ -247,7 +275,9 @@ describe("what grows when it is made out", () => {
     const { plainly, kernelOf, place } = await world((request, response) => {
       if (request.method === "GET") return plain(request, response);
       request.resume();
-      response.writeHead(200, { "content-type": "application/x-git-upload-pack-result", "content-encoding": "gzip" }).end(zipped);
+      response
+        .writeHead(200, { "content-type": "application/x-git-upload-pack-result", "content-encoding": "gzip" })
+        .end(zipped);
     });
     expect(await plainly("clone", ADDRESS, "plain")).toBe(0);
     expect(bytesIn(join(place.base, "plain"))).toBeGreaterThan(64 * MB);

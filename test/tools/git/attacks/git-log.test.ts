@@ -26,9 +26,17 @@ test("a commit that takes the place of one about secret files alone is shown wit
   const { plain, ask } = await place();
   plain.commit("first", { "a.txt": "alpha\n", "secrets/deep/one": "hidden-one\n" });
   plain.commit("second", { "b.txt": "beta\n", "secrets/two": "hidden-two\n", "config/.env": "hidden-three\n" });
-  for (let index = 0; index < 20; index += 1) plain.commit(`of secrets ${index}`, { [`secrets/k${index}`]: `hidden-k${index}\n` });
+  for (let index = 0; index < 20; index += 1)
+    plain.commit(`of secrets ${index}`, { [`secrets/k${index}`]: `hidden-k${index}\n` });
   for (const shape of SHAPES) {
-    for (const [count, ...more] of [["1"], ["2"], ["50"], ["1", "--skip=1"], ["2", "--reverse"], ["1", "--first-parent"]] as const) {
+    for (const [count, ...more] of [
+      ["1"],
+      ["2"],
+      ["50"],
+      ["1", "--skip=1"],
+      ["2", "--reverse"],
+      ["1", "--first-parent"],
+    ] as const) {
       const shown = await ask("LOG", shape, "-n", count, ...more);
       expect([shape, count, more, JSON.stringify(shown)]).toEqual([
         shape,
@@ -80,7 +88,10 @@ test("a secret in a message cannot be guessed by searching; plain git tells it l
   expect(await subjects("--author=Ada", "--skip=1", "-n", "1")).toEqual(["begin with nothing"]);
   expect(await subjects("--author=Ada", "--", "a.txt")).toEqual(["begin with nothing"]);
   expect(await subjects("-F", "-i", "--grep=NOTHING", "-p")).toEqual(["begin with nothing"]);
-  expect(await ask("LOG", "-p", "--grep=nothing")).toMatchObject({ text: expect.stringContaining("+a"), files: [{ path: "a.txt" }] });
+  expect(await ask("LOG", "-p", "--grep=nothing")).toMatchObject({
+    text: expect.stringContaining("+a"),
+    files: [{ path: "a.txt" }],
+  });
 });
 
 test.each(["-Shidden", "-Ghidden", "--pickaxe-all"])("%s is refused: it would find what is hidden", async (option) => {

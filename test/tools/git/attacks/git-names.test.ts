@@ -1,5 +1,5 @@
-// Names that mean one thing to whoever judges them and another to git, and texts that speak for somebody. Plain git shows that each attack works; the
-// kernel refuses it, or shows what is really meant.
+// Names that mean one thing to whoever judges them and another to git, and texts that speak for somebody. Plain git
+// shows that each attack works; the kernel refuses it, or shows what is really meant.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,8 +22,13 @@ describe("one name, two things", () => {
     at.plain.git("checkout", "--quiet", "both", "--");
     expect(existsSync(join(at.root, ".env"))).toBe(true);
     at.plain.git("checkout", "--quiet", "work");
-    expect(await at.ask("CHECKOUT", "both")).toMatch(/^PERMISSION_DENIED: this would change files that this call may not write/);
-    expect([at.plain.git("branch", "--show-current").trim(), existsSync(join(at.root, "c.txt"))]).toEqual(["work", false]);
+    expect(await at.ask("CHECKOUT", "both")).toMatch(
+      /^PERMISSION_DENIED: this would change files that this call may not write/,
+    );
+    expect([at.plain.git("branch", "--show-current").trim(), existsSync(join(at.root, "c.txt"))]).toEqual([
+      "work",
+      false,
+    ]);
   });
 
   test("a branch whose name looks like an object's is not taken for the object", async () => {
@@ -55,7 +60,9 @@ describe("one name, two things", () => {
     const at = await place();
     at.plain.git("symbolic-ref", "HEAD", "refs/remotes/origin/main");
     expect(at.plain.tried("commit", "--quiet", "--allow-empty", "-m", "plainly").code).toBe(0);
-    expect(await at.ask("COMMIT", "--allow-empty", "-m", "asked")).toMatch(/^NOT_SUPPORTED: the repository cannot be used: `.git\/HEAD`/);
+    expect(await at.ask("COMMIT", "--allow-empty", "-m", "asked")).toMatch(
+      /^NOT_SUPPORTED: the repository cannot be used: `.git\/HEAD`/,
+    );
   });
 
   test("renaming the current branch is judged by the branch that is gone afterwards", async () => {
@@ -145,7 +152,8 @@ describe("names of what is new", () => {
   });
 
   test.each(NAMES)("%s is none", async (name) => {
-    const fits = (operation: string, ...args: readonly string[]) => git.parameters.safeParse({ operation, args }).success;
+    const fits = (operation: string, ...args: readonly string[]) =>
+      git.parameters.safeParse({ operation, args }).success;
     for (const [operation, ...args] of [
       ["BRANCH", name],
       ["BRANCH", "--force", name, "main"],
@@ -215,7 +223,9 @@ describe("what was put aside", () => {
     at.plain.git("checkout", "--quiet", "work");
     at.plain.commit("three", { ".env": "KEY=3\n" });
     expect(at.plain.tried("merge", "side").stdout).toContain(".env");
-    expect(await at.ask("COMMIT", "--all", "-m", "all")).toBe("GIT_FAILED: a file that this call may not see is in conflict");
+    expect(await at.ask("COMMIT", "--all", "-m", "all")).toBe(
+      "GIT_FAILED: a file that this call may not see is in conflict",
+    );
   });
 });
 
@@ -235,9 +245,12 @@ describe("texts that speak for somebody", () => {
     expect(fits(`fix\n\n${trailer}`)).toBe(false);
   });
 
-  test.each(["Fixed by: waiting longer", "Refs: #12", "Depends-on: two", "Stand-by mode: see below"])("taken: %s", (line) => {
-    expect(fits(`fix\n\n${line}`)).toBe(true);
-  });
+  test.each(["Fixed by: waiting longer", "Refs: #12", "Depends-on: two", "Stand-by mode: see below"])(
+    "taken: %s",
+    (line) => {
+      expect(fits(`fix\n\n${line}`)).toBe(true);
+    },
+  );
 
   async function signed(): Promise<Place> {
     const at = await place();
@@ -268,7 +281,9 @@ describe("texts that speak for somebody", () => {
       ["STASH", "push", "-m"],
       ["MERGE", "--no-ff", "side", "-m"],
     ] as const)
-      expect(await at.ask(operation, ...args, `use ${token}`)).toMatch(/^PERMISSION_DENIED: the message holds what looks like a secret/);
+      expect(await at.ask(operation, ...args, `use ${token}`)).toMatch(
+        /^PERMISSION_DENIED: the message holds what looks like a secret/,
+      );
     expect([at.plain.git("tag"), at.plain.git("stash", "list")]).toEqual(["", ""]);
     at.plain.git("tag", "v1", "-m", `use ${token}`);
     expect(at.plain.git("tag", "-n")).toContain(token);

@@ -1,5 +1,5 @@
-// Options and addresses by which git runs a program, writes where nobody looked, or reads what lies elsewhere. Plain git does each of them, in a directory
-// that the test made; the kernel refuses each before anything runs.
+// Options and addresses by which git runs a program, writes where nobody looked, or reads what lies elsewhere. Plain
+// git does each of them, in a directory that the test made; the kernel refuses each before anything runs.
 import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
@@ -16,31 +16,54 @@ beforeEach(async () => {
   at.plain.put("a.txt", "changed\n");
 });
 
-/** What plain git is told, and the same for the kernel. `PROGRAM` stands for a program that leaves a trace, `HOOKS` for a directory with hooks. */
+/**
+ * What plain git is told, and the same for the kernel. `PROGRAM` stands for a program that leaves a trace, `HOOKS` for
+ * a directory with hooks.
+ */
 const RUNNING: readonly (readonly [string, readonly string[], readonly [string, ...string[]]])[] = [
   ["-c", ["-c", "core.fsmonitor=PROGRAM", "status"], ["STATUS", "-c", "core.fsmonitor=PROGRAM"]],
   ["--config-env", ["--config-env=core.fsmonitor=EVIL", "status"], ["STATUS", "--config-env=core.fsmonitor=EVIL"]],
   ["--upload-pack", ["fetch", "--upload-pack=PROGRAM", "origin"], ["FETCH", "--upload-pack=PROGRAM", "origin"]],
-  ["--receive-pack", ["push", "--receive-pack=PROGRAM", "origin", "work"], ["PUSH", "--receive-pack=PROGRAM", "origin", "work"]],
+  [
+    "--receive-pack",
+    ["push", "--receive-pack=PROGRAM", "origin", "work"],
+    ["PUSH", "--receive-pack=PROGRAM", "origin", "work"],
+  ],
   ["--exec of a push", ["push", "--exec=PROGRAM", "origin", "work"], ["PUSH", "--exec=PROGRAM", "origin", "work"]],
-  ["--exec of a rebase", ["rebase", "--exec", "PROGRAM", "--root", "--autostash"], ["REBASE", "--exec", "PROGRAM", "main"]],
+  [
+    "--exec of a rebase",
+    ["rebase", "--exec", "PROGRAM", "--root", "--autostash"],
+    ["REBASE", "--exec", "PROGRAM", "main"],
+  ],
   ["-x", ["rebase", "-x", "PROGRAM", "--root", "--autostash"], ["REBASE", "-x", "PROGRAM", "main"]],
   ["--ext-diff", ["log", "-1", "-p", "--ext-diff"], ["LOG", "-1", "-p", "--ext-diff"]],
   ["--textconv", ["diff-tree", "-p", "--textconv", "HEAD~1", "HEAD"], ["DIFF", "--textconv", "HEAD~1", "HEAD"]],
-  ["an option where a reference is expected", ["fetch", "origin", "--upload-pack=PROGRAM"], ["FETCH", "origin", "--upload-pack=PROGRAM"]],
+  [
+    "an option where a reference is expected",
+    ["fetch", "origin", "--upload-pack=PROGRAM"],
+    ["FETCH", "origin", "--upload-pack=PROGRAM"],
+  ],
   ["ext::", ["-c", "protocol.ext.allow=always", "ls-remote", "ext::PROGRAM x"], ["CLONE", "ext::PROGRAM x", "new"]],
   [
     "--upload-pack of a clone",
     ["clone", "--upload-pack=PROGRAM", "./remote", "new"],
     ["CLONE", "--upload-pack=PROGRAM", "./remote", "new"],
   ],
-  ["-u of a clone", ["clone", "-uPROGRAM", "./remote", "new"], ["CLONE", "-uPROGRAM", "https://example.com/x.git", "new"]],
+  [
+    "-u of a clone",
+    ["clone", "-uPROGRAM", "./remote", "new"],
+    ["CLONE", "-uPROGRAM", "https://example.com/x.git", "new"],
+  ],
   [
     "--config of a clone",
     ["clone", "--config", "core.hooksPath=HOOKS", "./remote", "new"],
     ["CLONE", "--config", "core.hooksPath=HOOKS", "https://example.com/x.git"],
   ],
-  ["--template", ["clone", "--template=template", "./remote", "new"], ["CLONE", "--template=template", "https://example.com/x.git", "new"]],
+  [
+    "--template",
+    ["clone", "--template=template", "./remote", "new"],
+    ["CLONE", "--template=template", "https://example.com/x.git", "new"],
+  ],
   [
     "--edit",
     ["-c", "core.editor=PROGRAM", "commit", "--allow-empty", "--edit", "-m", "x"],
@@ -60,7 +83,8 @@ const RUNNING: readonly (readonly [string, readonly string[], readonly [string, 
 
 describe("what makes git run a program", () => {
   test.each(RUNNING)("%s", async (_, plainly, [operation, ...asked]) => {
-    const named = (word: string) => word.replace("PROGRAM", at.program).replace("HOOKS", join(at.root, "template/hooks"));
+    const named = (word: string) =>
+      word.replace("PROGRAM", at.program).replace("HOOKS", join(at.root, "template/hooks"));
     at.plain.git("config", "diff.external", at.program);
     at.plain.git("config", "diff.evil.textconv", at.program);
     at.plain.commit("for a textconv", { "a.txt": "more\n", ".gitattributes": "*.txt diff=evil\n" });
@@ -126,7 +150,9 @@ describe("what makes git write or read elsewhere", () => {
     const named = (word: string) => word.replace("REMOTE", elsewhere.directory);
     const { stdout, stderr } = at.plain.tried(...plainly.map(named));
     const brought = existsSync(join(at.root, "new")) ? "cloned" : "";
-    expect(`${stdout}${stderr}${brought}${at.plain.git("log", "-1", "--format=%B")}`).toMatch(new RegExp(`${SECRET}|outside|cloned`));
+    expect(`${stdout}${stderr}${brought}${at.plain.git("log", "-1", "--format=%B")}`).toMatch(
+      new RegExp(`${SECRET}|outside|cloned`),
+    );
     rmSync(join(at.root, "new"), { recursive: true, force: true });
     const said = await at.ask(operation, ...asked.map(named));
     expect(said).toMatch(/^tool_input_invalid/);

@@ -1,5 +1,6 @@
-// A git server in the operator's own network, which may be reached at its host and port, and every way to make more of that. Each attack is tried with the one
-// defence away as well: with another decision, or in a kernel whose operator says otherwise. All servers are the test's own, on loopback.
+// A git server in the operator's own network, which may be reached at its host and port, and every way to make more of
+// that. Each attack is tried with the one defence away as well: with another decision, or in a kernel whose operator
+// says otherwise. All servers are the test's own, on loopback.
 import { existsSync } from "node:fs";
 import type { RequestListener } from "node:http";
 import { join } from "node:path";
@@ -27,7 +28,10 @@ const ADDRESS = `https://${HOST}:${PORT}/team/service.git`;
 const OPENED = [`${HOST}:${PORT}`];
 
 /** A git server for `HOST` at a private address, and a kernel that opens the hosts of `opened`. */
-async function world(opened: readonly string[], options: Partial<MemoryKernelOptions> & { readonly listener?: RequestListener } = {}) {
+async function world(
+  opened: readonly string[],
+  options: Partial<MemoryKernelOptions> & { readonly listener?: RequestListener } = {},
+) {
   const { listener, ...more } = options;
   const place = freshPlace();
   const internet = new Internet();
@@ -57,7 +61,8 @@ async function world(opened: readonly string[], options: Partial<MemoryKernelOpt
       ? `${outcome.code}: ${outcome.message} (${outcome.suggestion})`
       : `success: ${JSON.stringify(outcome.data)}`;
   };
-  const cloned = (address = ADDRESS, directory = "service") => ask("git", { operation: "CLONE", args: [address, directory] });
+  const cloned = (address = ADDRESS, directory = "service") =>
+    ask("git", { operation: "CLONE", args: [address, directory] });
   return { internet, certificate, kernel, ask, cloned };
 }
 
@@ -66,7 +71,11 @@ test("the server that the operator names is reached at its private address, and 
   expect(await cloned()).toMatch(/^success/);
   expect(await ask("git", { operation: "FETCH", cwd: "service" })).toMatch(/^success/);
   expect(new Set(internet.connected)).toEqual(new Set([`${PRIVATE}:${PORT}`]));
-  expect(kernel.ledger.of("network_reached").at(-1)?.payload).toMatchObject({ host: HOST, port: PORT, outcome: "allowed" });
+  expect(kernel.ledger.of("network_reached").at(-1)?.payload).toMatchObject({
+    host: HOST,
+    port: PORT,
+    outcome: "allowed",
+  });
 
   const closed = await world([]);
   expect(await closed.cloned()).toMatch(/was not reached \(address_private\).*git\.private_hosts/s);
@@ -96,7 +105,10 @@ describe("what is opened is one host and one port", () => {
     for (const port of [443, 9443]) internet.servers.set(`${PRIVATE}:${port}`, at);
     for (const name of ["other.corp", `a.${HOST}`]) internet.names.set(name, [PRIVATE]);
     for (const other of [`${HOST}:9443`, HOST, `other.corp:${PORT}`, `a.${HOST}:${PORT}`])
-      expect([other, await cloned(`https://${other}/team/service.git`)]).toEqual([other, expect.stringMatching(/address_private/)]);
+      expect([other, await cloned(`https://${other}/team/service.git`)]).toEqual([
+        other,
+        expect.stringMatching(/address_private/),
+      ]);
     expect(internet.connected).toEqual([]);
     const control = await world([...OPENED, "other.corp:8443"]);
     control.internet.names.set("other.corp", [PRIVATE]);
@@ -125,9 +137,14 @@ describe("what is opened is one host and one port", () => {
     });
     internet.names.set(HOST, [PRIVATE]);
     const command = (url: string) => `curl --silent --show-error --max-time 5 --insecure ${url}`;
-    expect(await ask("shell", { command: command("http://plain.example/hello"), network_access: true })).toContain("hello");
+    expect(await ask("shell", { command: command("http://plain.example/hello"), network_access: true })).toContain(
+      "hello",
+    );
     expect(seen).toEqual(["/hello"]);
-    const refused = await ask("shell", { command: command(`https://${HOST}:${PORT}/team/service.git/HEAD`), network_access: true });
+    const refused = await ask("shell", {
+      command: command(`https://${HOST}:${PORT}/team/service.git/HEAD`),
+      network_access: true,
+    });
     expect(refused).toMatch(/address_private|403/);
     expect(internet.connected.filter((to) => to.startsWith(PRIVATE))).toEqual([]);
   });
@@ -157,7 +174,12 @@ describe("whatever name servers say, some addresses are never reached", () => {
   ): EgressNetwork & { readonly asked: () => number } {
     const { network: base } = new Internet();
     let asked = 0;
-    return { ...base, lookUp: async () => answers[Math.min(asked++, answers.length - 1)] ?? [], ...more, asked: () => asked };
+    return {
+      ...base,
+      lookUp: async () => answers[Math.min(asked++, answers.length - 1)] ?? [],
+      ...more,
+      asked: () => asked,
+    };
   }
 
   async function admitted(own: EgressNetwork, secure: SecureWay | undefined = WAY): Promise<string> {
@@ -227,11 +249,11 @@ describe("whatever name servers say, some addresses are never reached", () => {
     expect(await cloned()).toMatch(/^success/);
     // the machine's own answer: this process listens where the test's server is
     const port = internet.servers.get(`${PRIVATE}:${PORT}`) ?? 0;
-    expect([listensAt("127.0.0.1", port), listensAt("::1", port), listensAt("127.0.0.1", 1), listensAt(PRIVATE, port)]).toEqual([
-      true,
-      true,
-      false,
-      false,
-    ]);
+    expect([
+      listensAt("127.0.0.1", port),
+      listensAt("::1", port),
+      listensAt("127.0.0.1", 1),
+      listensAt(PRIVATE, port),
+    ]).toEqual([true, true, false, false]);
   });
 });

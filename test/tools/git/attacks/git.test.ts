@@ -1,6 +1,16 @@
-// Repositories and arguments that are out to make git run programs, write elsewhere, or show what is hidden. Each attack works with plain git, in a
-// directory that the test made; through the kernel it does nothing.
-import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+// Repositories and arguments that are out to make git run programs, write elsewhere, or show what is hidden. Each
+// attack works with plain git, in a directory that the test made; through the kernel it does nothing.
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { git } from "../../../../src/tools/git/git.ts";
@@ -10,7 +20,10 @@ import { type Place, place, SECRET } from "../../../support/hostile-repository.t
 describe("settings of a repository that name a program have no effect", () => {
   /** By setting: how it is set up besides, what plain git does to run it, and the same through the kernel. */
   const CASES: Readonly<
-    Record<string, { set?: (at: Place) => void; plainly: readonly string[]; asked: readonly (readonly [string, ...string[]])[] }>
+    Record<
+      string,
+      { set?: (at: Place) => void; plainly: readonly string[]; asked: readonly (readonly [string, ...string[]])[] }
+    >
   > = {
     "core.fsmonitor": { plainly: ["status"], asked: [["STATUS"], ["DIFF"], ["ADD", "--all"]] },
     "diff.external": { set: change, plainly: ["diff"], asked: [["DIFF"], ["LOG", "-p"], ["SHOW"]] },
@@ -102,7 +115,9 @@ describe("settings of a repository that name a program have no effect", () => {
   test("a change of settings is not made by way of them", async () => {
     const at = await place();
     at.plain.git("config", "core.fsmonitor", at.program);
-    expect(await at.ask("REMOTE", "add", "origin", "https://example.com/x.git")).toMatch(/^NOT_SUPPORTED: the repository has settings/);
+    expect(await at.ask("REMOTE", "add", "origin", "https://example.com/x.git")).toMatch(
+      /^NOT_SUPPORTED: the repository has settings/,
+    );
     expect([at.hasRun(), at.plain.git("remote")]).toEqual([false, ""]);
   });
 
@@ -130,16 +145,19 @@ describe("settings of a repository that name a program have no effect", () => {
 });
 
 describe("what else a repository may hold", () => {
-  test.each(["pre-commit", "commit-msg", "post-commit", "prepare-commit-msg"])("the hook %s does not run", async (hook) => {
-    const at = await place();
-    mkdirSync(join(at.root, ".git/hooks"), { recursive: true });
-    writeFileSync(join(at.root, `.git/hooks/${hook}`), `#!/bin/sh\ntouch TRACE\n`);
-    chmodSync(join(at.root, `.git/hooks/${hook}`), 0o755);
-    at.plain.git("commit", "--quiet", "--allow-empty", "-m", "plainly");
-    expect(at.hasRun()).toBe(true);
-    expect(await at.ask("COMMIT", "--allow-empty", "-m", "asked")).toContain('"subject":"asked"');
-    expect(at.hasRun()).toBe(false);
-  });
+  test.each(["pre-commit", "commit-msg", "post-commit", "prepare-commit-msg"])(
+    "the hook %s does not run",
+    async (hook) => {
+      const at = await place();
+      mkdirSync(join(at.root, ".git/hooks"), { recursive: true });
+      writeFileSync(join(at.root, `.git/hooks/${hook}`), `#!/bin/sh\ntouch TRACE\n`);
+      chmodSync(join(at.root, `.git/hooks/${hook}`), 0o755);
+      at.plain.git("commit", "--quiet", "--allow-empty", "-m", "plainly");
+      expect(at.hasRun()).toBe(true);
+      expect(await at.ask("COMMIT", "--allow-empty", "-m", "asked")).toContain('"subject":"asked"');
+      expect(at.hasRun()).toBe(false);
+    },
+  );
 
   test("hooks of a checkout, a merge and a rebase do not run either", async () => {
     const at = await place();
@@ -160,7 +178,9 @@ describe("what else a repository may hold", () => {
     at.plain.commit("mine", { "mine.txt": "mine\n" });
     at.plain.tried("-c", "sequence.editor=sed -i '1i break'", "rebase", "-i", "HEAD~1");
     writeFileSync(join(at.root, ".git/rebase-merge/git-rebase-todo"), `exec ${at.program}\n`);
-    expect(await at.ask("REBASE", "--continue")).toMatch(/^PERMISSION_DENIED: what is left of this rebase would run commands/);
+    expect(await at.ask("REBASE", "--continue")).toMatch(
+      /^PERMISSION_DENIED: what is left of this rebase would run commands/,
+    );
     expect(at.hasRun()).toBe(false);
     at.plain.tried("rebase", "--continue");
     expect(at.hasRun()).toBe(true);
@@ -187,13 +207,21 @@ describe("what else a repository may hold", () => {
     inner.commit("inner", { "x.txt": "x\n" });
     at.plain.git("add", "inner");
     at.plain.git("commit", "--quiet", "-m", "with an inner one");
-    writeFileSync(join(at.root, ".gitmodules"), '[submodule "inner"]\n\tpath = inner\n\turl = ./inner\n\tignore = none\n');
+    writeFileSync(
+      join(at.root, ".gitmodules"),
+      '[submodule "inner"]\n\tpath = inner\n\turl = ./inner\n\tignore = none\n',
+    );
     inner.git("config", "core.fsmonitor", at.program);
     inner.put("x.txt", "changed\n");
     at.plain.git("status");
     expect(at.hasRun()).toBe(true);
     expect(await at.ask("STATUS")).toContain('"submodules":["inner"],"nested_repositories":["inner"]');
-    for (const [operation, ...args] of [["DIFF"], ["ADD", "--all"], ["COMMIT", "-a", "-m", "all"], ["CHECKOUT", "main"]] as const)
+    for (const [operation, ...args] of [
+      ["DIFF"],
+      ["ADD", "--all"],
+      ["COMMIT", "-a", "-m", "all"],
+      ["CHECKOUT", "main"],
+    ] as const)
       await at.ask(operation, ...args);
     expect(at.hasRun()).toBe(false);
     expect(at.plain.git("ls-tree", "-r", "--name-only", "work")).not.toContain("inner/x.txt");
@@ -316,7 +344,11 @@ describe("arguments", () => {
 describe("what history holds of secret files", () => {
   async function withSecret(): Promise<Place & { readonly blob: string; readonly commit: string }> {
     const at = await place();
-    const commit = at.plain.commit("a mistake", { ".env": `KEY=${SECRET}\n`, "secrets/key": `${SECRET}\n`, "c.txt": "gamma\n" });
+    const commit = at.plain.commit("a mistake", {
+      ".env": `KEY=${SECRET}\n`,
+      "secrets/key": `${SECRET}\n`,
+      "c.txt": "gamma\n",
+    });
     const blob = at.plain.git("rev-parse", "HEAD:.env").trim();
     return { ...at, blob, commit };
   }
@@ -391,7 +423,9 @@ describe("what history holds of secret files", () => {
       /^PERMISSION_DENIED: nothing was committed: somebody has staged files .*1 out of reach/,
     );
     at.plain.git("commit", "--quiet", "-m", "by a person");
-    expect(await at.ask("CHECKOUT", "main")).toMatch(/^PERMISSION_DENIED: this would change files that this call may not write/);
+    expect(await at.ask("CHECKOUT", "main")).toMatch(
+      /^PERMISSION_DENIED: this would change files that this call may not write/,
+    );
     expect(await at.ask("RESET", "--hard", "main")).toMatch(/^PERMISSION_DENIED/);
     expect(readFileSync(join(at.root, ".env"), "utf8")).toContain(SECRET);
     expect(at.plain.git("status", "--porcelain")).toBe("");
@@ -464,9 +498,12 @@ describe("messages", () => {
     expect(git.parameters.safeParse({ operation: "MERGE", args: ["-m", message, "x"] }).success).toBe(false);
   });
 
-  test.each(["fix: take what is given", "x".repeat(72), "fix\n\nFixes: 12\nSee also the notes"])("taken: %s", (message) => {
-    expect(git.parameters.safeParse({ operation: "COMMIT", args: ["-m", message] }).success).toBe(true);
-  });
+  test.each(["fix: take what is given", "x".repeat(72), "fix\n\nFixes: 12\nSee also the notes"])(
+    "taken: %s",
+    (message) => {
+      expect(git.parameters.safeParse({ operation: "COMMIT", args: ["-m", message] }).success).toBe(true);
+    },
+  );
 
   test("a secret does not go into a message", async () => {
     const at = await place();

@@ -1,6 +1,7 @@
 /**
- * A day's work: a repository is cloned from a server, changed on a branch, tested, committed and pushed, by two agents and a person, through the whole
- * kernel. The server is git's own, with TLS and a password, in a network of the test's; everything else is as it is shipped.
+ * A day's work: a repository is cloned from a server, changed on a branch, tested, committed and pushed, by two agents
+ * and a person, through the whole kernel. The server is git's own, with TLS and a password, in a network of the test's;
+ * everything else is as it is shipped.
  */
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -26,7 +27,9 @@ const LOGIN = { username: "handrail-bot", password: "vQ8-sparrow-lantern-41" };
 /** All files below `directory`, as they are. */
 function contents(directory: string): readonly string[] {
   const names = readdirSync(directory, { recursive: true, encoding: "utf8" });
-  return names.map((name) => join(directory, name)).flatMap((path) => (statSync(path).isFile() ? [readFileSync(path, "latin1")] : []));
+  return names
+    .map((name) => join(directory, name))
+    .flatMap((path) => (statSync(path).isFile() ? [readFileSync(path, "latin1")] : []));
 }
 
 /** The bundled service as files of a commit. */
@@ -52,7 +55,12 @@ async function opened() {
   const settings = {
     git: {
       credentials: [
-        { host: HOST, path: "shop", username: LOGIN.username, password: { file: place.put("kept/password", `${LOGIN.password}\n`) } },
+        {
+          host: HOST,
+          path: "shop",
+          username: LOGIN.username,
+          password: { file: place.put("kept/password", `${LOGIN.password}\n`) },
+        },
       ],
       certificate_authorities: certificate.certFile,
       private_hosts: [HOST],
@@ -81,7 +89,9 @@ async function opened() {
       },
       { timeout: 120_000, interval: 20 },
     );
-    const answer = await handrail(place, ["approve", ref, "--yes"], { environment: { HANDRAIL_APPROVER_TOKEN: credential } });
+    const answer = await handrail(place, ["approve", ref, "--yes"], {
+      environment: { HANDRAIL_APPROVER_TOKEN: credential },
+    });
     expect([answer.code, answer.stderr]).toEqual([0, ""]);
     return (await calling).result;
   };
@@ -111,7 +121,11 @@ test("a service is cloned, changed, tested and committed by a developer, and pus
   const { commit } = await done(dev, "git_commit", { message: "order: compute the discount in whole numbers" });
 
   // the server's password is another one now, and counts as soon as it is in the file
-  served.listener = gitServer(join(place.base, "served"), { ...LOGIN, password: NEXT_PASSWORD }, server.requests).listener;
+  served.listener = gitServer(
+    join(place.base, "served"),
+    { ...LOGIN, password: NEXT_PASSWORD },
+    server.requests,
+  ).listener;
   const release = await session("release_manager", "releaser");
   const tried = { operation: "PUSH", args: ["--dry-run", "origin", "smaller-discount"] };
   expect((await release.call("git", tried)).result).toMatchObject({ status: "error", error: { code: "GIT_FAILED" } });
@@ -124,12 +138,17 @@ test("a service is cloned, changed, tested and committed by a developer, and pus
     ["git_push", { ...push, confirm: false }],
     ["git", { operation: "PUSH", args: ["origin", "smaller-discount"] }],
   ] as const)
-    expect((await dev.call(tool, { ...args })).result).toMatchObject({ status: "error", error: { code: "PERMISSION_DENIED" } });
+    expect((await dev.call(tool, { ...args })).result).toMatchObject({
+      status: "error",
+      error: { code: "PERMISSION_DENIED" },
+    });
   expect(bare.tried("rev-parse", "smaller-discount").code).not.toBe(0);
 
   server.requests.length = 0;
   expect(await done(release, "git_push", { ...push, confirm: false })).toMatchObject({ dry_run: true });
-  expect(server.requests.map(({ method, url }) => `${method} ${url}`)).toEqual(["GET /shop/orders.git/info/refs?service=git-receive-pack"]);
+  expect(server.requests.map(({ method, url }) => `${method} ${url}`)).toEqual([
+    "GET /shop/orders.git/info/refs?service=git-receive-pack",
+  ]);
   expect(bare.tried("rev-parse", "smaller-discount").code).not.toBe(0);
   const pushed = await approved(release, "git_push", push);
   expect(pushed).toMatchObject({ status: "success", data: { dry_run: false, pushed: ["smaller-discount"] } });
@@ -137,10 +156,14 @@ test("a service is cloned, changed, tested and committed by a developer, and pus
   await close();
 
   const evidence = await readEvidence(place.state);
-  const payloads = (type: string) => evidence.filter(({ entry }) => entry.eventType === type).map(({ payload }) => payload);
+  const payloads = (type: string) =>
+    evidence.filter(({ entry }) => entry.eventType === type).map(({ payload }) => payload);
   const executed = payloads("tool_executed").map(({ tool, success }) => [tool, success]);
   expect(executed).toEqual([
-    ...["git", "git_checkout", "edit_file", "run_test", "git_status", "git_add", "git_commit"].map((tool) => [tool, true]),
+    ...["git", "git_checkout", "edit_file", "run_test", "git_status", "git_add", "git_commit"].map((tool) => [
+      tool,
+      true,
+    ]),
     ["git", false], // with the password of before
     ...["git", "git_push", "git_push"].map((tool) => [tool, true]),
   ]);
@@ -150,7 +173,10 @@ test("a service is cloned, changed, tested and committed by a developer, and pus
     { by: "ann", approved: true, holds: true },
   ]);
   const last = payloads("tool_executed").at(-1) ?? {};
-  expect([typeof last["approvalId"], last["sandbox"]]).toEqual(["string", expect.objectContaining({ network: "proxy" })]);
+  expect([typeof last["approvalId"], last["sandbox"]]).toEqual([
+    "string",
+    expect.objectContaining({ network: "proxy" }),
+  ]);
   expect(last["accesses"]).toEqual(
     expect.arrayContaining([
       expect.objectContaining({ kind: "git_ref", remote: "origin", ref: "smaller-discount", commit: String(commit) }),

@@ -1,5 +1,5 @@
-// Programs that start others by their options: the control really runs them, and leaves a mark in a directory of the test; whoever decides
-// about the command is told of each, by the name of what it starts or by a mark with its reason.
+// Programs that start others by their options: the control really runs them, and leaves a mark in a directory of the
+// test; whoever decides about the command is told of each, by the name of what it starts or by a mark with its reason.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -45,7 +45,8 @@ const GADGETS: Readonly<Record<string, string>> = {
 };
 
 const isInstalled = (line: string) =>
-  spawnSync("bash", ["-c", `type -t "${line.split(" ")[0]?.replace(/.*=.*/, "true")}"`], { stdio: "ignore" }).status === 0;
+  spawnSync("bash", ["-c", `type -t "${line.split(" ")[0]?.replace(/.*=.*/, "true")}"`], { stdio: "ignore" }).status ===
+  0;
 
 test.each(Object.entries(GADGETS))("%s: the decider is told what it starts, or that it does", (_, line) => {
   const { commands } = parseCommand(line, ".");

@@ -1,6 +1,6 @@
 /**
- * The long search for texts of which bash runs more than their analysis names: some 200,000 words and 20,000 commands, from another seed in
- * each run. What it finds is mended and kept in `test/vectors/shell/odd.txt`.
+ * The long search for texts of which bash runs more than their analysis names: some 200,000 words and 20,000 commands,
+ * from another seed in each run. What it finds is mended and kept in `test/vectors/shell/odd.txt`.
  */
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -15,7 +15,11 @@ const COMMAND_BATCHES = 10;
 /** Milliseconds for each search on a machine that is busy with something else. */
 const SEARCH_MS_MAX = 40 * 60_000;
 
-async function search(texts: fc.Arbitrary<string>, batches: number, options: readonly BatchOptions[]): Promise<Compared> {
+async function search(
+  texts: fc.Arbitrary<string>,
+  batches: number,
+  options: readonly BatchOptions[],
+): Promise<Compared> {
   const seen = { clear: 0, wanted: 0 };
   const run = async (all: readonly string[]) => {
     for (const each of options) expect(await differences(all, each, seen)).toEqual([]);

@@ -9,15 +9,21 @@ import { readVectors, summaryOf } from "../../../support/shell-vectors.ts";
 
 const FILES = ["words", "lists", "wrappers", "files", "odd"] as const;
 const vectors = new Map(
-  FILES.map((name) => [name, readVectors(readFileSync(new URL(`../../../vectors/shell/${name}.txt`, import.meta.url), "utf8"))]),
+  FILES.map((name) => [
+    name,
+    readVectors(readFileSync(new URL(`../../../vectors/shell/${name}.txt`, import.meta.url), "utf8")),
+  ]),
 );
 
 const dangersOf = (text: string) => [...new Set(parseCommand(text).commands.flatMap(({ dangers }) => dangers))].sort();
 
 describe.each(FILES)("commands of %s.txt", (name) => {
-  test.each((vectors.get(name) ?? []).map(({ text, expected }) => [text, expected] as const))("%s", (text, expected) => {
-    expect(summaryOf(text)).toEqual(expected);
-  });
+  test.each((vectors.get(name) ?? []).map(({ text, expected }) => [text, expected] as const))(
+    "%s",
+    (text, expected) => {
+      expect(summaryOf(text)).toEqual(expected);
+    },
+  );
 });
 
 test("there are enough of them", () => {

@@ -1,4 +1,5 @@
-// migrate_config against what may go wrong: links, files that are not listed, others who write meanwhile, and the end of the machine's power.
+// migrate_config against what may go wrong: links, files that are not listed, others who write meanwhile, and the end
+// of the machine's power.
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +20,8 @@ async function prepared(options: Parameters<typeof systemKernel>[0] = {}): Promi
   return kernel;
 }
 
-const migrate = (kernel: SystemKernel, args: JsonObject = {}) => kernel.call("migrate_config", { target_version: 3, ...args });
+const migrate = (kernel: SystemKernel, args: JsonObject = {}) =>
+  kernel.call("migrate_config", { target_version: 3, ...args });
 
 function said({ outcome }: CallResponse): readonly string[] {
   if (outcome.kind === "success") return ["success"];
@@ -58,8 +60,18 @@ describe("a migration", () => {
     ["what is to be renamed would hit another", `${FILE_V1}http: { port: 1 }\n`, {}, /has `http.port` already/],
     ["it is no YAML", "a: [\n", {}, /not valid YAML/],
     ["it is no map", "- a\n", {}, /does not hold a map/],
-    ["it uses aliases, which change together", "schema: { version: 1 }\nlisten: &x { port: 1 }\nother: *x\n", {}, /uses aliases/],
-    ["a parent is no map", "schema: { version: 1 }\nlisten: { port: 1 }\nhttp: text\n", {}, /something else than members/],
+    [
+      "it uses aliases, which change together",
+      "schema: { version: 1 }\nlisten: &x { port: 1 }\nother: *x\n",
+      {},
+      /uses aliases/,
+    ],
+    [
+      "a parent is no map",
+      "schema: { version: 1 }\nlisten: { port: 1 }\nhttp: text\n",
+      {},
+      /something else than members/,
+    ],
   ])("changes nothing where %s", async (_why, text, args, problem) => {
     const kernel = await prepared();
     putFile(kernel, FILE, text);
@@ -139,7 +151,10 @@ describe("a file that is not the listed one", () => {
 });
 
 describe("somebody else who writes meanwhile", () => {
-  /** Lets somebody write when the call asks for the lock of its file: after it was read and copied, before it is replaced. */
+  /**
+   * Lets somebody write when the call asks for the lock of its file: after it was read and copied, before it is
+   * replaced.
+   */
   function writingMeanwhile(kernel: SystemKernel, text: string): void {
     const { acquire } = kernel.locks;
     kernel.locks.acquire = async (request) => {
@@ -185,9 +200,15 @@ describe("the end of power", () => {
     "%s leaves the old file whole, and the same call brings it to an end later",
     async (_when, names, left) => {
       const kernel = await prepared();
-      const child = spawnSync(process.execPath, [CHILD, kernel.root, String(names)], { encoding: "utf8", timeout: 120_000 });
+      const child = spawnSync(process.execPath, [CHILD, kernel.root, String(names)], {
+        encoding: "utf8",
+        timeout: 120_000,
+      });
       expect([child.signal, child.stderr]).toEqual(["SIGKILL", ""]);
-      expect([kernel.textOf(FILE), inConfig(kernel).filter((name) => !name.startsWith(".handrail-new-"))]).toEqual([FILE_V1, left]);
+      expect([kernel.textOf(FILE), inConfig(kernel).filter((name) => !name.startsWith(".handrail-new-"))]).toEqual([
+        FILE_V1,
+        left,
+      ]);
       expect(said(await migrate(kernel))).toEqual(["success"]);
       expect([kernel.textOf(FILE), kernel.textOf(BACKUP)]).toEqual([FILE_V3, FILE_V1]);
     },

@@ -1,4 +1,7 @@
-/** System tools in a running kernel: switched on, changed and switched off by the operator's configuration alone, and seen by the auditor. */
+/**
+ * System tools in a running kernel: switched on, changed and switched off by the operator's configuration alone, and
+ * seen by the auditor.
+ */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";

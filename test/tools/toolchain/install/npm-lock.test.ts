@@ -21,14 +21,19 @@ function judged(text: string, grants = GRANTS): unknown {
 }
 
 /** What is said of one package at `node_modules/x`. */
-const one = (entry: JsonValue, path = "node_modules/x", grants = GRANTS) => judged(lockOf({ "": { name: "p" }, [path]: entry }), grants);
+const one = (entry: JsonValue, path = "node_modules/x", grants = GRANTS) =>
+  judged(lockOf({ "": { name: "p" }, [path]: entry }), grants);
 
 test.each([
   ["a package of the registry", FINE, "node_modules/x"],
   ["one of a scope", FINE, "node_modules/@me/x"],
   ["a nested one", FINE, "node_modules/y/node_modules/x"],
   ["one under another name", { ...FINE, name: "other" }, "node_modules/x"],
-  ["one whose address is left out, which the registry answers for", { version: "1.0.0", integrity: INTEGRITY }, "node_modules/x"],
+  [
+    "one whose address is left out, which the registry answers for",
+    { version: "1.0.0", integrity: INTEGRITY },
+    "node_modules/x",
+  ],
   ["one that comes within another", { version: "1.0.0", inBundle: true }, "node_modules/y/node_modules/x"],
   ["one with several hashes", { ...FINE, integrity: `sha1-${"A".repeat(27)}= ${INTEGRITY}` }, "node_modules/x"],
   ["one with the port said", { ...FINE, resolved: "https://registry.npmjs.org:443/x.tgz" }, "node_modules/x"],
@@ -52,8 +57,16 @@ test.each([
     "http://registry.npmjs.org/x.tgz",
     "ftp://registry.npmjs.org/x.tgz",
   ],
-  ...["https://evil.example/x.tgz", "https://registry.npmjs.org.evil.example/x.tgz", "https://evil.example/registry.npmjs.org/x.tgz"],
-  ...["https://registry.npmjs.org@evil.example/x.tgz", "https://me:word@registry.npmjs.org/x.tgz", "https://registry.npmjs.org:8443/x.tgz"],
+  ...[
+    "https://evil.example/x.tgz",
+    "https://registry.npmjs.org.evil.example/x.tgz",
+    "https://evil.example/registry.npmjs.org/x.tgz",
+  ],
+  ...[
+    "https://registry.npmjs.org@evil.example/x.tgz",
+    "https://me:word@registry.npmjs.org/x.tgz",
+    "https://registry.npmjs.org:8443/x.tgz",
+  ],
   ...[
     "https://registry.npmjs.org:80/x.tgz",
     "https://registry.npmjs.org./x.tgz",
@@ -137,31 +150,58 @@ test("packages of the workspace are linked where they lie, and have modules of t
     "packages/a/node_modules/x/node_modules/y": FINE,
     "node_modules/x": FINE,
   };
-  const expected = { members: ["packages/a"], moduleDirectories: ["node_modules", "packages/a/node_modules"], fetched: 3 };
+  const expected = {
+    members: ["packages/a"],
+    moduleDirectories: ["node_modules", "packages/a/node_modules"],
+    fetched: 3,
+  };
   expect(judged(lockOf(packages))).toMatchObject(expected);
   expect(lockedMembers(lockOf(packages))).toEqual(["packages/a"]);
-  expect(judged(lockOf({ ...packages, "packages/a": { ...FINE } }))).toMatch(/lies in the workspace and comes from elsewhere/);
-  expect(judged(lockOf({ ...packages, "": { resolved: FINE.resolved } }))).toMatch(/is the project itself and comes from elsewhere/);
+  expect(judged(lockOf({ ...packages, "packages/a": { ...FINE } }))).toMatch(
+    /lies in the workspace and comes from elsewhere/,
+  );
+  expect(judged(lockOf({ ...packages, "": { resolved: FINE.resolved } }))).toMatch(
+    /is the project itself and comes from elsewhere/,
+  );
 });
 
 test("npm is given the judged packages and nothing else of the file", () => {
   const dependencies = { evil: { version: "git+ssh://git@evil.example/x.git" } };
-  const found = judged(lockOf({ "": {}, "node_modules/x": FINE }, { dependencies, overrides: {}, resolved: "x", $schema: "x" }));
+  const found = judged(
+    lockOf({ "": {}, "node_modules/x": FINE }, { dependencies, overrides: {}, resolved: "x", $schema: "x" }),
+  );
   const { text } = found as { readonly text: string };
-  expect(JSON.parse(text)).toEqual({ name: "p", lockfileVersion: 3, requires: true, packages: { "": {}, "node_modules/x": FINE } });
+  expect(JSON.parse(text)).toEqual({
+    name: "p",
+    lockfileVersion: 3,
+    requires: true,
+    packages: { "": {}, "node_modules/x": FINE },
+  });
 });
 
 test.each([
   ["no JSON", "{", "cannot be used (not valid JSON)"],
   ["an array", "[]", "cannot be used (no object)"],
-  ["a merge that was not finished", '<<<<<<< HEAD\n{"lockfileVersion":3}\n=======\n{}\n>>>>>>> x', "cannot be used (not valid JSON)"],
-  ["packages twice", '{"lockfileVersion":3,"packages":{},"packages":{}}', "cannot be used (an object names a member twice)"],
+  [
+    "a merge that was not finished",
+    '<<<<<<< HEAD\n{"lockfileVersion":3}\n=======\n{}\n>>>>>>> x',
+    "cannot be used (not valid JSON)",
+  ],
+  [
+    "packages twice",
+    '{"lockfileVersion":3,"packages":{},"packages":{}}',
+    "cannot be used (an object names a member twice)",
+  ],
   [
     "a deep nest",
     `{"lockfileVersion":3,"packages":${"[".repeat(9999)}${"]".repeat(9999)}}`,
     "cannot be used (nested more than 64 levels deep)",
   ],
-  ["a prototype", '{"lockfileVersion":3,"packages":{"__proto__":{}}}', "cannot be used (the member name `__proto__` is not allowed)"],
+  [
+    "a prototype",
+    '{"lockfileVersion":3,"packages":{"__proto__":{}}}',
+    "cannot be used (the member name `__proto__` is not allowed)",
+  ],
   ["the first version", '{"lockfileVersion":1,"dependencies":{}}', "is not of version 2 or 3"],
   ["a version of another kind", '{"lockfileVersion":"3","packages":{}}', "is not of version 2 or 3"],
   ["no packages", '{"lockfileVersion":3}', "is not of version 2 or 3"],
@@ -171,8 +211,12 @@ test.each([
 });
 
 test("a registry of the operator's own stands in place of the public one, on its port", () => {
-  expect(one({ ...FINE, resolved: "http://npm.example.com/x.tgz" }, "node_modules/x", OWN)).toMatchObject({ fetched: 1 });
+  expect(one({ ...FINE, resolved: "http://npm.example.com/x.tgz" }, "node_modules/x", OWN)).toMatchObject({
+    fetched: 1,
+  });
   for (const resolved of [FINE.resolved, "https://npm.example.com/x.tgz", "http://npm.example.com:8080/x.tgz"]) {
-    expect(one({ ...FINE, resolved }, "node_modules/x", OWN)).toMatch(/which is no registry that this installation may reach/);
+    expect(one({ ...FINE, resolved }, "node_modules/x", OWN)).toMatch(
+      /which is no registry that this installation may reach/,
+    );
   }
 });

@@ -58,7 +58,9 @@ test("the kernel's own settings stand, whatever the project says", () => {
     COREPACK_ENABLE_NETWORK: "0",
   });
   const own: Grants = { registries: [{ host: "npm.example.com", port: 8443 }], isOwn: true, scripts: false };
-  expect(prepared({}, undefined, own).environment).toMatchObject({ npm_config_registry: "https://npm.example.com:8443/" });
+  expect(prepared({}, undefined, own).environment).toMatchObject({
+    npm_config_registry: "https://npm.example.com:8443/",
+  });
 });
 
 test("people are shown how much is locked, and the configuration", () => {

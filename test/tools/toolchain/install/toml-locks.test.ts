@@ -26,7 +26,9 @@ async function prepared(
 }
 
 const textOf = (installation: Installation | string, path: string): unknown =>
-  typeof installation === "string" ? installation : parse(installation.selection.files.find((file) => file.path === path)?.text ?? "");
+  typeof installation === "string"
+    ? installation
+    : parse(installation.selection.files.find((file) => file.path === path)?.text ?? "");
 
 // ---- cargo
 
@@ -74,13 +76,19 @@ test.each([
 });
 
 test("cargo: a lock file that is no TOML is refused, and the public registry where the operator named others", async () => {
-  expect(await prepared(cargo, { "Cargo.lock": "[[package\n" })).toBe("`Cargo.lock` is not valid TOML; nothing was installed");
+  expect(await prepared(cargo, { "Cargo.lock": "[[package\n" })).toBe(
+    "`Cargo.lock` is not valid TOML; nothing was installed",
+  );
   const registries = [{ host: "crates.example.com", port: 443 }];
   expect(await prepared(cargo, { "Cargo.lock": crate(CRATES) }, { registries, isOwn: true })).toMatch(
     /comes from `index.crates.io`, which is no registry/,
   );
   expect(
-    await prepared(cargo, { "Cargo.lock": crate("sparse+https://crates.example.com/index/") }, { registries, isOwn: true }),
+    await prepared(
+      cargo,
+      { "Cargo.lock": crate("sparse+https://crates.example.com/index/") },
+      { registries, isOwn: true },
+    ),
   ).toMatchObject({});
 });
 
@@ -92,7 +100,8 @@ const SDIST = `{file = "six-1.0.tar.gz", hash = "${HASH}"}`;
 const MANIFEST = '[tool.poetry]\nname = "x"\nversion = "1"\n';
 const locked = (files: string, source = "") =>
   `[[package]]\nname = "six"\nversion = "1.0"\nfiles = [${files}]\n${source === "" ? "" : `[package.source]\n${source}\n`}[metadata]\nlock-version = "2.1"\n`;
-const withLock = (text: string, more: Partial<Grants> = {}) => prepared(poetry, { "pyproject.toml": MANIFEST, "poetry.lock": text }, more);
+const withLock = (text: string, more: Partial<Grants> = {}) =>
+  prepared(poetry, { "pyproject.toml": MANIFEST, "poetry.lock": text }, more);
 
 test("poetry: of each package the wheels alone are known, unless packages may run their scripts", async () => {
   const wheels = await withLock(locked(`${WHEEL}, ${SDIST}`));
@@ -114,7 +123,11 @@ test.each([
   ["no files", locked(""), /has no files with hashes/],
   ["no hash", locked('{file = "six-1.0-py3-none-any.whl"}'), /has no files with hashes/],
   ["a weak hash", locked('{file = "six-1.0-py3-none-any.whl", hash = "md5:0"}'), /has no files with hashes/],
-  ["a file with a path", locked(`{file = "../six-1.0-py3-none-any.whl", hash = "${HASH}"}`), /has no files with hashes/],
+  [
+    "a file with a path",
+    locked(`{file = "../six-1.0-py3-none-any.whl", hash = "${HASH}"}`),
+    /has no files with hashes/,
+  ],
   [
     "git",
     locked(WHEEL, 'type = "git"\nurl = "https://pypi.org/six.git"\nreference = "x"\nresolved_reference = "0"'),
@@ -122,10 +135,18 @@ test.each([
   ],
   ["a directory", locked(WHEEL, 'type = "directory"\nurl = "six"'), /comes from no package index/],
   ["an archive", locked(WHEEL, 'type = "file"\nurl = "six.whl"'), /comes from no package index/],
-  ["an address", locked(WHEEL, 'type = "url"\nurl = "https://files.pythonhosted.org/six.whl"'), /comes from no package index/],
+  [
+    "an address",
+    locked(WHEEL, 'type = "url"\nurl = "https://files.pythonhosted.org/six.whl"'),
+    /comes from no package index/,
+  ],
   ["another index", locked(WHEEL, 'type = "legacy"\nurl = "https://evil.example/simple"'), /comes from `evil.example`/],
   ["a plain index", locked(WHEEL, 'type = "legacy"\nurl = "http://pypi.org/simple"'), /by `http:`/],
-  ["a source that is no table", 'package = [{name = "six", source = "pypi", files = []}]\n', /has a source that cannot be read/],
+  [
+    "a source that is no table",
+    'package = [{name = "six", source = "pypi", files = []}]\n',
+    /has a source that cannot be read/,
+  ],
 ])("poetry: a package with %s is refused", async (_, text, problem) => {
   const found = await withLock(text);
   expect(found).toMatch(/^`poetry.lock` names the package `six`, which .*; nothing was installed$/);
@@ -142,7 +163,10 @@ test("poetry: the public index is refused where the operator named another", asy
   const registries = [{ host: "pypi.example.com", port: 443 }];
   expect(await withLock(locked(WHEEL), { registries, isOwn: true })).toMatch(/comes from `pypi.org`/);
   expect(
-    await withLock(locked(WHEEL, 'type = "legacy"\nurl = "https://pypi.example.com/simple"'), { registries, isOwn: true }),
+    await withLock(locked(WHEEL, 'type = "legacy"\nurl = "https://pypi.example.com/simple"'), {
+      registries,
+      isOwn: true,
+    }),
   ).toMatchObject({});
 });
 

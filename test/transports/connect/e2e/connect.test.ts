@@ -52,7 +52,11 @@ const bearer = (secret: string) => ({ headers: { authorization: `Bearer ${secret
 
 function readRequest(path: string, sessionToken = token) {
   sequence += 1;
-  return create(ToolRequestSchema, { requestId: `r-${sequence}`, sessionToken, tool: { case: "fileRead", value: { path } } });
+  return create(ToolRequestSchema, {
+    requestId: `r-${sequence}`,
+    sessionToken,
+    tool: { case: "fileRead", value: { path } },
+  });
 }
 
 describe.each(PROTOCOLS)("%s", (protocol) => {
@@ -72,7 +76,8 @@ describe.each(PROTOCOLS)("%s", (protocol) => {
 
   test("a stream of a tool that reports nothing is its response", async () => {
     const events = [];
-    for await (const { event } of clientsOf(front, protocol).kernel.executeStream(readRequest("notes.md"))) events.push(event);
+    for await (const { event } of clientsOf(front, protocol).kernel.executeStream(readRequest("notes.md")))
+      events.push(event);
     expect(events).toMatchObject([{ case: "response", value: { result: { case: "success" } } }]);
   });
 
@@ -84,7 +89,9 @@ describe.each(PROTOCOLS)("%s", (protocol) => {
     expect(JSON.parse(Buffer.from(read?.inputSchemaJson ?? []).toString())).toMatchObject({ type: "object" });
     await expect(kernel.listTools({}, bearer("ses_no.such"))).rejects.toMatchObject({ code: Code.Unauthenticated });
     await expect(kernel.listTools({}, bearer(admin))).rejects.toMatchObject({ code: Code.Unauthenticated });
-    await expect(kernel.getReceipt({ requestId: "r" }, bearer(token))).rejects.toMatchObject({ code: Code.FailedPrecondition });
+    await expect(kernel.getReceipt({ requestId: "r" }, bearer(token))).rejects.toMatchObject({
+      code: Code.FailedPrecondition,
+    });
   });
 
   test("administration wants its own credential, and that is no session", async () => {
@@ -99,7 +106,10 @@ describe.each(PROTOCOLS)("%s", (protocol) => {
 });
 
 test("INV-0004: two variants are refused by the kernel's decoder, whatever protocol carries them", async () => {
-  const other = toBinary(ToolRequestSchema, create(ToolRequestSchema, { tool: { case: "shellExec", value: { command: "id" } } }));
+  const other = toBinary(
+    ToolRequestSchema,
+    create(ToolRequestSchema, { tool: { case: "shellExec", value: { command: "id" } } }),
+  );
   const both = Buffer.concat([toBinary(ToolRequestSchema, readRequest("notes.md")), other]);
   expect(fromBinary(ToolRequestSchema, both).tool.case).toBe("shellExec"); // control: another decoder takes them
   const path = "/handrail.tool.v1.ToolKernel/Execute";
@@ -107,19 +117,30 @@ test("INV-0004: two variants are refused by the kernel's decoder, whatever proto
   connection.write(http1(path, { "content-type": "application/proto", connection: "close" }, both));
   const plain = Buffer.from(await connection.closed, "latin1");
   const response = decodeResponse(plain.subarray(plain.indexOf("\r\n\r\n") + 4));
-  expect(response).toMatchObject({ requestId: `r-${sequence}`, result: { case: "denied", value: { ruleId: "INV-0004" } } });
+  expect(response).toMatchObject({
+    requestId: `r-${sequence}`,
+    result: { case: "denied", value: { ruleId: "INV-0004" } },
+  });
   const web = await rawConnection(front.socketPath);
   web.write(http1(path, { "content-type": "application/grpc-web+proto" }, envelope(both)));
   expect(await web.until(/grpc-status: ?0/i)).toContain("INV-0004");
   const json = await rawConnection(front.socketPath);
-  json.write(http1(path, { "content-type": "application/json" }, Buffer.from('{"requestId":"j","fileRead":{},"shellExec":null}')));
+  json.write(
+    http1(
+      path,
+      { "content-type": "application/json" },
+      Buffer.from('{"requestId":"j","fileRead":{},"shellExec":null}'),
+    ),
+  );
   expect(await json.until(/"denied"/)).toContain('"ruleId":"INV-0004"');
 });
 
 test("the answer has the bytes that the framed socket gives, but for what time changes", async () => {
   const ask = async (contentType: string, body: Uint8Array) => {
     const connection = await rawConnection(front.socketPath);
-    connection.write(http1("/handrail.tool.v1.ToolKernel/Execute", { "content-type": contentType, connection: "close" }, body));
+    connection.write(
+      http1("/handrail.tool.v1.ToolKernel/Execute", { "content-type": contentType, connection: "close" }, body),
+    );
     const plain = Buffer.from(await connection.closed, "latin1");
     return decodeResponse(plain.subarray(plain.indexOf("\r\n\r\n") + 4));
   };
@@ -131,7 +152,11 @@ describe("a call that nobody waits for", () => {
   const edit = (path: string) => {
     sequence += 1;
     const value = { path, oldContent: "before", newContent: "after" };
-    return create(ToolRequestSchema, { requestId: `r-${sequence}`, sessionToken: token, tool: { case: "fileEdit", value } });
+    return create(ToolRequestSchema, {
+      requestId: `r-${sequence}`,
+      sessionToken: token,
+      tool: { case: "fileEdit", value },
+    });
   };
 
   async function outcomeOf(requestId: string): Promise<unknown> {
@@ -160,19 +185,25 @@ describe("a call that nobody waits for", () => {
     expect(readFileSync(join(place.workspace, path), "utf8")).toBe("before\n");
   });
 
-  test.each(["grpc/2", "connect/1.1"] as const)("stops when its client is gone, and that is recorded: %s", async (protocol) => {
-    const path = `gone-${sequence}.txt`;
-    place.put(`workspace/${path}`, "before\n");
-    await lockOf(place, path);
-    const request = edit(path);
-    const leave = new AbortController();
-    const failed = clientsOf(front, protocol).kernel.execute(request, { signal: leave.signal });
-    const intended = async () =>
-      (await readEvidence(place.state)).some(({ entry }) => entry.requestId === request.requestId && entry.intent);
-    await Promise.all([until(intended).then(() => leave.abort()), expect(failed).rejects.toMatchObject({ code: Code.Canceled })]);
-    expect(await outcomeOf(request.requestId)).toBe("CANCELLED");
-    expect(readFileSync(join(place.workspace, path), "utf8")).toBe("before\n");
-  });
+  test.each(["grpc/2", "connect/1.1"] as const)(
+    "stops when its client is gone, and that is recorded: %s",
+    async (protocol) => {
+      const path = `gone-${sequence}.txt`;
+      place.put(`workspace/${path}`, "before\n");
+      await lockOf(place, path);
+      const request = edit(path);
+      const leave = new AbortController();
+      const failed = clientsOf(front, protocol).kernel.execute(request, { signal: leave.signal });
+      const intended = async () =>
+        (await readEvidence(place.state)).some(({ entry }) => entry.requestId === request.requestId && entry.intent);
+      await Promise.all([
+        until(intended).then(() => leave.abort()),
+        expect(failed).rejects.toMatchObject({ code: Code.Canceled }),
+      ]);
+      expect(await outcomeOf(request.requestId)).toBe("CANCELLED");
+      expect(readFileSync(join(place.workspace, path), "utf8")).toBe("before\n");
+    },
+  );
 });
 
 test("a server that is told to stop aborts what runs, answers it, and records it", async () => {
@@ -184,15 +215,23 @@ test("a server that is told to stop aborts what runs, answers it, and records it
   await lockOf(place, "stopped.txt");
   sequence += 1;
   const value = { path: "stopped.txt", oldContent: "before", newContent: "after" };
-  const request = create(ToolRequestSchema, { requestId: `r-${sequence}`, sessionToken: token, tool: { case: "fileEdit", value } });
+  const request = create(ToolRequestSchema, {
+    requestId: `r-${sequence}`,
+    sessionToken: token,
+    tool: { case: "fileEdit", value },
+  });
   const answer = clientsOf({ socketPath: socket, port: 0 }, "grpc/2").kernel.execute(request);
-  await until(async () => (await readEvidence(place.state)).some(({ entry }) => entry.requestId === request.requestId && entry.intent));
+  await until(async () =>
+    (await readEvidence(place.state)).some(({ entry }) => entry.requestId === request.requestId && entry.intent),
+  );
   const ended = once(other, "close");
   other.kill("SIGTERM");
   expect((await answer).result).toMatchObject({ case: "error", value: { errorCode: "CANCELLED" } });
   expect((await ended)[0]).toBe(0);
   const evidence = await readEvidence(place.state);
-  expect(evidence.find(({ entry }) => entry.requestId === request.requestId && entry.closes > 0)?.payload).toMatchObject({
+  expect(
+    evidence.find(({ entry }) => entry.requestId === request.requestId && entry.closes > 0)?.payload,
+  ).toMatchObject({
     errorCode: "CANCELLED",
   });
   expect(statSync(socket, { throwIfNoEntry: false })).toBeUndefined();
@@ -203,7 +242,9 @@ describe("content", () => {
 
   async function upload(kernel: ReturnType<typeof clientsOf>["kernel"], secret: string, hash?: Uint8Array) {
     async function* parts() {
-      yield { part: { case: "header", value: { size: BigInt(content.length), ...(hash && { contentHash: hash }) } } } as const;
+      yield {
+        part: { case: "header", value: { size: BigInt(content.length), ...(hash && { contentHash: hash }) } },
+      } as const;
       for (let start = 0; start < content.length; start += 700_000) {
         yield { part: { case: "chunk", value: content.subarray(start, start + 700_000) } } as const;
       }
@@ -217,7 +258,10 @@ describe("content", () => {
     expect(put.response?.result.case).toBe("success");
     expect(put.size).toBe(BigInt(content.length));
     const pieces: Uint8Array[] = [];
-    for await (const { part } of kernel.getContent({ contentHash: put.contentHash, offset: 10n, limit: 2_000_000n }, bearer(token))) {
+    for await (const { part } of kernel.getContent(
+      { contentHash: put.contentHash, offset: 10n, limit: 2_000_000n },
+      bearer(token),
+    )) {
       if (part.case === "chunk") pieces.push(part.value);
       else expect(part).toEqual({ case: "size", value: BigInt(content.length) });
     }
@@ -232,7 +276,8 @@ describe("content", () => {
       value: { rationaleCode: "SESSION_INVALID" },
     });
     const parts = [];
-    for await (const { part } of kernel.getContent({ contentHash: new Uint8Array(32).fill(1) }, bearer(token))) parts.push(part);
+    for await (const { part } of kernel.getContent({ contentHash: new Uint8Array(32).fill(1) }, bearer(token)))
+      parts.push(part);
     expect(parts).toMatchObject([{ case: "refused" }]);
   });
 });
@@ -249,8 +294,12 @@ describe("KernelAdmin", () => {
       case: "denied",
       value: { rationaleCode: "SESSION_REVOKED" },
     });
-    await expect(service.revokeSession({ sessionId: "ses_none" }, bearer(admin))).rejects.toMatchObject({ code: Code.InvalidArgument });
-    await expect(service.createSession({ workspace: "." }, bearer(admin))).rejects.toMatchObject({ code: Code.InvalidArgument });
+    await expect(service.revokeSession({ sessionId: "ses_none" }, bearer(admin))).rejects.toMatchObject({
+      code: Code.InvalidArgument,
+    });
+    await expect(service.createSession({ workspace: "." }, bearer(admin))).rejects.toMatchObject({
+      code: Code.InvalidArgument,
+    });
   });
 
   test("arms one session or all for a while, and nobody else does", async () => {
@@ -260,25 +309,38 @@ describe("KernelAdmin", () => {
     const { arming } = await service.arm({ sessionId, durationMs: 60_000n }, bearer(admin));
     expect(arming).toMatchObject({ sessionId, armedBy: "admin" });
     expect((arming?.untilMs ?? 0n) - (arming?.armedAtMs ?? 0n)).toBe(60_000n);
-    await expect(service.arm({ durationMs: 60_000n }, bearer(made.token))).rejects.toMatchObject({ code: Code.Unauthenticated });
+    await expect(service.arm({ durationMs: 60_000n }, bearer(made.token))).rejects.toMatchObject({
+      code: Code.Unauthenticated,
+    });
     await service.arm({ durationMs: 60_000n }, bearer(admin));
     expect((await service.disarm({ sessionId }, bearer(admin))).armings).toMatchObject([{ sessionId: "" }]);
     expect((await service.disarm({}, bearer(admin))).armings).toEqual([]);
     for (const wrong of [{ durationMs: 0n }, { durationMs: 86_400_001n }, { sessionId: "ses_none", durationMs: 1n }])
       await expect(service.arm(wrong, bearer(admin))).rejects.toMatchObject({ code: Code.InvalidArgument });
     for (const unknown of [{ mode: "none" }, { skill: "none" }])
-      await expect(service.createSession({ workspace: place.workspace, ...unknown }, bearer(admin))).rejects.toMatchObject({
+      await expect(
+        service.createSession({ workspace: place.workspace, ...unknown }, bearer(admin)),
+      ).rejects.toMatchObject({
         code: Code.InvalidArgument,
       });
   });
 
   test("leases are made, narrowed, renewed and released, and rule the sessions under them", async () => {
     const { admin: service, kernel } = clientsOf(front, "connect/2");
-    const { lease } = await service.createLease({ lifetimeMs: 60_000n, scope: { tools: [{ patterns: ["read_file"] }] } }, bearer(admin));
+    const { lease } = await service.createLease(
+      { lifetimeMs: 60_000n, scope: { tools: [{ patterns: ["read_file"] }] } },
+      bearer(admin),
+    );
     const scope = { readPaths: [{ patterns: ["docs/**"] }] };
     const derived = await service.deriveLease({ parentId: lease?.id ?? "", lifetimeMs: 60_000n, scope }, bearer(admin));
-    expect(derived.lease?.scope).toMatchObject({ tools: [{ patterns: ["read_file"] }], readPaths: [{ patterns: ["docs/**"] }] });
-    const made = await service.createSession({ workspace: place.workspace, leaseId: derived.lease?.id ?? "" }, bearer(admin));
+    expect(derived.lease?.scope).toMatchObject({
+      tools: [{ patterns: ["read_file"] }],
+      readPaths: [{ patterns: ["docs/**"] }],
+    });
+    const made = await service.createSession(
+      { workspace: place.workspace, leaseId: derived.lease?.id ?? "" },
+      bearer(admin),
+    );
     expect((await kernel.execute(readRequest("notes.md", made.token))).result).toMatchObject({
       case: "denied",
       value: { rationaleCode: "LEASE_SCOPE" },
@@ -296,10 +358,16 @@ describe("KernelAdmin", () => {
 
   test("leases have budgets: what a derived one may spend is the less of both", async () => {
     const { admin: service, kernel } = clientsOf(front, "connect/2");
-    const { lease } = await service.createLease({ lifetimeMs: 60_000n, budget: { calls: 1n, bytes: 5_000_000n } }, bearer(admin));
+    const { lease } = await service.createLease(
+      { lifetimeMs: 60_000n, budget: { calls: 1n, bytes: 5_000_000n } },
+      bearer(admin),
+    );
     expect(lease?.budget).toMatchObject({ calls: 1n, bytes: 5_000_000n });
     const budget = { calls: 7n, costMicros: 0n };
-    const derived = await service.deriveLease({ parentId: lease?.id ?? "", lifetimeMs: 60_000n, budget }, bearer(admin));
+    const derived = await service.deriveLease(
+      { parentId: lease?.id ?? "", lifetimeMs: 60_000n, budget },
+      bearer(admin),
+    );
     expect(derived.lease?.budget).toMatchObject({ calls: 1n, bytes: 5_000_000n, costMicros: 0n });
     expect(derived.lease?.budget?.tokens).toBeUndefined();
     const made = await service.createSession(
@@ -332,7 +400,9 @@ describe("KernelAdmin", () => {
     const { admin: service } = clientsOf(front, "connect/1.1");
     const { ok, presets } = await service.checkPolicy({ preset: "dev" }, bearer(admin));
     expect([ok, presets.map(({ preset, ok: good }) => [preset, good])]).toEqual([true, [["dev", true]]]);
-    await expect(service.checkPolicy({ preset: "none" }, bearer(admin))).rejects.toMatchObject({ code: Code.FailedPrecondition });
+    await expect(service.checkPolicy({ preset: "none" }, bearer(admin))).rejects.toMatchObject({
+      code: Code.FailedPrecondition,
+    });
   });
 
   test("a wrong credential is recorded, and a new one replaces the one before", async () => {
@@ -355,7 +425,13 @@ test("an address that other machines reach is refused unless it is asked for", a
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("this port has no encryption")]);
   const bad = await handrail(place, ["serve", "--socket", join(place.base, "b.sock"), "--http", "nowhere"]);
   expect([bad.code, bad.stderr]).toEqual([1, expect.stringContaining("`nowhere` is no address")]);
-  const taken = await handrail(place, ["serve", "--socket", join(place.base, "b.sock"), "--http", `127.0.0.1:${front.port}`]);
+  const taken = await handrail(place, [
+    "serve",
+    "--socket",
+    join(place.base, "b.sock"),
+    "--http",
+    `127.0.0.1:${front.port}`,
+  ]);
   expect([taken.code, taken.stderr]).toEqual([1, expect.stringContaining("choose another with --http")]);
   expect(statSync(join(place.base, "b.sock"), { throwIfNoEntry: false })).toBeUndefined();
   expect(statSync(front.socketPath).mode & 0o777).toBe(0o600);

@@ -11,7 +11,15 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { testPython } from "../../../../scripts/setup/system-commands.mjs";
 import { file_handrail_tool_v1_kernel } from "../../../../src/gen/handrail/tool/v1/kernel_pb.ts";
 import { file_handrail_tool_v1_tool } from "../../../../src/gen/handrail/tool/v1/tool_pb.ts";
-import { collect, environmentOf, handrail, MAIN, oneJsonLine, spawnHandrail, until } from "../../../support/command-line.ts";
+import {
+  collect,
+  environmentOf,
+  handrail,
+  MAIN,
+  oneJsonLine,
+  spawnHandrail,
+  until,
+} from "../../../support/command-line.ts";
 import { makePlace, type Place } from "../../../support/place.ts";
 
 const run = promisify(execFile);
@@ -41,7 +49,10 @@ describe("buf curl with the published descriptor", () => {
     await until(() => output().stderr.includes("listening on"));
     port = Number(/http:\/\/127\.0\.0\.1:(\d+)/.exec(output().stderr)?.[1]);
     schema = join(place.base, "handrail.binpb");
-    const { stdout } = await run(process.execPath, [MAIN, "wire", "descriptor"], { encoding: "buffer", env: environmentOf(place) });
+    const { stdout } = await run(process.execPath, [MAIN, "wire", "descriptor"], {
+      encoding: "buffer",
+      env: environmentOf(place),
+    });
     writeFileSync(schema, stdout);
     token = oneJsonLine<{ token: string }>(
       (await handrail(place, ["sessions", "create", "--workspace", place.workspace, "--json"])).stdout,
@@ -58,7 +69,12 @@ describe("buf curl with the published descriptor", () => {
     "connect over TCP": () => ["--protocol", "connect"],
     "gRPC-Web over TCP": () => ["--protocol", "grpcweb"],
     "gRPC over TCP": () => ["--protocol", "grpc", "--http2-prior-knowledge"],
-    "connect over the Unix socket": () => ["--protocol", "connect", "--unix-socket", join(place.state, "handrail-http.sock")],
+    "connect over the Unix socket": () => [
+      "--protocol",
+      "connect",
+      "--unix-socket",
+      join(place.state, "handrail-http.sock"),
+    ],
     "gRPC over the Unix socket": () => [
       ...["--protocol", "grpc", "--http2-prior-knowledge"],
       ...["--unix-socket", join(place.state, "handrail-http.sock")],
@@ -67,9 +83,21 @@ describe("buf curl with the published descriptor", () => {
 
   async function curl(method: string, how: readonly string[], data: object): Promise<unknown> {
     const host = how.includes("--unix-socket") ? "localhost" : `127.0.0.1:${port}`;
-    const words = ["curl", "--schema", schema, ...how, "-H", `authorization: Bearer ${token}`, "-d", JSON.stringify(data)];
+    const words = [
+      "curl",
+      "--schema",
+      schema,
+      ...how,
+      "-H",
+      `authorization: Bearer ${token}`,
+      "-d",
+      JSON.stringify(data),
+    ];
     const url = `http://${host}/handrail.tool.v1.ToolKernel/${method}`;
-    const { stdout } = await run(process.execPath, [BUF, ...words, url], { env: environmentOf(place), timeout: RUN_MS_MAX });
+    const { stdout } = await run(process.execPath, [BUF, ...words, url], {
+      env: environmentOf(place),
+      timeout: RUN_MS_MAX,
+    });
     return JSON.parse(stdout);
   }
 
@@ -90,7 +118,11 @@ describe("buf curl with the published descriptor", () => {
 
 describe("the Python client", () => {
   test("lists, reads, is denied, streams, stores and fetches", async () => {
-    const words = [join(EXAMPLE, "main.py"), "--handrail", `${process.execPath} --disable-warning=ExperimentalWarning ${MAIN}`];
+    const words = [
+      join(EXAMPLE, "main.py"),
+      "--handrail",
+      `${process.execPath} --disable-warning=ExperimentalWarning ${MAIN}`,
+    ];
     const { stdout } = await run(PYTHON, words, { env: environmentOf(place), timeout: RUN_MS_MAX });
     expect(stdout).toContain("read notes.md: b'# Notes\\n'");
     expect(stdout).toContain("denied by INV-0007");
@@ -107,14 +139,19 @@ describe("the Python client", () => {
       env: environmentOf(place),
       timeout: RUN_MS_MAX,
     });
-    expect(outline(fromBinary(FileDescriptorProtoSchema, Buffer.from(stdout.trim(), "hex")))).toEqual(outline((file as DescFile).proto));
+    expect(outline(fromBinary(FileDescriptorProtoSchema, Buffer.from(stdout.trim(), "hex")))).toEqual(
+      outline((file as DescFile).proto),
+    );
   });
 });
 
 /** What a descriptor says to clients: messages with their fields, and methods. */
 function outline({ messageType, service }: FileDescriptorProto): object {
   return {
-    messages: messageType.map(({ name, field }) => [name, field.map((one) => [one.name, one.number, one.type, one.label, one.typeName])]),
+    messages: messageType.map(({ name, field }) => [
+      name,
+      field.map((one) => [one.name, one.number, one.type, one.label, one.typeName]),
+    ]),
     methods: service.flatMap(({ name, method }) =>
       method.map((one) => [name, one.name, one.inputType, one.outputType, one.clientStreaming, one.serverStreaming]),
     ),

@@ -1,4 +1,7 @@
-/** The framed socket of a real `handrail serve`: sessions made by another process, calls over the wire, files on the disk. */
+/**
+ * The framed socket of a real `handrail serve`: sessions made by another process, calls over the wire, files on the
+ * disk.
+ */
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, statSync } from "node:fs";
@@ -6,7 +9,11 @@ import { join } from "node:path";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type ToolRequest, ToolRequestSchema, type ToolResponse } from "../../../../src/gen/handrail/tool/v1/tool_pb.ts";
+import {
+  type ToolRequest,
+  ToolRequestSchema,
+  type ToolResponse,
+} from "../../../../src/gen/handrail/tool/v1/tool_pb.ts";
 import { connectFramed } from "../../../../src/transports/framed/index.ts";
 import { collect, handrail, oneJsonLine, spawnHandrail, until } from "../../../support/command-line.ts";
 import { readEvidence } from "../../../support/evidence.ts";
@@ -64,7 +71,9 @@ async function bytesOf(tool: Variant): Promise<Buffer> {
 async function failureOf(tool: Variant): Promise<readonly unknown[]> {
   const { result } = await send(tool);
   if (result.case === "error") return [result.value.errorCode];
-  return result.case === "denied" ? [result.value.rationaleCode, result.value.layer, result.value.ruleId] : [result.case];
+  return result.case === "denied"
+    ? [result.value.rationaleCode, result.value.layer, result.value.ruleId]
+    : [result.case];
 }
 
 const content = (path: string) => readFileSync(join(place.workspace, path));
@@ -74,7 +83,8 @@ describe("file_read", () => {
 
   test("CTR-0004, CTR-0005: answers raw bytes, whole and in parts, also those that are no text", async () => {
     place.put("workspace/raw.bin", whole);
-    const read = (offset: bigint, limit: bigint) => bytesOf({ case: "fileRead", value: { path: "raw.bin", offset, limit } });
+    const read = (offset: bigint, limit: bigint) =>
+      bytesOf({ case: "fileRead", value: { path: "raw.bin", offset, limit } });
     expect(await read(0n, 0n)).toEqual(whole);
     expect(await read(3n, 4n)).toEqual(whole.subarray(3, 7));
     expect(await read(7n, 100n)).toEqual(whole.subarray(7));
@@ -86,8 +96,16 @@ describe("file_read", () => {
   test("says what does not exist, and refuses what may not be read", async () => {
     place.put("workspace/.env", "KEY=1");
     expect(await failureOf({ case: "fileRead", value: { path: "none" } })).toEqual(["FILE_NOT_FOUND"]);
-    expect(await failureOf({ case: "fileRead", value: { path: ".env" } })).toEqual(["WORKSPACE_BLOCKED_ZONE", "workspace", "ZONE:secret"]);
-    expect(await failureOf({ case: "fileRead", value: { path: "../x" } })).toEqual(["VALIDATION_FAILED", "validate", "INV-0007"]);
+    expect(await failureOf({ case: "fileRead", value: { path: ".env" } })).toEqual([
+      "WORKSPACE_BLOCKED_ZONE",
+      "workspace",
+      "ZONE:secret",
+    ]);
+    expect(await failureOf({ case: "fileRead", value: { path: "../x" } })).toEqual([
+      "VALIDATION_FAILED",
+      "validate",
+      "INV-0007",
+    ]);
   });
 });
 
@@ -119,7 +137,8 @@ describe("file_write", () => {
 });
 
 describe("file_edit", () => {
-  const edit = (oldContent: string) => ({ case: "fileEdit", value: { path: "text", oldContent, newContent: "X" } }) as const;
+  const edit = (oldContent: string) =>
+    ({ case: "fileEdit", value: { path: "text", oldContent, newContent: "X" } }) as const;
 
   test("CTR-0009, CTR-0010: changes what matches exactly once, and nothing else", async () => {
     place.put("workspace/text", "one two two three\n");
@@ -143,10 +162,9 @@ describe("the other variants", () => {
     });
   });
 
-  test.each([["inference", { case: "inference", value: { provider: "p", model: "m", promptHash: hash, maxTokens: 1n } }]] satisfies [
-    string,
-    Variant,
-  ][])("%s is answered: there is no such tool here", async (_, tool) => {
+  test.each([
+    ["inference", { case: "inference", value: { provider: "p", model: "m", promptHash: hash, maxTokens: 1n } }],
+  ] satisfies [string, Variant][])("%s is answered: there is no such tool here", async (_, tool) => {
     expect(await failureOf(tool)).toEqual(["TOOL_SPEC_MISSING", "gates", "TOOL:unknown"]);
   });
 
@@ -179,7 +197,9 @@ describe("the other variants", () => {
 
 test("64 calls in flight on one connection are each answered by their id", async () => {
   const names = Array.from({ length: 64 }, (_, index) => `many/${index}`);
-  const writes = await Promise.all(names.map((path) => send({ case: "fileWrite", value: { path, content: Buffer.from(path) } })));
+  const writes = await Promise.all(
+    names.map((path) => send({ case: "fileWrite", value: { path, content: Buffer.from(path) } })),
+  );
   expect(writes.map(({ result }) => result.case)).toEqual(names.map(() => "success"));
   const reads = await Promise.all(names.map((path) => bytesOf({ case: "fileRead", value: { path } })));
   expect(reads.map(String)).toEqual(names);
@@ -191,10 +211,14 @@ test("64 calls in flight on one connection are each answered by their id", async
 
 test("a revocation by another process takes effect with the next call", async () => {
   const { id, token: own } = await makeSession();
-  const read = () => send({ case: "call", value: { name: "list_files", argumentsJson: Buffer.from('{"path":"."}') } }, own);
+  const read = () =>
+    send({ case: "call", value: { name: "list_files", argumentsJson: Buffer.from('{"path":"."}') } }, own);
   expect((await read()).result.case).toBe("success");
   expect((await handrail(place, ["sessions", "revoke", id])).code).toBe(0);
-  expect((await read()).result).toMatchObject({ case: "denied", value: { rationaleCode: "SESSION_REVOKED", layer: "authenticate" } });
+  expect((await read()).result).toMatchObject({
+    case: "denied",
+    value: { rationaleCode: "SESSION_REVOKED", layer: "authenticate" },
+  });
 });
 
 test("the socket and the state belong to their owner alone, and a second server does not take the socket", async () => {
@@ -202,7 +226,8 @@ test("the socket and the state belong to their owner alone, and a second server 
   expect(statSync(place.state).mode & 0o777).toBe(0o700);
   const second = await handrail(place, ["serve"]);
   expect([second.code, second.stderr]).toEqual([1, expect.stringContaining("is in use by a running kernel")]);
-  expect((await send({ case: "call", value: { name: "list_files", argumentsJson: Buffer.from('{"path":"."}') } })).result.case).toBe(
-    "success",
-  );
+  expect(
+    (await send({ case: "call", value: { name: "list_files", argumentsJson: Buffer.from('{"path":"."}') } })).result
+      .case,
+  ).toBe("success");
 });

@@ -62,6 +62,8 @@ test("a command that writes all the time is shown for as long as one may run", (
     vi.advanceTimersByTime(OUTPUT_NOTE_INTERVAL_MS / 2);
   }
   notes.end();
-  expect(seen.length).toBeGreaterThan(OUTPUT_NOTES_QUICK_MAX + (2 * MAX_TIMEOUT_MS) / OUTPUT_NOTE_SLOW_INTERVAL_MS - 20);
+  expect(seen.length).toBeGreaterThan(
+    OUTPUT_NOTES_QUICK_MAX + (2 * MAX_TIMEOUT_MS) / OUTPUT_NOTE_SLOW_INTERVAL_MS - 20,
+  );
   expect(seen.length).toBeLessThan(PROGRESS_NOTES_MAX);
 });

@@ -36,7 +36,12 @@ test("an answer whose text stands in its data is printed like any other", () => 
 });
 
 test("an answer without data, with data alone, and with an id that is text", () => {
-  for (const structuredContent of [{ status: "error", error: { code: "X" } }, { data: { content: "t" } }, {}, { data: ["t"] }]) {
+  for (const structuredContent of [
+    { status: "error", error: { code: "X" } },
+    { data: { content: "t" } },
+    {},
+    { data: ["t"] },
+  ]) {
     const result = { text: "t", structuredContent, isError: true, isMalformed: false } as CallResult;
     expect(parsed(result, 'a"b')).toEqual(asObject(result, 'a"b'));
   }

@@ -6,7 +6,18 @@ import { IN_BAND_ANSWERS_MAX } from "../../../../src/approval/in-band-desk.ts";
 import { IN_BAND_PROMPT_CHARACTERS_MAX } from "../../../../src/transports/mcp/approval/approval-form.ts";
 import { ASKING, approve, pending } from "../../../support/asking.ts";
 import { legacy } from "../../../support/mcp-connection.ts";
-import { BOUND, CALL, client, endOf, ignored, isWritten, kernelOf, ONCE, type Said, unasked } from "../../../support/mcp-desk.ts";
+import {
+  BOUND,
+  CALL,
+  client,
+  endOf,
+  ignored,
+  isWritten,
+  kernelOf,
+  ONCE,
+  type Said,
+  unasked,
+} from "../../../support/mcp-desk.ts";
 import { testTool } from "../../../support/memory-kernel.ts";
 
 describe("a person at an attended client", () => {
@@ -85,7 +96,9 @@ describe("a person at an attended client", () => {
     desk.say((await desk.question()).id, answer);
     expect(endOf(await desk.answerTo("call"))).toBe("TOOL_APPROVAL_DENIED");
     expect(isWritten(kernel)).toBe(false);
-    expect(kernel.ledger.of("tool_approval_decided")).toMatchObject([{ payload: { approved: false, by: "client:desk" } }]);
+    expect(kernel.ledger.of("tool_approval_decided")).toMatchObject([
+      { payload: { approved: false, by: "client:desk" } },
+    ]);
   });
 
   test("closes the question: the request is left to others, and the call does not wait when there are none", async () => {
@@ -142,18 +155,19 @@ describe("nobody is asked in band", () => {
     expect(desk.questions()).toEqual([]);
   });
 
-  test.each([[{ elicitation: { form: {} } }], [{ elicitation: { form: {}, url: {} } }], [{ elicitation: {}, tasks: {} }]])(
-    "the control: a marked client with %j is asked, in the revision before as well",
-    async (capabilities) => {
-      for (const revision of ["2025-11-25", "2025-06-18"]) {
-        const desk = client(await kernelOf(), { capabilities, revision });
-        await desk.answerTo("init"); // from the library, which is loaded for what is unusual
-        desk.write(CALL);
-        desk.say((await desk.question()).id, ONCE);
-        expect(endOf(await desk.answerTo("call"))).toBe("success");
-      }
-    },
-  );
+  test.each([
+    [{ elicitation: { form: {} } }],
+    [{ elicitation: { form: {}, url: {} } }],
+    [{ elicitation: {}, tasks: {} }],
+  ])("the control: a marked client with %j is asked, in the revision before as well", async (capabilities) => {
+    for (const revision of ["2025-11-25", "2025-06-18"]) {
+      const desk = client(await kernelOf(), { capabilities, revision });
+      await desk.answerTo("init"); // from the library, which is loaded for what is unusual
+      desk.write(CALL);
+      desk.say((await desk.question()).id, ONCE);
+      expect(endOf(await desk.answerTo("call"))).toBe("success");
+    }
+  });
 
   const permit = (name: string) =>
     `@id("test.permit")\n@message("m")\npermit (principal, action == Handrail::Action::"${name}", resource);`;
@@ -167,7 +181,13 @@ describe("nobody is asked in band", () => {
 
   test.each(TOOLS)("about %s: others approve it", async (_, tool, role) => {
     const policies = permit(tool.name);
-    const kernel = await kernelOf({ tools: [tool], policies, settings: { armed: true }, approvers: true, session: { role } });
+    const kernel = await kernelOf({
+      tools: [tool],
+      policies,
+      settings: { armed: true },
+      approvers: true,
+      session: { role },
+    });
     const desk = client(kernel);
     desk.write(legacy("call", "tools/call", { name: tool.name, arguments: { path: "a.txt" } }));
     await approve(kernel, (await pending(kernel)).ref);
@@ -176,7 +196,11 @@ describe("nobody is asked in band", () => {
   });
 
   test("the control: the same tool is asked about when it is none of these", async () => {
-    const kernel = await kernelOf({ tools: [testTool("probe", run, ask)], policies: permit("probe"), settings: { armed: true } });
+    const kernel = await kernelOf({
+      tools: [testTool("probe", run, ask)],
+      policies: permit("probe"),
+      settings: { armed: true },
+    });
     const desk = client(kernel);
     desk.write(legacy("call", "tools/call", { name: "probe", arguments: { path: "a.txt" } }));
     desk.say((await desk.question()).id, ONCE);

@@ -26,7 +26,9 @@ const says = (name: string | undefined, capabilities: object = { elicitation: { 
 });
 const DESK = says("desk");
 
-type Round = Line & { readonly result: JsonObject & { readonly requestState: string; readonly structuredContent: JsonObject } };
+type Round = Line & {
+  readonly result: JsonObject & { readonly requestState: string; readonly structuredContent: JsonObject };
+};
 
 /** A client that makes one call after the other. */
 function client(kernel: MemoryKernel, token = kernel.token) {
@@ -54,7 +56,8 @@ const next = ({ result }: Round, answer?: unknown, call: object = CALL) => ({
 
 /** How a round ended: a question, `success`, a code of a refusal, or an error of the protocol with it. */
 function endOf({ result, error }: Round): unknown {
-  if (error !== undefined) return [error.code, (error as unknown as { data: { error: JsonObject } }).data.error["code"]];
+  if (error !== undefined)
+    return [error.code, (error as unknown as { data: { error: JsonObject } }).data.error["code"]];
   if (result["resultType"] === "input_required") return "question";
   const { status, error: refusal } = result.structuredContent;
   return status === "success" ? status : (refusal as JsonObject)["code"];
@@ -143,7 +146,8 @@ describe("a person at an attended client", () => {
   test("is not asked about a request any more that they closed several times", async () => {
     const kernel = await kernelOf();
     const call = client(kernel);
-    for (let count = 0; count < IN_BAND_ANSWERS_MAX; count += 1) await call(next(await call(CALL), { action: "cancel" }));
+    for (let count = 0; count < IN_BAND_ANSWERS_MAX; count += 1)
+      await call(next(await call(CALL), { action: "cancel" }));
     expect(endOf(await call(CALL))).toBe("TOOL_APPROVAL_REQUIRED");
   });
 
@@ -158,8 +162,12 @@ describe("a person at an attended client", () => {
     const call = client(kernel);
     const first = await call(CALL);
     await approve(kernel, (await pending(kernel)).ref);
-    expect(endOf(await call(next(first, { action: "accept", content: { decision: "approve for this session" } })))).toBe("success");
-    expect(kernel.ledger.of("tool_approval_decided").map(({ payload }) => [payload["channel"], payload["holds"]])).toEqual([
+    expect(
+      endOf(await call(next(first, { action: "accept", content: { decision: "approve for this session" } }))),
+    ).toBe("success");
+    expect(
+      kernel.ledger.of("tool_approval_decided").map(({ payload }) => [payload["channel"], payload["holds"]]),
+    ).toEqual([
       ["cli", true],
       ["multi_round_trip", false],
     ]);
@@ -198,13 +206,23 @@ describe("nobody is asked in band", () => {
 });
 
 describe("rounds that do not count", () => {
-  test.each([{ action: "accept" }, { action: "accept", content: { decision: "yes" } }, "accept", { method: "x", result: ONCE }, null])(
+  test.each([
+    { action: "accept" },
+    { action: "accept", content: { decision: "yes" } },
+    "accept",
+    { method: "x", result: ONCE },
+    null,
+  ])(
     "an answer of %j breaks the form: it is recorded, nothing runs, and the request is left to others",
     async (answer) => {
       const kernel = await kernelOf();
       const call = client(kernel);
       expect(endOf(await call(next(await call(CALL), answer)))).toBe("TOOL_APPROVAL_REQUIRED");
-      expect([ignored(kernel), isWritten(kernel), (await pending(kernel)).state]).toEqual([["malformed"], false, "pending"]);
+      expect([ignored(kernel), isWritten(kernel), (await pending(kernel)).state]).toEqual([
+        ["malformed"],
+        false,
+        "pending",
+      ]);
     },
   );
 
@@ -220,9 +238,18 @@ describe("rounds that do not count", () => {
     inputResponses: { approval: ONCE },
   });
   const ATTEMPTS: readonly (readonly [string, Attempt])[] = [
-    ["other content", (kernel, first) => again(kernel, next(first, ONCE, { ...CALL, arguments: { ...ASKING, content: "evil" } }))],
-    ["another path", (kernel, first) => again(kernel, next(first, ONCE, { ...CALL, arguments: { ...ASKING, path: "AGENTS.md" } }))],
-    ["one argument more", (kernel, first) => again(kernel, next(first, ONCE, { ...CALL, arguments: { ...ASKING, append: true } }))],
+    [
+      "other content",
+      (kernel, first) => again(kernel, next(first, ONCE, { ...CALL, arguments: { ...ASKING, content: "evil" } })),
+    ],
+    [
+      "another path",
+      (kernel, first) => again(kernel, next(first, ONCE, { ...CALL, arguments: { ...ASKING, path: "AGENTS.md" } })),
+    ],
+    [
+      "one argument more",
+      (kernel, first) => again(kernel, next(first, ONCE, { ...CALL, arguments: { ...ASKING, append: true } })),
+    ],
     ["no arguments", (kernel, first) => again(kernel, next(first, ONCE, { name: CALL.name, arguments: undefined }))],
     ["arguments that are none", (kernel, first) => again(kernel, next(first, ONCE, { ...CALL, arguments: 7 }))],
     ["another tool", (kernel, first) => again(kernel, next(first, ONCE, { ...CALL, name: "edit_file" }))],
@@ -367,7 +394,8 @@ test("one thousand different calls at once ask as often as people are asked in a
   const kernel = await kernelOf();
   const { write, until, input } = connectTo(kernel.door, kernel.token);
   onTestFinished(() => void input.destroy());
-  for (let id = 0; id < 1000; id += 1) write(modern(id, "tools/call", { ...CALL, arguments: { ...ASKING, content: `${id}` } }, DESK));
+  for (let id = 0; id < 1000; id += 1)
+    write(modern(id, "tools/call", { ...CALL, arguments: { ...ASKING, content: `${id}` } }, DESK));
   const ends = (await until(1000)).map((line) => endOf(line as Round));
   expect(ends.filter((end) => end === "question")).toHaveLength(30);
   expect(ends.filter((end) => end === "RATE_LIMITED")).toHaveLength(970);

@@ -1,4 +1,7 @@
-/** People at attended clients answer approvals, as programs that nobody here wrote show them: the official client, and `mcpdo`. */
+/**
+ * People at attended clients answer approvals, as programs that nobody here wrote show them: the official client, and
+ * `mcpdo`.
+ */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client, type ElicitRequestFormParams, type ElicitResult } from "@modelcontextprotocol/client";
@@ -30,7 +33,10 @@ async function connected(
   person: (asked: ElicitRequestFormParams) => ElicitResult | Promise<ElicitResult>,
 ) {
   const mode = era === "modern" ? { pin: "2026-07-28" } : era;
-  const client = new Client({ name: "desk", version: "1" }, { versionNegotiation: { mode }, capabilities: { elicitation: { form: {} } } });
+  const client = new Client(
+    { name: "desk", version: "1" },
+    { versionNegotiation: { mode }, capabilities: { elicitation: { form: {} } } },
+  );
   const asked: ElicitRequestFormParams[] = [];
   client.setRequestHandler("elicitation/create", async ({ params }) => {
     asked.push(params as ElicitRequestFormParams);
@@ -44,7 +50,9 @@ async function connected(
 
 const isWritten = (place: Place) => existsSync(join(place.workspace, "CLAUDE.md"));
 const decisions = async (place: Place) =>
-  (await readEvidence(place.state)).filter(({ entry }) => entry.eventType === "tool_approval_decided").map(({ payload }) => payload);
+  (await readEvidence(place.state))
+    .filter(({ entry }) => entry.eventType === "tool_approval_decided")
+    .map(({ payload }) => payload);
 const CHANNEL = { modern: "multi_round_trip", legacy: "elicitation" } as const;
 
 describe.each(ERAS)("the official client (%s)", (era) => {
@@ -57,7 +65,9 @@ describe.each(ERAS)("the official client (%s)", (era) => {
     expect(asked[0]?.message).toContain("\n`write_file`: write 1 protected file\n");
     expect(asked[0]?.message).toContain("\n│ +be careful\n");
     await until(async () => (await decisions(place)).length === 1);
-    expect(await decisions(place)).toMatchObject([{ approved: true, by: "client:desk", channel: CHANNEL[era], holds: true }]);
+    expect(await decisions(place)).toMatchObject([
+      { approved: true, by: "client:desk", channel: CHANNEL[era], holds: true },
+    ]);
     await client.callTool({ ...CALL, arguments: { ...CALL.arguments, content: "something else\n" } });
     expect(asked).toHaveLength(2);
   });
@@ -65,7 +75,10 @@ describe.each(ERAS)("the official client (%s)", (era) => {
   test("what the person refuses is denied", async () => {
     const place = placeFor("desk");
     const { client } = await connected(place, era, () => ({ action: "decline" }));
-    expect(await client.callTool(CALL)).toMatchObject({ isError: true, structuredContent: { error: { code: "TOOL_APPROVAL_DENIED" } } });
+    expect(await client.callTool(CALL)).toMatchObject({
+      isError: true,
+      structuredContent: { error: { code: "TOOL_APPROVAL_DENIED" } },
+    });
     expect(isWritten(place)).toBe(false);
   });
 
@@ -73,7 +86,9 @@ describe.each(ERAS)("the official client (%s)", (era) => {
     const place = placeFor("desk");
     const { client } = await connected(place, era, () => ({ action: "cancel" }));
     const refused = await client.callTool(CALL);
-    expect(refused).toMatchObject({ structuredContent: { error: { code: "TOOL_APPROVAL_REQUIRED", approval_ref: expect.any(String) } } });
+    expect(refused).toMatchObject({
+      structuredContent: { error: { code: "TOOL_APPROVAL_REQUIRED", approval_ref: expect.any(String) } },
+    });
     await saveApproverToken(place.config, await addApprover(place.state, "ada", systemRandom));
     const { error } = refused.structuredContent as { readonly error: { readonly approval_ref: string } };
     expect((await handrail(place, ["approve", error.approval_ref])).code).toBe(0);
@@ -83,7 +98,9 @@ describe.each(ERAS)("the official client (%s)", (era) => {
   test("answers for itself where the operator marks nobody: it is not even asked", async () => {
     const place = placeFor("somebody-else");
     const { client, asked } = await connected(place, era, () => ONCE);
-    expect(await client.callTool(CALL)).toMatchObject({ structuredContent: { error: { code: "TOOL_APPROVAL_REQUIRED" } } });
+    expect(await client.callTool(CALL)).toMatchObject({
+      structuredContent: { error: { code: "TOOL_APPROVAL_REQUIRED" } },
+    });
     expect([asked, isWritten(place)]).toEqual([[], false]);
   });
 });
@@ -107,7 +124,8 @@ describe.each(ERAS)("mcpdo (%s)", (era) => {
     // Its daemon gives a server none of the variables that it has itself but HOME.
     place.put("home/.config/handrail/handrail.yaml", attending("inspector-cli"));
     const run = mcpdo(place);
-    const ask = async (...args: readonly string[]) => JSON.parse(await run("--format", "json", ...args)) as Record<string, unknown>;
+    const ask = async (...args: readonly string[]) =>
+      JSON.parse(await run("--format", "json", ...args)) as Record<string, unknown>;
     const { name } = await ask("connect", "--era", era, "--elicit", "form", "--", ...serverCommand(place));
     const on = (...args: readonly string[]) => ask("--connection", String(name), ...args);
     const { elicitationPending } = await on("tools/call", "write_file", "path:=CLAUDE.md", "content:=careful");

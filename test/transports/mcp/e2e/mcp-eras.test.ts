@@ -51,7 +51,9 @@ describe.each([...ERAS, "auto"] as const)("the official client (%s)", (era) => {
       content: [{ type: "text", text: "one\n" }],
       structuredContent: { status: "success", data: { content: "one\n" } },
     });
-    expect(await call("write_file", { path: "new.txt", content: "new\n" })).toMatchObject({ structuredContent: { status: "success" } });
+    expect(await call("write_file", { path: "new.txt", content: "new\n" })).toMatchObject({
+      structuredContent: { status: "success" },
+    });
     expect(await call("read_file", { path: ".env" })).toMatchObject({
       isError: true,
       structuredContent: { error: { rule_id: "ZONE:secret" } },
@@ -68,7 +70,10 @@ describe.each([...ERAS, "auto"] as const)("the official client (%s)", (era) => {
     await lockOf(place, "a.txt");
     const cancelling = new AbortController();
     const edits = [{ operation: "replace", spec: "one", content: "two" }];
-    const call = client.callTool({ name: "edit_file", arguments: { path: "a.txt", edits } }, { signal: cancelling.signal });
+    const call = client.callTool(
+      { name: "edit_file", arguments: { path: "a.txt", edits } },
+      { signal: cancelling.signal },
+    );
     const failed = expect(call).rejects.toThrow();
     const recorded = (type: string, code?: string) => async () =>
       (await readEvidence(place.state)).some(
@@ -89,9 +94,13 @@ test("an unknown tool is an error of the protocol in the modern era, a result be
   const error = await modern.callTool(call).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(ProtocolError);
   expect(error).toMatchObject({ code: -32602, data: { error: { code: "TOOL_SPEC_MISSING" } } });
-  expect(await legacy.callTool(call)).toMatchObject({ isError: true, structuredContent: { error: { code: "TOOL_SPEC_MISSING" } } });
+  expect(await legacy.callTool(call)).toMatchObject({
+    isError: true,
+    structuredContent: { error: { code: "TOOL_SPEC_MISSING" } },
+  });
   await Promise.all([modern.close(), legacy.close()]);
-  const refused = async () => (await readEvidence(place.state)).filter(({ entry }) => entry.eventType === "tool_execution_denied");
+  const refused = async () =>
+    (await readEvidence(place.state)).filter(({ entry }) => entry.eventType === "tool_execution_denied");
   await until(async () => (await refused()).length === 2);
 });
 
@@ -111,7 +120,10 @@ describe("the protocol library", () => {
   const served = async (requests: readonly object[]) => {
     const place = placeWithFiles();
     const input = requests.map((request) => `${JSON.stringify(request)}\n`).join("");
-    const { stdout, stderr } = await handrail(place, ["mcp", "--workspace", place.workspace], { input, environment: { NODE_OPTIONS } });
+    const { stdout, stderr } = await handrail(place, ["mcp", "--workspace", place.workspace], {
+      input,
+      environment: { NODE_OPTIONS },
+    });
     return { answers: linesOf(stdout).length, isLoaded: stderr.includes("loads the library") };
   };
 
@@ -147,7 +159,10 @@ const SUCCEEDING: Readonly<Record<string, object>> = {
   read_file: { path: "a.txt" },
   write_file: { path: "c.txt", content: "c" },
 };
-/** Tools that no call runs here: the preset stages or asks about them, or the workspace says nothing of tests and has no repository. */
+/**
+ * Tools that no call runs here: the preset stages or asks about them, or the workspace says nothing of tests and has no
+ * repository.
+ */
 const NOT_RUN = [
   ...["git", "git_add", "git_checkout", "git_commit", "git_diff", "git_push", "git_status"],
   ...["install_dependencies", "run_lint", "run_test", "shell"],
@@ -165,57 +180,81 @@ const FAILING = [
   ["edit_file", { path: "a.txt", edits: [{ operation: "replace", spec: "absent", content: "" }] }],
 ] as const;
 
-test.each(ERAS)("every structured result of the %s era fits the schema that its tool declares, errors too", async (era) => {
-  const place = placeWithFiles();
-  for (let file = 0; file < 2000; file += 1) place.put(`workspace/many/a-file-with-a-name-of-some-length-${file}.txt`, "");
-  const client = await connected(place, era);
-  const { tools } = await client.listTools();
-  const validate = new AjvJsonSchemaValidator();
-  const succeeds = async (name: string): Promise<boolean> =>
-    (await client.callTool({ name, arguments: { ...SUCCEEDING[name] } })).isError === false;
-  const problem = async (name: string, args: object): Promise<string | undefined> => {
-    const outputSchema = tools.find((tool) => tool.name === name)?.outputSchema as Schema | undefined;
-    const { structuredContent } = await client.callTool({ name, arguments: { ...args } });
-    if (outputSchema === undefined || structuredContent === undefined) return `${name} has no schema or no structured content`;
-    return validate.getValidator(outputSchema)(structuredContent).errorMessage;
-  };
-  await client.callTool({ name: "put_content", arguments: { content: CONTENT } });
-  for (const { name } of tools) {
-    expect.soft(await problem(name, { no_such_argument: true })).toBeUndefined();
-    if (NOT_RUN.includes(name)) continue;
-    expect.soft([name, await succeeds(name)]).toEqual([name, true]);
-    expect.soft([name, await problem(name, { ...SUCCEEDING[name] })]).toEqual([name, undefined]);
-  }
-  for (const [name, args] of FAILING) expect.soft(await problem(name, args)).toBeUndefined();
-  const large = { name: "list_files", arguments: { path: "many", max_entries: 2000 } };
-  expect(await client.callTool(large)).toMatchObject({ structuredContent: { data: { content_hash: expect.any(String) } } });
-  expect(await problem(large.name, large.arguments)).toBeUndefined();
-  // The control: what does not fit is found.
-  expect(validate.getValidator((tools[0]?.outputSchema ?? {}) as Schema)({ status: "fine" }).valid).toBe(false);
-});
+test.each(ERAS)(
+  "every structured result of the %s era fits the schema that its tool declares, errors too",
+  async (era) => {
+    const place = placeWithFiles();
+    for (let file = 0; file < 2000; file += 1)
+      place.put(`workspace/many/a-file-with-a-name-of-some-length-${file}.txt`, "");
+    const client = await connected(place, era);
+    const { tools } = await client.listTools();
+    const validate = new AjvJsonSchemaValidator();
+    const succeeds = async (name: string): Promise<boolean> =>
+      (await client.callTool({ name, arguments: { ...SUCCEEDING[name] } })).isError === false;
+    const problem = async (name: string, args: object): Promise<string | undefined> => {
+      const outputSchema = tools.find((tool) => tool.name === name)?.outputSchema as Schema | undefined;
+      const { structuredContent } = await client.callTool({ name, arguments: { ...args } });
+      if (outputSchema === undefined || structuredContent === undefined)
+        return `${name} has no schema or no structured content`;
+      return validate.getValidator(outputSchema)(structuredContent).errorMessage;
+    };
+    await client.callTool({ name: "put_content", arguments: { content: CONTENT } });
+    for (const { name } of tools) {
+      expect.soft(await problem(name, { no_such_argument: true })).toBeUndefined();
+      if (NOT_RUN.includes(name)) continue;
+      expect.soft([name, await succeeds(name)]).toEqual([name, true]);
+      expect.soft([name, await problem(name, { ...SUCCEEDING[name] })]).toEqual([name, undefined]);
+    }
+    for (const [name, args] of FAILING) expect.soft(await problem(name, args)).toBeUndefined();
+    const large = { name: "list_files", arguments: { path: "many", max_entries: 2000 } };
+    expect(await client.callTool(large)).toMatchObject({
+      structuredContent: { data: { content_hash: expect.any(String) } },
+    });
+    expect(await problem(large.name, large.arguments)).toBeUndefined();
+    // The control: what does not fit is found.
+    expect(validate.getValidator((tools[0]?.outputSchema ?? {}) as Schema)({ status: "fine" }).valid).toBe(false);
+  },
+);
 
 describe.each(ERAS)("the Inspector (%s)", (era) => {
   test("lists tools whose schemas any client can take, and calls one", async () => {
     const place = placeWithFiles();
     const [listed, read] = await Promise.all([
       inspect(place, ["--protocol-era", era, "--method", "tools/list", "--strict"]),
-      inspect(place, ["--protocol-era", era, "--method", "tools/call", "--tool-name", "read_file", "--tool-arg", "path=a.txt"]),
+      inspect(place, [
+        "--protocol-era",
+        era,
+        "--method",
+        "tools/call",
+        "--tool-name",
+        "read_file",
+        "--tool-arg",
+        "path=a.txt",
+      ]),
     ]);
-    expect(listed).toMatchObject({ tools: expect.arrayContaining(TOOLS.map((name) => expect.objectContaining({ name }))) });
+    expect(listed).toMatchObject({
+      tools: expect.arrayContaining(TOOLS.map((name) => expect.objectContaining({ name }))),
+    });
     expect(read).toMatchObject({ structuredContent: { status: "success", data: { content: "one\n" } } });
   });
 
   test("mcpdo keeps a connection over several commands", async () => {
     const place = placeWithFiles();
     const run = mcpdo(place);
-    const connection = JSON.parse(await run("--format", "json", "connect", "--era", era, "--", ...serverCommand(place))) as {
+    const connection = JSON.parse(
+      await run("--format", "json", "connect", "--era", era, "--", ...serverCommand(place)),
+    ) as {
       name: string;
     };
     expect(connection).toMatchObject({ protocolEra: era });
     const ask = async (...args: readonly string[]) =>
       JSON.parse(await run("--format", "json", "--connection", connection.name, ...args)) as unknown;
-    expect(await ask("tools/call", "write_file", "path:=d.txt", "content:=d")).toMatchObject({ structuredContent: { status: "success" } });
-    expect(await ask("tools/call", "read_file", "path:=d.txt")).toMatchObject({ content: [{ type: "text", text: "d" }] });
+    expect(await ask("tools/call", "write_file", "path:=d.txt", "content:=d")).toMatchObject({
+      structuredContent: { status: "success" },
+    });
+    expect(await ask("tools/call", "read_file", "path:=d.txt")).toMatchObject({
+      content: [{ type: "text", text: "d" }],
+    });
   });
 });
 

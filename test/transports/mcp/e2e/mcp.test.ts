@@ -47,7 +47,9 @@ describe("the official client", () => {
     place.put("workspace/.env", "KEY=1\n");
     client = new Client({ name: "test", version: "1" });
     const args = ["--disable-warning=ExperimentalWarning", MAIN, "mcp", "--workspace", place.workspace];
-    await client.connect(new StdioClientTransport({ command: process.execPath, args, env: environmentOf(place), stderr: "inherit" }));
+    await client.connect(
+      new StdioClientTransport({ command: process.execPath, args, env: environmentOf(place), stderr: "inherit" }),
+    );
   });
 
   afterAll(async () => {
@@ -108,13 +110,19 @@ describe("the official client", () => {
     const call = (name: string, args: Record<string, unknown>) => client.callTool({ name, arguments: args });
     expect(await call("read_file", { path: "a.txt" })).toMatchObject({
       content: [{ type: "text", text: "one\ntwo\n" }],
-      structuredContent: { status: "success", data: { content: "one\ntwo\n" }, metadata: { rules: ["dev.read-files"] } },
+      structuredContent: {
+        status: "success",
+        data: { content: "one\ntwo\n" },
+        metadata: { rules: ["dev.read-files"] },
+      },
       isError: false,
     });
     expect(await call("write_file", { path: "new.txt", content: "new\n" })).toMatchObject({
       structuredContent: { status: "success", data: { path: "new.txt", created: true, size_bytes: 4 } },
     });
-    expect(await call("edit_file", { path: "a.txt", edits: [{ operation: "replace", spec: "two", content: "2" }] })).toMatchObject({
+    expect(
+      await call("edit_file", { path: "a.txt", edits: [{ operation: "replace", spec: "two", content: "2" }] }),
+    ).toMatchObject({
       structuredContent: { status: "success", data: { replacements: 1, diff: expect.stringContaining("-two\n+2\n") } },
     });
     expect(await call("list_files", { path: "." })).toMatchObject({
@@ -138,7 +146,11 @@ describe("the official client", () => {
   test("gets a failure as a result that is an error, with what to do next", async () => {
     expect(await client.callTool({ name: "read_file", arguments: { path: "none" } })).toMatchObject({
       isError: true,
-      content: [{ text: "FILE_NOT_FOUND: `none` does not exist; check the path, or use list_files to see which files there are" }],
+      content: [
+        {
+          text: "FILE_NOT_FOUND: `none` does not exist; check the path, or use list_files to see which files there are",
+        },
+      ],
       structuredContent: { error: { code: "FILE_NOT_FOUND", retryable: false } },
     });
   });
@@ -167,7 +179,9 @@ describe("the official client", () => {
 
   test("64 calls at once are each answered", async () => {
     const paths = Array.from({ length: 64 }, (_, index) => `many/${index}.txt`);
-    const answers = await Promise.all(paths.map((path) => client.callTool({ name: "write_file", arguments: { path, content: path } })));
+    const answers = await Promise.all(
+      paths.map((path) => client.callTool({ name: "write_file", arguments: { path, content: path } })),
+    );
     expect(answers.map(({ structuredContent }) => structuredContent)).toMatchObject(
       paths.map((path) => ({ status: "success", data: { path } })),
     );
@@ -181,21 +195,26 @@ describe("bare JSON-RPC", () => {
     place.put("workspace/a.txt", "a\n");
   });
 
-  test.each(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])("revision %s is spoken", async (protocolVersion) => {
-    const client = startRpc(place);
-    const { result } = await client.request("initialize", {
-      protocolVersion,
-      capabilities: {},
-      clientInfo: { name: "test", version: "1" },
-    });
-    expect(result).toMatchObject({ protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "handrail" } });
-    client.notify("notifications/initialized");
-    const listed = await client.request("tools/list");
-    expect(listed.result).toMatchObject({ tools: TOOLS.map((name) => ({ name })) });
-    expect((await client.call("read_file", { path: "a.txt" })).structuredContent.data).toMatchObject({ content: "a\n" });
-    client.process.stdin.end();
-    expect(await client.ended).toBe("0");
-  });
+  test.each(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])(
+    "revision %s is spoken",
+    async (protocolVersion) => {
+      const client = startRpc(place);
+      const { result } = await client.request("initialize", {
+        protocolVersion,
+        capabilities: {},
+        clientInfo: { name: "test", version: "1" },
+      });
+      expect(result).toMatchObject({ protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "handrail" } });
+      client.notify("notifications/initialized");
+      const listed = await client.request("tools/list");
+      expect(listed.result).toMatchObject({ tools: TOOLS.map((name) => ({ name })) });
+      expect((await client.call("read_file", { path: "a.txt" })).structuredContent.data).toMatchObject({
+        content: "a\n",
+      });
+      client.process.stdin.end();
+      expect(await client.ended).toBe("0");
+    },
+  );
 
   test("an unknown revision is answered with one that is spoken", async () => {
     const client = startRpc(place);
@@ -235,7 +254,10 @@ describe("bare JSON-RPC", () => {
     const [, refused] = await client.answered(2);
     expect([refused?.id, refused?.error?.code]).toEqual([null, -32700]);
     client.process.stdin.write(Buffer.from(`${line}\n`, "utf8")); // the same call in UTF-8
-    expect((await client.answered(3))[2]).toMatchObject({ id: 40, result: { structuredContent: { data: { path: "café" } } } });
+    expect((await client.answered(3))[2]).toMatchObject({
+      id: 40,
+      result: { structuredContent: { data: { path: "café" } } },
+    });
     expect(readdirSync(place.workspace).sort()).toEqual(["a.txt", "café"]);
   });
 
@@ -265,7 +287,9 @@ describe("bare JSON-RPC", () => {
   test("a call with a progress token is answered", async () => {
     const client = await connectRpc(place);
     const params = { name: "read_file", arguments: { path: "a.txt" }, _meta: { progressToken: "p" } };
-    expect((await client.request("tools/call", params)).result).toMatchObject({ structuredContent: { data: { content: "a\n" } } });
+    expect((await client.request("tools/call", params)).result).toMatchObject({
+      structuredContent: { data: { content: "a\n" } },
+    });
   });
 
   test("requests that only look like ones are refused, and do not keep the server from ending in good order", async () => {
@@ -275,14 +299,21 @@ describe("bare JSON-RPC", () => {
       client.write(`${JSON.stringify({ ...call, ...bent })}\n`);
     }
     const answers = (await client.answered(6)).slice(1);
-    expect(answers.map(({ id, error }) => [id, error?.code])).toEqual([null, null, null, 501, 502].map((id) => [id, -32600]));
+    expect(answers.map(({ id, error }) => [id, error?.code])).toEqual(
+      [null, null, null, 501, 502].map((id) => [id, -32600]),
+    );
     client.process.stdin.end();
     expect(await client.ended).toBe("0");
   });
 
   test("an id that is in use by an unanswered request is refused", async () => {
     const client = await connectRpc(place);
-    const call = { jsonrpc: "2.0", id: 7, method: "tools/call", params: { name: "read_file", arguments: { path: "a.txt" } } };
+    const call = {
+      jsonrpc: "2.0",
+      id: 7,
+      method: "tools/call",
+      params: { name: "read_file", arguments: { path: "a.txt" } },
+    };
     client.write(`${JSON.stringify(call)}\n${JSON.stringify(call)}\n`);
     const answers = (await client.answered(3)).slice(1);
     expect(answers.map(({ id, error }) => [id, error?.code])).toEqual([
@@ -294,7 +325,9 @@ describe("bare JSON-RPC", () => {
   test("nesting without end is refused before anything looks at it", async () => {
     const client = await connectRpc(place);
     const deep = "[".repeat(100_000) + "]".repeat(100_000);
-    client.write(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_file","arguments":{"path":${deep}}}}\n`);
+    client.write(
+      `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_file","arguments":{"path":${deep}}}}\n`,
+    );
     const answers = (await client.answered(2)).slice(1);
     expect(answers.map(({ id, error }) => [id, error?.code])).toEqual([[null, -32700]]);
     expect((await client.call("read_file", { path: "a.txt" })).isError).toBe(false);
@@ -342,7 +375,11 @@ describe("bare JSON-RPC", () => {
     const client = await connectRpc(place);
     const calls = ["b", "c", "d"].map((name) => client.call("write_file", { path: name, content: name }));
     client.process.stdin.end();
-    expect((await Promise.all(calls)).map(({ structuredContent }) => structuredContent.status)).toEqual(["success", "success", "success"]);
+    expect((await Promise.all(calls)).map(({ structuredContent }) => structuredContent.status)).toEqual([
+      "success",
+      "success",
+      "success",
+    ]);
     expect(await client.ended).toBe("0");
     expect((await readEvidence(place.state)).slice(-3).map(({ entry }) => entry.eventType)).toEqual([
       "session_revoked",
@@ -369,7 +406,11 @@ describe("bare JSON-RPC", () => {
       const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", ${JSON.stringify(MAIN)}, "mcp"], { stdio: ["pipe", "pipe", "ignore"] });
       child.stdin.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\\n');
       child.stdout.once("data", () => require("node:fs").writeFileSync(${JSON.stringify(pidFile)}, String(child.pid)));`;
-    const client = spawn(process.execPath, ["-e", script], { env: environmentOf(place), cwd: place.workspace, stdio: "ignore" });
+    const client = spawn(process.execPath, ["-e", script], {
+      env: environmentOf(place),
+      cwd: place.workspace,
+      stdio: "ignore",
+    });
     await until(() => existsSync(pidFile) && readFileSync(pidFile, "utf8") !== "");
     const server = Number(readFileSync(pidFile, "utf8"));
     expect(isRunning(server)).toBe(true);

@@ -15,7 +15,8 @@ function connected() {
   transport.onmessage = (message: JSONRPCMessage) => {
     seen.push("id" in message ? message.id : undefined);
     turns.push(turn);
-    if ("id" in message && message.id !== undefined) transport.sendPrinted(message.id, `{"id":${JSON.stringify(message.id)}}`);
+    if ("id" in message && message.id !== undefined)
+      transport.sendPrinted(message.id, `{"id":${JSON.stringify(message.id)}}`);
   };
   const tick = setInterval(() => undefined, 1000);
   const count = (): void => {
@@ -32,7 +33,8 @@ function connected() {
   return { input, output, transport, seen, turns, closed };
 }
 
-const lines = (count: number) => Array.from({ length: count }, (_, id) => `{"jsonrpc":"2.0","id":${id},"method":"ping"}\n`).join("");
+const lines = (count: number) =>
+  Array.from({ length: count }, (_, id) => `{"jsonrpc":"2.0","id":${id},"method":"ping"}\n`).join("");
 
 test("a hundred lines in one chunk are handled in order, a few per turn, and answered before the end", async () => {
   const { input, output, transport, seen, turns, closed } = connected();
@@ -40,7 +42,8 @@ test("a hundred lines in one chunk are handled in order, a few per turn, and ans
   input.end(lines(100));
   await closed;
   expect(seen).toEqual(Array.from({ length: 100 }, (_, id) => id));
-  for (const turn of new Set(turns)) expect(turns.filter((other) => other === turn).length).toBeLessThanOrEqual(MESSAGES_PER_TURN_MAX);
+  for (const turn of new Set(turns))
+    expect(turns.filter((other) => other === turn).length).toBeLessThanOrEqual(MESSAGES_PER_TURN_MAX);
   const answered = String(output.read()).trim().split("\n");
   expect(answered.map((line) => (JSON.parse(line) as { id: number }).id)).toEqual(seen);
 });
@@ -123,7 +126,9 @@ test("the id of a request that is not answered yet answers nothing else", async 
   const output = new PassThrough();
   const { input, transport, answer, closed } = slow(output);
   await transport.start();
-  input.end(`${lines(1)}{"jsonrpc":"2.0","id":0,"method":"ping","extra":1}\n{"jsonrpc":"2.0","id":7,"method":"ping","extra":1}\n`);
+  input.end(
+    `${lines(1)}{"jsonrpc":"2.0","id":0,"method":"ping","extra":1}\n{"jsonrpc":"2.0","id":7,"method":"ping","extra":1}\n`,
+  );
   await turns(10);
   answer();
   await closed;

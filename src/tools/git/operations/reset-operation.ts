@@ -1,0 +1,53 @@
+/** RESET: moves a branch, and unstages files. */
+import { commitOf, revisionProblem } from "../calls/names.ts";
+import { has } from "../calls/options.ts";
+import { movedBranch, type Operation, readRef } from "./operation.ts";
+
+import { pathsProblem, placed, QUIET, requireWritable, whereNow } from "./tree-operations.ts";
+
+/** RESET. */
+export const reset: Operation = {
+  usage: "RESET [--soft | --mixed | --hard] [<commit>] | [--] <path>…",
+  options: { ...QUIET, "--soft": {}, "--mixed": {}, "--hard": {} },
+  check(parsed) {
+    const kinds = ["--soft", "--mixed", "--hard"].filter((name) => has(parsed, name));
+    if (kinds.length > 1) return `${kinds.join(" and ")} do not go together`;
+    if (kinds.length > 0 && (parsed.paths ?? []).length > 0)
+      return "paths are unstaged without an option; CHECKOUT -- <path> restores files";
+    if (parsed.operands.length > 1) return "one commit is taken; paths stand behind `--`";
+    return parsed.operands.map(revisionProblem).find((one) => one !== undefined) ?? pathsProblem(parsed);
+  },
+  touches({ parsed, repository }) {
+    const others = parsed.operands.map((revision) => readRef(repository, revision));
+    const paths = (parsed.paths ?? []).map((path) => ({ path, effect: "write" as const }));
+    const unstages = parsed.operands.length === 0 && !has(parsed, "--hard");
+    if (unstages || paths.length > 0) return { refs: [{ ref: "index", effect: "write" }, ...others], paths };
+    return { refs: [movedBranch(repository, { force: true }), ...others], paths };
+  },
+  async run(running) {
+    const { parsed, git } = running;
+    const [target = "HEAD"] = parsed.operands;
+    const paths = placed(running);
+    if (paths.length > 0) {
+      await requireWritable(git, "this", ["--cached", commitOf(target), "--", ...paths]);
+      await git.run("repository", ["reset", "--quiet", commitOf(target), "--", ...paths]);
+      return { text: "unstaged" };
+    }
+    const kind = ["--soft", "--hard"].find((name) => has(parsed, name)) ?? "--mixed";
+    await requireWritable(
+      git,
+      "this",
+      ["--cached", commitOf(target)],
+      ...(kind === "--hard" ? [[commitOf(target)]] : []),
+    );
+    await git.run(kind === "--hard" ? "files" : "repository", [
+      "reset",
+      kind,
+      "--quiet",
+      "--no-recurse-submodules",
+      commitOf(target),
+      "--",
+    ]);
+    return whereNow(git);
+  },
+};
