@@ -39,7 +39,11 @@ const wordCount = defineTool({
 });
 
 {
-  await using kernel = await createKernel({ stateDirectory: join(place, "state"), configDirectory: operator, tools: [wordCount] });
+  await using kernel = await createKernel({
+    stateDirectory: join(place, "state"),
+    configDirectory: operator,
+    tools: [wordCount],
+  });
   await using session = await kernel.openSession({ workspace, role: "dev" });
 
   const allowed = await session.call("read_file", { path: "notes.md" });
@@ -56,7 +60,8 @@ const wordCount = defineTool({
   assert.equal(hidden.success, false);
   console.log("own tool:", counted.output, "| on .env:", hidden.output);
 
-  const append = () => session.call("write_file", { path: "log.txt", content: "once\n", append: true }, { dedupeKey: "append-1" });
+  const append = () =>
+    session.call("write_file", { path: "log.txt", content: "once\n", append: true }, { dedupeKey: "append-1" });
   await Promise.all([append(), append(), append()]);
   const log = await new ToolExecutor(session).execute("read_file", { path: "log.txt" });
   assert.equal(log.output, "once\n");

@@ -31,19 +31,28 @@ export function checkNetwork(
   const isGit = accesses.some(({ resource }) => resource.kind === "git_ref");
   for (const { resource } of accesses) {
     if (resource.kind !== "host") continue;
-    const isOpened = isGit && opened.has(`${resource.host}:${resource.port}`);
-    const denial = checkHost(tool, resource.host, resource.port, isOpened);
+    const { host, port } = resource;
+    const denial = checkHost(tool, { host, port, isGit, isOpened: isGit && opened.has(`${host}:${port}`) });
     if (denial !== undefined) return denial;
   }
   return undefined;
 }
 
-function checkHost(
-  tool: Pick<Tool, "name" | "capability">,
-  host: string,
-  port: number,
-  isOpened: boolean,
-): Denial | undefined {
+const PUBLIC = "use a public host";
+const GIT_PRIVATE = `${PUBLIC}, or ask the operator to name this one in \`git.private_hosts\``;
+
+/** A host that a call names. */
+interface NamedHost {
+  readonly host: string;
+  readonly port: number;
+  /** Whether an operation of git names it. */
+  readonly isGit: boolean;
+  /** Whether the operator opened it although it is not public. */
+  readonly isOpened: boolean;
+}
+
+function checkHost(tool: Pick<Tool, "name" | "capability">, named: NamedHost): Denial | undefined {
+  const { host, port, isGit, isOpened } = named;
   const { network, approval } = tool.capability;
   if (network === undefined) return undefined;
   if (network.mode === "none") return blocked(tool.name, "mode", "uses no network", "do this without the network");
@@ -58,7 +67,12 @@ function checkHost(
       "ask the operator for what you need from there",
     );
   if (place !== "public" && network.blockPrivateIPs !== false && !isOpened)
-    return blocked(tool.name, "private", "does not reach this machine or private networks", "use a public host");
+    return blocked(
+      tool.name,
+      "private",
+      "does not reach this machine or private networks",
+      isGit ? GIT_PRIVATE : PUBLIC,
+    );
   const isListed = network.mode === "any" || isKnownHost(host, network.allowedHosts ?? []);
   // Where the tool asks about hosts that it does not know, a person decides.
   if (isListed || approval.conditions?.unknownHostRequiresApproval === true) return undefined;

@@ -48,6 +48,8 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
     "src/sandbox/none/marked-processes.ts",
     "src/sandbox/run/memory-watch.ts",
     "src/sandbox/run/process-tree.ts",
+    "src/sandbox/sandbox.ts",
+    "src/server/doctor/doctor-commands.ts",
     "src/server/watchdog.ts",
   ],
   "directories that the kernel made for itself, and system directories": [

@@ -93,22 +93,22 @@ describe("arguments", () => {
 });
 
 describe("analysis", () => {
-  const exec = (resource: Access["resource"]): Access => ({ resource, effect: "exec" });
+  const exec = (shellText: string, resource: Access["resource"]): Access => ({ resource, effect: "exec", shellText });
   const file = (path: string, effect: "read" | "write"): Access => ({ resource: { kind: "file", path }, effect });
   const reach = (host: string, port: number): Access => ({ resource: { kind: "host", host, port }, effect: "network" });
 
   test("names programs, then the directory, then the files of redirections", () => {
     expect(shell.analyse({ command: "npm test > out.txt", cwd: "web" })).toEqual([
-      exec(commandOf(["npm", "test"], { characters: [">"] })),
+      exec("npm test > out.txt", commandOf(["npm", "test"], { characters: [">"] })),
       file("web", "read"),
       file("web/out.txt", "write"),
     ]);
   });
 
   test("a line without a program is a command all the same", () => {
-    expect(shell.analyse({ command: "x=1" })).toEqual([exec(commandOf(["true"]))]);
-    expect(shell.analyse({ command: "> f" })).toEqual([exec(commandOf(["true"])), file("f", "write")]);
-    expect(shell.analyse({ command: "# nothing" })).toEqual([exec(commandOf(["true"]))]);
+    expect(shell.analyse({ command: "x=1" })).toEqual([exec("x=1", commandOf(["true"]))]);
+    expect(shell.analyse({ command: "> f" })).toEqual([exec("> f", commandOf(["true"])), file("f", "write")]);
+    expect(shell.analyse({ command: "# nothing" })).toEqual([exec("# nothing", commandOf(["true"]))]);
   });
 
   test("hosts are those that the command names, once the call asks for the network", () => {
@@ -125,7 +125,7 @@ describe("analysis", () => {
 
   test("a call that asks for the network without naming a host asks for it as a tool", () => {
     expect(shell.analyse({ command: "npm ci", network_access: true })).toEqual([
-      exec(commandOf(["npm", "ci"])),
+      exec("npm ci", commandOf(["npm", "ci"])),
       { resource: { kind: "tool", name: "shell" }, effect: "network" },
     ]);
   });

@@ -78,7 +78,7 @@ test("the server that the operator names is reached at its private address, and 
   });
 
   const closed = await world([]);
-  expect(await closed.cloned()).toMatch(/was not reached \(address_private\).*git\.private_hosts/s);
+  expect(await closed.cloned()).toMatch(/^NETWORK:git:private.*git\.private_hosts/s);
   expect([closed.internet.connected, existsSync(join(closed.kernel.root, "service"))]).toEqual([[], false]);
 });
 
@@ -107,7 +107,7 @@ describe("what is opened is one host and one port", () => {
     for (const other of [`${HOST}:9443`, HOST, `other.corp:${PORT}`, `a.${HOST}:${PORT}`])
       expect([other, await cloned(`https://${other}/team/service.git`)]).toEqual([
         other,
-        expect.stringMatching(/address_private/),
+        expect.stringMatching(/^NETWORK:git:private/),
       ]);
     expect(internet.connected).toEqual([]);
     const control = await world([...OPENED, "other.corp:8443"]);

@@ -3,10 +3,17 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { handrail, oneJsonLine } from "../support/command-line.ts";
-import { freshPlace, makePlace, type Place } from "../support/place.ts";
-import { allPages, blocksOf, readPage } from "./pages.ts";
-import { commandBlocks, commandsOf, likeCheckout, type Placeholders, runBlock, unrunBlocks } from "./shown-commands.ts";
+import { handrail, oneJsonLine } from "../../support/command-line.ts";
+import { freshPlace, makePlace, type Place } from "../../support/place.ts";
+import { allPages, blocksOf, readPage } from "../pages.ts";
+import {
+  commandBlocks,
+  commandsOf,
+  likeCheckout,
+  type Placeholders,
+  runBlock,
+  unrunBlocks,
+} from "../shown-commands.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 
