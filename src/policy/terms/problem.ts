@@ -37,7 +37,7 @@ export function locateIn(source: PolicySource): Locator {
   return (byteOffset) => ({ source, offset: bytes.subarray(0, byteOffset).toString("utf8").length });
 }
 
-/** The texts of `sources`, which must not be none, joined by line ends, and the locator of the whole. */
+/** Joins `sources` (at least one) with newlines, and locates places in the whole. */
 export function joinSources(sources: readonly PolicySource[]): { readonly text: string; readonly locate: Locator } {
   const starts: { readonly start: number; readonly locate: Locator }[] = [];
   let start = 0;
