@@ -32,9 +32,15 @@ export async function admit(kernel: Kernel, asker: Asker): Promise<Admission> {
   let known: Known = { ...arrive(parts.clock), requestId: asker.requestId.slice(0, MAX_ID_LEN).toWellFormed() };
   try {
     known = { ...known, redaction: new CallRedaction(await parts.redactor(), secretsOf(asker)) };
-    const authenticated = await authenticateCall(parts, { token: asker.sessionToken, atMs: known.receivedAtMs });
+    const running = {
+      belongsTo(session: Session) {
+        known = { ...known, session };
+      },
+    };
+    const shown = { token: asker.sessionToken, atMs: known.receivedAtMs, running };
+    const authenticated = await authenticateCall(parts, shown);
     if (authenticated.ok) return { kind: "admitted", session: authenticated.value.session };
-    known = { ...known, session: authenticated.session };
+    known = { ...known, session: authenticated.session ?? known.session };
     return { kind: "refused", response: await answer.denied(known, authenticated.denial) };
   } catch (thrown) {
     return { kind: "refused", response: await answer.thrown(known, thrown) };

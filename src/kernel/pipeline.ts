@@ -19,7 +19,15 @@ import type { Ended } from "./call/ended.ts";
 import { Holdings } from "./call/holdings.ts";
 import type { RunningCall } from "./call/kill-switch.ts";
 import { RunRecord } from "./call/run-record.ts";
-import { type Authenticated, arrive, type Granted, type Known, type Received, type Running } from "./call/stages.ts";
+import {
+  type Analysed,
+  type Authenticated,
+  arrive,
+  type Granted,
+  type Known,
+  type Received,
+  type Running,
+} from "./call/stages.ts";
 import { decode, type Submission, type Waiter } from "./call/submission.ts";
 import { WorkspaceLook } from "./call/workspace-look.ts";
 import { mustRecheck, recordIntent } from "./intent.ts";
@@ -89,7 +97,7 @@ export async function pipeline(kernel: Kernel, { submission, waiter, running }: 
     const finished = await finishResult(parts, started, ran.output, waiter.signal);
     return await answer.succeeded(started, await paid(started, finished, ran.output, waiter));
   } catch (thrown) {
-    return answer.thrown(walk.known, thrown);
+    return answer.thrown({ ...walk.known, session: walk.known.session ?? running.session }, thrown);
   }
 }
 
@@ -132,7 +140,7 @@ async function judgeCall(
 
   // authenticate
   const who = await authenticateCall(parts, { token: call.sessionToken, atMs: nowMs, running });
-  walk.learn({ ...received, session: who.ok ? who.value.session : who.session });
+  walk.learn({ ...received, session: (who.ok ? who.value.session : who.session) ?? running.session });
   if (!who.ok) return who;
   const caller = await callerOf(parts, who.value);
   const authenticated: Authenticated = walk.learn({ ...received, session: caller.session, caller });
@@ -154,10 +162,11 @@ async function judgeCall(
   if (!scoped.ok) return scoped;
   const accesses = markSecrets(received.redaction, tool, call, scoped.value);
 
+  const resolved: Analysed = walk.learn({ ...authenticated, tool, args, demands, look, accesses });
+
   // evaluate policy
   const policy = await parts.policy(caller.session.preset);
-  const analysed = { ...authenticated, tool, args, demands, look, accesses, policy };
-  walk.learn(analysed);
+  const analysed = walk.learn({ ...resolved, policy });
   const question = { policy, caller, tool, nowMs, call: wholeCall(tool, accesses, call.arguments) };
   const ruling = evaluateAccesses({ ...question, demands: withGateDemands(caller, tool.name, demands) }, accesses);
   if (!ruling.ok) return ruling;

@@ -113,10 +113,10 @@ async function refused(
 ): Promise<CallResponse> {
   const { parts } = kernel;
   const answer = new Answer(kernel);
-  const known: Known = { ...arrive(parts.clock), requestId, session };
+  let known: Known = { ...arrive(parts.clock), requestId, session };
   try {
-    const redaction = new CallRedaction(await parts.redactor(), secretsOf({ sessionToken }));
-    return await finish(answer, { ...known, redaction });
+    known = { ...known, redaction: new CallRedaction(await parts.redactor(), secretsOf({ sessionToken })) };
+    return await finish(answer, known);
   } catch (error) {
     return answer.thrown(known, error);
   }

@@ -97,10 +97,11 @@ const NO_CALL: Denial = {
 type NamedCall = Extract<Submission, { kind: "call" }>;
 
 function decodeCall(submission: NamedCall): Decoded {
-  const { requestId, sessionToken, tool } = submission;
+  const call = { ...submission }; // whoever handed it over may change it meanwhile
+  const { requestId, sessionToken, tool } = call;
   const isReadable = [requestId, sessionToken, tool].every((member: unknown) => typeof member === "string");
   return isReadable
-    ? { requestId, validate: () => validateCall(submission) }
+    ? { requestId, validate: () => validateCall(call) }
     : { requestId: "", validate: () => deny(NO_CALL) };
 }
 

@@ -130,14 +130,15 @@ function requireNoSandbox({ tool }: Running): void {
   );
 }
 
-/** A program with its arguments is named by the line that it makes; a text for the shell by itself. */
-function requireAnalysed({ accesses, tool }: Running, command: ExecCommand): void {
+/** A program with its arguments is named by the line that it makes; a text for the shell by itself, as the call brought it. */
+function requireAnalysed({ accesses, tool, call }: Running, command: ExecCommand): void {
   const named = accesses.flatMap(({ resource, shellText }) =>
     resource.kind === "command" ? [{ line: resource.line, shellText }] : [],
   );
   const isNamed =
     "shell" in command
-      ? named.some(({ shellText }) => shellText === command.shell)
+      ? named.some(({ shellText }) => shellText === command.shell) &&
+        Object.values(call.arguments).includes(command.shell)
       : named.some(({ line }) => line === commandOf(command.argv).line);
   if (!isNamed) throw new Refusal(unanalysed(tool.name, "exec"));
 }
