@@ -15,7 +15,7 @@ import {
   unrunBlocks,
 } from "../shown-commands.ts";
 
-const ROOT = join(import.meta.dirname, "..", "..");
+const ROOT = join(import.meta.dirname, "..", "..", "..");
 
 /** What a page takes for granted, and what stands for the names that it makes up. */
 type Preparation = (place: Place) => Promise<Placeholders> | Placeholders;
