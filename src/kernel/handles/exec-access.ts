@@ -130,7 +130,10 @@ function requireNoSandbox({ tool }: Running): void {
   );
 }
 
-/** A program with its arguments is named by the line that it makes; a text for the shell by itself, as the call brought it. */
+/**
+ * A program with its arguments is named by the line that it makes; a text for the shell by itself, as the call brought
+ * it.
+ */
 function requireAnalysed({ accesses, tool, call }: Running, command: ExecCommand): void {
   const named = accesses.flatMap(({ resource, shellText }) =>
     resource.kind === "command" ? [{ line: resource.line, shellText }] : [],
