@@ -11,7 +11,7 @@ test("the table on the page is the generator's; if not, run `npm run bench -- SU
 });
 
 test("a figure that was changed on the page alone is noticed", () => {
-  const changed = page.replace("12,011 reads/s", "22,011 reads/s");
+  const changed = page.replace(/ \d+(?:,\d+)* reads\/s/, " 1 reads/s");
   expect(changed).not.toBe(page);
   expect(withTable(changed, figuresTable(readFigures()))).not.toBe(changed);
   expect(() => withTable(page.replace("<!-- figures: end -->", ""), "")).toThrow("has lost the markers");
