@@ -339,18 +339,23 @@ function removes({ kind, replaces }: Step): boolean {
   return kind === "remove" || kind === "remove_directory" || replaces === true;
 }
 
+/** Whether the step removes or replaces something of the workspace. */
+export function takesAway(step: Step): boolean {
+  return removes(step) || step.overwrites === true;
+}
+
 /**
  * What is said of steps that are not done, so that nothing is taken away whose content may have been moved to where it
  * could not land.
  */
 export function heldBack(steps: readonly Step[]): ExecLanded["notKept"] {
-  const held = steps.filter((step) => removes(step) || step.overwrites);
+  const held = steps.filter(takesAway);
   const paths = new Set(held.map(({ path }) => path));
   return held.filter(({ path }) => !isBelow(path, paths)).map(({ path }) => ({ path, reason: "held_back" }));
 }
 
 /** Whether a directory above `path` is one of `paths`. */
-function isBelow(path: string, paths: ReadonlySet<string>): boolean {
+export function isBelow(path: string, paths: ReadonlySet<string>): boolean {
   for (let above = parentOf(path); above !== ""; above = parentOf(above)) if (paths.has(above)) return true;
   return false;
 }

@@ -27,7 +27,15 @@ import { FILE_CHUNK_BYTES } from "../files/read.ts";
 import { accessList, removeOverlayAttribute, renameBetween, setAccessList, setTimes } from "../native/layer-calls.ts";
 import { errno, makeDirectory, makeLink, openBeneath, removeName } from "../native/syscalls.ts";
 import type { Change } from "./changes.ts";
-import { heldBack, type LandingPlace, OPEN_DIRECTORY, planLanding, type Step } from "./landing-plan.ts";
+import {
+  heldBack,
+  isBelow,
+  type LandingPlace,
+  OPEN_DIRECTORY,
+  planLanding,
+  type Step,
+  takesAway,
+} from "./landing-plan.ts";
 import { nameOf, parentOf, pathIn, standingAt } from "./standing.ts";
 
 /** What has landed, and whether it was all that could. */
@@ -49,17 +57,21 @@ export function* landChanges(
   const notKept = new Map<string, NotKeptReason>(plan.notKept.map(({ path, reason }) => [path, reason]));
   let isWhole = true;
   const isCut = () => signal?.aborted === true && landing.counts.changed + landing.counts.removed === 0;
-  for (const stage of plan.stages) {
+  const held: Step[] = [];
+  const heldPaths = new Set<string>();
+  for (const step of plan.stages.flat()) {
     if (isCut()) break;
-    if (!isWhole) for (const { path, reason } of heldBack(stage)) if (!notKept.has(path)) notKept.set(path, reason);
-    for (const step of isWhole ? stage : []) {
-      if (isCut()) break;
-      const reason = yield* landing.does(step);
-      if (reason !== undefined && !notKept.has(step.path)) notKept.set(step.path, reason);
-      if (reason !== undefined && makes(step)) isWhole = false;
-      yield;
+    if (!isWhole && (takesAway(step) || isBelow(step.path, heldPaths))) {
+      held.push(step);
+      heldPaths.add(step.path);
+      continue;
     }
+    const reason = yield* landing.does(step);
+    if (reason !== undefined && !notKept.has(step.path)) notKept.set(step.path, reason);
+    if (reason !== undefined && makes(step)) isWhole = false;
+    yield;
   }
+  for (const { path, reason } of heldBack(held)) if (!notKept.has(path)) notKept.set(path, reason);
   const wasCut = isCut();
   landing.setTimes();
   const named = [...notKept].map(([path, reason]) => ({ path, reason }));

@@ -136,6 +136,27 @@ test("a disk that is full keeps what was moved, and what is overwritten, as it w
   expect(contents(other)).toEqual(["K"]);
 });
 
+test("once one of two files that change places cannot land, the other stays as it was, and what is new lands", () => {
+  const full = Object.assign(new Error("no space"), { code: "ENOSPC" });
+  let asked = 0;
+  const fullAtFirst: NewFiles = {
+    nameIn(directory) {
+      asked += 1;
+      if (asked === 2) throw full; // the first is that of what is new
+      return unnotedNames.nameIn(directory);
+    },
+  };
+  const fresh = { a: "B", b: "A", f: "now a file", "g/x": "now a directory", n: "N" };
+  const { root, land } = view({ a: "A", b: "B", "f/old": "F", g: "G" }, [], fresh, ELSEWHERE);
+  expect(atOnce(land(fullAtFirst)).notKept).toEqual([
+    { path: "a", reason: "failed" },
+    { path: "b", reason: "held_back" },
+    { path: "f", reason: "held_back" },
+    { path: "g", reason: "held_back" },
+  ]);
+  expect(contents(root)).toEqual(["A", "B", "F", "G", "N"]);
+});
+
 test.each([tmpdir(), ELSEWHERE])(
   "whenever it is cut short, nothing that is left in the end was nowhere (from %s)",
   (at) => {
