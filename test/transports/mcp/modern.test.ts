@@ -45,7 +45,7 @@ describe("the modern era", () => {
       `{"jsonrpc":"2.0","id":"two","result":{${head}},"tools":[${tool}],${hints}}}`,
       '{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":{},"_meta":{"io.modelcontextprotocol/subscriptionId":"three"}}}',
       `{"jsonrpc":"2.0","id":"three","result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":"three",${server}}}}`,
-      `{"jsonrpc":"2.0","id":4,"result":{${head}},"content":[{"type":"text","text":"one\\n"}],"structuredContent":{"status":"success","data":{"content":"one\\n","path":"a.txt"},"metadata":${metadata}},"isError":false}}`,
+      `{"jsonrpc":"2.0","id":4,"result":{${head}},"content":[{"type":"text","text":"one\\n"}],"structuredContent":{"status":"success","metadata":${metadata},"data":{"path":"a.txt","content":"one\\n"}},"isError":false}}`,
     ]);
   });
 

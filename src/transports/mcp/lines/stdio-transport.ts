@@ -34,10 +34,8 @@ export class LineTransport implements Transport {
   #rest: Buffer | undefined;
   /** Lines are being handled, or will be in the next turn. */
   #taking = false;
-  /** Lines of this turn are on their way, and leave together at its end. */
-  #corked = false;
-  /** The stream has taken as much as it wants, until it drains. */
-  #full = false;
+  /** Lines of this turn; they leave together at its end. */
+  #leaving: string[] = [];
   #closed = false;
   #ended = false;
   #blocked = false;
@@ -110,19 +108,16 @@ export class LineTransport implements Transport {
   }
 
   #queueLine(line: string): void {
-    if (!this.#corked) {
-      this.#corked = true;
-      this.#output.cork();
-      setImmediate(() => this.#flush());
-    }
-    if (!this.#output.write(`${line}\n`)) this.#full = true;
+    if (this.#leaving.length === 0) setImmediate(() => this.#flush());
+    this.#leaving.push(line);
   }
 
   #flush(): void {
-    if (!this.#corked) return;
-    this.#corked = false;
-    this.#output.uncork();
-    if (this.#closed || !this.#full) return;
+    if (this.#leaving.length === 0) return;
+    this.#leaving.push("");
+    const hasRoom = this.#output.write(Buffer.from(this.#leaving.join("\n")));
+    this.#leaving = [];
+    if (this.#closed || hasRoom) return;
     this.#blocked = true;
     this.#input.pause();
   }
@@ -143,7 +138,6 @@ export class LineTransport implements Transport {
 
   #unblock(): void {
     this.#blocked = false;
-    this.#full = false;
     this.#resume();
   }
 
