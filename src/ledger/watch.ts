@@ -1,8 +1,9 @@
 /**
  * Watches a ledger for damage while it is written.
  *
- * Damage means pages that something else overwrote in place, at the same length. A look is due when the file changed
- * since the last one, which writing the log back does too. It reads through a connection of its own, because one that
+ * Damage means pages that something else overwrote in place, at the same length. A look is due once a second while
+ * entries are written: those stand in the log at first, whose times tell nothing because each entry changes them. When
+ * the file itself changed, which writing the log back does too, all entries are read again. A look reads through a connection of its own, because one that
  * is open answers from its cache. It reads the head, both ends of the chain, and as many entries as its time allows.
  * The next look goes on from there, so all entries have their turn.
  *
@@ -29,8 +30,10 @@ export class LedgerWatch {
   readonly #open: () => Promise<LookedAt>;
   /** The last change of the file that a look began after. */
   #seenNs: bigint | undefined;
-  /** Entries that had no turn since the file changed. */
+  /** Entries that had no turn since the file changed, or since they were written. */
   #left = 0;
+  /** The last entry at the last look. */
+  #last: number | undefined;
   /** The entry whose turn it is. */
   #next = 1;
   /** On the monotonic clock. */
@@ -50,7 +53,7 @@ export class LedgerWatch {
   async require(changedNs: bigint): Promise<void> {
     this.#seenNs ??= changedNs;
     const isChanged = changedNs !== this.#seenNs;
-    if ((isChanged || (this.#left > 0 && this.#damage === undefined)) && performance.now() >= this.#lookAtMs) {
+    if ((isChanged || this.#damage === undefined) && performance.now() >= this.#lookAtMs) {
       this.#seenNs = changedNs;
       await this.#look(isChanged);
     }
@@ -81,7 +84,8 @@ export class LedgerWatch {
   async #problemOf(ledger: LookedAt, isChanged: boolean): Promise<string | undefined> {
     const { sequence: last, hash } = await ledger.head();
     if (last === 0) return undefined;
-    if (isChanged) this.#left = last;
+    this.#left = isChanged ? last : Math.min(last, this.#left + last - (this.#last ?? last));
+    this.#last = last;
     for (const sequence of [1, last]) {
       const [row] = await ledger.read(sequence, 1);
       const problem = row?.sequence === sequence ? problemOf(row) : "is missing";

@@ -1,5 +1,5 @@
 /** The files of the ledger go away under a running kernel: nothing is acknowledged that no file at its place holds. */
-import { cp, mkdir, open, readFile, rename, rm, stat, truncate } from "node:fs/promises";
+import { cp, mkdir, open, readFile, rename, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -237,6 +237,29 @@ test.each<[string, (path: string) => Promise<void>]>([
   });
   await new Promise((done) => setTimeout(done, 1_500)); // longer than the pause between two tries
   await refused();
+});
+
+test.each([
+  ["zeroed", 0],
+  ["filled", 0xff],
+])("a log that is %s in place under a running kernel is refused soon", async (_, fill) => {
+  const place = await running(120);
+  await place.ledger.record(sampleEvent("before"), "durable");
+  const log = `${place.path}-wal`;
+  await writeFile(log, Buffer.alloc((await stat(log)).size, fill), { flag: "r+" });
+  // fewer than make SQLite write the log back, which would notice it, too
+  const outcomes = [];
+  for (let index = 0; index < 40 && outcomes.at(-1) !== "refused"; index++) {
+    await new Promise((done) => setTimeout(done, 100));
+    outcomes.push(
+      await place.ledger.record(sampleEvent(`after${index}`), "durable").then(
+        () => "done",
+        () => "refused",
+      ),
+    );
+  }
+  expect(outcomes.at(-1)).toBe("refused");
+  await expect(place.ledger.record(sampleEvent("later"), "durable")).rejects.toMatchObject(REFUSED);
 });
 
 test("damage that comes while the thread rests is noticed once it writes again", async () => {
