@@ -38,7 +38,7 @@ import { requireNoMounts } from "./run/mount-check.ts";
 import { adoptOrphans } from "./run/orphans.ts";
 import { isEnding, noOwnFiles, requireProcessor, requireSocat, tooManyRuns, unknownEnd } from "./run/refusals.ts";
 import { superviseRun } from "./run/supervised-run.ts";
-import { View } from "./views/views.ts";
+import { type LandedCount, View } from "./views/views.ts";
 
 /** Times that a workspace is looked at in a row because its repositories have changed meanwhile. */
 const SANDBOX_LOOKS_MAX = 4;
@@ -162,6 +162,7 @@ export class Sandbox {
   readonly #identities: Identities;
   readonly #egress: Egress;
   readonly #views: ViewDirectories;
+  readonly #landed: LandedCount = { made: 0 };
   #groups: ControlGroups | { readonly problem: string } | undefined;
   #system: SystemView | undefined;
   readonly #runs = new Set<Promise<unknown>>();
@@ -243,8 +244,8 @@ export class Sandbox {
     const { wanted } = run;
     if ((wanted.files !== undefined || wanted.selection !== undefined) && !this.isContained)
       throw noOwnFiles(this.#backend.name);
-    const view =
-      wanted.landing !== undefined && this.isContained ? new View(this.#views, identity, wanted.root) : undefined;
+    const place = { directories: this.#views, identity, root: wanted.root, counted: this.#landed };
+    const view = wanted.landing !== undefined && this.isContained ? new View(place) : undefined;
     try {
       const end = await this.#runSeeing(view, view?.identity ?? identity, run);
       return { ...end, ...(await landed(view, run, end)) };
@@ -270,7 +271,7 @@ export class Sandbox {
     let group: RunGroup | undefined;
     try {
       // As late as can be: what follows is no more than what a start takes.
-      await view?.begin(tree.seen);
+      await view?.begin(tree.seen, look.entries);
       const scoped = asStep("planning mounts", () => {
         look.renew();
         return look.result();

@@ -11,8 +11,8 @@
  * What mounts cannot stop, such as names that are not the command's to make, stays in the command's view and does not
  * land (`views/landing.ts`).
  */
+import { dirname } from "node:path";
 import { assert } from "../../base/errors.ts";
-
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import { INSIDE_WORKSPACE, type SandboxMount } from "./plan.ts";
 
@@ -107,6 +107,11 @@ export class WorkspaceLook {
     }
   }
 
+  /** Files and directories that were seen. */
+  get entries(): number {
+    return this.#entries;
+  }
+
   /** Looks again, at once, at what has changed since it was looked at, or may have. @throws ToolFailure as `steps` */
   renew(): void {
     const open = ["."];
@@ -120,20 +125,32 @@ export class WorkspaceLook {
 
   /** What it comes to. @throws ToolFailure SANDBOX_UNAVAILABLE when the mounts are too many */
   result(): readonly SandboxMount[] {
-    const mounts = this.#mountsOf(".", undefined);
+    const directories = ["."];
+    for (const directory of directories)
+      directories.push(...this.#seen(directory).directories.map((name) => inDirectory(directory, name)));
+    // what lies deeper comes first
+    const made = new Map<string, readonly SandboxMount[]>();
+    for (const directory of directories.reverse()) made.set(directory, this.#mountsOf(directory, made));
+    const mounts = made.get(".") ?? [];
     if (mounts.length > SANDBOX_MOUNTS_MAX) throw tooManyMounts();
     return mounts;
   }
 
-  #mountsOf(directory: string, inherited: "read" | "write" | undefined): readonly SandboxMount[] {
-    const looked = this.#looked.get(directory);
-    assert(looked, "every directory was looked at");
-    const { below } = looked;
-    if (below === undefined) return looked.mounts;
-    const deeper = looked.directories.flatMap((name) => this.#mountsOf(inDirectory(directory, name), below));
-    const inner = deeper.length === 0 ? looked.mounts : [...looked.mounts, ...deeper];
+  /** @param made the mounts of the directories in it */
+  #mountsOf(directory: string, made: ReadonlyMap<string, readonly SandboxMount[]>): readonly SandboxMount[] {
+    const { below, mounts, directories } = this.#seen(directory);
+    if (below === undefined) return mounts;
+    const deeper = directories.flatMap((name) => made.get(inDirectory(directory, name)) ?? []);
+    const inner = deeper.length === 0 ? mounts : [...mounts, ...deeper];
+    const inherited = directory === "." ? undefined : this.#seen(dirname(directory)).below;
     if (below === inherited && inner.length === 0) return inner;
     return [this.#shown(directory, below), ...inner];
+  }
+
+  #seen(directory: string): Looked {
+    const looked = this.#looked.get(directory);
+    assert(looked, "every directory was looked at");
+    return looked;
   }
 
   #shown(path: string, reach: "read" | "write"): SandboxMount {

@@ -8,6 +8,7 @@
  */
 import { chmodSync, constants, lstatSync, readdirSync, type Stats } from "node:fs";
 import { ToolFailure } from "../../model/outcome/failure.ts";
+import { isPathTooLong } from "../../names/path-size.ts";
 import { overlayAttribute } from "../native/layer-calls.ts";
 import { SANDBOX_ENTRIES_PER_STEP } from "../plan/workspace-mounts.ts";
 
@@ -50,17 +51,18 @@ export function* changesIn(upper: string, pathBytesMax: number): Generator<void,
     }
     yield;
   }
-  return changes.sort((one, other) => (one.path < other.path ? -1 : 1));
+  return changes;
 }
 
 function namesIn(directory: string): readonly Buffer[] {
   const { mode } = lstatSync(directory);
   if ((mode & OPEN) !== OPEN) chmodSync(directory, (mode & 0o7777) | OPEN);
-  return readdirSync(directory, { encoding: "buffer" });
+  return readdirSync(directory, { encoding: "buffer" }).sort(Buffer.compare);
 }
 
 function changeOf(upper: string, path: string, name: Buffer, pathBytesMax: number): Change {
-  const isNameable = Buffer.from(name.toString()).equals(name) && Buffer.byteLength(path) <= pathBytesMax;
+  const isNameable =
+    Buffer.from(name.toString()).equals(name) && !isPathTooLong(path) && Buffer.byteLength(path) <= pathBytesMax;
   if (!isNameable) return { path, kind: "unnameable", isReplaced: false, isCopy: false };
   const at = `${upper}/${path}`;
   const kind = kindOf(lstatSync(at));

@@ -47,6 +47,8 @@ export interface Step {
   readonly overwrites?: boolean;
   /** Which file or directory stood there, where one is to be removed or replaced. */
   readonly inode?: number;
+  /** Bytes of the file or link that is replaced. */
+  readonly bytes?: number;
 }
 
 /** The steps in their order, and what is not kept. */
@@ -54,7 +56,7 @@ export interface LandingPlan {
   /**
    * Stages, one after the other: what is new; what overwrites files; what takes the place of something of another kind,
    * which is removed before; what is only removed. Where something of a stage cannot be made, what later ones would
-   * take away may have been moved there.
+   * take away may have been moved there. A file may have been moved where something of its size is not kept.
    */
   readonly stages: readonly (readonly Step[])[];
   readonly notKept: ExecLanded["notKept"];
@@ -101,6 +103,10 @@ class Planner {
   readonly #whole = new Map<string, boolean | undefined>();
   /** Whether something is not kept that may have come from elsewhere in the workspace. */
   #mayHaveMoved = false;
+  /** Bytes of each file and link that is not kept: one that was moved has as many as before. */
+  readonly #lostBytes = new Set<number>();
+  /** Whether a directory is not kept of which nobody can say what is in it. */
+  #isUnknownLost = false;
   #parent: { readonly path: string; readonly descriptor: number } | undefined;
 
   constructor(place: LandingPlace, changes: readonly Change[]) {
@@ -114,13 +120,18 @@ class Planner {
 
   plan(): LandingPlan {
     const replaced = new Set(this.#steps.flatMap(({ path, replaces }) => (replaces ? [path] : [])));
+    const isInReplaced = lyingBelow(replaced);
     const stages: readonly Step[][] = [[], [], [], []];
     for (const step of this.#steps) {
-      const isReplacement = replaced.has(step.path) || isBelow(step.path, replaced);
+      const isReplacement = replaced.has(step.path) || isInReplaced(step.path);
       stages[isReplacement ? 2 : step.overwrites ? 1 : removes(step) ? 3 : 0]?.push(step);
     }
     if (!this.#mayHaveMoved) return { stages, notKept: this.#notKept };
-    return { stages: stages.slice(0, 2), notKept: [...this.#notKept, ...heldBack(stages.slice(2).flat())] };
+    const [made = [], overwritten = [], ...others] = stages;
+    const mayBeLost = ({ bytes = 0 }: Step) => this.#isUnknownLost || this.#lostBytes.has(bytes);
+    const held = [...overwritten.filter(mayBeLost), ...others.flat()];
+    const kept = overwritten.filter((step) => !mayBeLost(step));
+    return { stages: [made, kept], notKept: [...this.#notKept, ...heldBack(held)] };
   }
 
   close(): void {
@@ -130,16 +141,14 @@ class Planner {
 
   *add(change: Change): Generator<void> {
     const { path, kind } = change;
-    const isDirectory = kind === "directory";
-    if (this.#dropped.has(parentOf(path))) {
-      if (isDirectory) this.#dropped.add(path);
-      return;
-    }
-    const why = yield* this.#judged(change);
-    if (why === undefined) return;
-    this.#drop(path, why);
-    if (isDirectory) this.#dropped.add(path);
+    const isInDropped = this.#dropped.has(parentOf(path));
+    const why = isInDropped ? undefined : yield* this.#judged(change);
+    if (why === undefined && !isInDropped) return;
+    if (why !== undefined) this.#drop(path, why);
+    if (kind === "directory") this.#dropped.add(path);
     this.#mayHaveMoved ||= kind !== "gone" && kind !== "special";
+    if (kind === "unnameable") this.#isUnknownLost = true;
+    if (kind === "file" || kind === "link") this.#lostBytes.add(lstatSync(`${this.#upper}/${path}`).size);
   }
 
   *#judged(change: Change): Generator<void, NotKeptReason | undefined> {
@@ -212,7 +221,9 @@ class Planner {
       yield* this.#remove(path, there);
       if (this.#notKept.length > before) return "changed_meanwhile";
     }
-    const over = isDirectory ? { replaces: true as const } : there && { overwrites: true as const, inode: there.inode };
+    const over = isDirectory
+      ? { replaces: true as const }
+      : there && { overwrites: true as const, inode: there.inode, bytes: there.bytes };
     this.#steps.push({ kind: kind === "file" ? "put_file" : "put_link", path, ...over });
     return undefined;
   }
@@ -350,12 +361,18 @@ export function takesAway(step: Step): boolean {
  */
 export function heldBack(steps: readonly Step[]): ExecLanded["notKept"] {
   const held = steps.filter(takesAway);
-  const paths = new Set(held.map(({ path }) => path));
-  return held.filter(({ path }) => !isBelow(path, paths)).map(({ path }) => ({ path, reason: "held_back" }));
+  const isInHeld = lyingBelow(new Set(held.map(({ path }) => path)));
+  return held.filter(({ path }) => !isInHeld(path)).map(({ path }) => ({ path, reason: "held_back" }));
 }
 
-/** Whether a directory above `path` is one of `paths`. */
-export function isBelow(path: string, paths: ReadonlySet<string>): boolean {
-  for (let above = parentOf(path); above !== ""; above = parentOf(above)) if (paths.has(above)) return true;
-  return false;
+/** Tells of a path whether a directory above it is one of `paths`, each directory once. */
+function lyingBelow(paths: ReadonlySet<string>): (path: string) => boolean {
+  if (paths.size === 0) return () => false;
+  const known = new Map([["", false]]);
+  const isInside = (directory: string): boolean => {
+    const found = known.get(directory) ?? (paths.has(directory) || isInside(parentOf(directory)));
+    known.set(directory, found);
+    return found;
+  };
+  return (path) => isInside(parentOf(path));
 }

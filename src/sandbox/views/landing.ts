@@ -27,15 +27,7 @@ import { FILE_CHUNK_BYTES } from "../files/read.ts";
 import { accessList, removeOverlayAttribute, renameBetween, setAccessList, setTimes } from "../native/layer-calls.ts";
 import { errno, makeDirectory, makeLink, openBeneath, removeName } from "../native/syscalls.ts";
 import type { Change } from "./changes.ts";
-import {
-  heldBack,
-  isBelow,
-  type LandingPlace,
-  OPEN_DIRECTORY,
-  planLanding,
-  type Step,
-  takesAway,
-} from "./landing-plan.ts";
+import { heldBack, type LandingPlace, OPEN_DIRECTORY, planLanding, type Step, takesAway } from "./landing-plan.ts";
 import { nameOf, parentOf, pathIn, standingAt } from "./standing.ts";
 
 /** What has landed, and whether it was all that could. */
@@ -61,7 +53,7 @@ export function* landChanges(
   const heldPaths = new Set<string>();
   for (const step of plan.stages.flat()) {
     if (isCut()) break;
-    if (!isWhole && (takesAway(step) || isBelow(step.path, heldPaths))) {
+    if (!isWhole && (takesAway(step) || heldPaths.has(parentOf(step.path)))) {
       held.push(step);
       heldPaths.add(step.path);
       continue;
@@ -73,7 +65,7 @@ export function* landChanges(
   }
   for (const { path, reason } of heldBack(held)) if (!notKept.has(path)) notKept.set(path, reason);
   const wasCut = isCut();
-  landing.setTimes();
+  yield* landing.setTimes();
   const named = [...notKept].map(([path, reason]) => ({ path, reason }));
   return { ...landing.counts, isCut: wasCut, notKept: named.sort((one, other) => (one.path < other.path ? -1 : 1)) };
 }
@@ -132,12 +124,13 @@ class Landing {
   }
 
   /** Gives the directories that were made the times that they have in the view. */
-  setTimes(): void {
+  *setTimes(): Generator<void> {
     for (const { path, inode, times } of this.#directories.reverse()) {
       const parent = openBeneath(this.#place.root, parentOf(path) || ".", OPEN_DIRECTORY, "plain");
       if (parent < 0) continue; // somebody moved it
       if (standingAt(parent, nameOf(path))?.inode === inode) setTimes(parent, nameOf(path), times);
       closeSync(parent);
+      yield;
     }
   }
 

@@ -13,6 +13,7 @@ export interface Standing {
   readonly inode: number;
   /** How many names it has. */
   readonly names: number;
+  readonly bytes: number;
 }
 
 /** The path of `name` in the directory that the descriptor names, wherever that is now. */
@@ -24,8 +25,9 @@ export function pathIn(directory: number, name: string): string {
 export function standingAt(directory: number, name: string): Standing | undefined {
   const found = lstatSync(pathIn(directory, name), { bigint: true, throwIfNoEntry: false });
   if (found === undefined) return undefined;
-  const { ctimeNs, mode, ino, nlink } = found;
-  return { kind: kindOf(found), changedNs: ctimeNs, mode: Number(mode), inode: Number(ino), names: Number(nlink) };
+  const { ctimeNs: changedNs, mode, ino, nlink, size } = found;
+  const [inode, names, bytes] = [Number(ino), Number(nlink), Number(size)];
+  return { kind: kindOf(found), changedNs, mode: Number(mode), inode, names, bytes };
 }
 
 function kindOf(found: BigIntStats): Standing["kind"] {

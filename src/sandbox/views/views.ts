@@ -10,14 +10,15 @@ import { chmodSync, closeSync, constants, openSync, statSync, writeFileSync } fr
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { assert } from "../../base/errors.ts";
+import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { NewFiles } from "../files/new-files.ts";
 import { inSlices } from "../host/in-slices.ts";
 import type { Identity } from "../identity/identity.ts";
 import { mergedIn } from "../layers/overlay.ts";
 import type { ViewDirectories, ViewDirectory } from "../layers/view-directories.ts";
 import { O_PATH } from "../native/syscalls.ts";
-import type { ScopeJudge } from "../plan/workspace-mounts.ts";
-import { changesIn } from "./changes.ts";
+import { SANDBOX_ENTRIES_MAX, type ScopeJudge } from "../plan/workspace-mounts.ts";
+import { type Change, changesIn } from "./changes.ts";
 import { type Landed, landChanges } from "./landing.ts";
 import type { LandingPlace } from "./landing-plan.ts";
 
@@ -27,6 +28,11 @@ import type { LandingPlace } from "./landing-plan.ts";
  */
 const VIEW_TICK_LOOKS_MAX = 10_000;
 
+/**
+ * Files and directories of a workspace beyond which commands make no new ones: what is left until it is too large to be
+ * looked at is for everybody else.
+ */
+const ENTRIES_LANDED_MAX = 0.9 * SANDBOX_ENTRIES_MAX;
 /** Bytes of a path that the machine takes. */
 const PATH_BYTES_MAX = 4096;
 /** Bytes that are left for what a kernel puts behind a path of the workspace. */
@@ -36,21 +42,38 @@ const TICK_MS = 10;
 /** Waits for a tick; timers may be early by a little. */
 const WAITS_MAX = 3;
 
+/** Counts what landings have made, all of a kernel's together. */
+export interface LandedCount {
+  made: number;
+}
+
+/** Where a view is made, and of what. */
+export interface ViewPlace {
+  readonly directories: ViewDirectories;
+  readonly identity: Identity;
+  /** The workspace on the machine, a real path. */
+  readonly root: string;
+  /** What the views of this kernel land. */
+  readonly counted: LandedCount;
+}
+
 /** The view of one run. */
 export class View {
   readonly #directory: ViewDirectory;
+  readonly #counted: LandedCount;
   readonly #root: number;
   readonly #rootPath: string;
   #sinceNs: bigint | undefined;
   #known: LandingPlace["known"] = () => undefined;
+  #room = 0;
   /** The identity that sees it. */
   readonly identity: Identity;
 
   /**
-   * @param root the workspace on the machine, a real path
    * @throws ToolFailure SANDBOX_UNAVAILABLE when there is no place for it
    */
-  constructor(directories: ViewDirectories, identity: Identity, root: string) {
+  constructor({ directories, identity, root, counted }: ViewPlace) {
+    this.#counted = counted;
     const { views } = identity;
     assert(views, "a run that nothing contains has no view");
     this.#directory = directories.make(views.owner);
@@ -64,8 +87,10 @@ export class View {
    * Notes the time from which on changes of the workspace are somebody else's. To be called right before the run
    * begins.
    * @param known the directories of the workspace, as they are looked at from now on
+   * @param entries files and directories that it holds
    */
-  async begin(known: LandingPlace["known"]): Promise<void> {
+  async begin(known: LandingPlace["known"], entries: number): Promise<void> {
+    this.#room = ENTRIES_LANDED_MAX - entries + this.#counted.made;
     const isSame = statSync(this.#rootPath).dev === statSync(this.#directory.path).dev;
     this.#sinceNs = isSame ? timeOf(this.#directory.path) : await nextTick();
     this.#known = known;
@@ -87,6 +112,7 @@ export class View {
         "listing what a command changed",
         changesIn(`/proc/self/fd/${upper}`, pathBytesMax),
       );
+      this.#count(changes);
       const place = { root: this.#root, upper, judge, newFiles, sinceNs: this.#sinceNs, known: this.#known };
       const { result } = await inSlices("landing what a command changed", landChanges(place, changes, signal));
       return result;
@@ -95,11 +121,26 @@ export class View {
     }
   }
 
+  /** Leaves room in the workspace for the looks of later commands, also where others land at the same time. */
+  #count(changes: readonly Change[]): void {
+    const made = changes.filter(({ kind, isCopy }) => !isCopy && kind !== "gone" && kind !== "special").length;
+    if (made > 0 && this.#counted.made + made > this.#room) throw full();
+    this.#counted.made += made;
+  }
+
   /** Removes it, in the background. */
   dispose(): void {
     closeSync(this.#root);
     this.#directory.dispose();
   }
+}
+
+function full(): ToolFailure {
+  return new ToolFailure(
+    "OUTPUT_LIMIT",
+    `the workspace would hold more than ${ENTRIES_LANDED_MAX} files; nothing of what the command changed was kept`,
+    "let it write less, or below /tmp, which is the command's own",
+  );
 }
 
 /** Nanoseconds of now as the file system counts: whatever changed before has an earlier time. */

@@ -110,6 +110,7 @@ test("a command sees the workspace and changes it, and what ran and what contain
 
 test.each([
   ["a path that is too long", "for i in $(seq 30); do d=$(printf '%0200d' 0); mkdir $d; cd $d; done", "unusable_name"],
+  ["a path that is too deep", `mkdir -p ${"a/".repeat(300)}`, "unusable_name"],
   ["a directory whose name is no text", "mkdir $'a\\xff'", "unusable_name"],
   ["a long name of a secret", `touch ".env$(printf 'é%.0s' {1..120})"`, "not_allowed"],
   ["a socket", `perl -MIO::Socket::UNIX -e 'IO::Socket::UNIX->new(Local => "s", Listen => 1) or die'`, "not_a_file"],

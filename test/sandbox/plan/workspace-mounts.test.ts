@@ -163,6 +163,15 @@ test("too large a tree refuses the command", () => {
   expect(codeOf(() => workspaceMounts("/w", endless, judgeOf({})))).toBe("SANDBOX_UNAVAILABLE");
 });
 
+test("a tree that is deeper than calls can be nested has mounts like any other", () => {
+  const levels = 20_000;
+  const deep: Tree = {
+    list: (path) => (path.length < 2 * levels ? [{ name: "d", kind: "directory" as const }] : []),
+    stamp: () => undefined,
+  };
+  expect(workspaceMounts("/w", deep, judgeOf({}))).toEqual([{ kind: "writable", source: "/w", target: "/workspace" }]);
+});
+
 test("a name that is not UTF-8 is no matter for a plain file, and refuses where a mount or a look inside is needed", () => {
   expect(mountsOf({ "\u{fffe}.txt": "" }, judgeOf({}))).toEqual(["write ."]);
   expect(codeOf(() => mountsOf({ ".env\u{fffe}": "" }, judgeOf({ ".env\u{fffe}": "hidden" })))).toBe(

@@ -20,8 +20,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { NewFiles } from "../../../src/sandbox/files/new-files.ts";
-import { atOnce } from "../../../src/sandbox/plan/workspace-mounts.ts";
-import type { Change } from "../../../src/sandbox/views/changes.ts";
+import { atOnce, type ScopeJudge } from "../../../src/sandbox/plan/workspace-mounts.ts";
+import { type Change, changesIn } from "../../../src/sandbox/views/changes.ts";
 import { landChanges } from "../../../src/sandbox/views/landing.ts";
 import { unnotedNames } from "../../support/files-fixture.ts";
 import { EVERYTHING, sandboxUser } from "../../support/sandbox-place.ts";
@@ -48,6 +48,7 @@ function view(
   gone: readonly string[],
   fresh: Readonly<Record<string, string>>,
   at = tmpdir(),
+  judge: ScopeJudge = EVERYTHING,
 ): View {
   const [root, upper] = [
     mkdtempSync(join(realpathSync(tmpdir()), "handrail-root-")),
@@ -55,20 +56,16 @@ function view(
   ];
   make(root, files);
   make(upper, fresh);
-  const above = (path: string) => path.split("/").map((_, depth, names) => names.slice(0, depth).join("/"));
-  const directories = new Set(Object.keys(fresh).flatMap(above).filter(Boolean));
-  const change = (path: string, kind: Change["kind"]): Change => ({ path, kind, isReplaced: false, isCopy: false });
-  const changes = [
-    ...gone.map((path) => change(path, "gone")),
-    ...[...directories].map((path) => change(path, "directory")),
-    ...Object.keys(fresh).map((path) => change(path, "file")),
-  ].sort((one, other) => (one.path < other.path ? -1 : 1));
+  const removed = gone.map((path): Change => ({ path, kind: "gone", isReplaced: false, isCopy: false }));
+  const changes = [...removed, ...atOnce(changesIn(upper, 4000))].sort((one, other) =>
+    one.path < other.path ? -1 : 1,
+  );
   const descriptors = [openSync(root, "r"), openSync(upper, "r")] as const;
   onTestFinished(() => {
     for (const descriptor of descriptors) closeSync(descriptor);
     for (const directory of [root, upper]) rmSync(directory, { recursive: true, force: true });
   });
-  const place = { root: descriptors[0], upper: descriptors[1], judge: EVERYTHING, known: () => undefined };
+  const place = { root: descriptors[0], upper: descriptors[1], judge, known: () => undefined };
   return {
     root,
     upper,
@@ -174,6 +171,45 @@ test.each([tmpdir(), ELSEWHERE])(
     expect(readdirSync(root).sort()).toEqual(["b2", "d", "e2", "h", "over", "x", "z"]);
   },
 );
+
+test("a file is not overwritten where its content may have been moved to a name that does not land", () => {
+  const judge = { ...EVERYTHING, entry: (path: string) => (path.startsWith("own") ? "read" : "write") } as const;
+  const { root, land } = view(
+    { a: "person 1", b: "the second of a person", c: "other" },
+    ["b"],
+    { a: "the second of a person", "own/CLAUDE.md": "person 1", c: "new" },
+    tmpdir(),
+    judge,
+  );
+  expect(atOnce(land())).toMatchObject({
+    created: 0,
+    changed: 1,
+    notKept: [
+      { path: "a", reason: "held_back" },
+      { path: "b", reason: "held_back" },
+      { path: "own", reason: "not_allowed" },
+    ],
+  });
+  expect(contents(root)).toEqual(["new", "person 1", "the second of a person"]);
+});
+
+test("nothing is overwritten where nobody can say what a directory holds that does not land", () => {
+  const { root, land } = view({ a: "A" }, [], { a: "B", [`${"d/".repeat(300)}f`]: "A" });
+  const { created, notKept } = atOnce(land());
+  expect(notKept).toContainEqual({ path: "a", reason: "held_back" });
+  expect([created, contents(root)]).toEqual([256, ["A"]]);
+});
+
+test("thousands of files below hundreds of directories are planned in time that goes with what there is", () => {
+  const inside = `${"d/".repeat(250)}`;
+  const fresh = Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`${inside}${index}`, ""]));
+  const { land } = view({ [`${inside}old`]: "" }, [`${inside}old`], fresh);
+  const steps = land();
+  let longestMs = 0;
+  for (let before = performance.now(); steps.next().done !== true; before = performance.now())
+    longestMs = Math.max(longestMs, performance.now() - before);
+  expect(longestMs).toBeLessThan(1000);
+});
 
 test("a file that was moved and closed to its owner lands from another file system", () => {
   const user = sandboxUser();

@@ -72,7 +72,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
     what: "would be larger than the system allows",
     next: "split the content into several files",
   },
-  ENAMETOOLONG: { code: "IO_ERROR", what: "is longer than the file system allows", next: "use a shorter path" },
+  ENAMETOOLONG: { code: "IO_ERROR", what: "is longer or deeper than a workspace takes", next: "use a shorter path" },
   EMFILE: {
     code: "RESOURCE_BUSY",
     what: "could not be opened, because too many files are open",

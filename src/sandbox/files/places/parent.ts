@@ -7,6 +7,7 @@
  */
 import { closeSync, constants, fsyncSync } from "node:fs";
 import type { WorkspacePath } from "../../../model/place/access.ts";
+import { isPathTooLong } from "../../../names/path-size.ts";
 import { errno, errorName, makeDirectory, openBeneath, removeName } from "../../native/syscalls.ts";
 import { changed, failureOf, notAFile, translated } from "./failures.ts";
 import { handleOf, realPathOf, type WorkspaceRoots } from "./roots.ts";
@@ -29,6 +30,7 @@ const DIRECTORY_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O
 /** Opens the parent directory of `place`; missing ones are made, and removed again when that fails half-way. */
 export function openDestination(roots: WorkspaceRoots, place: WorkspacePath, path: string): Destination {
   if (place.path === ".") throw notAFile(path, "directory");
+  if (isPathTooLong(place.path)) throw failureOf("ENAMETOOLONG", path);
   const parents = place.path.split("/");
   const name = parents.pop() ?? "";
   const root = handleOf(roots, place.root).descriptor;
