@@ -12,6 +12,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -113,6 +114,31 @@ test("somebody makes a file where one is moved to while it lands: what was moved
     ],
   });
   expect(contents(root)).toEqual(["8", "8", "9", "person"]);
+});
+
+test.each<[string, (at: (path: string) => string) => void, string, readonly string[]]>([
+  ["nothing", () => undefined, "", ["A", "new"]],
+  ["writes a file that is overwritten", (at) => writeFileSync(at("over"), "P"), "over", ["A", "D", "G", "P"]],
+  ["removes a file that is overwritten", (at) => rmSync(at("over")), "over", ["A", "D", "G"]],
+  ["writes a file that goes", (at) => writeFileSync(at("gone"), "P"), "gone", ["A", "P", "new"]],
+  [
+    "puts another directory in the place of one that goes",
+    (at) => {
+      renameSync(at("d"), at("mine"));
+      mkdirSync(at("d"));
+    },
+    "d",
+    ["A", "D", "new"],
+  ],
+])("somebody does %s between the plan and its step: what is theirs stays", (_, person, path, left) => {
+  const { root, land } = view({ over: "O", gone: "G", "d/x": "D" }, ["gone", "d"], { a: "A", over: "new" });
+  const steps = land();
+  while (!existsSync(join(root, "a"))) steps.next(); // the first step of the plan
+  person((name) => join(root, name));
+  const notKept = atOnce(steps).notKept.filter(({ reason }) => reason !== "held_back");
+  expect(notKept).toEqual(path === "" ? [] : [{ path, reason: "changed_meanwhile" }]);
+  expect(contents(root)).toEqual(left);
+  expect(existsSync(join(root, "d"))).toBe(path === "d" || left.includes("D"));
 });
 
 test("a disk that is full keeps what was moved, and what is overwritten, as it was", () => {
