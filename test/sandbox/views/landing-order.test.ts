@@ -117,7 +117,7 @@ test("somebody makes a file where one is moved to while it lands: what was moved
 });
 
 test.each<[string, (at: (path: string) => string) => void, string, readonly string[]]>([
-  ["nothing", () => undefined, "", ["A", "new"]],
+  ["does nothing", () => undefined, "", ["A", "new"]],
   ["writes a file that is overwritten", (at) => writeFileSync(at("over"), "P"), "over", ["A", "D", "G", "P"]],
   ["removes a file that is overwritten", (at) => rmSync(at("over")), "over", ["A", "D", "G"]],
   ["writes a file that goes", (at) => writeFileSync(at("gone"), "P"), "gone", ["A", "P", "new"]],
@@ -130,7 +130,7 @@ test.each<[string, (at: (path: string) => string) => void, string, readonly stri
     "d",
     ["A", "D", "new"],
   ],
-])("somebody does %s between the plan and its step: what is theirs stays", (_, person, path, left) => {
+])("somebody %s between the plan and its step: what is theirs stays", (_, person, path, left) => {
   const { root, land } = view({ over: "O", gone: "G", "d/x": "D" }, ["gone", "d"], { a: "A", over: "new" });
   const steps = land();
   while (!existsSync(join(root, "a"))) steps.next(); // the first step of the plan
