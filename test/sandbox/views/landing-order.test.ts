@@ -21,6 +21,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { NewFiles } from "../../../src/sandbox/files/new-files.ts";
+import { FILE_CHUNK_BYTES } from "../../../src/sandbox/files/read.ts";
 import { atOnce } from "../../../src/sandbox/plan/workspace-mounts.ts";
 import type { Change } from "../../../src/sandbox/views/changes.ts";
 import { landChanges } from "../../../src/sandbox/views/landing.ts";
@@ -218,6 +219,21 @@ test("a file that was moved and closed to its owner lands from another file syst
   expect(notKept).toEqual([]);
   expect(["y", "z"].map((path) => (statSync(join(root, path)).mode & 0o777).toString(8))).toEqual(["200", "0"]);
   if (isRoot) expect(contents(root)).toEqual(["other", "precious"]);
+});
+
+test.each([true, false])("a directory that is moved away (%s) while a file is copied into it gets nothing of it", (isMoved) => {
+  const large = "x".repeat(4 * FILE_CHUNK_BYTES);
+  const { root, land } = view({ "d/x": "X" }, [], { "d/large": large }, ELSEWHERE);
+  const steps = land();
+  while (readdirSync(join(root, "d")).length === 1) steps.next(); // until a piece of it is there
+  expect(existsSync(join(root, "d/large"))).toBe(false);
+  if (isMoved) {
+    renameSync(join(root, "d"), join(root, "moved"));
+    mkdirSync(join(root, "d"));
+  }
+  expect(atOnce(steps).notKept).toEqual(isMoved ? [{ path: "d/large", reason: "changed_meanwhile" }] : []);
+  // The control: without that it lands where it belongs.
+  expect(readdirSync(join(root, isMoved ? "moved" : "d"))).toEqual(isMoved ? ["x"] : ["large", "x"]);
 });
 
 test("names of one file are no changes by somebody else to each other", () => {
