@@ -221,20 +221,23 @@ test("a file that was moved and closed to its owner lands from another file syst
   if (isRoot) expect(contents(root)).toEqual(["other", "precious"]);
 });
 
-test.each([true, false])("a directory that is moved away (%s) while a file is copied into it gets nothing of it", (isMoved) => {
-  const large = "x".repeat(4 * FILE_CHUNK_BYTES);
-  const { root, land } = view({ "d/x": "X" }, [], { "d/large": large }, ELSEWHERE);
-  const steps = land();
-  while (readdirSync(join(root, "d")).length === 1) steps.next(); // until a piece of it is there
-  expect(existsSync(join(root, "d/large"))).toBe(false);
-  if (isMoved) {
-    renameSync(join(root, "d"), join(root, "moved"));
-    mkdirSync(join(root, "d"));
-  }
-  expect(atOnce(steps).notKept).toEqual(isMoved ? [{ path: "d/large", reason: "changed_meanwhile" }] : []);
-  // The control: without that it lands where it belongs.
-  expect(readdirSync(join(root, isMoved ? "moved" : "d"))).toEqual(isMoved ? ["x"] : ["large", "x"]);
-});
+test.each([true, false])(
+  "a directory that is moved away (%s) while a file is copied into it gets nothing of it",
+  (isMoved) => {
+    const large = "x".repeat(4 * FILE_CHUNK_BYTES);
+    const { root, land } = view({ "d/x": "X" }, [], { "d/large": large }, ELSEWHERE);
+    const steps = land();
+    while (readdirSync(join(root, "d")).length === 1) steps.next(); // until a piece of it is there
+    expect(existsSync(join(root, "d/large"))).toBe(false);
+    if (isMoved) {
+      renameSync(join(root, "d"), join(root, "moved"));
+      mkdirSync(join(root, "d"));
+    }
+    expect(atOnce(steps).notKept).toEqual(isMoved ? [{ path: "d/large", reason: "changed_meanwhile" }] : []);
+    // The control: without that it lands where it belongs.
+    expect(readdirSync(join(root, isMoved ? "moved" : "d"))).toEqual(isMoved ? ["x"] : ["large", "x"]);
+  },
+);
 
 test("names of one file are no changes by somebody else to each other", () => {
   const { root, land } = view({ "t/d/foo-1": "old", "d/z": "z" }, ["d"], { "t/d/foo-1": "new", "t/foo": "new" });
