@@ -1,5 +1,5 @@
-// What the rows of the lists of gadgets mark, by calls that are kept apart from them: a row, a program or an option that
-// goes from the lists is missed here.
+// What the rows of the lists of gadgets mark, by calls that are kept apart from them: a row or an option that goes from
+// the lists is missed here.
 import { readFileSync } from "node:fs";
 import { beforeAll, expect, test } from "vitest";
 import { parseCommand } from "../../../../src/tools/shell/reading/parse-command.ts";
