@@ -22,12 +22,13 @@ async function judgeOf(
   name: string,
   scope: Partial<LeaseScope>,
   approval?: UsedApproval,
-  mark = INITIAL_MARK,
+  { mark = INITIAL_MARK, policies }: { readonly mark?: typeof INITIAL_MARK; readonly policies?: string } = {},
 ): Promise<ScopeJudge> {
   const { session, lease, policy, root, time } = await memoryKernel({
     tools: toolchainTools,
     preset: mark === INITIAL_MARK ? "open" : "dev",
     scope,
+    ...(policies !== undefined && { policies }),
   });
   const tool = toolchainTools.find((one) => one.name === name);
   const workspace = {
@@ -84,7 +85,9 @@ test("who agreed to an installation after untrusted content agreed to each file 
       rules: new Set(rules),
       targets: new ApprovedTargets(new Map(), new Uint8Array(32)),
     };
-    const judge = await judgeOf("install_dependencies", {}, approval, { ...INITIAL_MARK, trustLevel: "untrusted" });
+    const judge = await judgeOf("install_dependencies", {}, approval, {
+      mark: { ...INITIAL_MARK, trustLevel: "untrusted" },
+    });
     return [
       judge.entry("src", true),
       judge.entry("package.json", false),
@@ -143,4 +146,15 @@ test("a link is not made where a rule may name what lies behind it", async () =>
   const judge = await judgeOf("run_test", { writePaths: [["*", "sub/**"]] });
   const paths = ["plain", "sub/link", ".yarn", "sub/mise", ".kube"];
   expect(paths.filter((path) => judge.allowsLink?.(path))).toEqual(["plain", "sub/link"]);
+});
+
+test("a link is not made where policy would not let a new file be written behind it", async () => {
+  const forbid = `@id("no.vault") forbid (principal, action, resource is Handrail::File)
+    when { context.effect == "write" && resource.path like "vault/*" };`;
+  const allowed = async (policies?: string) => {
+    const judge = await judgeOf("run_test", {}, undefined, policies === undefined ? {} : { policies });
+    return ["vault", "plain"].filter((path) => judge.allowsLink?.(path));
+  };
+  expect(await allowed(forbid)).toEqual(["plain"]);
+  expect(await allowed()).toEqual(["vault", "plain"]); // the control
 });

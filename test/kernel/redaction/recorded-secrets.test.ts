@@ -67,6 +67,23 @@ test.each([
   expect(kept).toContain("a.txt");
 });
 
+test.each([
+  ["an address with a login", `url = postgres://app:${PASSWORD}@db.internal:5432/x`, PASSWORD],
+  ["a password by its name", `password = "${PASSWORD}"`, PASSWORD],
+  ["a key", `key = ${KEY}`, KEY],
+])("bytes that are no text keep nothing of %s in their recorded base64", async (_, line, secret) => {
+  const kernel = await recordingKernel();
+  for (const pad of ["", " ", "  "])
+    await write(kernel, "a.bin", Buffer.concat([Buffer.from([0xff]), Buffer.from(`${pad}${line} ${SETTINGS}`)]));
+  const kept = await keptOf(kernel);
+  const recorded = [...kept.matchAll(/"bytes":"([^"]*)"/g)].map(([, text = ""]) => Buffer.from(text, "base64"));
+  expect(recorded.length).toBeGreaterThanOrEqual(3);
+  for (const bytes of recorded) {
+    expect(bytes.includes(secret.slice(3, -3))).toBe(false);
+    expect(bytes.includes("a plain value")).toBe(true); // the control: the rest is recorded
+  }
+});
+
 test("bytes without secrets are recorded as the text that they are", async () => {
   const kernel = await recordingKernel();
   await write(kernel, "a.txt", Buffer.from("plain text, größer\n"));

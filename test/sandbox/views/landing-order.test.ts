@@ -12,6 +12,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -20,6 +21,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { NewFiles } from "../../../src/sandbox/files/new-files.ts";
+import { FILE_CHUNK_BYTES } from "../../../src/sandbox/files/read.ts";
 import { atOnce, type ScopeJudge } from "../../../src/sandbox/plan/workspace-mounts.ts";
 import { type Change, changesIn } from "../../../src/sandbox/views/changes.ts";
 import { landChanges } from "../../../src/sandbox/views/landing.ts";
@@ -110,6 +112,31 @@ test("somebody makes a file where one is moved to while it lands: what was moved
     ],
   });
   expect(contents(root)).toEqual(["8", "8", "9", "person"]);
+});
+
+test.each<[string, (at: (path: string) => string) => void, string, readonly string[]]>([
+  ["does nothing", () => undefined, "", ["A", "new"]],
+  ["writes a file that is overwritten", (at) => writeFileSync(at("over"), "P"), "over", ["A", "D", "G", "P"]],
+  ["removes a file that is overwritten", (at) => rmSync(at("over")), "over", ["A", "D", "G"]],
+  ["writes a file that goes", (at) => writeFileSync(at("gone"), "P"), "gone", ["A", "P", "new"]],
+  [
+    "puts another directory in the place of one that goes",
+    (at) => {
+      renameSync(at("d"), at("mine"));
+      mkdirSync(at("d"));
+    },
+    "d",
+    ["A", "D", "new"],
+  ],
+])("somebody %s between the plan and its step: what is theirs stays", (_, person, path, left) => {
+  const { root, land } = view({ over: "O", gone: "G", "d/x": "D" }, ["gone", "d"], { a: "A", over: "new" });
+  const steps = land();
+  while (!existsSync(join(root, "a"))) steps.next(); // the first step of the plan
+  person((name) => join(root, name));
+  const notKept = atOnce(steps).notKept.filter(({ reason }) => reason !== "held_back");
+  expect(notKept).toEqual(path === "" ? [] : [{ path, reason: "changed_meanwhile" }]);
+  expect(contents(root)).toEqual(left);
+  expect(existsSync(join(root, "d"))).toBe(path === "d" || left.includes("D"));
 });
 
 test("a disk that is full keeps what was moved, and what is overwritten, as it was", () => {
@@ -229,6 +256,24 @@ test("a file that was moved and closed to its owner lands from another file syst
   expect(["y", "z"].map((path) => (statSync(join(root, path)).mode & 0o777).toString(8))).toEqual(["200", "0"]);
   if (isRoot) expect(contents(root)).toEqual(["other", "precious"]);
 });
+
+test.each([true, false])(
+  "a directory that is moved away (%s) while a file is copied into it gets nothing of it",
+  (isMoved) => {
+    const large = "x".repeat(4 * FILE_CHUNK_BYTES);
+    const { root, land } = view({ "d/x": "X" }, [], { "d/large": large }, ELSEWHERE);
+    const steps = land();
+    while (readdirSync(join(root, "d")).length === 1) steps.next(); // until a piece of it is there
+    expect(existsSync(join(root, "d/large"))).toBe(false);
+    if (isMoved) {
+      renameSync(join(root, "d"), join(root, "moved"));
+      mkdirSync(join(root, "d"));
+    }
+    expect(atOnce(steps).notKept).toEqual(isMoved ? [{ path: "d/large", reason: "changed_meanwhile" }] : []);
+    // The control: without that it lands where it belongs.
+    expect(readdirSync(join(root, isMoved ? "moved" : "d"))).toEqual(isMoved ? ["x"] : ["large", "x"]);
+  },
+);
 
 test("names of one file are no changes by somebody else to each other", () => {
   const { root, land } = view({ "t/d/foo-1": "old", "d/z": "z" }, ["d"], { "t/d/foo-1": "new", "t/foo": "new" });

@@ -5,6 +5,7 @@ import {
   chmodSync,
   cpSync,
   existsSync,
+  lchownSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -195,6 +196,17 @@ test("a directory with something that is not the command's stays, without what w
   await place.run("rm -rf keep", { judge });
   expect(readFileSync(join(place.root, "keep/deep/CLAUDE.md"), "utf8")).toBe("mine");
   expect(existsSync(join(place.root, "keep/x"))).toBe(false);
+});
+
+test("a file whose name is no text stays, also beside one whose name is what stands for its bytes", async () => {
+  make({ "d/\u{fffd}": "text", "e/a": "a" });
+  const bytes = Buffer.concat([Buffer.from(join(place.root, "d/")), Buffer.from([0xff])]);
+  writeFileSync(bytes, "no text");
+  lchownSync(bytes, sandboxUser(), sandboxUser());
+  const { end } = await place.run("rm -rf d e");
+  expect(end.landed?.notKept).toEqual([{ path: "d/\u{fffd}", reason: "unusable_name" }]);
+  expect(readFileSync(bytes, "utf8")).toBe("no text");
+  expect(existsSync(join(place.root, "e"))).toBe(false); // the control: other directories go
 });
 
 test("of a command that is cancelled nothing lands, of one that takes too long what it did", async () => {

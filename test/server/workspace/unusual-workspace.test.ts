@@ -45,6 +45,13 @@ test.each([
   expect(unusualWorkspace(directory, HOMES)).toBeDefined();
 });
 
+test("the root of the machine is refused for itself, whatever homes there are, as a project root too", () => {
+  expect(unusualWorkspace("/", [])).toBeDefined();
+  expect(() => requireUsualWorkspace("/", { HOME: "/home/u" }, true)).toThrow(/root of the whole machine/);
+  // The control: another directory above homes is a project root.
+  expect(() => requireUsualWorkspace("/workspace", { HOME: "/workspace/u" }, true)).not.toThrow();
+});
+
 test.each([
   ...[
     "/home/u/project",

@@ -1,4 +1,5 @@
 // The list of obeyed files: every entry is complete and makes a protected zone; what people run by name stays ordinary.
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { OBEYED_FILES, obeyedBy, PLAIN_DOCUMENTS } from "../../../../src/model/place/obeyed-files/obeyed-files.ts";
 import { BUILT_IN_ZONE_RULES, compileZones } from "../../../../src/model/place/zone.ts";
@@ -8,6 +9,20 @@ const zoneOf = (path: string) => zones.classify({ root: "service", path });
 
 /** A path that the pattern names. */
 const exampleOf = (pattern: string) => pattern.replace("**/", "").replace(/^\//, "").replaceAll("*", "x");
+
+/** Kept apart from the list that it judges. */
+const KNOWN = readFileSync(new URL("../../../vectors/obeyed-files.txt", import.meta.url), "utf8")
+  .split("\n")
+  .filter((line) => line !== "" && !line.startsWith("#"));
+
+test("each name that is known to be obeyed is protected, and the same names with something before them are not", () => {
+  expect(KNOWN.filter((pattern) => zoneOf(exampleOf(pattern)) !== "protected")).toEqual([]);
+  expect(OBEYED_FILES.map(({ pattern }) => pattern).toSorted()).toEqual(KNOWN.toSorted());
+  // The control: it is the name that protects.
+  const others = KNOWN.filter((pattern) => /^[\w.-]+$/.test(pattern)).map((pattern) => `not-${pattern}`);
+  expect(others.length).toBeGreaterThan(400);
+  expect(others.filter((name) => zoneOf(name) !== "own")).toEqual([]);
+});
 
 test("every entry says who obeys it and where that is written, and no pattern stands twice", () => {
   expect(OBEYED_FILES.length).toBeGreaterThan(350);
