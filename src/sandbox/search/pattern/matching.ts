@@ -42,7 +42,7 @@ export function matchAll(bytes: Buffer, pattern: ReadyPattern, onMatch: OnMatch,
     const { text } = pattern.sought;
     const from = earliestPlace(bytes, pattern.sought, 0);
     if (from === -1) return;
-    eachMatch(bytes.subarray(from), text, EDIT_NATIVE_STEPS_MAX, (start) =>
+    eachMatch(bytes.subarray(from), { spec: text, nativeStepsMax: EDIT_NATIVE_STEPS_MAX }, (start) =>
       onMatch(from + start, from + start + text.byteLength),
     );
     return;

@@ -261,7 +261,7 @@ describe("plain text", () => {
     await fc.assert(
       fc.asyncProperty(bytes, spec, async (content, wanted) => {
         const pattern = await ready(wanted, "literal");
-        const loom = findMatches(content, utf8(wanted), 100, Number.POSITIVE_INFINITY);
+        const loom = findMatches(content, { spec: utf8(wanted), nativeStepsMax: Number.POSITIVE_INFINITY }, 100);
         expect(matchesOf(content, pattern).map(([start]) => start)).toEqual(loom.starts);
       }),
     );
