@@ -101,7 +101,7 @@ function wrapped(compiled: readonly CompiledRule[], block: readonly Trigger[]): 
     const reach = Math.max(...matchers.map(({ matcher }) => matcher.reach));
     return wrappedTriggers(beginning, reach, (text, at) => {
       for (const { length, matcher } of matchers) {
-        const found = matcher.match(text, at, at + length, emptyMemo());
+        const found = matcher.match(emptyMemo(text), at, at + length);
         if (found) return found;
       }
       return undefined;
