@@ -43,10 +43,11 @@ export interface ScanMemo {
   separator: number;
 }
 
+const NOTHING = { from: 0, to: 0, ended: false, nameFrom: 0, nameTo: -1, valueFrom: 0, valueTo: -1, separator: -1 };
+
 /** A memory of nothing in `text`. */
 export function emptyMemo(text: string): ScanMemo {
-  const walked = { nameFrom: 0, nameTo: -1, valueFrom: 0, valueTo: -1, separator: -1 };
-  return { text, from: 0, to: 0, ended: false, decoded: "", ...walked };
+  return { ...NOTHING, text, decoded: "" };
 }
 
 /** A keyword and who looks when it is met. */
