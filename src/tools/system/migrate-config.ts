@@ -85,7 +85,8 @@ export function migrateConfig({ configFiles }: SystemSettings): Tool<Arguments> 
       const isChanged = versions.length > 0 && !args.dry_run;
       const backup = backupOf(listed, args);
       if (isChanged) {
-        await replace(files, listed.path, { before, after: before }); // whether it may be written is said before anything is
+        // whether it may be written is said before anything is
+        await replace(files, listed.path, { before, after: before });
         await keepBackup(files, backup, before);
         await replace(files, listed.path, { before, after });
       }
