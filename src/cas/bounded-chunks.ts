@@ -12,8 +12,7 @@ import { contentCancelled } from "../model/work/content-failures.ts";
 export async function* boundedChunks(
   chunks: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
-  stallMs: number = CONTENT_STALL_MS,
-  bytesPerSecond: number = UPLOAD_BYTES_PER_SECOND_MIN,
+  { stallMs, bytesPerSecond } = { stallMs: CONTENT_STALL_MS, bytesPerSecond: UPLOAD_BYTES_PER_SECOND_MIN },
 ): AsyncGenerator<Uint8Array> {
   const source = chunks[Symbol.asyncIterator]();
   let ended = false;
@@ -23,7 +22,8 @@ export async function* boundedChunks(
     for (;;) {
       const leftMs = stallMs + (received * 1000) / bytesPerSecond - waitedMs;
       const askedMs = performance.now();
-      const next = await inTime(source.next(), signal, Math.max(0, Math.min(stallMs, leftMs)), leftMs < stallMs);
+      const waitMs = Math.max(0, Math.min(stallMs, leftMs));
+      const next = await inTime(source.next(), signal, { waitMs, isSlow: leftMs < stallMs });
       if (next.done) break;
       waitedMs += performance.now() - askedMs;
       received += next.value.byteLength;
@@ -43,7 +43,11 @@ export function unread(chunks: AsyncIterable<Uint8Array>): void {
   source.return?.().catch(() => undefined);
 }
 
-async function inTime<T>(next: Promise<T>, signal: AbortSignal, waitMs: number, isSlow: boolean): Promise<T> {
+async function inTime<T>(
+  next: Promise<T>,
+  signal: AbortSignal,
+  { waitMs, isSlow }: { readonly waitMs: number; readonly isSlow: boolean },
+): Promise<T> {
   if (signal.aborted) throw contentCancelled();
   let timer: NodeJS.Timeout | undefined;
   let onAbort: (() => void) | undefined;

@@ -53,12 +53,16 @@ export function compileCustomRedaction(
   allow: readonly CustomAllowance[],
 ): CustomRedaction {
   const problems: CustomProblem[] = [];
+  const refuseAt = (path: string) => (place: string, problem: string) => {
+    problems.push({ path: `${path}${place}`, problem });
+    return [];
+  };
   const compiled = rules.flatMap((rule, index) =>
-    compileCustomRule(rule, `rules.${index}`, rules.slice(0, index), problems),
+    compileCustomRule(rule, rules.slice(0, index), refuseAt(`rules.${index}`)),
   );
   const names = new Set([...builtInRules().titles.keys(), ...rules.map(({ id }) => id)]);
   const allowances = allow.flatMap((allowance, index) =>
-    compileAllowance(allowance, `allow.${index}`, names, problems),
+    compileAllowance(allowance, names, refuseAt(`allow.${index}`)),
   );
   if (problems.length > 0) return { ok: false, problems };
   const allows = (rule: string, secret: string) => allowances.some((each) => each(rule, secret));
@@ -69,16 +73,10 @@ export function compileCustomRedaction(
   };
 }
 
-function compileCustomRule(
-  rule: CustomRule,
-  path: string,
-  before: readonly CustomRule[],
-  problems: CustomProblem[],
-): CompiledRule[] {
-  const refuse = (place: string, problem: string): CompiledRule[] => {
-    problems.push({ path: `${path}${place}`, problem });
-    return [];
-  };
+/** Notes what is wrong at `place` of a rule or an allowance, of which nothing comes. */
+type Refuse = (place: string, problem: string) => never[];
+
+function compileCustomRule(rule: CustomRule, before: readonly CustomRule[], refuse: Refuse): CompiledRule[] {
   if (builtInRules().titles.has(rule.id) || before.some(({ id }) => id === rule.id))
     return refuse(".id", `there is a rule \`${rule.id}\` already; choose another name`);
   const compiled = compileRule({
@@ -111,14 +109,9 @@ function findAlone(compiled: CompiledRule, text: string): readonly Finding[] {
 
 function compileAllowance(
   { value, expression, rule, examples }: CustomAllowance,
-  path: string,
   names: ReadonlySet<string>,
-  problems: CustomProblem[],
+  refuse: Refuse,
 ): Allowance["allows"][] {
-  const refuse = (place: string, problem: string): Allowance["allows"][] => {
-    problems.push({ path: `${path}${place}`, problem });
-    return [];
-  };
   if ((value === undefined) === (expression === undefined)) return refuse("", "give either `value` or `expression`");
   if (rule !== undefined && !names.has(rule))
     return refuse(".rule", `there is no rule \`${rule}\`; \`handrail redact --explain\` names the rule of a finding`);

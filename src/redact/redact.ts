@@ -48,8 +48,8 @@ export interface Redactor {
    * they are.
    */
   readonly redactBytes: (bytes: Uint8Array, extra?: readonly KnownSecret[]) => ByteRedaction;
-  /** The part of `text` from `start` up to `end`, redacted as what it is part of. */
-  readonly redactWindow: (text: string, start: number, end: number, extra?: readonly KnownSecret[]) => Window;
+  /** A part of `text`, redacted as what it is part of. */
+  readonly redactWindow: (text: string, part: StreamWindow, extra?: readonly KnownSecret[]) => Window;
   /**
    * How the value of a member of that name is judged, as it would be beside its name in text; `undefined` when the name
    * promises nothing.
@@ -85,7 +85,7 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
         ? { bytes, findings }
         : { bytes: Buffer.from(applyMarkers(text, findings), "latin1"), findings };
     },
-    redactWindow: (text, start, end, extra) => redactWindow(text, start, end, tables.find(text, extra)),
+    redactWindow: (text, part, extra) => redactWindow(text, part, tables.find(text, extra)),
     judgeOf: (name) => tables.judgeOf(name),
     stream: (extra) => new TextRedactionStream(tables.tablesFor(extra)),
     byteStream: (extra, window) => new ByteRedactionStream(tables.tablesFor(extra), window),

@@ -100,8 +100,9 @@ function wrapped(compiled: readonly CompiledRule[], block: readonly Trigger[]): 
   return [...inside].flatMap(([beginning, matchers]) => {
     const reach = Math.max(...matchers.map(({ matcher }) => matcher.reach));
     return wrappedTriggers(beginning, reach, (text, at) => {
+      const memo = emptyMemo(text);
       for (const { length, matcher } of matchers) {
-        const found = matcher.match(text, at, at + length, emptyMemo());
+        const found = matcher.match(memo, at, at + length);
         if (found) return found;
       }
       return undefined;

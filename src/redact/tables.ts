@@ -122,9 +122,9 @@ function allowing({ allows }: Allowance): (trigger: Trigger) => Trigger {
     if (!judged) {
       judged = {
         ...matcher,
-        match: (text, start, end, memo) => {
-          const found = matcher.match(text, start, end, memo);
-          return found && allows(found.rule, text.slice(found.start, found.end)) ? undefined : found;
+        match: (memo, start, end) => {
+          const found = matcher.match(memo, start, end);
+          return found && allows(found.rule, memo.text.slice(found.start, found.end)) ? undefined : found;
         },
       };
       wrapped.set(matcher, judged);

@@ -17,7 +17,7 @@ import {
   startChain,
 } from "./search/finding.ts";
 import { markerOf } from "./search/marker.ts";
-import { emptyMemo, MATCHER_BEHIND_MAX, type ScanMemo } from "./search/matcher.ts";
+import { emptyMemo, MATCHER_BEHIND_MAX, type ScanMemo, type Trigger } from "./search/matcher.ts";
 import { type TriggerTable, verify } from "./search/scan.ts";
 
 /** Findings that one stream lists; more are replaced all the same. */
@@ -25,8 +25,7 @@ export const REDACTION_FINDINGS_KEPT_MAX = 10_000;
 
 /** A keyword that was met and not looked at yet. */
 interface Candidate {
-  readonly table: TriggerTable;
-  readonly keyword: number;
+  readonly trigger: Trigger;
   /** Where its last character stands, counted from the beginning of the stream. */
   readonly index: number;
   /** The text must reach until here. */
@@ -71,9 +70,8 @@ export class TextRedactionStream {
 
   /** What may leave once `piece` has come. */
   push(piece: string): string {
-    const at = this.#base + this.#text.length;
     this.#text += piece;
-    for (const [index, table] of this.#tables.entries()) this.#scan(index, table, piece, at);
+    for (const [index, table] of this.#tables.entries()) this.#scan(index, table, piece);
     return this.#settle(false);
   }
 
@@ -92,7 +90,9 @@ export class TextRedactionStream {
     return this.#counts;
   }
 
-  #scan(number: number, table: TriggerTable, piece: string, at: number): void {
+  /** Notes the keywords in `piece`, with which the text ends. */
+  #scan(number: number, table: TriggerTable, piece: string): void {
+    const at = this.#base + this.#text.length - piece.length;
     const { next, classes, shift, accepting, outputStarts, outputs } = table.automaton;
     let state = this.#states[number] ?? 0;
     for (let index = 0; index < piece.length; index += 1) {
@@ -102,19 +102,19 @@ export class TextRedactionStream {
       const entry = state - accepting;
       const last = outputStarts[entry + 1] ?? 0;
       for (let place = outputStarts[entry] ?? 0; place < last; place += 1)
-        this.#enqueue(table, outputs[place] ?? 0, at + index);
+        this.#enqueue(table.triggers[outputs[place] ?? 0], at + index);
     }
     this.#states[number] = state;
   }
 
-  #enqueue(table: TriggerTable, keyword: number, index: number): void {
-    const matcher = table.matchers[keyword];
-    if (!matcher) return;
+  #enqueue(trigger: Trigger | undefined, index: number): void {
+    if (!trigger) return;
+    const { keyword, matcher } = trigger;
     // Text in UTF-16 that is seen as bytes takes twice the room.
     const spread = this.#text.charCodeAt(index - 1 - this.#base) === 0 ? 2 : 1;
-    const start = index + 1 - spread * (table.lengths[keyword] ?? 0);
+    const start = index + 1 - spread * keyword.length;
     const needs = start + spread * matcher.reach;
-    const candidate = { table, keyword, index, needs, earliest: start - spread * (matcher.back ?? 0) };
+    const candidate = { trigger, index, needs, earliest: start - spread * (matcher.back ?? 0) };
     const queue = this.#queues.get(matcher.reach * spread);
     if (queue) queue.push(candidate);
     else this.#queues.set(matcher.reach * spread, [candidate]);
@@ -123,7 +123,7 @@ export class TextRedactionStream {
   #settle(isLast: boolean): string {
     const end = this.#base + this.#text.length;
     let safe = isLast ? end : this.#frontier(end);
-    const memo = emptyMemo();
+    const memo = emptyMemo(this.#text);
     for (const queue of this.#queues.values()) {
       let done = 0;
       for (const candidate of queue) {
@@ -144,8 +144,8 @@ export class TextRedactionStream {
     return output;
   }
 
-  #look({ table, keyword, index }: Candidate, memo: ScanMemo): void {
-    const found = verify(table, keyword, this.#text, index - this.#base, memo);
+  #look({ trigger, index }: Candidate, memo: ScanMemo): void {
+    const found = verify(trigger, memo, index - this.#base);
     if (found) this.#waiting.push({ ...found, start: found.start + this.#base, end: found.end + this.#base });
   }
 

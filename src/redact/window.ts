@@ -5,6 +5,7 @@
  */
 import { REDACTION_MARGIN_CHARACTERS } from "../base/limits.ts";
 import { type Finding, markerFor } from "./search/finding.ts";
+import type { StreamWindow } from "./text-stream.ts";
 
 /** What must be read of a text of `total` characters (or bytes) to redact the part from `start` up to `end` rightly. */
 export function surroundingsOf(
@@ -26,12 +27,12 @@ export interface Window {
 }
 
 /** `text` from `start` up to `end`, with the `findings` of all of `text` replaced. */
-export function redactWindow(text: string, start: number, end: number, findings: readonly Finding[]): Window {
+export function redactWindow(text: string, { start, end }: StreamWindow, findings: readonly Finding[]): Window {
   const inside = findings.filter((finding) => finding.start < end && finding.end > start);
   let result = "";
   let at = start;
   for (const finding of inside) {
-    result += text.slice(at, Math.max(at, finding.start)) + markerFor(text, finding.rule, finding.start, finding.end);
+    result += text.slice(at, Math.max(at, finding.start)) + markerFor(text, finding);
     at = Math.min(end, finding.end);
   }
   const cut = inside.map((finding) => ({

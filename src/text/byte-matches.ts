@@ -13,14 +13,18 @@ export interface Matches {
   readonly starts: readonly number[];
 }
 
-/**
- * All matches of `spec` (not empty) in `text`; remembers where the first `keep` of them begin. The engine's search
- * serves when even its worst case is below `nativeStepsMax`.
- */
-export function findMatches(text: Uint8Array, spec: Uint8Array, keep: number, nativeStepsMax: number): Matches {
+/** What is searched for. The engine's search serves when even its worst case is below `nativeStepsMax`. */
+export interface Sought {
+  /** Not empty. */
+  readonly spec: Uint8Array;
+  readonly nativeStepsMax: number;
+}
+
+/** All matches of `sought` in `text`; remembers where the first `keep` of them begin. */
+export function findMatches(text: Uint8Array, sought: Sought, keep: number): Matches {
   const starts: number[] = [];
   let count = 0;
-  eachMatch(text, spec, nativeStepsMax, (start) => {
+  eachMatch(text, sought, (start) => {
     count += 1;
     if (starts.length < keep) starts.push(start);
     return true;
@@ -31,8 +35,7 @@ export function findMatches(text: Uint8Array, spec: Uint8Array, keep: number, na
 /** Tells `onMatch` where each match begins, until it answers `false`. */
 export function eachMatch(
   text: Uint8Array,
-  spec: Uint8Array,
-  nativeStepsMax: number,
+  { spec, nativeStepsMax }: Sought,
   onMatch: (start: number) => boolean,
 ): void {
   if (text.byteLength * spec.byteLength <= nativeStepsMax) searchNatively(text, spec, onMatch);

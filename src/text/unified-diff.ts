@@ -242,13 +242,14 @@ function writeHunk({ out, before: old, after: updated }: Writing, hunk: Hunk, { 
   let position = hunk.from;
   let bytes = longer;
   for (const block of hunk.blocks) {
-    out.pushLines(" ", old, position, block.from);
-    out.pushLines("-", old, block.from, block.to);
-    out.pushLines("+", updated, block.from + bytes, block.from + bytes + block.after.byteLength);
+    const from = block.from + bytes;
+    out.pushLines(" ", old, { from: position, to: block.from });
+    out.pushLines("-", old, block);
+    out.pushLines("+", updated, { from, to: from + block.after.byteLength });
     bytes += block.after.byteLength - (block.to - block.from);
     position = block.to;
   }
-  out.pushLines(" ", old, position, hunk.to);
+  out.pushLines(" ", old, { from: position, to: hunk.to });
   return { lines: added, bytes: bytes - longer };
 }
 
@@ -278,12 +279,13 @@ class Lines {
   }
 
   /** The lines of a version from `from` to `to`, each after `sign`. */
-  pushLines(sign: string, { bytes, hidden }: Version, from: number, to: number): void {
+  pushLines(sign: string, version: Version, { from, to }: Pick<Block, "from" | "to">): void {
+    const { bytes } = version;
     let position = from;
     while (position < to && this.#lines.length < this.#limits.linesMax) {
       const end = Math.min(to, endOfLine(bytes, position));
       const open = bytes[end - 1] !== NEWLINE;
-      this.push(sign + shown(visible(bytes, hidden, position, open ? end : end - 1), this.#limits.lineMax));
+      this.push(sign + shown(visible(version, position, open ? end : end - 1), this.#limits.lineMax));
       if (open) this.push(NO_NEWLINE);
       position = end;
     }
@@ -296,7 +298,7 @@ class Lines {
 }
 
 /** The bytes of a line, with markers where secrets stand, also such as begin before it or end after it. */
-function visible(bytes: Uint8Array, hidden: readonly HiddenRange[], from: number, to: number): Uint8Array {
+function visible({ bytes, hidden }: Version, from: number, to: number): Uint8Array {
   const inside = hidden.filter(({ start, end }) => start < to && end > from);
   if (inside.length === 0) return bytes.subarray(from, to);
   const pieces: Uint8Array[] = [];

@@ -28,7 +28,7 @@ const SHORT_TEXT_BYTES = 48;
 
 /** Refuses malformed or ambiguous bytes of a message of `shape`. @throws WireError saying what and at which byte */
 export function scan(bytes: Uint8Array, shape: MessageShape): void {
-  scanMessage(new Cursor(bytes), shape, bytes.byteLength, 0);
+  scanMessage(new Cursor(bytes), shape, bytes.byteLength);
 }
 
 /** The request id of bytes that may be damaged: what field 1 holds if it can be read and is short enough, else `""`. */
@@ -52,8 +52,8 @@ function shortText(bytes: Uint8Array): string {
   return text === undefined || hasMoreCharacters(text, MAX_ID_LEN) ? "" : text;
 }
 
-function scanMessage(cursor: Cursor, shape: MessageShape, end: number, depth: number): void {
-  if (depth > NESTING_DEPTH_MAX) throw new WireError(`messages nested too deeply at byte ${cursor.position}`);
+function scanMessage(cursor: Cursor, shape: MessageShape, end: number): void {
+  if (cursor.depth > NESTING_DEPTH_MAX) throw new WireError(`messages nested too deeply at byte ${cursor.position}`);
   let seen = 0;
   while (cursor.position < end) {
     const start = cursor.position;
@@ -72,12 +72,12 @@ function scanMessage(cursor: Cursor, shape: MessageShape, end: number, depth: nu
         `field \`${field.name}\` has wire type ${tag.wireType} at byte ${start}; its type needs ${wireTypeOf(field.kind)}`,
       );
     }
-    scanPayload(cursor, field, end, depth);
+    scanPayload(cursor, field, end);
   }
   if (cursor.position > end) throw new WireError(`a field of \`${shape.name}\` ends beyond its message at byte ${end}`);
 }
 
-function scanPayload(cursor: Cursor, field: FieldShape, end: number, depth: number): void {
+function scanPayload(cursor: Cursor, field: FieldShape, end: number): void {
   const start = cursor.position;
   switch (field.kind) {
     case "bool":
@@ -99,7 +99,10 @@ function scanPayload(cursor: Cursor, field: FieldShape, end: number, depth: numb
       return;
     case "message": {
       const length = cursor.length(end);
-      if (field.child !== undefined) scanMessage(cursor, field.child, cursor.position + length, depth + 1);
+      if (field.child === undefined) return;
+      cursor.depth += 1;
+      scanMessage(cursor, field.child, cursor.position + length);
+      cursor.depth -= 1;
     }
   }
 }
@@ -130,6 +133,8 @@ interface Tag {
 /** A place in the bytes; every read checks the end first. */
 class Cursor {
   position = 0;
+  /** How many messages are around the one that is read. */
+  depth = 0;
   readonly #bytes: Uint8Array;
   /** Reused: a tag is looked at before the next one is read. */
   readonly #tag: Tag = { number: 0, wireType: 0 };

@@ -29,7 +29,7 @@ function stepsOf({ rule, matcher }: CompiledRule, text: string): number {
       const folded = keyword.toLowerCase();
       const lower = text.toLowerCase();
       for (let at = lower.indexOf(folded); at !== -1; at = lower.indexOf(folded, at + 1)) {
-        matcher.match(text, at, at + keyword.length, emptyMemo());
+        matcher.match(emptyMemo(text), at, at + keyword.length);
       }
     }
   } finally {

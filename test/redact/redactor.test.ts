@@ -203,7 +203,7 @@ describe("a part of a text", () => {
     ["larger than the part", from + 8, from + 20, "[REDACTED:github-token]"],
     ["outside", from - 4, from, "a a "],
   ])("hides a secret that is %s", (_, start, end, expected) => {
-    expect(plain.redactWindow(text, start, end).text).toBe(expected);
+    expect(plain.redactWindow(text, { start, end }).text).toBe(expected);
   });
 
   test("is read with four KiB around it, as far as there are", () => {

@@ -390,7 +390,8 @@ export async function memoryKernel(options: MemoryKernelOptions = {}): Promise<M
     const zones = compileZones({ ...BUILT_IN_ZONE_RULES, ...rules }, "");
     const workspace = { ...place.workspace, zones };
     const toolchain = () => ({ files: projectFiles(workspace, place.roots), chosen: {} });
-    const repository = (directory: string) => lookAtRepository(workspace, place.roots, directory, DEFAULT_GIT_RULES);
+    const repository = (directory: string) =>
+      lookAtRepository({ workspace, roots: place.roots }, directory, DEFAULT_GIT_RULES);
     const installed = (path: string) => installFile(workspace, place.roots, path);
     rezoned = {
       ...place,
@@ -485,7 +486,7 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
     toolchain,
     installFile: (path: string) => installFile(workspace, roots, path),
     repository: (directory: string) =>
-      lookAtRepository(workspace, roots, directory, options.gitRules ?? DEFAULT_GIT_RULES),
+      lookAtRepository({ workspace, roots }, directory, options.gitRules ?? DEFAULT_GIT_RULES),
     ...(options.toolPolicy && { toolPolicy: options.toolPolicy }),
     ...(options.privateGitHosts && { privateGitHosts: new Set(options.privateGitHosts) }),
   };

@@ -70,7 +70,7 @@ export async function preImagesOf(
 
 async function preImage(files: FileScope, key: Uint8Array, path: string, signal: AbortSignal): Promise<JsonObject> {
   try {
-    const { place, content } = await readPreImage(files, path, PRE_IMAGE_BYTES_MAX, signal);
+    const { place, content } = await readPreImage(files, path, { bytesMax: PRE_IMAGE_BYTES_MAX, signal });
     return boundValue(key, place, content);
   } catch (error) {
     if (!(error instanceof ToolFailure) || error.code === "CANCELLED") throw error;

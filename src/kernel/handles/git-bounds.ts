@@ -52,7 +52,10 @@ export async function beginBounds(
   const stopping = new AbortController();
   // A merge writes files as well; what is fetched lies in the repository alone.
   const watched = reach === "repository" ? (root === "." ? ".git" : `${root}/.git`) : root;
-  const watch: SizeWatch = await watchSize(roots.service, watched, writtenBytesMax, () => stopping.abort());
+  const watch: SizeWatch = await watchSize(roots.service, watched, {
+    bytesMax: writtenBytesMax,
+    onExceeded: () => stopping.abort(),
+  });
   return {
     signal: stopping.signal,
     async settle(hasFailed, judge) {

@@ -44,7 +44,7 @@ async function run(handle: HandleParts, command: MachineCommand): Promise<Machin
     endedBy,
     durationMs,
     userId,
-  } = await running.run.changes.during(() => machine.run(settings, command, output.takers, signal));
+  } = await running.run.changes.during(() => machine.run({ settings, command }, output.takers, signal));
   running.run.noteSandbox({ backend: "none", namespaces: [], network: "host", userId });
   const outcome: MachineOutcome = {
     ...output.shown(running.redaction),

@@ -158,7 +158,7 @@ export class CallRedaction {
       return redacted.bytes;
     }
     const text = latin1(bytes);
-    const shown = this.#redactor.redactWindow(text, window.start, window.end, this.#secrets);
+    const shown = this.#redactor.redactWindow(text, window, this.#secrets);
     this.take(shown.findings);
     return shown.findings.length === 0 ? bytes.subarray(window.start, window.end) : Buffer.from(shown.text, "latin1");
   }
@@ -341,9 +341,8 @@ export class CallRedaction {
 
   #excerpt(member: JsonValue, excerpt: Excerpt, measured: Measured): JsonValue {
     measured.values += 1;
-    const { start, end } = excerpt;
     const text = excerpt.kind === "text" ? excerpt.text : latin1(excerpt.bytes);
-    const { text: shown, findings } = this.#redactor.redactWindow(text, start, end, this.#secrets);
+    const { text: shown, findings } = this.#redactor.redactWindow(text, excerpt, this.#secrets);
     this.take(findings);
     const result =
       findings.length === 0

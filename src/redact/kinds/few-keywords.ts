@@ -17,14 +17,14 @@ const expressions = new WeakMap<TriggerTable, RegExp>();
 
 /** Everything found in `text`, appended to `found`. */
 export function searchText(table: TriggerTable, text: string, found: Finding[]): void {
-  if (table.keywords.length > KEYWORDS_MAX || text.includes("\0") || expressionOf(table).test(text))
+  if (table.triggers.length > KEYWORDS_MAX || text.includes("\0") || expressionOf(table).test(text))
     scanText(table, text, found);
 }
 
 function expressionOf(table: TriggerTable): RegExp {
   const kept = expressions.get(table);
   if (kept) return kept;
-  const expression = new RegExp(table.keywords.map(escapeExpression).join("|"), "i");
+  const expression = new RegExp(table.triggers.map(({ keyword }) => escapeExpression(keyword)).join("|"), "i");
   expressions.set(table, expression);
   return expression;
 }

@@ -8,7 +8,7 @@
  * INVARIANT: the walk ends at the next opening line, so that each block of a text is walked once.
  */
 import type { Finding } from "../search/finding.ts";
-import type { Trigger } from "../search/matcher.ts";
+import type { ScanMemo, Trigger } from "../search/matcher.ts";
 import type { RuleExamples } from "./rule.ts";
 
 /** Characters of one block: a key of 16,384 bits has some 13,000, and a log may prefix each line. */
@@ -77,7 +77,7 @@ const CLOSING =
 const BETWEEN = new Set([..." \t\r\n\"'`,\\>|*#:;"].map((character) => character.charCodeAt(0)));
 const HEADER = /(?:[A-Za-z][A-Za-z0-9-]{1,30}: {1,2}[\x20-\x7e]{0,200}?)(?=\\{1,3}[nr]|[\r\n])/y;
 
-function matchBlock(text: string, start: number): Finding | undefined {
+function matchBlock({ text }: ScanMemo, start: number): Finding | undefined {
   OPENING.lastIndex = start;
   const opening = OPENING.exec(text);
   if (!opening) return undefined;
@@ -170,7 +170,7 @@ function isBase64(code: number): boolean {
   );
 }
 
-function matchPutty(text: string, _start: number, end: number): Finding | undefined {
+function matchPutty({ text }: ScanMemo, _start: number, end: number): Finding | undefined {
   const count = /^ {0,2}\d{1,3}/.exec(text.slice(end, end + 8));
   if (!count) return undefined;
   const limit = end + PUTTY_REACH;

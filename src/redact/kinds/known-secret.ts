@@ -103,7 +103,7 @@ function knownTrigger(rule: string, form: Form, charactersMax: number): Trigger 
     reach: text.length + 3,
     back: partial ? offset + 1 : offset,
     backCrossesLines: offset > 0,
-    match: (searched, keywordStart) => {
+    match: ({ text: searched }, keywordStart) => {
       const start = keywordStart - offset;
       if (start < 0) return undefined;
       const same = foldCase

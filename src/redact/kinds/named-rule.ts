@@ -90,8 +90,8 @@ export function namedMatcher(rules: readonly NamedRule[]): Matcher {
   const compiled = rules.map(compileNamed);
   return {
     reach: NAMED_REACH,
-    match: (text, start, end, memo) => {
-      const found = readNamedValue(text, start, end, memo);
+    match: (memo, start, end) => {
+      const found = readNamedValue(memo, start, end);
       if (!found || found.value.length < VALUE_CHARACTERS_MIN) return undefined;
       const rule = findRule(promiseOf(compiled, found.name), found.value);
       return rule && { rule: rule.id, kind: rule.kind, start: found.start, end: found.end };

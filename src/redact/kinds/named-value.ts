@@ -30,33 +30,28 @@ export const NAMED_REACH =
   32 + NAME_AFTER_MAX + 3 * SPACES_MAX + 3 * BACKSLASHES_MAX + ANNOTATION_MAX + VALUE_CHARACTERS_MAX + 16;
 
 /** The name around the keyword from `keywordStart` up to `keywordEnd`, and its value. */
-export function readNamedValue(
-  text: string,
-  keywordStart: number,
-  keywordEnd: number,
-  memo: ScanMemo,
-): NamedValue | undefined {
-  const nameEnd = endOfName(text, keywordEnd, memo);
+export function readNamedValue(memo: ScanMemo, keywordStart: number, keywordEnd: number): NamedValue | undefined {
+  const { text } = memo;
+  const nameEnd = endOfName(memo, keywordEnd);
   if (nameEnd - keywordEnd > NAME_AFTER_MAX) return undefined;
   const opening = skipSeparator(text, nameEnd);
   if (opening === undefined) return undefined;
   const nameStart = startOfName(text, keywordStart);
-  const { at, form } = opening;
+  const { form } = opening;
   if (form === "flag" && !isFlag(text, nameStart, keywordStart)) return undefined;
   if (form === "element" && text.charCodeAt(nameStart - 1) !== LESS) return undefined;
-  const found = readValue(text, at, form, text.charCodeAt(nameStart - 1), memo);
+  const found = readValue(memo, opening, text.charCodeAt(nameStart - 1));
   return found && { name: text.slice(nameStart, nameEnd), ...found };
 }
 
 /** Where the name goes on to, or that it is too long; a name with many keywords is walked once. */
-function endOfName(text: string, keywordEnd: number, memo: ScanMemo): number {
-  const walked = memo.nameText === text && keywordEnd >= memo.nameFrom && keywordEnd <= memo.nameTo;
+function endOfName(memo: ScanMemo, keywordEnd: number): number {
+  const walked = keywordEnd >= memo.nameFrom && keywordEnd <= memo.nameTo;
   const limit = keywordEnd + NAME_AFTER_MAX + 1;
   let end = walked ? Math.min(memo.nameTo, limit) : keywordEnd;
-  while (end < limit && isNameCode(text.charCodeAt(end))) end += 1;
+  while (end < limit && isNameCode(memo.text.charCodeAt(end))) end += 1;
   if (!walked) memo.nameFrom = keywordEnd;
   memo.nameTo = walked ? Math.max(memo.nameTo, end) : end;
-  memo.nameText = text;
   return end;
 }
 
@@ -135,15 +130,15 @@ function afterColon(text: string, at: number): Opening | undefined {
 
 type FoundValue = Pick<NamedValue, "value" | "start" | "end">;
 
-function readValue(text: string, at: number, form: Form, beforeName: number, memo: ScanMemo): FoundValue | undefined {
+function readValue(memo: ScanMemo, { at, form }: Opening, beforeName: number): FoundValue | undefined {
+  const { text } = memo;
   let start = skipBackslashes(text, at);
   // A literal may bear a prefix: `b"…"`, `r'…'`, `@"…"`.
   if (isQuote(text.charCodeAt(start + 1)) && /[bru@]/.test(text[start] ?? "")) start += 1;
   const quote = text.charCodeAt(start);
   if (isQuote(quote)) return readQuoted(text, start + 1, quote);
   if (form === "argument") return undefined;
-  const inAddress = beforeName === 63 || beforeName === 38;
-  const end = endOfBareValue(text, at, inAddress, form === "element", memo);
+  const end = endOfBareValue(memo, at, beforeName === 63 || beforeName === 38 ? "address" : form);
   return end > at ? { value: text.slice(at, end), start: at, end } : undefined;
 }
 
@@ -170,8 +165,10 @@ function endsBareValue(code: number): boolean {
 /** What may trail a value in a sentence. */
 const TRAILERS = new Set([..."., :"].map((character) => character.charCodeAt(0)));
 
-function endOfBareValue(text: string, start: number, inAddress: boolean, inElement: boolean, memo: ScanMemo): number {
-  const end = inElement ? text.indexOf("<", start) : walkBareValue(text, start, inAddress, memo);
+function endOfBareValue(memo: ScanMemo, start: number, within: Form | "address"): number {
+  const { text } = memo;
+  const inElement = within === "element";
+  const end = inElement ? text.indexOf("<", start) : walkBareValue(memo, start, within === "address");
   const compound = !inElement && memo.separator >= start && memo.separator < end;
   if (end === -1 || end - start > (compound ? COMPOUND_CHARACTERS_MAX : VALUE_CHARACTERS_MAX)) return start;
   let last = end;
@@ -182,8 +179,9 @@ function endOfBareValue(text: string, start: number, inAddress: boolean, inEleme
 }
 
 /** Walks to the end of a value, at most one character further than it may be long; remembers what was walked. */
-function walkBareValue(text: string, start: number, inAddress: boolean, memo: ScanMemo): number {
-  const walked = !inAddress && memo.valueText === text && start >= memo.valueFrom && start <= memo.valueTo;
+function walkBareValue(memo: ScanMemo, start: number, inAddress: boolean): number {
+  const { text } = memo;
+  const walked = !inAddress && start >= memo.valueFrom && start <= memo.valueTo;
   const limit = Math.min(text.length, start + VALUE_CHARACTERS_MAX + 1);
   if (!walked) {
     memo.valueFrom = start;
@@ -195,8 +193,7 @@ function walkBareValue(text: string, start: number, inAddress: boolean, memo: Sc
     if (endsBareValue(code) || (inAddress && (code === 38 || code === 35))) break;
     if ((code === 58 || code === 61) && isInside(text.charCodeAt(end + 1))) memo.separator = end;
   }
-  memo.valueText = inAddress ? "" : text;
-  memo.valueTo = Math.max(end, walked ? memo.valueTo : end);
+  memo.valueTo = inAddress ? -1 : Math.max(end, walked ? memo.valueTo : end);
   return end;
 }
 

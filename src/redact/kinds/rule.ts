@@ -6,8 +6,8 @@
  * not loaded.
  */
 
-import { type CharacterSet, fullSet, hasCode } from "../expressions/character-set.ts";
-import { firstOf, parseExpression } from "../expressions/expression.ts";
+import { fullSet, hasCode } from "../expressions/character-set.ts";
+import { firstOf, type Parsed, parseExpression } from "../expressions/expression.ts";
 import { type Cost, costOf } from "../expressions/expression-cost.ts";
 import type { FindingKind } from "../search/finding.ts";
 import { KEYWORD_CHARACTERS_MAX } from "../search/keyword-automaton.ts";
@@ -77,7 +77,7 @@ export function compileRule(rule: Rule): CompiledRule | string {
   if (cost.lengthMin === 0) return "the expression matches the empty text; let it ask for at least one character";
   if (cost.behindMax + (rule.offset ?? 0) + ESCAPE_CHARACTERS > MATCHER_BEHIND_MAX)
     return `the expression looks back further than ${MATCHER_BEHIND_MAX} characters`;
-  return { rule, cost, matcher: matcherOf(rule, cost, parsed.captures > 0, firstOf(parsed.tree)) };
+  return { rule, cost, matcher: matcherOf(rule, cost, parsed) };
 }
 
 function isKeyword(text: string): boolean {
@@ -86,13 +86,9 @@ function isKeyword(text: string): boolean {
   );
 }
 
-function matcherOf(
-  rule: Rule,
-  cost: Cost,
-  captures: boolean,
-  first: { readonly set: CharacterSet; readonly nullable: boolean },
-): Matcher {
-  const flags = `y${rule.caseInsensitive ? "i" : ""}${captures ? "d" : ""}`;
+function matcherOf(rule: Rule, cost: Cost, { tree, captures }: Extract<Parsed, { ok: true }>): Matcher {
+  const first = firstOf(tree);
+  const flags = `y${rule.caseInsensitive ? "i" : ""}${captures > 0 ? "d" : ""}`;
   const expression = new RegExp(rule.expression, flags);
   const left = rule.left ?? "word";
   const offset = rule.offset ?? 0;
@@ -101,13 +97,13 @@ function matcherOf(
   return {
     reach: cost.lengthMax + 1,
     back: offset,
-    match: (text, keywordStart) => {
+    match: ({ text }, keywordStart) => {
       const start = keywordStart - offset;
       if (start < 0 || !hasCode(firstSet, text.charCodeAt(start)) || !isLeftEdge(text, start, left)) return undefined;
       expression.lastIndex = start;
       const match = expression.exec(text);
       if (!match) return undefined;
-      const [from, to] = (captures ? match.indices?.[1] : undefined) ?? [start, start + match[0].length];
+      const [from, to] = (captures > 0 ? match.indices?.[1] : undefined) ?? [start, start + match[0].length];
       const kind = judge(rule, text.slice(from, to), match[0]);
       return kind && { rule: rule.id, kind, start: from, end: to };
     },

@@ -17,6 +17,11 @@ const KEYWORD_CHARACTERS_MIN = 4;
 /** Finds what stands at `at` of a decoded text. */
 export type FindAt = (text: string, at: number) => Finding | undefined;
 
+interface Inside {
+  readonly reach: number;
+  readonly findAt: FindAt;
+}
+
 /**
  * Triggers for `beginning` in each alignment.
  * @param reach how far `findAt` looks ahead at most
@@ -28,7 +33,7 @@ export function wrappedTriggers(beginning: string, reach: number, findAt: FindAt
   for (let shift = 0; shift < BYTES_KEPT; shift += 1) {
     const keyword = alignedBase64(beginning, shift);
     if (keyword.length < KEYWORD_CHARACTERS_MIN) continue;
-    triggers.push({ keyword, matcher: wrappedMatcher(keyword, shift, characters, findAt) });
+    triggers.push({ keyword, matcher: wrappedMatcher(keyword, shift, { reach: characters, findAt }) });
   }
   return triggers;
 }
@@ -40,15 +45,16 @@ export function alignedBase64(text: string | Uint8Array, shift: number): string 
   return encoded.slice(Math.ceil((shift * 8) / 6), Math.floor(((shift + bytes.length) * 8) / 6));
 }
 
-function wrappedMatcher(keyword: string, shift: number, reach: number, findAt: FindAt): Matcher {
+function wrappedMatcher(keyword: string, shift: number, { reach, findAt }: Inside): Matcher {
   const before = Math.ceil((shift * 8) / 6);
   return {
     reach: reach + 4,
     back: before,
-    match: (text, start, _, memo) => {
+    match: (memo, start) => {
+      const { text } = memo;
       if (!text.startsWith(keyword, start)) return undefined;
       const first = start - before;
-      const decoded = first < 0 ? "" : decodeAt(text, first, reach, memo);
+      const decoded = first < 0 ? "" : decodeAt(memo, first, reach);
       const found = decoded === "" ? undefined : findAt(decoded, shift);
       if (!found) return undefined;
       const from = first + Math.floor(found.start / BYTES_KEPT) * 4;
@@ -63,11 +69,11 @@ function wrappedMatcher(keyword: string, shift: number, reach: number, findAt: F
  * What the base64 from `first` on holds, up to `reach` characters of it: one character for each byte. More is decoded
  * than was asked for, and kept for the next keyword of the same run.
  */
-function decodeAt(text: string, first: number, reach: number, memo: ScanMemo): string {
-  const inMemo = memo.text === text && first >= memo.from && first < memo.to && (first - memo.from) % 4 === 0;
+function decodeAt(memo: ScanMemo, first: number, reach: number): string {
+  const { text } = memo;
+  const inMemo = first >= memo.from && first < memo.to && (first - memo.from) % 4 === 0;
   if (!inMemo || (first + reach > memo.to && !memo.ended)) {
     const limit = Math.min(text.length, first + 2 * reach);
-    memo.text = text;
     memo.from = first;
     memo.to = endOfBase64(text, first, limit);
     memo.ended = memo.to < limit || limit === text.length;

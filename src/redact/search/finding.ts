@@ -100,9 +100,9 @@ function isBetter(finding: Finding, best: Finding): boolean {
 export function applyMarkers(text: string, findings: readonly Finding[]): string {
   let result = "";
   let at = 0;
-  for (const { rule, start, end } of findings) {
-    result += text.slice(at, start) + markerFor(text, rule, start, end);
-    at = end;
+  for (const finding of findings) {
+    result += text.slice(at, finding.start) + markerFor(text, finding);
+    at = finding.end;
   }
   return result + text.slice(at);
 }
@@ -111,7 +111,7 @@ export function applyMarkers(text: string, findings: readonly Finding[]): string
  * The marker in the encoding that the secret has: one whose characters alternate with null characters is UTF-16 seen as
  * bytes.
  */
-export function markerFor(text: string, rule: string, start: number, end: number): string {
+export function markerFor(text: string, { rule, start, end }: Finding): string {
   const marker = markerOf(rule);
   if (end - start < 3 || text.charCodeAt(start + 1) !== 0 || text.charCodeAt(start) === 0) return marker;
   return [...marker].join("\0");

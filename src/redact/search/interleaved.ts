@@ -6,12 +6,11 @@
  * files. Big and little endian look alike from the second character on.
  */
 import type { Finding } from "./finding.ts";
-import { emptyMemo, MATCHER_BEHIND_MAX, type Matcher } from "./matcher.ts";
+import { emptyMemo, MATCHER_BEHIND_MAX, type Trigger } from "./matcher.ts";
 
-/**
- * Verifies the keyword of `length` characters whose last one stands at `index` of `text`, a null character before it.
- */
-export function matchInterleaved(matcher: Matcher, text: string, index: number, length: number): Finding | undefined {
+/** Verifies the keyword whose last character stands at `index` of `text`, a null character before it. */
+export function matchInterleaved({ keyword, matcher }: Trigger, text: string, index: number): Finding | undefined {
+  const { length } = keyword;
   const start = index - 2 * (length - 1);
   if (start < 0) return undefined;
   for (let place = start; place < index; place += 2)
@@ -28,7 +27,7 @@ export function matchInterleaved(matcher: Matcher, text: string, index: number, 
   }
   const plain = characters.join("");
   const at = (start - first) / 2;
-  const found = matcher.match(plain, at, at + length, emptyMemo());
+  const found = matcher.match(emptyMemo(plain), at, at + length);
   if (!found) return undefined;
   // The null character between the last character of the secret and the next one is not part of it.
   return { ...found, start: first + 2 * found.start, end: first + 2 * found.end - 1 };

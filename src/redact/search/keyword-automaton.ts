@@ -46,14 +46,15 @@ interface Trie {
 export function buildAutomaton(keywords: readonly string[]): KeywordAutomaton {
   const { classes, shift } = classify(keywords);
   const trie = plant(keywords, classes);
-  const { order, fail } = linkFailures(trie);
+  const links = linkFailures(trie);
+  const { order } = links;
   const silent = order.filter((state) => trie.outputs[state]?.length === 0);
   const speaking = order.filter((state) => trie.outputs[state]?.length !== 0);
   // Those that end a keyword come last, so that one comparison tells them; what is used most lies together.
   const places = new Int32Array(order.length);
   for (const [place, state] of [...silent, ...speaking].entries()) places[state] = place;
   return {
-    next: fillRows(trie, order, fail, places, shift),
+    next: fillRows(trie, links, { places, shift }),
     classes,
     shift,
     accepting: silent.length,
@@ -62,8 +63,13 @@ export function buildAutomaton(keywords: readonly string[]): KeywordAutomaton {
   };
 }
 
+interface Links {
+  readonly order: readonly number[];
+  readonly fail: Int32Array;
+}
+
 /** States from the root outwards, and for each the state of its longest proper suffix; joins the outputs of both. */
-function linkFailures(trie: Trie): { readonly order: readonly number[]; readonly fail: Int32Array } {
+function linkFailures(trie: Trie): Links {
   const fail = new Int32Array(trie.children.length);
   const order = [0];
   for (let head = 0; head < order.length; head += 1) {
@@ -83,10 +89,8 @@ function linkFailures(trie: Trie): { readonly order: readonly number[]; readonly
 /** The rows of the table: where no keyword goes on, the one that has begun meanwhile does. */
 function fillRows(
   trie: Trie,
-  order: readonly number[],
-  fail: Int32Array,
-  places: Int32Array,
-  shift: number,
+  { order, fail }: Links,
+  { places, shift }: { readonly places: Int32Array; readonly shift: number },
 ): Uint16Array | Int32Array {
   const size = order.length << shift;
   const next = order.length <= SHORT_STATES_MAX ? new Uint16Array(size) : new Int32Array(size);

@@ -18,37 +18,36 @@ export interface Matcher {
   readonly back?: number;
   /** Whether those characters may include the end of a line. */
   readonly backCrossesLines?: boolean;
-  /** The secret at the keyword that stands from `start` up to `end` of `text`, if there is one. */
-  readonly match: (text: string, start: number, end: number, memo: ScanMemo) => Finding | undefined;
+  /** The secret at the keyword that stands from `start` up to `end` of the text of `memo`, if there is one. */
+  readonly match: (memo: ScanMemo, start: number, end: number) => Finding | undefined;
 }
 
 /**
- * What was decoded and walked over last while one text is scanned, so that base64 or a name with many keywords is not
- * gone over once for each. It changes nothing but the time, and lives no longer than the scan.
+ * The text that is scanned, and what was decoded and walked over last in it, so that base64 or a name with many
+ * keywords is not gone over once for each. That changes nothing but the time, and lives no longer than the scan.
  */
 export interface ScanMemo {
-  text: string;
+  readonly text: string;
   /** Where the decoded characters begin and end in `text`. */
   from: number;
   to: number;
   /** Whether the base64 ends there. */
   ended: boolean;
   decoded: string;
-  /** From here to there, everything in `nameText` belongs to a name. */
-  nameText: string;
+  /** From here to there, everything belongs to a name. */
   nameFrom: number;
   nameTo: number;
-  /** From here to there, everything in `valueText` belongs to one value without quotes; the last `:` or `=` in it. */
-  valueText: string;
+  /** From here to there, everything belongs to one value without quotes; the last `:` or `=` in it. */
   valueFrom: number;
   valueTo: number;
   separator: number;
 }
 
-/** A memory of nothing. */
-export function emptyMemo(): ScanMemo {
-  const nothing = { from: 0, to: 0, ended: false, nameFrom: 0, nameTo: 0, valueFrom: 0, valueTo: 0, separator: -1 };
-  return { ...nothing, text: "", decoded: "", nameText: "", valueText: "" };
+const NOTHING = { from: 0, to: 0, ended: false, nameFrom: 0, nameTo: -1, valueFrom: 0, valueTo: -1, separator: -1 };
+
+/** A memory of nothing in `text`. */
+export function emptyMemo(text: string): ScanMemo {
+  return { ...NOTHING, text, decoded: "" };
 }
 
 /** A keyword and who looks when it is met. */

@@ -8,14 +8,12 @@ import type { Finding } from "./finding.ts";
 import { matchInterleaved } from "./interleaved.ts";
 import { buildAutomaton, type KeywordAutomaton } from "./keyword-automaton.ts";
 import { scanInLanes } from "./lanes.ts";
-import { emptyMemo, type Matcher, type ScanMemo, type Trigger } from "./matcher.ts";
+import { emptyMemo, type ScanMemo, type Trigger } from "./matcher.ts";
 
-/** Keywords with their automaton. */
+/** Triggers with the automaton of their keywords. */
 export interface TriggerTable {
   readonly automaton: KeywordAutomaton;
-  readonly keywords: readonly string[];
-  readonly lengths: Uint16Array;
-  readonly matchers: readonly Matcher[];
+  readonly triggers: readonly Trigger[];
   /** Characters of the same line before a keyword at which a secret may begin … */
   readonly backInLine: number;
   /** … and before a keyword, in any line. */
@@ -26,9 +24,7 @@ export interface TriggerTable {
 export function buildTable(triggers: readonly Trigger[]): TriggerTable {
   return {
     automaton: buildAutomaton(triggers.map(({ keyword }) => keyword)),
-    keywords: triggers.map(({ keyword }) => keyword),
-    lengths: Uint16Array.from(triggers.map(({ keyword }) => keyword.length)),
-    matchers: triggers.map(({ matcher }) => matcher),
+    triggers,
     backInLine: triggers.reduce(
       (most, { matcher }) => Math.max(most, matcher.backCrossesLines ? 0 : (matcher.back ?? 0)),
       0,
@@ -44,76 +40,61 @@ const ASCII = 128;
 /** Shorter texts gain nothing from being read in four places at once. */
 const LANES_CHARACTERS_MIN = 256;
 
+/** A text on its way through a table. */
+interface Scan {
+  readonly table: TriggerTable;
+  readonly memo: ScanMemo;
+  readonly found: Finding[];
+}
+
 /** Everything found in `text`, findings that overlap included, appended to `found`. */
 export function scanText(table: TriggerTable, text: string, found: Finding[]): void {
-  const memo = emptyMemo();
-  const look = (state: number, index: number) => verifyPlain(table, state, text, index, found, memo);
+  const scan = { table, memo: emptyMemo(text), found };
+  const look = (state: number, index: number) => verifyPlain(scan, state, index);
   if (text.length >= LANES_CHARACTERS_MIN && scanInLanes(table.automaton, text, look)) return;
-  scanOnce(table, text, found, memo);
+  scanOnce(scan);
 }
 
 /** Verifies the keywords that end in `state` at `index` of a text without null characters. */
-function verifyPlain(
-  table: TriggerTable,
-  state: number,
-  text: string,
-  index: number,
-  found: Finding[],
-  memo: ScanMemo,
-): void {
-  const { automaton, lengths, matchers } = table;
-  const { accepting, outputStarts, outputs } = automaton;
+function verifyPlain({ table, memo, found }: Scan, state: number, index: number): void {
+  const { accepting, outputStarts, outputs } = table.automaton;
   const entry = state - accepting;
   const last = outputStarts[entry + 1] ?? 0;
   for (let place = outputStarts[entry] ?? 0; place < last; place += 1) {
-    const keyword = outputs[place] ?? 0;
-    const finding = matchers[keyword]?.match(text, index + 1 - (lengths[keyword] ?? 0), index + 1, memo);
+    const trigger = table.triggers[outputs[place] ?? 0];
+    const finding = trigger?.matcher.match(memo, index + 1 - trigger.keyword.length, index + 1);
     if (finding) found.push(finding);
   }
 }
 
 /** Character by character: short texts, and those with null characters. */
-function scanOnce(table: TriggerTable, text: string, found: Finding[], memo: ScanMemo): void {
-  const { next, classes, shift, accepting } = table.automaton;
+function scanOnce(scan: Scan): void {
+  const { text } = scan.memo;
+  const { next, classes, shift, accepting } = scan.table.automaton;
   let state = 0;
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
     state = next[(state << shift) | (code < ASCII ? (classes[code] ?? 0) : 0)] ?? 0;
-    if (state >= accepting) verifyAt(table, state, text, index, found, memo);
+    if (state >= accepting) verifyAt(scan, state, index);
   }
 }
 
 /** Verifies the keywords that end in `state` at `index`. */
-function verifyAt(
-  table: TriggerTable,
-  state: number,
-  text: string,
-  index: number,
-  found: Finding[],
-  memo: ScanMemo,
-): void {
-  if (text.charCodeAt(index) === 0) return; // a null character keeps the state of the keyword before it
+function verifyAt({ table, memo, found }: Scan, state: number, index: number): void {
+  if (memo.text.charCodeAt(index) === 0) return; // a null character keeps the state of the keyword before it
   const { accepting, outputStarts, outputs } = table.automaton;
   const entry = state - accepting;
   const last = outputStarts[entry + 1] ?? 0;
   for (let place = outputStarts[entry] ?? 0; place < last; place += 1) {
-    const finding = verify(table, outputs[place] ?? 0, text, index, memo);
+    const trigger = table.triggers[outputs[place] ?? 0];
+    const finding = trigger && verify(trigger, memo, index);
     if (finding) found.push(finding);
   }
 }
 
-/** Verifies that `keyword`, which ends at `index`, belongs to a secret. */
-export function verify(
-  table: TriggerTable,
-  keyword: number,
-  text: string,
-  index: number,
-  memo: ScanMemo,
-): Finding | undefined {
-  const matcher = table.matchers[keyword];
-  const length = table.lengths[keyword] ?? 0;
-  if (!matcher) return undefined;
-  const start = index + 1 - length;
-  if (length > 1 && text.charCodeAt(index - 1) === 0) return matchInterleaved(matcher, text, index, length);
-  return matcher.match(text, start, index + 1, memo);
+/** Verifies that the keyword of `trigger`, which ends at `index`, belongs to a secret. */
+export function verify(trigger: Trigger, memo: ScanMemo, index: number): Finding | undefined {
+  const { keyword, matcher } = trigger;
+  if (keyword.length > 1 && memo.text.charCodeAt(index - 1) === 0) return matchInterleaved(trigger, memo.text, index);
+  return matcher.match(memo, index + 1 - keyword.length, index + 1);
 }

@@ -29,8 +29,8 @@ export function createFileAccess(parts: FileAccessParts): FileAccess {
     read: (path, options) => readContained(parts, path, options),
     stream: (path, options) => streamContained(parts, path, options),
     list: (path, options) => listContained(parts, path, options),
-    write: (path, content, options) => writeContained(parts, path, content, options.mode),
+    write: (path, content, options) => writeContained(parts, path, { ...options, content }),
     remove: (path) => removeContained(parts, path),
-    transform: (path, bytesMax, transform) => transformContained(parts, path, bytesMax, transform),
+    transform: (path, bytesMax, transform) => transformContained(parts, path, { bytesMax, transform }),
   };
 }

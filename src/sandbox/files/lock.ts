@@ -71,7 +71,7 @@ export async function withFileLock<T>(
   const startedMs = scope.clock.monotonicMs();
   const { leave, waited } = await enterQueue(scope, file, startedMs + FILE_LOCK_WAIT_MS);
   try {
-    return await withStoreLock(scope, file, { startedMs, waited }, work);
+    return await withStoreLock(scope, { ...file, startedMs, waited }, work);
   } finally {
     leave();
   }
@@ -85,8 +85,7 @@ interface Wait {
 
 async function withStoreLock<T>(
   scope: LockScope,
-  { key, path }: FileLock,
-  { startedMs, waited }: Wait,
+  { key, path, startedMs, waited }: FileLock & Wait,
   work: (lock: HeldLock) => Promise<T>,
 ): Promise<T> {
   const owner = `${scope.lockOwner}/${Buffer.from(scope.random(16)).toString("base64url")}`;

@@ -28,8 +28,7 @@ export interface PreImage {
 export async function readPreImage(
   scope: FileScope,
   path: string,
-  bytesMax: number,
-  signal: AbortSignal,
+  { bytesMax, signal }: { readonly bytesMax: number; readonly signal: AbortSignal },
 ): Promise<PreImage> {
   throwIfCancelled(signal);
   try {

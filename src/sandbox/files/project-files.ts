@@ -99,10 +99,10 @@ function* partsOf(scope: FileScope, name: string, bytesMax: number): Generator<U
 const NEVER = new AbortController().signal;
 
 function notALink(): Refusal {
-  return refusal(
-    "workspace_symlink_escape",
-    "WORKSPACE:symlink",
-    "a project file is looked at under its own name only",
-    "use a regular file",
-  );
+  return refusal({
+    reason: "workspace_symlink_escape",
+    ruleId: "WORKSPACE:symlink",
+    message: "a project file is looked at under its own name only",
+    fix: "use a regular file",
+  });
 }

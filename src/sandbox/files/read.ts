@@ -57,7 +57,7 @@ export function readContained(
     if (extent.length <= SMALL_READ_BYTES_MAX)
       return { bytes: readNow(file, extent, options.lent), offset: extent.offset, sizeBytes };
     opened = undefined; // the reading in steps closes it
-    return readLarge(file, extent, sizeBytes, scope.signal);
+    return readLarge(file, { ...extent, sizeBytes }, scope.signal);
   } catch (error) {
     throw translated(error, path);
   } finally {
@@ -138,20 +138,20 @@ function openFound(found: Opened, path: string): Opened {
 /** What is read: what is asked for, within bounds, and the margins. */
 function extentOf(path: string, sizeBytes: number, options: ReadOptions): Extent {
   const { offset = 0, margin = 0 } = options;
-  const length = lengthToRead(path, sizeBytes, offset, options);
+  const length = lengthToRead(path, sizeBytes, options);
   if (margin === 0) return { offset, length };
   const from = Math.max(0, offset - margin);
   return { offset: from, length: Math.max(0, Math.min(sizeBytes, offset + length + margin) - from) };
 }
 
-function lengthToRead(path: string, sizeBytes: number, offset: number, options: ReadOptions): number {
+function lengthToRead(path: string, sizeBytes: number, { offset = 0, limit, bytesMax }: ReadOptions): number {
   const rest = Math.max(0, sizeBytes - offset);
-  const length = Math.min(rest, options.limit ?? rest);
-  if (length <= options.bytesMax) return length;
+  const length = Math.min(rest, limit ?? rest);
+  if (length <= bytesMax) return length;
   throw new ToolFailure(
     "FILE_TOO_LARGE",
-    `${quoted(path)} has ${sizeBytes} bytes; this would return ${length}, more than the ${options.bytesMax} that are allowed at once`,
-    `read it in parts with \`offset\` and a \`limit\` of at most ${options.bytesMax} bytes`,
+    `${quoted(path)} has ${sizeBytes} bytes; this would return ${length}, more than the ${bytesMax} that are allowed at once`,
+    `read it in parts with \`offset\` and a \`limit\` of at most ${bytesMax} bytes`,
   );
 }
 
@@ -187,9 +187,14 @@ function readNow({ descriptor, path }: OpenFile, { offset, length }: Extent, len
   return done === length ? bytes : bytes.subarray(0, done);
 }
 
-async function readLarge(file: OpenFile, extent: Extent, sizeBytes: number, signal: AbortSignal): Promise<FileContent> {
+async function readLarge(
+  file: OpenFile,
+  extent: Extent & Pick<FileContent, "sizeBytes">,
+  signal: AbortSignal,
+): Promise<FileContent> {
   try {
-    return { bytes: await readInSteps(file, extent, signal), offset: extent.offset, sizeBytes };
+    const { offset, sizeBytes } = extent;
+    return { bytes: await readInSteps(file, extent, signal), offset, sizeBytes };
   } catch (error) {
     throw translated(error, file.path);
   } finally {

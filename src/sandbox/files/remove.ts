@@ -40,7 +40,7 @@ export async function removeContained(scope: WriteScope, path: string): Promise<
     destination = openExistingDestination(scope.roots, found.place, path);
     const target = destination;
     return await withFileLock(scope, { key: lockKeyOf(target), path }, (lock) =>
-      removeLocked(scope, target, path, lock),
+      removeLocked(scope, target, { path, lock }),
     );
   } catch (error) {
     throw translated(error, path);
@@ -69,18 +69,17 @@ function refuseLink(scope: WriteScope, path: string): void {
 async function removeLocked(
   scope: WriteScope,
   destination: Destination,
-  path: string,
-  lock: HeldLock,
+  { path, lock }: { readonly path: string; readonly lock: HeldLock },
 ): Promise<RemoveReceipt> {
   const original = lookAt(destination, path);
   if (original === undefined) throw failureOf("ENOENT", path);
   try {
     requireWritable(original, path);
-    await requireTarget(scope, destination, original, path);
+    await requireTarget(scope, destination, { path, original });
     throwIfCancelled(scope.signal);
     if (!lock.isFresh()) throw tooSlow(path);
     requireInPlace(scope.roots, destination, path);
-    requireUnchanged(destination, original, path, () => changed(path));
+    requireUnchanged(destination, { path, original }, () => changed(path));
     const result = removeName(destination.directory, destination.name, "file");
     if (result < 0) throw failureOf(errorName(result), path);
   } finally {

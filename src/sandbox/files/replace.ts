@@ -23,7 +23,7 @@ import { syncDirectory } from "./directory-sync.ts";
 import type { NewFiles } from "./new-files.ts";
 import { changed, failureOf, quoted, throwIfCancelled } from "./places/failures.ts";
 import type { Destination } from "./places/parent.ts";
-import { FILE_CHUNK_BYTES, openForReading, readInSteps } from "./read.ts";
+import { FILE_CHUNK_BYTES, type OpenFile, openForReading, readInSteps } from "./read.ts";
 
 /**
  * Closes the descriptor of a file that may have lost its name: freeing its blocks waits for the file system's journal,
@@ -84,8 +84,8 @@ export async function writeBeside(
   if (descriptor < 0) throw failureOf(errorName(descriptor), path);
   let complete = false;
   try {
-    const copied = content.before ? await copyInto(descriptor, content.before, path, scope.signal) : 0;
-    await writeAll(descriptor, content.bytes, copied, scope.signal);
+    const copied = content.before ? await copyInto({ descriptor, path }, content.before, scope.signal) : 0;
+    await writeAll(descriptor, { bytes: content.bytes, position: copied }, scope.signal);
     if (original) keepOwnerAndMode(descriptor, original, path);
     await fsyncAsync(descriptor);
     complete = true;
@@ -104,7 +104,7 @@ function nameIn(directory: number, names: NewFiles): string {
   }
 }
 
-async function copyInto(descriptor: number, original: Original, path: string, signal: AbortSignal): Promise<number> {
+async function copyInto({ descriptor, path }: OpenFile, original: Original, signal: AbortSignal): Promise<number> {
   const source = openForReading(original.descriptor, path);
   try {
     const sizeBytes = Number(original.stats.size);
@@ -112,7 +112,7 @@ async function copyInto(descriptor: number, original: Original, path: string, si
       const next = { offset, length: Math.min(FILE_CHUNK_BYTES, sizeBytes - offset) };
       const part = await readInSteps({ descriptor: source, path }, next, signal);
       if (part.byteLength === 0) throw changed(path);
-      await writeAll(descriptor, part, offset, signal);
+      await writeAll(descriptor, { bytes: part, position: offset }, signal);
       offset += part.byteLength;
     }
     return sizeBytes;
@@ -121,7 +121,11 @@ async function copyInto(descriptor: number, original: Original, path: string, si
   }
 }
 
-async function writeAll(descriptor: number, bytes: Uint8Array, position: number, signal: AbortSignal): Promise<void> {
+async function writeAll(
+  descriptor: number,
+  { bytes, position }: { readonly bytes: Uint8Array; readonly position: number },
+  signal: AbortSignal,
+): Promise<void> {
   for (let done = 0; done < bytes.byteLength; ) {
     throwIfCancelled(signal);
     const length = Math.min(FILE_CHUNK_BYTES, bytes.byteLength - done);

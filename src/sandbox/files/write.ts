@@ -19,7 +19,7 @@ import { type FileEffect, type FileScope, find, kindOf } from "./places/open.ts"
 import { type Destination, openDestination, removeMade, requireInPlace } from "./places/parent.ts";
 import { contentDigest } from "./pre-image.ts";
 import { openForReading, readInSteps } from "./read.ts";
-import { type Content, freeDescriptor, type Original, putInPlace, writeBeside } from "./replace.ts";
+import { type Content, freeDescriptor, type NewVersion, type Original, putInPlace, writeBeside } from "./replace.ts";
 
 /** What writing needs of the call. */
 export type WriteScope = FileScope & LockScope & ApprovedTargets & { readonly newFiles: NewFiles };
@@ -51,8 +51,7 @@ interface Plan {
 export function writeContained(
   scope: WriteScope,
   path: string,
-  content: Uint8Array,
-  mode: WriteOptions["mode"],
+  { content, mode }: WriteOptions & { readonly content: Uint8Array },
 ): Promise<WriteReceipt> {
   return change(scope, {
     path,
@@ -72,8 +71,7 @@ export function writeContained(
 export function transformContained(
   scope: WriteScope,
   path: string,
-  bytesMax: number,
-  transform: (original: Uint8Array) => Uint8Array,
+  { bytesMax, transform }: { bytesMax: number; transform: (original: Uint8Array) => Uint8Array },
 ): Promise<WriteReceipt> {
   return change(scope, {
     path,
@@ -98,7 +96,7 @@ async function change(scope: WriteScope, plan: Plan): Promise<WriteReceipt> {
     destination = destinationOf(scope, plan);
     const target = destination;
     const receipt = await withFileLock(scope, { key: lockKeyOf(target), path }, (lock) =>
-      changeLocked(scope, target, plan, lock),
+      changeLocked(scope, target, { ...plan, lock }),
     );
     done = true;
     return receipt;
@@ -135,8 +133,7 @@ function destinationOf(scope: WriteScope, plan: Plan): Destination {
 async function changeLocked(
   scope: WriteScope,
   destination: Destination,
-  plan: Plan,
-  lock: HeldLock,
+  plan: Plan & { readonly lock: HeldLock },
 ): Promise<WriteReceipt> {
   const { path } = plan;
   const original = lookAt(destination, path);
@@ -145,7 +142,7 @@ async function changeLocked(
     if (original === undefined && plan.whenMissing === "fail") throw failureOf("ENOENT", path);
     if (original !== undefined && plan.whenPresent === "fail") throw failureOf("EEXIST", path);
     if (original) requireWritable(original, path);
-    await requireTarget(scope, destination, original, path);
+    await requireTarget(scope, destination, { path, original });
     const content = await plan.content(original);
     const written = { path: pathOf(scope, destination), created: original === undefined };
     if (content === undefined) return { ...written, sizeBytes: Number(original?.stats.size ?? 0) };
@@ -160,9 +157,9 @@ async function changeLocked(
       },
       check() {
         throwIfCancelled(scope.signal);
-        if (!lock.isFresh()) throw tooSlow(path);
+        if (!plan.lock.isFresh()) throw tooSlow(path);
         requireInPlace(scope.roots, destination, path);
-        requireUnchanged(destination, original, path, taken);
+        requireUnchanged(destination, { path, original }, taken);
       },
     });
     return { ...written, sizeBytes: beside.sizeBytes };
@@ -188,6 +185,9 @@ export function lookAt(destination: Destination, path: string): Original | undef
   }
 }
 
+/** What a path named when it was looked at. */
+type Seen = Pick<NewVersion, "path" | "original">;
+
 /**
  * Fails when a person approved the change of a file that was another one. What comes after sees to it that it stays
  * this one.
@@ -195,8 +195,7 @@ export function lookAt(destination: Destination, path: string): Original | undef
 export async function requireTarget(
   scope: WriteScope,
   { place }: Destination,
-  original: Original | undefined,
-  path: string,
+  { path, original }: Seen,
 ): Promise<void> {
   if (scope.requireApproved === undefined) return;
   await scope.requireApproved(
@@ -209,7 +208,8 @@ export async function requireTarget(
 
 function hardLink(path: string): Refusal {
   const message = `${quoted(path)} has more than one name (a hard link), so writing it could change a file elsewhere; ask a person to break the link`;
-  return refusal("workspace_hard_link", "WORKSPACE:hard_link", message, "replace the hard link by a copy of the file");
+  const fix = "replace the hard link by a copy of the file";
+  return refusal({ reason: "workspace_hard_link", ruleId: "WORKSPACE:hard_link", message, fix });
 }
 
 /** Replacing a file needs no permission on the file itself; a file closed to writing is respected all the same. */
@@ -222,12 +222,7 @@ export function requireWritable(original: Original, path: string): void {
 }
 
 /** Fails when the file at the destination is not the one that was looked at. */
-export function requireUnchanged(
-  destination: Destination,
-  original: Original | undefined,
-  path: string,
-  taken: () => ToolFailure,
-): void {
+export function requireUnchanged(destination: Destination, { path, original }: Seen, taken: () => ToolFailure): void {
   const now = lookAt(destination, path);
   try {
     if (now !== undefined && original === undefined) throw taken();

@@ -7,9 +7,10 @@
  */
 
 import { KIB } from "../../base/bytes.ts";
-import { resolveWorkspacePath, type Workspace } from "../../model/place/workspace.ts";
+import { resolveWorkspacePath } from "../../model/place/workspace.ts";
 import type { GitRepository, GitRules, RepositoryState } from "../../model/work/git.ts";
-import { requireRootsInPlace, type WorkspaceRoots } from "../files/places/roots.ts";
+import type { FileScope } from "../files/places/open.ts";
+import { requireRootsInPlace } from "../files/places/roots.ts";
 import { parseConfig } from "./config-text.ts";
 import { GIT_FILE_BYTES_MAX, type Head, References } from "./references.ts";
 import { type RepositoryFiles, repositoryFiles } from "./repository-files.ts";
@@ -20,8 +21,7 @@ const GIT_SETTINGS_BYTES_MAX = 32 * KIB;
 
 /** The repository of `directory`, or of the nearest directory of the workspace above it that has one. */
 export function lookAtRepository(
-  workspace: Workspace,
-  roots: WorkspaceRoots,
+  { workspace, roots }: Pick<FileScope, "workspace" | "roots">,
   directory: string,
   rules: GitRules,
 ): GitRepository {

@@ -82,7 +82,7 @@ export function safeSettings(settings: readonly Setting[]): SafeSettings | strin
       hasName ||= name === "name";
       hasEmail ||= name === "email";
     }
-    if (section === "remote" && subsection !== undefined) noteRemote(remotes, subsection, name, kept);
+    if (section === "remote" && subsection !== undefined) noteRemote(remotes, subsection, { name, value: kept });
     if (section === "branch" && subsection !== undefined) {
       const known = upstreams.get(subsection) ?? {};
       upstreams.set(
@@ -103,8 +103,7 @@ export function safeSettings(settings: readonly Setting[]): SafeSettings | strin
 function noteRemote(
   remotes: Map<string, { url?: string; pushUrl?: string }>,
   remote: string,
-  name: string,
-  value: string,
+  { name, value }: Pick<Setting, "name" | "value">,
 ): void {
   const known = remotes.get(remote) ?? {};
   // git fetches from the first address and pushes to each; a second one would be pushed to unseen, and is refused with

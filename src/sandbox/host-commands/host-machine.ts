@@ -50,13 +50,12 @@ export class HostMachine {
   }
 
   /**
-   * Runs a program that `settings` list.
+   * Runs the program of `command`, which `settings` list.
    * @throws ToolFailure NOT_SUPPORTED, FILE_NOT_FOUND, PERMISSION_DENIED or RESOURCE_BUSY when it did not run; as
    * `runHostCommand`
    */
   async run(
-    settings: SystemSettings,
-    command: MachineCommand,
+    { settings, command }: Omit<ListedCommand, "ways">,
     output: RunOutput,
     signal: AbortSignal,
   ): Promise<MachineEnd> {

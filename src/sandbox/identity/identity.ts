@@ -72,7 +72,10 @@ export class Identities {
     const isOwn = uid === userId;
     const mapped = isOwn ? [] : [root, views];
     const shown = isOwn ? [views, ...closed] : closed;
-    const view = await this.#view(mapped, shown, { ownerId: uid, groupId: gid, userId }, `${dev}:${ino}`);
+    const view = await this.#view(mapped, shown, {
+      mapping: { ownerId: uid, groupId: gid, userId },
+      inode: `${dev}:${ino}`,
+    });
     const [source, ownViews, ...others] = isOwn ? [root, ...view.paths] : view.paths;
     assert(source !== undefined && ownViews !== undefined, "the holder names a place for everything that it was given");
     const elsewhere = new Map(closed.map((path, index) => [path, others[index] ?? path]));
@@ -91,15 +94,14 @@ export class Identities {
   async #view(
     mapped: readonly string[],
     shown: readonly string[],
-    mapping: Mapping,
-    inode: string,
+    { mapping, inode }: { readonly mapping: Mapping; readonly inode: string },
   ): Promise<MappedView> {
     const key = [...mapped, inode, mapping.ownerId, mapping.groupId, ...shown].join("\0");
     const known = this.#views.get(key);
     if (known !== undefined && (await known).isHeld()) return known;
     // Nothing is waited for from here to where the new one is noted: of several commands that find none, the first one
     // opens it for all.
-    if (this.#views.get(key) !== known) return await this.#view(mapped, shown, mapping, inode);
+    if (this.#views.get(key) !== known) return await this.#view(mapped, shown, { mapping, inode });
     this.#forget(key);
     const oldest = this.#views.size >= SANDBOX_VIEWS_MAX ? this.#views.keys().next().value : undefined;
     if (oldest !== undefined) this.#forget(oldest);
@@ -129,11 +131,10 @@ function isReachable(path: string, userId: number): boolean {
     .split("/")
     .slice(1, -1)
     .map((_, index, all) => `/${all.slice(0, index + 1).join("/")}`);
-  const may = (at: string, owner: number, group: number, other: number): boolean => {
-    const { mode, uid, gid } = statSync(at);
-    return (mode & (uid === userId ? owner : gid === userId ? group : other)) !== 0;
-  };
-  return above.every((directory) => may(directory, 0o100, 0o010, 0o001));
+  return above.every((directory) => {
+    const { mode, uid, gid } = statSync(directory);
+    return (mode & (uid === userId ? 0o100 : gid === userId ? 0o010 : 0o001)) !== 0;
+  });
 }
 
 function gone(root: string): ToolFailure {

@@ -103,7 +103,7 @@ function shownContents(
 
 function countIn(contents: Buffer, pattern: ReadyPattern): number {
   let count = 0;
-  matchAll(contents, pattern, () => {
+  matchAll(contents, { pattern }, () => {
     count += 1;
     return true;
   });

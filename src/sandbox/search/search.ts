@@ -114,7 +114,7 @@ interface TreeSearch extends Search {
 }
 
 async function searchTree(scope: SearchScope, batches: Batches, search: TreeSearch): Promise<void> {
-  const { path, query, answer, found, glob } = search;
+  const { query, answer, found, glob } = search;
   const report: WalkReport = { unreadable: 0, truncated: false };
   const endMs = scope.clock.monotonicMs() + SEARCH_CALL_MS_MAX;
   const isTimeUp = () => {
@@ -125,15 +125,14 @@ async function searchTree(scope: SearchScope, batches: Batches, search: TreeSear
   };
   try {
     for (const start of startsOf(scope, found)) {
-      const descriptor = openStart(scope, found, start, path);
+      const descriptor = openStart(scope, search, start);
       if (descriptor === undefined) continue;
       const exclusions: SearchExclusions = exclusionsOf(scope, start);
       const ignoreRules = ignoreRulesAbove(scope.roots, exclusions, start);
-      const options = { exclusions, recursive: query.recursive, glob, ignoreRules, isTimeUp };
+      const options = { exclusions, recursive: query.recursive, glob, ignoreRules, isTimeUp, report };
       await walkTree(
         { descriptor, place: start },
         options,
-        report,
         async (batch) => (await batches.take(batch)) && !isTimeUp(),
       );
     }
@@ -159,7 +158,7 @@ function startsOf(scope: SearchScope, found: Found): readonly WorkspacePath[] {
 const DIRECTORY_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 /** Opens a directory in which a walk begins; a shared one may be missing. */
-function openStart(scope: SearchScope, found: Found, start: WorkspacePath, path: string): number | undefined {
+function openStart(scope: SearchScope, { found, path }: TreeSearch, start: WorkspacePath): number | undefined {
   const own = start === found.place;
   const descriptor = own
     ? openBeneath(found.descriptor, ".", DIRECTORY_FLAGS, "plain")

@@ -234,7 +234,7 @@ async function openWorkspace(
     ),
     toolchain: () => ({ files: projectFiles(workspace, roots), chosen }),
     installFile: (path) => installFile(workspace, roots, path),
-    repository: (directory) => lookAtRepository(workspace, roots, directory, gitRules),
+    repository: (directory) => lookAtRepository({ workspace, roots }, directory, gitRules),
     privateGitHosts: new Set(opened),
     volumeId: String(statSync(session.serviceRoot).dev),
   };

@@ -100,7 +100,7 @@ export const editFile: Tool<Arguments> = {
     const edits = args.edits.map(loomEdit);
     const hidden = context.hidden(before);
     const result = applyEdits(before, edits, hidden);
-    if (result.kind !== "applied") throw failureOf(result, before, edits, hidden);
+    if (result.kind !== "applied") throw failureOf(result, { original: before, edits, hidden });
     return [{ path: args.path, before, after: result.bytes }];
   },
   async execute(args, context) {
@@ -110,7 +110,7 @@ export const editFile: Tool<Arguments> = {
     const receipt = await context.files.transform(args.path, EDIT_FILE_BYTES_MAX, (original) => {
       const hidden = context.hidden(original);
       const result = applyEdits(original, edits, hidden);
-      if (result.kind !== "applied") throw failureOf(result, original, edits, hidden);
+      if (result.kind !== "applied") throw failureOf(result, { original, edits, hidden });
       diff = unifiedDiff(
         args.path,
         { original, changes: result.changes, updated: result.bytes },
@@ -144,20 +144,18 @@ function loomEdit(value: Arguments["edits"][number], index: number): LoomEdit {
   };
 }
 
-function failureOf(
-  result: Exclude<LoomResult, { kind: "applied" }>,
-  original: Uint8Array,
-  edits: readonly LoomEdit[],
-  hidden: readonly HiddenRange[],
-): ToolFailure {
+/** The edits that came to nothing, and of what. */
+interface Attempt {
+  readonly original: Uint8Array;
+  readonly edits: readonly LoomEdit[];
+  readonly hidden: readonly HiddenRange[];
+}
+
+function failureOf(result: Exclude<LoomResult, { kind: "applied" }>, attempt: Attempt): ToolFailure {
   switch (result.kind) {
     case "mismatch": {
       const message = `\`edits[${result.edit}]\` expected ${times(result.expected)} of its \`spec\`, but the file has ${result.found}; nothing was changed`;
-      return new ToolFailure(
-        "MATCH_COUNT_MISMATCH",
-        message,
-        mismatchAdvice(result.found, original, edits[result.edit], hidden),
-      );
+      return new ToolFailure("MATCH_COUNT_MISMATCH", message, mismatchAdvice(result, attempt));
     }
     case "overlap": {
       const [first, second] = result.edits;
@@ -174,11 +172,10 @@ function times(count: number): string {
 }
 
 function mismatchAdvice(
-  found: number,
-  original: Uint8Array,
-  edit: LoomEdit | undefined,
-  hidden: readonly HiddenRange[],
+  { found, edit: index }: Extract<LoomResult, { kind: "mismatch" }>,
+  { original, edits, hidden }: Attempt,
 ): string {
+  const edit = edits[index];
   if (edit && /\[REDACTED:[a-z0-9-]+\]/.test(Buffer.from(edit.spec).toString())) {
     return "a redaction marker stands for text that is hidden from you: choose a `spec` that leaves it out";
   }
@@ -192,7 +189,8 @@ function mismatchAdvice(
 function matchesWithCarriageReturns(original: Uint8Array, edit: LoomEdit, hidden: readonly HiddenRange[]): boolean {
   const text = Buffer.from(edit.spec).toString("utf8");
   if (!text.includes("\n") || text.includes("\r")) return false;
-  return visibleMatches(original, { spec: utf8(text.replaceAll("\n", "\r\n")), count: 0 }, hidden, 0).count > 0;
+  const sought = { spec: utf8(text.replaceAll("\n", "\r\n")), count: 0, nativeStepsMax: 0 };
+  return visibleMatches(original, sought, hidden).count > 0;
 }
 
 function tooLarge(what: "matches" | "search" | "result"): ToolFailure {

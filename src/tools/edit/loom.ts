@@ -10,7 +10,7 @@
 
 import { MIB } from "../../base/bytes.ts";
 import { EDIT_NATIVE_STEPS_MAX, MAX_WRITE_SIZE } from "../../base/limits.ts";
-import { eachMatch, findMatches, type Matches } from "../../text/byte-matches.ts";
+import { eachMatch, findMatches, type Matches, type Sought } from "../../text/byte-matches.ts";
 import type { HiddenRange } from "../../text/hidden-range.ts";
 import { endOfLine } from "../../text/lines.ts";
 import type { Change } from "../../text/unified-diff.ts";
@@ -60,7 +60,8 @@ export function applyEdits(
     return { kind: "too_large", what: "matches" };
   const matches: Match[] = [];
   for (const [index, edit] of edits.entries()) {
-    const found = visibleMatches(original, edit, hidden, EDIT_NATIVE_STEPS_MAX / edits.length);
+    const sought = { spec: edit.spec, count: edit.count, nativeStepsMax: EDIT_NATIVE_STEPS_MAX / edits.length };
+    const found = visibleMatches(original, sought, hidden);
     if (found.count !== edit.count) return { kind: "mismatch", edit: index, expected: edit.count, found: found.count };
     for (const start of found.starts) matches.push({ edit: index, start, end: start + edit.spec.byteLength });
   }
@@ -79,33 +80,30 @@ export function applyEdits(
 /** The matches of an edit; one that cuts a hidden text is none, and one that takes all of it counts. */
 export function visibleMatches(
   original: Uint8Array,
-  { spec, count: keep }: Pick<LoomEdit, "spec" | "count">,
+  sought: Sought & Pick<LoomEdit, "count">,
   hidden: readonly HiddenRange[],
-  nativeStepsMax: number,
 ): Matches {
-  if (hidden.length === 0) return findMatches(original, spec, keep, nativeStepsMax);
+  if (hidden.length === 0) return findMatches(original, sought, sought.count);
   const starts: number[] = [];
   let count = 0;
   let next = 0; // matches and hidden texts both go from left to right
-  eachMatch(original, spec, nativeStepsMax, (start) => {
-    const end = start + spec.byteLength;
+  // Whether a match cuts the first or the last hidden text that it touches; those between it takes as wholes.
+  const cuts = (start: number, end: number): boolean => {
     while (next < hidden.length && (hidden[next]?.end ?? 0) <= start) next += 1;
-    if (cuts(hidden, next, start, end)) return true;
+    for (let index = next; index < hidden.length; index += 1) {
+      const range = hidden[index];
+      if (range === undefined || range.start >= end) return false;
+      if (range.start < start || range.end > end) return true;
+    }
+    return false;
+  };
+  eachMatch(original, sought, (start) => {
+    if (cuts(start, start + sought.spec.byteLength)) return true;
     count += 1;
-    if (starts.length < keep) starts.push(start);
+    if (starts.length < sought.count) starts.push(start);
     return true;
   });
   return { count, starts };
-}
-
-/** Whether a match cuts the first or the last hidden text that it touches; those between it takes as wholes. */
-function cuts(hidden: readonly HiddenRange[], first: number, start: number, end: number): boolean {
-  for (let index = first; index < hidden.length; index += 1) {
-    const range = hidden[index];
-    if (range === undefined || range.start >= end) return false;
-    if (range.start < start || range.end > end) return true;
-  }
-  return false;
 }
 
 /** The first line that two different edits touch. `matches` are in order. */

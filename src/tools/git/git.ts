@@ -97,7 +97,7 @@ export function analyseOperation(
     cwd: cwd === "" ? "." : cwd,
     repository: view?.(directoryOf(cwd)) ?? NO_REPOSITORY,
   };
-  return accessesOf(operation.toLowerCase(), action, asked, OPERATIONS[operation].touches(asked));
+  return accessesOf(OPERATIONS[operation].touches(asked), asked.cwd, { operation: operation.toLowerCase(), action });
 }
 
 /** Runs an operation. */
@@ -108,8 +108,8 @@ export async function runOperation(call: OperationCall, context: ToolContext): P
   const parsed = parsedOf(call);
   const seen = context.repository(directoryOf(cwd));
   const repository = isNew ? newRepository(workspacePath(cwd, cloneTarget(parsed))) : requireRepository(seen);
-  requireInside(parsed, cwd, repository, operation);
   const running: Running = { parsed, cwd, repository, context, git: runnerOf(context.git, repository.root) };
+  requireInside(running, operation);
   return { kind: "data", data: { operation, ...(await run(running)) } };
 }
 
@@ -138,12 +138,9 @@ function requireRepository(seen: GitRepository): FoundRepository {
 /** Operations whose operands are paths. */
 const TAKES_PATHS: readonly OperationName[] = ["ADD", "STATUS"];
 
-function requireInside(
-  { operands, paths = [] }: Parsed,
-  cwd: string,
-  { root }: FoundRepository,
-  operation: OperationName,
-): void {
+function requireInside({ parsed, cwd, repository }: Running, operation: OperationName): void {
+  const { operands, paths = [] } = parsed;
+  const { root } = repository;
   const named = [...(TAKES_PATHS.includes(operation) ? operands : []), ...(operation === "CLONE" ? [] : paths)];
   const outside = named.find((path) => fromRoot(root, workspacePath(cwd, path)) === undefined);
   if (outside !== undefined)

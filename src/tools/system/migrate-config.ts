@@ -85,9 +85,10 @@ export function migrateConfig({ configFiles }: SystemSettings): Tool<Arguments> 
       const isChanged = versions.length > 0 && !args.dry_run;
       const backup = backupOf(listed, args);
       if (isChanged) {
-        await replace(files, listed.path, before, before); // whether it may be written is said before anything is
+        // whether it may be written is said before anything is
+        await replace(files, listed.path, { before, after: before });
         await keepBackup(files, backup, before);
-        await replace(files, listed.path, before, after);
+        await replace(files, listed.path, { before, after });
       }
       const shown = { diff: diff.text, diff_lines_omitted: diff.linesOmitted, ...(isChanged && { backup }) };
       return { kind: "data", data: { path: listed.path, from_version: from, versions, changed: isChanged, ...shown } };
@@ -151,7 +152,11 @@ async function keepBackup(files: FileAccess, path: string, content: Uint8Array):
   }
 }
 
-async function replace(files: FileAccess, path: string, before: Uint8Array, after: Uint8Array): Promise<void> {
+async function replace(
+  files: FileAccess,
+  path: string,
+  { before, after }: { readonly before: Uint8Array; readonly after: Uint8Array },
+): Promise<void> {
   await files.transform(path, CONFIG_MIGRATED_BYTES_MAX, (now) => {
     if (Buffer.compare(now, before) === 0) return after;
     throw new ToolFailure(

@@ -23,10 +23,10 @@ export interface Migrated {
  * @throws ToolFailure NOT_SUPPORTED when the text is not valid, or nothing leads there
  */
 export function migrated(listed: ListedConfig, text: string, target: string): Migrated {
-  const { path, version, migrations } = listed;
+  const { path, version } = listed;
   const tree = configTree(path, text);
   const from = versionOf(listed, tree);
-  const way = wayTo(path, migrations, from, target);
+  const way = wayTo(listed, from, target);
   if (way.length === 0) return { from, versions: [], text };
   for (const { steps, to } of way) {
     for (const step of steps) apply(path, tree, step);
@@ -45,12 +45,7 @@ function versionOf({ path, version }: ListedConfig, tree: ConfigTree): string {
 }
 
 /** Each version has one way on. */
-function wayTo(
-  path: string,
-  migrations: readonly ConfigMigration[],
-  from: string,
-  target: string,
-): readonly ConfigMigration[] {
+function wayTo({ path, migrations }: ListedConfig, from: string, target: string): readonly ConfigMigration[] {
   const way: ConfigMigration[] = [];
   let at = from;
   while (at !== target) {

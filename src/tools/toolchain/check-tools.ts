@@ -58,7 +58,8 @@ interface Check {
   readonly purpose: Purpose;
 }
 
-function checkTool({ purpose, ...described }: Check): Tool<CheckArguments> {
+function checkTool(check: Check): Tool<CheckArguments> {
+  const { purpose, ...described } = check;
   return {
     ...described,
     parameters,
@@ -85,7 +86,7 @@ function checkTool({ purpose, ...described }: Check): Tool<CheckArguments> {
       labels: { outputTrust: "user", outputDataClass: "internal", acceptsUntrusted: true },
       audit: { logArgs: true, logOutput: false },
     },
-    analyse: (args, toolchain) => accessesOf(described.name, purpose, args, toolchain?.() ?? UNKNOWN_TOOLCHAIN),
+    analyse: (args, toolchain) => accessesOf(check, args, toolchain?.() ?? UNKNOWN_TOOLCHAIN),
     projectWords(args, toolchain) {
       const found = findCommand(toolchain(), purpose, args.target);
       const [path] = found.from;
@@ -105,7 +106,7 @@ function checkTool({ purpose, ...described }: Check): Tool<CheckArguments> {
       });
       const tests = purpose === "test" ? (summaryOf(outcome.stdout) ?? summaryOf(outcome.stderr)) : undefined;
       const more = { source: found.source, passed: isPassed(outcome), ...(tests && { tests: { ...tests } }) };
-      return runResult(commandOf(found.command).line, outcome, args.truncation_strategy, more);
+      return runResult({ command: commandOf(found.command).line, strategy: args.truncation_strategy }, outcome, more);
     },
   };
 }
@@ -119,8 +120,7 @@ function summaryOf({ head, tail }: { readonly head: string; readonly tail: strin
  * will say so.
  */
 function accessesOf(
-  name: string,
-  purpose: Purpose,
+  { name, purpose }: Check,
   { target: text }: CheckArguments,
   toolchain: Toolchain,
 ): readonly Access[] {

@@ -33,9 +33,8 @@ export function isPassed({ exitCode, endedBy }: ExecOutcome): boolean {
 
 /** The data of a run of `command`; `more` stands before the output. */
 export function runResult(
-  command: string,
+  { command, strategy }: { readonly command: string; readonly strategy?: string | undefined },
   outcome: ExecOutcome,
-  strategy: string | undefined,
   more: JsonObject,
 ): ToolOutput {
   const { exitCode, signal, endedBy, usage } = outcome;

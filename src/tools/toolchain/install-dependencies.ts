@@ -97,10 +97,8 @@ export const installDependencies: Tool<z.infer<typeof parameters>> = {
       keptBytesMax: TOOLCHAIN_KEPT_BYTES,
       selection,
     });
-    return runResult(commandOf(command).line, outcome, undefined, {
-      installed: isPassed(outcome),
-      lock_file: lockFile,
-    });
+    const more = { installed: isPassed(outcome), lock_file: lockFile };
+    return runResult({ command: commandOf(command).line }, outcome, more);
   },
 };
 

@@ -243,11 +243,11 @@ describe("limits", () => {
         yield utf8("a");
         await new Promise(() => undefined);
       }
-      for await (const _ of boundedChunks(silent(), SIGNAL, 5));
+      for await (const _ of boundedChunks(silent(), SIGNAL, { stallMs: 5, bytesPerSecond: 1000 }));
     })();
     await expect(stalled).rejects.toMatchObject({ code: "TIMEOUT", retryable: true });
     const seen: string[] = [];
-    for await (const piece of boundedChunks(pieces("a", "b"), SIGNAL, 60_000)) seen.push(Buffer.from(piece).toString());
+    for await (const piece of boundedChunks(pieces("a", "b"), SIGNAL)) seen.push(Buffer.from(piece).toString());
     expect(seen).toEqual(["a", "b"]);
   });
 });

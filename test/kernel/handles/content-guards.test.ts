@@ -184,7 +184,7 @@ describe("many slow uploads of one principal", () => {
     }
     const takeAll = async (bytesPerSecond: number): Promise<number> => {
       let pieces = 0;
-      for await (const _ of boundedChunks(dripping(), SIGNAL, 500, bytesPerSecond)) pieces += 1;
+      for await (const _ of boundedChunks(dripping(), SIGNAL, { stallMs: 500, bytesPerSecond })) pieces += 1;
       return pieces;
     };
     expect(await takeAll(1)).toBe(1000); // control: a second for each byte

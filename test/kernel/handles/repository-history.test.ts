@@ -57,7 +57,7 @@ function repository(): Repository {
     return {
       workspace,
       roots,
-      repository: (directory: string) => lookAtRepository(workspace, roots, directory, DEFAULT_GIT_RULES),
+      repository: (directory: string) => lookAtRepository({ workspace, roots }, directory, DEFAULT_GIT_RULES),
     } as unknown as Caller["place"];
   };
   const remembering = opened();

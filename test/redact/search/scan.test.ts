@@ -24,10 +24,10 @@ const KNOWN = [
 const triggers = [...KNOWN.flatMap((value) => knownTriggers({ rule: "env-x", value })), ...builtInRules().triggers];
 const table = buildTable(triggers);
 
-function everywhere({ automaton, ...rest }: TriggerTable, text: string): readonly Finding[] {
+function everywhere({ automaton, triggers: all }: TriggerTable, text: string): readonly Finding[] {
   const { next, classes, shift, accepting, outputStarts, outputs } = automaton;
   const found: Finding[] = [];
-  const memo = emptyMemo();
+  const memo = emptyMemo(text);
   let state = 0;
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
@@ -35,7 +35,8 @@ function everywhere({ automaton, ...rest }: TriggerTable, text: string): readonl
     if (state < accepting || code === 0) continue;
     const entry = state - accepting;
     for (const keyword of outputs.subarray(outputStarts[entry], outputStarts[entry + 1])) {
-      const finding = verify({ automaton, ...rest }, keyword, text, index, memo);
+      const trigger = all[keyword];
+      const finding = trigger && verify(trigger, memo, index);
       if (finding) found.push(finding);
     }
   }

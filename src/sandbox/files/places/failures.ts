@@ -176,15 +176,16 @@ export function quoted(path: string): string {
   return `\`${path.length > 300 ? `${path.slice(0, 300).toWellFormed()}…` : path}\``;
 }
 
-type FileReason =
-  | "workspace_symlink_escape"
-  | "workspace_device_boundary"
-  | "workspace_hard_link"
-  | "workspace_path_escape"
-  | "workspace_blocked_zone";
+interface FileDenial extends Pick<Required<Denial>, "ruleId" | "message" | "fix"> {
+  readonly reason:
+    | "workspace_symlink_escape"
+    | "workspace_device_boundary"
+    | "workspace_hard_link"
+    | "workspace_path_escape"
+    | "workspace_blocked_zone";
+}
 
 /** A refusal of the workspace guard. */
-export function refusal(reason: FileReason, ruleId: string, message: string, fix: string): Refusal {
-  const denial: Denial = { layer: "workspace", reason, ruleId, message, fix };
-  return new Refusal(denial);
+export function refusal(denial: FileDenial): Refusal {
+  return new Refusal({ layer: "workspace", ...denial });
 }

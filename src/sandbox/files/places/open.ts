@@ -165,21 +165,17 @@ function whereItLeads(scope: FileScope, sought: Sought): WorkspacePath {
   const trace = traceLinks(scope.roots, requested);
   if (trace.kind === "mount") {
     const message = `${quoted(path)} lies on another file system that is mounted inside the workspace; it cannot be used`;
-    throw refusal(
-      "workspace_device_boundary",
-      "WORKSPACE:device",
+    throw refusal({
+      reason: "workspace_device_boundary",
+      ruleId: "WORKSPACE:device",
       message,
-      "work on a file that lies on the workspace's own file system",
-    );
+      fix: "work on a file that lies on the workspace's own file system",
+    });
   }
   if (trace.kind === "loop") {
     const message = `${quoted(path)} runs through symbolic links that never end; it cannot be used`;
-    throw refusal(
-      "workspace_symlink_escape",
-      "WORKSPACE:symlink",
-      message,
-      "name the file by a path without that link",
-    );
+    const fix = "name the file by a path without that link";
+    throw refusal({ reason: "workspace_symlink_escape", ruleId: "WORKSPACE:symlink", message, fix });
   }
   if (trace.kind === "outside") throw escapes(path);
   if (!samePlace(trace.place, requested)) judgeReal(scope, trace.place, sought);
@@ -198,12 +194,14 @@ function judgeReal(scope: FileScope, place: WorkspacePath, { path, effects }: So
 function refuseTemporary(place: WorkspacePath, path: string): void {
   if (!hasTemporaryName(place.path)) return;
   const message = `${quoted(path)} has a name that is kept for files in the making; use another name`;
-  throw refusal("workspace_blocked_zone", "WORKSPACE:temporary", message, "use another file name");
+  const fix = "use another file name";
+  throw refusal({ reason: "workspace_blocked_zone", ruleId: "WORKSPACE:temporary", message, fix });
 }
 
 function escapes(path: string): Refusal {
   const message = `${quoted(path)} leads out of the workspace through a symbolic link; only files of the workspace can be used`;
-  return refusal("workspace_symlink_escape", "WORKSPACE:symlink", message, "name a file inside the workspace");
+  const fix = "name a file inside the workspace";
+  return refusal({ reason: "workspace_symlink_escape", ruleId: "WORKSPACE:symlink", message, fix });
 }
 
 /** Whether both name the same place. */

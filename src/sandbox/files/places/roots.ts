@@ -128,11 +128,11 @@ export function isInPlaceThisTurn(handle: RootHandle): boolean {
 export function requireRootsInPlace(roots: WorkspaceRoots): void {
   for (const handle of [roots.service, roots.project]) {
     if (isInPlace(handle)) continue;
-    throw refusal(
-      "workspace_path_escape",
-      "WORKSPACE:root",
-      "the workspace directory was moved or replaced while the session was open; start a new session",
-      "start a new session in the directory's new place",
-    );
+    throw refusal({
+      reason: "workspace_path_escape",
+      ruleId: "WORKSPACE:root",
+      message: "the workspace directory was moved or replaced while the session was open; start a new session",
+      fix: "start a new session in the directory's new place",
+    });
   }
 }

@@ -37,8 +37,7 @@ export interface SizeWatch {
 export async function watchSize(
   handle: RootHandle,
   directory: string,
-  bytesMax: number,
-  onExceeded: () => void,
+  { bytesMax, onExceeded }: { readonly bytesMax: number; readonly onExceeded: () => void },
 ): Promise<SizeWatch> {
   const before = await sizeOf(handle, directory, Number.POSITIVE_INFINITY);
   const ending = new AbortController();

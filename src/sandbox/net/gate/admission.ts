@@ -70,8 +70,7 @@ export interface Admitted {
 /** Whether `target` may be reached. */
 export async function admit(
   target: Target,
-  rules: EgressRules,
-  network: EgressNetwork,
+  { rules, network }: { readonly rules: EgressRules; readonly network: EgressNetwork },
   signal: AbortSignal,
 ): Promise<Admitted | EgressRefusal> {
   const { host, port } = target;

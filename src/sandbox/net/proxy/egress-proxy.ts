@@ -182,9 +182,8 @@ export class EgressProxy {
     attempt.to(target.host.host, target.port);
     if (this.#parts.log.isExhausted || !this.#places.take()) return refuse(TOO_MANY);
     try {
-      const { rules, network } = this.#parts;
       // a decision that does not end must not keep the command from ending
-      const admitted = await Promise.race([admit(target, rules, network, this.#closing.signal), this.#closed.promise]);
+      const admitted = await Promise.race([admit(target, this.#parts, this.#closing.signal), this.#closed.promise]);
       if (admitted.kind === "refusal") return refuse(admitted);
       const upstream = await this.#upstreams.open(admitted.addresses, target.host.host, target.port);
       if ("kind" in upstream) return refuse({ ...upstream, address: admitted.addresses[0] });

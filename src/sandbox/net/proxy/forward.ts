@@ -62,7 +62,7 @@ export async function forward(exchange: ClientExchange, route: ForwardRoute, ups
   outgoing.once("close", noAnswer);
   outgoing.once("response", (answer) => {
     if (hasAnswer) return;
-    hasAnswer = pass(answer, request, response, upstreams);
+    hasAnswer = pass(answer, exchange, upstreams);
     if (!hasAnswer) noAnswer();
   });
   if (response.closed) upstream.cut("closed");
@@ -74,12 +74,7 @@ export async function forward(exchange: ClientExchange, route: ForwardRoute, ups
 }
 
 /** Begins the answer; `false` when it cannot be one. */
-function pass(
-  answer: IncomingMessage,
-  request: IncomingMessage,
-  response: ServerResponse,
-  upstreams: Upstreams,
-): boolean {
+function pass(answer: IncomingMessage, { request, response }: ClientExchange, upstreams: Upstreams): boolean {
   const { statusCode = 0 } = answer;
   if (statusCode < 200) return false;
   const headers = answeredHeaders(answer.rawHeaders);

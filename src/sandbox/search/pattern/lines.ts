@@ -37,7 +37,7 @@ export function findLines(
   const cursor = new LineCursor(bytes);
   let count = 0;
   let room = options.bytesMax;
-  matchAll(bytes, pattern, (start, end) => {
+  matchAll(bytes, { pattern }, (start, end) => {
     // An empty match behind the last line feed is in no line.
     if (start === bytes.length && bytes.length > 0 && bytes[start - 1] === NEWLINE) return true;
     if (cursor.isBefore(start)) {
@@ -100,7 +100,7 @@ interface LineMatch {
 function shown(bytes: Buffer, { line, start, end }: LineMatch, context: number): ThreadLine {
   const first = line.start === 0 ? textStart(bytes) : line.start;
   const lead = charactersBetween(bytes, first, start);
-  const { text, cut } = lineText(bytes, first, line.end, start);
+  const { text, cut } = lineText(bytes, { start: first, end: line.end }, start);
   const endLine = line.number + linesCrossed(bytes, line.end, end);
   return {
     line: line.number,
@@ -128,7 +128,7 @@ function linesBefore(bytes: Buffer, start: number, count: number): readonly stri
   for (let end = start - 1; lines.length < count && end >= 0; ) {
     const from = end === 0 ? 0 : bytes.lastIndexOf(NEWLINE, end - 1) + 1;
     const first = from === 0 ? textStart(bytes) : from;
-    lines.push(lineText(bytes, Math.min(first, end), end, first).text);
+    lines.push(lineText(bytes, { start: Math.min(first, end), end }).text);
     end = from - 1;
   }
   return lines.reverse();
@@ -138,7 +138,7 @@ function linesAfter(bytes: Buffer, end: number, count: number): readonly string[
   const lines: string[] = [];
   for (let from = end + 1; lines.length < count && from < bytes.length; ) {
     const to = lineEnd(bytes, from);
-    lines.push(lineText(bytes, from, to, from).text);
+    lines.push(lineText(bytes, { start: from, end: to }).text);
     from = to + 1;
   }
   return lines;
@@ -147,9 +147,8 @@ function linesAfter(bytes: Buffer, end: number, count: number): readonly string[
 /** The text of a line without its end; when it is too long, the part around `focus`. */
 function lineText(
   bytes: Buffer,
-  start: number,
-  end: number,
-  focus: number,
+  { start, end }: Pick<Line, "start" | "end">,
+  focus = start,
 ): { readonly text: string; readonly cut: boolean } {
   const to = end > start && bytes[end - 1] === CARRIAGE_RETURN ? end - 1 : end;
   if (to - start <= SEARCH_LINE_CHARACTERS_MAX) return { text: bytes.toString("utf8", start, to), cut: false };

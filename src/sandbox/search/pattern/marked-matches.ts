@@ -30,10 +30,9 @@ function charactersFrom(first: number, last: number): readonly string[] {
  * @returns `unwanted` when it wanted no more, `too_many` when not all could be told of
  */
 export function eachMarkedMatch(
-  regex: RRegex,
+  { regex, matchesMax = SEARCH_MARKED_MATCHES_MAX }: { readonly regex: RRegex; readonly matchesMax?: number },
   text: string,
   onMatch: (start: number, end: number) => boolean,
-  matchesMax = SEARCH_MARKED_MATCHES_MAX,
 ): "all" | "unwanted" | "too_many" {
   const mark = MARKS.find((candidate) => !text.includes(candidate));
   if (mark === undefined) return "too_many";

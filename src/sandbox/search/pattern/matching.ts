@@ -37,12 +37,16 @@ const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
  * @param windowBytes how much the engine gets at once, where it need not get everything
  * @throws OverBudget
  */
-export function matchAll(bytes: Buffer, pattern: ReadyPattern, onMatch: OnMatch, windowBytes = WINDOW_BYTES): void {
+export function matchAll(
+  bytes: Buffer,
+  { pattern, windowBytes = WINDOW_BYTES }: { readonly pattern: ReadyPattern; readonly windowBytes?: number },
+  onMatch: OnMatch,
+): void {
   if (pattern.kind === "bytes") {
     const { text } = pattern.sought;
     const from = earliestPlace(bytes, pattern.sought, 0);
     if (from === -1) return;
-    eachMatch(bytes.subarray(from), text, EDIT_NATIVE_STEPS_MAX, (start) =>
+    eachMatch(bytes.subarray(from), { spec: text, nativeStepsMax: EDIT_NATIVE_STEPS_MAX }, (start) =>
       onMatch(from + start, from + start + text.byteLength),
     );
     return;
@@ -107,7 +111,7 @@ function matchWindow({ bytes, pattern, onMatch, windowBytes, isOverBudget }: Sca
   };
   if (to - from > LISTED_WINDOWS * windowBytes) {
     // A line or a file that may not be cut: its matches are not listed, because there may be millions.
-    const told = eachMarkedMatch(pattern.regex, stringOf(text), tell);
+    const told = eachMarkedMatch(pattern, stringOf(text), tell);
     if (told === "too_many" || isOverBudget()) throw new OverBudget();
     return told === "all";
   }

@@ -73,7 +73,7 @@ export interface Candidate {
   readonly place: WorkspacePath;
 }
 
-/** Where a walk begins, and what bounds it. */
+/** What bounds a walk, and what it found out. */
 export interface WalkOptions {
   readonly exclusions: SearchExclusions;
   readonly recursive: boolean;
@@ -82,6 +82,7 @@ export interface WalkOptions {
   readonly ignoreRules: IgnoreRules;
   /** Throws when the call was cancelled; answers whether the time is up. */
   readonly isTimeUp: () => boolean;
+  readonly report: WalkReport;
 }
 
 /** What a walk found out besides files. */
@@ -109,10 +110,9 @@ interface Level {
 export async function walkTree(
   start: { readonly descriptor: number; readonly place: WorkspacePath },
   options: WalkOptions,
-  report: WalkReport,
   emit: (batch: readonly Candidate[]) => Promise<boolean>,
 ): Promise<void> {
-  const walk = new Walk(start.place, options, report);
+  const walk = new Walk(start.place, options);
   let batch: Candidate[] = [];
   let directories = 0;
   let files = 0;
@@ -128,7 +128,7 @@ export async function walkTree(
       if (step === undefined) break;
       files += 1;
       if (files > SEARCH_FILES_MAX) {
-        report.truncated = true;
+        options.report.truncated = true;
         break;
       }
       // A directory may come again after those below it; it is counted twice then.
@@ -158,10 +158,10 @@ class Walk {
   #scanned = 0;
   #turnMs = performance.now();
 
-  constructor(base: WorkspacePath, options: WalkOptions, report: WalkReport) {
+  constructor(base: WorkspacePath, options: WalkOptions) {
     this.#base = base;
     this.#options = options;
-    this.#report = report;
+    this.#report = options.report;
   }
 
   /** Goes into an open directory, which it closes in the end. */

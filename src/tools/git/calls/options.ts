@@ -86,26 +86,34 @@ export function parseArguments(table: OptionTable, args: readonly string[]): Par
   const operands: string[] = [];
   const words = [...args];
   const note: Note = (name, spec, value) => {
-    if (spec.idle) return undefined;
+    const problem = value === undefined ? undefined : valueProblem(name, spec, value);
+    if (problem !== undefined || spec.idle) return problem;
     const known = options.get(spec.same ?? name) ?? [];
     options.set(spec.same ?? name, value === undefined ? known : [...known, value]);
     return undefined;
   };
+  const reading = { table, rest: words, note };
   for (let word = words.shift(); word !== undefined; word = words.shift()) {
     if (word === "--") return { options, operands, paths: words };
     if (!word.startsWith("-")) {
       operands.push(word);
       continue;
     }
-    const problem = word.startsWith("--") ? takeLong(table, word, words, note) : takeShort(table, word, words, note);
+    const problem = word.startsWith("--") ? takeLong(reading, word) : takeShort(reading, word);
     if (problem !== undefined) return problem;
   }
   return { options, operands, paths: undefined };
 }
 
-type Note = (name: string, spec: OptionSpec, value: string | undefined) => undefined;
+type Note = (name: string, spec: OptionSpec, value: string | undefined) => string | undefined;
 
-function takeLong(table: OptionTable, word: string, rest: string[], note: Note): string | undefined {
+interface Reading {
+  readonly table: OptionTable;
+  readonly rest: string[];
+  readonly note: Note;
+}
+
+function takeLong({ table, rest, note }: Reading, word: string): string | undefined {
   const equals = word.indexOf("=");
   const name = equals === -1 ? word : word.slice(0, equals);
   const spec = specOf(table, name);
@@ -115,14 +123,14 @@ function takeLong(table: OptionTable, word: string, rest: string[], note: Note):
     return joined === undefined ? note(name, spec, undefined) : `\`${name}\` takes no value`;
   const value = joined ?? (spec.optional ? undefined : rest.shift());
   if (value === undefined && !spec.optional) return `\`${name}\` needs a value`;
-  return value === undefined ? note(name, spec, undefined) : take(name, spec, value, note);
+  return note(name, spec, value);
 }
 
 /** Letters may be joined; the value of the last one may be, too. */
-function takeShort(table: OptionTable, word: string, rest: string[], note: Note): string | undefined {
+function takeShort({ table, rest, note }: Reading, word: string): string | undefined {
   const number = /^-([0-9]{1,9})$/.exec(word)?.[1];
   const counted = specOf(table, "-<number>");
-  if (number !== undefined && counted !== undefined) return take("-<number>", counted, number, note);
+  if (number !== undefined && counted !== undefined) return note("-<number>", counted, number);
   for (let index = 1; index < word.length; index += 1) {
     const name = `-${word.charAt(index)}`;
     const spec = specOf(table, name);
@@ -134,16 +142,16 @@ function takeShort(table: OptionTable, word: string, rest: string[], note: Note)
     const joined = word.slice(index + 1);
     const value = joined !== "" ? joined : spec.optional ? undefined : rest.shift();
     if (value === undefined && !spec.optional) return `\`${name}\` needs a value`;
-    return value === undefined ? note(name, spec, undefined) : take(name, spec, value, note);
+    return note(name, spec, value);
   }
   return word === "-" ? "`-` names nothing here; name the branch" : undefined;
 }
 
-function take(name: string, spec: OptionSpec, value: string, note: Note): string | undefined {
+function valueProblem(name: string, spec: OptionSpec, value: string): string | undefined {
   if (spec.takes === "count" && !/^[0-9]{1,9}$/.test(value)) return `\`${name}\` takes a number`;
   if (Array.isArray(spec.takes) && !spec.takes.includes(value))
     return `\`${name}\` takes one of ${spec.takes.join(", ")}`;
-  return note(name, spec, value);
+  return undefined;
 }
 
 function specOf(table: OptionTable, name: string): OptionSpec | undefined {

@@ -50,7 +50,7 @@ export const add: Operation = {
   async run({ parsed, git, cwd, repository }) {
     const paths = pathArguments([...parsed.operands, ...(parsed.paths ?? [])], { cwd, root: repository.root });
     const untracked = has(parsed, "--update") ? "no" : "all";
-    const report = await readStatus(git, untracked, paths);
+    const report = await readStatus(git, [`--untracked-files=${untracked}`], paths);
     const wanted = report.paths.filter(({ kind, tree }) => kind !== "ignored" && (kind !== "changed" || tree !== "."));
     const { open, closed } = sorted(
       git,
@@ -170,7 +170,7 @@ async function requireUnsigned(git: Runner): Promise<void> {
 }
 
 async function stageChanged(git: Runner): Promise<void> {
-  const { paths } = await readStatus(git, "no", []);
+  const { paths } = await readStatus(git, ["--untracked-files=no"], []);
   const conflicts = paths.filter(({ kind }) => kind === "conflict").map(({ path }) => path);
   if (conflicts.length > 0) {
     const [first] = sorted(git, conflicts, "read").open;

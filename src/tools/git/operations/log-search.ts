@@ -23,7 +23,7 @@ export function searchesCommits(parsed: Parsed): boolean {
 }
 
 /** What is searched for, and how many of it are wanted. */
-interface Wanted {
+export interface Wanted {
   /** Without how many, from which on, and in which order. */
   readonly filters: readonly string[];
   readonly paths: readonly string[];

@@ -55,12 +55,11 @@ export interface Operation {
   readonly isNew?: true;
 }
 
-/** The accesses of an operation; each is judged as `action`, or as the tool itself without one. */
+/** The accesses of an operation that runs in `cwd`; each is judged as `action`, or as the tool itself without one. */
 export function accessesOf(
-  operation: string,
-  action: string | undefined,
-  asked: Asked,
   { refs, paths = [], hosts = [] }: Touches,
+  cwd: string,
+  { operation, action }: { readonly operation: string; readonly action: string | undefined },
 ): readonly Access[] {
   const named = action === undefined ? {} : { action };
   return [
@@ -69,7 +68,7 @@ export function accessesOf(
     ),
     ...[...new Map(paths.map((one) => [`${one.effect} ${one.path}`, one])).values()].flatMap(
       ({ path, effect }): readonly Access[] => {
-        const place = workspacePath(asked.cwd, path);
+        const place = workspacePath(cwd, path);
         // Of a whole workspace each file that turns out to be meant is judged.
         return place === "." ? [] : [{ resource: { kind: "file", path: place }, effect, ...named }];
       },

@@ -14,7 +14,7 @@ import { commitOf, parseRange, type Range, rangeArgument, revisionProblem, revis
 import { has, lastValue, type Parsed, written } from "../calls/options.ts";
 import { pathProblem } from "../calls/places.ts";
 import { type Closed, GIT_PATHS_PER_RUN_MAX, leftOutFacts, type Runner } from "../calls/runner.ts";
-import { GIT_LOG_COMMITS_MAX, searchCommits, searchesCommits } from "./log-search.ts";
+import { GIT_LOG_COMMITS_MAX, searchCommits, searchesCommits, type Wanted } from "./log-search.ts";
 import { type Asked, type Operation, type Running, readRef, type Touched, type Touches } from "./operation.ts";
 
 /** Commits that a log shows when the call does not say. */
@@ -163,7 +163,7 @@ export const log: Operation = {
     if (filters === undefined) return { text: "no commit is found", commits: [] };
     const asked = [`--max-count=${count}`, ...filters];
     const isDetailed = showsChanges(parsed);
-    const listed = isDetailed ? await listLogged(git, count, filters, placed(running)) : undefined;
+    const listed = isDetailed ? await listLogged(git, { count, filters, paths: placed(running) }) : undefined;
     const paths = listed?.paths ?? placed(running);
     const commits = parseCommits(
       await git.fields([
@@ -218,9 +218,7 @@ async function foundCommits(
  */
 async function listLogged(
   git: Runner,
-  count: number,
-  filters: readonly string[],
-  named: readonly string[],
+  { count, filters, paths: named }: Pick<Wanted, "count" | "filters" | "paths">,
 ): Promise<Listed> {
   const ask = (commits: number, paths: readonly string[]) =>
     listChanges(

@@ -1,6 +1,5 @@
 /** BRANCH, TAG and REMOTE: listing and changing references, and the addresses of remotes. */
 import type { JsonObject } from "../../../base/json.ts";
-import type { GitReach } from "../../../model/work/git.ts";
 import { joinedMessage, messageProblem, requireFit } from "../calls/message.ts";
 import { commitOf, nameProblem, newNameProblem, remoteProblem, revisionProblem } from "../calls/names.ts";
 import { has, lastValue, type OptionTable, type Parsed } from "../calls/options.ts";
@@ -110,9 +109,7 @@ export const branch: Operation = {
     const [name = "", start] = operands;
     if (has(parsed, "--delete-unmerged"))
       return changed(
-        git,
-        "repository",
-        ["branch", "-D", "--quiet", "--", ...operands],
+        git.run("repository", ["branch", "-D", "--quiet", "--", ...operands]),
         `deleted ${operands.join(", ")}`,
       );
     switch (branchVerb(parsed)) {
@@ -120,29 +117,28 @@ export const branch: Operation = {
         return { text: repository.branch ?? "", ...(repository.branch !== undefined && { branch: repository.branch }) };
       case "--delete":
         return changed(
-          git,
-          "repository",
-          ["branch", "-d", "--quiet", "--", ...operands],
+          git.run("repository", ["branch", "-d", "--quiet", "--", ...operands]),
           `deleted ${operands.join(", ")}`,
         );
       case "--move":
         requireBranchName(operands.at(-1) ?? "", repository);
-        return changed(git, "settings", ["branch", "-m", "--", ...operands], `renamed to ${operands.at(-1)}`);
+        return changed(git.run("settings", ["branch", "-m", "--", ...operands]), `renamed to ${operands.at(-1)}`);
       case "--set-upstream-to":
         return changed(
-          git,
-          "settings",
-          ["branch", "--quiet", `--set-upstream-to=${lastValue(parsed, "--set-upstream-to")}`, ...operands],
+          git.run("settings", [
+            "branch",
+            "--quiet",
+            `--set-upstream-to=${lastValue(parsed, "--set-upstream-to")}`,
+            ...operands,
+          ]),
           "the upstream is set",
         );
       case "--unset-upstream":
-        return changed(git, "settings", ["branch", "--unset-upstream", ...operands], "the upstream is forgotten");
+        return changed(git.run("settings", ["branch", "--unset-upstream", ...operands]), "the upstream is forgotten");
       case "create":
         requireBranchName(name, repository);
         return changed(
-          git,
-          "repository",
-          [
+          git.run("repository", [
             "branch",
             "--quiet",
             "--no-track",
@@ -150,7 +146,7 @@ export const branch: Operation = {
             "--",
             name,
             ...(start === undefined ? [] : [commitOf(start)]),
-          ],
+          ]),
           `made ${name}`,
         );
       default:
@@ -163,13 +159,8 @@ function firstProblem(names: readonly string[]): string | undefined {
   return names.map(nameProblem).find((problem) => problem !== undefined);
 }
 
-async function changed(
-  git: Runner,
-  reach: GitReach,
-  args: readonly [string, ...string[]],
-  text: string,
-): Promise<JsonObject> {
-  await git.run(reach, args);
+async function changed(change: Promise<unknown>, text: string): Promise<JsonObject> {
+  await change;
   return { text };
 }
 
@@ -188,7 +179,7 @@ async function listBranches(git: Runner, parsed: Parsed): Promise<JsonObject> {
     : has(parsed, "--all")
       ? ["refs/heads", "refs/remotes"]
       : ["refs/heads"];
-  const branches = (await references(git, BRANCH_FIELDS, filters(parsed), spaces)).map(
+  const branches = (await references(git, BRANCH_FIELDS, [...filters(parsed), ...spaces])).map(
     ([name = "", commit = "", head, upstream = "", track = "", subject = ""]) => {
       const [, ahead] = /ahead (\d+)/.exec(track) ?? [];
       const [, behind] = /behind (\d+)/.exec(track) ?? [];
@@ -215,10 +206,9 @@ async function listBranches(git: Runner, parsed: Parsed): Promise<JsonObject> {
 async function references(
   git: Runner,
   fields: readonly string[],
-  more: readonly string[],
-  spaces: readonly string[],
+  wanted: readonly string[],
 ): Promise<readonly (readonly string[])[]> {
-  const text = await git.run("nothing", ["for-each-ref", `--format=${fields.join("%00")}`, ...more, ...spaces]);
+  const text = await git.run("nothing", ["for-each-ref", `--format=${fields.join("%00")}`, ...wanted]);
   return text.split("\n").flatMap((line) => (line === "" ? [] : [line.split("\0")]));
 }
 
@@ -285,8 +275,7 @@ export const tag: Operation = {
       const rows = await references(
         git,
         ["%(refname)", "%(objectname)", "%(*objectname)", "%(contents:subject)"],
-        filters(parsed),
-        ["refs/tags"],
+        [...filters(parsed), "refs/tags"],
       );
       const tags = rows.map(([ref = "", object = "", peeled = "", subject = ""]) => ({
         name: ref.replace(/^refs\/tags\//, ""),
@@ -298,9 +287,7 @@ export const tag: Operation = {
     }
     if (has(parsed, "--delete"))
       return changed(
-        git,
-        "repository",
-        ["tag", "--delete", "--", ...parsed.operands],
+        git.run("repository", ["tag", "--delete", "--", ...parsed.operands]),
         `deleted ${parsed.operands.join(", ")}`,
       );
     const parts = parsed.options.get("--message");
@@ -310,9 +297,7 @@ export const tag: Operation = {
       ...(has(parsed, "--force") ? ["--force"] : []),
     ];
     return changed(
-      git,
-      "repository",
-      ["tag", "--no-sign", ...how, "--", name, commitOf(target ?? "HEAD")],
+      git.run("repository", ["tag", "--no-sign", ...how, "--", name, commitOf(target ?? "HEAD")]),
       `made ${name}`,
     );
   },
@@ -358,7 +343,7 @@ export const remote: Operation = {
       verb === "remove" || verb === "rm"
         ? ["remove", name]
         : [verb, ...(verb === "rename" ? ["--no-progress"] : []), name, last];
-    return changed(git, "settings", ["remote", ...words], `${verb}: ${name}`);
+    return changed(git.run("settings", ["remote", ...words]), `${verb}: ${name}`);
   },
 };
 

@@ -5,7 +5,7 @@
  * about it.
  */
 import type { JsonObject } from "../../../base/json.ts";
-import type { FoundRepository } from "../../../model/work/git.ts";
+import type { FoundRepository, RepositoryState } from "../../../model/work/git.ts";
 import { pathArguments } from "../calls/display.ts";
 import { lastValue } from "../calls/options.ts";
 import { pathProblem } from "../calls/places.ts";
@@ -35,19 +35,10 @@ export interface StatusReport {
 /** Asks for the status of `paths`, all when there are none. */
 export async function readStatus(
   git: Runner,
-  untracked: string,
+  more: readonly string[],
   paths: readonly string[],
-  more: readonly string[] = [],
 ): Promise<StatusReport> {
-  const options = [
-    "--porcelain=v2",
-    "--branch",
-    "--show-stash",
-    "-z",
-    "--no-renames",
-    "--ignore-submodules=dirty",
-    `--untracked-files=${untracked}`,
-  ];
+  const options = ["--porcelain=v2", "--branch", "--show-stash", "-z", "--no-renames", "--ignore-submodules=dirty"];
   return parseStatus(await git.fields(["status", ...options, ...more, "--", ...paths]));
 }
 
@@ -106,8 +97,8 @@ export const status: Operation = {
 
 async function runStatus({ parsed, git, cwd, repository }: Running): Promise<JsonObject> {
   const paths = pathArguments([...parsed.operands, ...(parsed.paths ?? [])], { cwd, root: repository.root });
-  const ignored = parsed.options.has("--ignored") ? ["--ignored"] : [];
-  const report = await readStatus(git, lastValue(parsed, "--untracked-files") ?? "normal", paths, ignored);
+  const untracked = `--untracked-files=${lastValue(parsed, "--untracked-files") ?? "normal"}`;
+  const report = await readStatus(git, [untracked, ...(parsed.options.has("--ignored") ? ["--ignored"] : [])], paths);
   const { open, closed } = sorted(
     git,
     report.paths.map(({ path }) => path),
@@ -167,7 +158,7 @@ export function circumstances(
 ): JsonObject {
   const notes: string[] = [];
   const { inProgress, step, steps, rebasing } = state;
-  if (inProgress !== undefined) notes.push(progressNote(inProgress, step, steps, rebasing));
+  if (inProgress !== undefined) notes.push(progressNote(inProgress, state));
   if (branch === undefined && inProgress === undefined && commit !== undefined)
     notes.push("no branch is checked out: commits made now belong to none; CHECKOUT -b <name> makes one");
   if (state.shallow) notes.push("the clone has only the newest commits: FETCH --unshallow brings the rest");
@@ -200,12 +191,7 @@ export function circumstances(
   };
 }
 
-function progressNote(
-  operation: string,
-  step: number | undefined,
-  steps: number | undefined,
-  rebasing: string | undefined,
-): string {
+function progressNote(operation: string, { step, steps, rebasing }: RepositoryState): string {
   const at = step === undefined ? "" : ` (step ${step}${steps === undefined ? "" : ` of ${steps}`})`;
   const name = operation.toUpperCase();
   if (operation === "merge")

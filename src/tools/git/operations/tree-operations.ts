@@ -233,7 +233,8 @@ export const merge: Operation = {
     const [other] = parsed.operands;
     const given = parsed.options.get("--message");
     if (given !== undefined) requireFit(joinedMessage(given), context, repository.rules.messagePattern);
-    if (other === undefined) return step(git, repository, "merge", has(parsed, "--abort") ? "--abort" : "--continue");
+    if (other === undefined)
+      return step({ git, repository }, "merge", has(parsed, "--abort") ? "--abort" : "--continue");
     const theirs = await pinned(git, other);
     await requireWritable(git, "the merge", [`HEAD...${theirs}`]);
     const parts = given ?? (has(parsed, "--squash") ? undefined : [mergeMessage(repository, other)]);
@@ -289,8 +290,7 @@ export const rebase: Operation = {
           "ask a person to look at `.git/rebase-merge/git-rebase-todo`, or give it up with --abort",
         );
       return step(
-        git,
-        repository,
+        { git, repository },
         "rebase",
         ["--abort", "--continue", "--skip"].find((name) => has(parsed, name)) ?? "--continue",
       );
@@ -341,12 +341,11 @@ function branchMoved(forcing: readonly string[], forced = false): Operation["tou
 }
 
 async function step(
-  git: Runner,
-  { state }: FoundRepository,
+  { git, repository }: Pick<Running, "git" | "repository">,
   command: "merge" | "rebase",
   name: string,
 ): Promise<JsonObject> {
-  if (state.inProgress !== command)
+  if (repository.state.inProgress !== command)
     throw new FailureWithoutEffect("NOT_SUPPORTED", `no ${command} is under way`, "look at the status");
   if (name !== "--continue")
     await requireWritable(

@@ -292,11 +292,11 @@ export class CommandReader {
     const [head, ...args] = words;
     if (head === undefined) return;
     if (!isFixed(head) || head.text === "") {
-      this.#name(plainWord(UNKNOWN_BINARY), words, place, { dangers: ["dynamic_binary"], reasons: [], fed: true });
+      this.#name([plainWord(UNKNOWN_BINARY), ...words], place, { dangers: ["dynamic_binary"], reasons: [], fed: true });
       return;
     }
     const name = programName(head.text);
-    const found = dangersOf(name, args, place.input, fed);
+    const found = dangersOf(name, args, { input: place.input, fed });
     const dangers = new Set(found.map(({ danger }) => danger));
     const reasons = [...new Set(found.flatMap(({ reason }) => reason ?? []))];
     this.#hidden.command(name, args);
@@ -311,7 +311,7 @@ export class CommandReader {
     if (all.some(({ kind }) => kind === "unclear")) dangers.add("unclear_wrapper");
     for (const danger of dangers) if (!BOUNDED.has(danger)) this.doubt(danger);
     for (const reason of reasons) this.#reasons.add(reason);
-    this.#name(head, args, place, { dangers: [...dangers].sort(), reasons, fed });
+    this.#name([head, ...args], place, { dangers: [...dangers].sort(), reasons, fed });
     this.#moves(name, args, place);
     for (const run of all) this.#runWrapped(run, name, place);
   }
@@ -326,7 +326,7 @@ export class CommandReader {
     else this.#code(run.code.text, { ...within, plain: run.inside === true ? place.plain : run.isBash !== true });
   }
 
-  #name(head: ShellWord, args: readonly ShellWord[], place: Place, { dangers, reasons, fed }: Marks): void {
+  #name([head, ...args]: readonly [ShellWord, ...ShellWord[]], place: Place, { dangers, reasons, fed }: Marks): void {
     const dynamic = fed || args.some(({ known }) => !known);
     const { inputFrom, via } = place;
     const beside = { dynamic, inputFrom, via, dangers, characters: this.#characters, ...reasonsOf(reasons) };

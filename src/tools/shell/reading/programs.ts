@@ -124,7 +124,11 @@ export interface FoundDanger {
  * The dangers of running `name` with `args`, by itself.
  * @param fed when it gets more of them at run time
  */
-export function dangersOf(name: string, args: readonly ShellWord[], input: Input, fed = false): readonly FoundDanger[] {
+export function dangersOf(
+  name: string,
+  args: readonly ShellWord[],
+  { input, fed }: { readonly input: Input; readonly fed: boolean },
+): readonly FoundDanger[] {
   const dangers: FoundDanger[] = [
     ...gadgetsOf(name, args, input),
     ...scriptGadgets(name, args),

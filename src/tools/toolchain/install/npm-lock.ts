@@ -38,11 +38,10 @@ export function judgeNpmLock(file: string, text: string, grants: Grants): NpmLoc
     throw refused(file, "is not of version 2 or 3", "ask a person to renew it with `npm install --package-lock-only`");
   }
   const members = membersIn(packages);
+  const allowed = { members: new Set(members), grants };
   let fetched = 0;
   for (const [path, entry] of Object.entries(packages)) {
-    const problem = isJsonObject(entry)
-      ? problemOf(path, entry, new Set(members), grants)
-      : "is described by no object";
+    const problem = isJsonObject(entry) ? problemOf(path, entry, allowed) : "is described by no object";
     if (problem !== undefined)
       throw refused(
         file,
@@ -89,7 +88,11 @@ function isFetched(path: string, entry: JsonValue | undefined): boolean {
   );
 }
 
-function problemOf(path: string, entry: JsonObject, members: ReadonlySet<string>, grants: Grants): string | undefined {
+function problemOf(
+  path: string,
+  entry: JsonObject,
+  { members, grants }: { readonly members: ReadonlySet<string>; readonly grants: Grants },
+): string | undefined {
   const { resolved, integrity, link, inBundle } = entry;
   if (path === "") return resolved === undefined ? undefined : "is the project itself and comes from elsewhere";
   if (!isInsidePath(path)) return "does not lie in the workspace";

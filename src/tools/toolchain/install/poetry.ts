@@ -36,7 +36,7 @@ export const poetry: Manager = {
   async prepare(files, lockFile, grants) {
     const codec = await toml();
     const manifest = keptManifest(codec, requireText(files, MANIFEST), grants);
-    const lock = judgedLock(codec, lockFile, requireText(files, lockFile), grants);
+    const lock = judgedLock(codec, { file: lockFile, text: requireText(files, lockFile) }, grants);
     return {
       environment: { ...OWN_SETTINGS, ...(!grants.scripts && { POETRY_INSTALLER_ONLY_BINARY: ":all:" }) },
       selection: {
@@ -82,7 +82,11 @@ function only(table: JsonObject, names: readonly string[]): JsonObject {
 }
 
 /** The lock file with the files of each package that may be installed. */
-function judgedLock(codec: TomlCodec, file: string, text: string, grants: Grants): string {
+function judgedLock(
+  codec: TomlCodec,
+  { file, text }: { readonly file: string; readonly text: string },
+  grants: Grants,
+): string {
   const lock = parsedToml(codec, file, text);
   const packages = tablesOf(lock["package"]).map((entry) => {
     const { name, files, source } = entry;

@@ -174,7 +174,7 @@ test("what is appended to, and what a person is asked to approve a change of", a
   await holdLeases([join(place.root, "leased")]);
   const scope = { workspace: place.workspace, roots: place.roots, judge: () => undefined };
   const gap = await longestGap(async () => {
-    const read = readPreImage(scope, "leased", 100, new AbortController().signal);
+    const read = readPreImage(scope, "leased", { bytesMax: 100, signal: new AbortController().signal });
     await expect(read).rejects.toMatchObject({ code: "RESOURCE_BUSY", retryable: true });
     const appended = place.files.write("leased", Buffer.from("more"), { mode: "append" });
     await expect(appended).rejects.toMatchObject({ code: "RESOURCE_BUSY", retryable: true });

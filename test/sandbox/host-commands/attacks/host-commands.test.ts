@@ -35,7 +35,7 @@ async function ran(
     stderr: (piece: Uint8Array) => void pieces.stderr.push(piece),
   };
   const command = { argv, asRoot: false, timeoutMs: 10_000, ...more };
-  const end = await as.run(settings, command, output, signal ?? new AbortController().signal);
+  const end = await as.run({ settings, command }, output, signal ?? new AbortController().signal);
   return { ...end, stdout: Buffer.concat(pieces.stdout).toString(), stderr: Buffer.concat(pieces.stderr).toString() };
 }
 
@@ -93,7 +93,11 @@ describe("a listed program", () => {
     };
     const taken = { stdout: count, stderr: () => undefined };
     const command = { argv: [program] as const, asRoot: false, timeoutMs: 20_000 };
-    const end = await new HostMachine().run(listing(program), command, taken, new AbortController().signal);
+    const end = await new HostMachine().run(
+      { settings: listing(program), command },
+      taken,
+      new AbortController().signal,
+    );
     expect([end.exitCode, bytes]).toEqual([7, 20_000_000]);
   });
 });

@@ -89,7 +89,7 @@ test("random expressions find in random bytes what the engine finds in the whole
         const { text, toByte } = engineText(bytes);
         const whole = pattern.regex.findAll(text.toString()).map(({ start, end }) => [toByte(start), toByte(end)]);
         const found: [number, number][] = [];
-        matchAll(bytes, pattern, (start, end) => found.push([start, end]) > 0, 4);
+        matchAll(bytes, { pattern, windowBytes: 4 }, (start, end) => found.push([start, end]) > 0);
         expect(found, source).toEqual(whole);
         matched += whole.length;
       }

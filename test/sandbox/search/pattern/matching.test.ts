@@ -23,21 +23,16 @@ function matchesOf(
   windowBytes?: number,
 ): readonly (readonly [number, number])[] {
   const found: [number, number][] = [];
-  matchAll(
-    Buffer.from(bytes),
-    pattern,
-    (start, end) => {
-      found.push([start, end]);
-      return true;
-    },
-    windowBytes,
-  );
+  matchAll(Buffer.from(bytes), { pattern, ...(windowBytes !== undefined && { windowBytes }) }, (start, end) => {
+    found.push([start, end]);
+    return true;
+  });
   return found;
 }
 
 function countOf(bytes: Buffer, pattern: ReadyPattern): number {
   let count = 0;
-  matchAll(bytes, pattern, () => {
+  matchAll(bytes, { pattern }, () => {
     count += 1;
     return true;
   });
@@ -127,18 +122,18 @@ describe("regular expressions", () => {
           const listed = regex.findAll(content).map(({ start, end }) => [start, end]);
           const marked: [number, number][] = [];
           const tell = (start: number, end: number) => marked.push([start, end]) > 0;
-          expect(eachMarkedMatch(regex, content, tell)).toBe("all");
+          expect(eachMarkedMatch({ regex }, content, tell)).toBe("all");
           expect(marked, source).toEqual(listed);
-          if (listed.length > 1)
-            expect(eachMarkedMatch(regex, content, () => true, listed.length - 1)).toBe("too_many");
-          if (listed.length > 0) expect(eachMarkedMatch(regex, content, () => true, listed.length)).toBe("all");
+          const upTo = (matchesMax: number) => eachMarkedMatch({ regex, matchesMax }, content, () => true);
+          if (listed.length > 1) expect(upTo(listed.length - 1)).toBe("too_many");
+          if (listed.length > 0) expect(upTo(listed.length)).toBe("all");
         }),
       );
     }
     const everyMark = String.fromCharCode(
       ...Array.from({ length: 0xe040 }, (_, code) => (code < 0x20 || code >= 0xe000 ? code : 0x61)),
     );
-    expect(eachMarkedMatch(new RRegex("a"), everyMark, () => true)).toBe("too_many");
+    expect(eachMarkedMatch({ regex: new RRegex("a") }, everyMark, () => true)).toBe("too_many");
   });
 
   test("the engine finds in bytes what it finds in the same text, and takes none that are not UTF-8", async () => {
@@ -261,7 +256,7 @@ describe("plain text", () => {
     await fc.assert(
       fc.asyncProperty(bytes, spec, async (content, wanted) => {
         const pattern = await ready(wanted, "literal");
-        const loom = findMatches(content, utf8(wanted), 100, Number.POSITIVE_INFINITY);
+        const loom = findMatches(content, { spec: utf8(wanted), nativeStepsMax: Number.POSITIVE_INFINITY }, 100);
         expect(matchesOf(content, pattern).map(([start]) => start)).toEqual(loom.starts);
       }),
     );

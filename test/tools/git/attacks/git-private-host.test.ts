@@ -184,7 +184,7 @@ describe("whatever name servers say, some addresses are never reached", () => {
 
   async function admitted(own: EgressNetwork, secure: SecureWay | undefined = WAY): Promise<string> {
     const rules = { decide: () => ({ kind: "allow" as const }), blockedPorts: [], ...(secure && { secure }) };
-    const said = await admit(target, rules, own, new AbortController().signal);
+    const said = await admit(target, { rules, network: own }, new AbortController().signal);
     return said.kind === "admitted" ? said.addresses.join(" ") : said.reason;
   }
 
