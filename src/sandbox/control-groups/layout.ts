@@ -4,6 +4,8 @@
  * It is pure. Version 1 has a tree for each kind of resource, version 2 has one for all, and a machine may have both.
  */
 
+import { type Mount, parseMounts } from "../../base/mount-info.ts";
+
 /** Kinds of resources that a run is bounded in. */
 export const CONTROLLERS = ["pids", "memory", "cpu", "cpuacct"] as const;
 /** One of them. */
@@ -26,15 +28,12 @@ export function readLayout(mountInfo: string, membership: string): ControlGroupL
   const paths = membershipOf(membership);
   const version1: Partial<Record<Controller, string>> = {};
   let version2: string | undefined;
-  for (const line of mountInfo.split("\n")) {
-    const [before = "", after = ""] = line.split(" - ", 2);
-    const [, , , root = "", mountPoint = ""] = before.split(" ");
-    const [type, , options = ""] = after.split(" ");
-    if (type === "cgroup2") version2 = groupAt(mountPoint, root, paths.get(""));
-    if (type !== "cgroup") continue;
-    for (const name of options.split(",")) {
+  for (const mount of parseMounts(mountInfo)) {
+    if (mount.type === "cgroup2") version2 = groupAt(mount, paths.get(""));
+    if (mount.type !== "cgroup") continue;
+    for (const name of mount.options.split(",")) {
       const controller = CONTROLLERS.find((each) => each === name);
-      const directory = groupAt(mountPoint, root, paths.get(name));
+      const directory = groupAt(mount, paths.get(name));
       if (controller !== undefined && directory !== undefined) version1[controller] = directory;
     }
   }
@@ -52,15 +51,10 @@ function membershipOf(text: string): ReadonlyMap<string, string> {
 }
 
 /** A mount shows its tree from `root` on; a group outside of that cannot be reached. */
-function groupAt(mountPoint: string, root: string, path: string | undefined): string | undefined {
+function groupAt({ target, root }: Mount, path: string | undefined): string | undefined {
   if (path === undefined) return undefined;
   const base = root === "/" ? "" : root;
-  if (path !== base && !path.startsWith(`${base}/`)) return path === "/" ? unescaped(mountPoint) : undefined;
+  if (path !== base && !path.startsWith(`${base}/`)) return path === "/" ? target : undefined;
   const below = path.slice(base.length).replace(/\/$/, "");
-  return unescaped(mountPoint) + below;
-}
-
-/** `mountinfo` writes blanks and backslashes as octal numbers. */
-function unescaped(path: string): string {
-  return path.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
+  return target + below;
 }

@@ -7,20 +7,12 @@
  * INVARIANT: every part of the workspace is the same part of the same file system that the workspace itself is, and
  * lies where it was planned. Nothing else lies in it.
  */
+import { type Mount, parseMounts } from "../../base/mount-info.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import { INSIDE_COVERED, INSIDE_WORKSPACE, type SandboxPlan } from "../plan/plan.ts";
 
-/** A mount as the machine lists it. */
-interface Mounted {
-  /** Number of the file system. */
-  readonly device: string;
-  /** What of that file system is mounted. */
-  readonly root: string;
-  readonly type: string;
-}
-
 /** Whether what lies there is the kernel's own file of that place in the plan's list. */
-export type OwnFileCheck = (found: Mounted, index: number) => boolean;
+export type OwnFileCheck = (found: Mount, index: number) => boolean;
 
 /**
  * What is wrong, or `undefined`.
@@ -31,11 +23,11 @@ export function mountProblem(
   mountInfo: string,
   isOwnFile: OwnFileCheck = isMadeByBwrap,
 ): string | undefined {
-  const lines = parse(mountInfo);
-  const mounted: ReadonlyMap<string, Mounted> = new Map(lines);
+  const listed = parseMounts(mountInfo);
+  const mounted: ReadonlyMap<string, Mount> = new Map(listed.map((mount) => [mount.target, mount]));
   const isSelection = mounts.some(({ kind }) => kind === "empty_directory");
   // Where it is covered, it is the lower one of two.
-  const [, workspace] = lines.find(([target]) => target === (isSelection ? INSIDE_COVERED : INSIDE_WORKSPACE)) ?? [];
+  const workspace = listed.find(({ target }) => target === (isSelection ? INSIDE_COVERED : INSIDE_WORKSPACE));
   if (workspace === undefined) return "the workspace is not mounted";
   const planned = new Map(mounts.filter(({ target }) => isInside(target)).map((mount) => [mount.target, mount]));
   const own = new Set(files.map(({ target }) => target));
@@ -72,11 +64,11 @@ export function mountProblem(
  */
 export function requireNoMounts(root: string, mountInfo: string): void {
   const above = root === "/" ? "/" : `${root}/`;
-  const found = parse(mountInfo).find(([target]) => target.startsWith(above) && target !== root);
+  const found = parseMounts(mountInfo).find(({ target }) => target.startsWith(above) && target !== root);
   if (found === undefined) return;
   throw new ToolFailure(
     "SANDBOX_UNAVAILABLE",
-    `something else is mounted in the workspace (\`${found[0].slice(above.length).slice(0, SHOWN_CHARACTERS)}\`), which a command cannot be shown; the command did not run`,
+    `something else is mounted in the workspace (\`${found.target.slice(above.length).slice(0, SHOWN_CHARACTERS)}\`), which a command cannot be shown; the command did not run`,
     "ask the operator to unmount it, or to make it or another directory the workspace",
   );
 }
@@ -84,12 +76,12 @@ export function requireNoMounts(root: string, mountInfo: string): void {
 const SHOWN_CHARACTERS = 200;
 
 /** Whether `found` is what lies at `below` in the workspace. */
-function isPartOf(workspace: Mounted, found: Mounted, below: string): boolean {
+function isPartOf(workspace: Mount, found: Mount, below: string): boolean {
   return found.device === workspace.device && found.root === join(workspace.root, below);
 }
 
 /** A file that bwrap itself made, in its own file system in memory. */
-function isMadeByBwrap({ type, root }: Mounted): boolean {
+function isMadeByBwrap({ type, root }: Mount): boolean {
   return type === "tmpfs" && OWN_FILE.test(root);
 }
 
@@ -102,19 +94,4 @@ function isInside(target: string): boolean {
 
 function join(root: string, below: string): string {
   return below === "" ? root : `${root === "/" ? "" : root}${below}`;
-}
-
-/** The mounts of each place, the lowest first. */
-function parse(mountInfo: string): readonly (readonly [target: string, mounted: Mounted])[] {
-  return mountInfo.split("\n").flatMap((line) => {
-    const [before = "", after = ""] = line.split(" - ", 2);
-    const [, , device = "", root = "", target = ""] = before.split(" ");
-    if (target === "") return [];
-    return [[unescaped(target), { device, root: unescaped(root), type: after.split(" ")[0] ?? "" }] as const];
-  });
-}
-
-/** Blanks, tabs, line feeds and backslashes stand as octal numbers of bytes; names may hold any bytes. */
-function unescaped(path: string): string {
-  return path.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 }

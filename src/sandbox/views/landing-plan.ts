@@ -185,7 +185,7 @@ class Planner {
       if (isReplaced) yield* this.#clear(path);
       return undefined;
     }
-    if (!isAllowed) return "not_allowed";
+    if (!isAllowed || this.#costsMount(path)) return "not_allowed";
     // somebody removed it: no command can move such a directory
     if (there === undefined && isCopy) return "changed_meanwhile";
     if (there !== undefined && this.#isOthers(path, there)) return "changed_meanwhile";
@@ -302,6 +302,13 @@ class Planner {
       this.#wholeAbove(parentOf(path)) ??
       (this.#place.judge.entry(path, isDirectory) === "write" && !this.#shapes(path))
     );
+  }
+
+  /** Whether a directory, once it stands there, needs a mount for every later command: machines take so many only. */
+  #costsMount(path: string): boolean {
+    const { judge } = this.#place;
+    if (this.#wholeAbove(parentOf(path)) !== undefined || judge.isWhole(path)) return false;
+    return judge.below(path) !== "write" && judge.below(parentOf(path) || ".") === "write";
   }
 
   /** Within a directory that is one thing links are as good as files, as in `node_modules`. */

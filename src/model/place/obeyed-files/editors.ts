@@ -106,6 +106,21 @@ export const EDITOR_FILES: readonly ObeyedFiles[] = [
     source: "https://netbeans.apache.org/tutorial/main/kb/docs/java/project-setup",
   },
   {
+    patterns: ["buildServer.json"],
+    reason: "sourcekit-lsp starts the build server whose command stands in it when the directory is opened",
+    source: "https://github.com/swiftlang/sourcekit-lsp/tree/main/Documentation",
+  },
+  {
+    patterns: [".bloop"],
+    reason: "Metals loads the compilers and plug-ins that it names when the directory is opened",
+    source: "https://scalacenter.github.io/bloop/docs/configuration-format",
+  },
+  {
+    patterns: [".theia"],
+    reason: "Theia takes tasks, settings and launchers from it",
+    source: "https://theia-ide.org/docs/user_getting_started/",
+  },
+  {
     patterns: [".bsp"],
     reason: "Metals and IntelliJ start the build server whose command stands in it when the directory is opened",
     source: "https://build-server-protocol.github.io/docs/overview/server-discovery",

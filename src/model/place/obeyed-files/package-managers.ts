@@ -108,6 +108,16 @@ export const PACKAGE_MANAGER_FILES: readonly ObeyedFiles[] = [
     source: "https://docs.gradle.org/current/userguide/gradle_wrapper.html",
   },
   {
+    patterns: ["**/tools/bazel", ".bazeliskrc", ".bazelversion"],
+    reason: "Bazelisk, which editors start, runs it in place of Bazel, or fetches the Bazel that it names",
+    source: "https://github.com/bazelbuild/bazelisk#readme",
+  },
+  {
+    patterns: [".bazelrc"],
+    reason: "Bazel takes options from it, programs that it runs at every build included",
+    source: "https://bazel.build/run/bazelrc",
+  },
+  {
     patterns: [".sbtopts", ".jvmopts"],
     reason: "sbt passes it to the Java machine as arguments",
     source: "https://www.scala-sbt.org/1.x/docs/Command-Line-Reference.html",
