@@ -194,8 +194,8 @@ describe("what is not kept", () => {
   });
 });
 
-function fail(code: "IO_ERROR" | "FILE_NOT_FOUND", details?: FailureDetails): never {
-  throw new ToolFailure(code, "it broke", "mend it", details);
+function fail(code: "IO_ERROR" | "FILE_NOT_FOUND", details?: Omit<FailureDetails, "suggestion">): never {
+  throw new ToolFailure(code, "it broke", { suggestion: "mend it", ...details });
 }
 function refuse(): never {
   throw new Refusal({ layer: "workspace", reason: "workspace_hard_link", ruleId: "R", message: "m" });

@@ -291,7 +291,7 @@ test("an explanation says what flow control says: a call that it denies is not t
   );
   const policies = `@id("test.send")\n@message("m")\n@waives("*")\npermit (principal, action == Handrail::Action::"send", resource);\n`;
   const kernel = await memoryKernel({ tools: [send], policies });
-  const explained = () => kernel.door.explain({ session: kernel.session, lease: kernel.lease }, "send", { path: "a" });
+  const explained = () => kernel.door.explain({ who: kernel, tool: "send", args: { path: "a" } });
   // Control: before anything secret was seen, policy's permit is all there is.
   expect((await explained()).denial).toBeUndefined();
   await kernel.marks.raiseMark(kernel.session, INITIAL_MARK, { trustLevel: "user", dataClass: "secret" }, 1);

@@ -374,12 +374,9 @@ export async function memoryKernel(options: MemoryKernelOptions = {}): Promise<M
       arguments: args,
       ...(dedupeKey !== undefined && { dedupeKey }),
     };
-    return door.execute(
-      submission as Parameters<KernelDoor["execute"]>[0],
-      signal ?? new AbortController().signal,
-      undefined,
+    return door.execute(submission as Parameters<KernelDoor["execute"]>[0], signal ?? new AbortController().signal, {
       inBand,
-    );
+    });
   };
   const textOf = (path: string) => readFileSync(join(root, path), "utf8");
   const breakWorkspace = (error: Error) => {

@@ -31,10 +31,8 @@ interface Asked {
 
 /** Role, lease, mode, skill and workspace for the call and every access of it; the accesses come back resolved. */
 export function checkScope(
-  caller: Judged,
-  tool: Tool,
+  { caller, tool, nowMs }: { readonly caller: Judged; readonly tool: Tool; readonly nowMs: number },
   { input, accesses }: Asked,
-  nowMs: number,
 ): Verdict<readonly ResolvedAccess[]> {
   const denial =
     checkRole(caller.session, tool) ??

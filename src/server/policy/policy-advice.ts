@@ -26,7 +26,7 @@ export async function adviseCall(
   who: Authenticated,
   call: ExplainedCall,
 ): Promise<AdvisedExplanation> {
-  const first = await parts.door.explain(who, call.tool, call.args);
+  const first = await parts.door.explain({ who, ...call });
   const notes = [...overrideNotes(parts, call.tool), ...(await notesOf(parts, who))];
   if (runs(first)) return { ...first, runs: true, advice: [], notes };
   const edits = new PolicyEdits(parts);
@@ -65,7 +65,7 @@ async function findAdvice(
         : await meetDenial(parts, state, explanation, call);
     if (typeof next === "string") return next;
     state = next;
-    explanation = await parts.door.explain(state.who, call.tool, call.args, state.assuming);
+    explanation = await parts.door.explain({ ...call, who: state.who, assuming: state.assuming });
   }
   return "no few changes would allow it; look at the rules that match, one after the other";
 }

@@ -49,7 +49,7 @@ export function openDedupeStore(stateDirectory: string, bytesMax: number = DEDUP
     supersede: async (request) => (await opened()).supersede(request),
     begin: async (key, holder) => (await opened()).begin(key, holder),
     prepare: async (key, holder, record) => (await opened()).prepare(key, holder, record),
-    keep: async (key, holder, record, nowMs) => (await opened()).keep(key, holder, record, nowMs),
+    keep: async (key, holder, record) => (await opened()).keep(key, holder, record),
     release: async (key, holder) => (await opened()).release(key, holder),
     purge: async (beforeMs, limit) => (await opened()).purge(beforeMs, limit),
     heldBefore: async (beforeMs, limit) => (await opened()).heldBefore(beforeMs, limit),
@@ -203,7 +203,7 @@ class EmbeddedDedupeStore {
     return this.changed(this.prepareAnswer, { ...keyOf(key), holder, answer: text, bytes });
   }
 
-  keep(key: DedupeKey, holder: string, { text, bytes }: KeptRecord, nowMs: number): boolean {
+  keep(key: DedupeKey, holder: string, { text, bytes, nowMs }: KeptRecord & { readonly nowMs: number }): boolean {
     return this.changed(this.keepAnswer, { ...keyOf(key), holder, answer: text, bytes, nowMs: Math.floor(nowMs) });
   }
 

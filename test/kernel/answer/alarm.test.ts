@@ -200,7 +200,7 @@ describe("a frozen principal", () => {
     const chunks = (async function* () {
       yield new Uint8Array([1]);
     })();
-    const put = await kernel.door.putContent(who, {}, chunks, new AbortController().signal);
+    const put = await kernel.door.putContent({ who, announced: {}, chunks }, new AbortController().signal);
     expect(put.outcome).toMatchObject({ denial: { reason: "session_frozen" } });
     const got = await kernel.door.getContent({ ...who, hash: new Uint8Array(32) }, new AbortController().signal);
     expect(got).toMatchObject({ kind: "refused", response: { outcome: { denial: { reason: "session_frozen" } } } });

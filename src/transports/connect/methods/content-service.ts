@@ -55,7 +55,7 @@ export async function putContent(
       ...(header.contentHash.byteLength > 0 && { hash: header.contentHash }),
       ...(header.size !== undefined && { size: safeNumber(header.size, "size") }),
     };
-    const response = await host.door.putContent(who, announced, chunksOf(host, incoming), context.signal);
+    const response = await host.door.putContent({ who, announced, chunks: chunksOf(host, incoming) }, context.signal);
     return { ...storedIn(response), response: toWireResponse(response) };
   } finally {
     release();
