@@ -94,7 +94,7 @@ async function stage({ parts }: BareKernel, path: string): Promise<void> {
 }
 
 async function readStored({ parts }: BareKernel, hash: Buffer): Promise<AsyncIterable<Uint8Array>> {
-  return parts.content.read(hash.toString("hex"), 0, SIZE_BYTES, "lent");
+  return parts.content.read(hash.toString("hex"), { offset: 0, length: SIZE_BYTES }, "lent");
 }
 
 async function upload(kernel: BareKernel, path: string): Promise<Buffer> {

@@ -37,20 +37,17 @@ export class ApprovalEvidence {
   /** Records a decision, and whether it holds. */
   decided(approval: StoredApproval, given: Omit<ApprovalDecision, "atMs">, holds: boolean): Promise<void> {
     const { approved, by, channel, scope, reason } = given;
-    return this.record(
-      "tool_approval_decided",
-      { approval },
-      {
-        approved,
-        by,
-        channel,
-        ...(scope && { scope: { ...scope } }),
-        ...(reason !== undefined && { reason }),
-        holds,
-        ...(!holds && { stands: approval.state }),
-        severity: "warning",
-      },
-    );
+    const facts = {
+      approved,
+      by,
+      channel,
+      ...(scope && { scope: { ...scope } }),
+      ...(reason !== undefined && { reason }),
+      holds,
+      ...(!holds && { stands: approval.state }),
+      severity: "warning",
+    };
+    return this.record("tool_approval_decided", { approval }, facts);
   }
 
   /** Records a request in the place of a kernel that stored it and ended before it could. */

@@ -69,8 +69,7 @@ async function callWith(wrong: ReadonlySet<Wrong>): Promise<CallResponse> {
   if (isWrong("data that would leave"))
     await kernel.marks.raiseMark(
       kernel.session,
-      INITIAL_MARK,
-      { trustLevel: "user", dataClass: "sensitive" },
+      { initial: INITIAL_MARK, seen: { trustLevel: "user", dataClass: "sensitive" } },
       START_MS,
     );
   const response = await kernel.call(

@@ -110,10 +110,8 @@ export class Answer {
   async #prepare(known: Known, outcome: Outcome, seen: Mark | undefined): Promise<void> {
     const { holdings, intent } = known;
     if (holdings?.claim === undefined || intent === undefined) return;
-    await holdings.claim.prepare(this.#response(known, { outcome }), executionOf(known), {
-      intent,
-      ...(seen && { seen }),
-    });
+    const more = { intent, ...(seen && { seen }) };
+    await holdings.claim.prepare(this.#response(known, { outcome }), executionOf(known), more);
   }
 
   /**

@@ -95,7 +95,7 @@ export function checkInput(
   const problem =
     spec &&
     (input === undefined ? { message: "bytes that are no UTF-8 text cannot be judged" } : spec.problemOf(input));
-  if (problem === undefined) return checkSkillInput(session, gates, tool, input);
+  if (problem === undefined) return checkSkillInput({ session, gates }, tool, input);
   return {
     layer: "call",
     reason: "tool_input_invalid",

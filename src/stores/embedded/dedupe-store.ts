@@ -113,14 +113,18 @@ class EmbeddedDedupeStore {
       // The log exists from the first read on; commits are made durable by `LogSync` where it matters.
       guarded(path, "STORE_UNAVAILABLE", () => database.pragma("synchronous = NORMAL"));
       guarded(path, "STORE_UNAVAILABLE", () => database.prepare("SELECT count(*) FROM sqlite_schema").get());
-      return new EmbeddedDedupeStore(database, path, await LogSync.open(path), bytesMax);
+      return new EmbeddedDedupeStore(database, await LogSync.open(path), { path, bytesMax });
     } catch (error) {
       database.close();
       throw error;
     }
   }
 
-  private constructor(database: Database, path: string, log: LogSync, bytesMax: number) {
+  private constructor(
+    database: Database,
+    log: LogSync,
+    { path, bytesMax }: { readonly path: string; readonly bytesMax: number },
+  ) {
     this.database = database;
     this.path = path;
     this.log = log;

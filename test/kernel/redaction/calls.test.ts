@@ -184,7 +184,8 @@ describe("a range that cuts a secret", () => {
     const owner = { userId: session.userId, workspace: session.serviceRoot };
     const stored = await content.find(Buffer.from(resultHash ?? []).toString("hex"), owner);
     const pieces: Uint8Array[] = [];
-    for await (const piece of content.read(stored?.hash ?? "", 0, stored?.sizeBytes ?? 0)) pieces.push(piece);
+    for await (const piece of content.read(stored?.hash ?? "", { offset: 0, length: stored?.sizeBytes ?? 0 }))
+      pieces.push(piece);
     const shown = Buffer.concat(pieces);
     expect(shown.subarray(0, 60).toString("latin1")).toMatch(/^\[REDACTED:[a-z0-9-]+\] /);
     expect(shown.subarray(-100)).toEqual(long.subarray(-100));

@@ -40,8 +40,7 @@ export interface ContentHost {
 
 /** Takes an upload. */
 export async function putContent(
-  host: ContentHost,
-  shares: UploadShares,
+  { host, shares }: { readonly host: ContentHost; readonly shares: UploadShares },
   parts: AsyncIterable<PutPart>,
   context: HandlerContext,
 ): Promise<PutAnswer> {

@@ -73,7 +73,7 @@ export function kernelService(host: KernelServiceHost): ServiceImpl<typeof ToolK
         await admitted(requestId, context);
         return { tools: door.tools().map(descriptionOf) };
       }),
-    putContent: (parts, context) => guarded(() => putContent(host, shares, parts, context)),
+    putContent: (parts, context) => guarded(() => putContent({ host, shares }, parts, context)),
     getContent: (wanted, context) => getContent(host, wanted, context),
     getReceipt: ({ requestId }, context) =>
       guarded(async () => {
