@@ -28,7 +28,7 @@ import { wholeCall } from "./judge/whole-call.ts";
 import { CallRedaction, secretsOf } from "./redaction/redaction.ts";
 
 /** Who uploads or fetches. */
-export interface TransferCaller {
+interface TransferCaller {
   readonly requestId: string;
   readonly sessionToken: string;
 }

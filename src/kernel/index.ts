@@ -22,7 +22,7 @@ export type { Admission, Asker } from "./admit.ts";
 export { KillSwitch } from "./call/kill-switch.ts";
 export type { KernelParts, KernelSettings, OpenWorkspace, WorkspaceCatalog } from "./call/parts.ts";
 export type { Submission } from "./call/submission.ts";
-export type { Fetched, FetchRequest, TransferCaller, UploadAnnouncement } from "./content-door.ts";
+export type { Fetched, FetchRequest, UploadAnnouncement } from "./content-door.ts";
 export { needsArming } from "./declared/capability-obligations.ts";
 export { patternsReady, problemsOfPatterns } from "./declared/danger-patterns.ts";
 export { compileInputSchema } from "./declared/input-schema.ts";
