@@ -33,7 +33,7 @@ export async function stageCall({ parts, policy, token }: BareKernel, submission
   const look = new WorkspaceLook(caller.place);
   const analysis = allowed(analyse(tool, call, look));
   const { args, demands } = analysis;
-  const accesses = allowed(checkScope(caller, tool, analysis, arrived.receivedAtMs));
+  const accesses = allowed(checkScope({ caller, tool, nowMs: arrived.receivedAtMs }, analysis));
   const ruling = allowed(evaluateAccesses({ policy, caller, tool, nowMs: arrived.receivedAtMs, demands }, accesses));
   const redaction = new CallRedaction(await parts.redactor(), secretsOf(call));
   const decidedAtMs = parts.clock.monotonicMs();

@@ -87,7 +87,7 @@ async function kernelStages(kernel: BareKernel, call: Call): Promise<readonly St
   const { signal } = new AbortController();
   const ran = await runTool(staged, running, { signal });
   if (ran.kind !== "output") throw new Error("the read of the stages failed");
-  const clean = await finishResult(parts, running, ran.output, signal);
+  const clean = await finishResult({ parts, running }, ran.output, signal);
   if (clean instanceof ToolFailure) throw new Error("the result of the stages was refused");
   return [
     awaited("receive", "envelope: validate a call by name", async (index) => (await decode(call(index))).validate()),
@@ -97,7 +97,7 @@ async function kernelStages(kernel: BareKernel, call: Call): Promise<readonly St
     ),
     awaited("workspace", "workspace of the session", () => parts.workspaces.open(who.session)),
     plain("analyse", "analyse: schema and accesses", () => analyse(tool, running.call, look)),
-    plain("scope", "scope: lease, role, mode, path, zone", () => checkScope(caller, tool, analysis, nowMs)),
+    plain("scope", "scope: lease, role, mode, path, zone", () => checkScope({ caller, tool, nowMs }, analysis)),
     plain("policy", "policy: describe, key, remembered decision", () =>
       evaluateAccesses({ policy, caller, tool, nowMs, demands }, accesses),
     ),
@@ -105,7 +105,7 @@ async function kernelStages(kernel: BareKernel, call: Call): Promise<readonly St
     awaited("run", "run: contained open and read of 4 KB", () =>
       runTool(staged, { ...running, run: new RunRecord() }, { signal }),
     ),
-    plain("clean", "redact, bound, label", () => finishResult(parts, running, ran.output, signal)),
+    plain("clean", "redact, bound, label", () => finishResult({ parts, running }, ran.output, signal)),
     awaited("evidence", "evidence: facts of the outcome", () => staged.evidence.executed(running, clean)),
   ];
 }
@@ -143,6 +143,7 @@ async function edgeStages(kernel: BareKernel, call: Call, files: readonly string
   const event = outcomeEvent(files[0] ?? "");
   const pending = Array.from({ length: CHAIN_BATCH }, () => pendingEntry(event, "buffered"));
   const view = { head: { sequence: 0, hash: GENESIS_HASH }, isOpen: () => true };
+  const by = { instanceId: "ins_bench", random: systemRandom };
   return [
     plain("wire-decode", "wire: scan and decode a request", () => decodeRequest(bytes)),
     plain("wire-validate", "wire: validate and map a request", () => [validateRequest(request), toToolCall(request)]),
@@ -155,8 +156,7 @@ async function edgeStages(kernel: BareKernel, call: Call, files: readonly string
       id: "ledger-chain",
       what: `ledger: encode and chain one of ${CHAIN_BATCH} entries, its own thread`,
       measure: (count) =>
-        microsecondsEach(Math.ceil(count / CHAIN_BATCH), () => chainEntries(view, pending, "ins_bench", systemRandom)) /
-        CHAIN_BATCH,
+        microsecondsEach(Math.ceil(count / CHAIN_BATCH), () => chainEntries(view, pending, by)) / CHAIN_BATCH,
     },
   ];
 }

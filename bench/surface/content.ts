@@ -94,18 +94,14 @@ async function stage({ parts }: BareKernel, path: string): Promise<void> {
 }
 
 async function readStored({ parts }: BareKernel, hash: Buffer): Promise<AsyncIterable<Uint8Array>> {
-  return parts.content.read(hash.toString("hex"), 0, SIZE_BYTES, "lent");
+  return parts.content.read(hash.toString("hex"), { offset: 0, length: SIZE_BYTES }, "lent");
 }
 
 async function upload(kernel: BareKernel, path: string): Promise<Buffer> {
   const file = await open(path, "r");
   const who = { requestId: "put", sessionToken: kernel.token };
-  const response = await kernel.door.putContent(
-    who,
-    { size: SIZE_BYTES },
-    file.createReadStream({ highWaterMark: MIB }),
-    SIGNAL,
-  );
+  const chunks = file.createReadStream({ highWaterMark: MIB });
+  const response = await kernel.door.putContent({ who, announced: { size: SIZE_BYTES }, chunks }, SIGNAL);
   if (response.outcome.kind !== "success") throw new Error(`the upload failed: ${JSON.stringify(response.outcome)}`);
   return Buffer.from(String(response.outcome.data["content_hash"]), "hex");
 }

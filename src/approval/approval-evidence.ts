@@ -20,7 +20,11 @@ export class ApprovalEvidence {
   }
 
   /** Records an event about a request. @throws KernelError LEDGER_UNAVAILABLE */
-  async record(type: EventType, approval: StoredApproval, facts: JsonObject, requestId = ""): Promise<void> {
+  async record(
+    type: EventType,
+    { approval, requestId = "" }: { readonly approval: StoredApproval; readonly requestId?: string },
+    facts: JsonObject,
+  ): Promise<void> {
     const { ref, tool, sessionId, userId, agentId } = approval;
     const actor =
       type === "tool_approval_decided" && typeof facts["by"] === "string"
@@ -33,7 +37,7 @@ export class ApprovalEvidence {
   /** Records a decision, and whether it holds. */
   decided(approval: StoredApproval, given: Omit<ApprovalDecision, "atMs">, holds: boolean): Promise<void> {
     const { approved, by, channel, scope, reason } = given;
-    return this.record("tool_approval_decided", approval, {
+    const facts = {
       approved,
       by,
       channel,
@@ -42,12 +46,13 @@ export class ApprovalEvidence {
       holds,
       ...(!holds && { stands: approval.state }),
       severity: "warning",
-    });
+    };
+    return this.record("tool_approval_decided", { approval }, facts);
   }
 
   /** Records a request in the place of a kernel that stored it and ended before it could. */
   requestedLate(approval: StoredApproval): Promise<void> {
-    return this.record("approval_requested", approval, isIntact(approval) ? factsOf(approval) : {});
+    return this.record("approval_requested", { approval }, isIntact(approval) ? factsOf(approval) : {});
   }
 }
 

@@ -74,6 +74,13 @@ export type AddOutcome =
   /** People are asked too much; there is room again after that time at the earliest. */
   | { readonly kind: "crowded"; readonly retryAfterMs: number };
 
+/** A use of an approval, by one request. */
+export interface ApprovalUse {
+  readonly ref: string;
+  readonly binding: string;
+  readonly requestId: string;
+}
+
 /** What came of a decision. */
 export type DecideOutcome =
   | { readonly kind: "decided"; readonly approval: StoredApproval }
@@ -121,7 +128,7 @@ export interface ApprovalStore {
    * Uses an approval with this binding for one execution; false when it lets none through any more. Durable once
    * resolved.
    */
-  readonly consume: (ref: string, binding: string, requestId: string, nowMs: number) => Promise<boolean>;
+  readonly consume: (use: ApprovalUse, nowMs: number) => Promise<boolean>;
   /**
    * Counts an answer of the asking client; false when there were others than `before` before it, or there is no such
    * request.

@@ -15,20 +15,20 @@ export interface ImposedObligation {
   readonly reason?: string;
 }
 
-const NONE: ReadonlySet<string> = new Set();
-
-/** Whether nothing has to happen before the call, or all of it has: arming, then approval of every rule that asks. */
+/**
+ * Whether nothing has to happen before the call, or all of it has: arming, then approval of every rule that asks.
+ * `approved` are the rules of which somebody approved.
+ */
 export function checkObligations(
   tool: string,
   obligations: readonly ImposedObligation[],
-  armed: boolean,
-  approved: ReadonlySet<string> = NONE,
+  { armed, approved }: { readonly armed: boolean; readonly approved: ReadonlySet<string> | undefined },
 ): Verdict<undefined> {
   const ready = checkArming(tool, obligations, armed);
   if (!ready.ok) return ready;
   const staged = stagedDenial(tool, obligations);
   if (staged) return deny(staged);
-  const open = obligations.find(({ obligation, ruleId }) => obligation === "ask" && !approved.has(ruleId));
+  const open = obligations.find(({ obligation, ruleId }) => obligation === "ask" && approved?.has(ruleId) !== true);
   return open === undefined
     ? allow(undefined)
     : deny(requiredDenial(tool, open.ruleId, "and nobody was asked about that; send it again"));
@@ -52,14 +52,13 @@ export function stagedDenial(tool: string, obligations: readonly ImposedObligati
  * The denial of a call that needs an approval which it does not have; `why` goes on after "needs a person's approval by
  * rule …,".
  */
-export function requiredDenial(tool: string, ruleId: string, why: string, approvalRef?: string): Denial {
+export function requiredDenial(tool: string, ruleId: string, why: string): Denial {
   return {
     layer: "approval",
     reason: "tool_approval_required",
     ruleId,
     message: `\`${tool}\` needs a person's approval by rule \`${ruleId}\`, ${why}`,
     fix: waiverOf(ruleId),
-    ...(approvalRef !== undefined && { approvalRef }),
   };
 }
 

@@ -10,7 +10,14 @@ import { KernelError } from "../base/errors.ts";
 import { APPROVAL_WAIT_MAX_MS } from "../base/limits.ts";
 import { ToolFailure } from "../model/outcome/failure.ts";
 import { ApprovalEvidence } from "./approval-evidence.ts";
-import type { ApprovalDecision, ApprovalOwner, AskingLimits, DecideOutcome, StoredApproval } from "./approval-store.ts";
+import type {
+  ApprovalDecision,
+  ApprovalOwner,
+  ApprovalUse,
+  AskingLimits,
+  DecideOutcome,
+  StoredApproval,
+} from "./approval-store.ts";
 import type { ApprovalsParts } from "./approvals-parts.ts";
 import type { CallBinding } from "./binding.ts";
 import { readDecisionFile } from "./decisions/decision-file.ts";
@@ -81,7 +88,7 @@ export class Approvals {
       find: (ref) => this.find(ref),
       decide: (ref, given) => this.decide(ref, given),
       recordIgnored: (approval, { client, channel }, why) =>
-        this.#evidence.record("approval_answer_ignored", approval, { by: `client:${client}`, channel, why }),
+        this.#evidence.record("approval_answer_ignored", { approval }, { by: `client:${client}`, channel, why }),
     });
   }
 
@@ -129,7 +136,7 @@ export class Approvals {
     // A timer may be a moment early.
     const expiresInMs = expiresAtMs - this.#parts.clock.nowMs() + 1;
     const patienceMs = Math.min(await this.#patienceMs(asker), expiresInMs);
-    const end = await this.#waiting.wait({ ref, sessionId }, patienceMs, signal, () => {
+    const end = await this.#waiting.wait({ ref, sessionId }, { patienceMs, signal }, () => {
       this.#askHere(approval, asker).catch((error: unknown) => {
         this.#parts.onInternalError(error);
         this.#waiting.end(ref, { kind: "failed" });
@@ -189,18 +196,14 @@ export class Approvals {
    * Uses an approval for one execution, recorded; false when it lets none through any more. `onUsed` is called as soon
    * as it is used: from then on it is to be given back, should nothing come of it.
    */
-  async consume(approval: StoredApproval, binding: string, requestId: string, onUsed: () => void): Promise<boolean> {
+  async consume(approval: StoredApproval, use: Omit<ApprovalUse, "ref">, onUsed: () => void): Promise<boolean> {
     const { store, clock } = this.#parts;
     if (await this.#isDamaged(approval)) return false;
-    if (!(await store.consume(approval.ref, binding, requestId, clock.nowMs()))) return false;
+    if (!(await store.consume({ ...use, ref: approval.ref }, clock.nowMs()))) return false;
     onUsed();
     const { by = "", channel = "", scope } = approval.decision ?? {};
-    await this.#evidence.record(
-      "approval_consumed",
-      approval,
-      { by, channel, ...(scope && { scope: { ...scope } }) },
-      requestId,
-    );
+    const facts = { by, channel, ...(scope && { scope: { ...scope } }) };
+    await this.#evidence.record("approval_consumed", { approval, requestId: use.requestId }, facts);
     return true;
   }
 
@@ -209,7 +212,7 @@ export class Approvals {
     try {
       if (!(await this.#parts.store.giveBack(ref, requestId))) return;
       const approval = await this.find(ref);
-      if (approval) await this.#evidence.record("approval_returned", approval, {}, requestId);
+      if (approval) await this.#evidence.record("approval_returned", { approval, requestId }, {});
     } catch (error) {
       this.#parts.onInternalError(error);
     }
@@ -238,7 +241,7 @@ export class Approvals {
     const approval: StoredApproval = { ...made, state: "pending", uses: 0, inBandAnswers: 0 };
     const facts = { rules: [...wanted.rules], approvalId: described.id };
     await this.#evidence
-      .record("approval_requested", approval, facts, wanted.requestId)
+      .record("approval_requested", { approval, requestId: wanted.requestId }, facts)
       .catch(async (error: unknown) => {
         await store.end(made.ref, "void").catch(onInternalError); // nobody is to decide what no record asks for
         throw error;
@@ -335,7 +338,7 @@ export class Approvals {
     // somebody is still writing it
     if (!read.ok && found.kind === "found" && !found.settled && "incomplete" in read) return "none";
     const problem = read.ok ? "the time that it names has passed" : read.problem;
-    await this.#evidence.record("approval_forged", approval, { problem, severity: "critical" });
+    await this.#evidence.record("approval_forged", { approval }, { problem, severity: "critical" });
     await decisions.setAside(hash);
     return "forged";
   }
@@ -353,7 +356,7 @@ export class Approvals {
       APPROVAL_SWEEP_ROWS_MAX,
     );
     if (expired.length === APPROVAL_SWEEP_ROWS_MAX) this.#sweepAtMs = 0;
-    for (const approval of expired) await this.#evidence.record("approval_expired", approval, {});
+    for (const approval of expired) await this.#evidence.record("approval_expired", { approval }, {});
     for (const ref of [...expired.map((approval) => approval.ref), ...forgotten]) await decisions.withdraw(hashOf(ref));
   }
 
@@ -366,7 +369,7 @@ export class Approvals {
     const { state } = approval;
     if (state !== "pending" && state !== "approved") return true;
     const problem = "what is stored is not what the reference names";
-    await this.#evidence.record("approval_forged", approval, { problem, severity: "critical" });
+    await this.#evidence.record("approval_forged", { approval }, { problem, severity: "critical" });
     await this.#end(approval, "void");
     return true;
   }
@@ -374,7 +377,7 @@ export class Approvals {
   async #end(approval: StoredApproval, state: "expired" | "void"): Promise<void> {
     const { store, decisions, bell, onInternalError } = this.#parts;
     if (!(await store.end(approval.ref, state))) return;
-    await this.#evidence.record(state === "expired" ? "approval_expired" : "approval_void", approval, {});
+    await this.#evidence.record(state === "expired" ? "approval_expired" : "approval_void", { approval }, {});
     await decisions.withdraw(hashOf(approval.ref)).catch(onInternalError);
     await bell.ring("approvals").catch(onInternalError);
   }

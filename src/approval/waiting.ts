@@ -58,8 +58,7 @@ export class Waiting {
    */
   async wait(
     { ref, sessionId }: Pick<StoredApproval, "ref" | "sessionId">,
-    patienceMs: number,
-    signal: AbortSignal,
+    { patienceMs, signal }: { readonly patienceMs: number; readonly signal: AbortSignal },
     onWaiting: () => void,
   ): Promise<WaitEnd> {
     if (signal.aborted) return { kind: "cancelled" };

@@ -68,8 +68,7 @@ export class Budgets {
   async reserve(
     accounts: readonly Account[],
     need: Need,
-    spender: Spender,
-    durable: boolean,
+    { spender, durable }: { readonly spender: Spender; readonly durable: boolean },
   ): Promise<Verdict<Reservation>> {
     const { store, random } = this.#parts;
     await this.#settleAgain();

@@ -199,7 +199,6 @@ function tooFast(key: string, retryAfterMs: number): ToolFailure {
   return new ToolFailure(
     "RATE_LIMITED",
     `${whose} come faster than the operator allows, so that this one was not made`,
-    `send it again in ${retryAfterMs} ms`,
-    { retryAfterMs },
+    { suggestion: `send it again in ${retryAfterMs} ms`, retryAfterMs },
   );
 }

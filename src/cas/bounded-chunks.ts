@@ -66,10 +66,10 @@ async function inTime<T>(
 
 function tooSlow(): ToolFailure {
   const message = `the upload came too slowly, with less than ${UPLOAD_BYTES_PER_SECOND_MIN} bytes a second, and nothing was stored`;
-  return new ToolFailure("TIMEOUT", message, "send it again faster", { retryAfterMs: 1000 });
+  return new ToolFailure("TIMEOUT", message, { suggestion: "send it again faster", retryAfterMs: 1000 });
 }
 
 function stalled(stallMs: number): ToolFailure {
   const message = `the upload paused for more than ${stallMs} ms, and nothing was stored`;
-  return new ToolFailure("TIMEOUT", message, "send it again without pauses", { retryAfterMs: 1000 });
+  return new ToolFailure("TIMEOUT", message, { suggestion: "send it again without pauses", retryAfterMs: 1000 });
 }

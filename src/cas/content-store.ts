@@ -43,6 +43,12 @@ export interface AnnouncedContent {
   readonly sender?: string;
 }
 
+/** A part of content, in bytes; it may go beyond the end. */
+export interface ContentRange {
+  readonly offset: number;
+  readonly length: number;
+}
+
 /** Bytes that were received and hashed, and are not stored yet. */
 export interface StagedContent {
   readonly hash: string;
@@ -94,7 +100,7 @@ export interface ContentStore {
    * kept.
    * @throws (while iterating) ToolFailure CONTENT_CORRUPT, or CONTENT_NOT_FOUND when it is not stored any more
    */
-  readonly read: (hash: string, offset: number, length: number, memory?: BlockMemory) => AsyncIterable<Uint8Array>;
+  readonly read: (hash: string, range: ContentRange, memory?: BlockMemory) => AsyncIterable<Uint8Array>;
   readonly close: () => Promise<void>;
 }
 

@@ -64,7 +64,7 @@ export interface DedupeStore {
    */
   readonly prepare: (key: DedupeKey, holder: string, record: KeptRecord) => Promise<boolean>;
   /** Turns the claim into a kept answer, which survives a killed process; false when the holder has no such claim. */
-  readonly keep: (key: DedupeKey, holder: string, record: KeptRecord, nowMs: number) => Promise<boolean>;
+  readonly keep: (key: DedupeKey, holder: string, record: KeptRecord & { readonly nowMs: number }) => Promise<boolean>;
   /** Gives the claim up: the next one who asks gets it. */
   readonly release: (key: DedupeKey, holder: string) => Promise<void>;
   /** Deletes at most `limit` answers kept before a time. Returns how many. */

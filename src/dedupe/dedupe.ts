@@ -17,7 +17,7 @@ import type { Mark } from "../model/outcome/label.ts";
 import type { CallResponse } from "../model/tool/call.ts";
 import type { ClaimOutcome, ClaimRequest, DedupeKey, DedupeStore, HeldClaim } from "./dedupe-store.ts";
 import { busy, cancelled, conflict, failureOf, full, outcomeUnknown } from "./failures.ts";
-import { type Boarding, Flights, type Landing } from "./flights.ts";
+import { type Boarding, Flights, type Landing, type Passenger } from "./flights.ts";
 import { decodeAnswer, type Execution, encodeAnswer, isKept } from "./kept-answer.ts";
 import { DEDUPE_POLL_MAX_MS, DEDUPE_PURGE_PAUSE_MS, DEDUPE_WAIT_MS } from "./limits.ts";
 
@@ -71,7 +71,11 @@ export interface Claim {
    * Puts the answer aside before its outcome is recorded, so that a kernel that is killed afterwards leaves both. Never
    * rejects: without it a killed kernel leaves an unknown outcome.
    */
-  readonly prepare: (answer: CallResponse, execution: Execution, intent: number, seen?: Mark) => Promise<void>;
+  readonly prepare: (
+    answer: CallResponse,
+    execution: Execution,
+    more: { readonly intent: number; readonly seen?: Mark },
+  ) => Promise<void>;
   /** Keeps the answer or gives the claim up. Never rejects: what the call did stands either way. */
   readonly settle: (answer: CallResponse, execution: Execution, seen?: Mark) => Promise<void>;
 }
@@ -85,6 +89,7 @@ export type Entry = { readonly waited: boolean } & (
   | { readonly kind: "failure"; readonly failure: ToolFailure }
 );
 
+type Patience = Pick<Passenger, "deadlineMs" | "signal">;
 type Lead = Extract<Boarding, { kind: "lead" }>;
 
 /** The replay protection of one kernel. */
@@ -112,7 +117,7 @@ export class Dedupe {
       const boarded = this.#flights.board({ key, call: keyed.call, deadlineMs, signal });
       const boarding = boarded instanceof Promise ? await boarded : boarded;
       if (boarding.kind === "lead") {
-        const entry = await this.#leadOn(boarding, keyed, deadlineMs, signal);
+        const entry = await this.#leadOn(boarding, keyed, { deadlineMs, signal });
         // A store that another process keeps busy takes time too before it answers.
         return {
           ...entry,
@@ -126,9 +131,9 @@ export class Dedupe {
     }
   }
 
-  async #leadOn(lead: Lead, keyed: KeyedCall, deadlineMs: number, signal: AbortSignal): Promise<Unwaited> {
+  async #leadOn(lead: Lead, keyed: KeyedCall, patience: Patience): Promise<Unwaited> {
     try {
-      const found = await this.#claim(keyed, deadlineMs, signal);
+      const found = await this.#claim(keyed, patience);
       if (found.kind === "claimed") return { kind: "go_on", claim: this.#claimOf(keyed, lead.land) };
       lead.land(found);
       return found.kind === "next" ? { kind: "failure", failure: found.failure } : entryOf(found, keyed);
@@ -141,7 +146,7 @@ export class Dedupe {
   /**
    * Claims the key, waiting for other kernels; or says what there is instead, and whether that holds for all who wait.
    */
-  async #claim(keyed: KeyedCall, deadlineMs: number, signal: AbortSignal): Promise<Found> {
+  async #claim(keyed: KeyedCall, { deadlineMs, signal }: Patience): Promise<Found> {
     await this.#purge().catch(this.#parts.onInternalError); // a store that is down says so to the claim
     for (let pauseMs = DEDUPE_POLL_MIN_MS; ; pauseMs = Math.min(DEDUPE_POLL_MAX_MS, pauseMs * 1.5)) {
       const request = this.#request(keyed);
@@ -191,7 +196,7 @@ export class Dedupe {
     if (ledgerSequence === undefined) return unknown;
     const kept = { answer: { ...answer, ledgerSequence }, ...more };
     // Whoever else asked meanwhile kept the same.
-    await store.keep(key, holder, encodeAnswer(kept), clock.nowMs());
+    await store.keep(key, holder, { ...encodeAnswer(kept), nowMs: clock.nowMs() });
     return { kind: "kept", kept };
   }
 
@@ -220,9 +225,9 @@ export class Dedupe {
         if (await store.begin(key, instanceId)) return;
         throw new KernelError("STORE_UNAVAILABLE", "the claim of a call with a dedupe key was lost");
       },
-      prepare: async (answer, execution, intent, seen) => {
+      prepare: async (answer, execution, more) => {
         if (!isKept(answer.outcome, execution)) return;
-        const record = encodeAnswer({ answer, basis: key.basis, ...(seen && { seen }), intent });
+        const record = encodeAnswer({ answer, basis: key.basis, ...more });
         await store.prepare(key, instanceId, record).catch(onInternalError);
       },
       settle: async (answer, execution, seen) => {
@@ -230,7 +235,7 @@ export class Dedupe {
           ? { answer, basis: key.basis, ...(seen && { seen }) }
           : undefined;
         try {
-          if (kept) await store.keep(key, instanceId, encodeAnswer(kept), clock.nowMs());
+          if (kept) await store.keep(key, instanceId, { ...encodeAnswer(kept), nowMs: clock.nowMs() });
           else await store.release(key, instanceId);
         } catch (error) {
           // The claim stays: while this kernel lives it knows it for one of its own, and afterwards for that of a dead

@@ -32,7 +32,10 @@ export function outcomeUnknown(): ToolFailure {
 /** The first call with the key is still under way. */
 export function busy(): ToolFailure {
   const message = `the first call with this dedupe key did not end within ${DEDUPE_WAIT_MS / 1000} s`;
-  return new ToolFailure("RESOURCE_BUSY", message, "try again in a moment, with the same key", { retryAfterMs: 1000 });
+  return new ToolFailure("RESOURCE_BUSY", message, {
+    suggestion: "try again in a moment, with the same key",
+    retryAfterMs: 1000,
+  });
 }
 
 /** The session keeps as many answers as it may while room is short. */
@@ -40,7 +43,7 @@ export function full(): ToolFailure {
   const message = "this session has its share of the answers that can be kept for dedupe keys";
   const next =
     "send the call without a dedupe key, or again when older answers were forgotten, a day after they were given";
-  return new ToolFailure("RESOURCE_BUSY", message, next, { retryAfterMs: DEDUPE_PURGE_PAUSE_MS });
+  return new ToolFailure("RESOURCE_BUSY", message, { suggestion: next, retryAfterMs: DEDUPE_PURGE_PAUSE_MS });
 }
 
 /** The call was given up while it waited for the first one. */
@@ -59,7 +62,8 @@ export function failureOf(kind: Exclude<Boarding["kind"], "lead" | "landed">): T
       return cancelled();
     case "crowded": {
       const message = "too many calls wait for the answer of others";
-      return new ToolFailure("RESOURCE_BUSY", message, "try again in a moment, with the same key", {
+      return new ToolFailure("RESOURCE_BUSY", message, {
+        suggestion: "try again in a moment, with the same key",
         retryAfterMs: DEDUPE_POLL_MAX_MS,
       });
     }

@@ -29,6 +29,18 @@ export interface RaisedMark {
   readonly after: Mark;
 }
 
+/** What an owner has seen, and the mark that it began with. */
+export interface MarkRaise {
+  readonly initial: Mark;
+  readonly seen: Mark;
+}
+
+/** The mark that is expected, and the one in its place. */
+export interface MarkChange {
+  readonly expected: Mark;
+  readonly mark: Mark;
+}
+
 /** A store of marks. Failures are `KernelError`s: `STORE_UNAVAILABLE` or `STORE_CORRUPT`. */
 export interface MarkStore {
   /** The mark, or `undefined` for one that never saw anything. */
@@ -37,12 +49,12 @@ export interface MarkStore {
    * Combines the stored mark (`initial` when there is none) with `seen`; durable once resolved. Writes only what
    * changes.
    */
-  readonly raiseMark: (owner: MarkOwner, initial: Mark, seen: Mark, atMs: number) => Promise<RaisedMark>;
+  readonly raiseMark: (owner: MarkOwner, by: MarkRaise, atMs: number) => Promise<RaisedMark>;
   /**
    * Sets a mark that is as `expected`: a declassification. Durable once resolved; resolves with the mark that was
    * there, and leaves it alone when it was another one. `undefined` when there was none.
    */
-  readonly replaceMark: (owner: MarkOwner, expected: Mark, mark: Mark, atMs: number) => Promise<Mark | undefined>;
+  readonly replaceMark: (owner: MarkOwner, change: MarkChange, atMs: number) => Promise<Mark | undefined>;
   /** The selected marks, last changed first, at most `STORE_LIST_MAX`. */
   readonly listMarks: (selection: MarkSelection) => Promise<readonly OwnedMark[]>;
 }

@@ -28,7 +28,7 @@ import { wholeCall } from "./judge/whole-call.ts";
 import { CallRedaction, secretsOf } from "./redaction/redaction.ts";
 
 /** Who uploads or fetches. */
-export interface TransferCaller {
+interface TransferCaller {
   readonly requestId: string;
   readonly sessionToken: string;
 }
@@ -169,7 +169,7 @@ async function senderOf(parts: KernelParts, who: TransferCaller, args: JsonObjec
     const tool = found.value;
     const analysed = analyse(tool, call, new WorkspaceLook(caller.place));
     if (!analysed.ok) return undefined;
-    const scoped = checkScope(caller, tool, analysed.value, nowMs);
+    const scoped = checkScope({ caller, tool, nowMs }, analysed.value);
     if (!scoped.ok || !judgeFlow(caller.mark, tool.capability, scoped.value).ok) return undefined;
     const demands = withGateDemands(caller, tool.name, analysed.value.demands);
     const policy = await parts.policy(session.preset);

@@ -1,26 +1,17 @@
 /**
  * The kernel's only door. Transports hand submissions in and get responses out; everything between is the pipeline.
  */
-import type { InBandAnswer, InBandAsker } from "../approval/in-band.ts";
+import type { InBandAnswer } from "../approval/in-band.ts";
 import type { Denial } from "../model/outcome/decision.ts";
-import type { ProgressListener } from "../model/outcome/progress.ts";
 import type { CallResponse } from "../model/tool/call.ts";
-import type { Authenticated } from "../session/session.ts";
 import { type Admission, type Asker, admit, recordRefusal } from "./admit.ts";
 import { Evidence } from "./answer/evidence.ts";
 import type { Kernel } from "./answer/kernel.ts";
 import type { KernelParts } from "./call/parts.ts";
 import { loadCodec, type Submission, type Waiter } from "./call/submission.ts";
-import {
-  type Fetched,
-  type FetchRequest,
-  getContent,
-  putContent,
-  type TransferCaller,
-  type UploadAnnouncement,
-} from "./content-door.ts";
+import { type Fetched, type FetchRequest, getContent, putContent, type Upload } from "./content-door.ts";
 import type { ToolDefinition } from "./declared/registry.ts";
-import { type Assumptions, type CallExplanation, explainCall, redactedExplanation } from "./judge/explain.ts";
+import { type CallExplanation, type ExplainedCall, explainCall, redactedExplanation } from "./judge/explain.ts";
 import { pipeline } from "./pipeline.ts";
 import { CallRedaction } from "./redaction/redaction.ts";
 import { type AnsweredRound, answerRound, type OpenedQuestion, openQuestion, type RoundCall } from "./rounds.ts";
@@ -31,7 +22,7 @@ export type { Admission, Asker } from "./admit.ts";
 export { KillSwitch } from "./call/kill-switch.ts";
 export type { KernelParts, KernelSettings, OpenWorkspace, WorkspaceCatalog } from "./call/parts.ts";
 export type { Submission } from "./call/submission.ts";
-export type { Fetched, FetchRequest, TransferCaller, UploadAnnouncement } from "./content-door.ts";
+export type { Fetched, FetchRequest, UploadAnnouncement } from "./content-door.ts";
 export { needsArming } from "./declared/capability-obligations.ts";
 export { patternsReady, problemsOfPatterns } from "./declared/danger-patterns.ts";
 export { compileInputSchema } from "./declared/input-schema.ts";
@@ -57,8 +48,7 @@ export interface KernelDoor {
   readonly execute: (
     submission: Submission,
     end: AbortSignal | AbortController,
-    listener?: ProgressListener,
-    inBand?: InBandAsker,
+    hears?: Pick<Waiter, "listener" | "inBand">,
   ) => Promise<CallResponse>;
   /**
    * What an attended client is to ask before a call that was refused by the request `ref` comes back; `undefined`:
@@ -74,12 +64,7 @@ export interface KernelDoor {
   /** Authenticates a caller of what is no tool call. Never rejects; a refusal is recorded and is a response. */
   readonly admit: (asker: Asker) => Promise<Admission>;
   /** Stores an upload: the call `put_content` with bytes that come beside it. Never rejects. */
-  readonly putContent: (
-    who: TransferCaller,
-    announced: UploadAnnouncement,
-    chunks: AsyncIterable<Uint8Array>,
-    signal: AbortSignal,
-  ) => Promise<CallResponse>;
+  readonly putContent: (upload: Upload, signal: AbortSignal) => Promise<CallResponse>;
   /**
    * Fetches content: the call `artifact_fetch` whose bytes stream after it was answered. Never rejects; the stream may.
    */
@@ -89,12 +74,7 @@ export interface KernelDoor {
   /** The tools on offer, sorted by name. */
   readonly tools: () => readonly ToolDefinition[];
   /** Why a call would be decided as it would; nothing is executed or recorded. */
-  readonly explain: (
-    who: Authenticated,
-    tool: string,
-    args: Readonly<Record<string, unknown>>,
-    assuming?: Assumptions,
-  ) => Promise<CallExplanation>;
+  readonly explain: (explained: ExplainedCall) => Promise<CallExplanation>;
   /**
    * Makes what the first calls of a session need before they come; nothing is executed or recorded. Rejects when
    * policies cannot be loaded.
@@ -110,31 +90,29 @@ export function createKernelDoor(parts: KernelParts): KernelDoor {
   const run = (
     submission: Submission,
     end: AbortSignal | AbortController,
-    waiter: Omit<Waiter, "signal">,
+    waiter: Omit<Waiter, "signal"> = {},
   ): Promise<CallResponse> => {
     return parts.killSwitch.during(end, (running) =>
       pipeline(kernel, { submission, waiter: { ...waiter, signal: running.signal }, running }),
     );
   };
   const submit = (submission: Submission, { signal, ...waiter }: Waiter) => run(submission, signal, waiter);
-  const execute: KernelDoor["execute"] = (submission, end, listener, inBand) =>
-    run(submission, end, { listener, inBand });
   return {
-    execute,
+    execute: run,
     async executeBytes(request, end) {
       const { responseBytes } = await loadCodec();
-      return responseBytes(await execute({ kind: "wire", bytes: request }, end));
+      return responseBytes(await run({ kind: "wire", bytes: request }, end));
     },
     admit: (asker) => admit(kernel, asker),
-    putContent: (who, announced, chunks, signal) => putContent({ parts, submit }, { who, announced, chunks }, signal),
+    putContent: (upload, signal) => putContent({ parts, submit }, upload, signal),
     getContent: (request, signal) => getContent({ parts, submit }, request, signal),
     openQuestion: (call, ref) => openQuestion(kernel, call, ref),
     answerRound: (call, state, answer) => answerRound(kernel, call, { state, answer }),
     recordRefusal: (denial) => recordRefusal(kernel, denial),
     tools: () => parts.registry.getToolDefinitions(),
-    explain: async (who, tool, args, assuming) => {
-      const redaction = new CallRedaction(await parts.redactor()).knowing(args);
-      return redactedExplanation(await explainCall(parts, redaction, { who, tool, args, assuming }), redaction);
+    explain: async (explained) => {
+      const redaction = new CallRedaction(await parts.redactor()).knowing(explained.args);
+      return redactedExplanation(await explainCall(parts, redaction, explained), redaction);
     },
     warmUp: (sessionToken) => warmUp(parts, sessionToken),
     flush: () => kernel.evidence.flush(),

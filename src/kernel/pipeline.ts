@@ -94,8 +94,8 @@ export async function pipeline(kernel: Kernel, { submission, waiter, running }: 
     if (ran.kind === "failure") return await answer.failed(started, outOfTime(started) ?? ran.failure);
 
     // redact → truncate → label → store → record outcome → settle budget → respond
-    const finished = await finishResult(parts, started, ran.output, waiter.signal);
-    return await answer.succeeded(started, await paid(started, finished, ran.output, waiter));
+    const finished = await finishResult({ parts, running: started }, ran.output, waiter.signal);
+    return await answer.succeeded(started, await paid(started, finished, { ...waiter, output: ran.output }));
   } catch (thrown) {
     return answer.thrown({ ...walk.known, session: walk.known.session ?? running.session }, thrown);
   }
@@ -158,9 +158,9 @@ async function judgeCall(
   walk.learn({ ...authenticated, tool, demands, look });
 
   // scope: lease ∧ role ∧ mode ∧ skill ∧ workspace
-  const scoped = checkScope(caller, tool, analysis.value, nowMs);
+  const scoped = checkScope({ caller, tool, nowMs }, analysis.value);
   if (!scoped.ok) return scoped;
-  const accesses = markSecrets(received.redaction, tool, call, scoped.value);
+  const accesses = markSecrets(received.redaction, { tool, call }, scoped.value);
 
   const resolved: Analysed = walk.learn({ ...authenticated, tool, args, demands, look, accesses });
 

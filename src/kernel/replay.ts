@@ -73,7 +73,7 @@ export function replayed(
 
 async function enter(parts: KernelParts, granted: Granted, signal: AbortSignal): Promise<Ended | undefined> {
   const { call, session, tool, redaction, holdings } = granted;
-  const digest = callDigest(parts.argumentsKey, call.tool, canonicalArguments(call.arguments), call.reply);
+  const digest = callDigest(parts.argumentsKey, call, canonicalArguments(call.arguments));
   const keyed = { sessionId: session.id, dedupeKey: call.dedupeKey, call: digest };
   const repeatable = tool.capability.effect === "read";
   const entry = await parts.dedupe.enter(

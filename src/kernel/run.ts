@@ -28,9 +28,9 @@ export type Ran =
 /** Runs the tool of a call with contained handles. Only bugs throw. */
 export async function runTool(kernel: Kernel, running: Running, { signal, listener, transfer }: Waiter): Promise<Ran> {
   const { parts } = kernel;
-  const { tool, args, redaction, intent, run } = running;
+  const { tool, args, intent, run } = running;
   if (signal.aborted) return cancelled();
-  const feed = listener && new ProgressFeed(parts, listener, redaction, intent !== undefined);
+  const feed = listener && new ProgressFeed(parts, listener, running);
   const rules = callRules(parts, running);
   const context = new CallHandles({ kernel, running, rules, signal, report: feed?.report ?? nobodyListens, transfer });
   if (listener && intent !== undefined) await followDeclared(kernel, running);

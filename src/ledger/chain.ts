@@ -79,12 +79,17 @@ export interface ChainedBatch {
   readonly sequences: readonly number[];
 }
 
+/** Who chains, and where salts come from. */
+export interface Chainer {
+  readonly instanceId: string;
+  readonly random: RandomBytes;
+}
+
 /** Chains `pending` after the head of `view`. */
 export function chainEntries(
   view: Pick<AppendView, "head" | "isOpen">,
   pending: readonly ReadyEntry[],
-  instanceId: string,
-  random: RandomBytes,
+  { instanceId, random }: Chainer,
 ): ChainedBatch {
   const entries: StoredEntry[] = [];
   const closed = new Set<number>();

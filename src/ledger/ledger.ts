@@ -7,7 +7,7 @@
 import { KernelError } from "../base/errors.ts";
 import type { RandomBytes } from "../base/ids.ts";
 
-import { type ChainedBatch, chainEntries, type ReadyEntry } from "./chain.ts";
+import { type ChainedBatch, type Chainer, chainEntries, type ReadyEntry } from "./chain.ts";
 import { decodeEntry, type LedgerEntry } from "./entry.ts";
 import type { AppendRequest, AppendView, LedgerRow, LedgerStore, SpoolMark } from "./ledger-store.ts";
 import type { OpenIntent } from "./orphans.ts";
@@ -47,13 +47,10 @@ export interface SpooledBatch {
 export async function appendBatch(
   store: LedgerStore,
   batch: readonly ReadyEntry[],
-  instanceId: string,
-  random: RandomBytes,
+  by: Chainer,
 ): Promise<readonly number[]> {
   const durability = batch.some((event) => event.durability === "durable") ? "durable" : "buffered";
-  const chained = await append(store, { durability, closes: closesOf(batch) }, (view) =>
-    chainEntries(view, batch, instanceId, random),
-  );
+  const chained = await append(store, { durability, closes: closesOf(batch) }, (view) => chainEntries(view, batch, by));
   return chained.sequences;
 }
 
@@ -75,8 +72,7 @@ export async function appendSpooled(
     const chained = chainEntries(
       view,
       entries.filter((_, index) => isNew[index]),
-      recordedBy,
-      random,
+      { instanceId: recordedBy, random },
     );
     let next = 0;
     isNew.forEach((included, index) => {

@@ -39,17 +39,16 @@ export interface OpenIntentSource {
  * @throws KernelError LEDGER_UNAVAILABLE when the ledger cannot be read or written
  */
 export async function closeOrphans(
-  source: OpenIntentSource,
+  ledger: OpenIntentSource & EventSink,
   instances: Pick<InstanceStore, "isAlive">,
-  sink: EventSink,
   nowMs: number,
 ): Promise<readonly OpenIntent[]> {
   const alive = new Map<string, boolean>();
   const closed: OpenIntent[] = [];
-  for (const intent of await source.openIntents()) {
+  for (const intent of await ledger.openIntents()) {
     const known = alive.get(intent.instanceId) ?? (await instances.isAlive(intent.instanceId));
     alive.set(intent.instanceId, known);
-    if (!known && (await close(intent, sink, nowMs))) closed.push(intent);
+    if (!known && (await close(intent, ledger, nowMs))) closed.push(intent);
   }
   return closed;
 }

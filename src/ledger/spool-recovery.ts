@@ -38,6 +38,12 @@ export interface SpoolSource {
   readonly recoverSpool: (instanceId: string, nowMs: number) => Promise<SpoolRecovery>;
 }
 
+/** Where a spool lies, and where it is recovered to. */
+interface SpoolPlaces {
+  readonly store: LedgerStore;
+  readonly spools: SpoolStore;
+}
+
 /** Who recovers, and when. */
 export interface Recoverer {
   readonly instanceId: string;
@@ -84,8 +90,7 @@ export async function spooledInstances(store: LedgerStore, spools: SpoolStore): 
 
 /** Appends what the spool of a dead instance holds beyond the ledger's mark, and removes it or sets it aside. */
 export async function recoverSpool(
-  store: LedgerStore,
-  spools: SpoolStore,
+  { store, spools }: SpoolPlaces,
   instanceId: string,
   by: Recoverer,
 ): Promise<SpoolRecovery> {
@@ -101,7 +106,7 @@ export async function recoverSpool(
     ).length;
   }
   if (damaged > 0) {
-    const keptAs = await recordDamage(store, spools, { instanceId, recovered, damaged }, by);
+    const keptAs = await recordDamage({ store, spools }, { instanceId, recovered, damaged }, by);
     await store.forgetSpool(instanceId);
     return { instanceId, recovered, damaged, keptAs };
   }
@@ -116,12 +121,7 @@ function readSpool(bytes: Uint8Array): Pick<ReturnType<typeof decodeFrames>, "sp
   return { spooled, damaged: damaged + (bytes.byteLength > LEDGER_SPOOL_BYTES_MAX ? 1 : 0) };
 }
 
-async function recordDamage(
-  store: LedgerStore,
-  spools: SpoolStore,
-  found: SpoolRecovery,
-  by: Recoverer,
-): Promise<string> {
+async function recordDamage({ store, spools }: SpoolPlaces, found: SpoolRecovery, by: Recoverer): Promise<string> {
   const { instanceId, recovered, damaged } = found;
   const payload = { instance_id: instanceId, recovered, damaged, severity: "critical" };
   const names = { sessionId: "", actor: "kernel", requestId: "" };

@@ -27,7 +27,7 @@ export async function checkPolicies(options: {
 }): Promise<PolicyCheck> {
   const cedar = loadCedar();
   const schema = schemaOf(options.actions, options.roles);
-  const { policies, problems } = compilePolicies(cedar, options.sources, schema);
+  const { policies, problems } = compilePolicies(cedar, options.sources, { schema });
   const ok = problems.every((problem) => problem.severity !== "error");
   const order = new Map(options.sources.map((source, index) => [source.name, index]));
   const sorted = [...problems].sort(

@@ -52,12 +52,10 @@ export async function createPolicyEngine(options: PolicyEngineOptions): Promise<
   // Text that is not well formed has no digest; compiling refuses it.
   const hash = options.sources.every(({ text }) => text.isWellFormed()) ? policyHash(options.sources, schema) : "";
   const key = `${cedar.getCedarVersion()} ${hash}`;
-  const { policies, problems } = compilePolicies(
-    cedar,
-    options.sources,
+  const { policies, problems } = compilePolicies(cedar, options.sources, {
     schema,
-    hash !== "" && (options.validated?.has(key) ?? false),
-  );
+    isValidated: hash !== "" && (options.validated?.has(key) ?? false),
+  });
   const errors = problems.filter((problem) => problem.severity === "error");
   if (errors.length > 0)
     throw new KernelError("POLICY_INVALID", `the policies are not valid:\n${errors.map(formatProblem).join("\n")}`);

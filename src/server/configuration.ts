@@ -96,7 +96,8 @@ export function currentRedactor(live: Readonly<LiveOperator>, environment: Envir
     const { openRedactor } = await import("./operator/redaction.ts");
     const { gitRemotesOf } = await import("./operator/git-remotes.ts");
     const { secrets, remotes, isCurrent } = gitRemotesOf(by, environment);
-    const redactor = openRedactor(by.settings.redaction, environment, join(by.path, "handrail.yaml"), secrets);
+    const name = join(by.path, "handrail.yaml");
+    const redactor = openRedactor(by.settings.redaction, environment, { name, more: secrets });
     remotesBy.set(redactor, remotes);
     if (live.operator === by) made = { by, isCurrent, redactor };
     return redactor;

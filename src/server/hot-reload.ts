@@ -192,11 +192,10 @@ export class HotReload {
     await policy.recordChanges(inputs, prepared);
     if (settings.length > 0)
       await this.#record("settings_loaded", settingsFacts(live.operator.settings, operator.settings, settings));
-    const overridden = [
-      tools.under(operator.settings).overridden,
-      tools.under(live.operator.settings).overridden,
-    ] as const;
-    await recordOverrides(ledger, nowMs(), ...overridden);
+    await recordOverrides(ledger, nowMs(), {
+      now: tools.under(operator.settings).overridden,
+      before: tools.under(live.operator.settings).overridden,
+    });
     const gates = [live.operator.narrowing?.gates ?? NO_GATES, operator.narrowing?.gates ?? NO_GATES] as const;
     if (gates[0].hash !== gates[1].hash) await this.#record("gates_loaded", gateFacts(operator, gates[0]));
     // No await from here on: policies, settings and workspaces change together.

@@ -49,7 +49,7 @@ export async function announce(
     const damage = spoolDamage(recovery);
     if (damage !== undefined) report(damage);
   }
-  await closeOrphans(ledger, instances, ledger, timeMs);
+  await closeOrphans(ledger, instances, timeMs);
 }
 
 /** Removes the files in the making that dead instances left in workspaces. */

@@ -97,7 +97,7 @@ export async function openParts(options: KernelOptions) {
   const services = await openServices(base, options);
   const parts = kernelParts(base, services);
   await tools.ready();
-  await recordOverrides(ledger, systemClock.nowMs(), tools.under(live.operator.settings).overridden);
+  await recordOverrides(ledger, systemClock.nowMs(), { now: tools.under(live.operator.settings).overridden });
   const { environment, allowUnusualWorkspace: allowsUnusual = false } = options;
   return { ...base, ...services, environment, allowsUnusual, parts };
 }

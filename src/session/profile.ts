@@ -16,6 +16,12 @@ export type ProfileNames = Pick<Session, "mode" | "skill">;
 /** Where modes and skills are looked up. */
 export type Profiles = Pick<OperatorGates, "modes" | "skills">;
 
+/** A session, and where its mode and skill are looked up. */
+interface ProfileHolder {
+  readonly session: ProfileNames;
+  readonly gates: Profiles;
+}
+
 /** Whether the session's mode and skill allow the tool at all. */
 export function checkProfile(
   { mode, skill }: ProfileNames,
@@ -31,8 +37,7 @@ export function checkProfile(
 
 /** Whether the session's mode leaves a path to the tool. `path` is written as leases write it. */
 export function checkProfilePath(
-  { mode }: ProfileNames,
-  { modes }: Profiles,
+  { session: { mode }, gates: { modes } }: ProfileHolder,
   tool: string,
   path: string,
 ): Denial | undefined {
@@ -54,8 +59,7 @@ export function checkProfilePath(
  * @param input the arguments as JSON, or `undefined` where they are none: bytes that are no text
  */
 export function checkSkillInput(
-  { skill }: ProfileNames,
-  { skills }: Profiles,
+  { session: { skill }, gates: { skills } }: ProfileHolder,
   tool: string,
   input: JsonObject | undefined,
 ): Denial | undefined {

@@ -42,8 +42,7 @@ export interface MintedSession {
 export async function mintSession(
   store: SessionStore,
   wanted: NewSession,
-  nowMs: number,
-  random: RandomBytes,
+  { nowMs, random }: { readonly nowMs: number; readonly random: RandomBytes },
 ): Promise<MintedSession> {
   const { lifetimeMs, ...identity } = wanted;
   if (!(lifetimeMs > 0 && lifetimeMs <= SESSION_LIFETIME_MAX_MS)) {

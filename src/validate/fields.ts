@@ -30,8 +30,14 @@ type FieldOf<Constraint> = {
 
 const NOT_UNICODE = "is not Unicode text: it holds half of a surrogate pair; send whole characters";
 
+/** A field, and what was found so far. */
+interface CheckedField {
+  readonly found: Violations;
+  readonly field: string;
+}
+
 /** Adds one violation. */
-export function report(found: Violations, field: string, rule: ValidationRule, message: string): void {
+export function report({ found, field }: CheckedField, rule: ValidationRule, message: string): void {
   found.push({ field, rule, message });
 }
 
@@ -39,27 +45,27 @@ export function report(found: Violations, field: string, rule: ValidationRule, m
 export function checkText(found: Violations, field: FieldOf<TextConstraint>, value: string): void {
   const { required, max, unit, rule }: TextConstraint = CONSTRAINTS[field];
   if (value === "") {
-    if (required) report(found, field, "required", "must not be empty; give it a value");
+    if (required) report({ found, field }, "required", "must not be empty; give it a value");
     return;
   }
   const tooLong = unit === "characters" ? hasMoreCharacters(value, max) : hasMoreBytes(value, max);
-  if (tooLong) report(found, field, rule, `is longer than ${max} ${unit}; shorten it`);
-  if (!value.isWellFormed()) report(found, field, "format", NOT_UNICODE);
+  if (tooLong) report({ found, field }, rule, `is longer than ${max} ${unit}; shorten it`);
+  if (!value.isWellFormed()) report({ found, field }, "format", NOT_UNICODE);
 }
 
 /** A path: its first problem alone, in the order required, length, null byte, traversal, format. */
 export function checkPath(found: Violations, field: FieldOf<PathConstraint>, value: string): void {
   const { required, max }: PathConstraint = CONSTRAINTS[field];
   if (value === "") {
-    if (required) report(found, field, "required", "must not be empty; name a path in the workspace");
+    if (required) report({ found, field }, "required", "must not be empty; name a path in the workspace");
   } else if (hasMoreCharacters(value, max)) {
-    report(found, field, "max_length", `is longer than ${max} characters; use a shorter path`);
+    report({ found, field }, "max_length", `is longer than ${max} characters; use a shorter path`);
   } else if (value.includes("\0")) {
-    report(found, field, "no_null_bytes", "holds a null byte; remove it");
+    report({ found, field }, "no_null_bytes", "holds a null byte; remove it");
   } else if (hasTraversal(value)) {
-    report(found, field, "no_path_traversal", "has a `..` component; name the path from the workspace root");
+    report({ found, field }, "no_path_traversal", "has a `..` component; name the path from the workspace root");
   } else if (!value.isWellFormed()) {
-    report(found, field, "format", NOT_UNICODE);
+    report({ found, field }, "format", NOT_UNICODE);
   }
 }
 
@@ -67,7 +73,7 @@ export function checkPath(found: Violations, field: FieldOf<PathConstraint>, val
 export function checkBytes(found: Violations, field: FieldOf<BytesConstraint>, value: Uint8Array): boolean {
   const { max }: BytesConstraint = CONSTRAINTS[field];
   if (value.byteLength <= max) return true;
-  report(found, field, "max_size", `is larger than ${max} bytes; send less`);
+  report({ found, field }, "max_size", `is larger than ${max} bytes; send less`);
   return false;
 }
 
@@ -75,37 +81,37 @@ export function checkBytes(found: Violations, field: FieldOf<BytesConstraint>, v
 export function checkHash(found: Violations, field: FieldOf<HashConstraint>, value: Uint8Array): void {
   const { required, size }: HashConstraint = CONSTRAINTS[field];
   if (value.byteLength === size || (value.byteLength === 0 && !required)) return;
-  report(found, field, "hash_size", `must be exactly ${size} bytes (BLAKE3-256)${required ? "" : " or empty"}`);
+  report({ found, field }, "hash_size", `must be exactly ${size} bytes (BLAKE3-256)${required ? "" : " or empty"}`);
 }
 
 /** A number: not too large. */
 export function checkInteger(found: Violations, field: FieldOf<IntegerConstraint>, value: bigint): void {
   const { max }: IntegerConstraint = CONSTRAINTS[field];
-  if (value > max) report(found, field, "max_value", `is larger than ${max}; use a smaller number`);
+  if (value > max) report({ found, field }, "max_value", `is larger than ${max}; use a smaller number`);
 }
 
 /** A list: not too many entries; of those that may be there, each not too long and, where so ruled, one `=` in each. */
 export function checkList(found: Violations, field: FieldOf<ListConstraint>, values: readonly string[]): void {
   const { itemsMax, entryBytesMax, pairs }: ListConstraint = CONSTRAINTS[field];
-  if (values.length > itemsMax) report(found, field, "max_items", `has more than ${itemsMax} entries; send fewer`);
+  if (values.length > itemsMax) report({ found, field }, "max_items", `has more than ${itemsMax} entries; send fewer`);
   const checked = Math.min(values.length, itemsMax);
   for (let index = 0; index < checked; index += 1) {
     const value = values[index] ?? "";
     if (hasMoreBytes(value, entryBytesMax)) {
-      report(found, `${field}[${index}]`, "max_length", `is longer than ${entryBytesMax} bytes; shorten it`);
+      report({ found, field: `${field}[${index}]` }, "max_length", `is longer than ${entryBytesMax} bytes; shorten it`);
     }
     if (pairs && !hasOneEquals(value))
-      report(found, `${field}[${index}]`, "format", "must hold exactly one `=`, as in `KEY=VALUE`");
-    else if (!value.isWellFormed()) report(found, `${field}[${index}]`, "format", NOT_UNICODE);
+      report({ found, field: `${field}[${index}]` }, "format", "must hold exactly one `=`, as in `KEY=VALUE`");
+    else if (!value.isWellFormed()) report({ found, field: `${field}[${index}]` }, "format", NOT_UNICODE);
   }
 }
 
 /** A word of a fixed set. */
 export function checkWord(found: Violations, field: FieldOf<WordConstraint>, value: string): void {
   const { words }: WordConstraint = CONSTRAINTS[field];
-  if (value === "") report(found, field, "required", `must not be empty; use one of ${words.join(", ")}`);
+  if (value === "") report({ found, field }, "required", `must not be empty; use one of ${words.join(", ")}`);
   else if (!words.includes(value))
-    report(found, field, "known_operation", `is not known; use one of ${words.join(", ")}`);
+    report({ found, field }, "known_operation", `is not known; use one of ${words.join(", ")}`);
 }
 
 function hasOneEquals(value: string): boolean {

@@ -55,10 +55,11 @@ export function validateEnvelope(envelope: CallEnvelope): readonly Violation[] {
   checkText(found, "session_token", envelope.sessionToken);
   checkText(found, "dedupe_key", envelope.dedupeKey);
   const { tool } = envelope;
-  if (tool === "") report(found, "tool", "required", "names no tool; say which one to call");
+  if (tool === "") report({ found, field: "tool" }, "required", "names no tool; say which one to call");
   else if (hasMoreCharacters(tool, MAX_ID_LEN))
-    report(found, "tool", "max_length", `is longer than ${MAX_ID_LEN} characters; shorten it`);
-  else if (!tool.isWellFormed()) report(found, "tool", "format", "is not Unicode text; send whole characters");
+    report({ found, field: "tool" }, "max_length", `is longer than ${MAX_ID_LEN} characters; shorten it`);
+  else if (!tool.isWellFormed())
+    report({ found, field: "tool" }, "format", "is not Unicode text; send whole characters");
   return found;
 }
 
@@ -72,7 +73,11 @@ function checkTool(found: Violations, tool: ToolRequest["tool"]): void {
       checkPath(found, "file_write.path", tool.value.path);
       checkBytes(found, "file_write.content", tool.value.content);
       if (tool.value.createOnly && tool.value.append) {
-        report(found, "file_write", "mutually_exclusive", "sets both `create_only` and `append`; set one of them");
+        report(
+          { found, field: "file_write" },
+          "mutually_exclusive",
+          "sets both `create_only` and `append`; set one of them",
+        );
       }
       return;
     case "fileEdit":
@@ -109,7 +114,7 @@ function checkTool(found: Violations, tool: ToolRequest["tool"]): void {
       checkArguments(found, tool.value);
       return;
     default:
-      report(found, "tool", "required", "names no tool; set exactly one variant of `tool`");
+      report({ found, field: "tool" }, "required", "names no tool; set exactly one variant of `tool`");
   }
 }
 
@@ -117,9 +122,13 @@ function checkArguments(found: Violations, call: GenericCall): void {
   if (!checkBytes(found, "call.arguments_json", call.argumentsJson)) return;
   const args = parseArguments(call.argumentsJson);
   if (!args.ok) {
-    report(found, "call.arguments_json", "format", `${args.problem}; send one JSON object, \`{}\` for no arguments`);
+    report(
+      { found, field: "call.arguments_json" },
+      "format",
+      `${args.problem}; send one JSON object, \`{}\` for no arguments`,
+    );
   } else if (hasMoreJsonValues(args.value, ARGUMENT_VALUES_MAX)) {
-    report(found, "call.arguments_json", "max_items", TOO_MANY_VALUES);
+    report({ found, field: "call.arguments_json" }, "max_items", TOO_MANY_VALUES);
   }
 }
 

@@ -48,8 +48,7 @@ describe("an approval fits one call in every byte", () => {
     const { token } = await mintSession(
       kernel.sessions,
       { ...same, lifetimeMs: expiresAtMs - createdAtMs },
-      createdAtMs,
-      systemRandom,
+      { nowMs: createdAtMs, random: systemRandom },
     );
     const denial = denialOf(await ask(kernel, {}, { token }));
     expect([denial.reason, denial.approvalRef === ref]).toEqual(["tool_approval_required", false]);
@@ -69,8 +68,10 @@ describe("an approval fits one call in every byte", () => {
       ({ marks, session, time }) =>
         marks.raiseMark(
           session,
-          { trustLevel: "user", dataClass: "internal" },
-          { trustLevel: "untrusted", dataClass: "internal" },
+          {
+            initial: { trustLevel: "user", dataClass: "internal" },
+            seen: { trustLevel: "untrusted", dataClass: "internal" },
+          },
           time.nowMs,
         ),
     ],
@@ -138,8 +139,10 @@ describe("what changes while a call waits", () => {
       ({ marks, session, time }) =>
         marks.raiseMark(
           session,
-          { trustLevel: "user", dataClass: "internal" },
-          { trustLevel: "untrusted", dataClass: "internal" },
+          {
+            initial: { trustLevel: "user", dataClass: "internal" },
+            seen: { trustLevel: "untrusted", dataClass: "internal" },
+          },
           time.nowMs,
         ),
       INVALID,

@@ -113,7 +113,8 @@ test("whatever two kernels and any people do in whatever order, an approval of o
           round.map(async ({ kind, kernel, by }) => {
             const store = kernels[kernel] ?? kernels[0];
             const decision = { by: `${by}`, channel: "cli", atMs: NOW_MS } as const;
-            if (kind === "use") return { kind, by, done: await store.consume(ref, binding, `req-${by}`, NOW_MS) };
+            if (kind === "use")
+              return { kind, by, done: await store.consume({ ref, binding, requestId: `req-${by}` }, NOW_MS) };
             if (kind === "give back")
               return { kind, by, done: holding.has(by) && (await store.giveBack(ref, `req-${by}`)) };
             if (kind === "void") return { kind, by, done: await store.end(ref, "void") };

@@ -151,7 +151,7 @@ test("control: an approval that nobody checks is used for a call that nobody app
   opened.prepare("UPDATE approvals SET call = ?, binding = ? WHERE ref = ?").run(call, binding, ref);
   opened.close();
   // The store alone would let it through; the document beside it names another call.
-  expect(await kernel.asked.consume(ref, binding, "probe", kernel.time.nowMs)).toBe(true);
+  expect(await kernel.asked.consume({ ref, binding, requestId: "probe" }, kernel.time.nowMs)).toBe(true);
   expect(await kernel.asked.giveBack(ref, "probe")).toBe(true);
   expect(denialOf(await ask(kernel, other))).toMatchObject({
     reason: "tool_approval_invalid",

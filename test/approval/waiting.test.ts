@@ -24,7 +24,11 @@ async function full(
   const ends = Array.from({ length: count }, (_, index) => {
     const { promise, resolve } = Promise.withResolvers<void>();
     entered.push(promise);
-    return desk.wait({ ref: `ref-${index}`, sessionId: sessionOf(index) }, 60_000, NEVER, resolve);
+    return desk.wait(
+      { ref: `ref-${index}`, sessionId: sessionOf(index) },
+      { patienceMs: 60_000, signal: NEVER },
+      resolve,
+    );
   });
   await Promise.all(entered);
   return async () => {
@@ -37,7 +41,9 @@ test("a session whose places are taken waits for nobody more; another session do
   const desk = waiting();
   const end = await full(desk, APPROVAL_WAITERS_PER_SESSION_MAX, () => "ses_one");
   const more = (sessionId: string) =>
-    desk.wait({ ref: "more", sessionId }, 60_000, NEVER, () => desk.end("more", { kind: "cancelled" }));
+    desk.wait({ ref: "more", sessionId }, { patienceMs: 60_000, signal: NEVER }, () =>
+      desk.end("more", { kind: "cancelled" }),
+    );
   expect([await more("ses_one"), await more("ses_two")]).toEqual([{ kind: "late" }, { kind: "cancelled" }]);
   desk.end("ref-0", { kind: "cancelled" });
   await new Promise(setImmediate);
@@ -49,7 +55,9 @@ test("a kernel whose places are taken waits for nobody more", async () => {
   const desk = waiting();
   const end = await full(desk, APPROVAL_WAITERS_MAX, (index) => `ses_${index}`);
   const more = () =>
-    desk.wait({ ref: "more", sessionId: "ses_more" }, 60_000, NEVER, () => desk.end("more", { kind: "cancelled" }));
+    desk.wait({ ref: "more", sessionId: "ses_more" }, { patienceMs: 60_000, signal: NEVER }, () =>
+      desk.end("more", { kind: "cancelled" }),
+    );
   expect(await more()).toEqual({ kind: "late" });
   desk.end("ref-0", { kind: "cancelled" });
   await new Promise(setImmediate);
@@ -59,7 +67,9 @@ test("a kernel whose places are taken waits for nobody more", async () => {
 
 test("a kernel that is closed while listening begins keeps nobody waiting", async () => {
   const desk = waiting();
-  const calling = desk.wait({ ref: "one", sessionId: "ses_one" }, 60_000, NEVER, () => expect.unreachable());
+  const calling = desk.wait({ ref: "one", sessionId: "ses_one" }, { patienceMs: 60_000, signal: NEVER }, () =>
+    expect.unreachable(),
+  );
   desk.close();
   expect(await calling).toEqual({ kind: "late" });
 });

@@ -247,13 +247,15 @@ test("what is too old is forgotten little by little; claims of dead kernels too,
 test("the digest tells tools, arguments and forms of reply apart, and equal arguments are equal in any order", () => {
   const key = new Uint8Array(32).fill(9);
   const digest = (tool: string, args: Record<string, string>, reply: "result" | "bytes" = "result") =>
-    Buffer.from(callDigest(key, tool, canonicalJson(args), reply)).toString("hex");
+    Buffer.from(callDigest(key, { tool, reply }, canonicalJson(args))).toString("hex");
   const different = [
     digest("a", { x: "1", y: "2" }),
     digest("b", { x: "1", y: "2" }),
     digest("a", { x: "1" }),
     digest("a", { x: "1", y: "2" }, "bytes"),
-    Buffer.from(callDigest(new Uint8Array(32), "a", canonicalJson({ x: "1", y: "2" }), "result")).toString("hex"),
+    Buffer.from(
+      callDigest(new Uint8Array(32), { tool: "a", reply: "result" }, canonicalJson({ x: "1", y: "2" })),
+    ).toString("hex"),
   ];
   expect(new Set(different).size).toBe(5);
   expect(digest("a", { y: "2", x: "1" })).toBe(different[0]);
@@ -339,7 +341,7 @@ test("a kernel that is gone leaves its answer, if the evidence says that the cal
     const claim = claimOf(await kernel("ins_gone").enter({ ...KEYED, dedupeKey }));
     await claim.begin();
     const { ledgerSequence: _, ...answer } = answerOf("first");
-    await claim.prepare(answer, WRITE, dedupeKey === "recorded" ? 5 : 6);
+    await claim.prepare(answer, WRITE, { intent: dedupeKey === "recorded" ? 5 : 6 });
   }
   recorded.set(5, 7);
   const living = kernel("ins_next");

@@ -56,7 +56,7 @@ const ENDS: readonly (readonly [string, () => Error])[] = [
     "a refusal",
     () => new Refusal({ layer: "workspace", reason: "workspace_hard_link", ruleId: "R", message: "no further" }),
   ],
-  ["a passing failure", () => new ToolFailure("IO_ERROR", "no further", "try again", { retryAfterMs: 1 })],
+  ["a passing failure", () => new ToolFailure("IO_ERROR", "no further", { suggestion: "try again", retryAfterMs: 1 })],
   [
     "a failure without an effect of its own",
     () => new FailureWithoutEffect("CANCELLED", "no further", "send it again"),

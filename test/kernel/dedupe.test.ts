@@ -108,7 +108,10 @@ describe("CTR-0003: the same key and the same call in one session", () => {
     await call("write_file", { path: "a.txt", content: "x" }, once);
     const { mintSession } = await import("../../src/session/session.ts");
     const wanted = { ...session, lifetimeMs: 3_600_000 };
-    const { token } = await mintSession(sessions, wanted, START_MS, (count) => new Uint8Array(count).fill(3));
+    const { token } = await mintSession(sessions, wanted, {
+      nowMs: START_MS,
+      random: (count) => new Uint8Array(count).fill(3),
+    });
     expect((await call("write_file", { path: "b.txt", content: "y" }, { ...once, token })).outcome.kind).toBe(
       "success",
     );
@@ -194,8 +197,8 @@ describe("what is not kept", () => {
   });
 });
 
-function fail(code: "IO_ERROR" | "FILE_NOT_FOUND", details?: FailureDetails): never {
-  throw new ToolFailure(code, "it broke", "mend it", details);
+function fail(code: "IO_ERROR" | "FILE_NOT_FOUND", details?: Omit<FailureDetails, "suggestion">): never {
+  throw new ToolFailure(code, "it broke", { suggestion: "mend it", ...details });
 }
 function refuse(): never {
   throw new Refusal({ layer: "workspace", reason: "workspace_hard_link", ruleId: "R", message: "m" });

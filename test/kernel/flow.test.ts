@@ -169,8 +169,10 @@ test("a mark that rises while a call waits for its intent is seen by the check t
     if (event.type !== "tool_selected") return;
     await kernel.marks.raiseMark(
       kernel.session,
-      { trustLevel: "user", dataClass: "internal" },
-      { trustLevel: "untrusted", dataClass: "public" },
+      {
+        initial: { trustLevel: "user", dataClass: "internal" },
+        seen: { trustLevel: "untrusted", dataClass: "public" },
+      },
       1,
     );
   };
@@ -197,7 +199,7 @@ test("a declassification while a call runs does not swallow what that call then 
   await kernel.call("web", { path: "a" });
   const running = kernel.call("waits", { path: "a" });
   await begun;
-  await kernel.marks.replaceMark(kernel.session, UNTRUSTED, INITIAL_MARK, 1);
+  await kernel.marks.replaceMark(kernel.session, { expected: UNTRUSTED, mark: INITIAL_MARK }, 1);
   expect(await marked(kernel)).toEqual(INITIAL_MARK); // the control: what follows comes from the call that ran
   go();
   expect(ended(await running)).toBe("goes");
@@ -221,7 +223,7 @@ test("an answer that is given again shows its content again, so that its mark fo
   const first = await kernel.call("payroll", { path: "a" }, once);
   const seen: Mark = { trustLevel: "verified", dataClass: "sensitive" };
   expect(await marked(kernel)).toEqual(seen);
-  await kernel.marks.replaceMark(kernel.session, seen, INITIAL_MARK, 1);
+  await kernel.marks.replaceMark(kernel.session, { expected: seen, mark: INITIAL_MARK }, 1);
   expect(await marked(kernel)).toEqual(INITIAL_MARK); // the control: the replay alone raises it again
   const { outcome } = await kernel.call("payroll", { path: "a" }, once);
   expect(outcome).toEqual(first.outcome);
@@ -255,7 +257,7 @@ test("a failure that is given again carries the mark of the tool whose words it 
   const kernel = await kernelWith([fails]);
   const once = { dedupeKey: "once" };
   await kernel.call("fails", { path: "a" }, once);
-  await kernel.marks.replaceMark(kernel.session, UNTRUSTED, INITIAL_MARK, 1);
+  await kernel.marks.replaceMark(kernel.session, { expected: UNTRUSTED, mark: INITIAL_MARK }, 1);
   expect(ended(await kernel.call("fails", { path: "a" }, once))).toBe("FILE_NOT_FOUND");
   expect(kernel.ledger.of("tool_replayed")).toHaveLength(1);
   expect(await marked(kernel)).toEqual(UNTRUSTED);
@@ -271,7 +273,7 @@ test("content that another session stored after it read what is untrusted is unt
 
   for (const args of [{ artifact_id: "page" }, { content_hash: hash }]) {
     const wanted = { ...kernel.session, agentId: `fetches ${Object.keys(args)}`, lifetimeMs: 60_000 };
-    const other = await mintSession(kernel.sessions, wanted, START_MS, systemRandom);
+    const other = await mintSession(kernel.sessions, wanted, { nowMs: START_MS, random: systemRandom });
     expect(ended(await kernel.call("execute", { path: "a" }, { token: other.token }))).toBe("goes"); // the control
     const fetched = await kernel.call("artifact_fetch", args, { token: other.token });
     expect(fetched.outcome).toMatchObject({ kind: "success", label: { trustLevel: "untrusted" } });
@@ -291,10 +293,14 @@ test("an explanation says what flow control says: a call that it denies is not t
   );
   const policies = `@id("test.send")\n@message("m")\n@waives("*")\npermit (principal, action == Handrail::Action::"send", resource);\n`;
   const kernel = await memoryKernel({ tools: [send], policies });
-  const explained = () => kernel.door.explain({ session: kernel.session, lease: kernel.lease }, "send", { path: "a" });
+  const explained = () => kernel.door.explain({ who: kernel, tool: "send", args: { path: "a" } });
   // Control: before anything secret was seen, policy's permit is all there is.
   expect((await explained()).denial).toBeUndefined();
-  await kernel.marks.raiseMark(kernel.session, INITIAL_MARK, { trustLevel: "user", dataClass: "secret" }, 1);
+  await kernel.marks.raiseMark(
+    kernel.session,
+    { initial: INITIAL_MARK, seen: { trustLevel: "user", dataClass: "secret" } },
+    1,
+  );
   expect((await explained()).denial).toMatchObject({ layer: "flow", ruleId: "FC-2" });
   expect((await kernel.call("send", { path: "a" })).outcome).toMatchObject({
     kind: "denied",

@@ -92,7 +92,7 @@ const sendingAfter =
       more.effect === "exec" ? () => [] : analyse,
     );
     const kernel = await memoryKernel({ unmarked: true, tools: [tool], policies: PERMIT });
-    await kernel.marks.raiseMark(kernel.session, INITIAL_MARK, { trustLevel, dataClass }, START_MS);
+    await kernel.marks.raiseMark(kernel.session, { initial: INITIAL_MARK, seen: { trustLevel, dataClass } }, START_MS);
     return kernel.call("probe", READ);
   };
 

@@ -69,8 +69,7 @@ async function callWith(wrong: ReadonlySet<Wrong>): Promise<CallResponse> {
   if (isWrong("data that would leave"))
     await kernel.marks.raiseMark(
       kernel.session,
-      INITIAL_MARK,
-      { trustLevel: "user", dataClass: "sensitive" },
+      { initial: INITIAL_MARK, seen: { trustLevel: "user", dataClass: "sensitive" } },
       START_MS,
     );
   const response = await kernel.call(
@@ -90,7 +89,7 @@ async function callWith(wrong: ReadonlySet<Wrong>): Promise<CallResponse> {
 async function keepAnother({ kept, session }: MemoryKernel): Promise<void> {
   const key = { sessionId: session.id, dedupeKey: "key" };
   await kept.claim({ ...key, call: new Uint8Array(32), holder: "ins_other", nowMs: START_MS, forgetBeforeMs: 0 });
-  await kept.keep(key, "ins_other", { text: "{}", bytes: new Uint8Array() }, START_MS);
+  await kept.keep(key, "ins_other", { text: "{}", bytes: new Uint8Array(), nowMs: START_MS });
 }
 
 function pathFor(isWrong: (name: Wrong) => boolean): string {

@@ -34,9 +34,8 @@ test("intents of dead instances are closed as unknown, those of living ones are 
   };
   const { sink, recorded } = sinkThat(async () => 9);
   const closed = await closeOrphans(
-    source(intent(1, "ins_dead"), intent(2, "ins_living"), intent(3, "ins_dead")),
+    { ...source(intent(1, "ins_dead"), intent(2, "ins_living"), intent(3, "ins_dead")), ...sink },
     { isAlive },
-    sink,
     5000,
   );
   expect(closed.map(({ sequence }) => sequence)).toEqual([1, 3]);
@@ -60,9 +59,8 @@ test("an intent that somebody else closed meanwhile is not counted", async () =>
     event.closes === 1 ? Promise.reject(new IntentNotOpenError()) : Promise.resolve(9),
   );
   const closed = await closeOrphans(
-    source(intent(1, "ins_dead"), intent(2, "ins_dead")),
+    { ...source(intent(1, "ins_dead"), intent(2, "ins_dead")), ...sink },
     { isAlive: async () => false },
-    sink,
     0,
   );
   expect(closed.map(({ sequence }) => sequence)).toEqual([2]);
@@ -71,11 +69,8 @@ test("an intent that somebody else closed meanwhile is not counted", async () =>
 test("a ledger that cannot be written, or an instance that cannot be judged, is an error", async () => {
   const broken = new KernelError("LEDGER_UNAVAILABLE", "no");
   const { sink, recorded } = sinkThat(() => Promise.reject(broken));
-  await expect(closeOrphans(source(intent(1, "ins_dead")), { isAlive: async () => false }, sink, 0)).rejects.toBe(
-    broken,
-  );
-  await expect(
-    closeOrphans(source(intent(1, "ins_dead")), { isAlive: () => Promise.reject(broken) }, sink, 0),
-  ).rejects.toBe(broken);
+  const ledger = { ...source(intent(1, "ins_dead")), ...sink };
+  await expect(closeOrphans(ledger, { isAlive: async () => false }, 0)).rejects.toBe(broken);
+  await expect(closeOrphans(ledger, { isAlive: () => Promise.reject(broken) }, 0)).rejects.toBe(broken);
   expect(recorded).toHaveLength(1);
 });

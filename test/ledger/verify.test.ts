@@ -21,13 +21,15 @@ function chain(count: number): LedgerRow[] {
     payload: {},
   };
   const pending = Array.from({ length: count }, () => pendingEntry(event, "durable"));
-  return chainEntries(view, pending, "ins_a", zeros).entries.map(({ sequence, entry, hash, salt, payload }) => ({
-    sequence,
-    entry,
-    hash,
-    salt,
-    payload,
-  }));
+  return chainEntries(view, pending, { instanceId: "ins_a", random: zeros }).entries.map(
+    ({ sequence, entry, hash, salt, payload }) => ({
+      sequence,
+      entry,
+      hash,
+      salt,
+      payload,
+    }),
+  );
 }
 
 /** Rows in memory; reading a page that holds one of `unreadable` fails. */

@@ -75,7 +75,7 @@ export function approvalContract(
     await stores[0].add(one, LIMITS);
     await stores[0].decide(ref, APPROVE);
     const uses = Array.from({ length: 100 }, (_, index) =>
-      stores[index % 2]?.consume(ref, binding, `req-${index}`, NOW_MS + 30),
+      stores[index % 2]?.consume({ ref, binding, requestId: `req-${index}` }, NOW_MS + 30),
     );
     expect((await Promise.all(uses)).filter(Boolean)).toHaveLength(1);
     expect(await stores[1].find(ref, NOW_MS + 30)).toMatchObject({ state: "consumed", uses: 1 });
@@ -84,11 +84,11 @@ export function approvalContract(
   test("an approval is used only with its binding, before its time is over, and after it was given", async () => {
     const store = await open();
     await store.add(one, LIMITS);
-    expect(await store.consume(ref, binding, "req", NOW_MS)).toBe(false);
+    expect(await store.consume({ ref, binding, requestId: "req" }, NOW_MS)).toBe(false);
     await store.decide(ref, APPROVE);
-    expect(await store.consume(ref, digest("other"), "req", NOW_MS + 30)).toBe(false);
-    expect(await store.consume(ref, binding, "req", one.expiresAtMs)).toBe(false);
-    expect(await store.consume(ref, binding, "req", one.expiresAtMs - 1)).toBe(true);
+    expect(await store.consume({ ref, binding: digest("other"), requestId: "req" }, NOW_MS + 30)).toBe(false);
+    expect(await store.consume({ ref, binding, requestId: "req" }, one.expiresAtMs)).toBe(false);
+    expect(await store.consume({ ref, binding, requestId: "req" }, one.expiresAtMs - 1)).toBe(true);
   });
 
   test("an approval for the session, or until a time, is used again and again until it is over", async () => {
@@ -98,10 +98,10 @@ export function approvalContract(
     await store.decide(ref, { ...APPROVE, scope: { kind: "session" } });
     await store.decide(other.ref, { ...APPROVE, scope: { kind: "until", untilMs: NOW_MS + 5000 } });
     for (const time of [1, 2, 3])
-      expect(await store.consume(ref, binding, `req-${time}`, NOW_MS + 1_000_000)).toBe(true);
-    expect(await store.consume(ref, binding, "req-late", one.sessionEndsAtMs)).toBe(false);
-    expect(await store.consume(other.ref, other.binding, "req", NOW_MS + 4999)).toBe(true);
-    expect(await store.consume(other.ref, other.binding, "req", NOW_MS + 5000)).toBe(false);
+      expect(await store.consume({ ref, binding, requestId: `req-${time}` }, NOW_MS + 1_000_000)).toBe(true);
+    expect(await store.consume({ ref, binding, requestId: "req-late" }, one.sessionEndsAtMs)).toBe(false);
+    expect(await store.consume({ ...other, requestId: "req" }, NOW_MS + 4999)).toBe(true);
+    expect(await store.consume({ ...other, requestId: "req" }, NOW_MS + 5000)).toBe(false);
     expect(await store.find(ref, NOW_MS)).toMatchObject({ state: "approved", uses: 3, usedBy: "req-3" });
   });
 
@@ -129,10 +129,10 @@ export function approvalContract(
       kind: "decided",
       approval: { state: "denied", decision: DENY },
     });
-    expect(await left.consume(two.ref, two.binding, "req", NOW_MS + 30)).toBe(false);
+    expect(await left.consume({ ...two, requestId: "req" }, NOW_MS + 30)).toBe(false);
     // approved first, used
     await left.decide(three.ref, APPROVE);
-    await left.consume(three.ref, three.binding, "req", NOW_MS + 30);
+    await left.consume({ ...three, requestId: "req" }, NOW_MS + 30);
     expect(await right.decide(three.ref, DENY)).toMatchObject({ kind: "stands", approval: { state: "consumed" } });
     expect(await left.giveBack(three.ref, "req")).toBe(false); // refused since
     expect(await left.decide("blake3:none", APPROVE)).toEqual({ kind: "unknown" });
@@ -155,11 +155,11 @@ export function approvalContract(
     const store = await open();
     await store.add(one, LIMITS);
     await store.decide(ref, APPROVE);
-    await store.consume(ref, binding, "req-1", NOW_MS + 30);
+    await store.consume({ ref, binding, requestId: "req-1" }, NOW_MS + 30);
     expect(await store.giveBack(ref, "req-2")).toBe(false);
     expect(await store.giveBack(ref, "req-1")).toBe(true);
     expect(await store.giveBack(ref, "req-1")).toBe(false);
-    expect(await store.consume(ref, binding, "req-3", NOW_MS + 40)).toBe(true);
+    expect(await store.consume({ ref, binding, requestId: "req-3" }, NOW_MS + 40)).toBe(true);
     await store.add({ ...one, ref: `blake3:${digest("anew")}` }, LIMITS);
     expect(await store.giveBack(ref, "req-3")).toBe(false);
   });
@@ -227,7 +227,7 @@ export function approvalContract(
     await store.add(one, LIMITS);
     await store.decide(ref, APPROVE);
     expect([await store.end(ref, "void"), await store.end(ref, "expired")]).toEqual([true, false]);
-    expect(await store.consume(ref, binding, "req", NOW_MS + 30)).toBe(false);
+    expect(await store.consume({ ref, binding, requestId: "req" }, NOW_MS + 30)).toBe(false);
     expect(await store.find(ref, NOW_MS)).toMatchObject({ state: "void" });
   });
 

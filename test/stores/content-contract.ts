@@ -54,7 +54,7 @@ export async function bytesOf(
   length = Number.MAX_SAFE_INTEGER,
 ): Promise<Buffer> {
   const read: Uint8Array[] = [];
-  for await (const piece of content.read(hash, offset, length)) read.push(piece);
+  for await (const piece of content.read(hash, { offset, length })) read.push(piece);
   return Buffer.concat(read);
 }
 

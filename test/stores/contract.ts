@@ -94,7 +94,7 @@ export const SAMPLE_LEASE: Lease = {
 const pending = (name: string, change: Partial<LedgerEvent> = {}): PendingEntry =>
   pendingEntry(sampleEvent(name, change), "durable");
 const append = (ledger: LedgerStore, ...events: readonly PendingEntry[]): Promise<readonly number[]> =>
-  appendBatch(ledger, events, "ins_a", systemRandom);
+  appendBatch(ledger, events, { instanceId: "ins_a", random: systemRandom });
 
 /** The tests of all ports. */
 export function storeContract(backend: Backend): void {
@@ -330,7 +330,10 @@ function ledgerContract(open: Open, openTwice: OpenTwice): void {
 
   test("sync after a buffered append keeps the chain", async () => {
     const { ledger } = await open();
-    await appendBatch(ledger, [pendingEntry(sampleEvent("one"), "buffered")], "ins_a", systemRandom);
+    await appendBatch(ledger, [pendingEntry(sampleEvent("one"), "buffered")], {
+      instanceId: "ins_a",
+      random: systemRandom,
+    });
     await ledger.sync();
     expect((await ledger.head()).sequence).toBe(1);
     expect(await ledger.integrity()).toEqual([]);

@@ -47,10 +47,10 @@ export function dedupeContract(
   test("a kept answer comes back as it was, to everybody; it is kept once, and by the holder alone", async () => {
     const [left, right] = await openTwice();
     await left.claim(wish("ins_a"));
-    expect(await right.keep(KEY, "ins_b", RECORD, NOW_MS)).toBe(false);
+    expect(await right.keep(KEY, "ins_b", { ...RECORD, nowMs: NOW_MS })).toBe(false);
     await left.begin(KEY, "ins_a");
-    expect(await left.keep(KEY, "ins_a", RECORD, NOW_MS + 5)).toBe(true);
-    expect(await left.keep(KEY, "ins_a", { ...RECORD, text: "{}" }, NOW_MS)).toBe(false);
+    expect(await left.keep(KEY, "ins_a", { ...RECORD, nowMs: NOW_MS + 5 })).toBe(true);
+    expect(await left.keep(KEY, "ins_a", { ...RECORD, text: "{}", nowMs: NOW_MS })).toBe(false);
     expect(await right.claim(wish("ins_b"))).toEqual({ kind: "kept", call: CALL, record: RECORD });
     expect(await left.claim(wish("ins_a"))).toEqual({ kind: "kept", call: CALL, record: RECORD });
   });
@@ -73,12 +73,12 @@ export function dedupeContract(
     expect(await right.supersede(wish("ins_b"))).toBe(false);
     await left.claim(wish("ins_a"));
     expect(await right.supersede(wish("ins_b"))).toBe(false);
-    await left.keep(KEY, "ins_a", RECORD, NOW_MS);
+    await left.keep(KEY, "ins_a", { ...RECORD, nowMs: NOW_MS });
     expect(await right.supersede(wish("ins_b", { nowMs: NOW_MS + 7 }))).toBe(true);
     expect(await left.supersede(wish("ins_a"))).toBe(false);
     const held = { kind: "held", call: CALL, holder: "ins_b", begun: false, sinceMs: NOW_MS + 7 };
     expect(await left.claim(wish("ins_a"))).toEqual(held);
-    expect(await right.keep(KEY, "ins_b", { ...RECORD, text: "{}" }, NOW_MS)).toBe(true);
+    expect(await right.keep(KEY, "ins_b", { ...RECORD, text: "{}", nowMs: NOW_MS })).toBe(true);
     expect(await left.claim(wish("ins_a"))).toMatchObject({ kind: "kept", record: { text: "{}" } });
   });
 
@@ -96,7 +96,7 @@ export function dedupeContract(
     expect((await right.claim(wish("ins_b"))).kind).toBe("held");
     await left.release(KEY, "ins_a");
     expect((await right.claim(wish("ins_b", { call: OTHER }))).kind).toBe("claimed");
-    await right.keep(KEY, "ins_b", RECORD, NOW_MS);
+    await right.keep(KEY, "ins_b", { ...RECORD, nowMs: NOW_MS });
     await right.release(KEY, "ins_b");
     expect(await left.claim(wish("ins_a"))).toMatchObject({ kind: "kept", call: OTHER });
   });
@@ -111,14 +111,14 @@ export function dedupeContract(
     expect(await left.takeOver(wish("ins_a"), seen)).toBe(false);
     const held = { kind: "held", call: OTHER, holder: "ins_b", begun: false, sinceMs: NOW_MS + 7 };
     expect(await left.claim(wish("ins_a"))).toEqual(held);
-    expect(await left.keep(KEY, "ins_dead", RECORD, NOW_MS)).toBe(false);
+    expect(await left.keep(KEY, "ins_dead", { ...RECORD, nowMs: NOW_MS })).toBe(false);
   });
 
   test("an answer counts as gone from the millisecond on that is named; a held claim never does", async () => {
     const store = await open();
     await store.claim(wish("ins_a"));
     expect((await store.claim(wish("ins_b", { forgetBeforeMs: NOW_MS + 1 }))).kind).toBe("held");
-    await store.keep(KEY, "ins_a", RECORD, NOW_MS);
+    await store.keep(KEY, "ins_a", { ...RECORD, nowMs: NOW_MS });
     expect((await store.claim(wish("ins_b", { forgetBeforeMs: NOW_MS }))).kind).toBe("kept");
     expect((await store.claim(wish("ins_b", { forgetBeforeMs: NOW_MS + 1 }))).kind).toBe("claimed");
   });
@@ -127,7 +127,7 @@ export function dedupeContract(
     const store = await open();
     for (const [index, dedupeKey] of ["c", "a", "b"].entries()) {
       await store.claim(wish("ins_a", { dedupeKey }));
-      await store.keep({ ...KEY, dedupeKey }, "ins_a", RECORD, NOW_MS - index);
+      await store.keep({ ...KEY, dedupeKey }, "ins_a", { ...RECORD, nowMs: NOW_MS - index });
     }
     await store.claim(wish("ins_a", { dedupeKey: "held", nowMs: NOW_MS - 9 }));
     expect(await store.purge(NOW_MS, 1)).toBe(1);

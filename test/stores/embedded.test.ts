@@ -220,7 +220,7 @@ test("a full dedupe.db takes no claim, still keeps the answers of those it took,
   const claims = [1, 2, 3, 4].map((index) => ({ ...CLAIM, dedupeKey: `${index}` }));
   for (const claim of claims) await store.claim(claim);
   const record = { text: "{}", bytes: new Uint8Array(100_000) };
-  for (const claim of claims) expect(await store.keep(claim, "ins_a", record, 1)).toBe(true);
+  for (const claim of claims) expect(await store.keep(claim, "ins_a", { ...record, nowMs: 1 })).toBe(true);
   const full = { code: "STORE_UNAVAILABLE", message: expect.stringContaining("as many answers as it may") };
   await expect(store.claim({ ...CLAIM, dedupeKey: "new" })).rejects.toMatchObject(full);
   expect((await store.claim({ ...CLAIM, dedupeKey: "1" })).kind).toBe("kept");
@@ -235,7 +235,7 @@ async function smallDedupe() {
   const keepOne = async (sessionId: string, dedupeKey: string) => {
     const claim = { ...CLAIM, sessionId, dedupeKey };
     const { kind } = await store.claim(claim);
-    if (kind === "claimed") await store.keep(claim, "ins_a", { text: "{}", bytes: new Uint8Array(100_000) }, 1);
+    if (kind === "claimed") await store.keep(claim, "ins_a", { text: "{}", bytes: new Uint8Array(100_000), nowMs: 1 });
     return kind;
   };
   return { store, keepOne };
@@ -264,7 +264,7 @@ test("what a session takes is counted through every way of a row, and nothing of
   onTestFinished(() => void look.close());
   const taken = () => look.prepare("SELECT session_id, size FROM taken ORDER BY session_id").raw().all();
   expect(taken()).toEqual([["ses_one", 512]]);
-  await store.keep(CLAIM, "ins_a", record, 1);
+  await store.keep(CLAIM, "ins_a", { ...record, nowMs: 1 });
   await store.claim({ ...CLAIM, sessionId: "ses_two" });
   expect(taken()).toEqual([
     ["ses_one", 1514],
@@ -273,7 +273,7 @@ test("what a session takes is counted through every way of a row, and nothing of
   await store.supersede(CLAIM);
   await store.release({ ...CLAIM, sessionId: "ses_two" }, "ins_a");
   expect(taken()).toEqual([["ses_one", 512]]);
-  await store.keep(CLAIM, "ins_a", record, 1);
+  await store.keep(CLAIM, "ins_a", { ...record, nowMs: 1 });
   await store.claim({ ...CLAIM, nowMs: 9, forgetBeforeMs: 5 }); // in place of an answer that counts as gone
   expect(taken()).toEqual([["ses_one", 512]]);
   await store.release(CLAIM, "ins_a");

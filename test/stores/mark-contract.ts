@@ -13,7 +13,9 @@ export function markContract(backend: Backend): void {
     const { marks } = await (await backend.freshPlace()).open();
     expect(await marks.findMark(owner)).toBeUndefined();
     expect(await marks.findMark(owner)).toBeUndefined();
-    expect(await marks.raiseMark(owner, initial, { trustLevel: "untrusted", dataClass: "public" }, 7)).toEqual({
+    expect(
+      await marks.raiseMark(owner, { initial, seen: { trustLevel: "untrusted", dataClass: "public" } }, 7),
+    ).toEqual({
       before: initial,
       after: { trustLevel: "untrusted", dataClass: "internal" },
     });
@@ -25,7 +27,7 @@ export function markContract(backend: Backend): void {
 
   test("a mark belongs to one principal in one workspace", async () => {
     const { marks } = await (await backend.freshPlace()).open();
-    await marks.raiseMark(owner, initial, { trustLevel: "untrusted", dataClass: "secret" }, 1);
+    await marks.raiseMark(owner, { initial, seen: { trustLevel: "untrusted", dataClass: "secret" } }, 1);
     for (const other of [
       { ...owner, userId: "bob" },
       { ...owner, agentId: "other" },
@@ -39,22 +41,24 @@ export function markContract(backend: Backend): void {
     const place = await backend.freshPlace();
     const [left, right] = [await place.open(), await place.open()];
     expect(await left.marks.findMark(owner)).toBeUndefined();
-    await right.marks.raiseMark(owner, initial, { trustLevel: "untrusted", dataClass: "public" }, 1);
+    await right.marks.raiseMark(owner, { initial, seen: { trustLevel: "untrusted", dataClass: "public" } }, 1);
     expect(await left.marks.findMark(owner)).toEqual({ trustLevel: "untrusted", dataClass: "internal" });
-    await left.marks.raiseMark(owner, initial, { trustLevel: "system", dataClass: "sensitive" }, 2);
+    await left.marks.raiseMark(owner, { initial, seen: { trustLevel: "system", dataClass: "sensitive" } }, 2);
     expect(await right.marks.findMark(owner)).toEqual({ trustLevel: "untrusted", dataClass: "sensitive" });
   });
 
   test("a raise says what was before, and what changes nothing is not written", async () => {
     const { marks } = await (await backend.freshPlace()).open();
-    expect(await marks.raiseMark(owner, initial, { trustLevel: "system", dataClass: "public" }, 1)).toEqual({
+    expect(await marks.raiseMark(owner, { initial, seen: { trustLevel: "system", dataClass: "public" } }, 1)).toEqual({
       before: initial,
       after: initial,
     });
     expect(await marks.findMark(owner)).toBeUndefined();
     const secret: Mark = { trustLevel: "user", dataClass: "secret" };
-    expect(await marks.raiseMark(owner, initial, secret, 2)).toEqual({ before: initial, after: secret });
-    expect(await marks.raiseMark(owner, initial, { trustLevel: "system", dataClass: "sensitive" }, 3)).toEqual({
+    expect(await marks.raiseMark(owner, { initial, seen: secret }, 2)).toEqual({ before: initial, after: secret });
+    expect(
+      await marks.raiseMark(owner, { initial, seen: { trustLevel: "system", dataClass: "sensitive" } }, 3),
+    ).toEqual({
       before: secret,
       after: secret,
     });
@@ -66,7 +70,7 @@ export function markContract(backend: Backend): void {
     const [left, right] = [await place.open(), await place.open()];
     const seen: Mark = { trustLevel: "untrusted", dataClass: "public" };
     const raised = await Promise.all(
-      [left, right, left, right, left].map(({ marks }, at) => marks.raiseMark(owner, initial, seen, at)),
+      [left, right, left, right, left].map(({ marks }, at) => marks.raiseMark(owner, { initial, seen }, at)),
     );
     expect(raised.filter(({ before, after }) => before.trustLevel !== after.trustLevel)).toHaveLength(1);
   });
@@ -77,12 +81,12 @@ export function markContract(backend: Backend): void {
       { trustLevel: "untrusted", dataClass: "internal" },
       { trustLevel: "untrusted", dataClass: "secret" },
     ] as const;
-    expect(await marks.replaceMark(owner, initial, initial, 1)).toBeUndefined();
+    expect(await marks.replaceMark(owner, { expected: initial, mark: initial }, 1)).toBeUndefined();
     expect(await marks.findMark(owner)).toBeUndefined();
-    await marks.raiseMark(owner, initial, more, 2);
-    expect(await marks.replaceMark(owner, seen, initial, 3)).toEqual(more);
+    await marks.raiseMark(owner, { initial, seen: more }, 2);
+    expect(await marks.replaceMark(owner, { expected: seen, mark: initial }, 3)).toEqual(more);
     expect(await marks.findMark(owner)).toEqual(more);
-    expect(await marks.replaceMark(owner, more, initial, 4)).toEqual(more);
+    expect(await marks.replaceMark(owner, { expected: more, mark: initial }, 4)).toEqual(more);
     expect(await marks.findMark(owner)).toEqual(initial);
   });
 
@@ -95,7 +99,7 @@ export function markContract(backend: Backend): void {
       { ...owner, serviceRoot: "/elsewhere" },
     ];
     for (const [at, one] of owners.entries())
-      await marks.raiseMark(one, initial, { trustLevel: "untrusted", dataClass: "public" }, at);
+      await marks.raiseMark(one, { initial, seen: { trustLevel: "untrusted", dataClass: "public" } }, at);
     const selected = async (selection: Partial<MarkOwner>) =>
       (await marks.listMarks(selection)).map(({ changedAtMs }) => changedAtMs).sort();
     expect(await selected({})).toEqual([0, 1, 2, 3]);

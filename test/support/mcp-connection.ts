@@ -66,7 +66,7 @@ export function connect(execute: Execute = async () => READ) {
     async execute(
       submission: Submission,
       end: AbortSignal | AbortController,
-      listener?: ProgressListener,
+      { listener }: { readonly listener?: ProgressListener } = {},
     ): Promise<CallResponse> {
       if (submission.kind !== "call") throw new Error("only calls are made over MCP");
       calls.push(submission);

@@ -298,7 +298,11 @@ export async function memoryKernel(options: MemoryKernelOptions = {}): Promise<M
   const state = await openStateStores(join(base, "marks"));
   onTestFinished(() => state.sessions.close());
   if (options.unmarked !== true)
-    await state.marks.raiseMark(session, INITIAL_MARK, { trustLevel: "verified", dataClass: "internal" }, START_MS);
+    await state.marks.raiseMark(
+      session,
+      { initial: INITIAL_MARK, seen: { trustLevel: "verified", dataClass: "internal" } },
+      START_MS,
+    );
   const onInternalError = (error: unknown) => void internalErrors.push(error);
   const freezes = withOwnMethods(state.freezes);
   const violations = { ...openViolationStore(join(base, "marks")) };
@@ -374,12 +378,9 @@ export async function memoryKernel(options: MemoryKernelOptions = {}): Promise<M
       arguments: args,
       ...(dedupeKey !== undefined && { dedupeKey }),
     };
-    return door.execute(
-      submission as Parameters<KernelDoor["execute"]>[0],
-      signal ?? new AbortController().signal,
-      undefined,
+    return door.execute(submission as Parameters<KernelDoor["execute"]>[0], signal ?? new AbortController().signal, {
       inBand,
-    );
+    });
   };
   const textOf = (path: string) => readFileSync(join(root, path), "utf8");
   const breakWorkspace = (error: Error) => {
@@ -559,7 +560,7 @@ async function openSession(sessions: SessionStore, root: string, preset: string,
     preset,
     lifetimeMs: HOUR_MS,
   } as const;
-  const minted = await mintSession(sessions, wanted, START_MS, systemRandom);
+  const minted = await mintSession(sessions, wanted, { nowMs: START_MS, random: systemRandom });
   const session = { ...minted.session, ...options.session };
   await sessions.insertSession(session);
   return { session, token: minted.token, lease };

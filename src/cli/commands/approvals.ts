@@ -94,7 +94,7 @@ export function addDecideCommands(program: Command): void {
     .option("--yes", "do not ask for confirmation on a terminal")
     .option("--json", "print JSON, and show nothing else");
   withKernelOptions(approve).action(async (ref: string, flags: DecideFlags) => {
-    process.exitCode = await withKernel(flags, (kernel) => decide(kernel, ref, true, flags));
+    process.exitCode = await withKernel(flags, (kernel) => decide(kernel, ref, { ...flags, approved: true }));
   });
   const deny = program
     .command("deny <ref>")
@@ -102,7 +102,9 @@ export function addDecideCommands(program: Command): void {
     .option("--reason <text>", "why, for the record; the agent is not told")
     .option("--json", "print JSON");
   withKernelOptions(deny).action(async (ref: string, flags: DecideFlags) => {
-    process.exitCode = await withKernel(flags, (kernel) => decide(kernel, ref, false, { ...flags, yes: true }));
+    process.exitCode = await withKernel(flags, (kernel) =>
+      decide(kernel, ref, { ...flags, approved: false, yes: true }),
+    );
   });
 }
 
@@ -149,7 +151,11 @@ function showApproval(approval: Approval, json: boolean | undefined): void {
   for (const row of rowsFor(approvalLines(approval, Date.now()), process.stdout, colours)) printRow(row);
 }
 
-async function decide(kernel: OpenKernel, prefix: string, approved: boolean, flags: DecideFlags): Promise<number> {
+async function decide(
+  kernel: OpenKernel,
+  prefix: string,
+  { approved, ...flags }: DecideFlags & { readonly approved: boolean },
+): Promise<number> {
   const { approverToken } = await import("../../server/people/approver-credentials.ts");
   const credential = await approverToken(process.env, kernel.operator.path);
   const scope = approved ? parseScope(flags.for, Date.now()) : undefined;

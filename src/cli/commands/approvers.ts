@@ -32,7 +32,7 @@ export function addApproversCommand(program: Command): void {
 
 async function addApprover(name: string, { save = false, json, ...flags }: ApproverFlags): Promise<void> {
   const { newApprover } = await import("../../server/admin/change-approvers.ts");
-  const made = await newApprover(process.env, directories(flags), name, save);
+  const made = await newApprover(process.env, directories(flags), { name, save });
   if (json) return printJson({ name, ...made });
   if ("savedAs" in made) return print(`saved as ${made.savedAs}`);
   print(made.token);

@@ -98,8 +98,7 @@ function put(file: string, flags: PutFlags): Promise<void> {
     const source = file === "-" ? process.stdin : await opened(file);
     const { hash, sizeBytes } = await content.put(
       source,
-      flags.user ?? currentUser(),
-      flags.workspace,
+      { userId: flags.user ?? currentUser(), workspace: flags.workspace },
       new AbortController().signal,
     );
     if (flags.json) printJson({ content_hash: hash, size_bytes: sizeBytes });

@@ -63,7 +63,7 @@ async function declassifyMarks(flags: LabelFlags): Promise<void> {
       ...(flags.trust !== undefined && { trustLevel: flags.trust }),
       ...(flags.class !== undefined && { dataClass: flags.class }),
     };
-    const done = await kernel.marks.declassify(selection, to, flags.reason, currentUser());
+    const done = await kernel.marks.declassify(selection, to, { reason: flags.reason, by: currentUser() });
     if (flags.json) return printJson(done);
     for (const { userId, agentId, before, after } of done) {
       print(

@@ -20,25 +20,23 @@ interface Shown {
 
 /** Adds `handrail modes`. */
 export function addModesCommand(program: Command): void {
-  addProfileCommands(program, "mode", "list and show modes, which leave sessions some of the tools", modesOf);
+  const description = "list and show modes, which leave sessions some of the tools";
+  addProfileCommands(program, { noun: "mode", description, find: modesOf });
 }
 
 /** Adds `handrail skills`. */
 export function addSkillsCommand(program: Command): void {
-  addProfileCommands(
-    program,
-    "skill",
-    "list and show skills, which allow tools with inputs that satisfy a schema",
-    skillsOf,
-  );
+  const description = "list and show skills, which allow tools with inputs that satisfy a schema";
+  addProfileCommands(program, { noun: "skill", description, find: skillsOf });
 }
 
-function addProfileCommands(
-  program: Command,
-  noun: "mode" | "skill",
-  description: string,
-  find: (gates: OperatorGates) => readonly Shown[],
-) {
+interface ProfileKind {
+  readonly noun: "mode" | "skill";
+  readonly description: string;
+  readonly find: (gates: OperatorGates) => readonly Shown[];
+}
+
+function addProfileCommands(program: Command, { noun, description, find }: ProfileKind) {
   const group = program.command(`${noun}s`).description(description);
   const option = "operator directory (default: $HANDRAIL_CONFIG_HOME or $XDG_CONFIG_HOME/handrail)";
   group

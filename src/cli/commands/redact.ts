@@ -50,7 +50,8 @@ async function open(flags: RedactFlags): Promise<Redactor> {
   const { openRedactor } = await import("../../server/operator/redaction.ts");
   const path = flags.config === undefined ? operatorPath(process.env) : resolve(flags.config);
   const { settings } = await readOperatorDirectory(path);
-  return openRedactor(settings.redaction, flags.environment ? process.env : {}, join(path, "handrail.yaml"));
+  const name = join(path, "handrail.yaml");
+  return openRedactor(settings.redaction, flags.environment ? process.env : {}, { name });
 }
 
 /** Bytes go through as they come, of any number. */

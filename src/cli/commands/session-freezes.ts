@@ -80,7 +80,7 @@ async function reviewOne(id: string, flags: DeskFlags): Promise<void> {
       throw new KernelError("USAGE", `there is no session \`${id}\`; \`handrail sessions list\` shows them`);
     const reader = await openLedgerReader(stateDirectoryOf(flags));
     try {
-      const review = await reviewSession(desk, reader, session, Date.now());
+      const review = await reviewSession({ ...desk, reader }, session, Date.now());
       if (flags.json) printJson({ ...review, session: publicSession(session) });
       else printReview(review);
     } finally {

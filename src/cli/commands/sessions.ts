@@ -87,12 +87,11 @@ export function addLeasesCommand(program: Command): void {
     withKernel(flags, async (kernel) =>
       showLeases(
         [
-          await kernel.administration.deriveLease(
-            parent,
-            scopeOf(flags),
-            parseDuration(flags.lifetime ?? ""),
-            flags.budget,
-          ),
+          await kernel.administration.deriveLease(parent, {
+            scope: scopeOf(flags),
+            lifetimeMs: parseDuration(flags.lifetime ?? ""),
+            budget: flags.budget,
+          }),
         ],
         flags.json,
       ),

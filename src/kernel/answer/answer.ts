@@ -110,7 +110,8 @@ export class Answer {
   async #prepare(known: Known, outcome: Outcome, seen: Mark | undefined): Promise<void> {
     const { holdings, intent } = known;
     if (holdings?.claim === undefined || intent === undefined) return;
-    await holdings.claim.prepare(this.#response(known, { outcome }), executionOf(known), intent, seen);
+    const more = { intent, ...(seen && { seen }) };
+    await holdings.claim.prepare(this.#response(known, { outcome }), executionOf(known), more);
   }
 
   /**
@@ -187,12 +188,10 @@ function unrecorded({ intent }: Known): ToolFailure {
       "check the state of the workspace; the kernel refuses further effects until its ledger is writable",
     );
   }
-  return new ToolFailure(
-    "LEDGER_UNAVAILABLE",
-    "the call cannot be recorded, so it was refused",
-    "ask the operator to make the ledger writable, then send it again",
-    { retryAfterMs: 1000 },
-  );
+  return new ToolFailure("LEDGER_UNAVAILABLE", "the call cannot be recorded, so it was refused", {
+    suggestion: "ask the operator to make the ledger writable, then send it again",
+    retryAfterMs: 1000,
+  });
 }
 
 function errorOf(failure: ToolFailure, redaction: CallRedaction | undefined): Outcome {

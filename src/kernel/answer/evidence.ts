@@ -52,7 +52,7 @@ export class Evidence {
 
   /** Records the durable intent of a call with an effect. Resolves with its sequence. */
   async intent(known: Known): Promise<number> {
-    return this.#record("tool_selected", known, this.#callFacts(known), { intent: true });
+    return this.#durable({ ...this.#event("tool_selected", known, this.#callFacts(known)), intent: true });
   }
 
   /**
@@ -140,7 +140,7 @@ export class Evidence {
     };
     // What was changed before is closed by the outcome that follows: it is unknown, and not that nothing happened.
     const link = known.intent === undefined || known.run?.changes.any ? {} : { closes: known.intent };
-    const entry = this.#record("tool_execution_denied", known, facts, link);
+    const entry = this.#durable({ ...this.#event("tool_execution_denied", known, facts), ...link });
     const others: Promise<unknown>[] = [];
     const violation = violationType(denial);
     if (violation !== undefined) others.push(this.#violation(known, denial, violation));
@@ -212,7 +212,7 @@ export class Evidence {
 
   #outcome(type: EventType, known: Known, facts: JsonObject): Promise<number | undefined> {
     if (known.intent === undefined) return this.#buffered(type, known, facts);
-    return this.#record(type, known, facts, { closes: known.intent });
+    return this.#durable({ ...this.#event(type, known, facts), closes: known.intent });
   }
 
   /** The security audit record of a violation (Flow §7.2), and the alarm when there are too many. */
@@ -261,13 +261,12 @@ export class Evidence {
     return false;
   }
 
-  #record(
-    type: EventType,
-    known: Known,
-    payload: JsonObject,
-    link: Pick<LedgerEvent, "intent" | "closes"> = {},
-  ): Promise<number> {
-    return this.#parts.ledger.record({ ...this.#event(type, known, payload), ...link }, "durable");
+  #record(type: EventType, known: Known, payload: JsonObject): Promise<number> {
+    return this.#durable(this.#event(type, known, payload));
+  }
+
+  #durable(event: LedgerEvent): Promise<number> {
+    return this.#parts.ledger.record(event, "durable");
   }
 
   /** Resolves with `undefined` while the entry has no place in the chain yet. */

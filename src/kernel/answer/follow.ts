@@ -33,6 +33,6 @@ export async function followDeclared(kernel: Kernel, known: Known): Promise<Mark
 export async function followResult({ parts, evidence }: Kernel, known: Known, seen: Mark): Promise<void> {
   const session = known.caller?.session;
   if (session === undefined || covers(await markOf(parts, session), seen)) return;
-  const { before, after } = await parts.marks.raiseMark(session, INITIAL_MARK, seen, parts.clock.nowMs());
+  const { before, after } = await parts.marks.raiseMark(session, { initial: INITIAL_MARK, seen }, parts.clock.nowMs());
   if (!covers(before, seen)) await evidence.markRaised(known, before, after);
 }

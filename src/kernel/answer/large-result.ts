@@ -181,7 +181,8 @@ function notKept({ parts, running }: ResultKeeper, error: unknown): ToolFailure 
 /** Nothing happened, and there will be room: the call may simply be made again. */
 function tooBusy(): ToolFailure {
   const message = "the result is too large for an answer, and too many are being stored at once";
-  return new ToolFailure("RESOURCE_BUSY", message, "try again in a moment, or ask for a part of it", {
+  return new ToolFailure("RESOURCE_BUSY", message, {
+    suggestion: "try again in a moment, or ask for a part of it",
     retryAfterMs: 1000,
   });
 }

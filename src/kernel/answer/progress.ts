@@ -9,6 +9,7 @@ import { KIB, MIB } from "../../base/bytes.ts";
 import type { ProgressListener, ProgressReport } from "../../model/outcome/progress.ts";
 import type { ByteRedactionStream } from "../../redact/redact.ts";
 import type { KernelParts } from "../call/parts.ts";
+import type { Running } from "../call/stages.ts";
 import type { CallRedaction } from "../redaction/redaction.ts";
 
 /** Milliseconds between two reports of how far a tool is; those between are dropped, as nobody can read more. */
@@ -28,23 +29,22 @@ export class ProgressFeed {
   readonly #parts: Pick<KernelParts, "clock" | "onInternalError">;
   readonly #listener: ProgressListener;
   readonly #redaction: CallRedaction;
+  /** Whether a durable intent of the call stands. */
   readonly #recorded: boolean;
   readonly #streams: Readonly<Record<Output["stream"], ByteRedactionStream>>;
   #lastStepMs = Number.NEGATIVE_INFINITY;
   #outputBytes = 0;
   #ended = false;
 
-  /** @param recorded whether a durable intent of the call stands */
   constructor(
     parts: Pick<KernelParts, "clock" | "onInternalError">,
     listener: ProgressListener,
-    redaction: CallRedaction,
-    recorded: boolean,
+    { redaction, intent }: Pick<Running, "redaction" | "intent">,
   ) {
     this.#parts = parts;
     this.#listener = listener;
     this.#redaction = redaction;
-    this.#recorded = recorded;
+    this.#recorded = intent !== undefined;
     this.#streams = { stdout: redaction.byteStream(), stderr: redaction.byteStream() };
   }
 

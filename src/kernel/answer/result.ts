@@ -9,29 +9,32 @@ import { INLINE_RESULT_BYTES_MAX, SHOWN_BYTES_MAX } from "../../base/limits.ts";
 import { type LabelledResult, labelResult } from "../../flow/labels.ts";
 import type { ToolOutput } from "../../model/tool/tool.ts";
 import type { Running } from "../call/stages.ts";
-import { type CleanResult, type Finished, keepBytes, keepStream, keepText, type ResultParts } from "./large-result.ts";
+import { type CleanResult, type Finished, keepBytes, keepStream, keepText, type ResultKeeper } from "./large-result.ts";
 
 /**
  * Redacts, bounds and labels `output`. What is more than the answer shows is stored (CTR-0024); the failure says why it
  * could not be.
  */
 export function finishResult(
-  parts: ResultParts,
-  running: Running,
+  keeper: ResultKeeper,
   output: ToolOutput,
   signal: AbortSignal,
 ): Finished | Promise<Finished> {
+  const { parts, running } = keeper;
   const { tool, redaction } = running;
-  const keeper = { parts, running };
   const labelled = (): LabelledResult => labelOutput(running, output, parts.clock.nowMs());
   const count = () => redaction.found.definite + redaction.found.probable;
+  const finished = (outcome: Omit<CleanResult["outcome"], "label">, outputBytes: number): CleanResult => {
+    const { label, seen } = labelled();
+    return { outcome: { ...outcome, label }, seen, secretsFound: count(), outputBytes };
+  };
   if (output.kind === "stream")
     return keepStream(keeper, output.chunks, { redaction, window: output.window, labelled, signal });
   if (output.kind === "bytes") {
     const bytes = redaction.bytes(output.bytes, output.window);
     if (bytes.byteLength > INLINE_RESULT_BYTES_MAX)
       return keepBytes(keeper, bytes, { ...labelled(), secretsFound: count() });
-    return finished({ kind: "success", data: {}, bytes, truncated: false }, labelled(), count(), bytes.byteLength);
+    return finished({ kind: "success", data: {}, bytes, truncated: false }, bytes.byteLength);
   }
   const measured = { bytes: 0, values: 0 };
   const data = redaction.data(output.data, output.excerpts, measured);
@@ -41,22 +44,13 @@ export function finishResult(
   const text = printedMax > shownMax ? JSON.stringify(data) : undefined;
   if (text !== undefined && Buffer.byteLength(text) > shownMax)
     return keepText(keeper, text, { ...labelled(), secretsFound: count() });
-  return finished({ kind: "success", data, truncated: output.truncated ?? false }, labelled(), count(), measured.bytes);
+  return finished({ kind: "success", data, truncated: output.truncated ?? false }, measured.bytes);
 }
 
 /** Bytes of JSON that one byte of text takes at most: control characters are written `\\u001f`. */
 const PRINTED_PER_BYTE_MAX = 6;
 /** Bytes of JSON that one value takes besides its text at most: quotes of it and of its name, a colon, a comma. */
 const PRINTED_PER_VALUE_MAX = 6;
-
-function finished(
-  outcome: Omit<CleanResult["outcome"], "label">,
-  { label, seen }: LabelledResult,
-  secretsFound: number,
-  outputBytes: number,
-): CleanResult {
-  return { outcome: { ...outcome, label }, seen, secretsFound, outputBytes };
-}
 
 /** The label of an output: its tool's, the label of the content that it was made from, and what was found in it. */
 function labelOutput({ tool, caller, redaction }: Running, output: ToolOutput, nowMs: number): LabelledResult {

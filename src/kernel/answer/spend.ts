@@ -73,7 +73,7 @@ async function reserve(parts: KernelParts, granted: Granted, { transfer }: Waite
   const bytesIn = argumentBytes(call.arguments) + upload;
   const need = needOf(tool.spends?.(args) ?? {}, bytesIn);
   const spender = { sessionId: session.id, actor: `${session.userId}/${session.agentId}`, requestId };
-  const reserved = await parts.budgets.reserve(accounts, need, spender, tool.capability.effect !== "read");
+  const reserved = await parts.budgets.reserve(accounts, need, { spender, durable: tool.capability.effect !== "read" });
   if (!reserved.ok) return { kind: "denial", denial: reserved.denial };
   holdings.takePayment({ limits, spending: new Spending(reserved.value, bytesIn, parts.clock) });
   return undefined;
@@ -126,8 +126,7 @@ export function outOfTime({ holdings, run }: Running): ToolFailure | undefined {
 export async function paid(
   { holdings, tool }: Running,
   finished: Finished,
-  output: ToolOutput,
-  { transfer }: Waiter,
+  { output, transfer }: Pick<Waiter, "transfer"> & { readonly output: ToolOutput },
 ): Promise<Finished> {
   const spending = holdings.payment?.spending;
   if (spending === undefined) return finished;

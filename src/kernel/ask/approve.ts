@@ -54,19 +54,20 @@ async function failingClosed(parts: KernelParts, work: () => Promise<Ended | und
 async function approveAsked(parts: KernelParts, granted: Granted, waiter: Waiter): Promise<Ended | undefined> {
   const bound = await bindAsk(parts, granted, waiter.signal);
   const standing = await parts.approvals.look(bound);
-  if (standing.kind === "granted") return use(parts, granted, bound, standing.approval);
+  if (standing.kind === "granted") return use(parts, granted, { bound, approval: standing.approval });
   if (standing.kind !== "pending" && standing.kind !== "none")
     return denial(deniedBy(standing.kind, standing.approval));
-  const asked = standing.kind === "pending" ? standing.approval : await ask(parts, granted, bound, waiter);
+  const asked =
+    standing.kind === "pending" ? standing.approval : await ask(parts, granted, { bound, signal: waiter.signal });
   if (asked instanceof ToolFailure) return { kind: "failure", failure: asked };
   const end = await parts.approvals.wait(asked, waiter.signal, waiter.inBand);
   switch (end.kind) {
     case "settled":
-      return settled(parts, granted, end.approval, waiter);
+      return settled(parts, granted, { approval: end.approval, signal: waiter.signal });
     case "cancelled":
       return { kind: "failure", failure: CANCELLED };
     case "late":
-      return denial(requiredDenial(granted.tool.name, bound.firstRule, LATER, asked.ref));
+      return denial({ ...requiredDenial(granted.tool.name, bound.firstRule, LATER), approvalRef: asked.ref });
     case "failed":
       return denial({ ...FAILED, approvalRef: asked.ref });
     case "forged":
@@ -78,8 +79,7 @@ async function approveAsked(parts: KernelParts, granted: Granted, waiter: Waiter
 async function ask(
   parts: KernelParts,
   granted: Granted,
-  bound: BoundAsk,
-  { signal }: Waiter,
+  { bound, signal }: { readonly bound: BoundAsk; readonly signal: AbortSignal },
 ): Promise<StoredApproval | ToolFailure> {
   const { tool, session, accesses, requestId, ruling } = granted;
   const { obligations } = ruling;
@@ -99,12 +99,14 @@ async function ask(
     describe: () => {
       const rules = asks.map(({ ruleId, reason }) => ({ ruleId, ...(reason !== undefined && { rationale: reason }) }));
       const files = namedFiles(createFileAccess(filesBefore(parts, granted, { signal })), granted);
-      return describeCall(granted, rules, files, runsPrograms(granted) ? parts.sandbox.backend() : undefined);
+      const containedBy = runsPrograms(granted) ? parts.sandbox.backend() : undefined;
+      return describeCall(granted, rules, { files, containedBy });
     },
   });
   if (asked.kind === "asked") return asked.approval;
   const message = "people are asked about too many calls already, so this one was refused";
-  return new ToolFailure("RATE_LIMITED", message, "wait for answers, or for the time that is named", {
+  return new ToolFailure("RATE_LIMITED", message, {
+    suggestion: "wait for answers, or for the time that is named",
     retryAfterMs: asked.retryAfterMs,
   });
 }
@@ -124,8 +126,7 @@ function namedFiles(files: Pick<FileAccess, "read">, { tool, accesses }: Granted
 async function settled(
   parts: KernelParts,
   granted: Granted,
-  approval: StoredApproval,
-  { signal }: Waiter,
+  { approval, signal }: { readonly approval: StoredApproval; readonly signal: AbortSignal },
 ): Promise<Ended | undefined> {
   const { state, ref } = approval;
   if (state === "expired") await parts.approvals.close(approval, "expired");
@@ -135,7 +136,7 @@ async function settled(
   if (!still.ok) return denial(still.denial);
   const now: Granted = { ...granted, ...still.value };
   const bound = asksIn(now.ruling.obligations).length === 0 ? undefined : await bindAsk(parts, now, signal);
-  if (bound?.binding === approval.binding) return use(parts, granted, bound, approval);
+  if (bound?.binding === approval.binding) return use(parts, granted, { bound, approval });
   await parts.approvals.close(approval, "void");
   return denial(invalid(ref));
 }
@@ -144,8 +145,7 @@ async function settled(
 async function use(
   parts: KernelParts,
   granted: Granted,
-  bound: BoundAsk,
-  approval: StoredApproval,
+  { bound, approval }: { readonly bound: BoundAsk; readonly approval: StoredApproval },
 ): Promise<Ended | undefined> {
   const { ref } = approval;
   const { tool, holdings, requestId } = granted;
@@ -154,11 +154,11 @@ async function use(
     const targets = new ApprovedTargets(bound.preImages, parts.argumentsKey);
     holdings.takeApproval({ ref, id: `${tool.name}:${bound.kind}`, rules: bound.rules, targets });
   };
-  if (await parts.approvals.consume(approval, bound.binding, requestId, take)) return undefined;
+  if (await parts.approvals.consume(approval, { binding: bound.binding, requestId }, take)) return undefined;
   const now = await parts.approvals.find(ref);
   if (now?.state === "denied" || now?.state === "expired") return denial(deniedBy(now.state, now));
   if (now?.state === "void") return denial(deniedBy("changed", now));
-  return denial(requiredDenial(tool.name, bound.firstRule, TAKEN, ref));
+  return denial({ ...requiredDenial(tool.name, bound.firstRule, TAKEN), approvalRef: ref });
 }
 
 const LATER =

@@ -84,7 +84,7 @@ export function preImagesNow(parts: KernelParts, decided: Decided, signal: Abort
   const changed = filesBefore(parts, decided, { signal });
   // What a program is given to read decides about what it does.
   const read = runsPrograms(decided) ? filesBefore(parts, decided, { signal, only: "read" }) : undefined;
-  return preImagesOf({ changed, ...(read && { read }) }, parts.argumentsKey, decided.accesses, signal);
+  return preImagesOf({ changed, ...(read && { read }) }, decided.accesses, { key: parts.argumentsKey, signal });
 }
 
 /** Whether the call runs programs, by what it says or by what its tool is for. */

@@ -8,12 +8,11 @@
  */
 import type { ApprovalDetails, AskingRule } from "../../model/approval/approval.ts";
 import type { EffectClass } from "../../model/outcome/effect.ts";
-import type { Mark } from "../../model/outcome/label.ts";
 import { type CommandDanger, type CommandResource, REASON_WORDS } from "../../model/place/command.ts";
 import { obeyedBy } from "../../model/place/obeyed-files/obeyed-files.ts";
 import { pathShapesRepository } from "../../model/place/repository-shape.ts";
 import type { Tool } from "../../model/tool/tool.ts";
-import type { ResolvedAccess } from "../call/stages.ts";
+import type { Decided, ResolvedAccess } from "../call/stages.ts";
 
 /** Of a file that is protected only for what lies beside it. */
 const REPOSITORY_RISK =
@@ -98,10 +97,8 @@ const COMMAND_RISKS: Readonly<Record<CommandDanger, string>> = {
 
 /** The risks of a call, the gravest first. */
 export function risksOf(
-  tool: Pick<Tool, "name" | "capability">,
-  accesses: readonly ResolvedAccess[],
+  { tool, accesses, caller: { mark } }: Pick<Decided, "tool" | "accesses" | "caller">,
   rules: readonly AskingRule[],
-  mark: Mark,
 ): readonly string[] {
   const risks: string[] = [];
   for (const { ruleId } of rules) if (DANGER.test(ruleId)) risks.push(`the call matches the danger rule \`${ruleId}\``);

@@ -39,17 +39,22 @@ const HIDDEN = "some of it is hidden, because it looks like a secret: nobody can
 /** A request with its facts. */
 export type DescribedCall = ApprovalRequest & { readonly details: ApprovalDetails };
 
+/** What a call is described with. */
+interface CallMeans {
+  /** Reads what the call names, to show what would change. */
+  readonly files: Pick<FileAccess, "read">;
+  /** What contains the programs that the call runs, if it runs any. */
+  readonly containedBy?: ExecEnforcement["backend"] | undefined;
+}
+
 /**
  * Describes a call about which `rules` ask. INVARIANT: whoever binds an approval to the files as they are takes their
  * digests before this: a file that changes in between is then shown newer than it was bound, and no longer fits.
- * @param files reads what the call names, to show what would change
- * @param containedBy what contains the programs that the call runs, if it runs any
  */
 export async function describeCall(
   decided: Decided,
   rules: readonly AskingRule[],
-  files: Pick<FileAccess, "read">,
-  containedBy?: ExecEnforcement["backend"],
+  { files, containedBy }: CallMeans,
 ): Promise<DescribedCall> {
   const { call, caller, tool, redaction, accesses, look } = decided;
   const { session, mark } = caller;
@@ -90,7 +95,7 @@ export async function describeCall(
     summary: summaryOf(tool, accesses),
     risks: [
       ...(containedBy === "none" ? [UNCONTAINED] : []),
-      ...risksOf(tool, accesses, details.rules, mark),
+      ...risksOf(decided, details.rules),
       ...projectRisks(tool, accesses, look.seenToolchain !== undefined),
       ...previewRisks(preview),
       ...cut,

@@ -42,7 +42,8 @@ export async function recheck(parts: KernelParts, granted: Granted): Promise<Ver
   const still = await stillAllowed(parts, granted);
   if (!still.ok) return still;
   const { ruling, caller } = still.value;
-  const due = checkObligations(granted.tool.name, ruling.obligations, caller.armed, granted.holdings.approval?.rules);
+  const has = { armed: caller.armed, approved: granted.holdings.approval?.rules };
+  const due = checkObligations(granted.tool.name, ruling.obligations, has);
   return due.ok ? stillPaid(parts, granted) : due;
 }
 
@@ -66,7 +67,7 @@ export async function stillAllowed(parts: KernelParts, decided: Decided): Promis
   if (!again.ok) return again;
   const now = await callerOf(parts, again.value);
   if (now.place.rules !== caller.place.rules) return deny(RULES_CHANGED);
-  const scoped = checkScope(now, tool, { input: call.arguments, accesses }, nowMs);
+  const scoped = checkScope({ caller: now, tool, nowMs }, { input: call.arguments, accesses });
   if (!scoped.ok) return scoped;
   const current = await parts.policy(caller.session.preset);
   if (current.hash !== decided.policy.hash) return deny(CHANGED);

@@ -45,22 +45,27 @@ export interface BoundFiles {
   readonly read?: FileScope;
 }
 
+/** What digests are keyed with, and what ends the work. */
+interface Digester {
+  readonly key: Uint8Array;
+  readonly signal: AbortSignal;
+}
+
 /**
  * Reads the pre-images of what the call is about.
  * @throws Refusal when the machine shows that the call would be refused
  */
 export async function preImagesOf(
   { changed, read }: BoundFiles,
-  key: Uint8Array,
   accesses: readonly Access[],
-  signal: AbortSignal,
+  by: Digester,
 ): Promise<PreImages> {
   const found = new Map<string, JsonObject>();
   const look = async (files: FileScope, isWanted: (access: Access) => boolean) => {
     for (const access of accesses) {
       const { resource } = access;
       if (resource.kind !== "file" || !isWanted(access) || found.has(resource.path)) continue;
-      found.set(resource.path, await preImage(files, key, resource.path, signal));
+      found.set(resource.path, await preImage(files, resource.path, by));
     }
   };
   await look(changed, ({ effect }) => effect !== "read");
@@ -68,7 +73,7 @@ export async function preImagesOf(
   return found;
 }
 
-async function preImage(files: FileScope, key: Uint8Array, path: string, signal: AbortSignal): Promise<JsonObject> {
+async function preImage(files: FileScope, path: string, { key, signal }: Digester): Promise<JsonObject> {
   try {
     const { place, content } = await readPreImage(files, path, { bytesMax: PRE_IMAGE_BYTES_MAX, signal });
     return boundValue(key, place, content);

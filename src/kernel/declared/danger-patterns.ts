@@ -128,23 +128,28 @@ function readied(patterns: readonly RegExp[]): Prepared {
 /** The canonical JSON, then what JSON writes otherwise than it is; `undefined` when it is too much. */
 function textsOf(args: unknown, charactersMax: number): readonly string[] | undefined {
   if (typeof args !== "object" || args === null) return undefined;
-  const values: string[] = [];
+  const room: Room = { found: [], left: charactersMax };
   const plain = readableArguments(args as Readonly<Record<string, unknown>>);
-  if (!collect(plain, values, { left: charactersMax }, 0)) return undefined;
+  if (!collect(plain, room, 0)) return undefined;
   const canonical = canonicalJson(plain);
   if (canonical.length > charactersMax * ESCAPES_MAX) return undefined;
-  return canonical.includes("\\") ? [canonical, ...values.filter(isEscaped)] : [canonical];
+  return canonical.includes("\\") ? [canonical, ...room.found.filter(isEscaped)] : [canonical];
 }
 
 /** How much longer than what it says JSON may be. */
 const ESCAPES_MAX = 2;
 
+interface Room {
+  readonly found: string[];
+  left: number;
+}
+
 /** Collects all strings, as long as everything fits. */
-function collect(value: JsonValue | undefined, found: string[], room: { left: number }, depth: number): boolean {
+function collect(value: JsonValue | undefined, room: Room, depth: number): boolean {
   if (typeof value === "string") {
     room.left -= value.length;
     if (room.left < 0 || !value.isWellFormed()) return false;
-    found.push(value);
+    room.found.push(value);
     return true;
   }
   if (typeof value !== "object" || value === null) return --room.left >= 0;
@@ -152,8 +157,8 @@ function collect(value: JsonValue | undefined, found: string[], room: { left: nu
   for (const [name, member] of Object.entries(value)) {
     room.left -= name.length;
     if (!name.isWellFormed()) return false;
-    found.push(name);
-    if (!collect(member as JsonValue | undefined, found, room, depth + 1)) return false;
+    room.found.push(name);
+    if (!collect(member as JsonValue | undefined, room, depth + 1)) return false;
   }
   return true;
 }

@@ -56,14 +56,18 @@ export function createContentAccess(handle: HandleParts): ContentAccess {
     read: async (found, { offset, length }) => {
       requireTold(handle.running, told, found);
       const pieces: Uint8Array[] = [];
-      for await (const piece of content.read(found.hash, offset, length)) pieces.push(piece);
+      for await (const piece of content.read(found.hash, { offset, length })) pieces.push(piece);
       return Buffer.concat(pieces);
     },
     stream: async (found, { offset, length }) => {
       requireTold(handle.running, told, found);
       const lengthBytes = Math.max(0, Math.min(length, found.sizeBytes - offset));
       if (transfer)
-        transfer.opened = { sizeBytes: found.sizeBytes, lengthBytes, chunks: content.read(found.hash, offset, length) };
+        transfer.opened = {
+          sizeBytes: found.sizeBytes,
+          lengthBytes,
+          chunks: content.read(found.hash, { offset, length }),
+        };
     },
     put: (bytes) => put(handle, bytes),
     commitUpload: () => commitUpload(handle),

@@ -44,14 +44,14 @@ export function runGit(handle: HandleParts, judge: GitJudge, request: GitRequest
 async function run(handle: HandleParts, judge: GitJudge, request: GitRequest): Promise<GitOutcome> {
   const { kernel, running, signal } = handle;
   const { caller } = running;
-  const { parts, evidence } = kernel;
+  const { parts } = kernel;
   const boundsOfOne = parts.sandbox.limits();
   requireAnalysed(running, request);
   requireNotInstalled(caller, request);
   const { remote } = request;
   const isBound = isBounded(handle, request);
   const remotes = remote || isBound ? parts.gitRemotes(running.redaction.by) : NO_GIT_REMOTES;
-  const egress = remote && gitEgress(running, remote, remotes, (attempt) => evidence.networkAttempt(running, attempt));
+  const egress = remote && gitEgress(handle, remote, remotes);
   const inside = insideWorkspace(request.root);
   const settings = settingsOf(running, request);
   const sandbox = await parts.sandbox.open();

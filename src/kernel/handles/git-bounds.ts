@@ -63,7 +63,7 @@ export async function beginBounds(
       // It may be done before it is looked at: a clone that is too large is none, whereas what was fetched is part of
       // the repository by then.
       const isRefused = hasFailed || (isExceeded && place !== undefined);
-      if (isRefused && place !== undefined) await removeNew(handle, root, place === "empty", judge);
+      if (isRefused && place !== undefined) await removeNew(handle, { root, keepsItself: place === "empty" }, judge);
       if (hasFailed && place === undefined) requireNothingLeft(await removeLeftovers(roots.service, root, before));
       return isExceeded && isRefused ? { setting: "written_mb", bytesMax: writtenBytesMax } : undefined;
     },
@@ -74,7 +74,11 @@ export async function beginBounds(
  * In the sandbox, by the same scope that it was made by: nothing else can be reached from there, whatever lies in the
  * directory.
  */
-async function removeNew(handle: HandleParts, root: string, keepsItself: boolean, judge: ScopeJudge): Promise<void> {
+async function removeNew(
+  handle: HandleParts,
+  { root, keepsItself }: { readonly root: string; readonly keepsItself: boolean },
+  judge: ScopeJudge,
+): Promise<void> {
   const { roots } = handle.running.caller.place;
   if (placeForNew(roots.service, root) === (keepsItself ? "empty" : "absent")) return;
   const inside = insideWorkspace(root);

@@ -10,21 +10,22 @@
  */
 import type { GitRemoteReach, GitRemotes } from "../../model/work/git-remote.ts";
 import { canonicalHost } from "../../names/host-name.ts";
-import type { EgressAttempt, SecureWay } from "../../sandbox/sandbox.ts";
-import type { Running } from "../call/stages.ts";
+import type { SecureWay } from "../../sandbox/sandbox.ts";
 import { type CommandEgress, commandEgress } from "./exec-egress.ts";
+import type { HandleParts } from "./handle-parts.ts";
 
 /**
  * The way to `remote`.
  * @throws Refusal for a host that analysis did not name; ToolFailure for a credential that cannot be read
  */
 export function gitEgress(
-  running: Running,
+  { kernel, running }: HandleParts,
   remote: GitRemoteReach,
   remotes: GitRemotes,
-  record: (attempt: EgressAttempt) => Promise<unknown>,
 ): CommandEgress {
-  const { grant, outcome } = commandEgress(running, [`${remote.host}:${remote.port}`], record);
+  const { grant, outcome } = commandEgress(running, [`${remote.host}:${remote.port}`], (attempt) =>
+    kernel.evidence.networkAttempt(running, attempt),
+  );
   const isPrivate = running.caller.place.privateGitHosts?.has(`${remote.host}:${remote.port}`) === true;
   const { receivedBytesMax } = remotes.limits;
   return { grant: { ...grant, receivedBytesMax, secure: secureWay(remote, remotes, isPrivate) }, outcome };

@@ -143,14 +143,18 @@ export class RepositoryHistories {
       const held = heldObjects(files, before?.held, this.#sinceMs);
       const isFirst = turn === 0 && !this.#current.has(path);
       if (before?.held !== undefined && isUnchanged(before.held, held, isFirst)) return before;
-      before = { held, finding: await this.#find(path, held, before, running) };
+      before = { held, finding: await this.#find(path, { held, before }, running) };
       if (before.finding !== "clear") return before;
       // What came while git looked was perhaps not looked at.
     }
     return { held: undefined, finding: "unknown" };
   }
 
-  async #find(path: string, held: HeldObjects, before: Looked | undefined, running: Running): Promise<Finding> {
+  async #find(
+    path: string,
+    { held, before }: { readonly held: HeldObjects; readonly before: Looked | undefined },
+    running: Running,
+  ): Promise<Finding> {
     const added = before?.held && addedObjects(before.held, held);
     if (added === undefined || before?.finding === "unknown") return await this.#lookThrough(path, running);
     if (before?.finding === "in_commits") return "in_commits";

@@ -204,7 +204,7 @@ export function policyRequest(
       time: Math.floor(nowMs / 1000),
       call,
     },
-    capabilityObligations: obligationsOf(tool, mark, { resource, effect, carriesSecret }, demands),
+    capabilityObligations: obligationsOf({ tool, mark, demands }, { resource, effect, carriesSecret }),
   };
 }
 
@@ -213,10 +213,8 @@ export function policyRequest(
  * of flow control.
  */
 function obligationsOf(
-  tool: ToolFacts,
-  mark: Mark,
+  { tool, mark, demands }: { readonly tool: ToolFacts; readonly mark: Mark; readonly demands: Demands },
   access: FlowAccess,
-  demands: Demands,
 ): readonly CapabilityObligation[] {
   const flow = flowObligations(mark, tool.capability, access);
   const host = hostDemand(tool, access.resource);

@@ -123,11 +123,11 @@ export async function explainCall(
   const tool = found.value;
   const analysed = analyse(tool, call, new WorkspaceLook(caller.place));
   if (!analysed.ok) return refused(analysed.denial);
-  const scoped = checkScope(caller, tool, analysed.value, nowMs);
+  const scoped = checkScope({ caller, tool, nowMs }, analysed.value);
   if (!scoped.ok) return refused(scoped.denial);
   const engine = assuming.policy ?? (await parts.policy(who.session.preset));
   const demands = withGateDemands(caller, tool.name, analysed.value.demands);
-  const marked = markSecrets(redaction, tool, call, scoped.value);
+  const marked = markSecrets(redaction, { tool, call }, scoped.value);
   const question = { caller, tool, nowMs, demands, call: wholeCall(tool, marked, args) };
   const accesses = requestsOf(question, marked).map((request): ExplainedAccess => {
     const { resource, effect } = request;

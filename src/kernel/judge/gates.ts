@@ -95,7 +95,7 @@ export function checkInput(
   const problem =
     spec &&
     (input === undefined ? { message: "bytes that are no UTF-8 text cannot be judged" } : spec.problemOf(input));
-  if (problem === undefined) return checkSkillInput(session, gates, tool, input);
+  if (problem === undefined) return checkSkillInput({ session, gates }, tool, input);
   return {
     layer: "call",
     reason: "tool_input_invalid",
@@ -124,20 +124,17 @@ export function withGateDemands({ session, place, gates }: Judged, tool: string,
   const spec = rules.ok ? rules.specs.get(tool) : undefined;
   if (spec?.requiresApproval) due.push({ obligation: "ask", ruleId: `SPEC:${tool}` });
   if (spec?.requiresArming) due.push({ obligation: "arm", ruleId: `SPEC:${tool}` });
-  if (rules.ok && rules.policy) addPolicyDemands(due, rules.policy, tool, POLICY_RULE);
-  if (place.toolPolicy) addPolicyDemands(due, place.toolPolicy, tool, WORKSPACE_RULE);
+  if (rules.ok && rules.policy) due.push(...policyDemands(rules.policy, tool, POLICY_RULE));
+  if (place.toolPolicy) due.push(...policyDemands(place.toolPolicy, tool, WORKSPACE_RULE));
   if (due.length === 0) return demands;
   return demands === NO_DEMANDS ? due : [...demands, ...due];
 }
 
-function addPolicyDemands(
-  due: CapabilityObligation[],
-  { requireApproval, requireArming }: ToolPolicy,
-  tool: string,
-  ruleId: string,
-): void {
-  if (requireApproval.has(tool)) due.push({ obligation: "ask", ruleId });
-  if (requireArming.has(tool)) due.push({ obligation: "arm", ruleId });
+function policyDemands(policy: ToolPolicy, tool: string, ruleId: string): readonly CapabilityObligation[] {
+  return [
+    ...(policy.requireApproval.has(tool) ? [{ obligation: "ask", ruleId } as const] : []),
+    ...(policy.requireArming.has(tool) ? [{ obligation: "arm", ruleId } as const] : []),
+  ];
 }
 
 /** Whether a spec speaks of a tool that is not here. */

@@ -59,9 +59,9 @@ export function imagineCall({
   const tool = found.value;
   const analysed = analyse(tool, call, new WorkspaceLook(caller.place));
   if (!analysed.ok) return analysed;
-  const scoped = checkScope(caller, tool, analysed.value, nowMs);
+  const scoped = checkScope({ caller, tool, nowMs }, analysed.value);
   if (!scoped.ok) return scoped;
-  const accesses = markSecrets(new CallRedaction(redactor), tool, call, scoped.value);
+  const accesses = markSecrets(new CallRedaction(redactor), { tool, call }, scoped.value);
   const demands = withGateDemands(caller, tool.name, analysed.value.demands);
   const decided = evaluateAccesses(
     { policy, caller, tool, nowMs, demands, call: wholeCall(tool, accesses, args) },

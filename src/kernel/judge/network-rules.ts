@@ -55,37 +55,36 @@ function checkHost(tool: Pick<Tool, "name" | "capability">, named: NamedHost): D
   const { host, port, isGit, isOpened } = named;
   const { network, approval } = tool.capability;
   if (network === undefined) return undefined;
-  if (network.mode === "none") return blocked(tool.name, "mode", "uses no network", "do this without the network");
+  if (network.mode === "none") return blocked(tool.name, "mode", "uses no network; do this without the network");
   if (network.blockedPorts?.includes(port) === true)
-    return blocked(tool.name, "port", `does not connect to port ${port}`, "use another service");
+    return blocked(tool.name, "port", `does not connect to port ${port}; use another service`);
   const place = placeOfHost(host);
   if (place === "metadata" && network.blockMetadataEndpoints !== false)
     return blocked(
       tool.name,
       "metadata",
-      "does not reach metadata services",
-      "ask the operator for what you need from there",
+      "does not reach metadata services; ask the operator for what you need from there",
     );
   if (place !== "public" && network.blockPrivateIPs !== false && !isOpened)
     return blocked(
       tool.name,
       "private",
-      "does not reach this machine or private networks",
-      isGit ? GIT_PRIVATE : PUBLIC,
+      `does not reach this machine or private networks; ${isGit ? GIT_PRIVATE : PUBLIC}`,
     );
   const isListed = network.mode === "any" || isKnownHost(host, network.allowedHosts ?? []);
   // Where the tool asks about hosts that it does not know, a person decides.
   if (isListed || approval.conditions?.unknownHostRequiresApproval === true) return undefined;
-  const denial = blocked(tool.name, "host", "does not reach this host", "use a host that the tool knows");
+  const denial = blocked(tool.name, "host", "does not reach this host; use a host that the tool knows");
   return { ...denial, fix: `the host in \`capabilities.${tool.name}.allowed_hosts\` of the operator's handrail.yaml` };
 }
 
-function blocked(tool: string, rule: string, what: string, next: string): Denial {
+/** `what` it does not do, and what to do instead. */
+function blocked(tool: string, rule: string, what: string): Denial {
   return {
     layer: "scope",
     reason: "permission_denied",
     ruleId: `${NETWORK_PREFIX}${tool}:${rule}`,
-    message: `network blocked: \`${tool}\` ${what}; ${next}`,
+    message: `network blocked: \`${tool}\` ${what}`,
     fix: `other network rules for \`${tool}\` under \`capabilities\` of the operator's handrail.yaml`,
   };
 }

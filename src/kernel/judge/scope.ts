@@ -31,10 +31,8 @@ interface Asked {
 
 /** Role, lease, mode, skill and workspace for the call and every access of it; the accesses come back resolved. */
 export function checkScope(
-  caller: Judged,
-  tool: Tool,
+  { caller, tool, nowMs }: { readonly caller: Judged; readonly tool: Tool; readonly nowMs: number },
   { input, accesses }: Asked,
-  nowMs: number,
 ): Verdict<readonly ResolvedAccess[]> {
   const denial =
     checkRole(caller.session, tool) ??
@@ -164,7 +162,7 @@ export function judgePlace(caller: Judged, { tool, place, zone, effect }: Touche
   }
   const dimension = effect === "read" ? "readPaths" : "writePaths";
   const leasePath = leasePathOf(place);
-  const left = checkProfilePath(caller.session, caller.gates, tool.name, leasePath);
+  const left = checkProfilePath(caller, tool.name, leasePath);
   if (left !== undefined) return left;
   if (admits(caller.lease.scope, dimension, leasePath)) return undefined;
   const ruleId = `LEASE:${caller.lease.id}`;
@@ -214,9 +212,9 @@ export function exactly(
  * Whether lease and mode leave a file to the tool for reading: for what a tree holds, which is left out rather than
  * refused.
  */
-export function leavesReading({ session, lease, gates }: Judged, tool: string, place: WorkspacePath): boolean {
+export function leavesReading(caller: Judged, tool: string, place: WorkspacePath): boolean {
   const path = leasePathOf(place);
-  return admits(lease.scope, "readPaths", path) && checkProfilePath(session, gates, tool, path) === undefined;
+  return admits(caller.lease.scope, "readPaths", path) && checkProfilePath(caller, tool, path) === undefined;
 }
 
 /**

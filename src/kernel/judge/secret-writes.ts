@@ -18,8 +18,7 @@ import type { CallRedaction } from "../redaction/redaction.ts";
 /** Marks the accesses by which the arguments of the call, if they hold a definite secret, would be written or sent. */
 export function markSecrets(
   redaction: CallRedaction,
-  tool: Pick<Tool, "capability">,
-  call: Pick<ToolCall, "arguments">,
+  { tool, call }: { readonly tool: Pick<Tool, "capability">; readonly call: Pick<ToolCall, "arguments"> },
   accesses: readonly ResolvedAccess[],
 ): readonly ResolvedAccess[] {
   if (tool.capability.effect === "read" || accesses.every(storesVerbatim)) return accesses;

@@ -37,7 +37,7 @@ export function secretsInArguments(args: Readonly<Record<string, unknown>>, look
   const found: ArgumentSecrets = { definite: new Map(), likely: new Map() };
   const collect = (value: unknown, judge?: ValueJudge): void => {
     if (found.definite.size + found.likely.size >= ARGUMENT_SECRETS_MAX) return;
-    if (typeof value === "string") collectFrom(value, found, look, judge);
+    if (typeof value === "string") collectFrom(value, found, { ...look, judge });
     else if (Array.isArray(value)) for (const item of value) collect(item, judge);
     else if (typeof value === "object" && value !== null && !(value instanceof Uint8Array))
       for (const [name, member] of Object.entries(value)) collect(member, look.judgeOf(value, name));
@@ -46,9 +46,13 @@ export function secretsInArguments(args: Readonly<Record<string, unknown>>, look
   return found;
 }
 
-function collectFrom(text: string, found: ArgumentSecrets, look: ArgumentLook, judge?: ValueJudge): void {
+function collectFrom(
+  text: string,
+  found: ArgumentSecrets,
+  look: ArgumentLook & { readonly judge: ValueJudge | undefined },
+): void {
   if (text.length > ANALYSED_CHARACTERS_MAX) return;
-  const judged = judge?.(text);
+  const judged = look.judge?.(text);
   if (judged === undefined && look.isClean(text)) return;
   const findings = [...(judged === undefined ? [] : [judged]), ...look.redactor.find(text, look.known)];
   if (findings.length === 0) look.noteClean(text);

@@ -99,7 +99,9 @@ function tooManyGuesses(waitMs: number): ToolFailure {
   return new ToolFailure(
     "RATE_LIMITED",
     "parts of the file are hidden from you, and too many edits of such files came to nothing within a minute; nothing was changed",
-    "wait, then read the file again and copy text that holds no redaction marker exactly",
-    { retryAfterMs: waitMs },
+    {
+      suggestion: "wait, then read the file again and copy text that holds no redaction marker exactly",
+      retryAfterMs: waitMs,
+    },
   );
 }

@@ -138,9 +138,9 @@ export const CONSTRAINTS = {
   "file_write.path": path(true, { main: "INV-0009", nullByte: "INV-0010", traversal: "INV-0010" }),
   "file_write.content": bytes(MAX_WRITE_SIZE, "INV-0011"),
   "file_edit.path": path(true, { main: "INV-0013", nullByte: "INV-0013", traversal: "INV-0013" }),
-  "file_edit.old_content": text(true, MAX_EDIT_SIZE, "max_size", "INV-0014"),
-  "file_edit.new_content": text(false, MAX_EDIT_SIZE, "max_size", "INV-0015"),
-  "shell_exec.command": text(true, MAX_COMMAND_LEN, "max_length", "INV-0016"),
+  "file_edit.old_content": text(true, { max: MAX_EDIT_SIZE, rule: "max_size" }, "INV-0014"),
+  "file_edit.new_content": text(false, { max: MAX_EDIT_SIZE, rule: "max_size" }, "INV-0015"),
+  "shell_exec.command": text(true, { max: MAX_COMMAND_LEN, rule: "max_length" }, "INV-0016"),
   "shell_exec.cwd": path(false, { main: "INV-0017", nullByte: "INV-0017", traversal: "INV-0017" }),
   "shell_exec.timeout_ms": integer(MAX_TIMEOUT_MS, "INV-0018"),
   "shell_exec.env": list(true, "INV-0019", "INV-0020"),
@@ -221,15 +221,9 @@ function identifier(required: boolean, invariant: string): TextConstraint {
   return { kind: "text", required, max: MAX_ID_LEN, unit: "characters", rule: "max_length", invariants };
 }
 
-function text(required: boolean, max: number, rule: "max_length" | "max_size", invariant: string): TextConstraint {
-  return {
-    kind: "text",
-    required,
-    max,
-    unit: "bytes",
-    rule,
-    invariants: { required: invariant, [rule]: invariant, format: invariant },
-  };
+function text(required: boolean, bound: Pick<TextConstraint, "max" | "rule">, invariant: string): TextConstraint {
+  const invariants = { required: invariant, [bound.rule]: invariant, format: invariant };
+  return { kind: "text", required, ...bound, unit: "bytes", invariants };
 }
 
 function path(

@@ -46,8 +46,9 @@ export type ToolFailureCode =
   | "RATE_LIMITED"
   | "INTERNAL";
 
-/** What more is said of a failure than its texts. */
+/** What to do next, and what more is said of a failure than its texts. */
 export interface FailureDetails {
+  readonly suggestion: string;
   /** The wait after which trying again can help; absent when it cannot help. */
   readonly retryAfterMs?: number | undefined;
   /** What led to the failure, for logs alone. */
@@ -62,12 +63,9 @@ export class ToolFailure extends Error {
   readonly suggestion: string;
   readonly retryable: boolean;
   readonly retryAfterMs: number;
-  constructor(
-    code: ToolFailureCode,
-    message: string,
-    suggestion: string,
-    { retryAfterMs, cause }: FailureDetails = {},
-  ) {
+  /** @param next the suggestion, alone or with more */
+  constructor(code: ToolFailureCode, message: string, next: string | FailureDetails) {
+    const { suggestion, retryAfterMs, cause }: FailureDetails = typeof next === "string" ? { suggestion: next } : next;
     super(message, cause === undefined ? undefined : { cause });
     this.name = "ToolFailure";
     this.code = code;
@@ -98,19 +96,21 @@ export function storeFailure(error: KernelError): ToolFailure | undefined {
   if (error.code === "WORKSPACE_BUSY") {
     const suggestion =
       "try again in a moment; a lease ends after 45 s at the latest, unless the machine's administrator chose another time";
-    return new ToolFailure("RESOURCE_BUSY", error.message, suggestion, { retryAfterMs: 1000, cause: error });
+    return new ToolFailure("RESOURCE_BUSY", error.message, { suggestion, retryAfterMs: 1000, cause: error });
   }
   if (error.code === "STORE_UNAVAILABLE") {
     const suggestion =
       "try again in a moment; tell the operator if it goes on: the state directory must be readable and writable";
-    return new ToolFailure(error.code, "the kernel's store cannot be used, so the call was refused", suggestion, {
+    return new ToolFailure(error.code, "the kernel's store cannot be used, so the call was refused", {
+      suggestion,
       retryAfterMs: 1000,
       cause: error,
     });
   }
   if (error.code !== "STORE_CORRUPT") return undefined;
   const suggestion = "tell the operator; the kernel's log has the cause";
-  return new ToolFailure(error.code, "the kernel's store is damaged, so the call was refused", suggestion, {
+  return new ToolFailure(error.code, "the kernel's store is damaged, so the call was refused", {
+    suggestion,
     cause: error,
   });
 }

@@ -47,17 +47,16 @@ export function contentTooLarge(): ToolFailure {
 
 /** No room for more content. */
 export function contentStoreFull(cause?: unknown): ToolFailure {
-  return new ToolFailure(
-    "DISK_FULL",
-    "there is no room for the content; nothing was stored",
-    "ask the operator to make room, for instance with `handrail cas gc`",
-    { cause },
-  );
+  return new ToolFailure("DISK_FULL", "there is no room for the content; nothing was stored", {
+    suggestion: "ask the operator to make room, for instance with `handrail cas gc`",
+    cause,
+  });
 }
 
 /** Too many uploads and large results at once. */
 export function contentBusy(): ToolFailure {
-  return new ToolFailure("RESOURCE_BUSY", "too much content is being stored at once", "try again in a moment", {
+  return new ToolFailure("RESOURCE_BUSY", "too much content is being stored at once", {
+    suggestion: "try again in a moment",
     retryAfterMs: 1000,
   });
 }

@@ -43,8 +43,7 @@ export interface Compilation {
 export function compilePolicies(
   cedar: Cedar,
   sources: readonly PolicySource[],
-  schema: JsonObject,
-  isValidated = false,
+  { schema, isValidated = false }: { readonly schema: JsonObject; readonly isValidated?: boolean },
 ): Compilation {
   const problems: PolicyProblem[] = [];
   if (sources.length > POLICY_FILES_MAX) {
@@ -67,7 +66,7 @@ export function compilePolicies(
     readable.push(source);
   }
   if (readable.length > 0 && !isValidated)
-    asStep("validating policies", () => validate(cedar, readable, schema, problems));
+    problems.push(...asStep("validating policies", () => validate(cedar, readable, schema)));
   reportDuplicates(policies, problems);
   reportUnknownWaivers(policies, problems);
   return { policies, problems };
@@ -101,27 +100,20 @@ function readSource(
 }
 
 /** Validates all files at once: reading the schema is the greater part of the cost. */
-function validate(cedar: Cedar, sources: readonly PolicySource[], schema: JsonObject, problems: PolicyProblem[]): void {
+function validate(cedar: Cedar, sources: readonly PolicySource[], schema: JsonObject): readonly PolicyProblem[] {
   const { text, locate } = joinSources(sources);
   const checked = cedar.validate({ schema: schema as never, policies: { staticPolicies: text } });
-  const report = (errors: readonly CedarError[], severity: "error" | "warning") => {
-    for (const { source, problem } of cedarProblems(errors, locate, severity)) {
+  const problemsIn = (errors: readonly CedarError[], severity: "error" | "warning") =>
+    cedarProblems(errors, locate, severity)
       // Presets name tools that need not be registered, so that some of their policies cannot match; that is no oddity.
-      if (severity === "error" || source.origin === "operator") problems.push(problem);
-    }
-  };
-  if (checked.type === "failure") {
-    report(checked.errors, "error");
-    return;
-  }
-  report(
-    checked.validationErrors.map(({ error }) => error),
-    "error",
-  );
-  report(
-    checked.validationWarnings.map(({ error }) => error),
-    "warning",
-  );
+      .filter(({ source }) => severity === "error" || source.origin === "operator")
+      .map(({ problem }) => problem);
+  if (checked.type === "failure") return problemsIn(checked.errors, "error");
+  const { validationErrors, validationWarnings } = checked;
+  return [
+    ...validationErrors.flatMap(({ error }) => problemsIn([error], "error")),
+    ...validationWarnings.flatMap(({ error }) => problemsIn([error], "warning")),
+  ];
 }
 
 /** One policy, and where it stands in its file. */

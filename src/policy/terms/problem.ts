@@ -67,7 +67,7 @@ export function cedarProblems(
       .join("; ")
       .replace(/for policy `policy\d+`[,:] /g, "");
     return [
-      { source, problem: problemAt(source, offset, message, severity) },
+      { source, problem: { ...problemAt(source, offset, message), severity } },
       ...cedarProblems(error.related ?? [], locate, severity),
     ];
   });
@@ -79,14 +79,9 @@ export interface LocatedProblem {
   readonly problem: PolicyProblem;
 }
 
-/** A problem at the character `offset` of `source`. */
-export function problemAt(
-  source: PolicySource,
-  offset: number,
-  message: string,
-  severity: PolicyProblem["severity"] = "error",
-): PolicyProblem {
-  return { file: source.name, ...positionOf(source.text, offset), message, severity };
+/** An error at the character `offset` of `source`. */
+export function problemAt(source: PolicySource, offset: number, message: string): PolicyProblem {
+  return { file: source.name, ...positionOf(source.text, offset), message, severity: "error" };
 }
 
 /** `problem` as one line: file, line, column, message. */

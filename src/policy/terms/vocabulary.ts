@@ -113,10 +113,10 @@ export function describe(request: PolicyRequest, argumentTypes: AttributeTable):
   if (!hasType(described.principalId, "String")) return "principal";
   if (!hasType(described.resourceId, "String")) return "resource";
   return (
-    firstWrong("principal", described.principal, PRINCIPAL_ATTRIBUTES) ??
-    firstWrong("resource", described.resource, RESOURCE_TYPES[request.resource.kind].attributes) ??
-    firstWrong("context", described.context, CONTEXT_ATTRIBUTES) ??
-    firstWrong("context.arguments", described.arguments, argumentTypes, true) ??
+    firstWrong("principal", described.principal, { types: PRINCIPAL_ATTRIBUTES }) ??
+    firstWrong("resource", described.resource, { types: RESOURCE_TYPES[request.resource.kind].attributes }) ??
+    firstWrong("context", described.context, { types: CONTEXT_ATTRIBUTES }) ??
+    firstWrong("context.arguments", described.arguments, { types: argumentTypes, optional: true }) ??
     described
   );
 }
@@ -232,8 +232,7 @@ function argumentValues(given: PolicyRequest["arguments"], types: AttributeTable
 function firstWrong(
   where: string,
   values: AttributeValues,
-  types: AttributeTable,
-  optional = false,
+  { types, optional = false }: { readonly types: AttributeTable; readonly optional?: boolean },
 ): string | undefined {
   for (const declared in types) {
     const mayMiss = optional || declared.endsWith("?");

@@ -193,7 +193,8 @@ function enterQueue(
 
 function busy(path: string): ToolFailure {
   const message = `${quoted(path)} is being changed by others; its lock did not become free within ${FILE_LOCK_WAIT_MS / 1000} s`;
-  return new FailureWithoutEffect("RESOURCE_BUSY", message, "try again in a moment", {
+  return new FailureWithoutEffect("RESOURCE_BUSY", message, {
+    suggestion: "try again in a moment",
     retryAfterMs: FILE_LOCK_POLL_MAX_MS,
   });
 }

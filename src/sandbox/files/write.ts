@@ -241,7 +241,7 @@ function isSame(now: Original, before: Original): boolean {
 /** The failure of a change that held its lock for too long. */
 export function tooSlow(path: string): ToolFailure {
   const message = `${quoted(path)} took longer to write than its lock lasts; nothing was written`;
-  return new ToolFailure("RESOURCE_BUSY", message, "try again, or write less at once", { retryAfterMs: 0 });
+  return new ToolFailure("RESOURCE_BUSY", message, { suggestion: "try again, or write less at once", retryAfterMs: 0 });
 }
 
 function requireSize(original: Original, bytesMax: number, path: string): Original {

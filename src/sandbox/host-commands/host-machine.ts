@@ -179,12 +179,8 @@ function isEnding(): ToolFailure {
 }
 
 function tooMany(): ToolFailure {
-  return new FailureWithoutEffect(
-    "RESOURCE_BUSY",
-    "too many commands run on the machine at once",
-    "wait for one of them to end",
-    {
-      retryAfterMs: 1000,
-    },
-  );
+  return new FailureWithoutEffect("RESOURCE_BUSY", "too many commands run on the machine at once", {
+    suggestion: "wait for one of them to end",
+    retryAfterMs: 1000,
+  });
 }

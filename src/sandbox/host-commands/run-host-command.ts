@@ -157,12 +157,10 @@ class RunningCommand {
 }
 
 function notStarted(program: string, cause: Error): ToolFailure {
-  return new ToolFailure(
-    "SANDBOX_UNAVAILABLE",
-    `\`${program}\` could not be started`,
-    "ask the operator to look at `system` in handrail.yaml and at the program",
-    { cause },
-  );
+  return new ToolFailure("SANDBOX_UNAVAILABLE", `\`${program}\` could not be started`, {
+    suggestion: "ask the operator to look at `system` in handrail.yaml and at the program",
+    cause,
+  });
 }
 
 const NOT_ENDED = new ToolFailure(

@@ -97,8 +97,11 @@ function whatItSays(child: ChildProcess): Promise<readonly string[]> {
               .trim()
               .slice(0, 200) || "no answer"
           }); the command did not run`,
-          "ask the operator to run the kernel as the user who owns the workspace, or to look at `handrail doctor`",
-          { cause },
+          {
+            suggestion:
+              "ask the operator to run the kernel as the user who owns the workspace, or to look at `handrail doctor`",
+            cause,
+          },
         ),
       );
     };

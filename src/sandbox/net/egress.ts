@@ -103,10 +103,7 @@ export class Egress {
       throw new ToolFailure(
         "SANDBOX_UNAVAILABLE",
         "the way to the network could not be made; the command did not run",
-        suggestion,
-        {
-          cause: error,
-        },
+        { suggestion, cause: error },
       );
     }
   }

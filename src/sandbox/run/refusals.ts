@@ -52,7 +52,8 @@ export function noOwnFiles(backend: string): ToolFailure {
 
 /** The failure of a command that is one too many. */
 export function tooManyRuns(): ToolFailure {
-  return new ToolFailure("RESOURCE_BUSY", "too many commands run at once", "wait for one of them to end", {
+  return new ToolFailure("RESOURCE_BUSY", "too many commands run at once", {
+    suggestion: "wait for one of them to end",
     retryAfterMs: 500,
   });
 }

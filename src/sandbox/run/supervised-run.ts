@@ -330,8 +330,7 @@ class SupervisedRun {
     return new ToolFailure(
       "SANDBOX_UNAVAILABLE",
       `the sandbox could not be made${said === "" ? "" : `: ${said}`}; the command did not run`,
-      this.#launch.advice ?? "ask the operator to look at `handrail doctor`",
-      { cause: this.#problem },
+      { suggestion: this.#launch.advice ?? "ask the operator to look at `handrail doctor`", cause: this.#problem },
     );
   }
 }
@@ -352,7 +351,6 @@ function changedMeanwhile(problem: string): ToolFailure {
   return new ToolFailure(
     "RESOURCE_BUSY",
     `the workspace changed while the sandbox was made (${problem}); the command did not run`,
-    "try again once nothing else moves files there",
-    { retryAfterMs: 100 },
+    { suggestion: "try again once nothing else moves files there", retryAfterMs: 100 },
   );
 }

@@ -51,10 +51,11 @@ export function failureOfWork(
       return failureOf("EMFILE", path ?? ".");
     case "stalled": {
       const message = path === undefined ? "the search did not get on" : `${quoted(path)} could not be read in time`;
-      return new ToolFailure("RESOURCE_BUSY", message, "try again in a moment", { retryAfterMs: 1000 });
+      return new ToolFailure("RESOURCE_BUSY", message, { suggestion: "try again in a moment", retryAfterMs: 1000 });
     }
     case "broken":
-      return new ToolFailure("INTERNAL", "the search failed", "report this to the operator", {
+      return new ToolFailure("INTERNAL", "the search failed", {
+        suggestion: "report this to the operator",
         cause: new Error(result.message),
       });
   }

@@ -72,8 +72,7 @@ export function adminPort(kernel: OpenKernel): OpenAdminPort {
     listSessions: () => administration.listSessions(),
     revokeSession: (id) => administration.revokeSession(id),
     createLease: (scope, lifetimeMs, budget) => administration.createLease(scope, lifetimeMs, budget),
-    deriveLease: (parentId, scope, lifetimeMs, budget) =>
-      administration.deriveLease(parentId, scope, lifetimeMs, budget),
+    deriveLease: (parentId, wish) => administration.deriveLease(parentId, wish),
     listLeases: () => administration.listLeases(),
     renewLease: (id, lifetimeMs) => administration.renewLease(id, lifetimeMs),
     releaseLease: (id) => administration.releaseLease(id),

@@ -23,8 +23,7 @@ export type ApproverDirectories = Pick<KernelOptions, "stateDirectory" | "config
 export async function newApprover(
   environment: Environment,
   directories: ApproverDirectories,
-  name: string,
-  save: boolean,
+  { name, save }: { readonly name: string; readonly save: boolean },
 ): Promise<{ readonly token: string } | { readonly savedAs: string }> {
   requireApproverName(name);
   return withKernel(environment, directories, async (kernel) => {

@@ -37,7 +37,8 @@ export function freezePort(
     freezeSession: (id, reason) => freezes.freezeSession(id, { by: BY, reason }),
     async review(id) {
       const session = await freezes.sessionOf(id);
-      return reviewSession({ freezes, marks, sessions: administration }, await ledger(), session, Date.now());
+      const desk = { freezes, marks, sessions: administration, reader: await ledger() };
+      return reviewSession(desk, session, Date.now());
     },
     async resumeSession(id, reason) {
       const { session, lifted, remaining } = await freezes.resumeSession(id, { by: BY, reason });

@@ -57,7 +57,7 @@ export function tcpAddress(
     );
   }
   const names = (allowRemote?.names ?? []).map(hostName);
-  return { listen: (server) => listenTcp(server, host, port, onListening), allowedHosts: { names } };
+  return { listen: (server) => listenTcp(server, { host, port }, onListening), allowedHosts: { names } };
 }
 
 /** A name as requests are compared with it: in lower case. @throws KernelError USAGE for what no request can name */
@@ -83,8 +83,7 @@ export function unixAddress(path: string): ConnectAddress {
 
 async function listenTcp(
   server: Server,
-  host: string,
-  port: number,
+  { host, port }: { readonly host: string; readonly port: number },
   onListening: (port: number) => void,
 ): Promise<void> {
   await new Promise<void>((done, failed) => {

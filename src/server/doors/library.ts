@@ -124,13 +124,16 @@ async function openSession(open: OpenKernel, wish: SessionOptions): Promise<Kern
           ...(options.dedupeKey !== undefined && { dedupeKey: options.dedupeKey }),
         },
         options.signal ?? new AbortController().signal,
-        options.onProgress,
+        { listener: options.onProgress },
       );
       return { response, result: toToolResult(response) };
     },
     async putContent(content, announced = {}, { signal } = {}) {
       const chunks = content instanceof Uint8Array ? once(content) : content;
-      const response = await open.door.putContent(who(), announced, chunks, signal ?? new AbortController().signal);
+      const response = await open.door.putContent(
+        { who: who(), announced, chunks },
+        signal ?? new AbortController().signal,
+      );
       return { response, result: toToolResult(response) };
     },
     async getContent(hash, range = {}, { signal } = {}) {

@@ -33,11 +33,16 @@ export interface AuditQuery {
 /** Entries of several kernels, and those that were spooled, may stand a little out of the order of their times. */
 const DISORDER_MS = 60_000 + LEDGER_SYNC_MS;
 
+interface Following {
+  readonly stateDirectory: string;
+  readonly signal: AbortSignal;
+}
+
 /** The events that `query` asks for, oldest first; with `follow`, then those that come, until its signal aborts. */
 export async function* securityAudit(
   reader: LedgerReader,
   query: AuditQuery,
-  follow?: { readonly stateDirectory: string; readonly signal: AbortSignal },
+  follow?: Following,
 ): AsyncGenerator<SecurityEvent> {
   const { sequence: head } = await reader.head();
   const from = await firstWanted(reader, query, head);
@@ -46,7 +51,7 @@ export async function* securityAudit(
     if (event) yield event;
   }
   if (follow === undefined) return;
-  for await (const record of followed(reader, head + 1, follow.stateDirectory, follow.signal)) {
+  for await (const record of followed(reader, head + 1, follow)) {
     const event = wanted(record, query);
     if (event) yield event;
   }
@@ -94,8 +99,7 @@ async function* records(reader: LedgerReader, from: number, through: number): As
 async function* followed(
   reader: LedgerReader,
   from: number,
-  stateDirectory: string,
-  signal: AbortSignal,
+  { stateDirectory, signal }: Following,
 ): AsyncGenerator<LedgerRecord> {
   const changes = watchLedger(stateDirectory);
   try {

@@ -85,7 +85,7 @@ async function accept(
     },
   };
   const events = [...(loss ? [restarted(loss, nowMs)] : []), accepted].map((event) => pendingEntry(event, "durable"));
-  const sequence = (await appendBatch(store, events, instanceId, systemRandom)).at(-1) ?? 0;
+  const sequence = (await appendBatch(store, events, { instanceId, random: systemRandom })).at(-1) ?? 0;
   const chain = await chainOf(store);
   if (chain !== undefined) anchors.replace({ chain, ...store.place().head });
   await store.markAnchored();

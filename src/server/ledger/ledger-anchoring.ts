@@ -104,7 +104,7 @@ export class LedgerAnchoring {
       timeMs: nowMs(),
       payload,
     } as const;
-    await appendBatch(store, [pendingEntry(event, "durable")], instanceId, random);
+    await appendBatch(store, [pendingEntry(event, "durable")], { instanceId, random });
     anchors.advance({ chain, ...store.place().head });
   }
 
@@ -120,7 +120,7 @@ export class LedgerAnchoring {
     await store.append({
       durability: "durable",
       closes: [],
-      build: (view) => (view.head.sequence === 0 ? chainEntries(view, [entry], instanceId, random).entries : []),
+      build: (view) => (view.head.sequence === 0 ? chainEntries(view, [entry], { instanceId, random }).entries : []),
     });
   }
 }

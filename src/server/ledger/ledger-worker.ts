@@ -185,7 +185,7 @@ class LedgerWorker {
       payload,
     } as const;
     try {
-      await appendBatch(this.store, [pendingEntry(event, "durable")], instanceId, systemRandom);
+      await appendBatch(this.store, [pendingEntry(event, "durable")], { instanceId, random: systemRandom });
       this.spoolLossRecorded = true;
     } catch (error) {
       this.reply({ kind: "sync_failed", failure: failureOf(error) });
@@ -201,7 +201,7 @@ class LedgerWorker {
     const isDurable = mark !== undefined || entries.some((entry) => entry.durability === "durable");
     const sequences =
       mark === undefined
-        ? await appendBatch(store, entries, instanceId, systemRandom)
+        ? await appendBatch(store, entries, { instanceId, random: systemRandom })
         : await appendSpooled(store, { events, mark }, systemRandom);
     if (isDurable) {
       this.syncAtMs = undefined;
@@ -223,7 +223,10 @@ class LedgerWorker {
       if (question.kind === "spooled_instances")
         return { kind: "instances", instances: await spooledInstances(store, this.spools) };
       const by = { instanceId: this.data.instanceId, random: systemRandom, nowMs: question.nowMs };
-      return { kind: "recovery", recovery: await recoverSpool(store, this.spools, question.instanceId, by) };
+      return {
+        kind: "recovery",
+        recovery: await recoverSpool({ store, spools: this.spools }, question.instanceId, by),
+      };
     } catch (error) {
       return { kind: "failed", failure: failureOf(error) };
     }

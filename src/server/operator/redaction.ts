@@ -20,8 +20,7 @@ import { handrailVersion } from "./version.ts";
 export function openRedactor(
   settings: RedactionSettings,
   environment: Readonly<Record<string, string | undefined>>,
-  name: string,
-  more: readonly KnownSecret[] = [],
+  { name, more = [] }: { readonly name: string; readonly more?: readonly KnownSecret[] },
 ): Redactor {
   const { rules, allow } = checkRedaction(settings, name);
   const known = [...secretsOfEnvironment(environment, settings.environment), ...more];

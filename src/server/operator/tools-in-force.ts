@@ -72,8 +72,7 @@ export class ToolsInForce {
 export async function recordOverrides(
   ledger: EventSink,
   nowMs: number,
-  now: readonly OverriddenTool[],
-  before: readonly OverriddenTool[] = [],
+  { now, before = [] }: { readonly now: readonly OverriddenTool[]; readonly before?: readonly OverriddenTool[] },
 ): Promise<void> {
   const isKnown = (one: OverriddenTool) => before.some((other) => JSON.stringify(other) === JSON.stringify(one));
   const gone = before

@@ -58,6 +58,13 @@ export interface Offer {
   readonly gates: OperatorGates;
 }
 
+/** A wish for a lease. */
+export interface LeaseWish {
+  readonly scope: LeaseScope;
+  readonly lifetimeMs: number;
+  readonly budget?: LeaseBudget | undefined;
+}
+
 /** A wish for a session; what is absent comes from settings. */
 export interface SessionWish {
   readonly workspace: string;
@@ -98,7 +105,7 @@ export class Administration {
     const { sessions, clock, random } = this.#parts;
     const wanted = this.#resolve(wish, !OperatorProof.isProof(wish.operator));
     const lease = await this.#leaseFor(wish, wanted.lifetimeMs);
-    const minted = await mintSession(sessions, { ...wanted, leaseId: lease.id }, clock.nowMs(), random);
+    const minted = await mintSession(sessions, { ...wanted, leaseId: lease.id }, { nowMs: clock.nowMs(), random });
     const { id, role, preset, mode, skill, serviceRoot, expiresAtMs } = minted.session;
     const { registry, tools, gates } = this.#parts.offer();
     const applied = appliedProfile(minted.session, gates, tools);
@@ -181,7 +188,7 @@ export class Administration {
   }
 
   /** A lease narrowed from `parentId`; it never admits or spends what its parent does not, and never outlives it. */
-  async deriveLease(parentId: string, scope: LeaseScope, lifetimeMs: number, budget: LeaseBudget = {}): Promise<Lease> {
+  async deriveLease(parentId: string, { scope, lifetimeMs, budget = {} }: LeaseWish): Promise<Lease> {
     const parent = await this.#requireLease(parentId);
     requireUsable(scope);
     requireCountable(budget);
@@ -262,7 +269,7 @@ export class Administration {
       serviceRoot,
       projectRoot,
       isolationLevel: grant?.isolation ?? "STRICT",
-      preset: choosePreset(settings, grant, wish.preset, isClient),
+      preset: choosePreset(settings, grant, { wanted: wish.preset, isClient }),
       ...profile,
       lifetimeMs: wish.lifetimeMs ?? settings.sessions.lifetime_seconds * 1000,
     };
@@ -290,7 +297,7 @@ export class Administration {
   ): Promise<Lease> {
     if (leaseId !== undefined) {
       const narrows = isLimited(budget) || LEASE_DIMENSIONS.some((dimension) => scope[dimension].length > 0);
-      return narrows ? this.deriveLease(leaseId, scope, lifetimeMs, budget) : this.#requireLease(leaseId);
+      return narrows ? this.deriveLease(leaseId, { scope, lifetimeMs, budget }) : this.#requireLease(leaseId);
     }
     return this.createLease(scope, lifetimeMs, budget);
   }

@@ -47,7 +47,7 @@ export class ArmingAdministration {
       untilMs: armedAtMs + forMs,
       armedBy: by,
     };
-    await this.#record("armed", sessionId, by, { until: new Date(arming.untilMs).toISOString() });
+    await this.#record("armed", { sessionId, by }, { until: new Date(arming.untilMs).toISOString() });
     await armings.putArming(arming);
     return arming;
   }
@@ -56,7 +56,7 @@ export class ArmingAdministration {
   async disarm(sessionId: string | undefined, by: string): Promise<readonly Arming[]> {
     await this.#requireSession(sessionId);
     const removed = await this.#parts.armings.removeArmings(sessionId);
-    await this.#record("disarmed", sessionId, by, { armings: removed.length });
+    await this.#record("disarmed", { sessionId, by }, { armings: removed.length });
     return this.list();
   }
 
@@ -73,8 +73,7 @@ export class ArmingAdministration {
 
   async #record(
     type: "armed" | "disarmed",
-    sessionId: string | undefined,
-    by: string,
+    { sessionId, by }: { readonly sessionId: string | undefined; readonly by: string },
     facts: JsonObject,
   ): Promise<void> {
     const payload = { ...facts, reach: sessionId === undefined ? "all" : "session", severity: "warning" };

@@ -39,8 +39,7 @@ export class ContentAdministration {
   /** Stores content for a user in a workspace, whose sessions can fetch and publish it then. */
   async put(
     chunks: AsyncIterable<Uint8Array>,
-    userId: string,
-    workspace: string,
+    { userId, workspace }: { readonly userId: string; readonly workspace: string },
     signal: AbortSignal,
   ): Promise<StoredContent> {
     const { content, clock } = this.#parts;
@@ -82,7 +81,7 @@ export class ContentAdministration {
         "`handrail cas ls` lists what is stored",
       );
     }
-    return { sizeBytes, chunks: this.#parts.content.read(hash, 0, sizeBytes, memory) };
+    return { sizeBytes, chunks: this.#parts.content.read(hash, { offset: 0, length: sizeBytes }, memory) };
   }
 
   /** Removes what nothing refers to and what is older than `graceMs`; in a dry run it is only counted. */

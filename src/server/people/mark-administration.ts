@@ -29,6 +29,12 @@ export interface Declassified extends MarkOwner {
   readonly after: Mark;
 }
 
+/** Why a mark is declassified, and by whom. */
+interface Declassification {
+  readonly reason: string;
+  readonly by: string;
+}
+
 /** The operator's acts on the marks of one state directory. */
 export class MarkAdministration {
   readonly #parts: MarkAdministrationParts;
@@ -49,7 +55,7 @@ export class MarkAdministration {
 
   /**
    * Sets the selected marks to `to`; what is absent of it becomes what a principal begins with.
-   * @param by who declassifies, for the record
+   * @param why the reason, and who declassifies, for the record
    * @throws KernelError USAGE without a reason, when no mark is selected or too many are, and, after all others are
    * done, when
    * one changed before it could be taken back
@@ -57,11 +63,10 @@ export class MarkAdministration {
   async declassify(
     selection: MarkSelection & Pick<MarkOwner, "serviceRoot">,
     to: Partial<Mark>,
-    reason: string,
-    by: string,
+    why: Declassification,
   ): Promise<readonly Declassified[]> {
     const { marks } = this.#parts;
-    if (reason.trim() === "")
+    if (why.reason.trim() === "")
       throw new KernelError("USAGE", "a declassification needs a reason; say why with --reason");
     const selected = await marks.listMarks(selection);
     if (selected.length === 0)
@@ -73,7 +78,7 @@ export class MarkAdministration {
     const changed: string[] = [];
     for (const { userId, agentId, serviceRoot, mark: before } of selected) {
       const one = { userId, agentId, serviceRoot, before, after };
-      if (await this.#takeBack(one, reason, by)) done.push(one);
+      if (await this.#takeBack(one, why)) done.push(one);
       else changed.push(`\`${userId}/${agentId}\``);
     }
     if (changed.length > 0) throw changedMeanwhile(changed, done.length);
@@ -81,11 +86,11 @@ export class MarkAdministration {
   }
 
   /** Records and makes one declassification; false, and recorded as void, when the mark is not `before` any more. */
-  async #takeBack({ before, after, ...owner }: Declassified, reason: string, by: string): Promise<boolean> {
+  async #takeBack({ before, after, ...owner }: Declassified, { reason, by }: Declassification): Promise<boolean> {
     const { marks, clock } = this.#parts;
     const facts = { ...owner, before: { ...before }, after: { ...after }, reason };
     await this.#record("declassified", facts, by);
-    const found = await marks.replaceMark(owner, before, after, clock.nowMs());
+    const found = await marks.replaceMark(owner, { expected: before, mark: after }, clock.nowMs());
     if (found !== undefined && equalMarks(found, before)) return true;
     await this.#record("declassification_void", { ...facts, ...(found && { found: { ...found } }) }, by);
     return false;

@@ -54,27 +54,23 @@ const CALLS: ReadonlySet<string> = new Set([
   "tool_outcome_unknown",
 ]);
 
-/** What a review reads besides the ledger. */
+/** What a review reads. */
 export interface ReviewDesk {
   readonly freezes: Pick<FreezeAdministration, "findFreeze">;
   readonly marks: Pick<MarkStore, "findMark">;
   readonly sessions: Pick<SessionStore, "listSessions">;
+  readonly reader: LedgerReader;
 }
 
 /** Reviews a session that exists. */
-export async function reviewSession(
-  desk: ReviewDesk,
-  reader: LedgerReader,
-  session: Session,
-  nowMs: number,
-): Promise<SessionReview> {
+export async function reviewSession(desk: ReviewDesk, session: Session, nowMs: number): Promise<SessionReview> {
   const [freeze, mark, all] = await Promise.all([
     desk.freezes.findFreeze(session),
     desk.marks.findMark(session),
     desk.sessions.listSessions(),
   ]);
   const own = all.filter((other) => isSamePrincipal(other, session));
-  const found = await evidenceOf(reader, new Set([session.id, ...own.map(({ id }) => id)]));
+  const found = await evidenceOf(desk.reader, new Set([session.id, ...own.map(({ id }) => id)]));
   return {
     session,
     ...(freeze && { freeze }),

@@ -60,7 +60,7 @@ export async function adviseZone(parts: AdviceParts, state: Assumed, denial: Den
   const { session } = state.who;
   const path = denial.targetPath ?? "";
   const isTrusted = state.changes.some(({ kind }) => kind === "trust");
-  const plan = await planWorkspace(() => parts.operator, parts.hidden, session, isTrusted);
+  const plan = await planWorkspace(() => parts.operator, session, { hidden: parts.hidden, assumeTrust: isTrusted });
   const operatorFile = `${parts.operator.path}/handrail.yaml`;
   const granted = grantOf(parts.operator.settings, session.serviceRoot)?.files;
   const lists = [
@@ -70,9 +70,7 @@ export async function adviseZone(parts: AdviceParts, state: Assumed, denial: Den
   ];
   const found = lists.flatMap(({ file, rules }) =>
     (["secret", "read_only", "shared"] as const).flatMap((key) =>
-      rules[key]
-        .filter((pattern) => isIn(key, pattern, path, session))
-        .map((pattern): ZonePattern => ({ file, key, pattern })),
+      rules[key].map((pattern): ZonePattern => ({ file, key, pattern })).filter((one) => isIn(one, path, session)),
     ),
   );
   if (found.length === 0)
@@ -105,12 +103,7 @@ const NO_RULES: ZoneRules = {
   settings: [],
 };
 
-function isIn(
-  key: ZonePattern["key"],
-  pattern: string,
-  path: string,
-  session: Parameters<typeof workspaceBy>[1],
-): boolean {
+function isIn({ key, pattern }: ZonePattern, path: string, session: Parameters<typeof workspaceBy>[1]): boolean {
   const alone = { secret: { ownSecret: [pattern] }, read_only: { readOnly: [pattern] }, shared: { shared: [pattern] } }[
     key
   ];

@@ -132,15 +132,11 @@ export class AlwaysAllow {
     const requests = imagineRequests({ session: { ...session, role: details.role }, tool, accesses, context }).map(
       (one) => withDemands(one, asked),
     );
-    return this.#tried(session.preset, requests, asked, details.role);
+    return this.#tried({ preset: session.preset, requests, asked, role: details.role });
   }
 
-  async #tried(
-    preset: string,
-    requests: readonly PolicyRequest[],
-    asked: ReadonlySet<string>,
-    role: string,
-  ): Promise<Permit | string> {
+  async #tried(trial: Trial): Promise<Permit | string> {
+    const { preset, requests, asked, role } = trial;
     const operator = this.#parts.operator();
     const before = await this.#engine(preset, operator);
     const permits = permitsFor(before, requests, asked);
@@ -151,7 +147,7 @@ export class AlwaysAllow {
     const file = `always-allow.${blake3Hex(text).slice(0, 12)}.cedar`;
     if (operator.policies.some(({ name }) => name === file)) return `the permit stands already, in \`policy/${file}\``;
     const edited = { ...operator, policies: [...operator.policies, { name: file, text }] };
-    const problem = await this.#problemOf(preset, edited, requests, asked);
+    const problem = await this.#problemOf(trial, edited);
     if (problem !== undefined) return problem;
     const ids = [...text.matchAll(/^@id\("([^"]+)"\)$/gm)].map(([, id = ""]) => id);
     return {
@@ -165,12 +161,7 @@ export class AlwaysAllow {
   }
 
   /** Why the policies with the permit would not do; they are tried on a copy. */
-  async #problemOf(
-    preset: string,
-    operator: OperatorDirectory,
-    requests: readonly PolicyRequest[],
-    asked: ReadonlySet<string>,
-  ): Promise<string | undefined> {
+  async #problemOf({ preset, requests, asked }: Trial, operator: OperatorDirectory): Promise<string | undefined> {
     try {
       const engine = await this.#engine(preset, operator);
       const still = requests.flatMap((request) => asks(engine, request)).find((ruleId) => asked.has(ruleId));
@@ -194,6 +185,14 @@ export class AlwaysAllow {
   #engine(preset: string, operator: OperatorDirectory): Promise<PolicyEngine> {
     return buildEngine(preset, { tools: this.#parts.tools(), operator, roles: operator.settings.roles });
   }
+}
+
+/** What a permit is tried with: the requests of the call, and the rules that asked about it. */
+interface Trial {
+  readonly preset: string;
+  readonly requests: readonly PolicyRequest[];
+  readonly asked: ReadonlySet<string>;
+  readonly role: string;
 }
 
 interface Permit {

@@ -26,7 +26,7 @@ export async function adviseCall(
   who: Authenticated,
   call: ExplainedCall,
 ): Promise<AdvisedExplanation> {
-  const first = await parts.door.explain(who, call.tool, call.args);
+  const first = await parts.door.explain({ who, ...call });
   const notes = [...overrideNotes(parts, call.tool), ...(await notesOf(parts, who))];
   if (runs(first)) return { ...first, runs: true, advice: [], notes };
   const edits = new PolicyEdits(parts);
@@ -62,10 +62,10 @@ async function findAdvice(
       ? meetArming(state)
       : explanation.denial === undefined
         ? await edits.meet(state, explanation)
-        : await meetDenial(parts, state, explanation, call);
+        : await meetDenial(parts, state, { tool: call.tool, denial: explanation.denial });
     if (typeof next === "string") return next;
     state = next;
-    explanation = await parts.door.explain(state.who, call.tool, call.args, state.assuming);
+    explanation = await parts.door.explain({ ...call, who: state.who, assuming: state.assuming });
   }
   return "no few changes would allow it; look at the rules that match, one after the other";
 }
@@ -93,29 +93,31 @@ function meetArming(state: Assumed): Assumed {
   };
 }
 
+/** A tool, and what refuses its call. */
+interface RefusedTool {
+  readonly tool: string;
+  readonly denial: Denial;
+}
+
 /** What to assume about a refusal that came before policy. */
-async function meetDenial(
-  parts: AdviceParts,
-  state: Assumed,
-  explanation: CallExplanation,
-  call: ExplainedCall,
-): Promise<NextStep> {
-  const { denial } = explanation;
-  if (denial === undefined) return "nothing refuses it";
+async function meetDenial(parts: AdviceParts, state: Assumed, refused: RefusedTool): Promise<NextStep> {
+  const { tool, denial } = refused;
   const { ruleId } = denial;
-  const missing = profileAdvice(state, call, denial);
+  const missing = profileAdvice(state, refused);
   if (missing !== undefined) return missing;
-  if (ruleId === "GATE:policy.json") return meetToolPolicy(parts, state, call.tool);
+  if (ruleId === "GATE:policy.json") return meetToolPolicy(parts, state, tool);
   if (ruleId === "GATE:tools" || ruleId === "WORKSPACE:policy.json") return denial.fix ?? denial.message;
-  if (ruleId.startsWith("GATE:")) return meetGate(parts, state, call.tool, ruleId);
-  if (ruleId.startsWith("RBAC:")) return meetRole(parts, state, call.tool);
+  if (ruleId.startsWith("GATE:")) return meetGate(parts, state, refused);
+  if (ruleId.startsWith("RBAC:")) return meetRole(parts, state, tool);
   if (ruleId.startsWith("LEASE:")) return adviseLease(state, denial);
-  if (ruleId.startsWith("WORKSPACE:")) return meetWorkspace(parts, state, explanation, call);
+  if (ruleId.startsWith("WORKSPACE:")) return meetWorkspace(parts, state, refused);
   if (ruleId.startsWith("ZONE:")) return adviseZone(parts, state, denial);
   return `the rule ${ruleId} (${denial.layer}) refuses it, and no setting lifts that${denial.fix === undefined ? "" : `; ${denial.fix}`}`;
 }
 
-function meetGate({ operator, settings }: AdviceParts, state: Assumed, tool: string, ruleId: string): NextStep {
+function meetGate({ operator, settings }: AdviceParts, state: Assumed, refused: RefusedTool): NextStep {
+  const { tool, denial } = refused;
+  const { ruleId } = denial;
   const now = state.assuming.settings ?? settings;
   const file = `${operator.path}/handrail.yaml`;
   const change =
@@ -138,7 +140,7 @@ function meetGate({ operator, settings }: AdviceParts, state: Assumed, tool: str
 }
 
 /** Without the mode or the skill, everything else is looked at. */
-function profileAdvice(state: Assumed, { tool }: ExplainedCall, { ruleId }: Denial): NextStep | undefined {
+function profileAdvice(state: Assumed, { tool, denial: { ruleId } }: RefusedTool): NextStep | undefined {
   const [kind, name] = ruleId.split(":");
   if (kind !== "MODE" && kind !== "SKILL") return undefined;
   const { skill: _skill, ...unskilled } = state.who.session;
@@ -179,15 +181,10 @@ function meetRole({ tools, operator }: AdviceParts, state: Assumed, tool: string
 }
 
 /** A tool that the workspace switched off, or a path that its own configuration would share if it were trusted. */
-async function meetWorkspace(
-  parts: AdviceParts,
-  state: Assumed,
-  { denial }: CallExplanation,
-  { tool }: ExplainedCall,
-): Promise<NextStep> {
+async function meetWorkspace(parts: AdviceParts, state: Assumed, { tool, denial }: RefusedTool): Promise<NextStep> {
   const { session } = state.who;
-  const plan = await planWorkspace(() => parts.operator, parts.hidden, session);
-  if (denial?.ruleId === `WORKSPACE:${tool}`) {
+  const plan = await planWorkspace(() => parts.operator, session, parts);
+  if (denial.ruleId === `WORKSPACE:${tool}`) {
     if (!plan.own.tools.disabled.includes(tool)) {
       const disabledTools = without(new Set(plan.disabledTools), tool);
       return { ...state, assuming: { ...state.assuming, disabledTools } };
@@ -205,7 +202,7 @@ async function meetWorkspace(
     plan.trust !== "trusted" && wideningKeys(plan.own).length > 0 && state.assuming.workspace === undefined;
   if (!canTrust)
     return "the path lies outside of the workspace, and no setting of this workspace lifts that; name a file inside";
-  const { rules } = await planWorkspace(() => parts.operator, parts.hidden, session, true);
+  const { rules } = await planWorkspace(() => parts.operator, session, { hidden: parts.hidden, assumeTrust: true });
   const change = `trust the workspace's own configuration: handrail trust --workspace ${session.serviceRoot}`;
   return {
     ...state,
@@ -231,7 +228,7 @@ function overrideNotes({ operator, tools }: AdviceParts, name: string): readonly
 }
 
 async function notesOf(parts: AdviceParts, { session }: Authenticated): Promise<readonly string[]> {
-  const { own, trust } = await planWorkspace(() => parts.operator, parts.hidden, session);
+  const { own, trust } = await planWorkspace(() => parts.operator, session, parts);
   const keys = wideningKeys(own);
   if (trust === "trusted" || keys.length === 0) return [];
   const why = trust === "changed" ? "has changed since it was trusted" : "is not trusted";

@@ -136,7 +136,7 @@ export function formatFailure(result: ExampleResult): string {
  */
 async function redactorOf({ redaction }: Settings): Promise<Redactor> {
   const { openRedactor } = await import("../operator/redaction.ts");
-  return openRedactor(redaction, {}, "handrail.yaml");
+  return openRedactor(redaction, {}, { name: "handrail.yaml" });
 }
 
 function byPreset(

@@ -35,15 +35,13 @@ function leadsTo(path: string, real: string): boolean {
 }
 
 /**
- * The preset of a session.
- * @param isClient whether it must stay within what the operator chose
+ * The preset of a session; a client's must stay within what the operator chose.
  * @throws KernelError USAGE for an unknown preset, and for one wider than the operator's when a client asks for it
  */
 export function choosePreset(
   settings: Settings,
   grant: Grant | undefined,
-  wanted: string | undefined,
-  isClient: boolean,
+  { wanted, isClient }: { readonly wanted: string | undefined; readonly isClient: boolean },
 ): PresetName {
   const chosen = grant?.preset ?? settings.preset;
   const preset = wanted ?? chosen ?? DEFAULT_PRESET;

@@ -138,6 +138,12 @@ function requireDirectory(path: string): void {
   requireOwnerOnly(path);
 }
 
+/** The file in the making, and the mode that it is to have. */
+interface NextFile {
+  readonly path: string;
+  readonly mode: number;
+}
+
 /**
  * The settings file while it is changed: the new text is written beside it, under a name that nobody else can take
  * meanwhile.
@@ -146,14 +152,12 @@ class SettingsFile {
   /** Where the file really lies; a link to it stays a link. */
   readonly path: string;
   readonly text: string;
-  readonly #mode: number;
-  readonly #beside: string;
+  readonly #next: NextFile;
 
-  private constructor(path: string, text: string, mode: number, beside: string) {
+  private constructor(path: string, text: string, next: NextFile) {
     this.path = path;
     this.text = text;
-    this.#mode = mode;
-    this.#beside = beside;
+    this.#next = next;
   }
 
   static async lock(directory: string): Promise<SettingsFile> {
@@ -165,7 +169,7 @@ class SettingsFile {
     await createNew(beside);
     try {
       const text = exists ? readFileSync(path, "utf8") : "";
-      return new SettingsFile(path, text, exists ? statSync(path).mode & 0o777 : 0o600, beside);
+      return new SettingsFile(path, text, { path: beside, mode: exists ? statSync(path).mode & 0o777 : 0o600 });
     } catch (error) {
       await rm(beside, { force: true });
       throw error;
@@ -173,19 +177,19 @@ class SettingsFile {
   }
 
   async replace(text: string): Promise<void> {
-    const file = await open(this.#beside, constants.O_WRONLY | constants.O_NOFOLLOW);
+    const file = await open(this.#next.path, constants.O_WRONLY | constants.O_NOFOLLOW);
     try {
       await file.writeFile(text);
       await file.sync();
     } finally {
       await file.close();
     }
-    await chmod(this.#beside, this.#mode);
-    await rename(this.#beside, this.path);
+    await chmod(this.#next.path, this.#next.mode);
+    await rename(this.#next.path, this.path);
   }
 
   async unlock(): Promise<void> {
-    await rm(this.#beside, { force: true });
+    await rm(this.#next.path, { force: true });
   }
 }
 

@@ -212,7 +212,7 @@ async function openWorkspace(
     chosen,
     git,
     privateGitHosts: opened,
-  } = await planWorkspace(rulesOf, hidden, session);
+  } = await planWorkspace(rulesOf, session, { hidden });
   const gitRules = await readyGitRules(git);
   const workspace = workspaceBy(rules, session);
   const roots = openWorkspaceRoots(workspace);
@@ -260,9 +260,8 @@ export interface WorkspacePlan {
  */
 export async function planWorkspace(
   rulesOf: WorkspaceRules,
-  hidden: readonly string[],
   session: Session,
-  assumeTrust = false,
+  { hidden, assumeTrust = false }: { readonly hidden: readonly string[]; readonly assumeTrust?: boolean },
 ): Promise<WorkspacePlan> {
   const { serviceRoot, projectRoot } = session;
   if (!isWithin(projectRoot, serviceRoot))

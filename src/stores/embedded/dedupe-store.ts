@@ -49,7 +49,7 @@ export function openDedupeStore(stateDirectory: string, bytesMax: number = DEDUP
     supersede: async (request) => (await opened()).supersede(request),
     begin: async (key, holder) => (await opened()).begin(key, holder),
     prepare: async (key, holder, record) => (await opened()).prepare(key, holder, record),
-    keep: async (key, holder, record, nowMs) => (await opened()).keep(key, holder, record, nowMs),
+    keep: async (key, holder, record) => (await opened()).keep(key, holder, record),
     release: async (key, holder) => (await opened()).release(key, holder),
     purge: async (beforeMs, limit) => (await opened()).purge(beforeMs, limit),
     heldBefore: async (beforeMs, limit) => (await opened()).heldBefore(beforeMs, limit),
@@ -113,14 +113,18 @@ class EmbeddedDedupeStore {
       // The log exists from the first read on; commits are made durable by `LogSync` where it matters.
       guarded(path, "STORE_UNAVAILABLE", () => database.pragma("synchronous = NORMAL"));
       guarded(path, "STORE_UNAVAILABLE", () => database.prepare("SELECT count(*) FROM sqlite_schema").get());
-      return new EmbeddedDedupeStore(database, path, await LogSync.open(path), bytesMax);
+      return new EmbeddedDedupeStore(database, await LogSync.open(path), { path, bytesMax });
     } catch (error) {
       database.close();
       throw error;
     }
   }
 
-  private constructor(database: Database, path: string, log: LogSync, bytesMax: number) {
+  private constructor(
+    database: Database,
+    log: LogSync,
+    { path, bytesMax }: { readonly path: string; readonly bytesMax: number },
+  ) {
     this.database = database;
     this.path = path;
     this.log = log;
@@ -203,7 +207,7 @@ class EmbeddedDedupeStore {
     return this.changed(this.prepareAnswer, { ...keyOf(key), holder, answer: text, bytes });
   }
 
-  keep(key: DedupeKey, holder: string, { text, bytes }: KeptRecord, nowMs: number): boolean {
+  keep(key: DedupeKey, holder: string, { text, bytes, nowMs }: KeptRecord & { readonly nowMs: number }): boolean {
     return this.changed(this.keepAnswer, { ...keyOf(key), holder, answer: text, bytes, nowMs: Math.floor(nowMs) });
   }
 

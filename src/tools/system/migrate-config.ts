@@ -132,7 +132,10 @@ function textOf(path: string, bytes: Uint8Array): string {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (error) {
     const hint = "ask a person to look at the file";
-    throw new ToolFailure("INVALID_UTF8", `\`${path}\` is not UTF-8, so it was not migrated`, hint, { cause: error });
+    throw new ToolFailure("INVALID_UTF8", `\`${path}\` is not UTF-8, so it was not migrated`, {
+      suggestion: hint,
+      cause: error,
+    });
   }
 }
 

@@ -103,7 +103,7 @@ export async function serveConnect(options: ConnectOptions): Promise<ConnectServ
       const front = new Front({
         limits,
         nowMs: clock.monotonicMs,
-        serve: (request, response, refusal) => serveRequest(host, request, response, refusal),
+        serve: (request, response, refusal) => serveRequest(host, { request, response }, refusal),
         onError: options.onError,
       });
       fronts.push(front);

@@ -5,12 +5,11 @@ import type { ToolFailureCode } from "../../model/outcome/failure.ts";
 import { WireError } from "../../wire/index.ts";
 import { encodeResponse, readRequestId, refuseUndecodable } from "../../wire/protobuf.ts";
 
-/** An encoded `ToolError`. */
+/** An encoded `ToolError`; without `requestId` of no request. */
 export function errorAnswer(
-  requestId: string,
   errorCode: ToolFailureCode,
   message: string,
-  retryAfterMs = 0,
+  { requestId = "", retryAfterMs = 0 }: { readonly requestId?: string; readonly retryAfterMs?: number },
 ): Uint8Array {
   const value = { errorCode, message, retryable: retryAfterMs > 0, retryAfterMs: BigInt(retryAfterMs) };
   return encodeResponse(create(ToolResponseSchema, { requestId, result: { case: "error", value } }));
@@ -25,5 +24,6 @@ export function undecodableAnswer(requestId: string, error: WireError): Uint8Arr
 export function thrownAnswer(request: Uint8Array, error: unknown): Uint8Array {
   const requestId = readRequestId(request);
   if (error instanceof WireError) return undecodableAnswer(requestId, error);
-  return errorAnswer(requestId, "INTERNAL", "the kernel met an internal error and refused the call; tell the operator");
+  const message = "the kernel met an internal error and refused the call; tell the operator";
+  return errorAnswer("INTERNAL", message, { requestId });
 }

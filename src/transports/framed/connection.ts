@@ -90,7 +90,9 @@ export class Connection {
     const stalled = (sinceMs: number | undefined) => sinceMs !== undefined && nowMs - sinceMs >= stallMs;
     if (stalled(this.#unreadSinceMs) || stalled(this.#endedSinceMs)) this.destroy();
     else if (stalled(this.#frameSinceMs)) {
-      this.refuse(errorAnswer("", "TIMEOUT", `a frame was not complete within ${stallMs} ms; send frames whole`, 1));
+      this.refuse(
+        errorAnswer("TIMEOUT", `a frame was not complete within ${stallMs} ms; send frames whole`, { retryAfterMs: 1 }),
+      );
     }
   }
 
@@ -126,7 +128,9 @@ export class Connection {
     if (this.#paused || !this.#reader.midFrame) this.#frameSinceMs = undefined;
     else if (taken > 0 || this.#frameSinceMs === undefined) this.#frameSinceMs = this.#host.nowMs();
     if (!this.#account() && this.#reader.midFrame) {
-      this.refuse(errorAnswer("", "RESOURCE_BUSY", "too many large requests are in flight; try again later", 1000));
+      this.refuse(
+        errorAnswer("RESOURCE_BUSY", "too many large requests are in flight; try again later", { retryAfterMs: 1000 }),
+      );
     }
   }
 

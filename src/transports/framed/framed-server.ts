@@ -62,7 +62,12 @@ export async function serveFramed(options: FramedOptions): Promise<FramedServer>
     Math.min(SWEEP_MS_MAX, Math.max(1, limits.stallMs / 4)),
   );
   sweeper.unref();
-  return { close: () => close(server, connections, sweeper, limits.closeGraceMs) };
+  return {
+    close: () => {
+      clearInterval(sweeper);
+      return close(server, connections, limits.closeGraceMs);
+    },
+  };
 }
 
 function admit(socket: Socket, host: ConnectionHost, connections: Set<Connection>): void {
@@ -74,7 +79,9 @@ function admit(socket: Socket, host: ConnectionHost, connections: Set<Connection
   const connection = new Connection(socket, host);
   connections.add(connection);
   if (full)
-    connection.refuse(errorAnswer("", "RESOURCE_BUSY", "too many connections; close one or try again later", 1000));
+    connection.refuse(
+      errorAnswer("RESOURCE_BUSY", "too many connections; close one or try again later", { retryAfterMs: 1000 }),
+    );
 }
 
 function sweep(connections: ReadonlySet<Connection>, nowMs: number): void {
@@ -84,13 +91,7 @@ function sweep(connections: ReadonlySet<Connection>, nowMs: number): void {
 /** Milliseconds that a closing server gives peers that owe it nothing but their end. */
 const IDLE_GRACE_MS = 500;
 
-async function close(
-  server: Server,
-  connections: ReadonlySet<Connection>,
-  sweeper: NodeJS.Timeout,
-  graceMs: number,
-): Promise<void> {
-  clearInterval(sweeper);
+async function close(server: Server, connections: ReadonlySet<Connection>, graceMs: number): Promise<void> {
   const closed = new Promise<void>((done) => server.close(() => done()));
   for (const connection of connections) connection.shutDown();
   const idle = setTimeout(

@@ -144,7 +144,7 @@ export class DirectCalls implements Transport {
     const { id, params } = request;
     const { resultHead, resultMeta } = this.#modern;
     const played = await this.#heard(params, signal, (parameters, listener) =>
-      playRound(this.#options, parameters, params, (inBand) =>
+      playRound(this.#options, { parameters, params }, (inBand) =>
         callTool(this.#options, parameters, { end: signal, listener, inBand }),
       ),
     );

@@ -156,7 +156,7 @@ describe("who may decide", () => {
     const place = freshPlace();
     const { newApprover, approversOf } = await import("../../../src/server/admin/change-approvers.ts");
     const directories = { stateDirectory: place.state, configDirectory: place.config };
-    const add = (name: string) => newApprover({}, directories, name, true);
+    const add = (name: string) => newApprover({}, directories, { name, save: true });
     expect(await add("ann")).toEqual({ savedAs: join(place.config, "approver.token") });
     await expect(add("ann")).rejects.toThrow("there is an approver `ann` already");
     await expect(add("bob")).rejects.toThrow("holds a credential already; remove the file first");

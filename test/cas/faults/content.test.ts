@@ -95,7 +95,7 @@ describe("an object that was altered on disk", () => {
     flip(pathOf(hash), at);
     const read: Uint8Array[] = [];
     const reading = (async () => {
-      for await (const piece of content.read(hash, 0, three.byteLength)) read.push(piece);
+      for await (const piece of content.read(hash, { offset: 0, length: three.byteLength })) read.push(piece);
     })();
     await expect(reading).rejects.toMatchObject({ code: "CONTENT_CORRUPT", retryable: false });
     expect(Buffer.concat(read).equals(three.subarray(0, before))).toBe(true);
@@ -172,7 +172,7 @@ describe("an object that was altered on disk", () => {
   test("a reader that is slow sees what was there when each block was read, or an error", async () => {
     const { content, pathOf } = await place();
     const { hash } = await store(content, three);
-    const slow = content.read(hash, 0, three.byteLength)[Symbol.asyncIterator]();
+    const slow = content.read(hash, { offset: 0, length: three.byteLength })[Symbol.asyncIterator]();
     expect((await slow.next()).value?.byteLength).toBe(MIB);
     flip(pathOf(hash), 2 * MIB + 1);
     expect((await slow.next()).value?.byteLength).toBe(MIB);
@@ -182,7 +182,7 @@ describe("an object that was altered on disk", () => {
   test("a reader that is slow reads on while the object is collected", async () => {
     const { content } = await place();
     const { hash } = await store(content, three);
-    const slow = content.read(hash, 0, three.byteLength)[Symbol.asyncIterator]();
+    const slow = content.read(hash, { offset: 0, length: three.byteLength })[Symbol.asyncIterator]();
     await slow.next();
     expect((await (await content.maintenance()).collect(0, NOW_MS, false)).objects).toBe(1);
     expect([

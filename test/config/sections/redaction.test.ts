@@ -20,7 +20,7 @@ const RULE = {
 const ALLOWANCE = { value: "acme_0123456789abcdef", examples: { allowed: [], hidden: [] } };
 
 const digest = (settings: Partial<RedactionSettings> = {}, environment: Record<string, string> = {}, key = KEY) =>
-  openRedactor({ ...PLAIN, ...settings } as RedactionSettings, environment, "handrail.yaml").digest(key);
+  openRedactor({ ...PLAIN, ...settings } as RedactionSettings, environment, { name: "handrail.yaml" }).digest(key);
 
 test("two redactors of the same configuration and environment have the same digest", () => {
   const make = () => digest({ rules: [RULE] } as never, { DB_PASSWORD: "hunter2hunter2", HOME: "/home/a" });

@@ -24,7 +24,13 @@ async function anotherSession(
   { sessions, session }: MemoryKernel,
   change: { userId?: string; agentId?: string; serviceRoot?: string } = {},
 ) {
-  return (await mintSession(sessions, { ...session, ...change, lifetimeMs: 3_600_000 }, START_MS, systemRandom)).token;
+  return (
+    await mintSession(
+      sessions,
+      { ...session, ...change, lifetimeMs: 3_600_000 },
+      { nowMs: START_MS, random: systemRandom },
+    )
+  ).token;
 }
 
 function administrationOf(kernel: MemoryKernel): FreezeAdministration {
@@ -95,7 +101,11 @@ describe("violations", () => {
     );
     const policies = `@id("test.send")\n@message("m")\npermit (principal, action == Handrail::Action::"send", resource);`;
     const kernel = await memoryKernel({ tools: [send], policies });
-    await kernel.marks.raiseMark(kernel.session, INITIAL_MARK, { trustLevel: "user", dataClass: "secret" }, START_MS);
+    await kernel.marks.raiseMark(
+      kernel.session,
+      { initial: INITIAL_MARK, seen: { trustLevel: "user", dataClass: "secret" } },
+      START_MS,
+    );
     for (let count = 0; count < 6; count += 1)
       expect((await kernel.call("send", { path: "a" })).outcome).toMatchObject({
         denial: { reason: "flow_secret_egress" },
@@ -200,7 +210,7 @@ describe("a frozen principal", () => {
     const chunks = (async function* () {
       yield new Uint8Array([1]);
     })();
-    const put = await kernel.door.putContent(who, {}, chunks, new AbortController().signal);
+    const put = await kernel.door.putContent({ who, announced: {}, chunks }, new AbortController().signal);
     expect(put.outcome).toMatchObject({ denial: { reason: "session_frozen" } });
     const got = await kernel.door.getContent({ ...who, hash: new Uint8Array(32) }, new AbortController().signal);
     expect(got).toMatchObject({ kind: "refused", response: { outcome: { denial: { reason: "session_frozen" } } } });

@@ -324,7 +324,10 @@ async function twoSessions() {
   const wanted = { ...kernel.session, leaseId: "lea_other", lifetimeMs: 3_600_000 };
   return {
     kernel,
-    other: await mintSession(kernel.sessions, wanted, START_MS, (count) => new Uint8Array(count).fill(3)),
+    other: await mintSession(kernel.sessions, wanted, {
+      nowMs: START_MS,
+      random: (count) => new Uint8Array(count).fill(3),
+    }),
   };
 }
 

@@ -22,8 +22,7 @@ function feed(recorded: boolean, secrets = [SECRET]) {
   const made = new ProgressFeed(
     { clock, onInternalError: (error) => void errors.push(error) },
     (report) => void seen.push(report),
-    new CallRedaction(builtInRedactor(), secrets),
-    recorded,
+    { redaction: new CallRedaction(builtInRedactor(), secrets), intent: recorded ? 1 : undefined },
   );
   return { feed: made, seen, errors, time };
 }
@@ -86,8 +85,10 @@ test("a listener that fails is reported and disturbs nobody", async () => {
     tool: "noisy",
     arguments: { path: "a" },
   } as const;
-  const { outcome } = await door.execute(submission, new AbortController().signal, () => {
-    throw new Error("the listener broke");
+  const { outcome } = await door.execute(submission, new AbortController().signal, {
+    listener: () => {
+      throw new Error("the listener broke");
+    },
   });
   expect(outcome).toMatchObject({ kind: "success", data: { done: true } });
   expect(internalErrors).toMatchObject([{ message: "the listener broke" }]);
@@ -107,7 +108,9 @@ test("reports come before the response, from a tool in the pipeline, and are opt
     tool: "working",
     arguments: { path: "a" },
   } as const;
-  const response = await door.execute(submission, new AbortController().signal, (report) => void seen.push(report));
+  const response = await door.execute(submission, new AbortController().signal, {
+    listener: (report) => void seen.push(report),
+  });
   expect(seen).toEqual([{ kind: "progress", completed: 1, total: 2, message: "half" }]);
   expect(response.outcome.kind).toBe("success");
   expect((await call("working", { path: "a" })).outcome.kind).toBe("success");

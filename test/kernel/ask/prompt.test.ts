@@ -71,7 +71,7 @@ function decidedCall(tool: Tool<never>, args: JsonObject, more: object = {}): De
 }
 
 async function described(tool: unknown, args: JsonObject, more: object = {}, rules = RULES) {
-  return describeCall(decidedCall(tool as Tool<never>, args, more), rules, place.files);
+  return describeCall(decidedCall(tool as Tool<never>, args, more), rules, { files: place.files });
 }
 
 const changesOf = async (tool: unknown, args: JsonObject) => (await described(tool, args)).details.changes;

@@ -365,9 +365,7 @@ test("an explanation names what the capability asks, and why", async () => {
     tools: [bash({ level: "ask", dangerPatterns: BASH })],
     policies: permit("bash"),
   });
-  const { accesses } = await kernel.door.explain({ session: kernel.session, lease: kernel.lease }, "bash", {
-    command: "rm -rf /",
-  });
+  const { accesses } = await kernel.door.explain({ who: kernel, tool: "bash", args: { command: "rm -rf /" } });
   expect(accesses.map(({ policy: { verdict } }) => verdict.decision === "allow" && verdict.obligations)).toEqual([
     [
       { obligation: "ask", ruleId: "CAPABILITY:bash", reason: "`bash` asks for every call" },

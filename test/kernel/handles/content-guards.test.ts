@@ -140,7 +140,7 @@ describe("many slow uploads of one principal", () => {
       await new Promise((resolve) => gate.signal.addEventListener("abort", resolve, { once: true }));
     }
     const upload = (chunks: AsyncIterable<Uint8Array>) =>
-      kernel.door.putContent({ requestId: "up", sessionToken: kernel.token }, {}, chunks, SIGNAL);
+      kernel.door.putContent({ who: { requestId: "up", sessionToken: kernel.token }, announced: {}, chunks }, SIGNAL);
     const first = Array.from({ length: CONTENT_STAGED_PER_SENDER_MAX }, () => upload(slow()));
     await vi.waitFor(
       () => expect(readdirSync(join(kernel.state, "cas", "temporary"))).toHaveLength(CONTENT_STAGED_PER_SENDER_MAX),

@@ -37,7 +37,10 @@ async function fetched(
 }
 
 const put = (kernel: MemoryKernel, text: string, announced: { hash?: Uint8Array; size?: number } = {}) =>
-  kernel.door.putContent({ requestId: "put", sessionToken: kernel.token }, announced, pieces(text), SIGNAL);
+  kernel.door.putContent(
+    { who: { requestId: "put", sessionToken: kernel.token }, announced, chunks: pieces(text) },
+    SIGNAL,
+  );
 
 async function overWire(kernel: MemoryKernel, tool: ToolRequest["tool"]) {
   const request = encodeRequest(create(ToolRequestSchema, { requestId: "w", sessionToken: kernel.token, tool }));
@@ -57,9 +60,11 @@ describe("CTR-0018: prompts, and everything else, can be stored first and named 
     const kernel = await memoryKernel();
     const bytes = Buffer.alloc(3 * 1024 * 1024 + 17, "0123456789abcdef\n");
     const response = await kernel.door.putContent(
-      { requestId: "up", sessionToken: kernel.token },
-      { hash: blake3Digest(bytes), size: bytes.byteLength },
-      pieces(bytes.subarray(0, 10), bytes.subarray(10, 2_000_000), bytes.subarray(2_000_000)),
+      {
+        who: { requestId: "up", sessionToken: kernel.token },
+        announced: { hash: blake3Digest(bytes), size: bytes.byteLength },
+        chunks: pieces(bytes.subarray(0, 10), bytes.subarray(10, 2_000_000), bytes.subarray(2_000_000)),
+      },
       SIGNAL,
     );
     const hash = blake3Hex(bytes);
@@ -141,9 +146,7 @@ describe("what is stored is what was announced, or nothing", () => {
       throw new Error("the peer went away");
     }
     const response = await kernel.door.putContent(
-      { requestId: "cut", sessionToken: kernel.token },
-      {},
-      broken(),
+      { who: { requestId: "cut", sessionToken: kernel.token }, announced: {}, chunks: broken() },
       SIGNAL,
     );
     expect(response.outcome).toMatchObject({ kind: "error", code: "CANCELLED" });
@@ -163,9 +166,7 @@ describe("what is stored is what was announced, or nothing", () => {
       await new Promise(() => undefined);
     }
     const response = await kernel.door.putContent(
-      { requestId: "silent", sessionToken: kernel.token },
-      {},
-      silent(),
+      { who: { requestId: "silent", sessionToken: kernel.token }, announced: {}, chunks: silent() },
       abort.signal,
     );
     expect(response.outcome).toMatchObject({ kind: "error", code: "CANCELLED" });
@@ -180,9 +181,7 @@ describe("PutContent keeps bytes verbatim or refuses them", () => {
     for (const cut of [1, token.length - 1, token.length]) {
       const upload = pieces(`before ${token.slice(0, cut)}`, token.slice(cut), " after");
       const response = await kernel.door.putContent(
-        { requestId: `cut-${cut}`, sessionToken: token },
-        {},
-        upload,
+        { who: { requestId: `cut-${cut}`, sessionToken: token }, announced: {}, chunks: upload },
         SIGNAL,
       );
       expect(response.outcome).toMatchObject({
@@ -224,7 +223,7 @@ describe("who may not store sends nothing", () => {
     const kernel = await memoryKernel(options);
     const read = { count: 0 };
     const who = { requestId: "no", sessionToken: token ?? kernel.token };
-    const { outcome } = await kernel.door.putContent(who, {}, neverRead(read), SIGNAL);
+    const { outcome } = await kernel.door.putContent({ who, announced: {}, chunks: neverRead(read) }, SIGNAL);
     expect(outcome).toMatchObject({ kind: "denied", denial: { reason } });
     expect(read.count).toBe(0);
     expect(kernel.ledger.of("tool_execution_denied")).toHaveLength(1);

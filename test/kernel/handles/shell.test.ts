@@ -117,7 +117,7 @@ test("policy is asked about what runs, and evidence names it", async () => {
 test("an explanation says which part of the command has it marked, in words that an agent did not write", async () => {
   const kernel = await kernelOf({ preset: "dev" });
   const explained = async (command: string) =>
-    (await kernel.door.explain({ session: kernel.session, lease: kernel.lease }, "shell", { command })).accesses.map(
+    (await kernel.door.explain({ who: kernel, tool: "shell", args: { command } })).accesses.map(
       ({ reasons }) => reasons,
     );
   const why = ["`tar --checkpoint-action` starts another program (tar(1))"];

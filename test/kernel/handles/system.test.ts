@@ -282,8 +282,7 @@ describe("install_package", () => {
     const kernel = await systemKernel();
     await kernel.marks.raiseMark(
       kernel.session,
-      INITIAL_MARK,
-      { trustLevel: "user", dataClass: "secret" },
+      { initial: INITIAL_MARK, seen: { trustLevel: "user", dataClass: "secret" } },
       kernel.time.nowMs,
     );
     expect(denial(await kernel.call("install_package", CALLS.install_package))).toEqual([

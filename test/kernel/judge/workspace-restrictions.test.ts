@@ -97,9 +97,9 @@ describe("the rules of a workspace", () => {
     const settings = await parseSettings("files: { read_only: [vendor] }\n", "handrail.yaml");
     const session = { serviceRoot: place.workspace, projectRoot: place.workspace } as Parameters<
       typeof planWorkspace
-    >[2];
+    >[1];
     const rulesOf = async (trusted: boolean): Promise<ZoneRules> =>
-      (await planWorkspace(() => ({ settings, trusted: [] }), [], session, trusted)).rules;
+      (await planWorkspace(() => ({ settings, trusted: [] }), session, { hidden: [], assumeTrust: trusted })).rules;
     expect(await rulesOf(false)).toMatchObject({
       ownSecret: ["keys"],
       readOnly: ["vendor"],

@@ -184,7 +184,8 @@ describe("a range that cuts a secret", () => {
     const owner = { userId: session.userId, workspace: session.serviceRoot };
     const stored = await content.find(Buffer.from(resultHash ?? []).toString("hex"), owner);
     const pieces: Uint8Array[] = [];
-    for await (const piece of content.read(stored?.hash ?? "", 0, stored?.sizeBytes ?? 0)) pieces.push(piece);
+    for await (const piece of content.read(stored?.hash ?? "", { offset: 0, length: stored?.sizeBytes ?? 0 }))
+      pieces.push(piece);
     const shown = Buffer.concat(pieces);
     expect(shown.subarray(0, 60).toString("latin1")).toMatch(/^\[REDACTED:[a-z0-9-]+\] /);
     expect(shown.subarray(-100)).toEqual(long.subarray(-100));
@@ -232,8 +233,8 @@ describe("words", () => {
       tool: "talking",
       arguments: { path: "a" },
     } as const;
-    await door.execute(submission, new AbortController().signal, (report) => {
-      seen.push({ report, marked: ledger.of("mark_raised").length });
+    await door.execute(submission, new AbortController().signal, {
+      listener: (report) => void seen.push({ report, marked: ledger.of("mark_raised").length }),
     });
     expect(seen.map(({ marked }) => marked)).toEqual(seen.map(() => 1));
     const shown = seen
@@ -267,7 +268,7 @@ describe("writing", () => {
     ["that stores content with one is refused by its handle", "put_content", { content: KEY }, []],
   ])("an explanation is judged like the call: what is written %s", async (_, tool, args, expected) => {
     const { call, door, session, lease } = await memoryKernel();
-    const { accesses } = await door.explain({ session, lease }, tool, args);
+    const { accesses } = await door.explain({ who: { session, lease }, tool, args });
     const due = accesses.flatMap(({ policy }) =>
       policy.verdict.decision === "allow" ? policy.verdict.obligations : [],
     );
@@ -371,9 +372,7 @@ describe("writing", () => {
       yield Buffer.from(`${KEY.slice(7)} y`);
     }
     const uploaded = await door.putContent(
-      { requestId: "r", sessionToken: token },
-      {},
-      pieces(),
+      { who: { requestId: "r", sessionToken: token }, announced: {}, chunks: pieces() },
       new AbortController().signal,
     );
     expect(uploaded.outcome).toMatchObject(refused);
@@ -387,9 +386,7 @@ describe("writing", () => {
       yield Buffer.from(text);
     }
     const { outcome } = await door.putContent(
-      { requestId: "r", sessionToken: token },
-      {},
-      pieces(),
+      { who: { requestId: "r", sessionToken: token }, announced: {}, chunks: pieces() },
       new AbortController().signal,
     );
     expect(outcome).toMatchObject({ kind: "denied", denial: { reason: "flow_secret_content" } });
@@ -425,9 +422,7 @@ describe("writing", () => {
       for (const character of sent) yield Buffer.from(character);
     }
     await door.putContent(
-      { requestId: "r", sessionToken: token },
-      {},
-      pieces(`${text}beside`),
+      { who: { requestId: "r", sessionToken: token }, announced: {}, chunks: pieces(`${text}beside`) },
       new AbortController().signal,
     );
     expect((await call("put_content", { content: `${text}inside` })).outcome.kind).toBe("success");

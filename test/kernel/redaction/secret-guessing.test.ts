@@ -100,7 +100,7 @@ test("a new session of the same principal goes on counting, and a limited call m
     preset,
     lifetimeMs: 3_600_000,
   };
-  const { token } = await mintSession(kernel.sessions, wanted, kernel.time.nowMs, systemRandom);
+  const { token } = await mintSession(kernel.sessions, wanted, { nowMs: kernel.time.nowMs, random: systemRandom });
   const deleteOld = () =>
     kernel.call(
       "edit_file",

@@ -21,7 +21,7 @@ async function ledgerFile(): Promise<{ readonly directory: string; readonly path
   const directory = await freshDirectory();
   const store = await openLedgerStore(directory);
   const events = Array.from({ length: ENTRIES }, (_, index) => pendingEntry(sampleEvent(`r${index + 1}`), "durable"));
-  await appendBatch(store, events, "ins_a", systemRandom);
+  await appendBatch(store, events, { instanceId: "ins_a", random: systemRandom });
   await store.close();
   return { directory, path: join(directory, "ledger.db") };
 }

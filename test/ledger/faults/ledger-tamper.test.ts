@@ -34,8 +34,7 @@ async function smallLedger(): Promise<{
     await appendBatch(
       store,
       [pendingEntry(sampleEvent(`r${index + 1}`, change), index % 2 === 0 ? "durable" : "buffered")],
-      "ins_a",
-      systemRandom,
+      { instanceId: "ins_a", random: systemRandom },
     );
   }
   await store.close();

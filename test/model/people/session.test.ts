@@ -54,7 +54,7 @@ function memoryStore(leases: readonly Lease[]) {
 
 async function minted(leases: readonly Lease[] = [lease("lea_1")]) {
   const store = memoryStore(leases);
-  return { store, ...(await mintSession(store, wanted, NOW, systemRandom)) };
+  return { store, ...(await mintSession(store, wanted, { nowMs: NOW, random: systemRandom })) };
 }
 
 const reasonOf = async (store: SessionStore, token: string, nowMs = NOW) => {
@@ -141,7 +141,7 @@ test("a lease that derives from itself authenticates nobody", async () => {
 });
 
 test.each([0, -1, SESSION_LIFETIME_MAX_MS + 1, Number.NaN])("a lifetime of %s ms is refused", async (lifetimeMs) => {
-  await expect(mintSession(memoryStore([]), { ...wanted, lifetimeMs }, NOW, systemRandom)).rejects.toThrow(
-    /thirty days/,
-  );
+  await expect(
+    mintSession(memoryStore([]), { ...wanted, lifetimeMs }, { nowMs: NOW, random: systemRandom }),
+  ).rejects.toThrow(/thirty days/);
 });

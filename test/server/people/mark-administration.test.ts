@@ -23,7 +23,7 @@ async function administrationOf(owners: readonly MarkOwner[]) {
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const { marks, sessions } = await openStateStores(directory);
   onTestFinished(() => sessions.close());
-  for (const owner of owners) await marks.raiseMark(owner, INITIAL_MARK, SEEN, 1);
+  for (const owner of owners) await marks.raiseMark(owner, { initial: INITIAL_MARK, seen: SEEN }, 1);
   const ledger = new MemoryLedger();
   const administration = new MarkAdministration({ marks, ledger, clock: { nowMs: () => 7, monotonicMs: () => 7 } });
   return { marks, ledger, administration, directory };
@@ -33,13 +33,13 @@ async function administrationOf(owners: readonly MarkOwner[]) {
 function raiseDuring(ledger: MemoryLedger, marks: MarkStore, owner: MarkOwner): void {
   ledger.before = async ({ type, payload }) => {
     if (type === "declassified" && payload["userId"] === owner.userId)
-      await marks.raiseMark(owner, INITIAL_MARK, MORE, 2);
+      await marks.raiseMark(owner, { initial: INITIAL_MARK, seen: MORE }, 2);
   };
 }
 
 test("what nobody touches meanwhile is taken back, and recorded as it was", async () => {
   const { marks, ledger, administration } = await administrationOf([ann, bob]);
-  const done = await administration.declassify({ serviceRoot: here }, {}, "read it", "eve");
+  const done = await administration.declassify({ serviceRoot: here }, {}, { reason: "read it", by: "eve" });
   expect(done).toHaveLength(2);
   expect(await marks.findMark(ann)).toEqual(INITIAL_MARK);
   expect(
@@ -59,7 +59,7 @@ test("what nobody touches meanwhile is taken back, and recorded as it was", asyn
 test("a mark that rose meanwhile stands, the record says so, and the others are taken back", async () => {
   const { marks, ledger, administration } = await administrationOf([ann, bob]);
   raiseDuring(ledger, marks, ann);
-  await expect(administration.declassify({ serviceRoot: here }, {}, "read it", "eve")).rejects.toThrow(
+  await expect(administration.declassify({ serviceRoot: here }, {}, { reason: "read it", by: "eve" })).rejects.toThrow(
     "the mark of `ann/agent` changed meanwhile and stands as it is (1 others were taken back); look again with `handrail labels list`",
   );
   expect(await marks.findMark(ann)).toEqual(MORE);
@@ -71,10 +71,12 @@ test("a mark that rose meanwhile stands, the record says so, and the others are 
 
 test("without a reason, and where nobody is marked, it is refused and nothing is recorded", async () => {
   const { ledger, administration } = await administrationOf([ann]);
-  await expect(administration.declassify({ serviceRoot: here }, {}, " ", "eve")).rejects.toThrow("needs a reason");
-  await expect(administration.declassify({ serviceRoot: "/elsewhere" }, {}, "read it", "eve")).rejects.toThrow(
-    "nobody is marked there",
+  await expect(administration.declassify({ serviceRoot: here }, {}, { reason: " ", by: "eve" })).rejects.toThrow(
+    "needs a reason",
   );
+  await expect(
+    administration.declassify({ serviceRoot: "/elsewhere" }, {}, { reason: "read it", by: "eve" }),
+  ).rejects.toThrow("nobody is marked there");
   expect(ledger.events).toEqual([]);
 });
 
@@ -88,12 +90,16 @@ test("more marks elsewhere than one listing shows do not hide a workspace's own"
   );
   // The control: without its workspace it is not among those listed.
   expect((await marks.listMarks({})).some(({ serviceRoot }) => serviceRoot === here)).toBe(false);
-  expect(await administration.declassify({ serviceRoot: here }, {}, "read it", "eve")).toHaveLength(1);
+  expect(await administration.declassify({ serviceRoot: here }, {}, { reason: "read it", by: "eve" })).toHaveLength(1);
   expect(await marks.findMark(ann)).toEqual(INITIAL_MARK);
-  await expect(administration.declassify({ serviceRoot: "/elsewhere" }, {}, "read it", "eve")).rejects.toThrow(
-    "too many are marked there",
-  );
+  await expect(
+    administration.declassify({ serviceRoot: "/elsewhere" }, {}, { reason: "read it", by: "eve" }),
+  ).rejects.toThrow("too many are marked there");
   expect(
-    await administration.declassify({ serviceRoot: "/elsewhere", userId: "user-0" }, {}, "read it", "eve"),
+    await administration.declassify(
+      { serviceRoot: "/elsewhere", userId: "user-0" },
+      {},
+      { reason: "read it", by: "eve" },
+    ),
   ).toHaveLength(1);
 });

@@ -12,7 +12,7 @@ const ledger = startLedgerThread({ stateDirectory, instanceId: instance.id });
 await ledger.ready();
 process.stdout.write("ready\n");
 await once(process.stdin.resume(), "end");
-const closed = await closeOrphans(ledger, instances, ledger, Date.now());
+const closed = await closeOrphans(ledger, instances, Date.now());
 process.stdout.write(`closed ${closed.length}\n`);
 await ledger.close();
 await instance.release();

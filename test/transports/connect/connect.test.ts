@@ -47,7 +47,7 @@ describe.each(PROTOCOLS)("%s", (protocol) => {
   test("a stream brings what the tool reports, then the one response", async () => {
     const front = await serveFront(
       quickDoor({
-        execute: async (_, __, listener) => {
+        execute: async (_, __, { listener } = {}) => {
           listener?.({ kind: "progress", completed: 1, total: 2, message: "half" });
           listener?.({ kind: "output", stream: "stdout", bytes: Buffer.from("text") });
           return successOf("r-1", {});
@@ -128,7 +128,7 @@ describe.each(PROTOCOLS)("%s", (protocol) => {
     const content = Buffer.alloc(3_000_000, "abc");
     const front = await serveFront(
       quickDoor({
-        putContent: async (who, announced, chunks) => {
+        putContent: async ({ who, announced, chunks }) => {
           announcements.push({ who, announced });
           for await (const chunk of chunks) stored.push(Buffer.from(chunk));
           return successOf("r-1", { content_hash: "ab".repeat(32), size_bytes: content.length });

@@ -42,7 +42,7 @@ async function recording(limits: Parameters<typeof serveFront>[1] = {}) {
       seen.push(submission);
       return successOf("r-1", {});
     },
-    putContent: async (_, __, chunks) => {
+    putContent: async ({ chunks }) => {
       let size = 0;
       try {
         for await (const one of chunks) size += one.byteLength;

@@ -91,7 +91,7 @@ describe("slow peers", () => {
   test("reports for a peer that does not read are dropped beyond a bound, and the response still comes", async () => {
     const front = await serveFront(
       quickDoor({
-        execute: async (_, __, listener) => {
+        execute: async (_, __, { listener } = {}) => {
           for (let index = 0; index < 500; index += 1)
             listener?.({ kind: "output", stream: "stdout", bytes: Buffer.alloc(64 * 1024) });
           return successOf("r-1", {});

@@ -116,7 +116,7 @@ export function failureOf(name: string, path: string): ToolFailure {
     );
   }
   const { code, what, next, retryAfterMs } = meaning;
-  return new ToolFailure(code, `${quoted(path)} ${what}`, next, { retryAfterMs });
+  return new ToolFailure(code, `${quoted(path)} ${what}`, { suggestion: next, retryAfterMs });
 }
 
 /**
@@ -155,8 +155,7 @@ export function changed(path: string): ToolFailure {
   return new ToolFailure(
     "FILE_CHANGED",
     `${quoted(path)} was changed by somebody else meanwhile; nothing was written`,
-    "read the file again, then repeat the change",
-    { retryAfterMs: 0 },
+    { suggestion: "read the file again, then repeat the change", retryAfterMs: 0 },
   );
 }
 

@@ -13,6 +13,7 @@ import type {
   ApprovalOwner,
   ApprovalState,
   ApprovalStore,
+  ApprovalUse,
   AskingLimits,
   DecideOutcome,
   NewApproval,
@@ -51,7 +52,7 @@ export function openApprovalStore(stateDirectory: string): ApprovalStore {
     noteRecorded: async (ref) => (await opened()).noteRecorded(ref),
     isRecorded: async (ref) => (await opened()).isRecorded(ref),
     decide: async (ref, decision) => (await opened()).decide(ref, decision),
-    consume: async (ref, binding, requestId, nowMs) => (await opened()).consume(ref, binding, requestId, nowMs),
+    consume: async (use, nowMs) => (await opened()).consume(use, nowMs),
     countInBandAnswer: async (ref, before) => (await opened()).countInBandAnswer(ref, before),
     giveBack: async (ref, requestId) => (await opened()).giveBack(ref, requestId),
     end: async (ref, state) => (await opened()).end(ref, state),
@@ -217,8 +218,8 @@ class EmbeddedApprovalStore {
     return outcome;
   }
 
-  async consume(ref: string, binding: string, requestId: string, nowMs: number): Promise<boolean> {
-    const used = this.guarded(() => this.use.run({ ref, binding, requestId, nowMs: Math.floor(nowMs) }).changes === 1);
+  async consume(use: ApprovalUse, nowMs: number): Promise<boolean> {
+    const used = this.guarded(() => this.use.run({ ...use, nowMs: Math.floor(nowMs) }).changes === 1);
     if (used) await this.log.sync();
     return used;
   }

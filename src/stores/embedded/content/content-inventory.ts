@@ -123,7 +123,7 @@ async function rehash(object: OpenObject): Promise<string | undefined> {
   const hasher = new BlockHasher();
   const ended = { intact: false };
   async function* all(): AsyncGenerator<Uint8Array> {
-    ended.intact = (yield* verifiedBytes(object, 0, object.sizeBytes, "lent")) === "intact";
+    ended.intact = (yield* verifiedBytes(object, { offset: 0, length: object.sizeBytes }, "lent")) === "intact";
   }
   for await (const block of inBlocks(all())) hasher.add(block);
   return ended.intact ? hasher.digest().hash : undefined;

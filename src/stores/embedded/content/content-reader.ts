@@ -7,7 +7,7 @@ import { closeSync, read as readWithCallback, type Stats } from "node:fs";
 import { promisify } from "node:util";
 import { isBlock } from "../../../base/block-hashes.ts";
 import { HASH_SIZE } from "../../../base/limits.ts";
-import type { BlockMemory } from "../../../cas/content-store.ts";
+import type { BlockMemory, ContentRange } from "../../../cas/content-store.ts";
 
 const readAsync = promisify(readWithCallback);
 
@@ -26,8 +26,7 @@ export interface OpenObject {
  */
 export async function* verifiedBytes(
   object: OpenObject,
-  offset: number,
-  length: number,
+  { offset, length }: ContentRange,
   memory: BlockMemory,
 ): AsyncGenerator<Uint8Array, "intact" | "altered"> {
   const { descriptor, stats, sizeBytes, blockBytes, blocks } = object;

@@ -78,7 +78,7 @@ export class StagingArea {
     const path = this.#newPath();
     this.#paths.add(path);
     try {
-      const digest = await this.#write(path, chunks, announced, signal);
+      const digest = await this.#write(path, chunks, { ...announced, signal });
       requireAnnounced(digest, announced);
       return this.#staged(path, digest);
     } catch (error) {
@@ -135,8 +135,7 @@ export class StagingArea {
   async #write(
     path: string,
     chunks: AsyncIterable<Uint8Array>,
-    announced: AnnouncedContent,
-    signal: AbortSignal,
+    { sizeBytes = CONTENT_BYTES_MAX, signal }: AnnouncedContent & { readonly signal: AbortSignal },
   ): Promise<ContentDigest> {
     const descriptor = atDisk(() => this.#files.createTemporary(path));
     const hasher = new BlockHasher();
@@ -146,7 +145,7 @@ export class StagingArea {
       for await (const block of inBlocks(chunks)) {
         if (signal.aborted) throw contentCancelled();
         if (size + block.byteLength > CONTENT_BYTES_MAX) throw contentTooLarge();
-        if (size + block.byteLength > (announced.sizeBytes ?? CONTENT_BYTES_MAX)) throw longerThanAnnounced();
+        if (size + block.byteLength > sizeBytes) throw longerThanAnnounced();
         const writing = writeFully(descriptor, block, size);
         hasher.add(block); // while the block is being written
         await writing;

@@ -15,6 +15,7 @@ import type {
   BlockMemory,
   ContentHolding,
   ContentMaintenance,
+  ContentRange,
   ContentStore,
   MaintainedContentStore,
   Published,
@@ -122,7 +123,7 @@ class LazyContentStore implements MaintainedContentStore {
     );
   }
 
-  async *read(hash: string, offset: number, length: number, memory: BlockMemory = "own"): AsyncGenerator<Uint8Array> {
+  async *read(hash: string, range: ContentRange, memory: BlockMemory = "own"): AsyncGenerator<Uint8Array> {
     const { rows } = await this.#open();
     for (let attempt = 1; attempt <= READ_ATTEMPTS_MAX; attempt += 1) {
       const row = this.#guard(() => rows.object(hash));
@@ -135,7 +136,7 @@ class LazyContentStore implements MaintainedContentStore {
         continue;
       }
       const object = { ...file, sizeBytes: row.size, blockBytes: row.block_bytes, blocks: row.blocks };
-      if ((yield* verifiedBytes(object, offset, length, memory)) === "intact") return;
+      if ((yield* verifiedBytes(object, range, memory)) === "intact") return;
       await this.#putAside(hash, file.stats);
       throw contentCorrupt(hash); // some of it may have been handed out
     }

@@ -8,7 +8,15 @@
 import type { Database, Statement } from "better-sqlite3";
 import { KernelError } from "../../../base/errors.ts";
 import { STORE_LIST_MAX } from "../../../base/limits.ts";
-import type { MarkOwner, MarkSelection, MarkStore, OwnedMark, RaisedMark } from "../../../flow/mark-store.ts";
+import type {
+  MarkChange,
+  MarkOwner,
+  MarkRaise,
+  MarkSelection,
+  MarkStore,
+  OwnedMark,
+  RaisedMark,
+} from "../../../flow/mark-store.ts";
 import { combineMarks, covers, equalMarks, type Mark, markOf } from "../../../model/outcome/label.ts";
 import { ownerKey } from "../../../model/people/owner-key.ts";
 import { CachedStore } from "../state/cached-store.ts";
@@ -38,7 +46,7 @@ export class EmbeddedMarkStore extends CachedStore<Mark | undefined> implements 
     return this.cached(ownerKey(owner), () => this.#read(owner));
   }
 
-  async raiseMark(owner: MarkOwner, initial: Mark, seen: Mark, atMs: number): Promise<RaisedMark> {
+  async raiseMark(owner: MarkOwner, { initial, seen }: MarkRaise, atMs: number): Promise<RaisedMark> {
     return this.change(() => {
       const before = this.#read(owner) ?? initial;
       if (covers(before, seen)) return { before, after: before };
@@ -48,7 +56,7 @@ export class EmbeddedMarkStore extends CachedStore<Mark | undefined> implements 
     });
   }
 
-  async replaceMark(owner: MarkOwner, expected: Mark, mark: Mark, atMs: number): Promise<Mark | undefined> {
+  async replaceMark(owner: MarkOwner, { expected, mark }: MarkChange, atMs: number): Promise<Mark | undefined> {
     return this.change(() => {
       const before = this.#read(owner);
       if (before !== undefined && equalMarks(before, expected)) this.#write(owner, mark, atMs);

@@ -41,7 +41,7 @@ export async function openDatabase(path: string, schema: Schema, code: Unavailab
       database.pragma("synchronous = FULL");
       database.pragma("foreign_keys = ON");
       database.pragma("trusted_schema = OFF");
-      migrate(database, path, schema, code);
+      migrate(database, schema, code);
       files.set(database, new OpenedFiles(path, code));
       if (filesOf(database).identity !== before)
         throw new KernelError(code, `${name(path)} was replaced while it was opened; try again`);
@@ -55,7 +55,7 @@ export function openDatabaseReadOnly(path: string, schema: Schema, code: Unavail
   return opened(path, code, () => {
     const database = new Sqlite(path, { timeout: STORE_BUSY_MS, readonly: true, fileMustExist: true });
     return closedOnError(database, () => {
-      const version = checkedVersion(database, path, schema, code);
+      const version = checkedVersion(database, schema, code);
       if (version < schema.migrations.length)
         throw new KernelError(code, `${name(path)} was made by an older handrail; start a kernel once to migrate it`);
     });
@@ -133,26 +133,26 @@ function closedOnError(database: Database, work: () => void): Database {
   }
 }
 
-function migrate(database: Database, path: string, schema: Schema, code: UnavailableCode): void {
-  if (checkedVersion(database, path, schema, code) === schema.migrations.length) return;
+function migrate(database: Database, schema: Schema, code: UnavailableCode): void {
+  if (checkedVersion(database, schema, code) === schema.migrations.length) return;
   immediately(database, () => {
     // Several kernels may start at once: the version is read again under the write lock.
-    const version = checkedVersion(database, path, schema, code);
+    const version = checkedVersion(database, schema, code);
     for (const migration of schema.migrations.slice(version)) database.exec(migration);
     database.pragma(`application_id = ${schema.applicationId}`);
     database.pragma(`user_version = ${schema.migrations.length}`);
   });
 }
 
-function checkedVersion(database: Database, path: string, schema: Schema, code: UnavailableCode): number {
+function checkedVersion(database: Database, schema: Schema, code: UnavailableCode): number {
   const version = Number(database.pragma("user_version", { simple: true }));
   const application = Number(database.pragma("application_id", { simple: true }));
   if (version > 0 && application !== schema.applicationId)
-    throw new KernelError(code, `${name(path)} is not a database of handrail; use another state directory`);
+    throw new KernelError(code, `${name(database.name)} is not a database of handrail; use another state directory`);
   if (version > schema.migrations.length)
     throw new KernelError(
       code,
-      `${name(path)} was made by a newer handrail; upgrade handrail, or use another state directory`,
+      `${name(database.name)} was made by a newer handrail; upgrade handrail, or use another state directory`,
     );
   return version;
 }

@@ -166,9 +166,7 @@ export interface AdminPort {
   readonly createLease: (scope: LeaseScope, lifetimeMs: number, budget: LeaseBudget) => Promise<Lease>;
   readonly deriveLease: (
     parentId: string,
-    scope: LeaseScope,
-    lifetimeMs: number,
-    budget: LeaseBudget,
+    wish: { readonly scope: LeaseScope; readonly lifetimeMs: number; readonly budget: LeaseBudget },
   ) => Promise<Lease>;
   readonly listLeases: () => Promise<readonly Lease[]>;
   readonly renewLease: (id: string, lifetimeMs: number) => Promise<Lease>;

@@ -178,7 +178,11 @@ function leaseMethods(
     deriveLease: ({ parentId, scope, lifetimeMs, budget }) =>
       guarded(async () => ({
         lease: leaseMessage(
-          await port.deriveLease(parentId, scopeOf(scope), milliseconds(lifetimeMs), budgetOf(budget)),
+          await port.deriveLease(parentId, {
+            scope: scopeOf(scope),
+            lifetimeMs: milliseconds(lifetimeMs),
+            budget: budgetOf(budget),
+          }),
         ),
       })),
     listLeases: ({ limit }) =>

@@ -40,8 +40,7 @@ export interface ContentHost {
 
 /** Takes an upload. */
 export async function putContent(
-  host: ContentHost,
-  shares: UploadShares,
+  { host, shares }: { readonly host: ContentHost; readonly shares: UploadShares },
   parts: AsyncIterable<PutPart>,
   context: HandlerContext,
 ): Promise<PutAnswer> {
@@ -55,7 +54,7 @@ export async function putContent(
       ...(header.contentHash.byteLength > 0 && { hash: header.contentHash }),
       ...(header.size !== undefined && { size: safeNumber(header.size, "size") }),
     };
-    const response = await host.door.putContent(who, announced, chunksOf(host, incoming), context.signal);
+    const response = await host.door.putContent({ who, announced, chunks: chunksOf(host, incoming) }, context.signal);
     return { ...storedIn(response), response: toWireResponse(response) };
   } finally {
     release();

@@ -64,7 +64,7 @@ export function kernelService(host: KernelServiceHost): ServiceImpl<typeof ToolK
     async *executeStream(_, context) {
       const reports = new EventQueue();
       const submission = await guarded(async () => submissionOf(context));
-      const answered = door.execute(submission, context.signal, reports.push);
+      const answered = door.execute(submission, context.signal, { listener: reports.push });
       for await (const report of reports.until(answered)) yield eventOf(report);
       yield { event: { case: "response", value: toWireResponse(await answered) } };
     },
@@ -73,7 +73,7 @@ export function kernelService(host: KernelServiceHost): ServiceImpl<typeof ToolK
         await admitted(requestId, context);
         return { tools: door.tools().map(descriptionOf) };
       }),
-    putContent: (parts, context) => guarded(() => putContent(host, shares, parts, context)),
+    putContent: (parts, context) => guarded(() => putContent({ host, shares }, parts, context)),
     getContent: (wanted, context) => getContent(host, wanted, context),
     getReceipt: ({ requestId }, context) =>
       guarded(async () => {

@@ -16,7 +16,7 @@ import type { ConnectLimits } from "./limits.ts";
 import { HTTP_HEADER_BYTES_MAX } from "./limits.ts";
 import { type Recorder, record } from "./refusal.ts";
 import { isGone, type NodeRequest, type NodeResponse, writeAnswer, writePlain } from "./respond.ts";
-import { isPlainUnary, serveUnary, type UnaryHost } from "./unary.ts";
+import { type HttpExchange, isPlainUnary, serveUnary, type UnaryHost } from "./unary.ts";
 
 /** What methods and gates can know of the request that they serve. */
 export interface Exchange {
@@ -52,8 +52,7 @@ export interface ExchangeHost {
 /** Serves one request; resolves when it is over. `refusal` says why its call is not taken, if it is not. */
 export async function serveRequest(
   host: ExchangeHost,
-  request: NodeRequest,
-  response: NodeResponse,
+  { request, response }: HttpExchange,
   refusal: ConnectError | undefined,
 ): Promise<void> {
   response.on("error", () => undefined); // the peer is gone; `close` follows and ends the call
@@ -63,7 +62,7 @@ export async function serveRequest(
   if (refused !== undefined) writePlain(response, refused.status, refused.message);
   else if (handler === undefined) writePlain(response, 404, "there is no such method; see `handrail wire descriptor`");
   else if (request.method !== "POST") writePlain(response, 405, "methods are called with POST");
-  else if (path === host.unary.path && isPlainUnary(request)) await callPlainly(host, request, response, refusal);
+  else if (path === host.unary.path && isPlainUnary(request)) await callPlainly(host, { request, response }, refusal);
   else await call(host, { path, handler, request, response }, newExchange(refusal));
   leaveUnread(request, response, host.limits.stallMs);
 }
@@ -74,8 +73,7 @@ function newExchange(refusal: ConnectError | undefined): Exchange {
 
 async function callPlainly(
   host: ExchangeHost,
-  request: NodeRequest,
-  response: NodeResponse,
+  { request, response }: HttpExchange,
   refusal: ConnectError | undefined,
 ): Promise<void> {
   let heldBytes = 0;
@@ -84,7 +82,7 @@ async function callPlainly(
     return host.hold(changeBytes);
   };
   try {
-    await serveUnary({ ...host.unary.host, hold }, request, response, refusal);
+    await serveUnary({ ...host.unary.host, hold }, { request, response }, refusal);
   } catch (error) {
     cutOff(response);
     if (!isPeersDoing(error)) host.onError(error);

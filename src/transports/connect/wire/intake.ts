@@ -62,10 +62,8 @@ export function takeIn(given: StreamedRequest, intake: Intake, host: IntakeHost)
     return { ...given, body: readable(whole(body, bytesMax, hold), form, host.input) };
   const header = new Headers(given.header);
   header.delete("content-length"); // it tells of the message that the library does not see
-  const captured = captureMessage(body, form, { requestBytesMax: bytesMax, hold }, (bytes) =>
-    keep({ format: form.format, bytes }),
-  );
-  return { ...given, header, body: captured };
+  const kept = (bytes: Uint8Array) => keep({ format: form.format, bytes });
+  return { ...given, header, body: captureMessage(body, form, { requestBytesMax: bytesMax, hold, keep: kept }) };
 }
 
 /** Bodies of one message each, which must be one. What is wrong with an envelope the library says. */

@@ -42,18 +42,17 @@ export function bodyForm(contentType: string | undefined): BodyForm | undefined 
 }
 
 /**
- * Reads the one message of `body` into `keep`, and yields what the library is to see instead.
+ * Reads the one message of `body` into `keep` of `host`, and yields what the library is to see instead.
  * @throws ConnectError for a message that is too large, cut off, compressed or not alone
  */
 export async function* captureMessage(
   body: AsyncIterable<Uint8Array>,
   form: BodyForm,
-  host: CaptureHost,
-  keep: (message: Uint8Array) => void,
+  host: CaptureHost & { readonly keep: (message: Uint8Array) => void },
 ): AsyncGenerator<Uint8Array> {
   const collected = await collect(body, form, host);
   const message = form.framing === "whole" ? collected : unwrap(collected);
-  keep(message);
+  host.keep(message);
   const substitute = form.format === "json" ? EMPTY_JSON : new Uint8Array();
   yield form.framing === "whole" ? substitute : wrap(substitute);
 }

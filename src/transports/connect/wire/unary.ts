@@ -37,11 +37,16 @@ export function isPlainUnary({ headers }: NodeRequest): boolean {
   return headers["content-type"] === CONTENT_TYPE && (encoding === undefined || encoding === "identity");
 }
 
+/** A request, and where it is answered. */
+export interface HttpExchange {
+  readonly request: NodeRequest;
+  readonly response: NodeResponse;
+}
+
 /** Serves one call; resolves when it is over. */
 export async function serveUnary(
   host: UnaryHost,
-  request: NodeRequest,
-  response: NodeResponse,
+  { request, response }: HttpExchange,
   refusal: ConnectError | undefined,
 ): Promise<void> {
   const call = new AbortController();

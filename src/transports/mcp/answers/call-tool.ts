@@ -26,7 +26,7 @@ export interface CallingClient {
 export async function callTool(
   options: McpOptions,
   parameters: CallParameters,
-  { end, listener, inBand }: CallingClient,
+  { end, ...hears }: CallingClient,
 ): Promise<CallResult> {
   const dedupeKey = isJsonObject(parameters._meta) ? parameters._meta["handrail/dedupe_key"] : undefined;
   const response = await options.door.execute(
@@ -39,8 +39,7 @@ export async function callTool(
       ...(dedupeKey !== undefined && { dedupeKey }),
     },
     end,
-    listener,
-    inBand,
+    hears,
   );
   return resultOf(response);
 }

@@ -37,11 +37,10 @@ export type RoundCaller = (inBand?: InBandAsker) => Promise<CallResult>;
 /** Name of the one question among `inputRequests`. */
 const QUESTION = "approval";
 
-/** Plays one round of a call whose parameters are `params`. */
+/** Plays one round of a call; `params` are its parameters as they came, `parameters` as they were read. */
 export async function playRound(
   { door, sessionToken, newRequestId }: Pick<McpOptions, "door" | "sessionToken" | "newRequestId">,
-  parameters: CallParameters,
-  params: JSONRPCRequest["params"],
+  { parameters, params }: { readonly parameters: CallParameters; readonly params: JSONRPCRequest["params"] },
   call: RoundCaller,
 ): Promise<RoundResult> {
   const { state, responses } = roundOf(params);

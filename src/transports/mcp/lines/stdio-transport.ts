@@ -216,7 +216,7 @@ export class LineTransport implements Transport {
     if (this.#pendingBytes > LINE_BYTES_MAX) {
       const problem = `a message is longer than ${LINE_BYTES_MAX} bytes; the connection is closed`;
       this.onerror?.(new Error(problem));
-      this.#refuse(null, INVALID_REQUEST, problem);
+      this.#refuse(null, { code: INVALID_REQUEST, message: problem });
       void this.close();
       return;
     }
@@ -228,7 +228,7 @@ export class LineTransport implements Transport {
     const parsed: ParsedJson = text === undefined ? { ok: false, problem: "it is not UTF-8" } : parseJson(text);
     if (!parsed.ok) {
       this.onerror?.(new Error(`a line was refused: ${parsed.problem}`));
-      this.#refuse(null, PARSE_ERROR, `the line is refused: ${parsed.problem}`);
+      this.#refuse(null, { code: PARSE_ERROR, message: `the line is refused: ${parsed.problem}` });
     } else if (Array.isArray(parsed.value)) this.#batch(parsed.value);
     else this.#message(parsed.value);
   }
@@ -236,7 +236,7 @@ export class LineTransport implements Transport {
   #batch(messages: readonly unknown[]): void {
     const problem = this.#batchProblem(messages);
     if (problem !== undefined) {
-      this.#refuse(null, INVALID_REQUEST, problem);
+      this.#refuse(null, { code: INVALID_REQUEST, message: problem });
       return;
     }
     const batch = new Batch((line) => this.#queueLine(line));
@@ -256,14 +256,15 @@ export class LineTransport implements Transport {
   #message(value: unknown, batch?: Batch): void {
     const classified = classify(value);
     if (classified === undefined) {
-      this.#refuse(this.#usableId(value), INVALID_REQUEST, "the line is not a JSON-RPC 2.0 message", batch);
+      const message = "the line is not a JSON-RPC 2.0 message";
+      this.#refuse(this.#usableId(value), { code: INVALID_REQUEST, message }, batch);
       return;
     }
     const { kind, message } = classified;
     if (kind === "request") {
       const problem = this.#requestProblem(message, batch);
       if (problem !== undefined) {
-        this.#refuse(null, INVALID_REQUEST, problem, batch);
+        this.#refuse(null, { code: INVALID_REQUEST, message: problem }, batch);
         return;
       }
       this.#inFlight.add(message.id);
@@ -284,8 +285,8 @@ export class LineTransport implements Transport {
       : undefined;
   }
 
-  #refuse(id: RequestId | null, code: number, message: string, batch?: Batch): void {
-    const answer = printError(id, { code, message });
+  #refuse(id: RequestId | null, error: Parameters<typeof printError>[1], batch?: Batch): void {
+    const answer = printError(id, error);
     if (batch === undefined) this.#queueLine(answer);
     else batch.add(answer);
   }

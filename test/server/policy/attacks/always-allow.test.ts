@@ -58,7 +58,7 @@ async function openAsking(place: Place) {
   const who = { workspace: place.workspace, userId: "bob", agentId: "helper", preset: "meao" } as const;
   const { token } = await kernel.administration.createSession(who);
   const imagined = await kernel.administration.imagineSession(who);
-  const explain = (args: JsonObject) => kernel.door.explain(imagined, "shell", args);
+  const explain = (args: JsonObject) => kernel.door.explain({ who: imagined, tool: "shell", args });
   return {
     kernel,
     /** What came of the call: the reason of a refusal, or the code of a failure. */

@@ -228,7 +228,11 @@ describe("rounds that do not count", () => {
 
   const SESSION = async (kernel: MemoryKernel) => {
     const { id: _id, tokenHash: _hash, createdAtMs, expiresAtMs, ...same } = kernel.session;
-    return mintSession(kernel.sessions, { ...same, lifetimeMs: expiresAtMs - createdAtMs }, createdAtMs, systemRandom);
+    return mintSession(
+      kernel.sessions,
+      { ...same, lifetimeMs: expiresAtMs - createdAtMs },
+      { nowMs: createdAtMs, random: systemRandom },
+    );
   };
   type Attempt = (kernel: MemoryKernel, first: Round) => Promise<Round>;
   const again = (kernel: MemoryKernel, params: object, meta: object = DESK) => client(kernel)(params, meta);
