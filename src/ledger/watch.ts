@@ -3,9 +3,9 @@
  *
  * Damage means pages that something else overwrote in place, at the same length. A look is due once a second while
  * entries are written: those stand in the log at first, whose times tell nothing because each entry changes them. When
- * the file itself changed, which writing the log back does too, all entries are read again. A look reads through a connection of its own, because one that
- * is open answers from its cache. It reads the head, both ends of the chain, and as many entries as its time allows.
- * The next look goes on from there, so all entries have their turn.
+ * the file itself changed, which writing the log back does too, all entries are read again. A look reads through a
+ * connection of its own, because one that is open answers from its cache. It reads the head, both ends of the chain,
+ * and as many entries as its time allows. The next look goes on from there, so all entries have their turn.
  *
  * INVARIANT: once damage is found, nothing is written until the file has changed and the damaged place is sound.
  */

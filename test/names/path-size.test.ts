@@ -1,3 +1,4 @@
+// Which paths are too long or too deep for a workspace.
 import { expect, test } from "vitest";
 import { isPathTooLong, PATH_BYTES_MAX, PATH_LEVELS_MAX } from "../../src/names/path-size.ts";
 

@@ -29,22 +29,28 @@ export interface Change {
   readonly isCopy: boolean;
 }
 
+/** The upper directory of a view. */
+export interface Upper {
+  /** A path of it that stays short, such as one of a descriptor. */
+  readonly upper: string;
+  /** Bytes of the longest path that can be landed. */
+  readonly pathBytesMax: number;
+}
+
 /** Rights that whoever looks into a directory needs; the command may have closed its own. */
 const OPEN = constants.S_IRWXU;
 
 /**
  * Lists the changes, directories before what lies in them.
- * @param upper a path of the upper directory that stays short, such as one of a descriptor
- * @param pathBytesMax bytes of the longest path that can be landed
  * @throws ToolFailure OUTPUT_LIMIT when there are too many
  */
-export function* changesIn(upper: string, pathBytesMax: number): Generator<void, readonly Change[]> {
+export function* changesIn(view: Upper): Generator<void, readonly Change[]> {
   const changes: Change[] = [];
   const open = [""];
   for (let directory = open.pop(); directory !== undefined; directory = open.pop()) {
-    for (const [index, name] of namesIn(`${upper}/${directory}`).entries()) {
+    for (const [index, name] of namesIn(`${view.upper}/${directory}`).entries()) {
       if (index % SANDBOX_ENTRIES_PER_STEP === SANDBOX_ENTRIES_PER_STEP - 1) yield;
-      const change = changeOf(upper, `${directory}${name.toString()}`, name, pathBytesMax);
+      const change = changeOf(view, `${directory}${name.toString()}`, name);
       changes.push(change);
       if (changes.length > SANDBOX_CHANGES_MAX) throw tooMany();
       if (change.kind === "directory") open.push(`${change.path}/`);
@@ -60,7 +66,7 @@ function namesIn(directory: string): readonly Buffer[] {
   return readdirSync(directory, { encoding: "buffer" }).sort(Buffer.compare);
 }
 
-function changeOf(upper: string, path: string, name: Buffer, pathBytesMax: number): Change {
+function changeOf({ upper, pathBytesMax }: Upper, path: string, name: Buffer): Change {
   const isNameable =
     Buffer.from(name.toString()).equals(name) && !isPathTooLong(path) && Buffer.byteLength(path) <= pathBytesMax;
   if (!isNameable) return { path, kind: "unnameable", isReplaced: false, isCopy: false };

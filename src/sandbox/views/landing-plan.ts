@@ -49,6 +49,8 @@ export interface Step {
   readonly inode?: number;
   /** Bytes of the file or link that is replaced. */
   readonly bytes?: number;
+  /** Whether what is made may complete a repository with what others make beside it. */
+  readonly mayShape?: boolean;
 }
 
 /** The steps in their order, and what is not kept. */
@@ -189,7 +191,8 @@ class Planner {
     // somebody removed it: no command can move such a directory
     if (there === undefined && isCopy) return "changed_meanwhile";
     if (there !== undefined && this.#isOthers(path, there)) return "changed_meanwhile";
-    this.#steps.push({ kind: "make_directory", path, ...(there && { replaces: true, inode: there.inode }) });
+    const over = there && { replaces: true as const, inode: there.inode };
+    this.#steps.push({ kind: "make_directory", path, ...over, mayShape: there === undefined && this.#mayShape(path) });
     return undefined;
   }
 
@@ -224,7 +227,12 @@ class Planner {
     const over = isDirectory
       ? { replaces: true as const }
       : there && { overwrites: true as const, inode: there.inode, bytes: there.bytes };
-    this.#steps.push({ kind: kind === "file" ? "put_file" : "put_link", path, ...over });
+    this.#steps.push({
+      kind: kind === "file" ? "put_file" : "put_link",
+      path,
+      ...over,
+      mayShape: there === undefined && this.#mayShape(path),
+    });
     return undefined;
   }
 
@@ -325,6 +333,10 @@ class Planner {
     return shapesRepository(nameOf(path), (name) =>
       this.#standing.has(directory === "" ? name : `${directory}/${name}`),
     );
+  }
+
+  #mayShape(path: string): boolean {
+    return this.#wholeAbove(parentOf(path)) === undefined && shapesRepository(nameOf(path), () => true);
   }
 
   #wholeAbove(directory: string): boolean | undefined {

@@ -22,6 +22,7 @@ import {
   writeSync,
 } from "node:fs";
 import { GIB } from "../../base/bytes.ts";
+import { shapesRepository } from "../../model/place/repository-shape.ts";
 import type { ExecLanded, NotKeptReason } from "../../model/work/exec.ts";
 import { FILE_CHUNK_BYTES } from "../files/read.ts";
 import { accessList, removeOverlayAttribute, renameBetween, setAccessList, setTimes } from "../native/layer-calls.ts";
@@ -148,6 +149,16 @@ class Landing {
   *#triesIn(parent: number, step: Step): Generator<void, NotKeptReason | undefined> {
     const name = nameOf(step.path);
     if (this.#isChanged(parent, name, step)) return "changed_meanwhile";
+    const reason = yield* this.#done(parent, name, step);
+    if (reason !== undefined || !step.mayShape || !shapesRepository(name, (beside) => isThere(parent, beside)))
+      return reason;
+    // Another landing made the rest of a repository meanwhile; of two that look afterwards one at least sees the other.
+    removeName(parent, name, step.kind === "make_directory" ? "directory" : "file");
+    this.counts.created -= 1;
+    return "not_allowed";
+  }
+
+  *#done(parent: number, name: string, step: Step): Generator<void, NotKeptReason | undefined> {
     switch (step.kind) {
       case "remove":
       case "remove_directory":
@@ -189,8 +200,7 @@ class Landing {
     }
     let result = renameBetween(this.#place.upper, path, parent, name, overwrites);
     if (result === -errno.EXDEV)
-      result =
-        kind === "put_file" ? yield* this.#copy(step, parent, name) : this.#copyLink(path, parent, name, overwrites);
+      result = kind === "put_file" ? yield* this.#copy(step, parent, name) : this.#copyLink(step, parent, name);
     return this.#count(overwrites ? "changed" : "created", result);
   }
 
@@ -259,8 +269,8 @@ class Landing {
     return lstatSync(`${this.#upper}/${path}`, { bigint: true });
   }
 
-  #copyLink(path: string, parent: number, name: string, replace: boolean): number {
-    if (replace) removeName(parent, name, "file");
+  #copyLink({ path, overwrites }: Step, parent: number, name: string): number {
+    if (overwrites) removeName(parent, name, "file");
     const made = makeLink(
       parent,
       name,
@@ -309,6 +319,10 @@ class Landing {
     this.counts[what] += 1;
     return undefined;
   }
+}
+
+function isThere(directory: number, name: string): boolean {
+  return standingAt(directory, name) !== undefined;
 }
 
 /** Gives the directory the rights that it has in the view; `false` where no directory stands there any more. */

@@ -110,7 +110,7 @@ export class View {
       const pathBytesMax = PATH_BYTES_MAX - PATH_BYTES_LEFT - Buffer.byteLength(this.#rootPath);
       const { result: changes } = await inSlices(
         "listing what a command changed",
-        changesIn(`/proc/self/fd/${upper}`, pathBytesMax),
+        changesIn({ upper: `/proc/self/fd/${upper}`, pathBytesMax }),
       );
       this.#count(changes);
       const place = { root: this.#root, upper, judge, newFiles, sinceNs: this.#sinceNs, known: this.#known };

@@ -59,7 +59,7 @@ function view(
   make(root, files);
   make(upper, fresh);
   const removed = gone.map((path): Change => ({ path, kind: "gone", isReplaced: false, isCopy: false }));
-  const changes = [...removed, ...atOnce(changesIn(upper, 4000))].sort((one, other) =>
+  const changes = [...removed, ...atOnce(changesIn({ upper, pathBytesMax: 4000 }))].sort((one, other) =>
     one.path < other.path ? -1 : 1,
   );
   const descriptors = [openSync(root, "r"), openSync(upper, "r")] as const;
@@ -198,6 +198,27 @@ test.each([tmpdir(), ELSEWHERE])(
     expect(readdirSync(root).sort()).toEqual(["b2", "d", "e2", "h", "over", "x", "z"]);
   },
 );
+
+test("of two landings that make the parts of a repository at the same time one at most makes its part", () => {
+  const { root, land } = view({ keep: "" }, [], { "d/objects/00/x": "", "d/other": "" });
+  mkdirSync(join(root, "d"));
+  const steps = land();
+  while (!existsSync(join(root, "d/other")) && !existsSync(join(root, "d/objects"))) {
+    mkdirSync(join(root, "d/refs"), { recursive: true });
+    steps.next();
+  }
+  const { notKept } = atOnce(steps);
+  expect(notKept).toContainEqual({ path: "d/objects", reason: "not_allowed" });
+  expect(readdirSync(join(root, "d")).sort()).toEqual(["other", "refs"]);
+});
+
+test("directories that would cost each later command a mount do not land", () => {
+  const isTemplate = (path: string) => path.endsWith(".env.example");
+  const judge = { ...EVERYTHING, below: (path: string) => (isTemplate(path) ? "read" : "write") } as const;
+  const { root, land } = view({}, [], { "d/.env.example/a": "", "d/kept": "" }, tmpdir(), judge);
+  expect(atOnce(land()).notKept).toEqual([{ path: "d/.env.example", reason: "not_allowed" }]);
+  expect(readdirSync(join(root, "d"))).toEqual(["kept"]);
+});
 
 test("a file is not overwritten where its content may have been moved to a name that does not land", () => {
   const judge = { ...EVERYTHING, entry: (path: string) => (path.startsWith("own") ? "read" : "write") } as const;

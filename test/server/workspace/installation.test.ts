@@ -55,3 +55,21 @@ test("a workspace lies in it, holds it, or is apart", () => {
   expect(placeInInstallation("/opt/handrails", paths)).toBe("apart");
   expect(installationPaths()).toContain(realpathSync(process.cwd()));
 });
+
+test("a workspace that is a mount of the installation, of a part of it or of what holds it, is known as such", () => {
+  const mounts = (...lines: readonly string[]) =>
+    ["20 1 8:1 / / rw - ext4 /dev/a rw", ...lines.map((line) => `21 20 ${line} rw - ext4 /dev/a rw`)].join("\n");
+  const stands = (mountInfo: string, workspace = "/w") => placeInInstallation(workspace, ["/opt/handrail"], mountInfo);
+  expect(stands(mounts())).toBe("apart");
+  expect(stands(mounts("8:1 /opt/handrail /w"))).toBe("inside");
+  expect(stands(mounts("8:1 /opt/handrail /w"), "/w/src")).toBe("inside");
+  expect(stands(mounts("8:1 /opt/handrail/src /w"))).toBe("inside");
+  expect(stands(mounts("8:1 /opt /w"))).toBe("holds");
+  expect(stands(mounts("8:1 /opt/other /w"))).toBe("apart");
+  // the same path of another file system
+  expect(stands(mounts("8:2 /opt/handrail /w"))).toBe("apart");
+  expect(stands(mounts("8:2 / /opt", "8:2 /handrail /w"))).toBe("inside");
+  // what lies below another mount at the same place counts for nothing
+  expect(stands(mounts("8:1 /opt/handrail /w", "8:2 /opt/handrail /w"))).toBe("apart");
+  expect(stands(mounts("8:1 /opt/hand\\040rail /w"))).toBe("apart");
+});
