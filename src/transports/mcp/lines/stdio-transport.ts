@@ -34,8 +34,10 @@ export class LineTransport implements Transport {
   #rest: Buffer | undefined;
   /** Lines are being handled, or will be in the next turn. */
   #taking = false;
-  /** Lines of this turn; they leave together at its end. */
-  #leaving: string[] = [];
+  /** Lines of this turn are on their way, and leave together at its end. */
+  #corked = false;
+  /** The stream has taken as much as it wants, until it drains. */
+  #full = false;
   #closed = false;
   #ended = false;
   #blocked = false;
@@ -108,16 +110,20 @@ export class LineTransport implements Transport {
   }
 
   #queueLine(line: string): void {
-    if (this.#leaving.length === 0) setImmediate(() => this.#flush());
-    this.#leaving.push(line);
+    if (!this.#corked) {
+      this.#corked = true;
+      this.#output.cork();
+      setImmediate(() => this.#flush());
+    }
+    // Bytes of each line: a text of all lines would be copied into a block of its own that is new each time.
+    if (!this.#output.write(Buffer.from(`${line}\n`))) this.#full = true;
   }
 
   #flush(): void {
-    if (this.#leaving.length === 0) return;
-    this.#leaving.push("");
-    const hasRoom = this.#output.write(Buffer.from(this.#leaving.join("\n")));
-    this.#leaving = [];
-    if (this.#closed || hasRoom) return;
+    if (!this.#corked) return;
+    this.#corked = false;
+    this.#output.uncork();
+    if (this.#closed || !this.#full) return;
     this.#blocked = true;
     this.#input.pause();
   }
@@ -138,6 +144,7 @@ export class LineTransport implements Transport {
 
   #unblock(): void {
     this.#blocked = false;
+    this.#full = false;
     this.#resume();
   }
 
