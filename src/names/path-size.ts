@@ -7,8 +7,8 @@
 
 /** Bytes of a path relative to its workspace: the machine takes 4,096 with all that stands before and after it. */
 export const PATH_BYTES_MAX = 3072;
-/** Directories in each other. */
-export const PATH_LEVELS_MAX = 256;
+/** Directories in each other: each may be a mount of its own for a command, above one file that is hidden. */
+export const PATH_LEVELS_MAX = 64;
 
 const SLASH = 0x2f;
 

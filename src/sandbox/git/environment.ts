@@ -65,6 +65,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
   "log.mailmap": "false",
   "log.showSignature": "false",
   "maintenance.auto": "false",
+  // A file would be written to a directory that nobody named.
+  "merge.directoryRenames": "false",
   "merge.verifySignatures": "false",
   "protocol.allow": "never",
   "pull.rebase": "false",

@@ -127,7 +127,7 @@ export class WorkspaceLook {
   result(): readonly SandboxMount[] {
     const directories = ["."];
     for (const directory of directories)
-      directories.push(...this.#seen(directory).directories.map((name) => inDirectory(directory, name)));
+      for (const name of this.#seen(directory).directories) directories.push(inDirectory(directory, name));
     // what lies deeper comes first
     const made = new Map<string, readonly SandboxMount[]>();
     for (const directory of directories.reverse()) made.set(directory, this.#mountsOf(directory, made));

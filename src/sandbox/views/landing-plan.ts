@@ -49,6 +49,8 @@ export interface Step {
   readonly inode?: number;
   /** Bytes of the file or link that is replaced. */
   readonly bytes?: number;
+  /** Whether another file takes its place: what was there may have been moved. */
+  readonly isOther?: boolean;
   /** Whether what is made may complete a repository with what others make beside it. */
   readonly mayShape?: boolean;
 }
@@ -58,7 +60,8 @@ export interface LandingPlan {
   /**
    * Stages, one after the other: what is new; what overwrites files; what takes the place of something of another kind,
    * which is removed before; what is only removed. Where something of a stage cannot be made, what later ones would
-   * take away may have been moved there. A file may have been moved where something of its size is not kept.
+   * take away may have been moved there: a file that another one overwrites, or any where something has gone, or where something
+   * of its size is not kept.
    */
   readonly stages: readonly (readonly Step[])[];
   readonly notKept: ExecLanded["notKept"];
@@ -105,7 +108,9 @@ class Planner {
   readonly #whole = new Map<string, boolean | undefined>();
   /** Whether something is not kept that may have come from elsewhere in the workspace. */
   #mayHaveMoved = false;
-  /** Bytes of each file and link that is not kept: one that was moved has as many as before. */
+  /** Whether what was moved may have come to where a file is overwritten: something has gone from where it was. */
+  readonly #mayBeMoved: boolean;
+  /** Bytes of each file and link that is not kept: one that was copied has as many as before. */
   readonly #lostBytes = new Set<number>();
   /** Whether a directory is not kept of which nobody can say what is in it. */
   #isUnknownLost = false;
@@ -114,6 +119,7 @@ class Planner {
   constructor(place: LandingPlace, changes: readonly Change[]) {
     this.#place = place;
     this.#upper = `/proc/self/fd/${place.upper}`;
+    this.#mayBeMoved = changes.some(({ kind }) => kind === "gone");
     this.#held = new Set(changes.map(({ path }) => path));
     this.#standing = new Set(
       changes.flatMap(({ path, kind }) => (kind === "gone" || kind === "special" ? [] : [path])),
@@ -130,7 +136,8 @@ class Planner {
     }
     if (!this.#mayHaveMoved) return { stages, notKept: this.#notKept };
     const [made = [], overwritten = [], ...others] = stages;
-    const mayBeLost = ({ bytes = 0 }: Step) => this.#isUnknownLost || this.#lostBytes.has(bytes);
+    const mayBeLost = ({ bytes = 0, isOther }: Step) =>
+      isOther === true || this.#isUnknownLost || this.#mayBeMoved || this.#lostBytes.has(bytes);
     const held = [...overwritten.filter(mayBeLost), ...others.flat()];
     const kept = overwritten.filter((step) => !mayBeLost(step));
     return { stages: [made, kept], notKept: [...this.#notKept, ...heldBack(held)] };
@@ -226,7 +233,7 @@ class Planner {
     }
     const over = isDirectory
       ? { replaces: true as const }
-      : there && { overwrites: true as const, inode: there.inode, bytes: there.bytes };
+      : there && { overwrites: true as const, inode: there.inode, bytes: there.bytes, isOther: !isCopy };
     this.#steps.push({
       kind: kind === "file" ? "put_file" : "put_link",
       path,

@@ -20,6 +20,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { PATH_LEVELS_MAX } from "../../../src/names/path-size.ts";
 import type { NewFiles } from "../../../src/sandbox/files/new-files.ts";
 import { FILE_CHUNK_BYTES } from "../../../src/sandbox/files/read.ts";
 import { atOnce, type ScopeJudge } from "../../../src/sandbox/plan/workspace-mounts.ts";
@@ -220,36 +221,35 @@ test("directories that would cost each later command a mount do not land", () =>
   expect(readdirSync(join(root, "d"))).toEqual(["kept"]);
 });
 
-test("a file is not overwritten where its content may have been moved to a name that does not land", () => {
+test.each<[string, readonly string[], Readonly<Record<string, string>>, readonly string[]]>([
+  ["by a file that was moved", ["b"], { a: "the second of a person" }, ["a", "b"]],
+  ["by a new file", [], { a: "new" }, ["a"]],
+])("a file is not overwritten %s where its content may have been moved to a name that does not land", (...row) => {
+  const [, gone, made, held] = row;
   const judge = { ...EVERYTHING, entry: (path: string) => (path.startsWith("own") ? "read" : "write") } as const;
   const { root, land } = view(
-    { a: "person 1", b: "the second of a person", c: "other" },
-    ["b"],
-    { a: "the second of a person", "own/CLAUDE.md": "person 1", c: "new" },
+    { a: "person 1", b: "the second of a person" },
+    gone,
+    { ...made, "own/CLAUDE.md": "person 1" },
     tmpdir(),
     judge,
   );
-  expect(atOnce(land())).toMatchObject({
-    created: 0,
-    changed: 1,
-    notKept: [
-      { path: "a", reason: "held_back" },
-      { path: "b", reason: "held_back" },
-      { path: "own", reason: "not_allowed" },
-    ],
-  });
-  expect(contents(root)).toEqual(["new", "person 1", "the second of a person"]);
+  expect(atOnce(land()).notKept).toEqual([
+    ...held.map((path) => ({ path, reason: "held_back" })),
+    { path: "own", reason: "not_allowed" },
+  ]);
+  expect(contents(root)).toEqual(["person 1", "the second of a person"]);
 });
 
 test("nothing is overwritten where nobody can say what a directory holds that does not land", () => {
   const { root, land } = view({ a: "A" }, [], { a: "B", [`${"d/".repeat(300)}f`]: "A" });
   const { created, notKept } = atOnce(land());
   expect(notKept).toContainEqual({ path: "a", reason: "held_back" });
-  expect([created, contents(root)]).toEqual([256, ["A"]]);
+  expect([created, contents(root)]).toEqual([PATH_LEVELS_MAX, ["A"]]);
 });
 
 test("thousands of files below hundreds of directories are planned in time that goes with what there is", () => {
-  const inside = `${"d/".repeat(250)}`;
+  const inside = "d/".repeat(PATH_LEVELS_MAX - 1);
   const fresh = Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`${inside}${index}`, ""]));
   const { land } = view({ [`${inside}old`]: "" }, [`${inside}old`], fresh);
   const steps = land();

@@ -4,11 +4,13 @@
  * INVARIANT: a file that the call may not read is in no answer: it is left out by its name, which git itself gave.
  */
 
+import { dirname } from "node:path";
 import type { JsonObject } from "../../../base/json.ts";
-
 import { FailureWithoutEffect, ToolFailure } from "../../../model/outcome/failure.ts";
+import { pathShapesRepository } from "../../../model/place/repository-shape.ts";
 import type { GitAccess, GitOutcome, GitReach } from "../../../model/work/git.ts";
 import type { GitRemoteReach } from "../../../model/work/git-remote.ts";
+import { isPathTooLong } from "../../../names/path-size.ts";
 import { shownName } from "./names.ts";
 import { toWorkspace, without } from "./places.ts";
 
@@ -91,7 +93,10 @@ export function requireText(paths: readonly string[]): void {
     );
 }
 
-/** Those of `paths` that may be touched, and the others with the reason. */
+/**
+ * Those of `paths` that may be touched, and the others with the reason. What is written is written together: paths may
+ * be parts of a repository that the working tree does not have.
+ */
 export function sorted(
   git: Pick<Runner, "judge" | "nested">,
   paths: readonly string[],
@@ -99,15 +104,35 @@ export function sorted(
 ): { readonly open: readonly string[]; readonly closed: readonly Closed[] } {
   requireText(paths);
   const nested = git.nested();
+  const beside = effect === "write" ? withDirectories(paths) : new Set<string>();
   const open: string[] = [];
   const closed: Closed[] = [];
   for (const path of new Set(paths)) {
     const inner = nested.find((directory) => path === directory || path.startsWith(`${directory}/`));
-    const judged = inner === undefined ? git.judge(path.replace(/\/$/, ""), effect) : entered(inner);
+    const judged =
+      inner === undefined ? (git.judge(path.replace(/\/$/, ""), effect) ?? unfit(path, beside)) : entered(inner);
     if (judged === undefined) open.push(path);
     else closed.push({ path, ...judged });
   }
   return { open, closed };
+}
+
+function withDirectories(paths: readonly string[]): ReadonlySet<string> {
+  const all = new Set(paths);
+  for (const path of paths)
+    for (let above = dirname(path); above !== "." && !all.has(above); above = dirname(above)) all.add(above);
+  return all;
+}
+
+/** Why a path cannot be written that the call might write by itself. */
+function unfit(path: string, beside: ReadonlySet<string>): Omit<Closed, "path"> | undefined {
+  if (beside.size === 0) return undefined;
+  const why = isPathTooLong(path)
+    ? "it is longer or deeper than a workspace takes"
+    : pathShapesRepository(path, (other) => beside.has(other))
+      ? "with what is written beside it, it would be a repository of its own"
+      : undefined;
+  return why === undefined ? undefined : { why, hidden: false };
 }
 
 function entered(directory: string): Omit<Closed, "path"> {
