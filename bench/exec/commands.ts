@@ -31,7 +31,7 @@ export async function measureCommands(playground: Playground, effort: Effort): P
     return performance.now() - startedMs;
   };
   await each(() => place.contained("true"));
-  using peer = await startRuntimePeer(place.peerDirectory, place.userId);
+  await using peer = await startRuntimePeer(place.peerDirectory, place.userId);
   await peer.run(runs);
   const contained = () => place.contained("true");
   const raw = () => place.raw("true");

@@ -9,15 +9,17 @@ import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
+import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { ensureInstalled } from "../reference-server.ts";
 
 const BENCH = dirname(dirname(fileURLToPath(import.meta.url)));
 const ENTRY = join(BENCH, "node_modules/@anthropic-ai/sandbox-runtime/dist/index.js");
+const END_MS_MAX = 10_000;
 const NODE = dirname(process.execPath);
 
 /** The running peer. */
-export interface RuntimePeer extends Disposable {
+export interface RuntimePeer extends AsyncDisposable {
   /** Milliseconds that `true` took so many times, one after the other. */
   readonly run: (times: number) => Promise<number>;
 }
@@ -50,7 +52,12 @@ export async function startRuntimePeer(place: string, userId: number | undefined
       child.stdin.write(`${times}\n`);
       return Number(await next());
     },
-    [Symbol.dispose]: () => void child.kill("SIGKILL"),
+    // The end of its input lets it end the programs that it started, too.
+    async [Symbol.asyncDispose]() {
+      child.stdin.end();
+      await Promise.race([ended.catch(() => undefined), setTimeout(END_MS_MAX, undefined, { ref: false })]);
+      child.kill("SIGKILL");
+    },
   };
 }
 

@@ -26,3 +26,4 @@ for await (const line of createInterface({ input: process.stdin })) {
   for (let times = Number(line); times > 0; times -= 1) await runTrue();
   process.stdout.write(`${performance.now() - startedMs}\n`);
 }
+await SandboxManager.reset();
