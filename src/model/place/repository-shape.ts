@@ -39,12 +39,18 @@ export function shapesRepository(name: string, has: (name: string) => boolean): 
   const folded = foldCase(name);
   // Where case is ignored, this is the same file.
   if (folded === "head") return [...STORES].some(has);
-  if (STORES.has(folded) && [...STORES].some((other) => other !== folded && has(other))) return true;
+  if (joinsStores(name, has)) return true;
   return (STORES.has(folded) || SETTINGS.has(folded)) && has(REPOSITORY_HEAD);
 }
 
+/** Whether making `name` brings two stores of a repository together. @param has as `shapesRepository` takes it */
+export function joinsStores(name: string, has: (name: string) => boolean): boolean {
+  const folded = foldCase(name);
+  return STORES.has(folded) && [...STORES].some((other) => other !== folded && has(other));
+}
+
 /**
- * The same for a path and all directories that it leads through.
+ * `shapesRepository` for a path and all directories that it leads through.
  * @param has whether something lies at a path, asked only about paths beside a name that could matter
  */
 export function pathShapesRepository(path: string, has: (path: string) => boolean): boolean {

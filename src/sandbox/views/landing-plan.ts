@@ -30,6 +30,8 @@ export interface LandingPlace {
    * was somebody else's doing.
    */
   readonly sinceNs: bigint;
+  /** Called with the number of new files, directories and links. @throws ToolFailure OUTPUT_LIMIT when those are too many */
+  readonly admit: (made: number) => void;
   /** A directory as it was when the view began, where that was looked at. */
   readonly known: (directory: string) => SeenDirectory | undefined;
 }

@@ -46,13 +46,15 @@ export function* landChanges(
   signal?: AbortSignal,
 ): Generator<void, Landed> {
   const plan = yield* planLanding(place, changes);
+  const steps = plan.stages.flat();
+  place.admit(steps.filter((step) => makes(step) && !takesAway(step)).length);
   const landing = new Landing(place, signal);
   const notKept = new Map<string, NotKeptReason>(plan.notKept.map(({ path, reason }) => [path, reason]));
   let isWhole = true;
   const isCut = () => signal?.aborted === true && landing.counts.changed + landing.counts.removed === 0;
   const held: Step[] = [];
   const heldPaths = new Set<string>();
-  for (const step of plan.stages.flat()) {
+  for (const step of steps) {
     if (isCut()) break;
     if (!isWhole && (takesAway(step) || heldPaths.has(parentOf(step.path)))) {
       held.push(step);

@@ -18,7 +18,7 @@ import { mergedIn } from "../layers/overlay.ts";
 import type { ViewDirectories, ViewDirectory } from "../layers/view-directories.ts";
 import { O_PATH } from "../native/syscalls.ts";
 import { SANDBOX_ENTRIES_MAX, type ScopeJudge } from "../plan/workspace-mounts.ts";
-import { type Change, changesIn } from "./changes.ts";
+import { changesIn } from "./changes.ts";
 import { type Landed, landChanges } from "./landing.ts";
 import type { LandingPlace } from "./landing-plan.ts";
 
@@ -112,8 +112,15 @@ export class View {
         "listing what a command changed",
         changesIn({ upper: `/proc/self/fd/${upper}`, pathBytesMax }),
       );
-      this.#count(changes);
-      const place = { root: this.#root, upper, judge, newFiles, sinceNs: this.#sinceNs, known: this.#known };
+      const place = {
+        root: this.#root,
+        upper,
+        judge,
+        newFiles,
+        sinceNs: this.#sinceNs,
+        known: this.#known,
+        admit: (made: number) => this.#admit(made),
+      };
       const { result } = await inSlices("landing what a command changed", landChanges(place, changes, signal));
       return result;
     } finally {
@@ -122,8 +129,7 @@ export class View {
   }
 
   /** Leaves room in the workspace for the looks of later commands, also where others land at the same time. */
-  #count(changes: readonly Change[]): void {
-    const made = changes.filter(({ kind, isCopy }) => !isCopy && kind !== "gone" && kind !== "special").length;
+  #admit(made: number): void {
     if (made > 0 && this.#counted.made + made > this.#room) throw full();
     this.#counted.made += made;
   }

@@ -68,7 +68,7 @@ function view(
     for (const descriptor of descriptors) closeSync(descriptor);
     for (const directory of [root, upper]) rmSync(directory, { recursive: true, force: true });
   });
-  const place = { root: descriptors[0], upper: descriptors[1], judge, known: () => undefined };
+  const place = { root: descriptors[0], upper: descriptors[1], judge, known: () => undefined, admit: () => undefined };
   return {
     root,
     upper,

@@ -52,6 +52,8 @@ test("commands that run at the same time share the room", async () => {
 });
 
 test("what makes nothing new lands also where there is no room", async () => {
-  const { begun } = place();
+  const { root, begun } = place();
+  writeFileSync(join(root, "a"), "old");
+  await expect((await begun(SANDBOX_ENTRIES_MAX, ["a"]))()).resolves.toMatchObject({ changed: 1 });
   await expect((await begun(SANDBOX_ENTRIES_MAX, []))()).resolves.toMatchObject({ created: 0, notKept: [] });
 });

@@ -5,8 +5,9 @@
  *
  * INVARIANT: no symbolic link is followed here. The place given already has all links resolved and was judged.
  */
-import { closeSync, constants, fsyncSync } from "node:fs";
+import { closeSync, constants, fsyncSync, lstatSync } from "node:fs";
 import type { WorkspacePath } from "../../../model/place/access.ts";
+import { joinsStores } from "../../../model/place/repository-shape.ts";
 import { isPathTooLong } from "../../../names/path-size.ts";
 import { errno, errorName, makeDirectory, openBeneath, removeName } from "../../native/syscalls.ts";
 import { changed, failureOf, notAFile, translated } from "./failures.ts";
@@ -68,6 +69,10 @@ function openDirectory(root: number, components: readonly string[]): number {
   return openBeneath(root, components.length === 0 ? "." : components.join("/"), DIRECTORY_FLAGS, "plain");
 }
 
+function isThere(directory: number, name: string): boolean {
+  return lstatSync(`/proc/self/fd/${directory}/${name}`, { throwIfNoEntry: false }) !== undefined;
+}
+
 /** Makes and opens `name` in `directory`, which it closes; another process may have made it first. */
 function makeInside(directory: number, name: string, onMade: () => void): number {
   try {
@@ -75,6 +80,8 @@ function makeInside(directory: number, name: string, onMade: () => void): number
     if (result < 0 && result !== -errno.EEXIST) return result;
     if (result >= 0) {
       onMade();
+      // It was judged before; of two calls that each make one part, the second to look finds both.
+      if (joinsStores(name, (beside) => isThere(directory, beside))) return -errno.EAGAIN;
       fsyncSync(directory);
     }
     return openBeneath(directory, name, DIRECTORY_FLAGS, "plain");
