@@ -99,9 +99,10 @@ function wrapped(compiled: readonly CompiledRule[], block: readonly Trigger[]): 
   if (pem) add("-----BEGIN ", pem.keyword.length, pem.matcher);
   return [...inside].flatMap(([beginning, matchers]) => {
     const reach = Math.max(...matchers.map(({ matcher }) => matcher.reach));
+    const memo = emptyMemo(); // matchers of formats and blocks remember nothing in it
     return wrappedTriggers(beginning, reach, (text, at) => {
       for (const { length, matcher } of matchers) {
-        const found = matcher.match(text, at, at + length, emptyMemo());
+        const found = matcher.match(text, at, at + length, memo);
         if (found) return found;
       }
       return undefined;

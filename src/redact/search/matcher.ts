@@ -27,13 +27,8 @@ export interface Matcher {
  * gone over once for each. It changes nothing but the time, and lives no longer than the scan.
  */
 export interface ScanMemo {
-  text: string;
-  /** Where the decoded characters begin and end in `text`. */
-  from: number;
-  to: number;
-  /** Whether the base64 ends there. */
-  ended: boolean;
-  decoded: string;
+  /** By alignment: base64 has four, and keywords of all of them may stand in one run. */
+  decoded: readonly [DecodedRun, DecodedRun, DecodedRun, DecodedRun] | undefined;
   /** From here to there, everything in `nameText` belongs to a name. */
   nameText: string;
   nameFrom: number;
@@ -45,10 +40,21 @@ export interface ScanMemo {
   separator: number;
 }
 
+/** What a run of base64 holds. */
+export interface DecodedRun {
+  text: string;
+  /** Where the decoded characters begin and end in `text`. */
+  from: number;
+  to: number;
+  /** Whether the base64 ends there. */
+  ended: boolean;
+  bytes: string;
+}
+
 /** A memory of nothing. */
 export function emptyMemo(): ScanMemo {
-  const nothing = { from: 0, to: 0, ended: false, nameFrom: 0, nameTo: 0, valueFrom: 0, valueTo: 0, separator: -1 };
-  return { ...nothing, text: "", decoded: "", nameText: "", valueText: "" };
+  const nothing = { nameFrom: 0, nameTo: 0, valueFrom: 0, valueTo: 0, separator: -1 };
+  return { ...nothing, decoded: undefined, nameText: "", valueText: "" };
 }
 
 /** A keyword and who looks when it is met. */
