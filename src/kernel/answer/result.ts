@@ -21,6 +21,22 @@ export function finishResult(
   output: ToolOutput,
   signal: AbortSignal,
 ): Finished | Promise<Finished> {
+  const ahead = output.kind === "stream" ? undefined : running.redaction.ahead(lookedThrough(output));
+  return ahead ? ahead.then(() => finish(parts, running, output, signal)) : finish(parts, running, output, signal);
+}
+
+/** What redaction looks through as wholes. */
+function lookedThrough(output: Exclude<ToolOutput, { kind: "stream" }>): unknown {
+  if (output.kind === "bytes") return output.bytes;
+  return output.excerpts === undefined ? output.data : [output.data, output.excerpts];
+}
+
+function finish(
+  parts: ResultParts,
+  running: Running,
+  output: ToolOutput,
+  signal: AbortSignal,
+): Finished | Promise<Finished> {
   const { tool, redaction } = running;
   const keeper = { parts, running };
   const labelled = (): LabelledResult => labelOutput(running, output, parts.clock.nowMs());

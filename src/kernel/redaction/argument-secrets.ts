@@ -30,7 +30,7 @@ const LIKELY_CHARACTERS_MIN = 12;
  * Characters (UTF-16 code units) of the longest text that analysis makes names of: twice the longest command that is
  * read.
  */
-const ANALYSED_CHARACTERS_MAX = 64 * 1024;
+export const ANALYSED_CHARACTERS_MAX = 64 * 1024;
 
 /** The secrets in `args`, at any depth. */
 export function secretsInArguments(args: Readonly<Record<string, unknown>>, look: ArgumentLook): ArgumentSecrets {

@@ -18,10 +18,12 @@ import type {
   Redactor,
   ValueJudge,
 } from "../../redact/redact.ts";
+import { inSlices } from "../../sandbox/host/in-slices.ts";
 import type { HiddenRange } from "../../text/hidden-range.ts";
 import { secretsInArguments } from "./argument-secrets.ts";
 import { CLEAN_NAMES_MAX, NAME_CHARACTERS_MAX, namesOf } from "./known-names.ts";
-import { REFUSAL_TEXT_CHARACTERS_MAX } from "./limits.ts";
+import { AT_ONCE_CHARACTERS_MAX, REFUSAL_TEXT_CHARACTERS_MAX } from "./limits.ts";
+import { longTexts } from "./long-texts.ts";
 import { decodedRun, NUMBERED, NUMBERED_ROUNDS_MAX, NUMBERED_RUN } from "./numbered-runs.ts";
 
 /** The secrets that the kernel holds for a call and that must not leave with its result. */
@@ -59,7 +61,7 @@ export class CallRedaction {
   #lastClean = "";
   #definite = 0;
   #probable = 0;
-  #lookedAt: { readonly bytes: Uint8Array; readonly ranges: readonly HiddenRange[] } | undefined;
+  #hidden = new WeakMap<Uint8Array, readonly HiddenRange[]>();
 
   /** Likely secrets of the arguments by value, hidden in words and facts alone: they decide nothing. */
   readonly #likely: readonly KnownSecret[];
@@ -201,11 +203,44 @@ export class CallRedaction {
    * asked about them again, it answers the same.
    */
   hidden(bytes: Uint8Array): readonly HiddenRange[] {
-    if (this.#lookedAt?.bytes === bytes) return this.#lookedAt.ranges;
-    const found = this.#redactor.find(latin1(bytes), this.#secrets);
+    const known = this.#hidden.get(bytes);
+    if (known !== undefined) return known;
+    return this.#noteHidden(bytes, this.#redactor.find(latin1(bytes), this.#secrets));
+  }
+
+  #noteHidden(bytes: Uint8Array, found: readonly Finding[]): readonly HiddenRange[] {
     const ranges = found.map(({ rule, start, end }) => ({ start, end, marker: `[REDACTED:${rule}]` }));
-    this.#lookedAt = { bytes, ranges };
+    this.#hidden.set(bytes, ranges);
     return ranges;
+  }
+
+  /**
+   * Looks for the secrets in long `bytes` in slices, so that `hidden` answers at once; `undefined` when they are short.
+   */
+  hiddenAhead(bytes: Uint8Array): Promise<void> | undefined {
+    if (bytes.byteLength <= AT_ONCE_CHARACTERS_MAX || this.#hidden.has(bytes)) return undefined;
+    const found = inSlices("looking for secrets", this.#redactor.findInSteps(latin1(bytes), this.#secrets));
+    return found.then(({ result }) => {
+      this.#noteHidden(bytes, result);
+    });
+  }
+
+  /**
+   * Looks through the texts in `value` in slices, where they are long together, so that everything else here answers
+   * at once what is in them; `undefined` when they are short.
+   * @param charactersMax of a text that will be looked at
+   */
+  ahead(value: unknown, charactersMax = Number.POSITIVE_INFINITY): Promise<void> | undefined {
+    // Without secrets of the call there is no list with which what was found would go.
+    if (this.#secrets === NONE) return undefined;
+    const texts = longTexts(value, charactersMax);
+    if (texts.length === 0) return undefined;
+    return inSlices("looking for secrets", this.#lookAhead(texts)).then(() => undefined);
+  }
+
+  *#lookAhead(texts: readonly (string | Uint8Array)[]): Generator<void, void> {
+    for (const text of texts)
+      yield* this.#redactor.findAhead(typeof text === "string" ? text : latin1(text), this.#secrets);
   }
 
   /**

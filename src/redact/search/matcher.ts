@@ -29,6 +29,8 @@ export interface Matcher {
 export interface ScanMemo {
   /** By alignment: base64 has four, and keywords of all of them may stand in one run. */
   decoded: readonly [DecodedRun, DecodedRun, DecodedRun, DecodedRun] | undefined;
+  /** By the first character's place, even or odd: text in UTF-16 that is seen as bytes. */
+  plain: [PlainRun | undefined, PlainRun | undefined] | undefined;
   /** From here to there, everything in `nameText` belongs to a name. */
   nameText: string;
   nameFrom: number;
@@ -51,10 +53,23 @@ export interface DecodedRun {
   bytes: string;
 }
 
+/** Characters that have null characters between them, without those. */
+export interface PlainRun {
+  readonly text: string;
+  /** Where they begin and end in `text`. */
+  readonly from: number;
+  readonly to: number;
+  /** Whether they begin and end there, or go on. */
+  readonly isBegun: boolean;
+  readonly isEnded: boolean;
+  readonly plain: string;
+  readonly memo: ScanMemo;
+}
+
 /** A memory of nothing. */
 export function emptyMemo(): ScanMemo {
   const nothing = { nameFrom: 0, nameTo: 0, valueFrom: 0, valueTo: 0, separator: -1 };
-  return { ...nothing, decoded: undefined, nameText: "", valueText: "" };
+  return { ...nothing, decoded: undefined, plain: undefined, nameText: "", valueText: "" };
 }
 
 /** A keyword and who looks when it is met. */

@@ -7,7 +7,7 @@
 import type { Finding } from "./finding.ts";
 import { matchInterleaved } from "./interleaved.ts";
 import { buildAutomaton, type KeywordAutomaton } from "./keyword-automaton.ts";
-import { scanInLanes } from "./lanes.ts";
+import { BLOCK_CHARACTERS, scanBlock, scanInLanes } from "./lanes.ts";
 import { emptyMemo, type Matcher, type ScanMemo, type Trigger } from "./matcher.ts";
 
 /** Keywords with their automaton. */
@@ -52,6 +52,24 @@ export function scanText(table: TriggerTable, text: string, found: Finding[]): v
   scanOnce(table, text, found, memo);
 }
 
+/** The same in steps, between which whoever runs them may do something else. */
+export function* scanInSteps(table: TriggerTable, text: string, found: Finding[]): Generator<void, void> {
+  const memo = emptyMemo();
+  if (!text.includes("\0")) {
+    const look = (state: number, index: number) => verifyPlain(table, state, text, index, found, memo);
+    for (let from = 0; from < text.length; from += BLOCK_CHARACTERS) {
+      scanBlock(table.automaton, text, from, look);
+      yield;
+    }
+    return;
+  }
+  let state = 0;
+  for (let from = 0; from < text.length; from += BLOCK_CHARACTERS) {
+    state = scanOnce(table, text, found, memo, { state, from, to: Math.min(text.length, from + BLOCK_CHARACTERS) });
+    yield;
+  }
+}
+
 /** Verifies the keywords that end in `state` at `index` of a text without null characters. */
 function verifyPlain(
   table: TriggerTable,
@@ -72,15 +90,22 @@ function verifyPlain(
   }
 }
 
-/** Character by character: short texts, and those with null characters. */
-function scanOnce(table: TriggerTable, text: string, found: Finding[], memo: ScanMemo): void {
+/** Character by character: short texts, and those with null characters. Returns the state in which a part ends. */
+function scanOnce(
+  table: TriggerTable,
+  text: string,
+  found: Finding[],
+  memo: ScanMemo,
+  part = { state: 0, from: 0, to: text.length },
+): number {
   const { next, classes, shift, accepting } = table.automaton;
-  let state = 0;
-  for (let index = 0; index < text.length; index += 1) {
+  let { state } = part;
+  for (let index = part.from; index < part.to; index += 1) {
     const code = text.charCodeAt(index);
     state = next[(state << shift) | (code < ASCII ? (classes[code] ?? 0) : 0)] ?? 0;
     if (state >= accepting) verifyAt(table, state, text, index, found, memo);
   }
+  return state;
 }
 
 /** Verifies the keywords that end in `state` at `index`. */
@@ -114,6 +139,6 @@ export function verify(
   const length = table.lengths[keyword] ?? 0;
   if (!matcher) return undefined;
   const start = index + 1 - length;
-  if (length > 1 && text.charCodeAt(index - 1) === 0) return matchInterleaved(matcher, text, index, length);
+  if (length > 1 && text.charCodeAt(index - 1) === 0) return matchInterleaved(matcher, text, index, length, memo);
   return matcher.match(text, start, index + 1, memo);
 }
