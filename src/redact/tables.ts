@@ -7,7 +7,7 @@ import type { ValueJudge } from "./kinds/named-rule.ts";
 import { builtInRules, type RuleSet } from "./rule-set.ts";
 import { type Finding, mergeFindings } from "./search/finding.ts";
 import type { Matcher, Trigger } from "./search/matcher.ts";
-import { buildTable, scanInSteps, scanText, type TriggerTable } from "./search/scan.ts";
+import { buildTable, findInSteps, scanText, type TriggerTable } from "./search/scan.ts";
 
 /** Sets of secrets of single calls whose tables one redactor keeps: a session's calls follow each other. */
 const REDACTION_EXTRA_TABLES_MAX = 64;
@@ -73,10 +73,8 @@ export class RedactionTables {
   }
 
   /** The same in steps. */
-  *findInSteps(text: string, extra?: readonly KnownSecret[]): Generator<void, readonly Finding[]> {
-    const found: Finding[] = [];
-    for (const table of this.tablesFor(extra)) yield* scanInSteps(table, text, found);
-    return mergeFindings(found);
+  findInSteps(text: string, extra?: readonly KnownSecret[]): Generator<void, readonly Finding[]> {
+    return findInSteps(this.tablesFor(extra), text);
   }
 
   /** Finds in steps what `find` answers at once afterwards, as long as it is given that very list. */

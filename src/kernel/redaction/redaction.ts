@@ -18,12 +18,11 @@ import type {
   Redactor,
   ValueJudge,
 } from "../../redact/redact.ts";
-import { inSlices } from "../../sandbox/host/in-slices.ts";
 import type { HiddenRange } from "../../text/hidden-range.ts";
 import { secretsInArguments } from "./argument-secrets.ts";
 import { CLEAN_NAMES_MAX, NAME_CHARACTERS_MAX, namesOf } from "./known-names.ts";
-import { AT_ONCE_CHARACTERS_MAX, REFUSAL_TEXT_CHARACTERS_MAX } from "./limits.ts";
-import { longTexts } from "./long-texts.ts";
+import { REFUSAL_TEXT_CHARACTERS_MAX } from "./limits.ts";
+import { Looks, latin1 } from "./looks.ts";
 import { decodedRun, NUMBERED, NUMBERED_ROUNDS_MAX, NUMBERED_RUN } from "./numbered-runs.ts";
 
 /** The secrets that the kernel holds for a call and that must not leave with its result. */
@@ -61,7 +60,7 @@ export class CallRedaction {
   #lastClean = "";
   #definite = 0;
   #probable = 0;
-  #hidden = new WeakMap<Uint8Array, readonly HiddenRange[]>();
+  readonly #looks: Looks;
 
   /** Likely secrets of the arguments by value, hidden in words and facts alone: they decide nothing. */
   readonly #likely: readonly KnownSecret[];
@@ -70,6 +69,7 @@ export class CallRedaction {
     this.#redactor = redactor;
     this.#secrets = secrets;
     this.#likely = likely;
+    this.#looks = new Looks(redactor, secrets);
     const known = namesOf(redactor);
     const isKnown = [...secrets, ...likely].every(({ value }) => value.length > NAME_CHARACTERS_MAX);
     this.#clean = isKnown ? known.clean : new Set();
@@ -203,26 +203,12 @@ export class CallRedaction {
    * asked about them again, it answers the same.
    */
   hidden(bytes: Uint8Array): readonly HiddenRange[] {
-    const known = this.#hidden.get(bytes);
-    if (known !== undefined) return known;
-    return this.#noteHidden(bytes, this.#redactor.find(latin1(bytes), this.#secrets));
+    return this.#looks.hidden(bytes);
   }
 
-  #noteHidden(bytes: Uint8Array, found: readonly Finding[]): readonly HiddenRange[] {
-    const ranges = found.map(({ rule, start, end }) => ({ start, end, marker: `[REDACTED:${rule}]` }));
-    this.#hidden.set(bytes, ranges);
-    return ranges;
-  }
-
-  /**
-   * Looks for the secrets in long `bytes` in slices, so that `hidden` answers at once; `undefined` when they are short.
-   */
+  /** Looks through long `bytes` in slices, so that `hidden` answers at once; `undefined` when they are short. */
   hiddenAhead(bytes: Uint8Array): Promise<void> | undefined {
-    if (bytes.byteLength <= AT_ONCE_CHARACTERS_MAX || this.#hidden.has(bytes)) return undefined;
-    const found = inSlices("looking for secrets", this.#redactor.findInSteps(latin1(bytes), this.#secrets));
-    return found.then(({ result }) => {
-      this.#noteHidden(bytes, result);
-    });
+    return this.#looks.hiddenAhead(bytes);
   }
 
   /**
@@ -232,15 +218,7 @@ export class CallRedaction {
    */
   ahead(value: unknown, charactersMax = Number.POSITIVE_INFINITY): Promise<void> | undefined {
     // Without secrets of the call there is no list with which what was found would go.
-    if (this.#secrets === NONE) return undefined;
-    const texts = longTexts(value, charactersMax);
-    if (texts.length === 0) return undefined;
-    return inSlices("looking for secrets", this.#lookAhead(texts)).then(() => undefined);
-  }
-
-  *#lookAhead(texts: readonly (string | Uint8Array)[]): Generator<void, void> {
-    for (const text of texts)
-      yield* this.#redactor.findAhead(typeof text === "string" ? text : latin1(text), this.#secrets);
+    return this.#secrets === NONE ? undefined : this.#looks.textsAhead(value, charactersMax);
   }
 
   /**
@@ -416,11 +394,6 @@ function nameBeside(object: object): string | undefined {
 
 /** Characters up to which the length of a text is taken for that of its bytes. */
 const SHORT = 64;
-
-function latin1(bytes: Uint8Array): string {
-  // Each byte becomes one code unit, so that offsets are those of bytes and all of them survive.
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
-}
 
 function hasDefinite(findings: readonly Finding[]): boolean {
   return findings.some(({ kind }) => kind === "definite");

@@ -4,11 +4,11 @@
  * The same steps serve a whole text and one that comes in pieces: candidates are found in the order of their last
  * character and verified in that order, each once. INVARIANT: no candidate is left out, whatever was found before it.
  */
-import type { Finding } from "./finding.ts";
+import { type Finding, Merging } from "./finding.ts";
 import { matchInterleaved } from "./interleaved.ts";
-import { buildAutomaton, type KeywordAutomaton } from "./keyword-automaton.ts";
+import { AUTOMATON_KEYWORD_MAX, buildAutomaton, type KeywordAutomaton } from "./keyword-automaton.ts";
 import { BLOCK_CHARACTERS, scanBlock, scanInLanes } from "./lanes.ts";
-import { emptyMemo, type Matcher, type ScanMemo, type Trigger } from "./matcher.ts";
+import { emptyMemo, MATCHER_BEHIND_MAX, type Matcher, type ScanMemo, type Trigger } from "./matcher.ts";
 
 /** Keywords with their automaton. */
 export interface TriggerTable {
@@ -52,8 +52,27 @@ export function scanText(table: TriggerTable, text: string, found: Finding[]): v
   scanOnce(table, text, found, memo);
 }
 
-/** The same in steps, between which whoever runs them may do something else. */
-export function* scanInSteps(table: TriggerTable, text: string, found: Finding[]): Generator<void, void> {
+/**
+ * Everything that `tables` find in `text`, sorted and without overlaps, in steps between which whoever runs them may do
+ * something else.
+ */
+export function* findInSteps(tables: readonly TriggerTable[], text: string): Generator<void, readonly Finding[]> {
+  const found: Finding[] = [];
+  const scans = tables.map((table) => scanInSteps(table, text, found));
+  const merging = new Merging();
+  for (let to = BLOCK_CHARACTERS; ; to += BLOCK_CHARACTERS) {
+    const ended = scans.map((scan) => scan.next().done === true);
+    merging.add(found.splice(0), to - STARTS_BEFORE_MAX);
+    if (ended.every(Boolean)) return merging.end();
+    yield;
+  }
+}
+
+/** Characters before the end of a keyword at which a finding can begin; text in UTF-16 takes twice the room. */
+const STARTS_BEFORE_MAX = 2 * (MATCHER_BEHIND_MAX + AUTOMATON_KEYWORD_MAX);
+
+/** The same in steps of one block. */
+function* scanInSteps(table: TriggerTable, text: string, found: Finding[]): Generator<void, void> {
   const memo = emptyMemo();
   if (!text.includes("\0")) {
     const look = (state: number, index: number) => verifyPlain(table, state, text, index, found, memo);
