@@ -35,9 +35,10 @@ export const ANALYSED_CHARACTERS_MAX = 64 * 1024;
 /** The secrets in `args`, at any depth. */
 export function secretsInArguments(args: Readonly<Record<string, unknown>>, look: ArgumentLook): ArgumentSecrets {
   const found: ArgumentSecrets = { definite: new Map(), likely: new Map() };
+  const judgedBefore = new Set<string>();
   const collect = (value: unknown, judge?: ValueJudge): void => {
     if (found.definite.size + found.likely.size >= ARGUMENT_SECRETS_MAX) return;
-    if (typeof value === "string") collectFrom(value, found, look, judge);
+    if (typeof value === "string") collectFrom(value, found, look, judgedBefore, judge);
     else if (Array.isArray(value)) for (const item of value) collect(item, judge);
     else if (typeof value === "object" && value !== null && !(value instanceof Uint8Array))
       for (const [name, member] of Object.entries(value)) collect(member, look.judgeOf(value, name));
@@ -46,7 +47,13 @@ export function secretsInArguments(args: Readonly<Record<string, unknown>>, look
   return found;
 }
 
-function collectFrom(text: string, found: ArgumentSecrets, look: ArgumentLook, judge?: ValueJudge): void {
+function collectFrom(
+  text: string,
+  found: ArgumentSecrets,
+  look: ArgumentLook,
+  judgedBefore: Set<string>,
+  judge?: ValueJudge,
+): void {
   if (text.length > ANALYSED_CHARACTERS_MAX) return;
   const judged = judge?.(text);
   if (judged === undefined && look.isClean(text)) return;
@@ -54,6 +61,10 @@ function collectFrom(text: string, found: ArgumentSecrets, look: ArgumentLook, j
   if (findings.length === 0) look.noteClean(text);
   for (const { rule, kind, start, end } of findings) {
     const secret = text.slice(start, end);
+    // Arguments may say the same one very often.
+    const name = `${kind} ${rule} ${secret}`;
+    if (judgedBefore.has(name)) continue;
+    judgedBefore.add(name);
     // What is only likely must be long enough to mean this text; what is likely by itself is found again wherever it
     // stands.
     if (kind !== "definite" && (secret.length < LIKELY_CHARACTERS_MIN || look.redactor.find(secret).length > 0))
