@@ -37,8 +37,9 @@ import { callerOf } from "./judge/caller.ts";
 import { evaluateAccesses } from "./judge/decide.ts";
 import { checkMasterGate, withGateDemands } from "./judge/gates.ts";
 import { checkScope } from "./judge/scope.ts";
-import { markSecrets } from "./judge/secret-writes.ts";
+import { markSecrets, mayWriteSecrets } from "./judge/secret-writes.ts";
 import { wholeCall } from "./judge/whole-call.ts";
+import { ANALYSED_CHARACTERS_MAX } from "./redaction/argument-secrets.ts";
 import { CallRedaction, secretsOf } from "./redaction/redaction.ts";
 import { replayed } from "./replay.ts";
 import { runTool } from "./run.ts";
@@ -124,8 +125,11 @@ async function readCall({ parts }: Kernel, walk: Walk, submission: Submission): 
   const valid = validate();
   if (!valid.ok) return valid;
   const call = valid.value;
-  const hiding = redaction.hiding(secretsOf(call)).knowing(call.arguments);
-  return allow(walk.learn({ ...identified, call, redaction: hiding }));
+  const hiding = redaction.hiding(secretsOf(call));
+  // Nothing is awaited for a call as short as most are.
+  const analysed = hiding.ahead(call.arguments, ANALYSED_CHARACTERS_MAX);
+  if (analysed !== undefined) await analysed;
+  return allow(walk.learn({ ...identified, call, redaction: hiding.knowing(call.arguments) }));
 }
 
 /** Master gate → authenticate → analyse → scope → policy. */
@@ -160,6 +164,8 @@ async function judgeCall(
   // scope: lease ∧ role ∧ mode ∧ skill ∧ workspace
   const scoped = checkScope({ caller, tool, nowMs }, analysis.value);
   if (!scoped.ok) return scoped;
+  const ahead = mayWriteSecrets(tool, scoped.value) ? received.redaction.ahead(call.arguments) : undefined;
+  if (ahead !== undefined) await ahead;
   const accesses = markSecrets(received.redaction, { tool, call }, scoped.value);
 
   const resolved: Analysed = walk.learn({ ...authenticated, tool, args, demands, look, accesses });

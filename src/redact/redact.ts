@@ -43,6 +43,13 @@ export interface Redactor {
   readonly redact: (text: string, extra?: readonly KnownSecret[], judged?: Finding) => Redaction;
   /** What would be replaced, sorted and without overlaps. */
   readonly find: (text: string, extra?: readonly KnownSecret[]) => readonly Finding[];
+  /** The same in steps, for long texts: whoever runs them lets others have their turn between two. */
+  readonly findInSteps: (text: string, extra?: readonly KnownSecret[]) => Generator<void, readonly Finding[]>;
+  /**
+   * Looks through a long text in steps, so that everything else here, given the very same list, answers at once what
+   * is in it. What was found is kept as long as that list.
+   */
+  readonly findAhead: (text: string, extra: readonly KnownSecret[]) => Generator<void, void>;
   /**
    * Any bytes: text in ASCII, UTF-8 or UTF-16, or binary data with such text inside. Bytes that are no secret stay as
    * they are.
@@ -77,6 +84,8 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
       return { text: findings.length === 0 ? text : applyMarkers(text, findings), findings };
     },
     find,
+    findInSteps: (text, extra) => tables.findInSteps(text, extra),
+    findAhead: (text, extra) => tables.findAhead(text, extra),
     redactBytes: (bytes, extra) => {
       // Each byte becomes one code unit and back, so bytes that are no text survive and offsets are those of bytes.
       const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");

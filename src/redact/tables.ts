@@ -7,10 +7,13 @@ import type { ValueJudge } from "./kinds/named-rule.ts";
 import { builtInRules, type RuleSet } from "./rule-set.ts";
 import { type Finding, mergeFindings } from "./search/finding.ts";
 import type { Matcher, Trigger } from "./search/matcher.ts";
-import { buildTable, scanText, type TriggerTable } from "./search/scan.ts";
+import { buildTable, findInSteps, scanText, type TriggerTable } from "./search/scan.ts";
 
 /** Sets of secrets of single calls whose tables one redactor keeps: a session's calls follow each other. */
 const REDACTION_EXTRA_TABLES_MAX = 64;
+
+/** Characters of a text that is worth looking through beforehand. */
+const AHEAD_CHARACTERS_MIN = 32;
 
 /** What the operator lets pass. */
 export interface Allowance {
@@ -44,6 +47,8 @@ export class RedactionTables {
   readonly #knownTitles: ReadonlyMap<string, string>;
   readonly #extra = new Map<string, TriggerTable>();
   #digest: { readonly key: Uint8Array; readonly digest: string } | undefined;
+  /** By the secrets of a call: what was found in its long texts beforehand. Goes with that very list. */
+  readonly #ahead = new WeakMap<readonly KnownSecret[], Map<string, readonly Finding[]>>();
   #last: { readonly extra: readonly KnownSecret[]; readonly tables: readonly TriggerTable[] } | undefined;
 
   constructor({ known = [], rules = builtInRules(), allow, release = "" }: RedactorOptions) {
@@ -58,11 +63,26 @@ export class RedactionTables {
 
   /** Everything to hide in `text`; `judged` is what was found in it otherwise. */
   find(text: string, extra?: readonly KnownSecret[], judged?: Finding): readonly Finding[] {
+    const ahead = extra && text.length >= AHEAD_CHARACTERS_MIN ? this.#ahead.get(extra)?.get(text) : undefined;
+    if (ahead) return judged === undefined ? ahead : mergeFindings([judged, ...ahead]);
     const found: Finding[] = judged === undefined ? [] : [judged];
     const [main, own] = this.tablesFor(extra);
     if (main) scanText(main, text, found);
     if (own) searchText(own, text, found);
     return found.length === 0 ? NOTHING : mergeFindings(found);
+  }
+
+  /** The same in steps. */
+  findInSteps(text: string, extra?: readonly KnownSecret[]): Generator<void, readonly Finding[]> {
+    return findInSteps(this.tablesFor(extra), text);
+  }
+
+  /** Finds in steps what `find` answers at once afterwards, as long as it is given that very list. */
+  *findAhead(text: string, extra: readonly KnownSecret[]): Generator<void, void> {
+    const ahead = this.#ahead.get(extra) ?? new Map<string, readonly Finding[]>();
+    this.#ahead.set(extra, ahead);
+    if (text.length < AHEAD_CHARACTERS_MIN || ahead.has(text)) return;
+    ahead.set(text, yield* this.findInSteps(text, extra));
   }
 
   /** How values of members of that name are judged. */

@@ -12,6 +12,8 @@ import { INITIAL_MARK } from "../../flow/flow.ts";
 import type { Known, ResolvedAccess } from "../call/stages.ts";
 import { canonicalArguments } from "../declared/plain-arguments.ts";
 import { TOOL_NAME } from "../declared/registry.ts";
+import { AT_ONCE_CHARACTERS_MAX } from "../redaction/limits.ts";
+import { textLength } from "../redaction/long-texts.ts";
 import { recordedArguments } from "../redaction/recorded-arguments.ts";
 import { commandsFact } from "./exec-record.ts";
 import { severityOf } from "./severity.ts";
@@ -37,7 +39,7 @@ export function callFacts(known: Known, argumentsKey: Uint8Array, outcome: Outco
   const words = wordsOf(known, recordedTool(known));
   const shown = clean(known, words);
   const isClean = shown === words;
-  const digest = known.tool === undefined || logsArguments(known) ? undefined : canonicalArguments(call.arguments);
+  const digest = known.tool === undefined || recordsArguments(known) ? undefined : canonicalArguments(call.arguments);
   const approval = holdings?.approval;
   const facts = {
     tool: isClean ? words.tool : undefined,
@@ -116,13 +118,16 @@ function wordsOf(
   const { accesses: touched = [], redaction, call } = known;
   const accesses = touched.length > 0 ? touched.map(accessFact) : undefined;
   const args =
-    redaction !== undefined && logsArguments(known) ? recordedArguments(redaction, call?.arguments ?? {}) : undefined;
+    redaction !== undefined && recordsArguments(known)
+      ? recordedArguments(redaction, call?.arguments ?? {})
+      : undefined;
   if (accesses === undefined) return args === undefined ? { tool } : { tool, args };
   return args === undefined ? { tool, accesses } : { tool, accesses, args };
 }
 
-function logsArguments({ tool }: Known): boolean {
-  return tool?.capability.audit?.logArgs === true;
+/** Whether the arguments themselves are recorded: longer ones than an entry holds by their digest and size alone. */
+function recordsArguments({ tool, call }: Known): boolean {
+  return tool?.capability.audit?.logArgs === true && textLength(call?.arguments) <= AT_ONCE_CHARACTERS_MAX;
 }
 
 /** What the principal had seen, where it is not what everybody begins with: policy looks at it. */

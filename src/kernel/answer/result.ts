@@ -20,6 +20,17 @@ export function finishResult(
   output: ToolOutput,
   signal: AbortSignal,
 ): Finished | Promise<Finished> {
+  const ahead = output.kind === "stream" ? undefined : keeper.running.redaction.ahead(lookedThrough(output));
+  return ahead ? ahead.then(() => finish(keeper, output, signal)) : finish(keeper, output, signal);
+}
+
+/** What redaction looks through as wholes. */
+function lookedThrough(output: Exclude<ToolOutput, { kind: "stream" }>): unknown {
+  if (output.kind === "bytes") return output.bytes;
+  return output.excerpts === undefined ? output.data : [output.data, output.excerpts];
+}
+
+function finish(keeper: ResultKeeper, output: ToolOutput, signal: AbortSignal): Finished | Promise<Finished> {
   const { parts, running } = keeper;
   const { tool, redaction } = running;
   const labelled = (): LabelledResult => labelOutput(running, output, parts.clock.nowMs());

@@ -47,6 +47,10 @@ export async function previewOf(decided: Decided, files: Pick<FileAccess, "read"
     if (problem === undefined || (error instanceof ToolFailure && error.code === "CANCELLED")) throw error;
     return { changes: [], unseen: redaction.words(problem).toWellFormed() };
   }
+  for (const { before, after } of previews.slice(0, PROMPT_CHANGES_MAX))
+    for (const bytes of [before, after]) {
+      if (bytes !== undefined && bytes.byteLength <= PROMPT_FILE_BYTES_MAX) await redaction.hiddenAhead(bytes);
+    }
   return describe(previews, redaction);
 }
 
@@ -54,7 +58,9 @@ function contextOf({ tool, accesses, redaction }: Decided, files: Pick<FileAcces
   const read = async (path: string) => {
     const isNamed = accesses.some(({ resource }) => resource.kind === "file" && resource.path === path);
     if (!isNamed) throw new Refusal(unanalysed(tool.name, "read"));
-    return (await files.read(path, { bytesMax: PROMPT_FILE_BYTES_MAX })).bytes;
+    const { bytes } = await files.read(path, { bytesMax: PROMPT_FILE_BYTES_MAX });
+    await redaction.hiddenAhead(bytes);
+    return bytes;
   };
   return {
     read,

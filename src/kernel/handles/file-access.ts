@@ -52,6 +52,7 @@ export function createFiles(handle: HandleParts): FileAccess {
     guesses: parts.guesses,
     guesser: caller.session,
     hidden,
+    hiddenAhead: (bytes) => redaction.hiddenAhead(bytes),
     nowMs: parts.clock.nowMs,
   });
   const approved = approval?.targets.following(watched) ?? watched;

@@ -38,7 +38,7 @@ export function createSearch({ kernel, running, rules, signal }: HandleParts): S
       isolationLevel: caller.session.isolationLevel,
       mayRead,
       threads: searchThreads(),
-      hidden: (bytes) => redaction.hidden(bytes),
+      hidden: (bytes) => redaction.hiddenAhead(bytes)?.then(() => redaction.hidden(bytes)) ?? redaction.hidden(bytes),
       clock: kernel.parts.clock,
       signal,
     };

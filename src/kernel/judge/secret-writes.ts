@@ -21,11 +21,16 @@ export function markSecrets(
   { tool, call }: { readonly tool: Pick<Tool, "capability">; readonly call: Pick<ToolCall, "arguments"> },
   accesses: readonly ResolvedAccess[],
 ): readonly ResolvedAccess[] {
-  if (tool.capability.effect === "read" || accesses.every(storesVerbatim)) return accesses;
+  if (!mayWriteSecrets(tool, accesses)) return accesses;
   if (!redaction.isSecret(call.arguments)) return accesses;
   return accesses.map((access) =>
     access.effect === "read" || storesVerbatim(access) ? access : { ...access, carriesSecret: true },
   );
+}
+
+/** Whether secrets among the arguments matter. */
+export function mayWriteSecrets(tool: Pick<Tool, "capability">, accesses: readonly ResolvedAccess[]): boolean {
+  return tool.capability.effect !== "read" && !accesses.every(storesVerbatim);
 }
 
 /** Content is stored as it is or not at all: its handle refuses secrets, and nobody is asked. */
@@ -50,9 +55,12 @@ export function withoutMarkers(access: FileAccess, bytesMax: number): FileAccess
     },
     transform: (path, transformedMax, transform) =>
       access.transform(path, transformedMax, (original) => {
+        const requireNone = (changed: Uint8Array) => {
+          if (mayHaveMarkers(changed)) requireNoMarkers(textOfBytes(original), textOfBytes(changed));
+          return changed;
+        };
         const changed = transform(original);
-        if (mayHaveMarkers(changed)) requireNoMarkers(textOfBytes(original), textOfBytes(changed));
-        return changed;
+        return changed instanceof Promise ? changed.then(requireNone) : requireNone(changed);
       }),
   };
 }

@@ -30,14 +30,15 @@ const LIKELY_CHARACTERS_MIN = 12;
  * Characters (UTF-16 code units) of the longest text that analysis makes names of: twice the longest command that is
  * read.
  */
-const ANALYSED_CHARACTERS_MAX = 64 * 1024;
+export const ANALYSED_CHARACTERS_MAX = 64 * 1024;
 
 /** The secrets in `args`, at any depth. */
 export function secretsInArguments(args: Readonly<Record<string, unknown>>, look: ArgumentLook): ArgumentSecrets {
   const found: ArgumentSecrets = { definite: new Map(), likely: new Map() };
+  const judgedBefore = new Set<string>();
   const collect = (value: unknown, judge?: ValueJudge): void => {
     if (found.definite.size + found.likely.size >= ARGUMENT_SECRETS_MAX) return;
-    if (typeof value === "string") collectFrom(value, found, { ...look, judge });
+    if (typeof value === "string") collectFrom(value, found, { ...look, judgedBefore, judge });
     else if (Array.isArray(value)) for (const item of value) collect(item, judge);
     else if (typeof value === "object" && value !== null && !(value instanceof Uint8Array))
       for (const [name, member] of Object.entries(value)) collect(member, look.judgeOf(value, name));
@@ -49,7 +50,7 @@ export function secretsInArguments(args: Readonly<Record<string, unknown>>, look
 function collectFrom(
   text: string,
   found: ArgumentSecrets,
-  look: ArgumentLook & { readonly judge: ValueJudge | undefined },
+  look: ArgumentLook & { readonly judgedBefore: Set<string>; readonly judge: ValueJudge | undefined },
 ): void {
   if (text.length > ANALYSED_CHARACTERS_MAX) return;
   const judged = look.judge?.(text);
@@ -58,6 +59,10 @@ function collectFrom(
   if (findings.length === 0) look.noteClean(text);
   for (const { rule, kind, start, end } of findings) {
     const secret = text.slice(start, end);
+    // Arguments may say the same one very often.
+    const name = `${kind} ${rule} ${secret}`;
+    if (look.judgedBefore.has(name)) continue;
+    look.judgedBefore.add(name);
     // What is only likely must be long enough to mean this text; what is likely by itself is found again wherever it
     // stands.
     if (kind !== "definite" && (secret.length < LIKELY_CHARACTERS_MIN || look.redactor.find(secret).length > 0))

@@ -13,7 +13,7 @@ import type { CallRedaction } from "./redaction.ts";
 /** Characters of the shortest base64 text that can hide a secret which redaction knows by its form. */
 const ENCODED_CHARACTERS_MIN = 20;
 /** Base64 and its URL form, in lines or not; the alphabet alone says so of many words, which then hold no secret. */
-const ENCODED = /^[\w+/\s-]+={0,2}\s*$/;
+const ENCODED = /^[\w+/\s-]+(?:={1,2}\s*)?$/;
 /** Stands for text that is a definite secret once it is decoded. */
 const ENCODED_MARKER = "[REDACTED:base64]";
 

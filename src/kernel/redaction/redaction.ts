@@ -22,6 +22,7 @@ import type { HiddenRange } from "../../text/hidden-range.ts";
 import { secretsInArguments } from "./argument-secrets.ts";
 import { CLEAN_NAMES_MAX, NAME_CHARACTERS_MAX, namesOf } from "./known-names.ts";
 import { REFUSAL_TEXT_CHARACTERS_MAX } from "./limits.ts";
+import { Looks, latin1 } from "./looks.ts";
 import { decodedRun, NUMBERED, NUMBERED_ROUNDS_MAX, NUMBERED_RUN } from "./numbered-runs.ts";
 
 /** The secrets that the kernel holds for a call and that must not leave with its result. */
@@ -59,7 +60,7 @@ export class CallRedaction {
   #lastClean = "";
   #definite = 0;
   #probable = 0;
-  #lookedAt: { readonly bytes: Uint8Array; readonly ranges: readonly HiddenRange[] } | undefined;
+  readonly #looks: Looks;
 
   /** Likely secrets of the arguments by value, hidden in words and facts alone: they decide nothing. */
   readonly #likely: readonly KnownSecret[];
@@ -68,6 +69,7 @@ export class CallRedaction {
     this.#redactor = redactor;
     this.#secrets = secrets;
     this.#likely = likely;
+    this.#looks = new Looks(redactor, secrets);
     const known = namesOf(redactor);
     const isKnown = [...secrets, ...likely].every(({ value }) => value.length > NAME_CHARACTERS_MAX);
     this.#clean = isKnown ? known.clean : new Set();
@@ -201,11 +203,22 @@ export class CallRedaction {
    * asked about them again, it answers the same.
    */
   hidden(bytes: Uint8Array): readonly HiddenRange[] {
-    if (this.#lookedAt?.bytes === bytes) return this.#lookedAt.ranges;
-    const found = this.#redactor.find(latin1(bytes), this.#secrets);
-    const ranges = found.map(({ rule, start, end }) => ({ start, end, marker: `[REDACTED:${rule}]` }));
-    this.#lookedAt = { bytes, ranges };
-    return ranges;
+    return this.#looks.hidden(bytes);
+  }
+
+  /** Looks through long `bytes` in slices, so that `hidden` answers at once; `undefined` when they are short. */
+  hiddenAhead(bytes: Uint8Array): Promise<void> | undefined {
+    return this.#looks.hiddenAhead(bytes);
+  }
+
+  /**
+   * Looks through the texts in `value` in slices, where they are long together, so that everything else here answers
+   * at once what is in them; `undefined` when they are short.
+   * @param charactersMax of a text that will be looked at
+   */
+  ahead(value: unknown, charactersMax = Number.POSITIVE_INFINITY): Promise<void> | undefined {
+    // Without secrets of the call there is no list with which what was found would go.
+    return this.#secrets === NONE ? undefined : this.#looks.textsAhead(value, charactersMax);
   }
 
   /**
@@ -380,11 +393,6 @@ function nameBeside(object: object): string | undefined {
 
 /** Characters up to which the length of a text is taken for that of its bytes. */
 const SHORT = 64;
-
-function latin1(bytes: Uint8Array): string {
-  // Each byte becomes one code unit, so that offsets are those of bytes and all of them survive.
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
-}
 
 function hasDefinite(findings: readonly Finding[]): boolean {
   return findings.some(({ kind }) => kind === "definite");

@@ -73,25 +73,43 @@ export interface GuessWatch {
   readonly guesses: SecretGuesses;
   readonly guesser: Guesser;
   readonly hidden: (bytes: Uint8Array) => readonly HiddenRange[];
+  /** Looks through long bytes in slices, so that `hidden` answers at once. */
+  readonly hiddenAhead: (bytes: Uint8Array) => Promise<void> | undefined;
   readonly nowMs: () => number;
 }
 
 /** `access` that changes files with hidden text only as long as not too many such changes came to nothing. */
-export function withoutGuessing(access: FileAccess, { guesses, guesser, hidden, nowMs }: GuessWatch): FileAccess {
+export function withoutGuessing(access: FileAccess, watch: GuessWatch): FileAccess {
+  const { guesses, guesser, hidden, hiddenAhead, nowMs } = watch;
   return {
     ...access,
-    transform: (path, bytesMax, transform) =>
-      access.transform(path, bytesMax, (original) => {
+    transform: (path, bytesMax, transform) => {
+      // INVARIANT: between the look at the count and a miss nobody else has a turn: `made` is awaited once it fits.
+      const watched = (original: Uint8Array): Uint8Array | Promise<Uint8Array> => {
         if (hidden(original).length === 0) return transform(original);
         const waitMs = guesses.waitMs(guesser, nowMs());
         if (waitMs > 0) throw tooManyGuesses(waitMs);
-        try {
-          return transform(original);
-        } catch (error) {
+        const miss = (error: unknown): never => {
           guesses.missed(guesser, nowMs());
           throw error;
+        };
+        try {
+          const made = transform(original);
+          return made instanceof Promise ? made.catch(miss) : made;
+        } catch (error) {
+          return miss(error);
         }
-      }),
+      };
+      const shown = (made: Uint8Array): Uint8Array | Promise<Uint8Array> => hiddenAhead(made)?.then(() => made) ?? made;
+      return access.transform(path, bytesMax, (original) => {
+        const ahead = hiddenAhead(original);
+        if (ahead === undefined) {
+          const made = watched(original);
+          return made instanceof Promise ? made.then(shown) : shown(made);
+        }
+        return ahead.then(() => watched(original)).then(shown);
+      });
+    },
   };
 }
 

@@ -100,6 +100,6 @@ export interface FileAccess {
   readonly transform: (
     path: string,
     bytesMax: number,
-    transform: (original: Uint8Array) => Uint8Array,
+    transform: (original: Uint8Array) => Uint8Array | Promise<Uint8Array>,
   ) => Promise<WriteReceipt>;
 }

@@ -8,7 +8,8 @@
 import { parseExpression } from "../expressions/expression.ts";
 import { costOf } from "../expressions/expression-cost.ts";
 import type { Finding, FindingKind } from "../search/finding.ts";
-import type { Matcher, Trigger } from "../search/matcher.ts";
+import { buildAutomaton, type KeywordAutomaton, keywordsIn } from "../search/keyword-automaton.ts";
+import type { Matcher, ScanMemo, Trigger } from "../search/matcher.ts";
 import { isReference } from "./entropy.ts";
 import { NAMED_REACH, readNamedValue, VALUE_CHARACTERS_MAX } from "./named-value.ts";
 import { ATTEMPT_STEPS_MAX, judge, type Rule, type RuleExamples } from "./rule.ts";
@@ -87,16 +88,53 @@ const VALUE_CHARACTERS_MIN = 6;
 
 /** The matcher of all named rules; they share one reading of name and value. */
 export function namedMatcher(rules: readonly NamedRule[]): Matcher {
-  const compiled = rules.map(compileNamed);
+  const compiled = compileAll(rules);
+  const memories = new WeakMap<ScanMemo, NamedMemory>();
   return {
     reach: NAMED_REACH,
     match: (memo, start, end) => {
       const found = readNamedValue(memo, start, end);
       if (!found || found.value.length < VALUE_CHARACTERS_MIN) return undefined;
-      const rule = findRule(promiseOf(compiled, found.name), found.value);
+      const memory = memories.get(memo) ?? new NamedMemory(compiled);
+      memories.set(memo, memory);
+      const rule = memory.verdictOf(found.name, found.value);
       return rule && { rule: rule.id, kind: rule.kind, start: found.start, end: found.end };
     },
   };
+}
+
+/** Names of one scan that are remembered, and values of each. */
+const NAMES_MAX = 256;
+const VALUES_MAX = 64;
+
+/**
+ * What names and values were judged to be in one scan: a name with several keywords is read once for each, and a text
+ * with very many values has few different ones, unless it was made to have them.
+ */
+class NamedMemory {
+  readonly #rules: CompiledNames;
+  readonly #names = new Map<string, { readonly promise: Promised; readonly verdicts: Map<string, Verdict> }>();
+
+  constructor(rules: CompiledNames) {
+    this.#rules = rules;
+  }
+
+  verdictOf(name: string, value: string): Verdict {
+    let known = this.#names.get(name);
+    if (known === undefined) {
+      if (this.#names.size >= NAMES_MAX) this.#names.clear();
+      known = { promise: promiseOf(this.#rules, name), verdicts: new Map() };
+      this.#names.set(name, known);
+    }
+    const { promise, verdicts } = known;
+    if (promisesNothing(promise)) return undefined;
+    const verdict = verdicts.get(value);
+    if (verdict !== undefined || verdicts.has(value)) return verdict;
+    if (verdicts.size >= VALUES_MAX) verdicts.clear();
+    const made = findRule(promise, value);
+    verdicts.set(value, made);
+    return made;
+  }
 }
 
 /** The secret that a value is, or its first line; `undefined` when it is none. */
@@ -115,13 +153,13 @@ const INDENT_MAX = 64;
 
 /** The judges by all named rules: the same rules as in text. */
 export function namedJudges(rules: readonly NamedRule[]): NamedJudges {
-  const compiled = rules.map(compileNamed);
+  const compiled = compileAll(rules);
   return (wholeName) => {
     const name = wholeName.slice(-NAME_CHARACTERS_MAX);
     const folded = name.toLowerCase();
     if (!NAME_KEYWORDS.some((keyword) => folded.includes(keyword))) return undefined;
     const promise = promiseOf(compiled, name);
-    return promise.rules.length === 0 && promise.general === "none" ? undefined : (value) => judgeValue(promise, value);
+    return promisesNothing(promise) ? undefined : (value) => judgeValue(promise, value);
   };
 }
 
@@ -142,15 +180,32 @@ export function namedTriggers(rules: readonly NamedRule[]): readonly Trigger[] {
 }
 
 interface CompiledNamed {
-  readonly rule: NamedRule;
+  readonly rule: Rule;
   readonly value: RegExp;
+}
+
+/** Rules by the parts of names that they stand for. */
+interface CompiledNames {
+  readonly rules: readonly CompiledNamed[];
+  readonly parts: KeywordAutomaton;
+  /** By part: the place of its rule. */
+  readonly places: readonly number[];
+}
+
+function compileAll(rules: readonly NamedRule[]): CompiledNames {
+  return {
+    rules: rules.map(compileNamed),
+    parts: buildAutomaton(rules.flatMap(({ names }) => names)),
+    places: rules.flatMap(({ names }, place) => names.map(() => place)),
+  };
 }
 
 function compileNamed(rule: NamedRule): CompiledNamed {
   const parsed = parseExpression(rule.expression, false);
   if (!parsed.ok || costOf(parsed.tree).steps > ATTEMPT_STEPS_MAX)
     throw new TypeError(`the rule ${rule.id} cannot be used`);
-  return { rule, value: new RegExp(`^(?:${rule.expression})$`) };
+  const judged: Rule = { ...rule, keywords: [], entropyMin: 2.5 };
+  return { rule: judged, value: new RegExp(`^(?:${rule.expression})$`) };
 }
 
 /** What a name makes of its values. */
@@ -160,24 +215,30 @@ interface Promised {
   readonly general: NameClass;
 }
 
-function promiseOf(rules: readonly CompiledNamed[], name: string): Promised {
+function promiseOf({ rules, parts, places }: CompiledNames, name: string): Promised {
   const plainName = name.toLowerCase().replace(/[^a-z0-9]/g, "");
+  const met = keywordsIn(parts, plainName).map((part) => places[part]);
   return {
-    rules: rules.filter(({ rule }) => rule.names.some((part) => plainName.includes(part))),
+    rules: met.length === 0 ? NO_RULES : rules.filter((_, place) => met.includes(place)),
     general: classifyName(name),
   };
 }
 
-function findRule({ rules, general }: Promised, value: string): { id: string; kind: FindingKind } | undefined {
+const NO_RULES: readonly CompiledNamed[] = [];
+
+function promisesNothing({ rules, general }: Promised): boolean {
+  return rules.length === 0 && general === "none";
+}
+
+/** The rule by which a value is a secret. */
+type Verdict = Pick<NamedRule, "id" | "kind"> | undefined;
+
+function findRule({ rules, general }: Promised, value: string): Verdict {
   if (isReference(value)) return undefined;
   for (const { rule, value: expression } of rules) {
     if (!expression.test(value)) continue;
-    const kind = judge(asRule(rule), value, value);
+    const kind = judge(rule, value, value);
     if (kind) return { id: rule.id, kind };
   }
   return looksSecret(value, general) ? GENERAL_NAMED : undefined;
-}
-
-function asRule(rule: NamedRule): Rule {
-  return { ...rule, keywords: [], entropyMin: 2.5 };
 }

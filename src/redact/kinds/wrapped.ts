@@ -6,11 +6,13 @@
  * as the groups of four characters that hold it.
  */
 import type { Finding } from "../search/finding.ts";
-import type { Matcher, ScanMemo, Trigger } from "../search/matcher.ts";
+import { AUTOMATON_KEYWORD_MAX } from "../search/keyword-automaton.ts";
+import type { DecodedRun, Matcher, ScanMemo, Trigger } from "../search/matcher.ts";
 
 /** Characters of base64 that are decoded from one keyword on: a private key of 4,096 bits, wrapped. */
 const WRAPPED_CHARACTERS_MAX = 8192;
 const BYTES_KEPT = 3;
+const GROUP_CHARACTERS = 4;
 /** A beginning must fill this many characters of base64: shorter ones are met by chance. */
 const KEYWORD_CHARACTERS_MIN = 4;
 
@@ -71,16 +73,33 @@ function wrappedMatcher(keyword: string, shift: number, { reach, findAt }: Insid
  */
 function decodeAt(memo: ScanMemo, first: number, reach: number): string {
   const { text } = memo;
-  const inMemo = first >= memo.from && first < memo.to && (first - memo.from) % 4 === 0;
-  if (!inMemo || (first + reach > memo.to && !memo.ended)) {
+  memo.decoded ??= [nothingDecoded(), nothingDecoded(), nothingDecoded(), nothingDecoded()];
+  const run = memo.decoded[(first % 4) as 0 | 1 | 2 | 3];
+  const isKnown = first >= run.from && first < run.to;
+  if (!isKnown || (first + reach > run.to && !run.ended)) {
     const limit = Math.min(text.length, first + 2 * reach);
-    memo.from = first;
-    memo.to = endOfBase64(text, first, limit);
-    memo.ended = memo.to < limit || limit === text.length;
-    memo.decoded = Buffer.from(text.slice(first, memo.to), "base64").toString("latin1");
+    run.from = startBefore(text, first);
+    run.to = endOfBase64(text, first, limit);
+    run.ended = run.to < limit || limit === text.length;
+    run.bytes = Buffer.from(text.slice(run.from, run.to), "base64").toString("latin1");
   }
-  const at = ((first - memo.from) / 4) * BYTES_KEPT;
-  return memo.decoded.slice(at, at + Math.floor((reach * BYTES_KEPT) / 4));
+  const at = ((first - run.from) / 4) * BYTES_KEPT;
+  return run.bytes.slice(at, at + Math.floor((reach * BYTES_KEPT) / 4));
+}
+
+function nothingDecoded(): DecodedRun {
+  return { from: 0, to: 0, ended: false, bytes: "" };
+}
+
+/**
+ * Where decoding begins for the sake of keywords that end later than the one before `first` and begin before it: else
+ * the same characters would be decoded for them again.
+ */
+function startBefore(text: string, first: number): number {
+  const least = Math.max(0, first - AUTOMATON_KEYWORD_MAX - GROUP_CHARACTERS);
+  let at = first;
+  while (at > least && isBase64(text.charCodeAt(at - 1))) at -= 1;
+  return at + ((first - at) % GROUP_CHARACTERS);
 }
 
 /** Where base64 or base64url ends. */

@@ -36,19 +36,42 @@ export type FindingCounts = ReadonlyMap<string, RuleCount>;
  */
 export function mergeFindings(found: readonly Finding[]): readonly Finding[] {
   if (found.length < 2) return found;
-  const sorted = [...found].sort((left, right) => left.start - right.start || right.end - left.end);
-  const merged: Finding[] = [];
-  let chain: Chain | undefined;
-  for (const finding of sorted) {
-    if (chain && finding.start < chain.end) {
-      addToChain(chain, finding);
-      continue;
-    }
-    if (chain) merged.push(closeChain(chain));
-    chain = startChain(finding);
+  const merging = new Merging();
+  merging.add(found, Number.POSITIVE_INFINITY);
+  return merging.end();
+}
+
+/** The same for findings that come little by little. */
+export class Merging {
+  readonly #merged: Finding[] = [];
+  #waiting: readonly Finding[] = [];
+  #chain: Chain | undefined;
+
+  /** Takes `found`; what is found later begins at `from` or after it. */
+  add(found: readonly Finding[], from: number): void {
+    const sorted = [...this.#waiting, ...found].sort((left, right) => left.start - right.start || right.end - left.end);
+    const next = sorted.findIndex(({ start }) => start >= from);
+    const settled = next === -1 ? sorted.length : next;
+    for (let place = 0; place < settled; place += 1) this.#join(sorted[place] as Finding);
+    this.#waiting = sorted.slice(settled);
   }
-  if (chain) merged.push(closeChain(chain));
-  return merged;
+
+  #join(finding: Finding): void {
+    if (this.#chain && finding.start < this.#chain.end) {
+      addToChain(this.#chain, finding);
+      return;
+    }
+    if (this.#chain) this.#merged.push(closeChain(this.#chain));
+    this.#chain = startChain(finding);
+  }
+
+  /** Everything, sorted and without overlaps. */
+  end(): readonly Finding[] {
+    this.add([], Number.POSITIVE_INFINITY);
+    if (this.#chain) this.#merged.push(closeChain(this.#chain));
+    this.#chain = undefined;
+    return this.#merged;
+  }
 }
 
 /** Findings that overlap, joined so far. */

@@ -6,31 +6,63 @@
  * files. Big and little endian look alike from the second character on.
  */
 import type { Finding } from "./finding.ts";
-import { emptyMemo, MATCHER_BEHIND_MAX, type Trigger } from "./matcher.ts";
+import { AUTOMATON_KEYWORD_MAX } from "./keyword-automaton.ts";
+import { emptyMemo, MATCHER_BEHIND_MAX, type PlainRun, type ScanMemo, type Trigger } from "./matcher.ts";
 
-/** Verifies the keyword whose last character stands at `index` of `text`, a null character before it. */
-export function matchInterleaved({ keyword, matcher }: Trigger, text: string, index: number): Finding | undefined {
+/** Verifies the keyword whose last character stands at `index` of the text, a null character before it. */
+export function matchInterleaved({ keyword, matcher }: Trigger, memo: ScanMemo, index: number): Finding | undefined {
   const { length } = keyword;
+  const { text } = memo;
   const start = index - 2 * (length - 1);
   if (start < 0) return undefined;
   for (let place = start; place < index; place += 2)
     if (text.charCodeAt(place) === 0 || text.charCodeAt(place + 1) !== 0) return undefined;
-  let first = start;
-  for (let count = 0; count < MATCHER_BEHIND_MAX && isPair(text, first - 2); count += 1) first -= 2;
-  const characters: string[] = [];
-  const countMax = (start - first) / 2 + matcher.reach;
-  for (let place = first; characters.length < countMax; place += 2) {
-    const character = text[place];
-    if (character === undefined || character === "\0") break;
-    characters.push(character);
-    if (text.charCodeAt(place + 1) !== 0) break;
-  }
-  const plain = characters.join("");
-  const at = (start - first) / 2;
-  const found = matcher.match(emptyMemo(plain), at, at + length);
+  const run = runAround(memo, start, matcher.reach);
+  const at = (start - run.from) / 2;
+  const found = matcher.match(run.memo, at, at + length);
   if (!found) return undefined;
   // The null character between the last character of the secret and the next one is not part of it.
-  return { ...found, start: first + 2 * found.start, end: first + 2 * found.end - 1 };
+  return { ...found, start: run.from + 2 * found.start, end: run.from + 2 * found.end - 1 };
+}
+
+/**
+ * The characters around `start` without the null characters between them: those that a matcher may look at, and more,
+ * which serve the keywords that follow.
+ */
+function runAround(memo: ScanMemo, start: number, reach: number): PlainRun {
+  const known = memo.plain?.[(start % 2) as 0 | 1];
+  const serves =
+    known !== undefined &&
+    start < known.to &&
+    (start - known.from >= 2 * MATCHER_BEHIND_MAX || (known.isBegun && start >= known.from)) &&
+    (start + 2 * reach <= known.to || known.isEnded);
+  if (known !== undefined && serves) return known;
+  const run = readRun(memo.text, start, reach);
+  memo.plain ??= [undefined, undefined];
+  memo.plain[(start % 2) as 0 | 1] = run;
+  return run;
+}
+
+/** Characters before a keyword that are read: keywords that begin before it may end after it. */
+const BEHIND_MAX = MATCHER_BEHIND_MAX + AUTOMATON_KEYWORD_MAX;
+
+function readRun(text: string, start: number, reach: number): PlainRun {
+  let from = start;
+  while (start - from < 2 * BEHIND_MAX && isPair(text, from - 2)) from -= 2;
+  const characters: string[] = [];
+  const limit = start + 4 * reach;
+  let isEnded = false;
+  let to = from;
+  while (to < limit && !isEnded) {
+    const character = text[to];
+    if (character === undefined || character === "\0") isEnded = true;
+    else {
+      characters.push(character);
+      isEnded = text.charCodeAt(to + 1) !== 0;
+      to += 2;
+    }
+  }
+  return { from, to, isBegun: !isPair(text, from - 2), isEnded, memo: emptyMemo(characters.join("")) };
 }
 
 function isPair(text: string, place: number): boolean {

@@ -36,6 +36,20 @@ export const AUTOMATON_KEYWORD_MAX = 48;
 /** States that 16 bits can tell apart. */
 const SHORT_STATES_MAX = 0x10000;
 
+/** The keywords in `text`, by their indices, one for each place in which one stands. */
+export function keywordsIn(automaton: KeywordAutomaton, text: string): readonly number[] {
+  const { next, classes, shift, accepting, outputStarts, outputs } = automaton;
+  const met: number[] = [];
+  let state = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    state = next[(state << shift) | (code < ASCII ? (classes[code] ?? 0) : 0)] ?? 0;
+    if (state < accepting || code === 0) continue;
+    met.push(...outputs.subarray(outputStarts[state - accepting], outputStarts[state - accepting + 1]));
+  }
+  return met;
+}
+
 interface Trie {
   readonly children: Map<number, number>[];
   readonly outputs: number[][];

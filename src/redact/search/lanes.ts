@@ -12,7 +12,7 @@ import { AUTOMATON_KEYWORD_MAX, type KeywordAutomaton } from "./keyword-automato
 const WARM_UP = AUTOMATON_KEYWORD_MAX - 1;
 const ASCII = 128;
 /** Characters that are searched at once. */
-const BLOCK_CHARACTERS = 16_384;
+export const BLOCK_CHARACTERS = 16_384;
 
 /** A character that one byte cannot hold. */
 const WIDE = /[\u0100-\uffff]/;
@@ -28,17 +28,20 @@ export type OnCandidate = (state: number, index: number) => void;
 /** Calls `onCandidate` wherever a keyword ends. `false` if the text has null characters: then nothing was called. */
 export function scanInLanes(automaton: KeywordAutomaton, text: string, onCandidate: OnCandidate): boolean {
   if (text.includes("\0")) return false;
-  for (let from = 0; from < text.length; from += BLOCK_CHARACTERS) {
-    const start = Math.max(0, from - WARM_UP);
-    const length = fill(text.slice(start, from + BLOCK_CHARACTERS));
-    for (const met of scanLanes(automaton, block, length)) {
-      for (let at = 0; at < met.length; at += 2) {
-        const index = start + (met[at + 1] ?? 0);
-        if (index >= from) onCandidate(met[at] ?? 0, index);
-      }
+  for (let from = 0; from < text.length; from += BLOCK_CHARACTERS) scanBlock(automaton, text, from, onCandidate);
+  return true;
+}
+
+/** The same for the block from `from` on, of a text that has no null characters. */
+export function scanBlock(automaton: KeywordAutomaton, text: string, from: number, onCandidate: OnCandidate): void {
+  const start = Math.max(0, from - WARM_UP);
+  const length = fill(text.slice(start, from + BLOCK_CHARACTERS));
+  for (const met of scanLanes(automaton, block, length)) {
+    for (let at = 0; at < met.length; at += 2) {
+      const index = start + (met[at + 1] ?? 0);
+      if (index >= from) onCandidate(met[at] ?? 0, index);
     }
   }
-  return true;
 }
 
 /** Puts `text` into the block. */

@@ -28,12 +28,10 @@ export interface Matcher {
  */
 export interface ScanMemo {
   readonly text: string;
-  /** Where the decoded characters begin and end in `text`. */
-  from: number;
-  to: number;
-  /** Whether the base64 ends there. */
-  ended: boolean;
-  decoded: string;
+  /** By alignment: base64 has four, and keywords of all of them may stand in one run. */
+  decoded: readonly [DecodedRun, DecodedRun, DecodedRun, DecodedRun] | undefined;
+  /** By the first character's place, even or odd: text in UTF-16 that is seen as bytes. */
+  plain: [PlainRun | undefined, PlainRun | undefined] | undefined;
   /** From here to there, everything belongs to a name. */
   nameFrom: number;
   nameTo: number;
@@ -43,11 +41,39 @@ export interface ScanMemo {
   separator: number;
 }
 
-const NOTHING = { from: 0, to: 0, ended: false, nameFrom: 0, nameTo: -1, valueFrom: 0, valueTo: -1, separator: -1 };
+/** What a run of base64 holds. */
+export interface DecodedRun {
+  /** Where the decoded characters begin and end in the text. */
+  from: number;
+  to: number;
+  /** Whether the base64 ends there. */
+  ended: boolean;
+  bytes: string;
+}
+
+/** Characters that have null characters between them, without those. */
+export interface PlainRun {
+  /** Where they begin and end in the text. */
+  readonly from: number;
+  readonly to: number;
+  /** Whether they begin and end there, or go on. */
+  readonly isBegun: boolean;
+  readonly isEnded: boolean;
+  readonly memo: ScanMemo;
+}
 
 /** A memory of nothing in `text`. */
 export function emptyMemo(text: string): ScanMemo {
-  return { ...NOTHING, text, decoded: "" };
+  return {
+    text,
+    decoded: undefined,
+    plain: undefined,
+    nameFrom: 0,
+    nameTo: -1,
+    valueFrom: 0,
+    valueTo: -1,
+    separator: -1,
+  };
 }
 
 /** A keyword and who looks when it is met. */

@@ -4,11 +4,11 @@
  * The same steps serve a whole text and one that comes in pieces: candidates are found in the order of their last
  * character and verified in that order, each once. INVARIANT: no candidate is left out, whatever was found before it.
  */
-import type { Finding } from "./finding.ts";
+import { type Finding, Merging } from "./finding.ts";
 import { matchInterleaved } from "./interleaved.ts";
-import { buildAutomaton, type KeywordAutomaton } from "./keyword-automaton.ts";
-import { scanInLanes } from "./lanes.ts";
-import { emptyMemo, type ScanMemo, type Trigger } from "./matcher.ts";
+import { AUTOMATON_KEYWORD_MAX, buildAutomaton, type KeywordAutomaton } from "./keyword-automaton.ts";
+import { BLOCK_CHARACTERS, scanBlock, scanInLanes } from "./lanes.ts";
+import { emptyMemo, MATCHER_BEHIND_MAX, type ScanMemo, type Trigger } from "./matcher.ts";
 
 /** Triggers with the automaton of their keywords. */
 export interface TriggerTable {
@@ -55,6 +55,43 @@ export function scanText(table: TriggerTable, text: string, found: Finding[]): v
   scanOnce(scan);
 }
 
+/**
+ * Everything that `tables` find in `text`, sorted and without overlaps, in steps between which whoever runs them may do
+ * something else.
+ */
+export function* findInSteps(tables: readonly TriggerTable[], text: string): Generator<void, readonly Finding[]> {
+  const found: Finding[] = [];
+  const scans = tables.map((table) => scanInSteps(table, text, found));
+  const merging = new Merging();
+  for (let to = BLOCK_CHARACTERS; ; to += BLOCK_CHARACTERS) {
+    const ended = scans.map((scan) => scan.next().done === true);
+    merging.add(found.splice(0), to - STARTS_BEFORE_MAX);
+    if (ended.every(Boolean)) return merging.end();
+    yield;
+  }
+}
+
+/** Characters before the end of a keyword at which a finding can begin; text in UTF-16 takes twice the room. */
+const STARTS_BEFORE_MAX = 2 * (MATCHER_BEHIND_MAX + AUTOMATON_KEYWORD_MAX);
+
+/** The same in steps of one block. */
+function* scanInSteps(table: TriggerTable, text: string, found: Finding[]): Generator<void, void> {
+  const scan = { table, memo: emptyMemo(text), found };
+  if (!text.includes("\0")) {
+    const look = (state: number, index: number) => verifyPlain(scan, state, index);
+    for (let from = 0; from < text.length; from += BLOCK_CHARACTERS) {
+      scanBlock(table.automaton, text, from, look);
+      yield;
+    }
+    return;
+  }
+  let state = 0;
+  for (let from = 0; from < text.length; from += BLOCK_CHARACTERS) {
+    state = scanOnce(scan, { state, from, to: Math.min(text.length, from + BLOCK_CHARACTERS) });
+    yield;
+  }
+}
+
 /** Verifies the keywords that end in `state` at `index` of a text without null characters. */
 function verifyPlain({ table, memo, found }: Scan, state: number, index: number): void {
   const { accepting, outputStarts, outputs } = table.automaton;
@@ -67,16 +104,17 @@ function verifyPlain({ table, memo, found }: Scan, state: number, index: number)
   }
 }
 
-/** Character by character: short texts, and those with null characters. */
-function scanOnce(scan: Scan): void {
+/** Character by character: short texts, and those with null characters. Returns the state in which a part ends. */
+function scanOnce(scan: Scan, part = { state: 0, from: 0, to: scan.memo.text.length }): number {
   const { text } = scan.memo;
   const { next, classes, shift, accepting } = scan.table.automaton;
-  let state = 0;
-  for (let index = 0; index < text.length; index += 1) {
+  let { state } = part;
+  for (let index = part.from; index < part.to; index += 1) {
     const code = text.charCodeAt(index);
     state = next[(state << shift) | (code < ASCII ? (classes[code] ?? 0) : 0)] ?? 0;
     if (state >= accepting) verifyAt(scan, state, index);
   }
+  return state;
 }
 
 /** Verifies the keywords that end in `state` at `index`. */
@@ -95,6 +133,6 @@ function verifyAt({ table, memo, found }: Scan, state: number, index: number): v
 /** Verifies that the keyword of `trigger`, which ends at `index`, belongs to a secret. */
 export function verify(trigger: Trigger, memo: ScanMemo, index: number): Finding | undefined {
   const { keyword, matcher } = trigger;
-  if (keyword.length > 1 && memo.text.charCodeAt(index - 1) === 0) return matchInterleaved(trigger, memo.text, index);
+  if (keyword.length > 1 && memo.text.charCodeAt(index - 1) === 0) return matchInterleaved(trigger, memo, index);
   return matcher.match(memo, index + 1 - keyword.length, index + 1);
 }

@@ -71,7 +71,7 @@ export function writeContained(
 export function transformContained(
   scope: WriteScope,
   path: string,
-  { bytesMax, transform }: { bytesMax: number; transform: (original: Uint8Array) => Uint8Array },
+  { bytesMax, transform }: { bytesMax: number; transform: (original: Uint8Array) => Uint8Array | Promise<Uint8Array> },
 ): Promise<WriteReceipt> {
   return change(scope, {
     path,
@@ -81,7 +81,8 @@ export function transformContained(
     async content(original) {
       if (original === undefined) throw failureOf("ENOENT", path);
       const before = await readWhole(requireSize(original, bytesMax, path), path, scope.signal);
-      const after = transform(before);
+      const made = transform(before);
+      const after = made instanceof Promise ? await made : made;
       return Buffer.compare(before, after) === 0 ? undefined : { bytes: after };
     },
   });

@@ -16,6 +16,7 @@ import { openBeneath } from "../native/syscalls.ts";
 import type { ScopeJudge } from "../plan/workspace-mounts.ts";
 import type { Change } from "./changes.ts";
 import { isSameFile, nameOf, parentOf, type Standing, standingAt } from "./standing.ts";
+import { heldBack, lyingBelow, removes, type Step } from "./steps.ts";
 
 /** What a landing works on. */
 export interface LandingPlace {
@@ -30,31 +31,13 @@ export interface LandingPlace {
    * was somebody else's doing.
    */
   readonly sinceNs: bigint;
-  /** Called with the number of new files, directories and links. @throws ToolFailure OUTPUT_LIMIT when those are too many */
+  /**
+   * Called with the number of new files, directories and links.
+   * @throws ToolFailure OUTPUT_LIMIT when those are too many
+   */
   readonly admit: (made: number) => void;
   /** A directory as it was when the view began, where that was looked at. */
   readonly known: (directory: string) => SeenDirectory | undefined;
-}
-
-/**
- * One step. What is there before a file lands is replaced; before a directory is made it is removed by a step of its
- * own.
- */
-export interface Step {
-  readonly kind: "remove" | "remove_directory" | "make_directory" | "set_rights" | "put_file" | "put_link";
-  readonly path: string;
-  /** Whether something of another kind stands there and is removed before. */
-  readonly replaces?: boolean;
-  /** Whether a file or link stands there and is replaced. */
-  readonly overwrites?: boolean;
-  /** Which file or directory stood there, where one is to be removed or replaced. */
-  readonly inode?: number;
-  /** Bytes of the file or link that is replaced. */
-  readonly bytes?: number;
-  /** Whether another file takes its place: what was there may have been moved. */
-  readonly isOther?: boolean;
-  /** Whether what is made may complete a repository with what others make beside it. */
-  readonly mayShape?: boolean;
 }
 
 /** The steps in their order, and what is not kept. */
@@ -62,8 +45,8 @@ export interface LandingPlan {
   /**
    * Stages, one after the other: what is new; what overwrites files; what takes the place of something of another kind,
    * which is removed before; what is only removed. Where something of a stage cannot be made, what later ones would
-   * take away may have been moved there: a file that another one overwrites, or any where something has gone, or where something
-   * of its size is not kept.
+   * take away may have been moved there: a file that another one overwrites, or any where something has gone, or where
+   * something of its size is not kept.
    */
   readonly stages: readonly (readonly Step[])[];
   readonly notKept: ExecLanded["notKept"];
@@ -372,35 +355,4 @@ class Planner {
     this.#parent = { path, descriptor };
     return descriptor;
   }
-}
-
-function removes({ kind, replaces }: Step): boolean {
-  return kind === "remove" || kind === "remove_directory" || replaces === true;
-}
-
-/** Whether the step removes or replaces something of the workspace. */
-export function takesAway(step: Step): boolean {
-  return removes(step) || step.overwrites === true;
-}
-
-/**
- * What is said of steps that are not done, so that nothing is taken away whose content may have been moved to where it
- * could not land.
- */
-export function heldBack(steps: readonly Step[]): ExecLanded["notKept"] {
-  const held = steps.filter(takesAway);
-  const isInHeld = lyingBelow(new Set(held.map(({ path }) => path)));
-  return held.filter(({ path }) => !isInHeld(path)).map(({ path }) => ({ path, reason: "held_back" }));
-}
-
-/** Tells of a path whether a directory above it is one of `paths`, each directory once. */
-function lyingBelow(paths: ReadonlySet<string>): (path: string) => boolean {
-  if (paths.size === 0) return () => false;
-  const known = new Map([["", false]]);
-  const isInside = (directory: string): boolean => {
-    const found = known.get(directory) ?? (paths.has(directory) || isInside(parentOf(directory)));
-    known.set(directory, found);
-    return found;
-  };
-  return (path) => isInside(parentOf(path));
 }

@@ -28,8 +28,9 @@ import { FILE_CHUNK_BYTES } from "../files/read.ts";
 import { accessList, removeOverlayAttribute, renameBetween, setAccessList, setTimes } from "../native/layer-calls.ts";
 import { errno, makeDirectory, makeLink, openBeneath, removeName } from "../native/syscalls.ts";
 import type { Change } from "./changes.ts";
-import { heldBack, type LandingPlace, OPEN_DIRECTORY, planLanding, type Step, takesAway } from "./landing-plan.ts";
+import { type LandingPlace, OPEN_DIRECTORY, planLanding } from "./landing-plan.ts";
 import { nameOf, parentOf, pathIn, standingAt } from "./standing.ts";
+import { heldBack, type Step, takesAway } from "./steps.ts";
 
 /** What has landed, and whether it was all that could. */
 export interface Landed extends ExecLanded {

@@ -9,7 +9,7 @@ import { MAX_EDIT_SIZE, MAX_WRITE_SIZE } from "../../base/limits.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import type { HiddenRange } from "../../text/hidden-range.ts";
-import { type Diff, unifiedDiff } from "../../text/unified-diff.ts";
+import { type Diff, type EditedText, unifiedDiff } from "../../text/unified-diff.ts";
 import { pathArgument, textArgument } from "../kit/argument.ts";
 import {
   applyEdits,
@@ -105,23 +105,19 @@ export const editFile: Tool<Arguments> = {
   },
   async execute(args, context) {
     const edits = args.edits.map(loomEdit);
-    let diff: Diff = { text: "", linesOmitted: 0 };
-    let replacements = 0;
+    let edited: EditedText | undefined;
     const receipt = await context.files.transform(args.path, EDIT_FILE_BYTES_MAX, (original) => {
       const hidden = context.hidden(original);
       const result = applyEdits(original, edits, hidden);
       if (result.kind !== "applied") throw failureOf(result, { original, edits, hidden });
-      diff = unifiedDiff(
-        args.path,
-        { original, changes: result.changes, updated: result.bytes },
-        { hidden: context.hidden },
-      );
-      replacements = result.changes.length;
+      edited = { original, changes: result.changes, updated: result.bytes };
       return result.bytes;
     });
+    // Both versions were looked through for secrets by then, in slices if they are long.
+    const diff = edited ? unifiedDiff(args.path, edited, { hidden: context.hidden }) : NO_DIFF;
     const data = {
       path: receipt.path,
-      replacements,
+      replacements: edited?.changes.length ?? 0,
       diff: diff.text,
       diff_lines_omitted: diff.linesOmitted,
       size_bytes: receipt.sizeBytes,
@@ -129,6 +125,8 @@ export const editFile: Tool<Arguments> = {
     return { kind: "data", data: { ...data, created: false } };
   },
 };
+
+const NO_DIFF: Diff = { text: "", linesOmitted: 0 };
 
 function loomEdit(value: Arguments["edits"][number], index: number): LoomEdit {
   const { operation, match_mode: mode, spec, content, count } = value;

@@ -13,8 +13,8 @@ import type { HiddenRange } from "../../../text/hidden-range.ts";
 import type { BatchFiles, ThreadMatch, WorkResult } from "../pattern/messages.ts";
 import { contentsOf, type SkipReason } from "./contents.ts";
 
-/** Says which bytes are secret. */
-export type HiddenIn = (bytes: Uint8Array) => readonly HiddenRange[];
+/** Says which bytes are secret; of long ones it says so once others have had their turn. */
+export type HiddenIn = (bytes: Uint8Array) => readonly HiddenRange[] | Promise<readonly HiddenRange[]>;
 
 /** Bytes looked at after which other calls get their turn. */
 const BYTES_PER_TURN = 1024 * 1024;
@@ -53,7 +53,8 @@ export class HiddenInBatch {
         this.#leftOut.set(index, contents);
         continue;
       }
-      const ranges = this.#hiddenIn(contents);
+      const found = this.#hiddenIn(contents);
+      const ranges = found instanceof Promise ? await found : found;
       if (ranges.length > 0) this.#ranges.set(index, ranges);
       bytes += contents.length;
       if (bytes < BYTES_PER_TURN) continue;
