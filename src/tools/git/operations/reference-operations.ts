@@ -2,13 +2,13 @@
 import type { JsonObject } from "../../../base/json.ts";
 import { joinedMessage, messageProblem, requireFit } from "../calls/message.ts";
 import { commitOf, nameProblem, newNameProblem, remoteProblem, revisionProblem } from "../calls/names.ts";
-import { has, lastValue, type OptionTable, type Parsed } from "../calls/options.ts";
+import { has, lastValue, type OptionTable, optionsOf, type Parsed } from "../calls/options.ts";
 import { addressProblem } from "../calls/remotes.ts";
 import type { Runner } from "../calls/runner.ts";
 import { isProtected, movedBranch, type Operation, readRef, type Touched } from "./operation.ts";
 import { requireBranchName } from "./tree-operations.ts";
 
-const QUIET: OptionTable = { "--quiet": { idle: true }, "-q": { idle: true }, "--no-color": { idle: true } };
+const QUIET: OptionTable = optionsOf("--quiet -q --no-color", { idle: true });
 const COMMIT_FILTERS = ["--merged", "--no-merged", "--contains", "--no-contains", "--points-at"] as const;
 const FILTER_OPTIONS: OptionTable = Object.fromEntries(COMMIT_FILTERS.map((name) => [name, { takes: "text" }]));
 
@@ -39,24 +39,12 @@ export const branch: Operation = {
   options: {
     ...QUIET,
     ...FILTER_OPTIONS,
-    "--list": {},
-    "-l": { same: "--list" },
-    "--all": {},
-    "-a": { same: "--all" },
-    "--remotes": {},
-    "-r": { same: "--remotes" },
-    "--verbose": { idle: true },
-    "-v": { idle: true },
-    "--show-current": {},
-    "--force": {},
-    "-f": { same: "--force" },
-    "--delete": {},
-    "-d": { same: "--delete" },
+    ...optionsOf("--list|-l --all|-a --remotes|-r"),
+    ...optionsOf("--verbose -v", { idle: true }),
+    ...optionsOf("--show-current --force|-f --delete|-d"),
     "-D": { same: "--delete-unmerged" },
-    "--move": {},
-    "-m": { same: "--move" },
-    "--set-upstream-to": { takes: "text" },
-    "-u": { takes: "text", same: "--set-upstream-to" },
+    ...optionsOf("--move|-m"),
+    ...optionsOf("--set-upstream-to|-u", { takes: "text" }),
     "--unset-upstream": {},
     "--no-track": { idle: true },
   },
@@ -218,16 +206,9 @@ export const tag: Operation = {
   options: {
     ...QUIET,
     ...FILTER_OPTIONS,
-    "--list": {},
-    "-l": { same: "--list" },
-    "--annotate": {},
-    "-a": { same: "--annotate" },
-    "--message": { takes: "text" },
-    "-m": { takes: "text", same: "--message" },
-    "--delete": {},
-    "-d": { same: "--delete" },
-    "--force": {},
-    "-f": { same: "--force" },
+    ...optionsOf("--list|-l --annotate|-a"),
+    ...optionsOf("--message|-m", { takes: "text" }),
+    ...optionsOf("--delete|-d --force|-f"),
   },
   check(parsed) {
     const { operands } = parsed;
@@ -307,7 +288,7 @@ export const tag: Operation = {
 export const remote: Operation = {
   usage:
     "REMOTE [-v] | get-url <name> | add <name> <https address> | set-url <name> <https address> | rename <old> <new> | remove <name>",
-  options: { "--verbose": { idle: true }, "-v": { idle: true } },
+  options: optionsOf("--verbose -v", { idle: true }),
   check(parsed) {
     const [verb, name, last] = parsed.operands;
     if ((parsed.paths ?? []).length > 0) return "no paths are taken";

@@ -1,6 +1,6 @@
 /** RESET: moves a branch, and unstages files. */
 import { commitOf, revisionProblem } from "../calls/names.ts";
-import { has } from "../calls/options.ts";
+import { has, optionsOf } from "../calls/options.ts";
 import { movedBranch, type Operation, readRef } from "./operation.ts";
 
 import { pathsProblem, placed, QUIET, requireWritable, whereNow } from "./tree-operations.ts";
@@ -8,7 +8,7 @@ import { pathsProblem, placed, QUIET, requireWritable, whereNow } from "./tree-o
 /** RESET. */
 export const reset: Operation = {
   usage: "RESET [--soft | --mixed | --hard] [<commit>] | [--] <path>…",
-  options: { ...QUIET, "--soft": {}, "--mixed": {}, "--hard": {} },
+  options: { ...QUIET, ...optionsOf("--soft --mixed --hard") },
   check(parsed) {
     const kinds = ["--soft", "--mixed", "--hard"].filter((name) => has(parsed, name));
     if (kinds.length > 1) return `${kinds.join(" and ")} do not go together`;

@@ -10,7 +10,7 @@ import type { FoundRepository, GitOutcome, GitRepository } from "../../../model/
 import { pathArguments } from "../calls/display.ts";
 import { joinedMessage, messageProblem, requireFit } from "../calls/message.ts";
 import { commitOf, newNameProblem, revisionProblem } from "../calls/names.ts";
-import { has, lastValue, type Parsed, written } from "../calls/options.ts";
+import { has, lastValue, optionsOf, type Parsed, written } from "../calls/options.ts";
 import { pathProblem } from "../calls/places.ts";
 import { failureOf, leftOutFacts, type Runner, refuseClosed, sorted } from "../calls/runner.ts";
 import {
@@ -83,14 +83,8 @@ export const checkout: Operation = {
   options: {
     ...QUIET,
     "-b": { takes: "text" },
-    "--detach": {},
-    "-d": { same: "--detach" },
-    "--force": {},
-    "-f": { same: "--force" },
-    "--ours": {},
-    "--theirs": {},
-    "--no-guess": { idle: true },
-    "--no-track": { idle: true },
+    ...optionsOf("--detach|-d --force|-f --ours --theirs"),
+    ...optionsOf("--no-guess --no-track", { idle: true }),
   },
   check(parsed) {
     const { operands, paths } = parsed;
@@ -212,20 +206,11 @@ export const merge: Operation = {
   usage: "MERGE [--ff-only | --no-ff | --squash] [-m <message>] <commit> | --abort | --continue",
   options: {
     ...QUIET,
-    "--ff": {},
-    "--ff-only": {},
-    "--no-ff": {},
-    "--squash": {},
-    "--no-commit": {},
-    "--message": { takes: "text" },
-    "-m": { takes: "text", same: "--message" },
-    "--strategy-option": { takes: STRATEGY_OPTIONS },
-    "-X": { takes: STRATEGY_OPTIONS, same: "--strategy-option" },
-    "--abort": {},
-    "--continue": {},
-    "--no-edit": { idle: true },
-    "--stat": { idle: true },
-    "--no-stat": { idle: true },
+    ...optionsOf("--ff --ff-only --no-ff --squash --no-commit"),
+    ...optionsOf("--message|-m", { takes: "text" }),
+    ...optionsOf("--strategy-option|-X", { takes: STRATEGY_OPTIONS }),
+    ...optionsOf("--abort --continue"),
+    ...optionsOf("--no-edit --stat --no-stat", { idle: true }),
   },
   check: (parsed) => oneOrStep(parsed, ["--abort", "--continue"]),
   touches: branchMoved(["--abort"]),
@@ -271,11 +256,8 @@ export const rebase: Operation = {
   options: {
     ...QUIET,
     "--onto": { takes: "text" },
-    "--abort": {},
-    "--continue": {},
-    "--skip": {},
-    "--strategy-option": { takes: STRATEGY_OPTIONS },
-    "-X": { takes: STRATEGY_OPTIONS, same: "--strategy-option" },
+    ...optionsOf("--abort --continue --skip"),
+    ...optionsOf("--strategy-option|-X", { takes: STRATEGY_OPTIONS }),
     "--no-stat": { idle: true },
   },
   check: (parsed) => oneOrStep(parsed, ["--abort", "--continue", "--skip"]) ?? revisionOf(lastValue(parsed, "--onto")),
