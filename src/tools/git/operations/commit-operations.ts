@@ -8,7 +8,7 @@ import type { JsonObject } from "../../../base/json.ts";
 import { FailureWithoutEffect } from "../../../model/outcome/failure.ts";
 import { pathArguments } from "../calls/display.ts";
 import { joinedMessage, messageProblem, requireFit, spokenFor } from "../calls/message.ts";
-import { shownName } from "../calls/names.ts";
+import { firstProblem, shownName } from "../calls/names.ts";
 import { has, optionsOf } from "../calls/options.ts";
 import { literal, pathProblem } from "../calls/places.ts";
 import {
@@ -30,7 +30,7 @@ export const add: Operation = {
     const paths = [...parsed.operands, ...(parsed.paths ?? [])];
     if (paths.length === 0 && !has(parsed, "--all") && !has(parsed, "--update"))
       return "name the files and directories to stage, or give --all";
-    return paths.map(pathProblem).find((problem) => problem !== undefined);
+    return firstProblem(paths, pathProblem);
   },
   touches: ({ parsed }) => ({
     refs: [{ ref: "index", effect: "write" }],

@@ -9,7 +9,15 @@
 import type { JsonObject } from "../../../base/json.ts";
 import { FailureWithoutEffect } from "../../../model/outcome/failure.ts";
 import type { GitRepository } from "../../../model/work/git.ts";
-import { commitOf, nameProblem, newNameProblem, remoteProblem, revisionProblem, shownName } from "../calls/names.ts";
+import {
+  commitOf,
+  firstProblem,
+  nameProblem,
+  newNameProblem,
+  remoteProblem,
+  revisionProblem,
+  shownName,
+} from "../calls/names.ts";
 import { has, lastValue, type OptionTable, optionsOf, type Parsed, written } from "../calls/options.ts";
 import { pathProblem, workspacePath } from "../calls/places.ts";
 import { addressOf, addressProblem, hostOf, reachOf, requireReach } from "../calls/remotes.ts";
@@ -34,10 +42,7 @@ function named(
 
 function namesProblem({ operands: [remote, ...branches], paths = [] }: Parsed): string | undefined {
   if (paths.length > 0) return "no paths are taken";
-  return (
-    (remote === undefined ? undefined : remoteProblem(remote)) ??
-    branches.map(nameProblem).find((one) => one !== undefined)
-  );
+  return (remote === undefined ? undefined : remoteProblem(remote)) ?? firstProblem(branches, nameProblem);
 }
 
 function hostsOf(repository: GitRepository, remote: string, pushes: boolean) {

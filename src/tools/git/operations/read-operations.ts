@@ -10,7 +10,15 @@ import {
   pathArguments,
   showsChanges,
 } from "../calls/display.ts";
-import { commitOf, parseRange, type Range, rangeArgument, revisionProblem, revisionsOf } from "../calls/names.ts";
+import {
+  commitOf,
+  firstProblem,
+  parseRange,
+  type Range,
+  rangeArgument,
+  revisionProblem,
+  revisionsOf,
+} from "../calls/names.ts";
 import { has, lastValue, optionsOf, type Parsed, written } from "../calls/options.ts";
 import { pathProblem } from "../calls/places.ts";
 import { type Closed, GIT_PATHS_PER_RUN_MAX, leftOutFacts, type Runner } from "../calls/runner.ts";
@@ -40,7 +48,7 @@ function problemOf(parsed: Parsed, operandsMax: number): string | undefined {
     return `at most ${operandsMax} revisions are taken; paths stand behind \`--\``;
   const ranges = rangesOf(parsed);
   if (typeof ranges === "string") return ranges;
-  return parsed.paths?.map(pathProblem).find((problem) => problem !== undefined);
+  return firstProblem(parsed.paths ?? [], pathProblem);
 }
 
 function touchesOf({ parsed, repository }: Asked): Touches {
@@ -90,7 +98,7 @@ export const show: Operation = {
   usage: "SHOW [<commit>…] [-- <path>…]",
   options: { ...DISPLAY_OPTIONS, ...optionsOf("--no-patch|-s --first-parent -m") },
   check(parsed) {
-    const ranged = parsed.operands.map(revisionProblem).find((problem) => problem !== undefined);
+    const ranged = firstProblem(parsed.operands, revisionProblem);
     return ranged ?? problemOf(parsed, 20);
   },
   touches: touchesOf,

@@ -1,7 +1,7 @@
 /** BRANCH, TAG and REMOTE: listing and changing references, and the addresses of remotes. */
 import type { JsonObject } from "../../../base/json.ts";
 import { joinedMessage, messageProblem, requireFit } from "../calls/message.ts";
-import { commitOf, nameProblem, newNameProblem, remoteProblem, revisionProblem } from "../calls/names.ts";
+import { commitOf, firstProblem, nameProblem, newNameProblem, remoteProblem, revisionProblem } from "../calls/names.ts";
 import { has, lastValue, type OptionTable, optionsOf, type Parsed } from "../calls/options.ts";
 import { addressProblem } from "../calls/remotes.ts";
 import type { Runner } from "../calls/runner.ts";
@@ -13,9 +13,10 @@ const COMMIT_FILTERS = ["--merged", "--no-merged", "--contains", "--no-contains"
 const FILTER_OPTIONS: OptionTable = Object.fromEntries(COMMIT_FILTERS.map((name) => [name, { takes: "text" }]));
 
 function filterProblem(parsed: Parsed): string | undefined {
-  return COMMIT_FILTERS.flatMap((name) => parsed.options.get(name) ?? [])
-    .map(revisionProblem)
-    .find((one) => one !== undefined);
+  return firstProblem(
+    COMMIT_FILTERS.flatMap((name) => parsed.options.get(name) ?? []),
+    revisionProblem,
+  );
 }
 
 function filters(parsed: Parsed): readonly string[] {
@@ -56,15 +57,15 @@ export const branch: Operation = {
     if (has(parsed, "--list") && operands.length > 0)
       return "patterns are not taken; leave them out and look through the list";
     if (has(parsed, "--delete") || has(parsed, "--delete-unmerged"))
-      return operands.length === 0 ? "name the branch" : firstProblem(operands);
+      return operands.length === 0 ? "name the branch" : firstProblem(operands, nameProblem);
     if (has(parsed, "--move"))
       return operands.length === 0 || operands.length > 2
         ? "name the branch and its new name"
-        : (firstProblem(operands) ?? newNameProblem(operands.at(-1) ?? ""));
+        : (firstProblem(operands, nameProblem) ?? newNameProblem(operands.at(-1) ?? ""));
     const upstream = lastValue(parsed, "--set-upstream-to");
     if (upstream !== undefined)
       return upstream.includes("/")
-        ? (firstProblem([upstream]) ?? firstProblem(operands))
+        ? firstProblem([upstream, ...operands], nameProblem)
         : "name the remote and its branch, as `origin/main`";
     if (operands.length > 2) return "name the new branch, and where it begins";
     const [name, start] = operands;
@@ -95,19 +96,14 @@ export const branch: Operation = {
   async run({ parsed, git, repository }) {
     const { operands } = parsed;
     const [name = "", start] = operands;
-    if (has(parsed, "--delete-unmerged"))
-      return changed(
-        git.run("repository", ["branch", "-D", "--quiet", "--", ...operands]),
-        `deleted ${operands.join(", ")}`,
-      );
+    const remove = (how: "-d" | "-D") =>
+      changed(git.run("repository", ["branch", how, "--quiet", "--", ...operands]), `deleted ${operands.join(", ")}`);
+    if (has(parsed, "--delete-unmerged")) return remove("-D");
     switch (branchVerb(parsed)) {
       case "--show-current":
         return { text: repository.branch ?? "", ...(repository.branch !== undefined && { branch: repository.branch }) };
       case "--delete":
-        return changed(
-          git.run("repository", ["branch", "-d", "--quiet", "--", ...operands]),
-          `deleted ${operands.join(", ")}`,
-        );
+        return remove("-d");
       case "--move":
         requireBranchName(operands.at(-1) ?? "", repository);
         return changed(git.run("settings", ["branch", "-m", "--", ...operands]), `renamed to ${operands.at(-1)}`);
@@ -142,10 +138,6 @@ export const branch: Operation = {
     }
   },
 };
-
-function firstProblem(names: readonly string[]): string | undefined {
-  return names.map(nameProblem).find((problem) => problem !== undefined);
-}
 
 async function changed(change: Promise<unknown>, text: string): Promise<JsonObject> {
   await change;
@@ -216,7 +208,7 @@ export const tag: Operation = {
     if ((parsed.paths ?? []).length > 0) return "no paths are taken";
     if (has(parsed, "--list") && operands.length > 0)
       return "patterns are not taken; leave them out and look through the list";
-    if (has(parsed, "--delete")) return operands.length === 0 ? "name the tag" : firstProblem(operands);
+    if (has(parsed, "--delete")) return operands.length === 0 ? "name the tag" : firstProblem(operands, nameProblem);
     if (operands.length > 2) return "name the new tag, and the commit that it names";
     if (has(parsed, "--annotate") && parts === undefined)
       return "give the message with -m; nobody can write one in an editor";

@@ -1,5 +1,5 @@
 /** RESET: moves a branch, and unstages files. */
-import { commitOf, revisionProblem } from "../calls/names.ts";
+import { commitOf, firstProblem, revisionProblem } from "../calls/names.ts";
 import { has, optionsOf } from "../calls/options.ts";
 import { movedBranch, type Operation, readRef } from "./operation.ts";
 
@@ -15,7 +15,7 @@ export const reset: Operation = {
     if (kinds.length > 0 && (parsed.paths ?? []).length > 0)
       return "paths are unstaged without an option; CHECKOUT -- <path> restores files";
     if (parsed.operands.length > 1) return "one commit is taken; paths stand behind `--`";
-    return parsed.operands.map(revisionProblem).find((one) => one !== undefined) ?? pathsProblem(parsed);
+    return firstProblem(parsed.operands, revisionProblem) ?? pathsProblem(parsed);
   },
   touches({ parsed, repository }) {
     const others = parsed.operands.map((revision) => readRef(repository, revision));

@@ -7,6 +7,7 @@
 import type { JsonObject } from "../../../base/json.ts";
 import type { FoundRepository, RepositoryState } from "../../../model/work/git.ts";
 import { pathArguments } from "../calls/display.ts";
+import { firstProblem } from "../calls/names.ts";
 import { lastValue, optionsOf } from "../calls/options.ts";
 import { pathProblem } from "../calls/places.ts";
 import { leftOutFacts, type Runner, sorted } from "../calls/runner.ts";
@@ -82,8 +83,7 @@ export const status: Operation = {
     ...optionsOf("--untracked-files|-u", { takes: ["no", "normal", "all"], optional: true }),
     "--ignored": {},
   },
-  check: ({ operands, paths = [] }) =>
-    [...operands, ...paths].map(pathProblem).find((problem) => problem !== undefined),
+  check: ({ operands, paths = [] }) => firstProblem([...operands, ...paths], pathProblem),
   touches: ({ parsed, repository }) => ({
     refs: [readRef(repository, "HEAD")],
     paths: [...parsed.operands, ...(parsed.paths ?? [])].map((path) => ({ path, effect: "read" })),

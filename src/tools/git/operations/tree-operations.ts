@@ -9,7 +9,7 @@ import { FailureWithoutEffect } from "../../../model/outcome/failure.ts";
 import type { FoundRepository, GitOutcome, GitRepository } from "../../../model/work/git.ts";
 import { pathArguments } from "../calls/display.ts";
 import { joinedMessage, messageProblem, requireFit } from "../calls/message.ts";
-import { commitOf, newNameProblem, revisionProblem } from "../calls/names.ts";
+import { commitOf, firstProblem, newNameProblem, revisionProblem } from "../calls/names.ts";
 import { has, lastValue, optionsOf, type Parsed, written } from "../calls/options.ts";
 import { pathProblem } from "../calls/places.ts";
 import { failureOf, leftOutFacts, type Runner, refuseClosed, sorted } from "../calls/runner.ts";
@@ -64,7 +64,7 @@ const LINK = /^:(?:120000 |[0-7]+ 120000 )/;
 
 /** Why a path of a call is refused. */
 export function pathsProblem({ paths = [] }: Parsed): string | undefined {
-  return paths.map(pathProblem).find((problem) => problem !== undefined);
+  return firstProblem(paths, pathProblem);
 }
 
 /** Paths whose files are replaced. */
@@ -97,7 +97,7 @@ export const checkout: Operation = {
       return "a new branch and paths do not go together";
     return (
       (name === undefined ? undefined : newNameProblem(name)) ??
-      operands.map(revisionProblem).find((one) => one !== undefined) ??
+      firstProblem(operands, revisionProblem) ??
       pathsProblem(parsed)
     );
   },
@@ -190,16 +190,8 @@ export async function ended(git: Runner, outcome: GitOutcome, command: string): 
   };
 }
 
-const STRATEGY_OPTIONS = [
-  "ours",
-  "theirs",
-  "ignore-space-change",
-  "ignore-all-space",
-  "ignore-space-at-eol",
-  "patience",
-  "diff3",
-  "no-renames",
-];
+const STRATEGY_OPTIONS =
+  "ours theirs ignore-space-change ignore-all-space ignore-space-at-eol patience diff3 no-renames".split(" ");
 
 /** MERGE. */
 export const merge: Operation = {
@@ -307,7 +299,7 @@ function oneOrStep(parsed: Parsed, steps: readonly string[]): string | undefined
     return `${given.join(" and ")} stands alone`;
   if (given.length === 0 && parsed.operands.length !== 1) return `name one commit, or give ${steps.join(" or ")}`;
   return (
-    parsed.operands.map(revisionProblem).find((one) => one !== undefined) ??
+    firstProblem(parsed.operands, revisionProblem) ??
     (parts === undefined ? undefined : messageProblem(joinedMessage(parts)))
   );
 }
