@@ -1,4 +1,4 @@
-/** What tools of one kind declare of themselves alike. */
+/** Defines the capabilities that tools of one kind declare alike. */
 import type { ToolCapability } from "../../model/tool/capability.ts";
 
 /** Of tools that work in the kernel itself: nobody is asked, nothing leaves, and what they say is of the workspace. */

@@ -6,7 +6,9 @@
  * INVARIANT: an option that does not stand here makes what follows unclear.
  */
 
-/** Options by letters, and long names parted by blanks; `values` take one. `skip` counts arguments before the program. */
+/**
+ * Options by letters, and long names parted by blanks; `values` take one. `skip` counts arguments before the program.
+ */
 export interface Options {
   readonly flags?: string;
   readonly values?: string;
