@@ -19,15 +19,7 @@ export const REPOSITORY_HEAD = "HEAD";
 /** Names that complete the shape beside a `HEAD`. */
 const STORES: ReadonlySet<string> = new Set(["objects", "refs", "commondir"]);
 /** Names that say, in a repository, what git does and runs. */
-const SETTINGS: ReadonlySet<string> = new Set([
-  "config",
-  "config.worktree",
-  "hooks",
-  "info",
-  "gitdir",
-  "modules",
-  "worktrees",
-]);
+const SETTINGS: ReadonlySet<string> = new Set("config config.worktree hooks info gitdir modules worktrees".split(" "));
 
 /**
  * Whether making or changing `name` in a directory completes the shape of a repository there, or changes how git works

@@ -17,22 +17,7 @@ export type ReadPath = readonly string[];
 /** What a slice reads: these paths and nothing else, or possibly everything. */
 export type Projection = { readonly kind: "paths"; readonly paths: readonly ReadPath[] } | { readonly kind: "whole" };
 
-const BINARY = new Set([
-  "==",
-  "!=",
-  "<",
-  "<=",
-  ">",
-  ">=",
-  "&&",
-  "||",
-  "+",
-  "-",
-  "*",
-  "contains",
-  "containsAll",
-  "containsAny",
-]);
+const BINARY = new Set("== != < <= > >= && || + - * contains containsAll containsAny".split(" "));
 const UNARY = new Set(["!", "neg", "isEmpty"]);
 /** What `policies`, all of one slice, read. */
 export function projectionOf(policies: readonly CompiledPolicy[]): Projection {

@@ -18,7 +18,7 @@ import {
 import { promisify } from "node:util";
 import { KernelError } from "../../base/errors.ts";
 import { storeFailure, ToolFailure } from "../../model/outcome/failure.ts";
-import { errno, errorName, linkThenRemove, openBeneath, removeName, renameWithin } from "../native/syscalls.ts";
+import { errno, errorName, linkThenRemove, openBeneath, removeName, renameBetween } from "../native/syscalls.ts";
 import { syncDirectory } from "./directory-sync.ts";
 import type { NewFiles } from "./new-files.ts";
 import { changed, failureOf, quoted, throwIfCancelled } from "./places/failures.ts";
@@ -190,7 +190,7 @@ export async function putInPlace(destination: Destination, beside: Beside, place
 }
 
 function rename({ directory, name }: Destination, beside: Beside, placement: Placement): void {
-  let result = renameWithin(directory, beside.name, name, placement.replace);
+  let result = renameBetween(directory, beside.name, directory, name, placement.replace);
   const unsupported = result === -errno.EINVAL || result === -errno.ENOSYS;
   // Some file systems cannot rename without replacing; a second name, made and then the first removed, does the same.
   if (unsupported && !placement.replace) result = linkThenRemove(directory, beside.name, name);

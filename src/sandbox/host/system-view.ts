@@ -15,23 +15,9 @@ const PROGRAM_DIRECTORIES = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx
 
 /** Of `/etc`: how programs are found and linked, time, names of services, certificates. Nothing that names a person. */
 const SETTINGS = [
-  "alternatives",
-  "ca-certificates",
-  "ca-certificates.conf",
-  "gai.conf",
-  "ld.so.cache",
-  "ld.so.conf",
-  "ld.so.conf.d",
-  "localtime",
-  "mime.types",
-  "nsswitch.conf",
-  "pki",
-  "protocols",
-  "services",
-  "ssl/cert.pem",
-  "ssl/certs",
-  "ssl/openssl.cnf",
-  "timezone",
+  ..."alternatives ca-certificates ca-certificates.conf gai.conf ld.so.cache ld.so.conf ld.so.conf.d".split(" "),
+  ..."localtime mime.types nsswitch.conf pki protocols services".split(" "),
+  ..."ssl/cert.pem ssl/certs ssl/openssl.cnf timezone".split(" "),
 ];
 
 /** Mounts for every run, and the directories of programs that `PATH` names inside. */

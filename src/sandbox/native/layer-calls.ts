@@ -1,66 +1,25 @@
 /**
- * System calls of views that Node does not offer: renames between directories, times to the nanosecond, and attributes.
+ * System calls of views that Node does not offer: times to the nanosecond, and attributes.
  */
 import koffi from "koffi";
 import { assert } from "../../base/errors.ts";
-import { errno } from "./syscalls.ts";
-
-const RENAMEAT2: Readonly<Record<string, number>> = { x64: 316, arm64: 276 };
-const RENAME_NOREPLACE = 1;
+import { fromLibrary } from "./c-library.ts";
 
 interface Calls {
-  readonly renameat2: (
-    number: number,
-    fromDirectory: number,
-    from: string,
-    toDirectory: number,
-    to: string,
-    flags: number,
-  ) => number;
   readonly lgetxattr: (path: string, name: string, into: Buffer, size: number) => number;
   readonly lremovexattr: (path: string, name: string) => number;
   readonly setxattr: (path: string, name: string, value: Buffer, size: number, flags: number) => number;
   readonly utimensat: (directory: number, name: string, times: BigInt64Array, flags: number) => number;
 }
 
-let loaded: Calls | undefined;
-
-function calls(): Calls {
-  loaded ??= load();
-  return loaded;
-}
-
-function load(): Calls {
-  const libc = koffi.load(null);
-  return {
-    renameat2: libc.func(
-      "long syscall(long number, long fromDirectory, const char *from, long toDirectory, const char *to, unsigned int flags)",
-    ),
+const calls = fromLibrary(
+  (libc): Calls => ({
     lgetxattr: libc.func("long lgetxattr(const char *path, const char *name, void *into, size_t size)"),
     lremovexattr: libc.func("int lremovexattr(const char *path, const char *name)"),
     setxattr: libc.func("int setxattr(const char *path, const char *name, const void *value, size_t size, int flags)"),
     utimensat: libc.func("int utimensat(int directory, const char *name, const void *times, int flags)"),
-  };
-}
-
-/**
- * Gives what `from` (a path below the directory `fromDirectory`) names the name `to` in the directory `toDirectory`.
- * @returns 0, or a negative error number: `-EEXIST` where something stands and is not to be replaced, `-EXDEV` on
- * another file system
- */
-export function renameBetween(
-  fromDirectory: number,
-  from: string,
-  toDirectory: number,
-  to: string,
-  replace: boolean,
-): number {
-  assert(!from.includes("\0") && !to.includes("\0"), "a name with a null byte reached the system");
-  const number = RENAMEAT2[process.arch];
-  if (number === undefined) return -errno.ENOSYS;
-  const result = calls().renameat2(number, fromDirectory, from, toDirectory, to, replace ? 0 : RENAME_NOREPLACE);
-  return result < 0 ? -koffi.errno() : result;
-}
+  }),
+);
 
 const VALUE_BYTES = 64;
 const value = Buffer.alloc(VALUE_BYTES); // calls are synchronous, so one is enough

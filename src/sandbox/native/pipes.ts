@@ -3,8 +3,8 @@
  */
 import { closeSync, fchownSync, writeSync } from "node:fs";
 import { Socket } from "node:net";
-import koffi from "koffi";
 import { ToolFailure } from "../../model/outcome/failure.ts";
+import { fromLibrary } from "./c-library.ts";
 
 const O_CLOEXEC = 0o2000000;
 const F_SETPIPE_SZ = 1031;
@@ -18,21 +18,13 @@ interface Calls {
   readonly fcntl: (descriptor: number, command: number, argument: number) => number;
   readonly closeRange: (number: number, first: number, last: number, flags: number) => number;
 }
-let loaded: Calls | undefined;
-
-function calls(): Calls {
-  loaded ??= load();
-  return loaded;
-}
-
-function load(): Calls {
-  const libc = koffi.load(null);
-  return {
+const calls = fromLibrary(
+  (libc): Calls => ({
     pipe2: libc.func("int pipe2(_Out_ int *ends, int flags)"),
     fcntl: libc.func("int fcntl(int descriptor, int command, long argument)"),
     closeRange: libc.func("long syscall(long number, unsigned int first, unsigned int last, unsigned int flags)"),
-  };
-}
+  }),
+);
 
 /** A pipe: what is written to `write`, a child inherits; what comes out is read by `reader`. */
 export interface OutputPipe {

@@ -11,6 +11,7 @@ import { constants, openSync } from "node:fs";
 import { constants as machine } from "node:os";
 import koffi from "koffi";
 import { assert, KernelError } from "../../base/errors.ts";
+import { fromLibrary } from "./c-library.ts";
 
 /** A descriptor that names a file without opening it: no FIFO blocks, no device notices. */
 export const O_PATH = 0o10000000;
@@ -70,17 +71,9 @@ interface Calls {
   readonly clockGetTime: (clock: number, into: BigInt64Array) => number;
 }
 
-let loaded: Calls | undefined;
-
-function calls(): Calls {
-  loaded ??= load();
-  return loaded;
-}
-
-function load(): Calls {
+const calls = fromLibrary((libc): Calls => {
   if (process.platform !== "linux")
     throw new KernelError("INTERNAL", "file access needs Linux; run the kernel in a Linux machine or WSL2");
-  const libc = koffi.load(null);
   return {
     openat2: libc.func("long syscall(long number, long directory, const char *path, const void *how, size_t size)"),
     openat: libc.func("int openat(int directory, const char *name, int flags)"),
@@ -102,7 +95,7 @@ function load(): Calls {
     statxBytes: libc.func("int statx(int directory, const void *name, int flags, unsigned int mask, void *into)"),
     clockGetTime: libc.func("int clock_gettime(int clock, void *into)"),
   };
-}
+});
 
 const how = new BigUint64Array(3); // calls are synchronous, so one is enough
 
@@ -139,12 +132,22 @@ export function openAgain(descriptor: number): number {
   return result(calls().openat(ownDescriptors(), `${descriptor}`, constants.O_RDONLY | WITHOUT_WAITING | O_CLOEXEC));
 }
 
-/** Renames `from` to `to` in one directory; with `replace: false` it fails with `-EEXIST` when `to` exists. */
-export function renameWithin(directory: number, from: string, to: string, replace: boolean): number {
+/**
+ * Gives what `from` (a path below the directory `fromDirectory`) names the name `to` in the directory `toDirectory`.
+ * @returns 0, or a negative error number: `-EEXIST` where something stands and is not to be replaced, `-EXDEV` on
+ * another file system
+ */
+export function renameBetween(
+  fromDirectory: number,
+  from: string,
+  toDirectory: number,
+  to: string,
+  replace: boolean,
+): number {
   assert(!from.includes("\0") && !to.includes("\0"), "a name with a null byte reached the system");
   const number = RENAMEAT2[process.arch];
   if (number === undefined) return -errno.ENOSYS;
-  return result(calls().renameat2(number, directory, from, directory, to, replace ? 0 : RENAME_NOREPLACE));
+  return result(calls().renameat2(number, fromDirectory, from, toDirectory, to, replace ? 0 : RENAME_NOREPLACE));
 }
 
 /**

@@ -8,7 +8,7 @@
  * INVARIANT: only a process is collected that this module was told of and that is a child of this one. Node collects
  * its own children by their numbers, and would miss one that somebody else took.
  */
-import koffi from "koffi";
+import { fromLibrary } from "../native/c-library.ts";
 import { processState, SANDBOX_END_MS } from "./process-tree.ts";
 
 const PR_SET_CHILD_SUBREAPER = 36;
@@ -20,22 +20,14 @@ interface Calls {
   readonly prctl: (option: number, value: number, third: number, fourth: number, fifth: number) => number;
   readonly waitpid: (id: number, status: null, options: number) => number;
 }
-let loaded: Calls | undefined;
-
-function calls(): Calls {
-  loaded ??= load();
-  return loaded;
-}
-
-function load(): Calls {
-  const libc = koffi.load(null);
-  return {
+const calls = fromLibrary(
+  (libc): Calls => ({
     prctl: libc.func(
       "int prctl(int option, unsigned long value, unsigned long third, unsigned long fourth, unsigned long fifth)",
     ),
     waitpid: libc.func("int waitpid(int id, void *status, int options)"),
-  };
-}
+  }),
+);
 
 /**
  * From now on orphans of this process' children become its own. For a process that is Handrail's alone: others may not

@@ -10,6 +10,9 @@ import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { Tool, ToolContext, ToolOutput } from "../../model/tool/tool.ts";
 import { type ContentName, contentResourceId, type FoundContent } from "../../model/work/content.ts";
 import { CHARACTER_BYTES_MAX, characterBoundary } from "../../text/characters.ts";
+import { numberArgument } from "../kit/argument.ts";
+import { READS } from "../kit/capabilities.ts";
+import { integer, listOf, objectOf, text } from "../kit/result-schema.ts";
 import { artifactIdArgument, hashArgument } from "./arguments.ts";
 
 const parameters = z
@@ -18,19 +21,12 @@ const parameters = z
     content_hash: hashArgument(
       "BLAKE3-256 of content: of a result that was too large, or of what you stored.",
     ).optional(),
-    offset: z
-      .int()
-      .min(0)
-      .optional()
-      .meta({ description: "First byte. Default 0. A character belongs to the range in which it begins." }),
-    limit: z
-      .int()
-      .min(0)
-      .max(MAX_READ_LIMIT)
-      .optional()
-      .meta({
-        description: `Bytes to return; 0 or absent means ${SHOWN_BYTES_MAX}, and what makes the answer longer than ${INLINE_RESULT_BYTES_MAX} is cut off.`,
-      }),
+    offset: numberArgument("First byte. Default 0. A character belongs to the range in which it begins.", 0),
+    limit: numberArgument(
+      `Bytes to return; 0 or absent means ${SHOWN_BYTES_MAX}, and what makes the answer longer than ${INLINE_RESULT_BYTES_MAX} is cut off.`,
+      0,
+      MAX_READ_LIMIT,
+    ),
     encoding: z
       .enum(["utf-8", "base64"])
       .optional()
@@ -51,35 +47,22 @@ export const artifactFetch: Tool<Arguments> = {
     "Returns stored content by an artifact's name or by its hash: an artifact of this workspace, content you stored, or the rest of a " +
     "result that was too large to be shown. `next_offset` in the answer says where the next part begins.",
   parameters,
-  outputSchema: {
-    type: "object",
-    properties: {
-      artifact_id: { type: "string" },
-      category: { type: "string" },
-      metadata: { type: "array", items: { type: "string" } },
-      content_hash: { type: "string" },
-      size_bytes: { type: "integer", description: "Size of the whole content." },
+  outputSchema: objectOf(
+    {
+      artifact_id: text(),
+      category: text(),
+      metadata: listOf(text()),
+      content_hash: text(),
+      size_bytes: integer("Size of the whole content."),
       encoding: { enum: ["utf-8", "base64"] },
-      content: { type: "string" },
-      offset: {
-        type: "integer",
-        description: "First byte that was returned; moved to the next character when it fell inside one.",
-      },
-      bytes: { type: "integer", description: "Bytes that were returned." },
-      next_offset: { type: "integer", description: "Where the next range begins; absent at the end." },
+      content: text(),
+      offset: integer("First byte that was returned; moved to the next character when it fell inside one."),
+      bytes: integer("Bytes that were returned."),
+      next_offset: integer("Where the next range begins; absent at the end."),
     },
-    required: ["content_hash", "size_bytes", "offset"],
-    additionalProperties: false,
-  },
-  capability: {
-    effect: "read",
-    risk: "low",
-    sizedByCaller: true,
-    approval: { level: "auto" },
-    execution: { sandbox: "process", networkDefault: "none" },
-    labels: { outputTrust: "verified", outputDataClass: "internal" },
-    audit: { logArgs: true, logOutput: false },
-  },
+    ["artifact_id", "category", "metadata", "encoding", "content", "bytes", "next_offset"],
+  ),
+  capability: { ...READS, sizedByCaller: true },
   analyse: (args) => [{ resource: { kind: "artifact", id: contentResourceId(nameOf(args)) }, effect: "read" }],
   async execute(args, context) {
     const found = await context.content.find(nameOf(args));

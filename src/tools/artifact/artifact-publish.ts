@@ -4,6 +4,8 @@
 import { z } from "zod";
 import { CONSTRAINTS, hasMoreBytes } from "../../model/outcome/constraints.ts";
 import type { Tool } from "../../model/tool/tool.ts";
+import { WRITES } from "../kit/capabilities.ts";
+import { integer, listOf, objectOf, text } from "../kit/result-schema.ts";
 import { artifactIdArgument, hashArgument, nameArgument } from "./arguments.ts";
 
 const METADATA = CONSTRAINTS["artifact_publish.metadata"];
@@ -40,27 +42,15 @@ export const artifactPublish: Tool<Arguments> = {
     "Publishes stored content under a name. Every session of this workspace can fetch it then, and it never changes: publishing other " +
     "content under the same name fails. Store the content first, with `put_content`.",
   parameters,
-  outputSchema: {
-    type: "object",
-    properties: {
-      artifact_id: { type: "string" },
-      content_hash: { type: "string" },
-      size_bytes: { type: "integer" },
-      category: { type: "string" },
-      metadata: { type: "array", items: { type: "string" } },
-      published_at: { type: "string", description: "ISO 8601." },
-    },
-    required: ["artifact_id", "content_hash", "size_bytes", "category", "metadata", "published_at"],
-    additionalProperties: false,
-  },
-  capability: {
-    effect: "write",
-    risk: "low",
-    approval: { level: "auto" },
-    execution: { sandbox: "process", networkDefault: "none" },
-    labels: { outputTrust: "verified", outputDataClass: "internal" },
-    audit: { logArgs: true, logOutput: false },
-  },
+  outputSchema: objectOf({
+    artifact_id: text(),
+    content_hash: text(),
+    size_bytes: integer(),
+    category: text(),
+    metadata: listOf(text()),
+    published_at: text("ISO 8601."),
+  }),
+  capability: { ...WRITES, risk: "low" },
   analyse: (args) => [{ resource: { kind: "artifact", id: args.artifact_id }, effect: "write" }],
   async execute(args, context) {
     const { artifact_id: id, content_hash: contentHash, category, metadata = [] } = args;

@@ -11,7 +11,9 @@ import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import { contentResourceId } from "../../model/work/content.ts";
 import { contentMismatch } from "../../model/work/content-failures.ts";
-import { textArgument } from "../kit/argument.ts";
+import { numberArgument, textArgument } from "../kit/argument.ts";
+import { WRITES } from "../kit/capabilities.ts";
+import { integer, objectOf, text } from "../kit/result-schema.ts";
 import { hashArgument } from "./arguments.ts";
 
 const parameters = z.strictObject({
@@ -21,12 +23,7 @@ const parameters = z.strictObject({
     .optional()
     .meta({ description: "How `content` is written: `utf-8` (default) as text, `base64` as bytes." }),
   content_hash: hashArgument("BLAKE3-256 that the content must have; checked when given.").optional(),
-  size_bytes: z
-    .int()
-    .min(0)
-    .max(CONTENT_BYTES_MAX)
-    .optional()
-    .meta({ description: "Bytes that the content must have; checked when given." }),
+  size_bytes: numberArgument("Bytes that the content must have; checked when given.", 0, CONTENT_BYTES_MAX),
 });
 
 type Arguments = z.infer<typeof parameters>;
@@ -39,20 +36,13 @@ export const putContent: Tool<Arguments> = {
     "Stores content under its BLAKE3-256 hash, to be published with `artifact_publish`, fetched with `artifact_fetch` or used as a " +
     "prompt. Content that nothing refers to is removed after a day.",
   parameters,
-  outputSchema: {
-    type: "object",
-    properties: {
-      content_hash: { type: "string", description: "BLAKE3-256 of the content, hexadecimal." },
-      size_bytes: { type: "integer" },
-    },
-    required: ["content_hash", "size_bytes"],
-    additionalProperties: false,
-  },
+  outputSchema: objectOf({
+    content_hash: text("BLAKE3-256 of the content, hexadecimal."),
+    size_bytes: integer(),
+  }),
   capability: {
-    effect: "write",
+    ...WRITES,
     risk: "low",
-    approval: { level: "auto" },
-    execution: { sandbox: "process", networkDefault: "none" },
     labels: { outputTrust: "user", outputDataClass: "internal" },
     audit: { logOutput: false },
   },

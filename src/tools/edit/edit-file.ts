@@ -10,7 +10,9 @@ import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import type { HiddenRange } from "../../text/hidden-range.ts";
 import { type Diff, type EditedText, unifiedDiff } from "../../text/unified-diff.ts";
-import { pathArgument, textArgument } from "../kit/argument.ts";
+import { numberArgument, pathArgument, textArgument } from "../kit/argument.ts";
+import { WRITES } from "../kit/capabilities.ts";
+import { integer, objectOf, text } from "../kit/result-schema.ts";
 import {
   applyEdits,
   EDIT_MATCHES_MAX,
@@ -42,10 +44,11 @@ const edit = z
       })
       .meta({ description: "The text to find, exactly as it stands in the file.", minLength: 1 }),
     content: textArgument("The new text; not needed for `delete`.", MAX_EDIT_SIZE).optional(),
-    count: z.int().min(1).max(EDIT_MATCHES_MAX).optional().meta({
-      description:
-        "How often `spec` occurs in the file. Default 1. Any other number of matches changes nothing and fails.",
-    }),
+    count: numberArgument(
+      "How often `spec` occurs in the file. Default 1. Any other number of matches changes nothing and fails.",
+      1,
+      EDIT_MATCHES_MAX,
+    ),
   })
   .refine((value) => value.operation === "delete" || value.content !== undefined, {
     path: ["content"],
@@ -70,27 +73,15 @@ export const editFile: Tool<Arguments> = {
     "Changes parts of an existing file. Each edit names the text to find and how often it occurs; when one does not fit, nothing is changed. " +
     "Line ends are part of the text: a file with CRLF needs `\\r\\n` in `spec` and `content`.",
   parameters,
-  outputSchema: {
-    type: "object",
-    properties: {
-      path: { type: "string" },
-      replacements: { type: "integer", description: "Places that were changed." },
-      diff: { type: "string", description: "Unified diff, for reading." },
-      diff_lines_omitted: { type: "integer", description: "Lines of the diff that were left out." },
-      size_bytes: { type: "integer", description: "Size of the whole file afterwards." },
-      created: { const: false },
-    },
-    required: ["path", "replacements", "diff", "diff_lines_omitted", "size_bytes", "created"],
-    additionalProperties: false,
-  },
-  capability: {
-    effect: "write",
-    risk: "medium",
-    approval: { level: "auto" },
-    execution: { sandbox: "process", networkDefault: "none" },
-    labels: { outputTrust: "verified", outputDataClass: "internal" },
-    audit: { logArgs: false, logOutput: false },
-  },
+  outputSchema: objectOf({
+    path: text(),
+    replacements: integer("Places that were changed."),
+    diff: text("Unified diff, for reading."),
+    diff_lines_omitted: integer("Lines of the diff that were left out."),
+    size_bytes: integer("Size of the whole file afterwards."),
+    created: { const: false },
+  }),
+  capability: { ...WRITES, audit: { logArgs: false, logOutput: false } },
   analyse: (args) => [
     { resource: { kind: "file", path: args.path }, effect: "read" },
     { resource: { kind: "file", path: args.path }, effect: "write" },

@@ -4,6 +4,8 @@
 import { z } from "zod";
 import type { Tool } from "../../model/tool/tool.ts";
 import { pathArgument } from "../kit/argument.ts";
+import { WRITES } from "../kit/capabilities.ts";
+import { integer, objectOf, text } from "../kit/result-schema.ts";
 
 const parameters = z.strictObject({ path: pathArgument("File to delete, relative to the workspace root.") });
 
@@ -15,23 +17,11 @@ export const deleteFile: Tool<Arguments> = {
   title: "Delete a file",
   description: "Deletes one regular file of the workspace for good. Directories and symbolic links are refused.",
   parameters,
-  outputSchema: {
-    type: "object",
-    properties: {
-      path: { type: "string" },
-      size_bytes: { type: "integer", description: "Size that the file had." },
-    },
-    required: ["path", "size_bytes"],
-    additionalProperties: false,
-  },
-  capability: {
-    effect: "write",
-    risk: "medium",
-    approval: { level: "auto" },
-    execution: { sandbox: "process", networkDefault: "none" },
-    labels: { outputTrust: "verified", outputDataClass: "internal" },
-    audit: { logArgs: true, logOutput: false },
-  },
+  outputSchema: objectOf({
+    path: text(),
+    size_bytes: integer("Size that the file had."),
+  }),
+  capability: WRITES,
   analyse: (args) => [{ resource: { kind: "file", path: args.path }, effect: "write" }],
   async preview(args, context) {
     return [{ path: args.path, before: await context.read(args.path) }];

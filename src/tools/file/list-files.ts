@@ -4,7 +4,9 @@ import type { JsonObject } from "../../base/json.ts";
 import { LIST_DEPTH_MAX, LIST_ENTRIES_MAX } from "../../base/limits.ts";
 import type { ListEntry } from "../../model/place/files.ts";
 import type { Tool } from "../../model/tool/tool.ts";
-import { pathArgument } from "../kit/argument.ts";
+import { numberArgument, pathArgument } from "../kit/argument.ts";
+import { READS } from "../kit/capabilities.ts";
+import { flag, integer, listOf, objectOf, text } from "../kit/result-schema.ts";
 
 /** Entries that one listing returns when the call does not say. */
 const LIST_ENTRIES_DEFAULT = 1000;
@@ -12,18 +14,12 @@ const LIST_ENTRIES_DEFAULT = 1000;
 const parameters = z.strictObject({
   path: pathArgument("Directory to list, relative to the workspace root; `.` is the root itself."),
   recursive: z.boolean().optional().meta({ description: "List what is in its directories too. Default false." }),
-  max_depth: z
-    .int()
-    .min(1)
-    .max(LIST_DEPTH_MAX)
-    .optional()
-    .meta({ description: `Levels to list when \`recursive\`; 1 is the directory itself. Default ${LIST_DEPTH_MAX}.` }),
-  max_entries: z
-    .int()
-    .min(1)
-    .max(LIST_ENTRIES_MAX)
-    .optional()
-    .meta({ description: `Most entries to return. Default ${LIST_ENTRIES_DEFAULT}.` }),
+  max_depth: numberArgument(
+    `Levels to list when \`recursive\`; 1 is the directory itself. Default ${LIST_DEPTH_MAX}.`,
+    1,
+    LIST_DEPTH_MAX,
+  ),
+  max_entries: numberArgument(`Most entries to return. Default ${LIST_ENTRIES_DEFAULT}.`, 1, LIST_ENTRIES_MAX),
 });
 
 type Arguments = z.infer<typeof parameters>;
@@ -35,40 +31,22 @@ export const listFiles: Tool<Arguments> = {
   description:
     "Lists a directory of the workspace. `.git` and `node_modules` are named and not entered; secret files are left out; links are not followed.",
   parameters,
-  outputSchema: {
-    type: "object",
-    properties: {
-      path: { type: "string" },
-      entries: {
-        type: "array",
-        items: {
-          type: "object",
-          properties: {
-            path: { type: "string", description: "Relative to the listed directory." },
-            kind: { enum: ["file", "directory", "symlink", "other"] },
-            size_bytes: { type: "integer", description: "Of regular files." },
-            escaped: {
-              type: "boolean",
-              description: "The name is not valid UTF-8; its odd bytes stand as \\xNN, and no tool can name it.",
-            },
-          },
-          required: ["path", "kind"],
-          additionalProperties: false,
+  outputSchema: objectOf({
+    path: text(),
+    entries: listOf(
+      objectOf(
+        {
+          path: text("Relative to the listed directory."),
+          kind: { enum: ["file", "directory", "symlink", "other"] },
+          size_bytes: integer("Of regular files."),
+          escaped: flag("The name is not valid UTF-8; its odd bytes stand as \\xNN, and no tool can name it."),
         },
-      },
-      truncated: { type: "boolean", description: "There are more entries than were returned." },
-    },
-    required: ["path", "entries", "truncated"],
-    additionalProperties: false,
-  },
-  capability: {
-    effect: "read",
-    risk: "low",
-    approval: { level: "auto" },
-    execution: { sandbox: "process", networkDefault: "none" },
-    labels: { outputTrust: "verified", outputDataClass: "internal" },
-    audit: { logArgs: true, logOutput: false },
-  },
+        ["size_bytes", "escaped"],
+      ),
+    ),
+    truncated: flag("There are more entries than were returned."),
+  }),
+  capability: READS,
   analyse: (args) => [{ resource: { kind: "file", path: args.path }, effect: "read" }],
   async execute(args, context) {
     const depthMax = args.recursive ? (args.max_depth ?? LIST_DEPTH_MAX) : 1;

@@ -16,25 +16,19 @@ import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { FileContent, ReadOptions } from "../../model/place/files.ts";
 import type { Excerpt, Tool, ToolContext, ToolOutput, Window } from "../../model/tool/tool.ts";
 import { characterBoundary } from "../../text/characters.ts";
-import { pathArgument } from "../kit/argument.ts";
+import { numberArgument, pathArgument } from "../kit/argument.ts";
+import { READS } from "../kit/capabilities.ts";
+import { integer, objectOf, text } from "../kit/result-schema.ts";
 
 const parameters = z.strictObject({
   path: pathArgument("File to read, relative to the workspace root."),
-  offset: z
-    .int()
-    .min(0)
-    .optional()
-    .meta({ description: "First byte to read. Default 0. A character belongs to the range in which it begins." }),
-  limit: z.int().min(0).max(MAX_READ_LIMIT).optional().meta({
-    description:
-      "Bytes to read from `offset` on; 0 or absent reads to the end, which fails when that is more than `max_bytes`.",
-  }),
-  max_bytes: z
-    .int()
-    .min(1)
-    .max(INLINE_RESULT_BYTES_MAX)
-    .optional()
-    .meta({ description: `Most bytes to return. Default ${SHOWN_BYTES_MAX}.` }),
+  offset: numberArgument("First byte to read. Default 0. A character belongs to the range in which it begins.", 0),
+  limit: numberArgument(
+    "Bytes to read from `offset` on; 0 or absent reads to the end, which fails when that is more than `max_bytes`.",
+    0,
+    MAX_READ_LIMIT,
+  ),
+  max_bytes: numberArgument(`Most bytes to return. Default ${SHOWN_BYTES_MAX}.`, 1, INLINE_RESULT_BYTES_MAX),
   encoding: z.enum(["utf-8", "base64"]).optional().meta({
     description: "`utf-8` (default) returns text and refuses binary files; `base64` returns any file's bytes.",
   }),
@@ -50,32 +44,19 @@ export const readFile: Tool<Arguments> = {
     "Reads a file of the workspace as UTF-8 text (or base64). For a large file give `offset` and `limit` in bytes; " +
     "`next_offset` in the answer says where the next part begins.",
   parameters,
-  outputSchema: {
-    type: "object",
-    properties: {
-      path: { type: "string" },
+  outputSchema: objectOf(
+    {
+      path: text(),
       encoding: { enum: ["utf-8", "base64"] },
-      content: { type: "string" },
-      offset: {
-        type: "integer",
-        description: "First byte that was returned; moved to the next character when it fell inside one.",
-      },
-      bytes: { type: "integer", description: "Bytes that were returned, before any redaction." },
-      size_bytes: { type: "integer", description: "Size of the whole file." },
-      next_offset: { type: "integer", description: "Where the next range begins; absent at the end of the file." },
+      content: text(),
+      offset: integer("First byte that was returned; moved to the next character when it fell inside one."),
+      bytes: integer("Bytes that were returned, before any redaction."),
+      size_bytes: integer("Size of the whole file."),
+      next_offset: integer("Where the next range begins; absent at the end of the file."),
     },
-    required: ["path", "encoding", "content", "offset", "bytes", "size_bytes"],
-    additionalProperties: false,
-  },
-  capability: {
-    effect: "read",
-    risk: "low",
-    sizedByCaller: true,
-    approval: { level: "auto" },
-    execution: { sandbox: "process", networkDefault: "none" },
-    labels: { outputTrust: "verified", outputDataClass: "internal" },
-    audit: { logArgs: true, logOutput: false },
-  },
+    ["next_offset"],
+  ),
+  capability: { ...READS, sizedByCaller: true },
   analyse: (args) => [{ resource: { kind: "file", path: args.path }, effect: "read" }],
   execute(args, context) {
     if (context.reply === "bytes") return rawBytes(args, context);

@@ -12,6 +12,8 @@ import { hasMoreBytes } from "../../model/outcome/constraints.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import { pathArgument } from "../kit/argument.ts";
+import { WRITES } from "../kit/capabilities.ts";
+import { flag, integer, objectOf, text } from "../kit/result-schema.ts";
 
 const content = z
   .custom<string | Uint8Array>((value) => typeof value === "string" || value instanceof Uint8Array, {
@@ -55,24 +57,12 @@ export const writeFile: Tool<Arguments> = {
   description:
     "Creates a file or replaces its whole content in one step. To change a part of an existing file use `edit_file` instead.",
   parameters,
-  outputSchema: {
-    type: "object",
-    properties: {
-      path: { type: "string" },
-      created: { type: "boolean", description: "Whether the file did not exist before." },
-      size_bytes: { type: "integer", description: "Size of the whole file afterwards." },
-    },
-    required: ["path", "created", "size_bytes"],
-    additionalProperties: false,
-  },
-  capability: {
-    effect: "write",
-    risk: "medium",
-    approval: { level: "auto" },
-    execution: { sandbox: "process", networkDefault: "none" },
-    labels: { outputTrust: "verified", outputDataClass: "internal" },
-    audit: { logArgs: false, logOutput: false },
-  },
+  outputSchema: objectOf({
+    path: text(),
+    created: flag("Whether the file did not exist before."),
+    size_bytes: integer("Size of the whole file afterwards."),
+  }),
+  capability: { ...WRITES, audit: { logArgs: false, logOutput: false } },
   analyse: (args) => [{ resource: { kind: "file", path: args.path }, effect: "write" }],
   async preview(args, context) {
     const bytes = bytesOf(args);

@@ -41,31 +41,12 @@ interface Wrapper<Arguments> {
   readonly call: (args: Arguments, repository: RepositoryView) => OperationCall;
 }
 
-function wrapper<Arguments>({
-  name,
-  title,
-  description,
-  parameters,
-  effect,
-  capability,
-  call,
-}: Wrapper<Arguments>): Tool<Arguments> {
-  const { labels, execution, audit, approval } = git.capability;
+function wrapper<Arguments>({ effect, capability, call, ...named }: Wrapper<Arguments>): Tool<Arguments> {
+  const { network: _, ...shared } = git.capability;
   return {
-    name,
-    title,
-    description,
-    parameters,
+    ...named,
     ...(git.outputSchema && { outputSchema: git.outputSchema }),
-    capability: {
-      effect,
-      risk: "low",
-      approval,
-      ...(labels && { labels }),
-      ...(execution && { execution }),
-      ...(audit && { audit }),
-      ...capability,
-    },
+    capability: { ...shared, effect, risk: "low", ...capability },
     analyse: (args, _toolchain, repository) =>
       analyseOperation(call(args, repository ?? (() => NO_REPOSITORY)), undefined, repository),
     execute: async (args, context) => runOperation(call(args, context.repository), context),
@@ -167,12 +148,4 @@ const gitPush = wrapper({
 });
 
 /** `git`, and its operations by what they are for. */
-export const gitTools: readonly Tool[] = [
-  git,
-  gitStatus,
-  gitDiff,
-  gitAdd,
-  gitCommit,
-  gitCheckout,
-  gitPush,
-] as readonly Tool[];
+export const gitTools = [git, gitStatus, gitDiff, gitAdd, gitCommit, gitCheckout, gitPush] as readonly Tool[];

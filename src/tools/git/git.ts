@@ -16,6 +16,8 @@ import type { Access } from "../../model/place/access.ts";
 import type { Tool, ToolContext, ToolOutput } from "../../model/tool/tool.ts";
 import type { FoundRepository, GitRepository, RepositoryView } from "../../model/work/git.ts";
 import { NO_REPOSITORY } from "../../model/work/git.ts";
+import { RUNS } from "../kit/capabilities.ts";
+import { text } from "../kit/result-schema.ts";
 import { type Parsed, parseArguments } from "./calls/options.ts";
 import { fromRoot, pathProblem, workspacePath } from "./calls/places.ts";
 import { runnerOf } from "./calls/runner.ts";
@@ -67,18 +69,15 @@ export const git: Tool<z.infer<typeof parameters>> = {
     type: "object",
     properties: {
       operation: { enum: [...GIT_OPERATIONS] },
-      text: { type: "string", description: "The result for people." },
+      text: text("The result for people."),
     },
     required: ["operation", "text"],
   },
   capability: {
-    effect: "exec",
-    risk: "medium",
-    approval: { level: "auto" },
+    ...RUNS,
     execution: { sandbox: "container", networkDefault: "proxy" },
     network: { mode: "any" },
-    labels: { outputTrust: "user", outputDataClass: "internal", acceptsUntrusted: true },
-    audit: { logArgs: true, logOutput: false },
+    labels: { ...RUNS.labels, acceptsUntrusted: true },
   },
   actions: GIT_ACTIONS,
   analyse: (args, _toolchain, repository) => analyseOperation(args, actionOf(args.operation), repository),

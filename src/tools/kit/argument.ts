@@ -34,3 +34,9 @@ export function textArgument(description: string, bytesMax: number) {
     .refine((text) => text.isWellFormed(), NOT_UNICODE)
     .meta({ description });
 }
+
+/** A whole number from `min` on, to `max` where there is one; it may be left out. */
+export function numberArgument(description: string, min: number, max?: number) {
+  const number = z.int().min(min);
+  return (max === undefined ? number : number.max(max)).optional().meta({ description });
+}

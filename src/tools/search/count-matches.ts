@@ -6,6 +6,8 @@
 import { z } from "zod";
 import { COUNT_FILES_LISTED_MAX } from "../../base/limits.ts";
 import type { Tool } from "../../model/tool/tool.ts";
+import { READS } from "../kit/capabilities.ts";
+import { flag, integer, objectOf, text } from "../kit/result-schema.ts";
 import { hasUsableLength, queryOf, SEARCH_ARGUMENTS, SKIPPED_SCHEMA, skippedOf, TOO_LONG } from "./search-arguments.ts";
 
 const parameters = z.strictObject(SEARCH_ARGUMENTS).refine(hasUsableLength, TOO_LONG);
@@ -20,37 +22,20 @@ export const countMatches: Tool<Arguments> = {
     "Counts how often a text or regular expression occurs in a file or in all files of a directory, without overlap, exactly as `edit_file` " +
     "counts. Use it with `literal` to see whether a text is unique before an edit.",
   parameters,
-  outputSchema: {
-    type: "object",
-    properties: {
-      path: { type: "string" },
-      total: { type: "integer", description: "Occurrences in all files together." },
-      files_matched: { type: "integer", description: "Files with at least one." },
-      files: {
-        type: "array",
-        description: `The first ${COUNT_FILES_LISTED_MAX} of them, in the order of paths.`,
-        items: {
-          type: "object",
-          properties: { path: { type: "string" }, count: { type: "integer" } },
-          required: ["path", "count"],
-          additionalProperties: false,
-        },
-      },
-      files_searched: { type: "integer" },
-      skipped: SKIPPED_SCHEMA,
-      truncated: { type: "boolean", description: "A limit left files out of the total." },
+  outputSchema: objectOf({
+    path: text(),
+    total: integer("Occurrences in all files together."),
+    files_matched: integer("Files with at least one."),
+    files: {
+      type: "array",
+      description: `The first ${COUNT_FILES_LISTED_MAX} of them, in the order of paths.`,
+      items: objectOf({ path: text(), count: integer() }),
     },
-    required: ["path", "total", "files_matched", "files", "files_searched", "skipped", "truncated"],
-    additionalProperties: false,
-  },
-  capability: {
-    effect: "read",
-    risk: "low",
-    approval: { level: "auto" },
-    execution: { sandbox: "process", networkDefault: "none" },
-    labels: { outputTrust: "verified", outputDataClass: "internal" },
-    audit: { logArgs: true, logOutput: false },
-  },
+    files_searched: integer(),
+    skipped: SKIPPED_SCHEMA,
+    truncated: flag("A limit left files out of the total."),
+  }),
+  capability: READS,
   analyse: (args) => [{ resource: { kind: "file", path: args.path }, effect: "read" }],
   async execute(args, context) {
     const counted = await context.search.count(args.path, queryOf(args));

@@ -5,6 +5,7 @@ import { MAX_PATH_LEN } from "../../base/limits.ts";
 import { hasMoreCharacters } from "../../model/outcome/constraints.ts";
 import type { SearchQuery, SkippedFiles } from "../../model/work/search.ts";
 import { pathArgument, textArgument } from "../kit/argument.ts";
+import { integer } from "../kit/result-schema.ts";
 
 /** Characters of a regular expression in a search (Brio: 1,000); compiling takes time and memory in proportion. */
 const SEARCH_REGEX_CHARACTERS_MAX = 1000;
@@ -73,10 +74,10 @@ export const SKIPPED_SCHEMA = {
   type: "object",
   description: "Files that were left out, by reason.",
   properties: {
-    binary: { type: "integer", description: "Files with null bytes." },
-    too_large: { type: "integer" },
-    unreadable: { type: "integer" },
-    vanished: { type: "integer", description: "Removed while the search ran." },
+    binary: integer("Files with null bytes."),
+    too_large: integer(),
+    unreadable: integer(),
+    vanished: integer("Removed while the search ran."),
   },
   required: ["binary", "too_large", "unreadable", "vanished"],
   additionalProperties: false,

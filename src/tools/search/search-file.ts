@@ -4,6 +4,9 @@ import type { JsonObject } from "../../base/json.ts";
 import { SEARCH_LINE_CHARACTERS_MAX } from "../../base/limits.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import type { FoundLine } from "../../model/work/search.ts";
+import { numberArgument } from "../kit/argument.ts";
+import { READS } from "../kit/capabilities.ts";
+import { flag, integer, listOf, objectOf, text } from "../kit/result-schema.ts";
 import { hasUsableLength, queryOf, SEARCH_ARGUMENTS, SKIPPED_SCHEMA, skippedOf, TOO_LONG } from "./search-arguments.ts";
 
 /** Lines that one search returns at most. */
@@ -16,24 +19,18 @@ const SEARCH_CONTEXT_LINES_MAX = 10;
 const parameters = z
   .strictObject({
     ...SEARCH_ARGUMENTS,
-    context: z
-      .int()
-      .min(0)
-      .max(SEARCH_CONTEXT_LINES_MAX)
-      .optional()
-      .meta({ description: "Lines to show before and after each line that matches. Default 0." }),
-    max_results: z
-      .int()
-      .min(1)
-      .max(SEARCH_RESULTS_MAX)
-      .optional()
-      .meta({ description: `Most lines to return. Default ${SEARCH_RESULTS_DEFAULT}.` }),
+    context: numberArgument(
+      "Lines to show before and after each line that matches. Default 0.",
+      0,
+      SEARCH_CONTEXT_LINES_MAX,
+    ),
+    max_results: numberArgument(`Most lines to return. Default ${SEARCH_RESULTS_DEFAULT}.`, 1, SEARCH_RESULTS_MAX),
   })
   .refine(hasUsableLength, TOO_LONG);
 
 type Arguments = z.infer<typeof parameters>;
 
-const LINES = { type: "array", items: { type: "string" } };
+const LINES = listOf(text());
 
 /** The tool `search_file`. */
 export const searchFile: Tool<Arguments> = {
@@ -43,49 +40,28 @@ export const searchFile: Tool<Arguments> = {
     "Finds the lines that match a regular expression, in a file or in all files of a directory, in the order of paths. " +
     "Leaves out binary files, links, `.git`, `node_modules`, secret files and what `.gitignore` names.",
   parameters,
-  outputSchema: {
-    type: "object",
-    properties: {
-      path: { type: "string" },
-      results: {
-        type: "array",
-        items: {
-          type: "object",
-          properties: {
-            path: { type: "string", description: "As other calls can name the file." },
-            line: { type: "integer", description: "The line in which the match begins; the first is 1." },
-            column: {
-              type: "integer",
-              description: "The character at which the first match in it begins; the first is 1.",
-            },
-            text: { type: "string", description: "The line without its end." },
-            cut: {
-              type: "boolean",
-              description: `The line has more than ${SEARCH_LINE_CHARACTERS_MAX} characters; this is a part of it.`,
-            },
-            end_line: { type: "integer", description: "The line in which the match ends, when it is another." },
-            before: LINES,
-            after: LINES,
-          },
-          required: ["path", "line", "column", "text"],
-          additionalProperties: false,
+  outputSchema: objectOf({
+    path: text(),
+    results: listOf(
+      objectOf(
+        {
+          path: text("As other calls can name the file."),
+          line: integer("The line in which the match begins; the first is 1."),
+          column: integer("The character at which the first match in it begins; the first is 1."),
+          text: text("The line without its end."),
+          cut: flag(`The line has more than ${SEARCH_LINE_CHARACTERS_MAX} characters; this is a part of it.`),
+          end_line: integer("The line in which the match ends, when it is another."),
+          before: LINES,
+          after: LINES,
         },
-      },
-      files_searched: { type: "integer" },
-      skipped: SKIPPED_SCHEMA,
-      truncated: { type: "boolean", description: "There is more than was returned." },
-    },
-    required: ["path", "results", "files_searched", "skipped", "truncated"],
-    additionalProperties: false,
-  },
-  capability: {
-    effect: "read",
-    risk: "low",
-    approval: { level: "auto" },
-    execution: { sandbox: "process", networkDefault: "none" },
-    labels: { outputTrust: "verified", outputDataClass: "internal" },
-    audit: { logArgs: true, logOutput: false },
-  },
+        ["cut", "end_line", "before", "after"],
+      ),
+    ),
+    files_searched: integer(),
+    skipped: SKIPPED_SCHEMA,
+    truncated: flag("There is more than was returned."),
+  }),
+  capability: READS,
   analyse: (args) => [{ resource: { kind: "file", path: args.path }, effect: "read" }],
   async execute(args, context) {
     const options = {

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { CONSTRAINTS, hasMoreBytes } from "../../model/outcome/constraints.ts";
 import { isRefusedEnvironmentName } from "../../names/environment-names.ts";
-import { pathArgument, textArgument } from "../kit/argument.ts";
+import { numberArgument, pathArgument, textArgument } from "../kit/argument.ts";
 
 const COMMAND = CONSTRAINTS["shell_exec.command"];
 const TIMEOUT = CONSTRAINTS["shell_exec.timeout_ms"];
@@ -36,12 +36,11 @@ export const parameters = z.strictObject({
     .refine((text) => !text.includes("\0"), NULL_BYTE)
     .meta({ description: "Command line for bash, run without a terminal and without input.", minLength: 1 }),
   cwd: pathArgument("Directory to run in, relative to the workspace root. Default: the workspace root.").optional(),
-  timeout_ms: z
-    .int()
-    .min(0)
-    .max(TIMEOUT.max)
-    .optional()
-    .meta({ description: "Milliseconds after which everything that runs is ended; 0 or absent: 120000." }),
+  timeout_ms: numberArgument(
+    "Milliseconds after which everything that runs is ended; 0 or absent: 120000.",
+    0,
+    TIMEOUT.max,
+  ),
   network_access: z.boolean().optional().meta({
     description: "Ask for the network, for hosts that the command names and policy allows. Default false: none.",
   }),

@@ -12,13 +12,15 @@ import { WORKSPACE_ALIAS } from "../../model/place/workspace.ts";
 import type { Tool, ToolOutput } from "../../model/tool/tool.ts";
 import { EXEC_ENDS, type ExecOutcome, type ExecOutput } from "../../model/work/exec.ts";
 import { EXEC_DATA_PROPERTIES, execData } from "../../model/work/exec-data.ts";
+import { RUNS } from "../kit/capabilities.ts";
+import { integer, text } from "../kit/result-schema.ts";
 import { type NamedHost, namedHosts } from "./named-hosts.ts";
 import type { ParsedCommand } from "./reading/parse-command.ts";
 import { environmentOf, parameters, type ShellArguments } from "./shell-arguments.ts";
 
 const STREAM = {
   type: "object",
-  properties: { bytes: { type: "integer" }, omitted_bytes: { type: "integer" } },
+  properties: { bytes: integer(), omitted_bytes: integer() },
 } as const;
 
 /** The tool `shell`. */
@@ -33,28 +35,21 @@ export const shell: Tool<ShellArguments> = {
   outputSchema: {
     type: "object",
     properties: {
-      exit_code: { type: "integer", description: "Absent when the command was ended from outside." },
-      signal: { type: "string" },
+      exit_code: integer("Absent when the command was ended from outside."),
+      signal: text(),
       ended_by: { enum: [...EXEC_ENDS], description: "What ended the command before it ended by itself." },
-      stdout: { type: "string" },
-      stderr: { type: "string" },
+      stdout: text(),
+      stderr: text(),
       stdout_size: STREAM,
       stderr_size: STREAM,
-      duration_ms: { type: "integer" },
-      processor_ms: { type: "integer" },
-      memory_bytes_max: { type: "integer" },
+      duration_ms: integer(),
+      processor_ms: integer(),
+      memory_bytes_max: integer(),
       ...EXEC_DATA_PROPERTIES,
     },
     required: ["stdout", "stderr", "duration_ms"],
   },
-  capability: {
-    effect: "exec",
-    risk: "medium",
-    approval: { level: "auto" },
-    execution: { sandbox: "container", networkDefault: "none" },
-    labels: { outputTrust: "user", outputDataClass: "internal" },
-    audit: { logArgs: true, logOutput: false },
-  },
+  capability: RUNS,
   prepare: loadParser,
   analyse: (args) => accessesOf(args, parsed(args)),
   async execute(args, context): Promise<ToolOutput> {

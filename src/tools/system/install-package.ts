@@ -11,6 +11,7 @@ import { commandOf } from "../../model/place/command.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import type { MachineCommand } from "../../model/work/machine.ts";
 import type { ListedManager, SystemManager, SystemSettings } from "../../model/work/system.ts";
+import { flag } from "../kit/result-schema.ts";
 import { SYSTEM_CAPABILITY } from "./capability.ts";
 import { RUN_PROPERTIES, RUN_REQUIRED, requireEnded, runResult } from "./run-result.ts";
 
@@ -116,7 +117,7 @@ export function installPackage({ packages }: SystemSettings): Tool<Arguments> | 
       type: "object",
       properties: {
         ...RUN_PROPERTIES,
-        installed: { type: "boolean", description: "The command ended with exit code 0." },
+        installed: flag("The command ended with exit code 0."),
       },
       required: [...RUN_REQUIRED, "installed"],
     },

@@ -14,6 +14,8 @@ import type { FilePreview, Tool } from "../../model/tool/tool.ts";
 import type { ListedConfig, SystemSettings } from "../../model/work/system.ts";
 import { lineChanges } from "../../text/line-changes.ts";
 import { unifiedDiff } from "../../text/unified-diff.ts";
+import { IN_KERNEL } from "../kit/capabilities.ts";
+import { flag, integer, objectOf, text } from "../kit/result-schema.ts";
 import { SYSTEM_CAPABILITY } from "./capability.ts";
 
 /** Bytes of a configuration file that is migrated. */
@@ -42,29 +44,23 @@ export function migrateConfig({ configFiles }: SystemSettings): Tool<Arguments> 
       "Leads a configuration file to another version of its schema, by the migrations that the operator wrote. What the file was is kept beside it " +
       "(`backup`). `dry_run` shows what would change and changes nothing.",
     parameters: parametersOf(names, only) as unknown as Tool<Arguments>["parameters"],
-    outputSchema: {
-      type: "object",
-      properties: {
-        path: { type: "string" },
-        from_version: { type: "string" },
+    outputSchema: objectOf(
+      {
+        path: text(),
+        from_version: text(),
         versions: {
           type: "array",
-          items: { type: "string" },
+          items: text(),
           description: "Versions that the file went through; none when it was there.",
         },
-        changed: { type: "boolean" },
-        backup: { type: "string", description: "The copy of the file as it was." },
-        diff: { type: "string", description: "Unified diff, for reading." },
-        diff_lines_omitted: { type: "integer", description: "Lines of the diff that were left out." },
+        changed: flag(),
+        backup: text("The copy of the file as it was."),
+        diff: text("Unified diff, for reading."),
+        diff_lines_omitted: integer("Lines of the diff that were left out."),
       },
-      required: ["path", "from_version", "versions", "changed", "diff", "diff_lines_omitted"],
-      additionalProperties: false,
-    },
-    capability: {
-      ...SYSTEM_CAPABILITY,
-      execution: { sandbox: "process", networkDefault: "none" },
-      labels: { outputTrust: "verified", outputDataClass: "internal" },
-    },
+      ["backup"],
+    ),
+    capability: { ...SYSTEM_CAPABILITY, execution: IN_KERNEL.execution, labels: IN_KERNEL.labels },
     analyse: (args) => accessesOf(listedOf(args), args),
     async preview(args, { read }) {
       const listed = listedOf(args);

@@ -5,16 +5,17 @@ import { commandOf } from "../../model/place/command.ts";
 import type { ToolOutput } from "../../model/tool/tool.ts";
 import type { ExecOutput } from "../../model/work/exec.ts";
 import type { MachineCommand, MachineOutcome } from "../../model/work/machine.ts";
+import { integer, text } from "../kit/result-schema.ts";
 
 /** Properties of the output schema that all of them share. */
 export const RUN_PROPERTIES = {
-  command: { type: "string", description: "The command that ran, outside of the sandbox." },
-  exit_code: { type: "integer", description: "Absent when a signal ended the command." },
-  signal: { type: "string" },
-  stdout: { type: "string" },
-  stderr: { type: "string" },
-  omitted_bytes: { type: "integer", description: "Bytes of the middle of both streams that are not shown." },
-  duration_ms: { type: "integer" },
+  command: text("The command that ran, outside of the sandbox."),
+  exit_code: integer("Absent when a signal ended the command."),
+  signal: text(),
+  stdout: text(),
+  stderr: text(),
+  omitted_bytes: integer("Bytes of the middle of both streams that are not shown."),
+  duration_ms: integer(),
 } as const satisfies JsonObject;
 /** Those of them that are always there. */
 export const RUN_REQUIRED = ["command", "stdout", "stderr", "duration_ms"] as const;

@@ -9,6 +9,7 @@ import { commandOf } from "../../model/place/command.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import type { MachineCommand } from "../../model/work/machine.ts";
 import { SERVICE_ACTIONS, type ServiceAction, type SystemSettings } from "../../model/work/system.ts";
+import { flag } from "../kit/result-schema.ts";
 import { SYSTEM_CAPABILITY } from "./capability.ts";
 import { RUN_PROPERTIES, RUN_REQUIRED, requireEnded, runResult } from "./run-result.ts";
 
@@ -45,7 +46,7 @@ export function systemCtl({ services }: SystemSettings): Tool<Arguments> | undef
     parameters: z.strictObject({ service: z.enum(names, { error: listed }), action: z.enum(SERVICE_ACTIONS) }),
     outputSchema: {
       type: "object",
-      properties: { ...RUN_PROPERTIES, ok: { type: "boolean", description: "The command ended with exit code 0." } },
+      properties: { ...RUN_PROPERTIES, ok: flag("The command ended with exit code 0.") },
       required: [...RUN_REQUIRED, "ok"],
     },
     capability: SYSTEM_CAPABILITY,

@@ -12,6 +12,7 @@ import { commandOf } from "../../model/place/command.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import type { MachineAccess, MachineCommand } from "../../model/work/machine.ts";
 import type { SystemSettings } from "../../model/work/system.ts";
+import { flag, integer, text } from "../kit/result-schema.ts";
 import { SYSTEM_CAPABILITY } from "./capability.ts";
 
 /** Milliseconds that a program may take to say its version. */
@@ -58,14 +59,14 @@ export function verifyBinary({ binaries }: SystemSettings): Tool<Arguments> {
     outputSchema: {
       type: "object",
       properties: {
-        found: { type: "boolean" },
-        verified: { type: "boolean" },
-        path: { type: "string" },
-        real_path: { type: "string", description: "With links followed." },
-        problem: { type: "string", description: "Why it is not to be run." },
-        sha256: { type: "string" },
-        size_bytes: { type: "integer" },
-        version_text: { type: "string", description: "The first lines that it says of its version." },
+        found: flag(),
+        verified: flag(),
+        path: text(),
+        real_path: text("With links followed."),
+        problem: text("Why it is not to be run."),
+        sha256: text(),
+        size_bytes: integer(),
+        version_text: text("The first lines that it says of its version."),
         differs: {
           type: "array",
           items: { enum: ["path", "version", "sha256"] },

@@ -11,6 +11,8 @@ import type { Access } from "../../model/place/access.ts";
 import { commandOf } from "../../model/place/command.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import { type Toolchain, UNKNOWN_TOOLCHAIN } from "../../model/work/toolchain.ts";
+import { RUNS } from "../kit/capabilities.ts";
+import { flag, integer, text } from "../kit/result-schema.ts";
 import { UNATTENDED } from "./environment.ts";
 import { isPassed, RUN_PROPERTIES, runResult } from "./exec-result.ts";
 import { findCommand } from "./find-command.ts";
@@ -25,11 +27,8 @@ export const TOOLCHAIN_KEPT_BYTES = 512 * KIB;
 const parameters = z.strictObject({ target: target.optional(), truncation_strategy: truncationStrategy.optional() });
 type CheckArguments = z.infer<typeof parameters>;
 
-const PASSED = { type: "boolean", description: "The command ended with exit code 0." } as const;
-const SOURCE = {
-  type: "string",
-  description: "What named the command: `handrail.yaml`, or files of the workspace.",
-} as const;
+const PASSED = flag("The command ended with exit code 0.");
+const SOURCE = text("What named the command: `handrail.yaml`, or files of the workspace.");
 
 /** The tool `run_test`. */
 export const runTest: Tool<CheckArguments> = checkTool({
@@ -72,19 +71,15 @@ function checkTool(check: Check): Tool<CheckArguments> {
         tests: {
           type: "object",
           description: "Counts, where the runner's output has them.",
-          properties: { passed: { type: "integer" }, failed: { type: "integer" }, skipped: { type: "integer" } },
+          properties: { passed: integer(), failed: integer(), skipped: integer() },
         },
       },
       required: ["command", "source", "passed", "stdout", "stderr", "duration_ms"],
     },
     capability: {
-      effect: "exec",
-      risk: "medium",
-      approval: { level: "auto" },
-      execution: { sandbox: "container", networkDefault: "none" },
+      ...RUNS,
       // without a network nothing leaves the workspace, whatever was read before
-      labels: { outputTrust: "user", outputDataClass: "internal", acceptsUntrusted: true },
-      audit: { logArgs: true, logOutput: false },
+      labels: { ...RUNS.labels, acceptsUntrusted: true },
     },
     analyse: (args, toolchain) => accessesOf(check, args, toolchain?.() ?? UNKNOWN_TOOLCHAIN),
     projectWords(args, toolchain) {

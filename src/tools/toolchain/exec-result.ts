@@ -3,27 +3,28 @@ import type { JsonObject } from "../../base/json.ts";
 import type { ToolOutput } from "../../model/tool/tool.ts";
 import { EXEC_ENDS, type ExecOutcome } from "../../model/work/exec.ts";
 import { EXEC_DATA_PROPERTIES, execData } from "../../model/work/exec-data.ts";
+import { integer, text } from "../kit/result-schema.ts";
 import { strategyOf, truncated } from "./truncation.ts";
 
 /** Properties of the output schema that all runs of a toolchain share. */
 export const RUN_PROPERTIES = {
-  command: { type: "string", description: "The command that ran." },
-  exit_code: { type: "integer", description: "Absent when the command was ended from outside." },
-  signal: { type: "string" },
+  command: text("The command that ran."),
+  exit_code: integer("Absent when the command was ended from outside."),
+  signal: text(),
   ended_by: { enum: [...EXEC_ENDS], description: "What ended the command before it ended by itself." },
-  stdout: { type: "string" },
-  stderr: { type: "string" },
+  stdout: text(),
+  stderr: text(),
   omitted: {
     type: "object",
     description: "What is not shown of each stream.",
     properties: Object.fromEntries(
-      ["stdout_lines", "stdout_bytes", "stderr_lines", "stderr_bytes"].map((name) => [name, { type: "integer" }]),
+      ["stdout_lines", "stdout_bytes", "stderr_lines", "stderr_bytes"].map((name) => [name, integer()]),
     ),
   },
   ...EXEC_DATA_PROPERTIES,
-  duration_ms: { type: "integer" },
-  processor_ms: { type: "integer" },
-  memory_bytes_max: { type: "integer" },
+  duration_ms: integer(),
+  processor_ms: integer(),
+  memory_bytes_max: integer(),
 } as const satisfies JsonObject;
 
 /** Whether the command ended by itself and said that all is well. */

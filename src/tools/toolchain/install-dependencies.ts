@@ -19,6 +19,8 @@ import {
   type ToolchainView,
   UNKNOWN_TOOLCHAIN,
 } from "../../model/work/toolchain.ts";
+import { RUNS } from "../kit/capabilities.ts";
+import { flag, text } from "../kit/result-schema.ts";
 import { TOOLCHAIN_KEPT_BYTES } from "./check-tools.ts";
 import { UNATTENDED } from "./environment.ts";
 import { isPassed, RUN_PROPERTIES, runResult } from "./exec-result.ts";
@@ -51,19 +53,16 @@ export const installDependencies: Tool<z.infer<typeof parameters>> = {
     type: "object",
     properties: {
       ...RUN_PROPERTIES,
-      installed: { type: "boolean", description: "The command ended with exit code 0." },
-      lock_file: { type: "string" },
+      installed: flag("The command ended with exit code 0."),
+      lock_file: text(),
     },
     required: ["command", "installed", "lock_file", "stdout", "stderr", "duration_ms"],
   },
   capability: {
-    effect: "exec",
-    risk: "medium",
-    approval: { level: "auto" },
+    ...RUNS,
     execution: { sandbox: "container", networkDefault: "proxy", manages: ["node_modules"] },
     network: { mode: "any", allowedHosts: Object.values(MANAGERS).flatMap(({ registries }) => registries) },
     labels: { outputTrust: "untrusted", outputDataClass: "internal" },
-    audit: { logArgs: true, logOutput: false },
   },
   analyse: ({ manager }, toolchain = () => UNKNOWN_TOOLCHAIN) => accessesOf(manager, toolchain),
   projectWords({ manager }, toolchain) {

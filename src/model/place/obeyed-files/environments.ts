@@ -1,187 +1,107 @@
 /**
  * Files that shells, environment managers, containers and servers obey when a directory is entered, opened or served.
  */
-import type { ObeyedFiles } from "./obeyed-file.ts";
+import { obeyedFiles } from "./obeyed-file.ts";
+
+const MISE = [
+  "mise.toml mise.local.toml mise.development.toml mise.production.toml mise.staging.toml mise.test.toml .mise*",
+  ".rtx.toml **/mise/config.toml **/mise/conf.d",
+].join(" ");
+const SHELLS = [
+  ".profile .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .zshrc .zshenv .zprofile .zlogin",
+  ".zlogout .kshrc .mkshrc .cshrc .tcshrc .login .inputrc .xprofile .xinitrc .xsession .xsessionrc",
+].join(" ");
+const HOMES = [
+  ".ssh .netrc _netrc .curlrc .wgetrc .tmux.conf .screenrc **/.docker/config.json **/.kube/config **/.aws/config",
+  "**/.aws/credentials",
+].join(" ");
+const JUPYTER = [
+  ".jupyter jupyter_config.py jupyter_notebook_config.py jupyter_server_config.py jupyter_lab_config.py",
+  "ipython_config.py",
+].join(" ");
 
 /** Files that make environments. */
-export const ENVIRONMENT_FILES: readonly ObeyedFiles[] = [
-  {
-    patterns: [
-      ...[
-        "mise.toml",
-        "mise.local.toml",
-        "mise.development.toml",
-        "mise.production.toml",
-        "mise.staging.toml",
-        "mise.test.toml",
-      ],
-      ...[".mise*", ".rtx.toml", "**/mise/config.toml", "**/mise/conf.d"],
-    ],
-    reason: "mise sets variables, fetches tools and runs hooks from it when the directory is entered",
-    source: "https://mise.jdx.dev/configuration.html",
+export const ENVIRONMENT_FILES = obeyedFiles({
+  "https://mise.jdx.dev/configuration.html": {
+    [MISE]: "mise sets variables, fetches tools and runs hooks from it when the directory is entered",
   },
-  {
-    patterns: [".tool-versions"],
-    reason:
+  "https://asdf-vm.com/manage/configuration.html": {
+    ".tool-versions":
       "asdf and mise run the tools that it names in place of the usual ones, also those at a `path:` in the workspace",
-    source: "https://asdf-vm.com/manage/configuration.html",
+    ".asdfrc": "asdf runs the hooks in it",
   },
-  {
-    patterns: [".asdfrc"],
-    reason: "asdf runs the hooks in it",
-    source: "https://asdf-vm.com/manage/configuration.html",
+  "https://direnv.net/man/direnv.1.html": {
+    ".direnv .direnvrc direnv.toml": "direnv loads it as shell code when the directory is entered",
   },
-  {
-    patterns: [".direnv", ".direnvrc", "direnv.toml"],
-    reason: "direnv loads it as shell code when the directory is entered",
-    source: "https://direnv.net/man/direnv.1.html",
+  "https://shopify.github.io/shadowenv": {
+    ".shadowenv.d": "Shadowenv sets variables from it when the directory is entered",
   },
-  {
-    patterns: [".shadowenv.d"],
-    reason: "Shadowenv sets variables from it when the directory is entered",
-    source: "https://shopify.github.io/shadowenv",
+  "https://github.com/hyperupcall/autoenv": {
+    ".autoenv .autoenv.leave .autoenv.zsh .autoenv_leave.zsh":
+      "autoenv runs it as shell code when the directory is entered",
   },
-  {
-    patterns: [".autoenv", ".autoenv.leave", ".autoenv.zsh", ".autoenv_leave.zsh"],
-    reason: "autoenv runs it as shell code when the directory is entered",
-    source: "https://github.com/hyperupcall/autoenv",
+  "https://moonrepo.dev/docs/proto/config": { ".prototools": "proto fetches the plug-ins and tools that it names" },
+  "https://aquaproj.github.io/docs/reference/config": {
+    "aqua.yaml aqua.yml .aqua.yaml .aqua.yml .aqua": "aqua fetches and runs the tools that it names",
   },
-  {
-    patterns: [".prototools"],
-    reason: "proto fetches the plug-ins and tools that it names",
-    source: "https://moonrepo.dev/docs/proto/config",
+  "https://rvm.io/workflow/projects": { ".rvmrc": "RVM runs it as shell code when the directory is entered" },
+  "https://github.com/rbenv/rbenv-vars": {
+    ".rbenv-vars .powrc .powenv .pumaenv":
+      "it is loaded as variables or shell code with every Ruby program of the directory",
   },
-  {
-    patterns: ["aqua.yaml", "aqua.yml", ".aqua.yaml", ".aqua.yml", ".aqua"],
-    reason: "aqua fetches and runs the tools that it names",
-    source: "https://aquaproj.github.io/docs/reference/config",
+  "https://fvm.app/documentation/getting-started/configuration": {
+    ".fvm": "editors run the Flutter SDK that it leads to",
   },
-  {
-    patterns: [".rvmrc"],
-    reason: "RVM runs it as shell code when the directory is entered",
-    source: "https://rvm.io/workflow/projects",
+  "https://specifications.freedesktop.org/basedir-spec/latest": {
+    ".config": "tools such as dotnet, mise, lefthook and Neovim take their settings from it",
   },
-  {
-    patterns: [".rbenv-vars", ".powrc", ".powenv", ".pumaenv"],
-    reason: "it is loaded as variables or shell code with every Ruby program of the directory",
-    source: "https://github.com/rbenv/rbenv-vars",
-  },
-  {
-    patterns: [".fvm"],
-    reason: "editors run the Flutter SDK that it leads to",
-    source: "https://fvm.app/documentation/getting-started/configuration",
-  },
-  {
-    patterns: [".config"],
-    reason: "tools such as dotnet, mise, lefthook and Neovim take their settings from it",
-    source: "https://specifications.freedesktop.org/basedir-spec/latest",
-  },
-  {
-    patterns: [".devcontainer", ".devcontainer.json", "devcontainer.json"],
-    reason:
+  "https://containers.dev/implementors/json_reference": {
+    ".devcontainer .devcontainer.json devcontainer.json":
       "editors build the container and run the commands in it, some on the machine itself, when the directory is opened",
-    source: "https://containers.dev/implementors/json_reference",
   },
-  {
-    patterns: [".gitpod.yml", ".gitpod.Dockerfile", ".gitpod", ".ona"],
-    reason: "Gitpod builds the environment and runs its tasks when it is opened",
-    source: "https://www.gitpod.io/docs/references/gitpod-yml",
+  "https://www.gitpod.io/docs/references/gitpod-yml": {
+    ".gitpod.yml .gitpod.Dockerfile .gitpod .ona": "Gitpod builds the environment and runs its tasks when it is opened",
   },
-  {
-    patterns: [".codesandbox", "sandbox.config.json"],
-    reason: "CodeSandbox runs its tasks when the directory is opened",
-    source: "https://codesandbox.io/docs/learn/repositories/task",
+  "https://codesandbox.io/docs/learn/repositories/task": {
+    ".codesandbox sandbox.config.json": "CodeSandbox runs its tasks when the directory is opened",
   },
-  {
-    patterns: [".replit", "replit.nix", "replit.md"],
-    reason: "Replit builds and runs what it says, and its agent reads it as instructions",
-    source: "https://docs.replit.com/replit-app/configuration",
+  "https://docs.replit.com/replit-app/configuration": {
+    ".replit replit.nix replit.md": "Replit builds and runs what it says, and its agent reads it as instructions",
   },
-  {
-    patterns: ["devfile.yaml", ".devfile.yaml", ".che"],
-    reason: "Eclipse Che builds the environment and runs its commands when it is opened",
-    source: "https://devfile.io/docs",
+  "https://devfile.io/docs": {
+    "devfile.yaml .devfile.yaml .che": "Eclipse Che builds the environment and runs its commands when it is opened",
   },
-  {
-    patterns: [
-      ...[".profile", ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases"],
-      ...[
-        ".zshrc",
-        ".zshenv",
-        ".zprofile",
-        ".zlogin",
-        ".zlogout",
-        ".kshrc",
-        ".mkshrc",
-        ".cshrc",
-        ".tcshrc",
-        ".login",
-        ".inputrc",
-      ],
-      ...[".xprofile", ".xinitrc", ".xsession", ".xsessionrc"],
-    ],
-    reason: "a shell or a session runs it at start where the directory is a home, or a link from one leads here",
-    source: "https://www.gnu.org/software/bash/manual/html_node/Bash-Startup-Files.html",
+  "https://www.gnu.org/software/bash/manual/html_node/Bash-Startup-Files.html": {
+    [SHELLS]: "a shell or a session runs it at start where the directory is a home, or a link from one leads here",
   },
-  {
-    patterns: [
-      ...[".ssh", ".netrc", "_netrc", ".curlrc", ".wgetrc", ".tmux.conf", ".screenrc"],
-      ...["**/.docker/config.json", "**/.kube/config", "**/.aws/config", "**/.aws/credentials"],
-    ],
-    reason:
+  "https://man.openbsd.org/ssh_config": {
+    [HOMES]:
       "a program of the person takes servers, credentials or commands from it where the directory is a home, or a link from one leads here",
-    source: "https://man.openbsd.org/ssh_config",
   },
-  {
-    patterns: [".Rprofile", ".Renviron", ".RData"],
-    reason: "R runs or loads it when it starts in the directory",
-    source: "https://stat.ethz.ch/R-manual/R-devel/library/base/html/Startup.html",
+  "https://stat.ethz.ch/R-manual/R-devel/library/base/html/Startup.html": {
+    ".Rprofile .Renviron .RData": "R runs or loads it when it starts in the directory",
   },
-  {
-    patterns: [".irbrc", ".pryrc"],
-    reason: "Ruby's consoles run it when they start in the directory",
-    source: "https://docs.ruby-lang.org/en/master/IRB.html",
+  "https://docs.ruby-lang.org/en/master/IRB.html": {
+    ".irbrc .pryrc": "Ruby's consoles run it when they start in the directory",
   },
-  {
-    patterns: [".iex.exs"],
-    reason: "IEx runs it when it starts in the directory",
-    source: "https://hexdocs.pm/iex/IEx.html",
+  "https://hexdocs.pm/iex/IEx.html": { ".iex.exs": "IEx runs it when it starts in the directory" },
+  "https://downloads.haskell.org/ghc/latest/docs/users_guide/ghci.html": {
+    ".ghci": "GHCi runs it when it starts in the directory",
   },
-  {
-    patterns: [".ghci"],
-    reason: "GHCi runs it when it starts in the directory",
-    source: "https://downloads.haskell.org/ghc/latest/docs/users_guide/ghci.html",
+  "https://ocaml.org/manual/latest/toplevel.html": {
+    ".ocamlinit": "OCaml's console runs it when it starts in the directory",
   },
-  {
-    patterns: [".ocamlinit"],
-    reason: "OCaml's console runs it when it starts in the directory",
-    source: "https://ocaml.org/manual/latest/toplevel.html",
+  "https://docs.octave.org/latest/Startup-Files.html": {
+    ".octaverc": "Octave runs it when it starts in the directory",
   },
-  {
-    patterns: [".octaverc"],
-    reason: "Octave runs it when it starts in the directory",
-    source: "https://docs.octave.org/latest/Startup-Files.html",
+  "https://sourceware.org/gdb/current/onlinedocs/gdb.html/Init-File-in-the-Current-Directory.html": {
+    ".gdbinit .gdbearlyinit .lldbinit .pdbrc .perldb": "a debugger runs it when it starts in the directory",
   },
-  {
-    patterns: [".gdbinit", ".gdbearlyinit", ".lldbinit", ".pdbrc", ".perldb"],
-    reason: "a debugger runs it when it starts in the directory",
-    source: "https://sourceware.org/gdb/current/onlinedocs/gdb.html/Init-File-in-the-Current-Directory.html",
+  "https://docs.jupyter.org/en/latest/use/config.html": {
+    [JUPYTER]: "Jupyter and IPython run it when they start in the directory",
   },
-  {
-    patterns: [
-      ".jupyter",
-      "jupyter_config.py",
-      "jupyter_notebook_config.py",
-      "jupyter_server_config.py",
-      "jupyter_lab_config.py",
-      "ipython_config.py",
-    ],
-    reason: "Jupyter and IPython run it when they start in the directory",
-    source: "https://docs.jupyter.org/en/latest/use/config.html",
+  "https://httpd.apache.org/docs/current/howto/htaccess.html": {
+    ".htaccess .user.ini web.config":
+      "a web server obeys it as soon as it is written, and PHP loads the programs that it names",
   },
-  {
-    patterns: [".htaccess", ".user.ini", "web.config"],
-    reason: "a web server obeys it as soon as it is written, and PHP loads the programs that it names",
-    source: "https://httpd.apache.org/docs/current/howto/htaccess.html",
-  },
-];
+});

@@ -28,6 +28,20 @@ export interface ObeyedFiles {
   readonly plain?: readonly string[];
 }
 
+/** What a page of documentation tells of some names: the reason, with more where there is more to it. */
+type Told = string | Omit<ObeyedFiles, "patterns" | "source">;
+
+/** The rows of `pages`: by the page that says so, patterns (parted by blanks) and what it tells of them. */
+export function obeyedFiles(pages: Readonly<Record<string, Readonly<Record<string, Told>>>>): readonly ObeyedFiles[] {
+  return Object.entries(pages).flatMap(([source, files]) =>
+    Object.entries(files).map(([names, told]) => ({
+      patterns: names.split(" "),
+      source,
+      ...(typeof told === "string" ? { reason: told } : told),
+    })),
+  );
+}
+
 /** One entry of the list. */
 export interface ObeyedFile extends Pick<ObeyedFiles, "reason" | "source" | "isExact"> {
   readonly pattern: string;

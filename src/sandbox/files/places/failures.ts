@@ -21,6 +21,12 @@ const LEASE_RETRY_MS = 1000;
 /** Named apart: `EAGAIN` is what renames on the way to a file are answered with. */
 const LEASED = "EWOULDBLOCK";
 
+const DENIED: Meaning = {
+  code: "PERMISSION_DENIED",
+  what: "may not be used by the kernel's user",
+  next: "ask a person to change the permissions of the file or its directory",
+};
+
 const MEANINGS: Readonly<Record<string, Meaning>> = {
   ENOENT: {
     code: "FILE_NOT_FOUND",
@@ -42,68 +48,41 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
     what: "exists already",
     next: "choose another name, or leave `create_only` out to replace the file",
   },
-  EACCES: {
-    code: "PERMISSION_DENIED",
-    what: "may not be used by the kernel's user",
-    next: "ask a person to change the permissions of the file or its directory",
-  },
-  EPERM: {
-    code: "PERMISSION_DENIED",
-    what: "may not be used by the kernel's user",
-    next: "ask a person to change the permissions of the file or its directory",
-  },
+  EACCES: DENIED,
+  EPERM: DENIED,
   EROFS: {
     code: "READ_ONLY_FILE_SYSTEM",
     what: "is on a read-only file system",
     next: "ask a person to make the workspace writable",
   },
-  ENOSPC: {
-    code: "DISK_FULL",
-    what: "could not be written, because the disk is full",
-    next: "free some space and try again; the file is unchanged",
-  },
-  EDQUOT: {
-    code: "DISK_FULL",
-    what: "could not be written, because the disk quota is used up",
-    next: "free some space and try again; the file is unchanged",
-  },
+  ENOSPC: diskFull("the disk is full"),
+  EDQUOT: diskFull("the disk quota is used up"),
   EFBIG: {
     code: "FILE_TOO_LARGE",
     what: "would be larger than the system allows",
     next: "split the content into several files",
   },
   ENAMETOOLONG: { code: "IO_ERROR", what: "is longer or deeper than a workspace takes", next: "use a shorter path" },
-  EMFILE: {
-    code: "RESOURCE_BUSY",
-    what: "could not be opened, because too many files are open",
-    next: "try again in a moment",
-    retryAfterMs: BUSY_RETRY_MS,
-  },
-  ENFILE: {
-    code: "RESOURCE_BUSY",
-    what: "could not be opened, because too many files are open",
-    next: "try again in a moment",
-    retryAfterMs: BUSY_RETRY_MS,
-  },
-  ENOMEM: {
-    code: "RESOURCE_BUSY",
-    what: "could not be used, because the machine has too little memory",
-    next: "try again in a moment",
-    retryAfterMs: BUSY_RETRY_MS,
-  },
+  EMFILE: busy("could not be opened, because too many files are open"),
+  ENFILE: busy("could not be opened, because too many files are open"),
+  ENOMEM: busy("could not be used, because the machine has too little memory"),
   [LEASED]: {
     code: "RESOURCE_BUSY",
     what: "is held by another program, which has a lease on it",
     next: "try again in a moment; a lease ends after 45 s at the latest, unless the machine's administrator chose another time",
     retryAfterMs: LEASE_RETRY_MS,
   },
-  EAGAIN: {
-    code: "RESOURCE_BUSY",
-    what: "is being moved about by somebody else",
-    next: "try again in a moment",
-    retryAfterMs: BUSY_RETRY_MS,
-  },
+  EAGAIN: busy("is being moved about by somebody else"),
 };
+
+function diskFull(why: string): Meaning {
+  const next = "free some space and try again; the file is unchanged";
+  return { code: "DISK_FULL", what: `could not be written, because ${why}`, next };
+}
+
+function busy(what: string): Meaning {
+  return { code: "RESOURCE_BUSY", what, next: "try again in a moment", retryAfterMs: BUSY_RETRY_MS };
+}
 
 /** The failure that the machine's error `name` (such as `ENOENT`) is for the file `path`. */
 export function failureOf(name: string, path: string): ToolFailure {

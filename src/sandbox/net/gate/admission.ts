@@ -90,13 +90,10 @@ export async function admit(
           return { ...refused("address_own_port", notOurs(name, port)), address };
       return { kind: "admitted", addresses: found.addresses };
     case "unknown":
-      return {
-        kind: "refusal",
-        outcome: "failed",
-        status: 502,
-        reason: "unknown_host",
-        message: `no address is known for \`${name}\`; look at how it is written, or try again in a moment`,
-      };
+      return failed(
+        "unknown_host",
+        `no address is known for \`${name}\`; look at how it is written, or try again in a moment`,
+      );
     case "refused":
       return {
         ...refused(`address_${found.problem}`, notPublic(name, found.problem)),
@@ -113,8 +110,14 @@ async function decided(decide: DecideEgress, host: string, port: number): Promis
   }
 }
 
-function refused(reason: EgressReason, message: string): EgressRefusal {
+/** The refusal of what may not be reached. */
+export function refused(reason: EgressReason, message: string): EgressRefusal {
   return { kind: "refusal", outcome: "refused", status: 403, reason, message };
+}
+
+/** The refusal of what could not be reached. */
+export function failed(reason: EgressReason, message: string): EgressRefusal {
+  return { kind: "refusal", outcome: "failed", status: reason === "timeout" ? 504 : 502, reason, message };
 }
 
 function notOurs(name: string, port: number): string {

@@ -10,7 +10,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { assert } from "../../../base/errors.ts";
-import { admit, type EgressNetwork, type EgressRefusal, type EgressRules } from "../gate/admission.ts";
+import { admit, type EgressNetwork, type EgressRefusal, type EgressRules, failed, refused } from "../gate/admission.ts";
 import type { AttemptLog, EgressTotals } from "../gate/attempt.ts";
 import type { SecureWay } from "../gate/secure-way.ts";
 import { type ClientExchange, EGRESS_HEAD_BYTES_MAX, forward } from "./forward.ts";
@@ -212,7 +212,7 @@ export class EgressProxy {
 }
 
 function notThis({ message }: SecureWay): EgressRefusal {
-  return { kind: "refusal", outcome: "refused", status: 403, reason: "denied", message };
+  return refused("denied", message);
 }
 
 const ANSWER_HEADERS = { "content-type": "text/plain; charset=utf-8", connection: "close" } as const;
@@ -247,26 +247,11 @@ function answerRaw(client: Duplex, { status, message }: Pick<EgressRefusal, "sta
 }
 
 const TOO_MANY: EgressRefusal = {
-  kind: "refusal",
-  outcome: "refused",
+  ...refused("too_many", "too many connections at once, or in all; open fewer"),
   status: 503,
-  reason: "too_many",
-  message: "too many connections at once, or in all; open fewer",
 };
-const ENDED: EgressRefusal = {
-  kind: "refusal",
-  outcome: "failed",
-  status: 502,
-  reason: "closed",
-  message: "the command has ended",
-};
-const FAULT: EgressRefusal = {
-  kind: "refusal",
-  outcome: "failed",
-  status: 502,
-  reason: "fault",
-  message: "the proxy failed; tell the operator",
-};
+const ENDED = failed("closed", "the command has ended");
+const FAULT = failed("fault", "the proxy failed; tell the operator");
 const UNREADABLE = {
   status: 400,
   message: "the request cannot be read, or could be read in two ways; send plain HTTP/1.1",

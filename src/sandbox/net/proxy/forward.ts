@@ -8,7 +8,7 @@
 import { type ClientRequest, type IncomingMessage, request as newRequest, type ServerResponse } from "node:http";
 import { pipeline } from "node:stream";
 import { KIB } from "../../../base/bytes.ts";
-import type { EgressRefusal } from "../gate/admission.ts";
+import { type EgressRefusal, failed } from "../gate/admission.ts";
 import type { Attempt } from "../gate/attempt.ts";
 import { answeredHeaders, type ForwardTarget, forwardedHeaders } from "./proxy-request.ts";
 import type { Upstream, Upstreams } from "./upstreams.ts";
@@ -100,11 +100,5 @@ function send(request: IncomingMessage, outgoing: ClientRequest, upstreams: Upst
 function noAnswerOf({ host, port }: ForwardTarget, { cutBy }: Upstream): EgressRefusal {
   const isLate = cutBy === "timeout";
   const what = isLate ? "did not answer in time" : "gave no answer that can be read";
-  return {
-    kind: "refusal",
-    outcome: "failed",
-    status: isLate ? 504 : 502,
-    reason: cutBy ?? "no_answer",
-    message: `\`${host.host}\` ${what} at port \`${port}\`; try again later, or use https`,
-  };
+  return failed(cutBy ?? "no_answer", `\`${host.host}\` ${what} at port \`${port}\`; try again later, or use https`);
 }

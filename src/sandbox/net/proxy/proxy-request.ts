@@ -115,15 +115,8 @@ const FRAMING = ["host", "content-length", "transfer-encoding"];
 
 /** What is between two neighbours and not passed on; `expect` is answered here. */
 const BETWEEN_NEIGHBOURS = new Set([
-  ...[
-    "connection",
-    "keep-alive",
-    "proxy-connection",
-    "proxy-authenticate",
-    "proxy-authorization",
-    "proxy-authentication-info",
-  ],
-  ...["te", "trailer", "upgrade", "http2-settings", "expect"],
+  ..."connection keep-alive proxy-connection proxy-authenticate proxy-authorization".split(" "),
+  ..."proxy-authentication-info te trailer upgrade http2-settings expect".split(" "),
 ]);
 
 /** The headers of a request as they are passed on; those of `added` take the place of the client's own. */

@@ -6,7 +6,7 @@
  */
 import type { Socket } from "node:net";
 import { GIB } from "../../../base/bytes.ts";
-import type { EgressRefusal } from "../gate/admission.ts";
+import { type EgressRefusal, failed } from "../gate/admission.ts";
 import type { EgressReason } from "../gate/attempt.ts";
 import type { Connect } from "../gate/connection.ts";
 import { secured } from "../gate/secure-way.ts";
@@ -163,8 +163,4 @@ function connected(upstream: Upstream, connectMs: number): Promise<boolean> {
   upstream.socket.once("connect", () => resolve(true));
   upstream.socket.once("close", () => resolve(false));
   return promise.finally(() => clearTimeout(timer));
-}
-
-function failed(reason: EgressReason, message: string): EgressRefusal {
-  return { kind: "refusal", outcome: "failed", status: reason === "timeout" ? 504 : 502, reason, message };
 }

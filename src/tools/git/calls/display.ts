@@ -5,23 +5,13 @@
  * asked about every file that git itself names for the same question, with renames taken apart.
  */
 import type { JsonObject } from "../../../base/json.ts";
-import { has, type OptionTable, type Parsed, written } from "./options.ts";
+import { has, type OptionTable, optionsOf, type Parsed, written } from "./options.ts";
 import type { Place } from "./places.ts";
 import { fromRoot, literal, workspacePath } from "./places.ts";
 import { type Closed, leftOut, type Runner, sorted } from "./runner.ts";
 
 /** Options that say how much of changes is shown. */
-const SHAPES: OptionTable = {
-  "--stat": {},
-  "--numstat": {},
-  "--shortstat": {},
-  "--summary": {},
-  "--name-only": {},
-  "--name-status": {},
-  "--patch": {},
-  "-p": { same: "--patch" },
-  "-u": { same: "--patch" },
-};
+const SHAPES: OptionTable = optionsOf("--stat --numstat --shortstat --summary --name-only --name-status --patch|-p|-u");
 
 /** Options that say how changes are found and written. */
 const DETAILS: OptionTable = {
@@ -30,20 +20,10 @@ const DETAILS: OptionTable = {
   "-w": { same: "--ignore-all-space" },
   "--ignore-all-space": {},
   "-b": { same: "--ignore-space-change" },
-  "--ignore-space-change": {},
-  "--ignore-blank-lines": {},
-  "--find-renames": {},
-  "-M": { same: "--find-renames" },
-  "--no-renames": {},
-  "--minimal": {},
-  "--patience": {},
-  "--histogram": {},
-  "--full-index": {},
-  "-R": {},
+  ...optionsOf("--ignore-space-change --ignore-blank-lines --find-renames|-M --no-renames"),
+  ...optionsOf("--minimal --patience --histogram --full-index -R"),
   "--diff-filter": { takes: [..."ACDMRTUXB"] },
-  "--no-color": { idle: true },
-  "--no-ext-diff": { idle: true },
-  "--no-textconv": { idle: true },
+  ...optionsOf("--no-color --no-ext-diff --no-textconv", { idle: true }),
 };
 
 /** Options of everything that shows changes. */

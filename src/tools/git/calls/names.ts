@@ -21,6 +21,14 @@ export function nameProblem(name: string): string | undefined {
   return `\`${shownName(name)}\` cannot be a name here; use letters, digits and \`-\`, \`_\`, \`.\`, \`/\` between them`;
 }
 
+/** The first problem that `problemOf` has with one of `texts`. */
+export function firstProblem(
+  texts: readonly string[],
+  problemOf: (text: string) => string | undefined,
+): string | undefined {
+  return texts.map(problemOf).find((problem) => problem !== undefined);
+}
+
 /**
  * What new names are made of: nothing that a shell, a script or a web page that is given one could take for more than a
  * name.

@@ -21,6 +21,15 @@ export interface OptionSpec {
 /** The options of an operation by their names. */
 export type OptionTable = Readonly<Record<string, OptionSpec>>;
 
+/** Options with one `spec`: names parted by blanks, and behind a stroke other names of the same: `--all|-a --amend`. */
+export function optionsOf(names: string, spec: OptionSpec = {}): OptionTable {
+  const rows = names.split(" ").flatMap((one) => {
+    const [name = "", ...others] = one.split("|");
+    return [[name, spec], ...others.map((other) => [other, { ...spec, same: name }])];
+  });
+  return Object.fromEntries(rows);
+}
+
 /** Arguments that were understood. */
 export interface Parsed {
   /** Values by name; a flag has none. */

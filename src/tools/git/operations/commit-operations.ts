@@ -8,8 +8,8 @@ import type { JsonObject } from "../../../base/json.ts";
 import { FailureWithoutEffect } from "../../../model/outcome/failure.ts";
 import { pathArguments } from "../calls/display.ts";
 import { joinedMessage, messageProblem, requireFit, spokenFor } from "../calls/message.ts";
-import { shownName } from "../calls/names.ts";
-import { has } from "../calls/options.ts";
+import { firstProblem, shownName } from "../calls/names.ts";
+import { has, optionsOf } from "../calls/options.ts";
 import { literal, pathProblem } from "../calls/places.ts";
 import {
   type Closed,
@@ -25,19 +25,12 @@ import { readStatus } from "./status.ts";
 /** ADD. */
 export const add: Operation = {
   usage: "ADD [--all | --update] [--] <path>…",
-  options: {
-    "--all": {},
-    "-A": { same: "--all" },
-    "--update": {},
-    "-u": { same: "--update" },
-    "--verbose": { idle: true },
-    "-v": { idle: true },
-  },
+  options: { ...optionsOf("--all|-A --update|-u"), ...optionsOf("--verbose -v", { idle: true }) },
   check(parsed) {
     const paths = [...parsed.operands, ...(parsed.paths ?? [])];
     if (paths.length === 0 && !has(parsed, "--all") && !has(parsed, "--update"))
       return "name the files and directories to stage, or give --all";
-    return paths.map(pathProblem).find((problem) => problem !== undefined);
+    return firstProblem(paths, pathProblem);
   },
   touches: ({ parsed }) => ({
     refs: [{ ref: "index", effect: "write" }],
@@ -97,17 +90,9 @@ async function stage(git: Runner, files: readonly string[]): Promise<void> {
 export const commit: Operation = {
   usage: "COMMIT -m <message> [-m <paragraph>]… [--all] [--amend] [--allow-empty]",
   options: {
-    "--message": { takes: "text" },
-    "-m": { takes: "text", same: "--message" },
-    "--all": {},
-    "-a": { same: "--all" },
-    "--amend": {},
-    "--no-edit": {},
-    "--allow-empty": {},
-    "--quiet": { idle: true },
-    "-q": { idle: true },
-    "--verbose": { idle: true },
-    "-v": { idle: true },
+    ...optionsOf("--message|-m", { takes: "text" }),
+    ...optionsOf("--all|-a --amend --no-edit --allow-empty"),
+    ...optionsOf("--quiet -q --verbose -v", { idle: true }),
   },
   check(parsed) {
     if (parsed.operands.length > 0 || (parsed.paths ?? []).length > 0)

@@ -9,19 +9,22 @@
 import type { JsonObject } from "../../../base/json.ts";
 import { FailureWithoutEffect } from "../../../model/outcome/failure.ts";
 import type { GitRepository } from "../../../model/work/git.ts";
-import { commitOf, nameProblem, newNameProblem, remoteProblem, revisionProblem, shownName } from "../calls/names.ts";
-import { has, lastValue, type OptionTable, type Parsed, written } from "../calls/options.ts";
+import {
+  commitOf,
+  firstProblem,
+  nameProblem,
+  newNameProblem,
+  remoteProblem,
+  revisionProblem,
+  shownName,
+} from "../calls/names.ts";
+import { has, lastValue, type OptionTable, optionsOf, type Parsed, written } from "../calls/options.ts";
 import { pathProblem, workspacePath } from "../calls/places.ts";
 import { addressOf, addressProblem, hostOf, reachOf, requireReach } from "../calls/remotes.ts";
 import { type Asked, isProtected, movedBranch, type Operation, type Running, type Touched } from "./operation.ts";
 import { requireWritable } from "./tree-operations.ts";
 
-const QUIET: OptionTable = {
-  "--quiet": { idle: true },
-  "-q": { idle: true },
-  "--verbose": { idle: true },
-  "-v": { idle: true },
-};
+const QUIET: OptionTable = optionsOf("--quiet -q --verbose -v", { idle: true });
 const DEPTH: OptionTable = { "--depth": { takes: "count" }, "--no-tags": {} };
 
 /** The remote and the branches that a call names, or what the current branch follows. */
@@ -39,10 +42,7 @@ function named(
 
 function namesProblem({ operands: [remote, ...branches], paths = [] }: Parsed): string | undefined {
   if (paths.length > 0) return "no paths are taken";
-  return (
-    (remote === undefined ? undefined : remoteProblem(remote)) ??
-    branches.map(nameProblem).find((one) => one !== undefined)
-  );
+  return (remote === undefined ? undefined : remoteProblem(remote)) ?? firstProblem(branches, nameProblem);
 }
 
 function hostsOf(repository: GitRepository, remote: string, pushes: boolean) {
@@ -82,15 +82,7 @@ async function fetchNow(
 /** FETCH. */
 export const fetch: Operation = {
   usage: "FETCH [<remote> [<branch>…]]",
-  options: {
-    ...QUIET,
-    ...DEPTH,
-    "--prune": {},
-    "-p": { same: "--prune" },
-    "--tags": {},
-    "-t": { same: "--tags" },
-    "--unshallow": {},
-  },
+  options: { ...QUIET, ...DEPTH, ...optionsOf("--prune|-p --tags|-t --unshallow") },
   check: namesProblem,
   touches: fetched,
   async run(running) {
@@ -108,14 +100,7 @@ export const fetch: Operation = {
 /** PULL: what was fetched is looked at before it is merged. */
 export const pull: Operation = {
   usage: "PULL [--ff-only] [<remote> [<branch>]]",
-  options: {
-    ...QUIET,
-    "--ff-only": {},
-    "--ff": {},
-    "--no-ff": {},
-    "--no-rebase": { idle: true },
-    "--no-edit": { idle: true },
-  },
+  options: { ...QUIET, ...optionsOf("--ff-only --ff --no-ff"), ...optionsOf("--no-rebase --no-edit", { idle: true }) },
   check: (parsed) => (parsed.operands.length > 2 ? "one remote and one branch are taken" : namesProblem(parsed)),
   touches(asked) {
     const { refs, hosts } = fetched(asked);
@@ -185,15 +170,8 @@ export const push: Operation = {
   usage: "PUSH [--dry-run] [--force-with-lease] [<remote> [<branch>[:<branch>]…]]",
   options: {
     ...QUIET,
-    "--dry-run": {},
-    "-n": { same: "--dry-run" },
-    "--force": {},
-    "-f": { same: "--force" },
-    "--force-with-lease": {},
-    "--delete": {},
-    "-d": { same: "--delete" },
-    "--porcelain": { idle: true },
-    "--no-progress": { idle: true },
+    ...optionsOf("--dry-run|-n --force|-f --force-with-lease --delete|-d"),
+    ...optionsOf("--porcelain --no-progress", { idle: true }),
   },
   check(parsed) {
     const [remote, ...specs] = parsed.operands;
@@ -270,13 +248,7 @@ export function cloneTarget({ operands: [address = "", directory] }: Parsed): st
 /** CLONE. */
 export const clone: Operation = {
   usage: "CLONE [--depth <number>] [--branch <branch>] <https address> [<directory>]",
-  options: {
-    ...QUIET,
-    ...DEPTH,
-    "--branch": { takes: "text" },
-    "-b": { takes: "text", same: "--branch" },
-    "--single-branch": {},
-  },
+  options: { ...QUIET, ...DEPTH, ...optionsOf("--branch|-b", { takes: "text" }), "--single-branch": {} },
   isNew: true,
   check(parsed) {
     const { operands, paths = [] } = parsed;

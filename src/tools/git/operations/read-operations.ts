@@ -10,8 +10,16 @@ import {
   pathArguments,
   showsChanges,
 } from "../calls/display.ts";
-import { commitOf, parseRange, type Range, rangeArgument, revisionProblem, revisionsOf } from "../calls/names.ts";
-import { has, lastValue, type Parsed, written } from "../calls/options.ts";
+import {
+  commitOf,
+  firstProblem,
+  parseRange,
+  type Range,
+  rangeArgument,
+  revisionProblem,
+  revisionsOf,
+} from "../calls/names.ts";
+import { has, lastValue, optionsOf, type Parsed, written } from "../calls/options.ts";
 import { pathProblem } from "../calls/places.ts";
 import { type Closed, GIT_PATHS_PER_RUN_MAX, leftOutFacts, type Runner } from "../calls/runner.ts";
 import { GIT_LOG_COMMITS_MAX, searchCommits, searchesCommits, type Wanted } from "./log-search.ts";
@@ -40,7 +48,7 @@ function problemOf(parsed: Parsed, operandsMax: number): string | undefined {
     return `at most ${operandsMax} revisions are taken; paths stand behind \`--\``;
   const ranges = rangesOf(parsed);
   if (typeof ranges === "string") return ranges;
-  return parsed.paths?.map(pathProblem).find((problem) => problem !== undefined);
+  return firstProblem(parsed.paths ?? [], pathProblem);
 }
 
 function touchesOf({ parsed, repository }: Asked): Touches {
@@ -66,7 +74,7 @@ function revisionArguments(parsed: Parsed): readonly string[] {
 /** DIFF. */
 export const diff: Operation = {
   usage: "DIFF [--cached] [<commit> [<commit>] | <from>..<to>] [-- <path>…]",
-  options: { ...DISPLAY_OPTIONS, "--cached": {}, "--staged": { same: "--cached" }, "--merge-base": {} },
+  options: { ...DISPLAY_OPTIONS, ...optionsOf("--cached|--staged --merge-base") },
   check: (parsed) => problemOf(parsed, 2),
   touches: touchesOf,
   async run(running) {
@@ -88,9 +96,9 @@ export const diff: Operation = {
 /** SHOW. */
 export const show: Operation = {
   usage: "SHOW [<commit>…] [-- <path>…]",
-  options: { ...DISPLAY_OPTIONS, "--no-patch": {}, "-s": { same: "--no-patch" }, "--first-parent": {}, "-m": {} },
+  options: { ...DISPLAY_OPTIONS, ...optionsOf("--no-patch|-s --first-parent -m") },
   check(parsed) {
-    const ranged = parsed.operands.map(revisionProblem).find((problem) => problem !== undefined);
+    const ranged = firstProblem(parsed.operands, revisionProblem);
     return ranged ?? problemOf(parsed, 20);
   },
   touches: touchesOf,
@@ -136,14 +144,9 @@ export const log: Operation = {
   options: {
     ...DISPLAY_OPTIONS,
     ...FILTERS,
-    "--max-count": { takes: "count" },
-    "-n": { takes: "count", same: "--max-count" },
-    "-<number>": { takes: "count", same: "--max-count" },
-    "--oneline": { idle: true },
-    "--decorate": { idle: true },
-    "--graph": { idle: true },
-    "--format": { takes: ["oneline", "short", "medium", "full", "fuller", "reference"] },
-    "--pretty": { takes: ["oneline", "short", "medium", "full", "fuller", "reference"], same: "--format" },
+    ...optionsOf("--max-count|-n|-<number>", { takes: "count" }),
+    ...optionsOf("--oneline --decorate --graph", { idle: true }),
+    ...optionsOf("--format|--pretty", { takes: ["oneline", "short", "medium", "full", "fuller", "reference"] }),
   },
   check(parsed) {
     if (Number(lastValue(parsed, "--max-count") ?? 0) > GIT_LOG_COMMITS_MAX)

@@ -1,21 +1,22 @@
 /** BRANCH, TAG and REMOTE: listing and changing references, and the addresses of remotes. */
 import type { JsonObject } from "../../../base/json.ts";
 import { joinedMessage, messageProblem, requireFit } from "../calls/message.ts";
-import { commitOf, nameProblem, newNameProblem, remoteProblem, revisionProblem } from "../calls/names.ts";
-import { has, lastValue, type OptionTable, type Parsed } from "../calls/options.ts";
+import { commitOf, firstProblem, nameProblem, newNameProblem, remoteProblem, revisionProblem } from "../calls/names.ts";
+import { has, lastValue, type OptionTable, optionsOf, type Parsed } from "../calls/options.ts";
 import { addressProblem } from "../calls/remotes.ts";
 import type { Runner } from "../calls/runner.ts";
 import { isProtected, movedBranch, type Operation, readRef, type Touched } from "./operation.ts";
 import { requireBranchName } from "./tree-operations.ts";
 
-const QUIET: OptionTable = { "--quiet": { idle: true }, "-q": { idle: true }, "--no-color": { idle: true } };
+const QUIET: OptionTable = optionsOf("--quiet -q --no-color", { idle: true });
 const COMMIT_FILTERS = ["--merged", "--no-merged", "--contains", "--no-contains", "--points-at"] as const;
 const FILTER_OPTIONS: OptionTable = Object.fromEntries(COMMIT_FILTERS.map((name) => [name, { takes: "text" }]));
 
 function filterProblem(parsed: Parsed): string | undefined {
-  return COMMIT_FILTERS.flatMap((name) => parsed.options.get(name) ?? [])
-    .map(revisionProblem)
-    .find((one) => one !== undefined);
+  return firstProblem(
+    COMMIT_FILTERS.flatMap((name) => parsed.options.get(name) ?? []),
+    revisionProblem,
+  );
 }
 
 function filters(parsed: Parsed): readonly string[] {
@@ -39,24 +40,12 @@ export const branch: Operation = {
   options: {
     ...QUIET,
     ...FILTER_OPTIONS,
-    "--list": {},
-    "-l": { same: "--list" },
-    "--all": {},
-    "-a": { same: "--all" },
-    "--remotes": {},
-    "-r": { same: "--remotes" },
-    "--verbose": { idle: true },
-    "-v": { idle: true },
-    "--show-current": {},
-    "--force": {},
-    "-f": { same: "--force" },
-    "--delete": {},
-    "-d": { same: "--delete" },
+    ...optionsOf("--list|-l --all|-a --remotes|-r"),
+    ...optionsOf("--verbose -v", { idle: true }),
+    ...optionsOf("--show-current --force|-f --delete|-d"),
     "-D": { same: "--delete-unmerged" },
-    "--move": {},
-    "-m": { same: "--move" },
-    "--set-upstream-to": { takes: "text" },
-    "-u": { takes: "text", same: "--set-upstream-to" },
+    ...optionsOf("--move|-m"),
+    ...optionsOf("--set-upstream-to|-u", { takes: "text" }),
     "--unset-upstream": {},
     "--no-track": { idle: true },
   },
@@ -68,15 +57,15 @@ export const branch: Operation = {
     if (has(parsed, "--list") && operands.length > 0)
       return "patterns are not taken; leave them out and look through the list";
     if (has(parsed, "--delete") || has(parsed, "--delete-unmerged"))
-      return operands.length === 0 ? "name the branch" : firstProblem(operands);
+      return operands.length === 0 ? "name the branch" : firstProblem(operands, nameProblem);
     if (has(parsed, "--move"))
       return operands.length === 0 || operands.length > 2
         ? "name the branch and its new name"
-        : (firstProblem(operands) ?? newNameProblem(operands.at(-1) ?? ""));
+        : (firstProblem(operands, nameProblem) ?? newNameProblem(operands.at(-1) ?? ""));
     const upstream = lastValue(parsed, "--set-upstream-to");
     if (upstream !== undefined)
       return upstream.includes("/")
-        ? (firstProblem([upstream]) ?? firstProblem(operands))
+        ? firstProblem([upstream, ...operands], nameProblem)
         : "name the remote and its branch, as `origin/main`";
     if (operands.length > 2) return "name the new branch, and where it begins";
     const [name, start] = operands;
@@ -107,19 +96,14 @@ export const branch: Operation = {
   async run({ parsed, git, repository }) {
     const { operands } = parsed;
     const [name = "", start] = operands;
-    if (has(parsed, "--delete-unmerged"))
-      return changed(
-        git.run("repository", ["branch", "-D", "--quiet", "--", ...operands]),
-        `deleted ${operands.join(", ")}`,
-      );
+    const remove = (how: "-d" | "-D") =>
+      changed(git.run("repository", ["branch", how, "--quiet", "--", ...operands]), `deleted ${operands.join(", ")}`);
+    if (has(parsed, "--delete-unmerged")) return remove("-D");
     switch (branchVerb(parsed)) {
       case "--show-current":
         return { text: repository.branch ?? "", ...(repository.branch !== undefined && { branch: repository.branch }) };
       case "--delete":
-        return changed(
-          git.run("repository", ["branch", "-d", "--quiet", "--", ...operands]),
-          `deleted ${operands.join(", ")}`,
-        );
+        return remove("-d");
       case "--move":
         requireBranchName(operands.at(-1) ?? "", repository);
         return changed(git.run("settings", ["branch", "-m", "--", ...operands]), `renamed to ${operands.at(-1)}`);
@@ -154,10 +138,6 @@ export const branch: Operation = {
     }
   },
 };
-
-function firstProblem(names: readonly string[]): string | undefined {
-  return names.map(nameProblem).find((problem) => problem !== undefined);
-}
 
 async function changed(change: Promise<unknown>, text: string): Promise<JsonObject> {
   await change;
@@ -218,16 +198,9 @@ export const tag: Operation = {
   options: {
     ...QUIET,
     ...FILTER_OPTIONS,
-    "--list": {},
-    "-l": { same: "--list" },
-    "--annotate": {},
-    "-a": { same: "--annotate" },
-    "--message": { takes: "text" },
-    "-m": { takes: "text", same: "--message" },
-    "--delete": {},
-    "-d": { same: "--delete" },
-    "--force": {},
-    "-f": { same: "--force" },
+    ...optionsOf("--list|-l --annotate|-a"),
+    ...optionsOf("--message|-m", { takes: "text" }),
+    ...optionsOf("--delete|-d --force|-f"),
   },
   check(parsed) {
     const { operands } = parsed;
@@ -235,7 +208,7 @@ export const tag: Operation = {
     if ((parsed.paths ?? []).length > 0) return "no paths are taken";
     if (has(parsed, "--list") && operands.length > 0)
       return "patterns are not taken; leave them out and look through the list";
-    if (has(parsed, "--delete")) return operands.length === 0 ? "name the tag" : firstProblem(operands);
+    if (has(parsed, "--delete")) return operands.length === 0 ? "name the tag" : firstProblem(operands, nameProblem);
     if (operands.length > 2) return "name the new tag, and the commit that it names";
     if (has(parsed, "--annotate") && parts === undefined)
       return "give the message with -m; nobody can write one in an editor";
@@ -307,7 +280,7 @@ export const tag: Operation = {
 export const remote: Operation = {
   usage:
     "REMOTE [-v] | get-url <name> | add <name> <https address> | set-url <name> <https address> | rename <old> <new> | remove <name>",
-  options: { "--verbose": { idle: true }, "-v": { idle: true } },
+  options: optionsOf("--verbose -v", { idle: true }),
   check(parsed) {
     const [verb, name, last] = parsed.operands;
     if ((parsed.paths ?? []).length > 0) return "no paths are taken";

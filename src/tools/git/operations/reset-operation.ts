@@ -1,6 +1,6 @@
 /** RESET: moves a branch, and unstages files. */
-import { commitOf, revisionProblem } from "../calls/names.ts";
-import { has } from "../calls/options.ts";
+import { commitOf, firstProblem, revisionProblem } from "../calls/names.ts";
+import { has, optionsOf } from "../calls/options.ts";
 import { movedBranch, type Operation, readRef } from "./operation.ts";
 
 import { pathsProblem, placed, QUIET, requireWritable, whereNow } from "./tree-operations.ts";
@@ -8,14 +8,14 @@ import { pathsProblem, placed, QUIET, requireWritable, whereNow } from "./tree-o
 /** RESET. */
 export const reset: Operation = {
   usage: "RESET [--soft | --mixed | --hard] [<commit>] | [--] <path>…",
-  options: { ...QUIET, "--soft": {}, "--mixed": {}, "--hard": {} },
+  options: { ...QUIET, ...optionsOf("--soft --mixed --hard") },
   check(parsed) {
     const kinds = ["--soft", "--mixed", "--hard"].filter((name) => has(parsed, name));
     if (kinds.length > 1) return `${kinds.join(" and ")} do not go together`;
     if (kinds.length > 0 && (parsed.paths ?? []).length > 0)
       return "paths are unstaged without an option; CHECKOUT -- <path> restores files";
     if (parsed.operands.length > 1) return "one commit is taken; paths stand behind `--`";
-    return parsed.operands.map(revisionProblem).find((one) => one !== undefined) ?? pathsProblem(parsed);
+    return firstProblem(parsed.operands, revisionProblem) ?? pathsProblem(parsed);
   },
   touches({ parsed, repository }) {
     const others = parsed.operands.map((revision) => readRef(repository, revision));

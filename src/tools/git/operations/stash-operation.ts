@@ -9,7 +9,7 @@ import { FailureWithoutEffect } from "../../../model/outcome/failure.ts";
 import { displayArguments, listChanges } from "../calls/display.ts";
 import { messageProblem, requireFit } from "../calls/message.ts";
 import { commitOf } from "../calls/names.ts";
-import { has, lastValue, type Parsed } from "../calls/options.ts";
+import { has, lastValue, optionsOf, type Parsed } from "../calls/options.ts";
 import { leftOutFacts, type Runner, refuseClosed, sorted } from "../calls/runner.ts";
 import { type Operation, type Running, readRef } from "./operation.ts";
 import { ended, pathsProblem, placed, QUIET, replaced, requireWritable } from "./tree-operations.ts";
@@ -27,13 +27,7 @@ function stashOf({ operands: [verb = "push", entry = "stash@{0}"] }: Parsed): {
 /** STASH. */
 export const stash: Operation = {
   usage: "STASH [push [-m <message>] [-- <path>…]] | list | show|pop|apply|drop [stash@{n}]",
-  options: {
-    ...QUIET,
-    "--message": { takes: "text" },
-    "-m": { takes: "text", same: "--message" },
-    "--patch": { idle: true },
-    "-p": { idle: true },
-  },
+  options: { ...QUIET, ...optionsOf("--message|-m", { takes: "text" }), ...optionsOf("--patch -p", { idle: true }) },
   check(parsed) {
     const { verb, entry } = stashOf(parsed);
     if (!STASHES.some((known) => known === verb))

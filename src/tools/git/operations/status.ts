@@ -7,7 +7,8 @@
 import type { JsonObject } from "../../../base/json.ts";
 import type { FoundRepository, RepositoryState } from "../../../model/work/git.ts";
 import { pathArguments } from "../calls/display.ts";
-import { lastValue } from "../calls/options.ts";
+import { firstProblem } from "../calls/names.ts";
+import { lastValue, optionsOf } from "../calls/options.ts";
 import { pathProblem } from "../calls/places.ts";
 import { leftOutFacts, type Runner, sorted } from "../calls/runner.ts";
 import { type Operation, type Running, readRef } from "./operation.ts";
@@ -76,18 +77,13 @@ function parseStatus(fields: readonly string[]): StatusReport {
 export const status: Operation = {
   usage: "STATUS [--untracked-files=no|normal|all] [-- <path>…]",
   options: {
-    "--short": { idle: true },
-    "-s": { idle: true },
-    "--branch": { idle: true },
-    "-b": { idle: true },
+    ...optionsOf("--short -s --branch -b", { idle: true }),
     "--porcelain": { takes: ["v1", "v2"], optional: true, idle: true },
     "--long": { idle: true },
-    "--untracked-files": { takes: ["no", "normal", "all"], optional: true },
-    "-u": { takes: ["no", "normal", "all"], optional: true, same: "--untracked-files" },
+    ...optionsOf("--untracked-files|-u", { takes: ["no", "normal", "all"], optional: true }),
     "--ignored": {},
   },
-  check: ({ operands, paths = [] }) =>
-    [...operands, ...paths].map(pathProblem).find((problem) => problem !== undefined),
+  check: ({ operands, paths = [] }) => firstProblem([...operands, ...paths], pathProblem),
   touches: ({ parsed, repository }) => ({
     refs: [readRef(repository, "HEAD")],
     paths: [...parsed.operands, ...(parsed.paths ?? [])].map((path) => ({ path, effect: "read" })),

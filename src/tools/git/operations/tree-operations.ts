@@ -9,8 +9,8 @@ import { FailureWithoutEffect } from "../../../model/outcome/failure.ts";
 import type { FoundRepository, GitOutcome, GitRepository } from "../../../model/work/git.ts";
 import { pathArguments } from "../calls/display.ts";
 import { joinedMessage, messageProblem, requireFit } from "../calls/message.ts";
-import { commitOf, newNameProblem, revisionProblem } from "../calls/names.ts";
-import { has, lastValue, type Parsed, written } from "../calls/options.ts";
+import { commitOf, firstProblem, newNameProblem, revisionProblem } from "../calls/names.ts";
+import { has, lastValue, optionsOf, type Parsed, written } from "../calls/options.ts";
 import { pathProblem } from "../calls/places.ts";
 import { failureOf, leftOutFacts, type Runner, refuseClosed, sorted } from "../calls/runner.ts";
 import {
@@ -64,7 +64,7 @@ const LINK = /^:(?:120000 |[0-7]+ 120000 )/;
 
 /** Why a path of a call is refused. */
 export function pathsProblem({ paths = [] }: Parsed): string | undefined {
-  return paths.map(pathProblem).find((problem) => problem !== undefined);
+  return firstProblem(paths, pathProblem);
 }
 
 /** Paths whose files are replaced. */
@@ -83,14 +83,8 @@ export const checkout: Operation = {
   options: {
     ...QUIET,
     "-b": { takes: "text" },
-    "--detach": {},
-    "-d": { same: "--detach" },
-    "--force": {},
-    "-f": { same: "--force" },
-    "--ours": {},
-    "--theirs": {},
-    "--no-guess": { idle: true },
-    "--no-track": { idle: true },
+    ...optionsOf("--detach|-d --force|-f --ours --theirs"),
+    ...optionsOf("--no-guess --no-track", { idle: true }),
   },
   check(parsed) {
     const { operands, paths } = parsed;
@@ -103,7 +97,7 @@ export const checkout: Operation = {
       return "a new branch and paths do not go together";
     return (
       (name === undefined ? undefined : newNameProblem(name)) ??
-      operands.map(revisionProblem).find((one) => one !== undefined) ??
+      firstProblem(operands, revisionProblem) ??
       pathsProblem(parsed)
     );
   },
@@ -196,36 +190,19 @@ export async function ended(git: Runner, outcome: GitOutcome, command: string): 
   };
 }
 
-const STRATEGY_OPTIONS = [
-  "ours",
-  "theirs",
-  "ignore-space-change",
-  "ignore-all-space",
-  "ignore-space-at-eol",
-  "patience",
-  "diff3",
-  "no-renames",
-];
+const STRATEGY_OPTIONS =
+  "ours theirs ignore-space-change ignore-all-space ignore-space-at-eol patience diff3 no-renames".split(" ");
 
 /** MERGE. */
 export const merge: Operation = {
   usage: "MERGE [--ff-only | --no-ff | --squash] [-m <message>] <commit> | --abort | --continue",
   options: {
     ...QUIET,
-    "--ff": {},
-    "--ff-only": {},
-    "--no-ff": {},
-    "--squash": {},
-    "--no-commit": {},
-    "--message": { takes: "text" },
-    "-m": { takes: "text", same: "--message" },
-    "--strategy-option": { takes: STRATEGY_OPTIONS },
-    "-X": { takes: STRATEGY_OPTIONS, same: "--strategy-option" },
-    "--abort": {},
-    "--continue": {},
-    "--no-edit": { idle: true },
-    "--stat": { idle: true },
-    "--no-stat": { idle: true },
+    ...optionsOf("--ff --ff-only --no-ff --squash --no-commit"),
+    ...optionsOf("--message|-m", { takes: "text" }),
+    ...optionsOf("--strategy-option|-X", { takes: STRATEGY_OPTIONS }),
+    ...optionsOf("--abort --continue"),
+    ...optionsOf("--no-edit --stat --no-stat", { idle: true }),
   },
   check: (parsed) => oneOrStep(parsed, ["--abort", "--continue"]),
   touches: branchMoved(["--abort"]),
@@ -271,11 +248,8 @@ export const rebase: Operation = {
   options: {
     ...QUIET,
     "--onto": { takes: "text" },
-    "--abort": {},
-    "--continue": {},
-    "--skip": {},
-    "--strategy-option": { takes: STRATEGY_OPTIONS },
-    "-X": { takes: STRATEGY_OPTIONS, same: "--strategy-option" },
+    ...optionsOf("--abort --continue --skip"),
+    ...optionsOf("--strategy-option|-X", { takes: STRATEGY_OPTIONS }),
     "--no-stat": { idle: true },
   },
   check: (parsed) => oneOrStep(parsed, ["--abort", "--continue", "--skip"]) ?? revisionOf(lastValue(parsed, "--onto")),
@@ -325,7 +299,7 @@ function oneOrStep(parsed: Parsed, steps: readonly string[]): string | undefined
     return `${given.join(" and ")} stands alone`;
   if (given.length === 0 && parsed.operands.length !== 1) return `name one commit, or give ${steps.join(" or ")}`;
   return (
-    parsed.operands.map(revisionProblem).find((one) => one !== undefined) ??
+    firstProblem(parsed.operands, revisionProblem) ??
     (parts === undefined ? undefined : messageProblem(joinedMessage(parts)))
   );
 }

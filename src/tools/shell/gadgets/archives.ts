@@ -1,5 +1,5 @@
 /** Gadgets of programs that pack, copy and back up files. */
-import type { Gadget, ValueLetters } from "./gadget.ts";
+import { type Gadget, leaves, loads, runs, starts, type ValueLetters } from "./gadget.ts";
 
 /** A file on another machine: `host:file`, `user@host:file`, `rsync://host/file`. */
 const REMOTE = /^(?:--file=|-\w*f)?(?:[\w.-]+@)?[\w.-]+:(?!=)|^\w+:\/\//;
@@ -8,76 +8,38 @@ const TAR =
 
 /** Archives and copies. */
 export const ARCHIVES: readonly Gadget[] = [
-  { of: "tar gtar star bsdtar", does: "starts", options: `-I -F ${TAR}`, source: "tar(1)" },
-  { of: "tar gtar bsdtar", does: "starts", first: /^[a-zA-Z]*[IF]/, by: "I or F", source: "tar(1)" },
-  { of: "tar gtar cpio mt", does: "leaves", words: REMOTE, by: "host:file", source: "tar(1)" },
-  {
-    of: "tar gtar",
-    does: "starts",
-    options: "-T --files-from --add-file",
-    source: "tar(1): a list of files may hold options",
-  },
-  { of: "cpio gcpio", does: "starts", options: "--rsh-command --rsh", source: "cpio(1)" },
-  { of: "zip", does: "starts", options: "--unzip-command", words: /^-\w*TT/, by: "-TT", source: "zip(1)" },
-  { of: "rsync", does: "starts", options: "-e --rsh --rsync-path -M --remote-option", source: "rsync(1)" },
-  {
-    of: "rsync",
-    does: "runs",
-    options: "--daemon --config --early-input --server",
-    source: "rsync(1), rsyncd.conf(5)",
-  },
-  { of: "rsync", does: "leaves", words: REMOTE, by: "host:file", source: "rsync(1)" },
-  { of: "scp sftp", does: "leaves", always: true, source: "scp(1), sftp(1)" },
-  { of: "rdiff-backup", does: "starts", options: "--remote-schema --remote-cmd", source: "rdiff-backup(1)" },
-  {
-    of: "rdiff-backup rsnapshot duplicity tarsnap duply",
-    does: "leaves",
-    words: REMOTE,
-    by: "host:file",
-    source: "rdiff-backup(1)",
-  },
-  {
-    of: "rsnapshot logrotate",
-    does: "starts",
+  starts("tar gtar star bsdtar", "tar(1)", { options: `-I -F ${TAR}` }),
+  starts("tar gtar bsdtar", "tar(1)", { first: /^[a-zA-Z]*[IF]/, by: "I or F" }),
+  leaves("tar gtar cpio mt", "tar(1)", { words: REMOTE, by: "host:file" }),
+  starts("tar gtar", "tar(1): a list of files may hold options", { options: "-T --files-from --add-file" }),
+  starts("cpio gcpio", "cpio(1)", { options: "--rsh-command --rsh" }),
+  starts("zip", "zip(1)", { options: "--unzip-command", words: /^-\w*TT/, by: "-TT" }),
+  starts("rsync", "rsync(1)", { options: "-e --rsh --rsync-path -M --remote-option" }),
+  runs("rsync", "rsync(1), rsyncd.conf(5)", { options: "--daemon --config --early-input --server" }),
+  leaves("rsync", "rsync(1)", { words: REMOTE, by: "host:file" }),
+  leaves("scp sftp", "scp(1), sftp(1)", { always: true }),
+  starts("rdiff-backup", "rdiff-backup(1)", { options: "--remote-schema --remote-cmd" }),
+  leaves("rdiff-backup rsnapshot duplicity tarsnap duply", "rdiff-backup(1)", { words: REMOTE, by: "host:file" }),
+  starts("rsnapshot logrotate", "rsnapshot(1), logrotate(8)", {
     options: "-c -m --mail",
     operands: "-s --state -l --log",
-    source: "rsnapshot(1), logrotate(8)",
-  },
-  { of: "duplicity", does: "starts", options: "--gpg-binary --rsync-options --ssh-options", source: "duplicity(1)" },
-  { of: "borg", does: "starts", options: "--rsh --remote-path", verbs: "with-lock, mount", source: "borg(1)" },
-  { of: "borg restic", does: "leaves", words: REMOTE, by: "host:file", source: "borg(1), restic(1)" },
-  { of: "restic", does: "starts", options: "--password-command -o --option", verbs: "mount", source: "restic(1)" },
-  {
-    of: "rclone",
-    does: "starts",
-    options: "--password-command --config --sftp-ssh --metadata-mapper",
-    source: "rclone(1)",
-  },
-  {
-    of: "rclone",
-    does: "leaves",
-    verbs: "rc, rcd, serve, mount, authorize",
-    words: REMOTE,
-    by: "remote:path",
-    source: "rclone(1)",
-  },
-  { of: "unison", does: "starts", options: "-sshcmd -rshcmd -diff -merge -sshargs -servercmd", source: "unison(1)" },
-  { of: "unison", does: "leaves", words: /^\w+:\/\//, by: "ssh://", source: "unison(1)" },
-  { of: "dar", does: "starts", options: "-E --execute -B --batch -~", source: "dar(1)" },
-  {
-    of: "mksquashfs",
-    does: "starts",
-    options: "-pf -p",
-    words: /(?:^| )\S+ [fF] /,
-    by: "a pseudo file",
-    source: "mksquashfs(1)",
-  },
-  { of: "ar nm ranlib size strip objdump objcopy", does: "loads", options: "--plugin", source: "ar(1), nm(1)" },
-  { of: "install ginstall", does: "starts", options: "--strip-program", source: "install(1)" },
-  { of: "mt", does: "starts", options: "--rsh-command", source: "mt(1)" },
-  { of: "sort gsort", does: "starts", options: "--compress-program", source: "sort(1)" },
-  { of: "split gsplit", does: "starts", options: "--filter", source: "split(1)" },
-  { of: "ddrescue wodim cdrecord", does: "leaves", words: /^dev=.*@/, by: "dev=host", source: "wodim(1)" },
+  }),
+  starts("duplicity", "duplicity(1)", { options: "--gpg-binary --rsync-options --ssh-options" }),
+  starts("borg", "borg(1)", { options: "--rsh --remote-path", verbs: "with-lock, mount" }),
+  leaves("borg restic", "borg(1), restic(1)", { words: REMOTE, by: "host:file" }),
+  starts("restic", "restic(1)", { options: "--password-command -o --option", verbs: "mount" }),
+  starts("rclone", "rclone(1)", { options: "--password-command --config --sftp-ssh --metadata-mapper" }),
+  leaves("rclone", "rclone(1)", { verbs: "rc, rcd, serve, mount, authorize", words: REMOTE, by: "remote:path" }),
+  starts("unison", "unison(1)", { options: "-sshcmd -rshcmd -diff -merge -sshargs -servercmd" }),
+  leaves("unison", "unison(1)", { words: /^\w+:\/\//, by: "ssh://" }),
+  starts("dar", "dar(1)", { options: "-E --execute -B --batch -~" }),
+  starts("mksquashfs", "mksquashfs(1)", { options: "-pf -p", words: /(?:^| )\S+ [fF] /, by: "a pseudo file" }),
+  loads("ar nm ranlib size strip objdump objcopy", "ar(1), nm(1)", { options: "--plugin" }),
+  starts("install ginstall", "install(1)", { options: "--strip-program" }),
+  starts("mt", "mt(1)", { options: "--rsh-command" }),
+  starts("sort gsort", "sort(1)", { options: "--compress-program" }),
+  starts("split gsplit", "split(1)", { options: "--filter" }),
+  leaves("ddrescue wodim cdrecord", "wodim(1)", { words: /^dev=.*@/, by: "dev=host" }),
 ];
 
 /** Letters that take a value. */

@@ -1,7 +1,7 @@
 /**
  * Gadgets of compilers, linkers, builders and test runners. What a project's own files say is plain use of a builder.
  */
-import type { Gadget, ValueLetters } from "./gadget.ts";
+import { edits, type Gadget, leaves, loads, runs, starts, type ValueLetters } from "./gadget.ts";
 
 const COMPILERS = "gcc g++ cc c++ cpp clang clang++ gfortran gnat gdc gccgo c89 c99 tcc icc icx";
 /** A file with options. */
@@ -17,289 +17,134 @@ const CARGO_VERBS =
 
 /** Compilers and builders. */
 export const BUILD: readonly Gadget[] = [
-  {
-    of: COMPILERS,
-    does: "starts",
-    options: "-wrapper -B -specs --ld-path --gcc-toolchain -ccc-gcc-name --driver-mode",
-    source: "gcc(1)",
-  },
-  {
-    of: COMPILERS,
-    does: "starts",
-    words: /^-B.|^-fuse-ld=.*\/|^@|^-specs/,
-    by: "-B, -fuse-ld or @file",
-    source: "gcc(1), clang(1)",
-  },
-  {
-    of: COMPILERS,
-    does: "loads",
-    options: "-fplugin -fpass-plugin -load -Xclang -Xlinker --config",
-    source: "gcc(1), clang(1)",
-  },
-  { of: COMPILERS, does: "loads", words: /^-fplugin|^-Wl,.*plugin/, by: "-fplugin or -Wl,-plugin", source: "gcc(1)" },
-  {
-    of: "ld lld mold gold ld.lld",
-    does: "loads",
+  starts(COMPILERS, "gcc(1)", { options: "-wrapper -B -specs --ld-path --gcc-toolchain -ccc-gcc-name --driver-mode" }),
+  starts(COMPILERS, "gcc(1), clang(1)", { words: /^-B.|^-fuse-ld=.*\/|^@|^-specs/, by: "-B, -fuse-ld or @file" }),
+  loads(COMPILERS, "gcc(1), clang(1)", { options: "-fplugin -fpass-plugin -load -Xclang -Xlinker --config" }),
+  loads(COMPILERS, "gcc(1)", { words: /^-fplugin|^-Wl,.*plugin/, by: "-fplugin or -Wl,-plugin" }),
+  loads("ld lld mold gold ld.lld", "ld(1)", {
     options: "-plugin -plugin-opt --load-pass-plugin",
     words: RESPONSE,
     by: "@file",
-    source: "ld(1)",
-  },
-  { of: "windres", does: "starts", options: "--preprocessor --preprocessor-arg", source: "windres(1)" },
-  { of: "dlltool", does: "starts", options: "-S --as", source: "dlltool(1)" },
-  {
-    of: "rustc clippy-driver",
-    does: "starts",
+  }),
+  starts("windres", "windres(1)", { options: "--preprocessor --preprocessor-arg" }),
+  starts("dlltool", "dlltool(1)", { options: "-S --as" }),
+  starts("rustc clippy-driver", "rustc(1)", {
     words: /linker(?:-plugin-lto|-flavor)?=|codegen-backend=/,
     by: "-C linker",
-    source: "rustc(1)",
-  },
-  {
-    of: "rustc clippy-driver",
-    does: "loads",
-    options: "--extern --sysroot",
-    words: RESPONSE,
-    by: "@file",
-    source: "rustc(1)",
-  },
-  {
-    of: "rustdoc",
-    does: "starts",
-    options: "--test-builder --runtool --test-runtool --test-builder-wrapper ",
-    source: "rustdoc(1)",
-  },
-  {
-    of: "cargo",
-    does: "starts",
-    options: "--config",
-    words: /linker=|codegen-backend=/,
-    by: "linker=",
-    source: "cargo(1)",
-  },
-  { of: "cargo", does: "starts", verbs: "login, logout, owner, publish, yank", source: "cargo(1)" },
-  {
-    of: "cargo",
-    does: "starts",
+  }),
+  loads("rustc clippy-driver", "rustc(1)", { options: "--extern --sysroot", words: RESPONSE, by: "@file" }),
+  starts("rustdoc", "rustdoc(1)", { options: "--test-builder --runtool --test-runtool --test-builder-wrapper " }),
+  starts("cargo", "cargo(1)", { options: "--config", words: /linker=|codegen-backend=/, by: "linker=" }),
+  starts("cargo", "cargo(1)", { verbs: "login, logout, owner, publish, yank" }),
+  starts("cargo", "cargo(1): it starts cargo-NAME", {
     always: true,
     unlessVerb: CARGO_VERBS,
     leading: "-q --quiet -v -vv --verbose --locked --offline --frozen --list -V -h --color= -Z= -C= --config=",
     by: "with a verb that may be an alias or a program",
-    source: "cargo(1): it starts cargo-NAME",
-  },
-  { of: "go", does: "starts", options: "-exec -toolexec -vettool -overlay", source: "go help build" },
-  { of: "go", does: "starts", verbs: "generate, tool, bug, env -w", source: "go help" },
-  {
-    of: "go",
-    does: "starts",
+  }),
+  starts("go", "go help build", { options: "-exec -toolexec -vettool -overlay" }),
+  starts("go", "go help", { verbs: "generate, tool, bug, env -w" }),
+  starts("go", "go tool link", {
     words: /-extld|-linkmode|-extldflags|@(?:v?\d|latest)/,
     by: "-extld or a module's version",
-    source: "go tool link",
-  },
-  {
-    of: "make gmake bmake remake",
-    does: "runs",
+  }),
+  runs("make gmake bmake remake", "make(1)", {
     options: "--eval -E",
     words: /^\.?(?:SHELL|SHELLFLAGS|MAKEFLAGS|MAKE)[:?+]?=/,
     by: "SHELL=",
-    source: "make(1)",
-  },
-  { of: "cmake", does: "runs", options: "-P -E -C --open --debugger --toolchain", source: "cmake(1)" },
-  {
-    of: "cmake",
-    does: "starts",
+  }),
+  runs("cmake", "cmake(1)", { options: "-P -E -C --open --debugger --toolchain" }),
+  starts("cmake", "cmake-variables(7)", {
     words: /(?:COMPILER|LAUNCHER|LINKER|EMULATOR|PROGRAM|COMMAND|TOOLCHAIN|INCLUDE)\w*(?::\w+)?=/,
     by: "-D…COMPILER=",
-    source: "cmake-variables(7)",
-  },
-  {
-    of: "ctest",
-    does: "runs",
+  }),
+  runs("ctest", "ctest(1)", {
     options: "-S -SP -SC --script --script-new-process --test-command --build-and-test --build-makeprogram",
-    source: "ctest(1)",
-  },
-  { of: "ninja samu", does: "starts", options: "-t", source: "ninja(1)" },
-  {
-    of: "meson",
-    does: "starts",
-    verbs: "devenv, subprojects foreach, --internal",
-    options: "--wrapper --wrap",
-    source: "meson(1)",
-  },
-  {
-    of: "bazel bazelisk",
-    does: "starts",
+  }),
+  starts("ninja samu", "ninja(1)", { options: "-t" }),
+  starts("meson", "meson(1)", { verbs: "devenv, subprojects foreach, --internal", options: "--wrapper --wrap" }),
+  starts("bazel bazelisk", "bazel help", {
     options: "--run_under --shell_executable --bazelrc --host_jvm_args",
     verbs: "run, mobile-install",
-    source: "bazel help",
-  },
-  { of: "scons waf", does: "runs", options: "--site-dir --debug --interactive", source: "scons(1)" },
-  {
-    of: "gradle gradlew",
-    does: "runs",
+  }),
+  runs("scons waf", "scons(1)", { options: "--site-dir --debug --interactive" }),
+  runs("gradle gradlew", "gradle(1)", {
     options: "-I --init-script -b --build-file -c --settings-file -D --system-prop",
-    source: "gradle(1)",
-  },
-  {
-    of: "mvn mvnw",
-    does: "starts",
+  }),
+  starts("mvn mvnw", "mvn(1)", {
     words: /^(?:[\w.-]+:)?(?:exec|antrun|groovy)\w*(?:-maven-plugin)?:|^-Dexec\.|maven\.ext\.class\.path/,
     by: "exec:",
-    source: "mvn(1)",
-  },
-  { of: "mvn mvnw", does: "starts", options: "-s --settings -gs --global-settings -t --toolchains", source: "mvn(1)" },
-  {
-    of: "mvn mvnw gradle gradlew",
-    does: "leaves",
-    verbs: "deploy, publish, release:perform, site:deploy",
-    source: "mvn(1)",
-  },
-  { of: "ant", does: "loads", options: "-lib -logger -listener -inputhandler -main", source: "ant(1)" },
-  {
-    of: "java javaw",
-    does: "loads",
+  }),
+  starts("mvn mvnw", "mvn(1)", { options: "-s --settings -gs --global-settings -t --toolchains" }),
+  leaves("mvn mvnw gradle gradlew", "mvn(1)", { verbs: "deploy, publish, release:perform, site:deploy" }),
+  loads("ant", "ant(1)", { options: "-lib -logger -listener -inputhandler -main" }),
+  loads("java javaw", "java(1)", {
     words: /^-(?:javaagent|agentlib|agentpath|-?Xrun)|^@|^-XX:(?:OnError|OnOutOfMemoryError|Flags|VMOptionsFile)/,
     by: "-javaagent or -XX:OnError",
-    source: "java(1)",
-  },
-  { of: "java", does: "loads", options: "--patch-module --upgrade-module-path", source: "java(1)" },
-  {
-    of: "javac",
-    does: "loads",
+  }),
+  loads("java", "java(1)", { options: "--patch-module --upgrade-module-path" }),
+  loads("javac", "javac(1)", {
     options: "-processor -processorpath -Xplugin --processor-path --processor-module-path",
     words: /^-J|^@|^-Xplugin/,
     by: "-J or -Xplugin",
-    source: "javac(1)",
-  },
-  {
-    of: "kotlinc kotlin scalac scala groovyc",
-    does: "loads",
-    words: /^-Xplugin|^-J/,
-    by: "-Xplugin",
-    source: "kotlinc(1), scalac(1)",
-  },
-  {
-    of: "sbt lein mill",
-    does: "runs",
+  }),
+  loads("kotlinc kotlin scalac scala groovyc", "kotlinc(1), scalac(1)", { words: /^-Xplugin|^-J/, by: "-Xplugin" }),
+  runs("sbt lein mill", "sbt(1)", {
     words: /[;!]|^eval\b|^consoleProject|^console\b|^set\b/,
     by: "a command of its own language",
-    source: "sbt(1)",
-  },
-  {
-    of: "dotnet",
-    does: "runs",
+  }),
+  runs("dotnet", "dotnet(1)", {
     verbs: "fsi, exec, tool, run-api, nuget push, new install, workload install",
     options: "--additionalprobingpath --depsfile --additional-deps",
-    source: "dotnet(1)",
-  },
-  {
-    of: "dotnet msbuild",
-    does: "loads",
-    words: /^[-/]{1,2}(?:l|logger|dl|distributedlogger)[:=]|^@/,
-    by: "-logger",
-    source: "msbuild(1)",
-  },
-  {
-    of: "swift",
-    does: "runs",
-    verbs: "repl, package plugin, run",
-    options: "-e -load-plugin-library -plugin-path",
-    source: "swift(1)",
-  },
-  { of: "xcrun", does: "starts", always: true, source: "xcrun(1)" },
-  {
-    of: "bison yacc",
-    does: "runs",
-    options: "-S --skeleton -F --force-define",
-    source: "bison(1): skeletons are programs for m4",
-  },
-  { of: "m4 gm4", does: "starts", words: /syscmd/, input: true, by: "esyscmd", source: "m4(1)" },
-  {
-    of: "m4 gm4",
-    does: "runs",
+  }),
+  loads("dotnet msbuild", "msbuild(1)", { words: /^[-/]{1,2}(?:l|logger|dl|distributedlogger)[:=]|^@/, by: "-logger" }),
+  runs("swift", "swift(1)", { verbs: "repl, package plugin, run", options: "-e -load-plugin-library -plugin-path" }),
+  starts("xcrun", "xcrun(1)", { always: true }),
+  runs("bison yacc", "bison(1): skeletons are programs for m4", { options: "-S --skeleton -F --force-define" }),
+  starts("m4 gm4", "m4(1)", { words: /syscmd/, input: true, by: "esyscmd" }),
+  runs("m4 gm4", "m4(1): its files may hold syscmd", {
     operands: "-D -U -I -L -B -H -S -l -o -d -t -s --define --undefine --include",
     by: "a file",
-    source: "m4(1): its files may hold syscmd",
-  },
-  { of: "ctags etags", does: "starts", options: "--options --options-maybe --optlib-dir", source: "ctags(1)" },
-  { of: "cscope", does: "edits", always: true, unless: "-L, -b, -R", source: "cscope(1)" },
-  { of: "help2man", does: "starts", always: true, source: "help2man(1)" },
-  {
-    of: "prove",
-    does: "starts",
-    options: "-e --exec -P -M --harness --formatter --source --archive --rc",
-    source: "prove(1)",
-  },
-  {
-    of: "pytest py.test",
-    does: "loads",
+  }),
+  starts("ctags etags", "ctags(1)", { options: "--options --options-maybe --optlib-dir" }),
+  edits("cscope", "cscope(1)", { always: true, unless: "-L, -b, -R" }),
+  starts("help2man", "help2man(1)", { always: true }),
+  starts("prove", "prove(1)", { options: "-e --exec -P -M --harness --formatter --source --archive --rc" }),
+  loads("pytest py.test", "pytest(1)", {
     options: "-p -c --config-file --pdbcls --confcutdir --rootdir --override-ini",
-    source: "pytest(1)",
-  },
-  {
-    of: "mypy pyright pylint flake8 isort",
-    does: "loads",
+  }),
+  loads("mypy pyright pylint flake8 isort", "mypy(1), pylint(1)", {
     options: "--load-plugins --init-hook --config-file --rcfile --config --python-executable --append-config",
-    source: "mypy(1), pylint(1)",
-  },
-  { of: "ruff black", does: "runs", options: "--config-file", source: "ruff(1)" },
-  { of: "coverage", does: "runs", verbs: "run", options: "--rcfile", source: "coverage(1)" },
-  {
-    of: "tox nox invoke fab",
-    does: "runs",
+  }),
+  runs("ruff black", "ruff(1)", { options: "--config-file" }),
+  runs("coverage", "coverage(1)", { verbs: "run", options: "--rcfile" }),
+  runs("tox nox invoke fab", "tox(1)", {
     options: "-c -f -x --override --noxfile --search-root --collection",
     verbs: "exec, devenv",
-    source: "tox(1)",
-  },
-  {
-    of: "eslint",
-    does: "loads",
+  }),
+  loads("eslint", "eslint --help", {
     options: "--rulesdir --plugin --parser --resolve-plugins-relative-to --stdin-config",
-    source: "eslint --help",
-  },
-  {
-    of: "prettier stylelint",
-    does: "loads",
+  }),
+  loads("prettier stylelint", "prettier --help", {
     options: "--plugin --plugin-search-dir --custom-syntax --custom-formatter --config-basedir",
-    source: "prettier --help",
-  },
-  {
-    of: "mocha ava jasmine",
-    does: "loads",
+  }),
+  loads("mocha ava jasmine", "mocha --help", {
     options: "-r --require --import --loader --reporter -R --ui -u -n --node-option --helper",
-    source: "mocha --help",
-  },
-  {
-    of: "jest",
-    does: "loads",
+  }),
+  loads("jest", "jest --help", {
     options:
       "--runner --testRunner --globalSetup --globalTeardown --environment --resolver --transform --setupFilesAfterEnv --filter",
-    source: "jest --help",
-  },
-  {
-    of: "webpack rollup vite esbuild parcel swc babel",
-    does: "loads",
+  }),
+  loads("webpack rollup vite esbuild parcel swc babel", "rollup --help", {
     options: "--plugin --plugins -p --require --preset --presets --configPlugin",
-    source: "rollup --help",
-  },
-  { of: "vitest", does: "loads", options: "--globalSetup --environment --runner", source: "vitest --help" },
-  {
-    of: "protoc",
-    does: "starts",
-    options: "--plugin",
-    words: PROTOC_PLUGIN,
-    by: "--NAME_out",
-    source: "protoc --help",
-  },
-  {
-    of: "just",
-    does: "starts",
-    options: "--shell --shell-arg --command -c --choose --chooser --edit -e --cygpath",
-    source: "just(1)",
-  },
-  { of: "lerna nx turbo rush wireit", does: "starts", verbs: "exec, run-commands", source: "lerna exec" },
-  { of: "forge", does: "starts", options: "--use --ffi", verbs: "script", source: "forge(1)" },
-  { of: "cobc", does: "runs", options: "-j -x", source: "cobc(1)" },
-  { of: "zic", does: "starts", options: "-y", source: "zic(8)" },
+  }),
+  loads("vitest", "vitest --help", { options: "--globalSetup --environment --runner" }),
+  starts("protoc", "protoc --help", { options: "--plugin", words: PROTOC_PLUGIN, by: "--NAME_out" }),
+  starts("just", "just(1)", { options: "--shell --shell-arg --command -c --choose --chooser --edit -e --cygpath" }),
+  starts("lerna nx turbo rush wireit", "lerna exec", { verbs: "exec, run-commands" }),
+  starts("forge", "forge(1)", { options: "--use --ffi", verbs: "script" }),
+  runs("cobc", "cobc(1)", { options: "-j -x" }),
+  starts("zic", "zic(8)", { options: "-y" }),
 ];
 
 /** Letters that take a value. */

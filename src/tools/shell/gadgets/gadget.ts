@@ -51,5 +51,23 @@ export interface Gadget {
   readonly source: string;
 }
 
+type Naming = "of" | "does" | "source";
+
+/** Makes rows with one deed: of which programs, from which manual, and when they hold. */
+function rowsOf(does: Gadget["does"]): (of: string, source: string, when: Omit<Gadget, Naming>) => Gadget {
+  return (of, source, when) => ({ of, does, source, ...when });
+}
+
+/** A row of programs that start what an argument names. */
+export const starts = rowsOf("starts");
+/** A row of programs that run what an argument spells out. */
+export const runs = rowsOf("runs");
+/** A row of programs that load code into themselves. */
+export const loads = rowsOf("loads");
+/** A row of programs that act outside of the machine. */
+export const leaves = rowsOf("leaves");
+/** A row of programs that are used interactively. */
+export const edits = rowsOf("edits");
+
 /** Short options that take a value, by program: what is joined to them is no group of letters. */
 export type ValueLetters = Readonly<Record<string, string>>;

@@ -24,15 +24,7 @@ const PLAIN_VERBS = new Set(
 );
 
 /** Options before the verb that take the next word. */
-const TAKES_NEXT = new Set([
-  "-C",
-  "--git-dir",
-  "--work-tree",
-  "--namespace",
-  "--super-prefix",
-  "--attr-source",
-  "--list-cmds",
-]);
+const TAKES_NEXT = new Set("-C --git-dir --work-tree --namespace --super-prefix --attr-source --list-cmds".split(" "));
 
 /** By verb: options that name a program, or set one. */
 const VERB_OPTIONS: Readonly<Record<string, readonly string[]>> = {

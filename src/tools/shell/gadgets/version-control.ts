@@ -2,7 +2,7 @@
  * Gadgets of version control. Its own `git` tools are judged elsewhere; here stands what a command line of them can
  * start.
  */
-import type { Gadget } from "./gadget.ts";
+import { edits, type Gadget, leaves, starts } from "./gadget.ts";
 
 /** Addresses that name a helper program: `ext::sh -c …`. */
 const HELPER = /^(?:--\S+=)?[A-Za-z][\w+.-]*::/;
@@ -19,196 +19,101 @@ const SVN_READS =
 
 /** Git, its kin, and the clients of forges. */
 export const VERSION_CONTROL: readonly Gadget[] = [
-  {
-    of: "git",
-    does: "starts",
+  starts("git", "git(1)", {
     options:
       "--config-env --exec-path --upload-pack --receive-pack --exec --ext-diff --open-files-in-pager --extcmd --template --textconv --config --smtp-server --sendmail-cmd --to-cmd --cc-cmd --header-cmd --attributes-cmd --merge-tool",
-    source: "git(1)",
-  },
-  { of: "git", does: "starts", words: HELPER, by: "an address such as ext::", source: "gitremote-helpers(7)" },
-  { of: "git", does: "edits", options: "--edit-description --patch --interactive", source: "git(1)" },
-  {
-    of: "git-shell git-upload-pack git-receive-pack git-upload-archive git-remote-ext git-remote-fd git-credential git-http-backend git-daemon git-cvsserver git-instaweb git-svn git-p4 git-annex git-lfs git-filter-repo git-absorb git-branchless git-town",
-    does: "starts",
-    always: true,
-    source: "git(1)",
-  },
-  {
-    of: "git",
-    does: "leaves",
-    verbs: "push, send-pack, http-push",
-    source: "git-push(1)",
-  },
-  {
-    of: "hg chg",
-    does: "starts",
+  }),
+  starts("git", "gitremote-helpers(7)", { words: HELPER, by: "an address such as ext::" }),
+  edits("git", "git(1)", { options: "--edit-description --patch --interactive" }),
+  starts(
+    "git-shell git-upload-pack git-receive-pack git-upload-archive git-remote-ext git-remote-fd git-credential git-http-backend git-daemon git-cvsserver git-instaweb git-svn git-p4 git-annex git-lfs git-filter-repo git-absorb git-branchless git-town",
+    "git(1)",
+    { always: true },
+  ),
+  leaves("git", "git-push(1)", { verbs: "push, send-pack, http-push" }),
+  starts("hg chg", "hg(1)", {
     options: "--config --debugger --ssh --remotecmd --tool --profile -e",
     verbs: "extdiff, histedit, email, serve, debugshell",
-    source: "hg(1)",
-  },
+  }),
   // It takes verbs cut short: `pus` is `push`.
-  { of: "hg chg sl", does: "leaves", verbs: "push, pus", words: /^ssh:/, by: "ssh:", source: "hg(1)" },
-  {
-    of: "hg chg",
-    does: "starts",
-    first: /^(?:alias|debug\w*|ext\w*|meld|kdiff3|opendiff)/,
-    by: "a debug command",
-    source: "hg(1)",
-  },
-  {
-    of: "svn svnlook svnadmin svnsync",
-    does: "starts",
+  leaves("hg chg sl", "hg(1)", { verbs: "push, pus", words: /^ssh:/, by: "ssh:" }),
+  starts("hg chg", "hg(1)", { first: /^(?:alias|debug\w*|ext\w*|meld|kdiff3|opendiff)/, by: "a debug command" }),
+  starts("svn svnlook svnadmin svnsync", "svn(1)", {
     options: "--diff-cmd --diff3-cmd --editor-cmd --config-option --config-dir -x",
     words: /^svn\+/,
     by: "a tunnel",
-    source: "svn(1)",
-  },
-  { of: "svn", does: "leaves", verbs: "commit, ci, import, lock, unlock", options: "--revprop", source: "svn(1)" },
-  {
-    of: "svn",
-    does: "leaves",
+  }),
+  leaves("svn", "svn(1)", { verbs: "commit, ci, import, lock, unlock", options: "--revprop" }),
+  leaves("svn", "svn(1)", {
     words: /^(?:[a-z][\w+.-]*:\/\/|\^)/i,
     unlessVerb: SVN_READS,
     by: "with an address of a repository",
-    source: "svn(1)",
-  },
-  {
-    of: "svnmucc svnrdump svnsync",
-    does: "leaves",
-    always: true,
-    unless: "dump, info, help",
-    source: "svnmucc(1), svnsync(1)",
-  },
-  { of: "cvs", does: "starts", options: "-e -d --rsh", source: "cvs(1)" },
-  { of: "cvs", does: "leaves", verbs: "commit, ci, com, import, rtag, tag, admin, remove", source: "cvs(1)" },
-  {
-    of: "bzr brz",
-    does: "leaves",
+  }),
+  leaves("svnmucc svnrdump svnsync", "svnmucc(1), svnsync(1)", { always: true, unless: "dump, info, help" }),
+  starts("cvs", "cvs(1)", { options: "-e -d --rsh" }),
+  leaves("cvs", "cvs(1)", { verbs: "commit, ci, com, import, rtag, tag, admin, remove" }),
+  leaves("bzr brz", "bzr(1): commits go to the branch that a checkout is bound to", {
     verbs: "push, dpush, commit, ci, checkin, send, propose, land, lp-propose, register-branch",
-    source: "bzr(1): commits go to the branch that a checkout is bound to",
-  },
-  {
-    of: "bzr brz",
-    does: "starts",
-    options: "--using -O --plugins",
-    verbs: "shell, serve, diff --using",
-    source: "bzr(1)",
-  },
-  {
-    of: "darcs",
-    does: "starts",
+  }),
+  starts("bzr brz", "bzr(1)", { options: "--using -O --plugins", verbs: "shell, serve, diff --using" }),
+  starts("darcs", "darcs(1)", {
     options: "--diff-command --external-merge --prehook --posthook --test --sendmail-command --edit-long-comment",
     verbs: "test, send, trackdown",
-    source: "darcs(1)",
-  },
-  { of: "darcs", does: "leaves", verbs: "push, put", source: "darcs(1)" },
-  {
-    of: "fossil",
-    does: "leaves",
+  }),
+  leaves("darcs", "darcs(1)", { verbs: "push, put" }),
+  leaves("fossil", "fossil(1): commits synchronise by themselves", {
     verbs: "push, sync, commit, ci, uv, unversioned, backup",
-    source: "fossil(1): commits synchronise by themselves",
-  },
-  {
-    of: "fossil",
-    does: "starts",
+  }),
+  starts("fossil", "fossil(1)", {
     options: "--ssh-command -c --command --editor",
     verbs: "ui, server, gdiff, sql, sqlite3, settings, http, all",
-    source: "fossil(1)",
-  },
-  {
-    of: "jj",
-    does: "starts",
+  }),
+  starts("jj", "jj help", {
     options: "--config --config-toml --config-file --tool -i --interactive",
     verbs: "util exec, fix, run, config edit, config set, diffedit, split, resolve, describe --edit",
-    source: "jj help",
-  },
-  { of: "jj", does: "leaves", verbs: "git push, gerrit upload", source: "jj help" },
-  { of: "pijul got repo", does: "leaves", verbs: "push, send, upload", source: "each program's own manual" },
-  {
-    of: "sl pijul got gitoxide gix stg topgit guilt repo tla monotone mtn",
-    does: "starts",
+  }),
+  leaves("jj", "jj help", { verbs: "git push, gerrit upload" }),
+  leaves("pijul got repo", "each program's own manual", { verbs: "push, send, upload" }),
+  starts("sl pijul got gitoxide gix stg topgit guilt repo tla monotone mtn", "each program's own manual", {
     options: "--config --tool -e --exec -c",
     verbs: "forall, shell, debugshell, selfupdate",
-    source: "each program's own manual",
-  },
-  {
-    of: "p4 p4v cm tf perforce",
-    does: "starts",
+  }),
+  starts("p4 p4v cm tf perforce", "p4(1)", {
     options: "-c --config --tool",
     verbs: "edit-spec, resolve, change, client, submit, diff",
-    source: "p4(1)",
-  },
-  {
-    of: "p4",
-    does: "leaves",
+  }),
+  leaves("p4", "p4(1)", {
     always: true,
     unlessVerb:
       /^(?:$|(?:info|help|where|have|files|fstat|filelog|changes|describe|diff|diff2|print|annotate|grep|opened|status|dirs|branches|clients|users|depots|labels|sizes|set|sync)(?: |$))/,
-    source: "p4(1)",
-  },
-  {
-    of: "rcs ci co quilt dpkg-source etckeeper vcsh mr myrepos gitwatch",
-    does: "starts",
+  }),
+  starts("rcs ci co quilt dpkg-source etckeeper vcsh mr myrepos gitwatch", "quilt(1), mr(1)", {
     verbs: "setup, run, exec, vcs, shell, edit, mail, foreach, do",
     options: "--quiltrc --trust-all --config -c",
-    source: "quilt(1), mr(1)",
-  },
-  {
-    of: "gh",
-    does: "starts",
+  }),
+  starts("gh", "gh(1)", {
     verbs: "extension, extensions, ext, alias, codespace, cs, copilot, config set, agent-task",
     options: "--editor --web -w",
-    source: "gh(1)",
-  },
-  {
-    of: "tea lab bb",
-    does: "leaves",
+  }),
+  leaves("tea lab bb", "tea(1)", {
     always: true,
     unlessVerb:
       /^(?:$|(?:whoami|help|version)(?: |$)|(?:issues?|pulls?|prs?|mr|releases?|repos?|labels?|branches|ci) (?:list|ls|show|view)(?: |$))/,
-    source: "tea(1)",
-  },
-  {
-    of: "hub",
-    does: "leaves",
-    verbs: "push, pull-request, create, delete, fork, release, issue, gist, sync, api, pr",
-    source: "hub(1)",
-  },
-  {
-    of: "gh",
-    does: "starts",
-    verbs: "pr checkout, co",
-    words: /^--$/,
-    by: "with options for git behind --",
-    source: "gh(1)",
-  },
-  {
-    of: "gh glab",
-    does: "leaves",
+  }),
+  leaves("hub", "hub(1)", { verbs: "push, pull-request, create, delete, fork, release, issue, gist, sync, api, pr" }),
+  starts("gh", "gh(1)", { verbs: "pr checkout, co", words: /^--$/, by: "with options for git behind --" }),
+  leaves("gh glab", "gh(1), glab(1)", {
     always: true,
     unlessVerb: FORGE_READS,
     leading: "-R= --repo= --help --version",
-    source: "gh(1), glab(1)",
-  },
-  {
-    of: "gh glab",
-    does: "leaves",
-    options: "--method -X --field -F --raw-field -f --input",
-    source: "gh-api(1)",
-  },
-  {
-    of: "glab hub tea lab bb",
-    does: "starts",
+  }),
+  leaves("gh glab", "gh-api(1)", { options: "--method -X --field -F --raw-field -f --input" }),
+  starts("glab hub tea lab bb", "glab(1), hub(1)", {
     verbs: "alias, config, duo, extension, ssh-key, browse, init",
     options: "--editor --web",
-    source: "glab(1), hub(1)",
-  },
-  {
-    of: "git-lfs git-crypt pre-commit lefthook overcommit",
-    does: "starts",
+  }),
+  starts("git-lfs git-crypt pre-commit lefthook overcommit", "pre-commit(1)", {
     verbs: "try-repo, custom, install, run, exec, unlock, hook-impl, -r, --sign",
     options: "-c --config",
-    source: "pre-commit(1)",
-  },
+  }),
 ];

@@ -19,37 +19,11 @@ const BEGINNING = /[$<>]$/;
 const END = /^\(/;
 
 /** Builtins that take names or numbers for expressions. */
-const EVALUATORS = new Set([
-  ...[
-    "let",
-    "declare",
-    "typeset",
-    "local",
-    "export",
-    "readonly",
-    "unset",
-    "read",
-    "test",
-    "[",
-    "wait",
-    "mapfile",
-    "readarray",
-  ],
-]);
+const EVALUATORS = new Set(
+  "let declare typeset local export readonly unset read test [ wait mapfile readarray".split(" "),
+);
 /** Variables whose values are numbers: what is assigned to them is evaluated. */
-const NUMBERS = new Set([
-  "RANDOM",
-  "SRANDOM",
-  "OPTIND",
-  "HISTCMD",
-  "SECONDS",
-  "LINENO",
-  "BASHPID",
-  "EPOCHSECONDS",
-  "PPID",
-  "UID",
-  "EUID",
-]);
+const NUMBERS = new Set("RANDOM SRANDOM OPTIND HISTCMD SECONDS LINENO BASHPID EPOCHSECONDS PPID UID EUID".split(" "));
 
 /** Looks at the parts of one line. */
 export class HiddenCode {

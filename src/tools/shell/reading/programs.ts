@@ -98,21 +98,10 @@ const READERS = /^(?:(?:python|pypy|perl|ruby|php|lua|luajit)[\d.]*|node|nodejs|
 /** Builtins that change what names, or the text that follows, stand for. */
 const STATE = new Set(["alias", "enable", "bind", "complete", "compopt", "fc", "history"]);
 
+/** Builtins all of whose words are names. */
+const NAMES_ALONE = new Set("export declare typeset local readonly unset read mapfile readarray".split(" "));
 /** Builtins that set variables by name. */
-const SETTERS = new Set([
-  "export",
-  "declare",
-  "typeset",
-  "local",
-  "readonly",
-  "unset",
-  "read",
-  "mapfile",
-  "readarray",
-  "printf",
-  "getopts",
-  "let",
-]);
+const SETTERS = new Set([...NAMES_ALONE, "printf", "getopts", "let"]);
 
 /** A danger of a command, and which part of the command it comes from where that can be said. */
 export interface FoundDanger {
@@ -198,19 +187,6 @@ function setsRefused({ text }: ShellWord): boolean {
   const name = /^(?:-[a-zA-Z]*?[va])?([A-Za-z_][A-Za-z0-9_]*)(?:$|[+=[])/.exec(text)?.[1];
   return name !== undefined && isRefusedEnvironmentName(name);
 }
-
-/** Builtins all of whose words are names. */
-const NAMES_ALONE = new Set([
-  "export",
-  "declare",
-  "typeset",
-  "local",
-  "readonly",
-  "unset",
-  "read",
-  "mapfile",
-  "readarray",
-]);
 
 /**
  * Whether the name of a variable that is set is only known at run time: by the word, or because it refers to another.

@@ -6,14 +6,16 @@
  * INVARIANT: an option that does not stand here makes what follows unclear.
  */
 
-/** Options by letters and long names; `values` take one. `skip` counts arguments before the program. */
+/**
+ * Options by letters, and long names parted by blanks; `values` take one. `skip` counts arguments before the program.
+ */
 export interface Options {
   readonly flags?: string;
   readonly values?: string;
   /** Letters whose value, if there is one, is joined to them. */
   readonly attached?: string;
-  readonly longFlags?: readonly string[];
-  readonly longValues?: readonly string[];
+  readonly longFlags?: string;
+  readonly longValues?: string;
   readonly skip?: number;
   /** `NAME=value` may stand before the program. */
   readonly assigns?: true;
@@ -25,139 +27,102 @@ export interface Options {
   readonly elsewhere?: RegExp;
 }
 
+/** The same options for several programs, parted by blanks. */
+function alike(programs: string, options: Options): Readonly<Record<string, Options>> {
+  return Object.fromEntries(programs.split(" ").map((program) => [program, options]));
+}
+
 /** Programs that run what stands behind their options. */
 export const PREFIXES: Readonly<Record<string, Options>> = {
+  ...alike("nohup eatmydata torify usewithtor tsocks distcc sccache ccache icecc fakeroot busybox", {}),
+  ...alike("toybox catchsegv dbus-run-session valgrind numactl proot torsocks proxychains proxychains4", {}),
+  ...alike("gosu su-exec", { skip: 1 }),
+  ...alike("cross-env cross-env-shell", { assigns: true }),
+  ...alike("builtin noglob", { inside: true }),
   env: {
     flags: "i0v",
     values: "uC",
-    longFlags: ["ignore-environment", "null", "debug"],
-    longValues: ["unset", "chdir"],
+    longFlags: "ignore-environment null debug",
+    longValues: "unset chdir",
     assigns: true,
     elsewhere: /^(?:-[a-zA-Z0]*C|--c)/,
   },
   sudo: {
     flags: "AbEHnPkKSBN",
     values: "ugpChrtTUDR",
-    longFlags: ["preserve-env", "non-interactive", "stdin", "set-home", "background", "login", "shell", "askpass"],
-    longValues: ["user", "group", "prompt", "host", "chdir", "chroot", "role", "type"],
+    longFlags: "preserve-env non-interactive stdin set-home background login shell askpass",
+    longValues: "user group prompt host chdir chroot role type",
     assigns: true,
     elsewhere: /^(?:-[a-zA-Z]*[DRi]|--(?:c|l))/,
   },
   doas: { flags: "nLs", values: "uC" },
-  nohup: {},
-  setsid: { flags: "cfw", longFlags: ["ctty", "fork", "wait"] },
+  setsid: { flags: "cfw", longFlags: "ctty fork wait" },
   timeout: {
     flags: "v",
     values: "sk",
-    longFlags: ["foreground", "preserve-status", "verbose"],
-    longValues: ["signal", "kill-after"],
+    longFlags: "foreground preserve-status verbose",
+    longValues: "signal kill-after",
     skip: 1,
   },
-  nice: { flags: "0123456789", values: "n", longValues: ["adjustment"] },
-  ionice: { flags: "t", values: "cn", longFlags: ["ignore"], longValues: ["class", "classdata"] },
+  nice: { flags: "0123456789", values: "n", longValues: "adjustment" },
+  ionice: { flags: "t", values: "cn", longFlags: "ignore", longValues: "class classdata" },
   chrt: { flags: "abfiorRv", values: "TPD", skip: 1 },
-  taskset: { flags: "ac", longFlags: ["all-tasks", "cpu-list"], skip: 1 },
-  stdbuf: { values: "ioe", longValues: ["input", "output", "error"] },
+  taskset: { flags: "ac", longFlags: "all-tasks cpu-list", skip: 1 },
+  stdbuf: { values: "ioe", longValues: "input output error" },
   time: {
     flags: "pvaq",
     values: "fo",
-    longFlags: ["portability", "verbose", "append", "quiet"],
-    longValues: ["format", "output"],
+    longFlags: "portability verbose append quiet",
+    longValues: "format output",
   },
-  prlimit: { flags: "v", longFlags: ["as", "core", "cpu", "data", "fsize", "nofile", "nproc", "rss", "stack"] },
-  choom: { values: "np", longValues: ["adjust", "pid"] },
+  prlimit: { flags: "v", longFlags: "as core cpu data fsize nofile nproc rss stack" },
+  choom: { values: "np", longValues: "adjust pid" },
   "ssh-agent": { flags: "cdDkqsTuUx", values: "aEOPt" },
   sshpass: { flags: "evhV", values: "fdpP" },
   multitime: { flags: "lqv", values: "InrsiobfcR" },
-  eatmydata: {},
-  torify: {},
-  usewithtor: {},
-  tsocks: {},
-  distcc: {},
-  sccache: {},
-  ccache: {},
-  icecc: {},
   unbuffer: { flags: "p" },
   faketime: { flags: "fm", skip: 1 },
-  fakeroot: {},
-  chroot: { longValues: ["userspec", "groups"], longFlags: ["skip-chdir"], skip: 1, elsewhere: /^/ },
+  chroot: { longValues: "userspec groups", longFlags: "skip-chdir", skip: 1, elsewhere: /^/ },
   strace: { flags: "cCdfFhikqrtTvVwxyYzZ", values: "aebEIoOpPsSuUX" },
   ltrace: { flags: "bcCfiLrStT", values: "aAeFlnopsuwx" },
   exec: { flags: "cl", values: "a", inside: true },
   command: { flags: "p", asks: "vV", inside: true },
-  builtin: { inside: true },
-  noglob: { inside: true },
-  busybox: {},
-  toybox: {},
   tini: { flags: "gsvw", values: "pe" },
   "dumb-init": { flags: "cv", values: "r" },
-  catchsegv: {},
   "xvfb-run": { flags: "al", values: "efnpsw" },
-  "dbus-run-session": {},
-  valgrind: {},
-  numactl: {},
-  gosu: { skip: 1 },
-  "su-exec": { skip: 1 },
-  "cross-env": { assigns: true },
-  "cross-env-shell": { assigns: true },
   chronic: { flags: "ve" },
   ifne: { flags: "n" },
   logsave: { flags: "asv", skip: 1 },
-  proot: {},
-  torsocks: {},
-  proxychains: {},
-  proxychains4: {},
   xargs: {
     flags: "0oprtx",
     values: "IadEsLnPJRS",
     attached: "iel",
-    longFlags: [
-      "null",
-      "no-run-if-empty",
-      "verbose",
-      "interactive",
-      "exit",
-      "open-tty",
-      "show-limits",
-      "replace",
-      "eof",
-      "max-lines",
-    ],
-    longValues: ["arg-file", "delimiter", "max-args", "max-procs", "max-chars", "process-slot-var"],
+    longFlags: "null no-run-if-empty verbose interactive exit open-tty show-limits replace eof max-lines",
+    longValues: "arg-file delimiter max-args max-procs max-chars process-slot-var",
     fed: true,
   },
   npx: {
     flags: "yq",
     values: "pw",
-    longFlags: ["yes", "no", "no-install", "quiet", "prefer-offline", "offline"],
-    longValues: ["package", "workspace"],
+    longFlags: "yes no no-install quiet prefer-offline offline",
+    longValues: "package workspace",
   },
-  bunx: { longFlags: ["bun", "verbose", "silent"] },
-  uvx: { flags: "q", values: "p", longValues: ["from", "with", "python"] },
+  bunx: { longFlags: "bun verbose silent" },
+  uvx: { flags: "q", values: "p", longValues: "from with python" },
 };
 
 /** `setarch` and the names that it goes by, behind the name of an architecture. */
 export const SETARCH: Options = {
   flags: "BFILRSTXZv3",
-  longFlags: [
-    ...[
-      "32bit",
-      "fdpic-funcptrs",
-      "short-inode",
-      "addr-compat-layout",
-      "addr-no-randomize",
-      "whole-seconds",
-      "sticky-timeouts",
-    ],
-    ...["read-implies-exec", "mmap-page-zero", "3gb", "4gb", "uname-2.6", "verbose"],
-  ],
+  longFlags:
+    "32bit fdpic-funcptrs short-inode addr-compat-layout addr-no-randomize whole-seconds sticky-timeouts read-implies-exec mmap-page-zero 3gb 4gb uname-2.6 verbose",
 };
 /** Names of `setarch` that are architectures themselves. */
 export const SETARCH_NAMES =
   /^(?:linux32|linux64|uname26|i[3456]86|athlon|x86_64|ppc(?:32|64)?(?:le)?|s390x?|sparc\w*|mips\w*|arm\w*|aarch64|alpha|ia64|parisc\w*|hppa\w*|riscv\w*)$/;
 
 /** What loads programs also runs them. */
-export const LOADER: Options = { longFlags: ["inhibit-cache"], longValues: ["library-path", "argv0"] };
+export const LOADER: Options = { longFlags: "inhibit-cache", longValues: "library-path argv0" };
 
 /** Programs whose first argument makes them run what follows. */
 export const RUNNERS: Readonly<Record<string, readonly string[]>> = {

@@ -186,12 +186,11 @@ function skipOptions(args: readonly ShellWord[], options: Options): number | "as
 }
 
 /** How many arguments a long option takes, itself counted. */
-function longTaken(text: string, { longFlags = [], longValues = [] }: Options): number | undefined {
+function longTaken(text: string, { longFlags, longValues }: Options): number | undefined {
   const [name = ""] = text.slice(2).split("=", 1);
-  const begins = (known: string) => known.startsWith(name);
-  if (text.includes("=")) return [...longFlags, ...longValues].some(begins) ? 1 : undefined;
-  if (longValues.some(begins)) return 2;
-  return longFlags.some(begins) ? 1 : undefined;
+  const isOneOf = (known = "") => known !== "" && known.split(" ").some((one) => one.startsWith(name));
+  if (isOneOf(longValues)) return text.includes("=") ? 1 : 2;
+  return isOneOf(longFlags) ? 1 : undefined;
 }
 
 /** How many arguments a group of short options takes, itself counted. */
@@ -344,8 +343,8 @@ function watched(args: readonly ShellWord[]): Unwrapped {
   const at = skipOptions(args, {
     flags: "bcCdegprtwx",
     values: "nqs",
-    longFlags: ["beep", "color", "differences", "errexit", "chgexit", "precise", "no-title", "exec", "no-wrap"],
-    longValues: ["interval", "equexit"],
+    longFlags: "beep color differences errexit chgexit precise no-title exec no-wrap",
+    longValues: "interval equexit",
   });
   if (typeof at !== "number") return UNCLEAR;
   return at === args.length ? NOTHING : only({ kind: "code", code: joinedCode(args.slice(at)) });
@@ -355,8 +354,8 @@ function locked(args: readonly ShellWord[]): Unwrapped {
   const at = skipOptions(args, {
     flags: "sxeunoFv",
     values: "wE",
-    longFlags: ["shared", "exclusive", "unlock", "nonblock", "close", "no-fork", "verbose"],
-    longValues: ["timeout", "wait", "conflict-exit-code"],
+    longFlags: "shared exclusive unlock nonblock close no-fork verbose",
+    longValues: "timeout wait conflict-exit-code",
   });
   if (typeof at !== "number") return UNCLEAR;
   const words = args.slice(at + 1);

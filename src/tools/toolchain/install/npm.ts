@@ -15,27 +15,9 @@ const MANIFEST = "package.json";
 
 /** What npm needs of a manifest to follow a lock file: no scripts, no manager of its own choice, no settings. */
 const KEPT_FIELDS = [
-  ...[
-    "name",
-    "version",
-    "private",
-    "workspaces",
-    "bin",
-    "engines",
-    "os",
-    "cpu",
-    "libc",
-    "overrides",
-    "peerDependenciesMeta",
-  ],
-  ...[
-    "dependencies",
-    "devDependencies",
-    "optionalDependencies",
-    "peerDependencies",
-    "bundleDependencies",
-    "bundledDependencies",
-  ],
+  ..."name version private workspaces bin engines os cpu libc overrides peerDependenciesMeta".split(" "),
+  ..."dependencies devDependencies optionalDependencies peerDependencies".split(" "),
+  ..."bundleDependencies bundledDependencies".split(" "),
 ];
 
 /**

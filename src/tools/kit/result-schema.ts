@@ -1,0 +1,24 @@
+/** Builders of the JSON schemas by which tools describe their results. */
+import type { JsonObject } from "../../base/json.ts";
+
+/** An object of just these properties; those that are not among the `optional` are always there. */
+export function objectOf(properties: JsonObject, optional: readonly string[] = []): JsonObject {
+  const required = Object.keys(properties).filter((name) => !optional.includes(name));
+  return { type: "object", properties, required, additionalProperties: false };
+}
+
+/** A list of what `items` describes. */
+export function listOf(items: JsonObject): JsonObject {
+  return { type: "array", items };
+}
+
+/** Text. */
+export const text = described("string");
+/** A whole number. */
+export const integer = described("integer");
+/** Yes or no. */
+export const flag = described("boolean");
+
+function described(type: string): (description?: string) => JsonObject {
+  return (description) => ({ type, ...(description !== undefined && { description }) });
+}
