@@ -50,12 +50,13 @@ export async function openStateStores(stateDirectory: string, acceptsLoss = fals
   const path = join(stateDirectory, FILE);
   if (!acceptsLoss && isStateLost(stateDirectory)) throw lost();
   const database = await openDatabase(path, STATE_SCHEMA, "STORE_UNAVAILABLE");
+  const opened = { database, path };
   const freshness = new StateFreshness(database);
   return {
-    sessions: new EmbeddedSessionStore(database, path, freshness),
-    marks: new EmbeddedMarkStore(database, path, freshness),
-    armings: new EmbeddedArmingStore(database, path, freshness),
-    freezes: new EmbeddedFreezeStore(database, path, freshness),
+    sessions: new EmbeddedSessionStore(opened, freshness),
+    marks: new EmbeddedMarkStore(opened, freshness),
+    armings: new EmbeddedArmingStore(opened, freshness),
+    freezes: new EmbeddedFreezeStore(opened, freshness),
   };
 }
 
