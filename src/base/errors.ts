@@ -38,3 +38,8 @@ export function assert(condition: unknown, message: string): asserts condition {
 export function unreachable(value: never): never {
   throw new KernelError("INTERNAL", `unreachable value ${JSON.stringify(value)}`);
 }
+
+/** The code of a failed system or database call. */
+export function errorCode(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "unknown";
+}

@@ -40,7 +40,7 @@ export function addAuditCommand(program: Command): void {
 }
 
 async function tail(flags: AuditFlags): Promise<void> {
-  const { openLedgerReader } = await import("../../server/ledger/ledger-reader.ts");
+  const { withLedgerReader } = await import("../../server/ledger/ledger-reader.ts");
   const { securityAudit } = await import("../../server/ledger/audit-stream.ts");
   const stateDirectory = stateDirectoryOf(flags);
   const query = {
@@ -52,16 +52,13 @@ async function tail(flags: AuditFlags): Promise<void> {
   onStop(() => stop.abort());
   // Whoever reads the output may end first.
   process.stdout.once("error", () => stop.abort());
-  const reader = await openLedgerReader(stateDirectory);
-  try {
+  await withLedgerReader(stateDirectory, async (reader) => {
     const follow = flags.follow ? { stateDirectory, signal: stop.signal } : undefined;
     for await (const event of securityAudit(reader, query, follow)) {
       if (flags.json) printJson(event);
       else print(auditLine(event));
     }
-  } finally {
-    await reader.close();
-  }
+  });
 }
 
 function timeOf(text: string): number {

@@ -5,7 +5,7 @@ import { open, rename, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { Command } from "commander";
-import { KernelError } from "../../base/errors.ts";
+import { errorCode, KernelError } from "../../base/errors.ts";
 import { CONTENT_BLOCK_BYTES } from "../../base/limits.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { OpenKernel } from "../../server/compose.ts";
@@ -138,7 +138,7 @@ function get(hash: string, flags: GetFlags): Promise<void> {
 
 /** Whoever reads standard output may stop reading, as `head` does. */
 function readerIsGone(error: unknown): void {
-  if (!(error instanceof Error && "code" in error && error.code === "EPIPE")) throw error;
+  if (errorCode(error) !== "EPIPE") throw error;
 }
 
 /** A file that appears under its name when all of it is there. */

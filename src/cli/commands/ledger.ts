@@ -61,13 +61,8 @@ function stateOf({ state }: Pick<LedgerFlags, "state">): string {
 }
 
 async function withReader<T>(flags: LedgerFlags, work: (reader: LedgerReader) => Promise<T>): Promise<T> {
-  const { openLedgerReader } = await import("../../server/ledger/ledger-reader.ts");
-  const reader = await openLedgerReader(stateOf(flags));
-  try {
-    return await work(reader);
-  } finally {
-    await reader.close();
-  }
+  const { withLedgerReader } = await import("../../server/ledger/ledger-reader.ts");
+  return withLedgerReader(stateOf(flags), work);
 }
 
 function tail(flags: LedgerFlags): Promise<void> {

@@ -72,20 +72,17 @@ async function reviewAll(flags: DeskFlags): Promise<void> {
 }
 
 async function reviewOne(id: string, flags: DeskFlags): Promise<void> {
-  const { openLedgerReader } = await import("../../server/ledger/ledger-reader.ts");
+  const { withLedgerReader } = await import("../../server/ledger/ledger-reader.ts");
   const { reviewSession } = await import("../../server/people/session-review.ts");
   await withDesk(flags, async (desk) => {
     const session = await desk.sessions.findSession(id);
     if (session === undefined)
       throw new KernelError("USAGE", `there is no session \`${id}\`; \`handrail sessions list\` shows them`);
-    const reader = await openLedgerReader(stateDirectoryOf(flags));
-    try {
+    await withLedgerReader(stateDirectoryOf(flags), async (reader) => {
       const review = await reviewSession({ ...desk, reader }, session, Date.now());
       if (flags.json) printJson({ ...review, session: publicSession(session) });
       else printReview(review);
-    } finally {
-      await reader.close();
-    }
+    });
   });
 }
 

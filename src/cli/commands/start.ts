@@ -175,19 +175,14 @@ async function makeCalls(kernel: OpenKernel, minted: MintedSession, steps: reado
 }
 
 async function verify(state: string): Promise<boolean> {
-  const { openLedgerReader } = await import("../../server/ledger/ledger-reader.ts");
-  const reader = await openLedgerReader(state);
-  try {
-    const report = await reader.verify();
-    print(
-      report.ok
-        ? `\nledger     intact, ${report.entries} entries verified`
-        : `\nledger     damaged: ${report.problems.length} problems`,
-    );
-    return report.ok;
-  } finally {
-    await reader.close();
-  }
+  const { withLedgerReader } = await import("../../server/ledger/ledger-reader.ts");
+  const report = await withLedgerReader(state, (reader) => reader.verify());
+  print(
+    report.ok
+      ? `\nledger     intact, ${report.entries} entries verified`
+      : `\nledger     damaged: ${report.problems.length} problems`,
+  );
+  return report.ok;
 }
 
 function printConnection(workspace: string, state: string): void {

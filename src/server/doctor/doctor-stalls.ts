@@ -4,7 +4,7 @@
 import { textOf } from "../../base/bytes.ts";
 import { isJsonObject } from "../../base/json.ts";
 import { LEDGER_READ_ROWS_MAX } from "../../base/limits.ts";
-import { type LedgerRecord, openLedgerReader } from "../ledger/ledger-reader.ts";
+import { type LedgerRecord, withLedgerReader } from "../ledger/ledger-reader.ts";
 import type { Finding } from "./finding.ts";
 
 const CHECK = "kernel's thread";
@@ -27,20 +27,15 @@ export async function stallFinding(stateDirectory: string): Promise<Finding> {
   }
 }
 
-async function recordedStalls(
-  stateDirectory: string,
-): Promise<readonly { readonly ms: number; readonly doing: string }[]> {
-  const reader = await openLedgerReader(stateDirectory);
-  try {
+function recordedStalls(stateDirectory: string): Promise<readonly { readonly ms: number; readonly doing: string }[]> {
+  return withLedgerReader(stateDirectory, async (reader) => {
     const { sequence } = await reader.head();
-    const stalls = [];
+    const stalls: ReturnType<typeof stallOf>[] = [];
     for (let from = Math.max(1, sequence - ENTRIES_MAX + 1); from <= sequence; from += LEDGER_READ_ROWS_MAX)
       for (const record of await reader.range(from, LEDGER_READ_ROWS_MAX))
         if (record.entry.eventType === "kernel_stalled") stalls.push(stallOf(record));
     return stalls;
-  } finally {
-    await reader.close();
-  }
+  });
 }
 
 /** A payload may have been pruned. */

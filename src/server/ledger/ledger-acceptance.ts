@@ -4,10 +4,12 @@
  * INVARIANT: only what the anchor or the ledger itself says is lost can be accepted, never an entry that does not
  * verify. INVARIANT: who accepts and why stands in the chain before the anchor moves.
  */
+
 import { systemClock } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
 import { systemRandom } from "../../base/ids.ts";
 import { LEDGER_READ_ROWS_MAX } from "../../base/limits.ts";
+import { byPerson } from "../../ledger/actors.ts";
 import { chainOf, compareWithAnchor, lostChain } from "../../ledger/anchor.ts";
 import type { Anchor, AnchorStore } from "../../ledger/anchor-store.ts";
 import { pendingEntry } from "../../ledger/chain.ts";
@@ -72,10 +74,10 @@ async function accept(
   const loss = await lossOf(store, anchors);
   if (loss === undefined && !isStateLost && !isKeyLost && !(await saysLost(store)))
     throw new KernelError("USAGE", "nothing is lost that could be accepted");
-  const who = { sessionId: "", actor: `operator:${by}`, requestId: "", timeMs: nowMs };
   const accepted: LedgerEvent = {
     type: "ledger_accepted",
-    ...who,
+    ...byPerson(by),
+    timeMs: nowMs,
     payload: {
       by,
       reason,

@@ -9,11 +9,13 @@
  * INVARIANT: events are answered in the order they came, each exactly once. INVARIANT: after a failed write or sync the
  * store is closed, and the next events open it anew: nothing is assumed about what a failed file descriptor kept.
  */
+
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { systemClock } from "../../base/clock.ts";
 import { assert, KernelError } from "../../base/errors.ts";
 import { systemRandom } from "../../base/ids.ts";
 import { LEDGER_BATCH_MAX } from "../../base/limits.ts";
+import { BY_KERNEL } from "../../ledger/actors.ts";
 import { pendingEntry } from "../../ledger/chain.ts";
 import { appendBatch, appendSpooled, type BatchEvent, readOpenIntents } from "../../ledger/ledger.ts";
 import type { LedgerPlace, LedgerStore } from "../../ledger/ledger-store.ts";
@@ -176,14 +178,7 @@ class LedgerWorker {
     if (this.spoolLossRecorded || this.store === undefined) return;
     const { instanceId } = this.data;
     const payload = { instance_id: instanceId, unreadBytes: this.intake.unreadBytes, severity: "critical" };
-    const event = {
-      type: "spool_damaged",
-      sessionId: "",
-      actor: "kernel",
-      requestId: "",
-      timeMs: systemClock.nowMs(),
-      payload,
-    } as const;
+    const event = { type: "spool_damaged", ...BY_KERNEL, timeMs: systemClock.nowMs(), payload } as const;
     try {
       await appendBatch(this.store, [pendingEntry(event, "durable")], { instanceId, random: systemRandom });
       this.spoolLossRecorded = true;

@@ -5,7 +5,7 @@
  */
 import { lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import { KernelError } from "../../base/errors.ts";
+import { errorCode, KernelError } from "../../base/errors.ts";
 import { LINK_STEPS_MAX } from "../../base/limits.ts";
 
 /**
@@ -44,7 +44,7 @@ function linkTarget(path: string): string | undefined {
 }
 
 function isMissing(error: unknown): boolean {
-  return error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR");
+  return ["ENOENT", "ENOTDIR"].includes(errorCode(error));
 }
 
 function unusable(path: string, cause?: unknown): KernelError {

@@ -3,12 +3,14 @@
  *
  * Every act is recorded.
  */
+
 import type { Clock } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
 import { newId, type RandomBytes } from "../../base/ids.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { MAX_ID_LEN, SESSION_LIFETIME_MAX_MS } from "../../base/limits.ts";
 import type { Settings } from "../../config/config.ts";
+import { BY_OPERATOR } from "../../ledger/actors.ts";
 import type { Bell } from "../../model/outcome/bell.ts";
 import type { EventSink, EventType } from "../../model/outcome/event.ts";
 import { DEFAULT_MODE, type OperatorGates } from "../../model/people/gates.ts";
@@ -322,10 +324,8 @@ export class Administration {
   }
 
   async #record(type: EventType, sessionId: string, payload: JsonObject): Promise<void> {
-    await this.#parts.ledger.record(
-      { type, sessionId, actor: "operator", requestId: "", timeMs: this.#parts.clock.nowMs(), payload },
-      "durable",
-    );
+    const { ledger, clock } = this.#parts;
+    await ledger.record({ type, ...BY_OPERATOR, sessionId, timeMs: clock.nowMs(), payload }, "durable");
   }
 }
 

@@ -8,15 +8,16 @@
  * INVARIANT: a session token is never such a credential, and neither is the admin credential. One that was removed
  * approves nothing from the next decision on, in every kernel.
  */
-import { constants } from "node:fs";
-import { lstat, mkdir, open, readdir, readFile, stat, unlink } from "node:fs/promises";
+
+import { mkdir, readdir, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { equalInConstantTime } from "../../base/bytes.ts";
-import { KernelError } from "../../base/errors.ts";
+import { errorCode, KernelError } from "../../base/errors.ts";
 import { blake3Digest, blake3Hex } from "../../base/hash.ts";
 import type { RandomBytes } from "../../base/ids.ts";
 import { TOKEN_BYTES } from "../../base/limits.ts";
 import type { Environment } from "../operator/operator-directory.ts";
+import { readOwnFile, writeNewFile } from "../operator/own-file.ts";
 
 /** Approver credentials of one state directory. */
 const APPROVERS_MAX = 256;
@@ -24,8 +25,6 @@ const APPROVERS_MAX = 256;
 const DIRECTORY = "approvers";
 const SUFFIX = ".hash";
 const SAVED_TOKEN = "approver.token";
-const OWNER_ONLY = 0o600;
-const OTHERS = 0o077;
 const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 const HASH_LINE = /^[0-9a-f]{64}\n$/;
 const TOKEN = /^apr_([a-z0-9][a-z0-9_-]{0,63})\.[A-Za-z0-9_-]{43}$/;
@@ -48,9 +47,9 @@ export async function addApprover(stateDirectory: string, name: string, random: 
   const token = `apr_${name}.${Buffer.from(random(TOKEN_BYTES)).toString("base64url")}`;
   try {
     await mkdir(directory, { mode: 0o700, recursive: true });
-    await writeNew(join(directory, name + SUFFIX), `${blake3Hex(token)}\n`);
+    await writeNewFile(join(directory, name + SUFFIX), `${blake3Hex(token)}\n`);
   } catch (cause) {
-    if (codeOf(cause) === "EEXIST") throw taken(name);
+    if (errorCode(cause) === "EEXIST") throw taken(name);
     throw new KernelError("STORE_UNAVAILABLE", `the approver's credential cannot be stored in \`${directory}\``, cause);
   }
   return token;
@@ -79,7 +78,7 @@ export async function removeApprover(stateDirectory: string, name: string): Prom
   try {
     await unlink(join(stateDirectory, DIRECTORY, name + SUFFIX));
   } catch (cause) {
-    if (codeOf(cause) === "ENOENT")
+    if (errorCode(cause) === "ENOENT")
       throw new KernelError("USAGE", `there is no approver \`${name}\`; \`handrail approvers list\` shows them`);
     throw new KernelError("STORE_UNAVAILABLE", "the approver's credential cannot be removed", cause);
   }
@@ -105,9 +104,9 @@ export async function saveApproverToken(operatorPath: string, token: string): Pr
   const path = join(operatorPath, SAVED_TOKEN);
   try {
     await mkdir(operatorPath, { mode: 0o700, recursive: true });
-    await writeNew(path, `${token}\n`);
+    await writeNewFile(path, `${token}\n`);
   } catch (cause) {
-    if (codeOf(cause) === "EEXIST")
+    if (errorCode(cause) === "EEXIST")
       throw new KernelError("USAGE", `\`${path}\` holds a credential already; remove the file first`);
     throw new KernelError("CONFIG_INVALID", `the credential cannot be saved as \`${path}\``, cause);
   }
@@ -168,22 +167,8 @@ async function namesIn(directory: string): Promise<readonly string[]> {
       .filter((name) => NAME.test(name))
       .sort();
   } catch (cause) {
-    if (codeOf(cause) === "ENOENT") return [];
+    if (errorCode(cause) === "ENOENT") return [];
     throw new KernelError("STORE_UNAVAILABLE", `\`${directory}\` cannot be read`, cause);
-  }
-}
-
-async function writeNew(path: string, text: string): Promise<void> {
-  const file = await open(
-    path,
-    constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW,
-    OWNER_ONLY,
-  );
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
   }
 }
 
@@ -194,22 +179,6 @@ async function readHash(path: string): Promise<string | undefined> {
 }
 
 /** A file of this user alone; `undefined` when there is none. */
-async function readOwn(path: string): Promise<string | undefined> {
-  try {
-    const found = await lstat(path);
-    if (!found.isFile() || found.uid !== process.geteuid?.() || (found.mode & OTHERS) !== 0)
-      throw new KernelError(
-        "STORE_CORRUPT",
-        `\`${path}\` is not a file of this user alone; run \`chmod 600\` on it, or remove it`,
-      );
-    return await readFile(path, "latin1");
-  } catch (cause) {
-    if (cause instanceof KernelError) throw cause;
-    if (codeOf(cause) === "ENOENT") return undefined;
-    throw new KernelError("STORE_UNAVAILABLE", `\`${path}\` cannot be read`, cause);
-  }
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+function readOwn(path: string): Promise<string | undefined> {
+  return readOwnFile(path, { what: `\`${path}\``, mend: "run `chmod 600` on it, or remove it" });
 }

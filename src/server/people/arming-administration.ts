@@ -3,10 +3,12 @@
  *
  * INVARIANT: an arming is recorded before it takes effect, with who, until when and how far it reaches. It always ends.
  */
+
 import type { Clock } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { ARMING_MAX_MS } from "../../base/limits.ts";
+import { byPerson } from "../../ledger/actors.ts";
 import type { EventSink } from "../../model/outcome/event.ts";
 import type { Arming, ArmingStore } from "../../session/arming-store.ts";
 import type { SessionStore } from "../../session/session-store.ts";
@@ -77,14 +79,7 @@ export class ArmingAdministration {
     facts: JsonObject,
   ): Promise<void> {
     const payload = { ...facts, reach: sessionId === undefined ? "all" : "session", severity: "warning" };
-    const event = {
-      type,
-      sessionId: sessionId ?? "",
-      actor: `operator:${by}`,
-      requestId: "",
-      timeMs: this.#parts.clock.nowMs(),
-      payload,
-    };
+    const event = { type, ...byPerson(by), sessionId: sessionId ?? "", timeMs: this.#parts.clock.nowMs(), payload };
     await this.#parts.ledger.record(event, "durable");
   }
 }

@@ -4,11 +4,13 @@
  * INVARIANT: stopping takes effect before it is recorded, because it must work although nothing can be recorded.
  * Lifting names its reason and is recorded before it takes effect, so that none goes unseen.
  */
+
 import type { Clock } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { Freeze, FreezeStore, FreezeTarget } from "../../flow/freeze-store.ts";
 import type { ViolationStore } from "../../flow/violation-store.ts";
+import { byPerson } from "../../ledger/actors.ts";
 import type { Bell } from "../../model/outcome/bell.ts";
 import type { EventSink, EventType } from "../../model/outcome/event.ts";
 import type { Session } from "../../model/people/session.ts";
@@ -172,10 +174,7 @@ export class FreezeAdministration {
 
   async #record({ type, sessionId, facts: payload }: FreezeEvent, by: string): Promise<void> {
     const { ledger, clock } = this.#parts;
-    await ledger.record(
-      { type, sessionId, actor: `operator:${by}`, requestId: "", timeMs: clock.nowMs(), payload },
-      "durable",
-    );
+    await ledger.record({ type, ...byPerson(by), sessionId, timeMs: clock.nowMs(), payload }, "durable");
   }
 }
 

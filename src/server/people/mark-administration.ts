@@ -7,12 +7,14 @@
  *
  * INVARIANT: it takes back the mark that it was decided about and that it records. What rose meanwhile stands.
  */
+
 import type { Clock } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { STORE_LIST_MAX } from "../../base/limits.ts";
 import { INITIAL_MARK } from "../../flow/flow.ts";
 import type { MarkOwner, MarkSelection, MarkStore, OwnedMark } from "../../flow/mark-store.ts";
+import { byPerson } from "../../ledger/actors.ts";
 import type { EventSink } from "../../model/outcome/event.ts";
 import { equalMarks, type Mark } from "../../model/outcome/label.ts";
 
@@ -99,10 +101,7 @@ export class MarkAdministration {
   async #record(type: "declassified" | "declassification_void", facts: JsonObject, by: string): Promise<void> {
     const { ledger, clock } = this.#parts;
     const payload = { ...facts, severity: "warning" };
-    await ledger.record(
-      { type, sessionId: "", actor: `operator:${by}`, requestId: "", timeMs: clock.nowMs(), payload },
-      "durable",
-    );
+    await ledger.record({ type, ...byPerson(by), timeMs: clock.nowMs(), payload }, "durable");
   }
 }
 

@@ -7,14 +7,17 @@
  * INVARIANTS: a grant is recorded before it holds. Only roles that are defined can be granted. Two changes at once
  * cannot lose each other.
  */
+
 import { constants, readFileSync, realpathSync, statSync } from "node:fs";
 import { chmod, open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
-import { KernelError } from "../../base/errors.ts";
+import { errorCode, KernelError } from "../../base/errors.ts";
 import type { Settings } from "../../config/config.ts";
+import { BY_OPERATOR } from "../../ledger/actors.ts";
 import type { EventSink, EventType } from "../../model/outcome/event.ts";
 import { readOperatorDirectory, requireOwnerOnly } from "../operator/operator-directory.ts";
+import { writeNewFile } from "../operator/own-file.ts";
 import { realPath } from "../operator/real-path.ts";
 import { grantOf, ROLES_WITHOUT_GRANT } from "./grants.ts";
 import { workspaceDirectory } from "./workspace-catalog.ts";
@@ -120,10 +123,7 @@ export class RoleDesk {
       const index = grant === undefined ? undefined : settings.workspaces.indexOf(grant);
       const text = await editRoles(file.text, file.path, { index, path: workspace, roles });
       const payload = { role, workspace, roles: [...roles], by, severity: "warning" };
-      await ledger.record(
-        { type, sessionId: "", actor: "operator", requestId: "", timeMs: clock.nowMs(), payload },
-        "durable",
-      );
+      await ledger.record({ type, ...BY_OPERATOR, timeMs: clock.nowMs(), payload }, "durable");
       await file.replace(text);
       return done;
     } finally {
@@ -195,14 +195,9 @@ class SettingsFile {
 
 async function createNew(path: string): Promise<void> {
   try {
-    const file = await open(
-      path,
-      constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW,
-      0o600,
-    );
-    await file.close();
+    await writeNewFile(path, "");
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    if (errorCode(error) !== "EEXIST") throw error;
     throw new KernelError(
       "USAGE",
       `\`${path}\` exists: somebody changes the settings right now; try again, or remove it if nobody does`,

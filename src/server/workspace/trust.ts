@@ -5,8 +5,9 @@
  * INVARIANTS: what is pinned is exactly what was read and shown; trust is recorded before it holds; two commands at
  * once cannot lose each other's pins.
  */
-import { constants, lstatSync, statSync } from "node:fs";
-import { mkdir, open, rename, rm, unlink } from "node:fs/promises";
+
+import { lstatSync, statSync } from "node:fs";
+import { mkdir, rename, rm, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
@@ -21,6 +22,7 @@ import {
   trustStateOf,
   type WorkspacePin,
 } from "../../config/trust.ts";
+import { BY_OPERATOR } from "../../ledger/actors.ts";
 import type { EventSink, EventType } from "../../model/outcome/event.ts";
 import {
   readOperatorDirectory,
@@ -28,6 +30,7 @@ import {
   TRUST_DIRECTORY,
   TRUSTED_WORKSPACES_MAX,
 } from "../operator/operator-directory.ts";
+import { writeNewFile } from "../operator/own-file.ts";
 import { realPath } from "../operator/real-path.ts";
 import { workspaceDirectory } from "./workspace-catalog.ts";
 import { readWorkspaceConfiguration } from "./workspace-settings.ts";
@@ -115,17 +118,7 @@ export class TrustDesk {
 
   async #write(directory: string, pin: WorkspacePin): Promise<void> {
     const unnamed = join(directory, `${newId("cal", this.#parts.random)}.new`);
-    const file = await open(
-      unnamed,
-      constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW,
-      0o600,
-    );
-    try {
-      await file.writeFile(printPin(pin));
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    await writeNewFile(unnamed, printPin(pin));
     try {
       await rename(unnamed, join(directory, pinFileName(pin.workspace)));
     } catch (error) {
@@ -135,7 +128,7 @@ export class TrustDesk {
   }
 
   async #record(type: EventType, payload: JsonObject): Promise<void> {
-    const event = { type, sessionId: "", actor: "operator", requestId: "", timeMs: this.#parts.clock.nowMs(), payload };
+    const event = { type, ...BY_OPERATOR, timeMs: this.#parts.clock.nowMs(), payload };
     await this.#parts.ledger.record(event, "durable");
   }
 }

@@ -6,7 +6,7 @@
  */
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { KernelError } from "../../base/errors.ts";
+import { errorCode, KernelError } from "../../base/errors.ts";
 import type { Environment } from "../operator/operator-directory.ts";
 import { isWithin, realPath } from "../operator/real-path.ts";
 
@@ -65,7 +65,7 @@ function readPasswd(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return "";
+    if (errorCode(error) === "ENOENT") return "";
     throw new KernelError(
       "CONFIG_INVALID",
       `\`${path}\` cannot be read, so it cannot be told which directories are homes`,

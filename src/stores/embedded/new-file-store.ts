@@ -8,12 +8,12 @@
 import { closeSync, constants, openSync, renameSync, writeSync } from "node:fs";
 import { mkdir, readdir, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { KernelError } from "../../base/errors.ts";
+import { errorCode, KernelError } from "../../base/errors.ts";
 import { isJsonObject } from "../../base/json.ts";
 import { parseJson } from "../../base/json-parse.ts";
 
 import type { NewFilePlace, NewFileStore } from "../../sandbox/ports/new-file-store.ts";
-import { checkStateDirectory, errorCode } from "./state/state-directory.ts";
+import { checkStateDirectory } from "./state/state-directory.ts";
 
 /** Directories with files in the making that one kernel has noted at a time: one of its calls writes into one. */
 export const NEW_FILE_PLACES_MAX = 4096;

@@ -11,9 +11,9 @@ import { type FileHandle, lstat, mkdir, open, rename, unlink } from "node:fs/pro
 import { join } from "node:path";
 import type { DecisionStore, FoundDecision } from "../../../approval/decisions/decision-store.ts";
 import { KIB } from "../../../base/bytes.ts";
-import { KernelError } from "../../../base/errors.ts";
+import { errorCode, KernelError } from "../../../base/errors.ts";
 import type { StopListening } from "../../../model/outcome/bell.ts";
-import { errorCode, requireOwnDirectory } from "../state/state-directory.ts";
+import { requireOwnDirectory } from "../state/state-directory.ts";
 
 /** Bytes of a decision file. */
 const DECISION_FILE_BYTES_MAX = 16 * KIB;

@@ -5,11 +5,10 @@
  */
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { KernelError } from "../../../base/errors.ts";
+import { errorCode, KernelError } from "../../../base/errors.ts";
 import type { BudgetStore } from "../../../budget/budget-store.ts";
 import type { RateStore } from "../../../budget/rate-store.ts";
 import { BUDGET_SCHEMA } from "../state/schema.ts";
-import { errorCode } from "../state/state-directory.ts";
 import { lazily, withSynced } from "../state/store.ts";
 import { EmbeddedBudgetStore } from "./budget-store.ts";
 import { EmbeddedRateStore } from "./rate-store.ts";

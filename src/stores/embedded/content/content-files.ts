@@ -8,6 +8,7 @@
  *
  * INVARIANT: every directory and file is the owner's alone, and objects are not writable.
  */
+
 import {
   closeSync,
   constants,
@@ -23,9 +24,9 @@ import {
   unlinkSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { errorCode } from "../../../base/errors.ts";
 import { CONTENT_SCANNED_MAX } from "../../../base/limits.ts";
 import { HASH_PATTERN } from "../../../model/work/content.ts";
-import { errorCode } from "../state/state-directory.ts";
 
 /** Temporary files looked at when a store is opened. */
 const CONTENT_TEMPORARIES_MAX = 4096;

@@ -8,7 +8,7 @@
 import { close, fdatasync, write as writeWithCallback } from "node:fs";
 import { promisify } from "node:util";
 import { BlockHasher, type ContentDigest, inBlocks } from "../../../base/block-hashes.ts";
-import { KernelError } from "../../../base/errors.ts";
+import { errorCode, KernelError } from "../../../base/errors.ts";
 import { CONTENT_BYTES_MAX } from "../../../base/limits.ts";
 import type { AnnouncedContent } from "../../../cas/content-store.ts";
 import {
@@ -18,7 +18,6 @@ import {
   contentStoreFull,
   contentTooLarge,
 } from "../../../model/work/content-failures.ts";
-import { errorCode } from "../state/state-directory.ts";
 import { type ContentFiles, removeIfThere } from "./content-files.ts";
 
 /** Uploads that one kernel receives at once: each holds a block and a temporary file. */

@@ -13,11 +13,10 @@ import { closeSync, constants, fdatasyncSync, fstatSync, fsyncSync, openSync, re
 import { dirname, join } from "node:path";
 import { crc32 } from "node:zlib";
 import { equalInConstantTime, hex } from "../../../base/bytes.ts";
-import { KernelError } from "../../../base/errors.ts";
+import { errorCode, KernelError } from "../../../base/errors.ts";
 import type { Anchor, AnchorStore } from "../../../ledger/anchor-store.ts";
 import { STORE_BUSY_MS, STORE_BUSY_POLL_MS } from "../state/database.ts";
 import { tryLock } from "../state/file-lock.ts";
-import { errorCode } from "../state/state-directory.ts";
 
 const FILE = "anchor";
 const OWNER_ONLY_FILE = 0o600;

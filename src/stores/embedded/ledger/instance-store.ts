@@ -8,13 +8,13 @@
 import { closeSync, constants, openSync } from "node:fs";
 import { mkdir, readdir, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { KernelError } from "../../../base/errors.ts";
+import { errorCode, KernelError } from "../../../base/errors.ts";
 import { newId, type RandomBytes } from "../../../base/ids.ts";
 
 import type { ClaimFile, Instance, InstanceStore } from "../../../ledger/instance-store.ts";
 import { tryLock } from "../state/file-lock.ts";
 import { identityAt, identityOf } from "../state/opened-files.ts";
-import { checkStateDirectory, errorCode, prepareStateDirectory } from "../state/state-directory.ts";
+import { checkStateDirectory, prepareStateDirectory } from "../state/state-directory.ts";
 
 /** Lock files of dead instances that one start removes. */
 const INSTANCE_SWEEP_MAX = 1024;

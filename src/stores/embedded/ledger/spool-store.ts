@@ -20,10 +20,10 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { KernelError } from "../../../base/errors.ts";
+import { errorCode, KernelError } from "../../../base/errors.ts";
 import { LEDGER_SPOOL_BYTES_MAX } from "../../../base/limits.ts";
 import type { SpoolStore, SpoolWriter } from "../../../ledger/spool-store.ts";
-import { errorCode, requireOwnDirectory } from "../state/state-directory.ts";
+import { requireOwnDirectory } from "../state/state-directory.ts";
 
 const OWNER_ONLY_DIRECTORY = 0o700;
 const OWNER_ONLY_FILE = 0o600;

@@ -3,14 +3,13 @@
  * seen by every call that was sent after it, in every process.
  */
 import type { Statement } from "better-sqlite3";
-import { KernelError } from "../../../base/errors.ts";
+import { errorCode, KernelError } from "../../../base/errors.ts";
 import { STORE_LIST_MAX } from "../../../base/limits.ts";
 import { endTurn } from "../../../base/turn.ts";
 import type { Lease } from "../../../model/people/lease.ts";
 import type { Session } from "../../../model/people/session.ts";
 import type { LeasePatch, SessionPatch, SessionStore } from "../../../session/session-store.ts";
 import { RowCache, type StateFreshness } from "../state/state-cache.ts";
-import { errorCode } from "../state/state-directory.ts";
 import { EmbeddedStore, type OpenedDatabase } from "../state/store.ts";
 import { type LeaseRow, leaseOf, leaseRow, type SessionRow, sessionOf, sessionRow } from "./session-rows.ts";
 

@@ -5,10 +5,10 @@
  */
 import { basename } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
-import { assert, KernelError, type KernelErrorCode } from "../../../base/errors.ts";
+import { assert, errorCode, KernelError, type KernelErrorCode } from "../../../base/errors.ts";
 
 import { identityAt, OpenedFiles } from "./opened-files.ts";
-import { errorCode, prepareFile } from "./state-directory.ts";
+import { prepareFile } from "./state-directory.ts";
 
 /** Milliseconds to wait for another process's write transaction. */
 export const STORE_BUSY_MS = 10_000;

@@ -11,8 +11,7 @@ import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Coalesced } from "../../../base/coalesced.ts";
-import { KernelError } from "../../../base/errors.ts";
-import { errorCode } from "./state-directory.ts";
+import { errorCode, KernelError } from "../../../base/errors.ts";
 
 /** The fsyncs of one database's log. */
 export class LogSync {

@@ -8,7 +8,7 @@
 import { constants, type Stats } from "node:fs";
 import { chmod, lstat, mkdir, open, readdir } from "node:fs/promises";
 import { geteuid } from "node:process";
-import { KernelError } from "../../../base/errors.ts";
+import { errorCode, KernelError } from "../../../base/errors.ts";
 
 const OWNER_ONLY_DIRECTORY = 0o700;
 const OWNER_ONLY_FILE = 0o600;
@@ -86,11 +86,6 @@ export async function prepareFile(path: string): Promise<void> {
       error,
     );
   }
-}
-
-/** The code of a failed system or database call. */
-export function errorCode(error: unknown): string {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "unknown";
 }
 
 function refused(path: string, why: string): KernelError {
