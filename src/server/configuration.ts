@@ -57,7 +57,6 @@ export function openConfiguration(parts: ConfigurationParts): Configuration {
   const inputsOf = (operator: OperatorDirectory) => ({
     tools: tools.under(operator.settings).tools,
     operator,
-    roles: operator.settings.roles,
     validated,
   });
   const policy = new PolicyCatalog(inputsOf(live.operator), ledger, nowMs);

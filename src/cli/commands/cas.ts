@@ -1,4 +1,5 @@
 /** `handrail cas`: stored content as the operator sees it. */
+
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
@@ -10,7 +11,7 @@ import { CONTENT_BLOCK_BYTES } from "../../base/limits.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { OpenKernel } from "../../server/compose.ts";
 import type { ListedContent } from "../../server/ledger/content-verification.ts";
-import { defaultStatePath } from "../../server/operator/operator-directory.ts";
+import { stateDirectoryOf } from "../start/freeze-options.ts";
 import { type KernelFlags, withKernel, withKernelOptions } from "../start/kernel-options.ts";
 import { EXIT_FAILURE, EXIT_OK } from "../terminal/exit-codes.ts";
 import { currentUser, parseDuration } from "../terminal/inputs.ts";
@@ -163,7 +164,7 @@ async function writeWhole(path: string, chunks: AsyncIterable<Uint8Array>): Prom
 async function list(flags: CasFlags): Promise<void> {
   const { listContent } = await import("../../server/ledger/content-verification.ts");
   const rows = [["hash", "bytes", "stored", "state", "owners", "artifacts", "ledger"]];
-  for await (const content of listContent(stateOf(flags))) {
+  for await (const content of listContent(stateDirectoryOf(flags))) {
     if (flags.json) printJson(plain(content));
     else rows.push(rowOf(content));
   }
@@ -210,7 +211,7 @@ async function verify(flags: VerifyFlags): Promise<number> {
   const { verifyContent } = await import("../../server/ledger/content-verification.ts");
   const quiet = flags.json === true || !process.stderr.isTTY;
   const report = await verifyContent(
-    stateOf(flags),
+    stateDirectoryOf(flags),
     quiet
       ? undefined
       : ({ objects, bytes }) => void process.stderr.write(`\rverified ${objects} objects, ${bytes} bytes`),
@@ -227,8 +228,4 @@ async function verify(flags: VerifyFlags): Promise<number> {
     );
   }
   return report.ok ? EXIT_OK : EXIT_FAILURE;
-}
-
-function stateOf(flags: CasFlags): string {
-  return flags.state === undefined ? defaultStatePath(process.env) : resolve(flags.state);
 }

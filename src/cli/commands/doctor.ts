@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { KernelError } from "../../base/errors.ts";
-import { type KernelFlags, withKernelOptions } from "../start/kernel-options.ts";
+import { directoriesOf, type KernelFlags, withKernelOptions } from "../start/kernel-options.ts";
 import { EXIT_FAILURE, EXIT_OK } from "../terminal/exit-codes.ts";
 import { print, printJson, table, visible } from "../terminal/output.ts";
 
@@ -30,8 +30,7 @@ export function addDoctorCommand(program: Command): void {
     const { diagnose } = await import("../../server/doctor/doctor.ts");
     const findings = await diagnose({
       environment: process.env,
-      ...(flags.state !== undefined && { stateDirectory: resolve(flags.state) }),
-      ...(flags.config !== undefined && { configDirectory: resolve(flags.config) }),
+      ...directoriesOf(flags),
       ...(flags.workspace !== undefined && {
         workspace: { path: resolve(flags.workspace), mend: flags.mend === true },
       }),

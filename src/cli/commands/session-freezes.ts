@@ -36,7 +36,7 @@ function actOf({ reason }: DeskFlags) {
   return { by: currentUser(), reason };
 }
 
-function publicSession({ tokenHash: _never, ...shown }: Session): object {
+export function publicSession({ tokenHash: _never, ...shown }: Session): object {
   return shown;
 }
 

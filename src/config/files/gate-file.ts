@@ -9,7 +9,7 @@ import { parseYaml, shortened } from "./yaml.ts";
 /** Tools that one gate file may name. */
 export const GATE_TOOLS_MAX = 512;
 /** Problems of a configuration file that one message names; the rest are counted. */
-export const CONFIG_PROBLEMS_LISTED_MAX = 16;
+const CONFIG_PROBLEMS_LISTED_MAX = 16;
 
 /** A file of the operator's directory. */
 export interface GateFile {

@@ -14,7 +14,6 @@ import { KernelError } from "../../base/errors.ts";
 import type { RandomBytes } from "../../base/ids.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { BY_KERNEL } from "../../ledger/actors.ts";
-
 import { chainOf, compareWithAnchor, lostChain } from "../../ledger/anchor.ts";
 import type { AnchorStore } from "../../ledger/anchor-store.ts";
 import { chainEntries, pendingEntry } from "../../ledger/chain.ts";

@@ -168,16 +168,14 @@ export class AlwaysAllow {
     }
     if ((operator.examples ?? []).length === 0) return undefined;
     const { formatFailure, runExamples } = await import("./policy-examples.ts");
-    const report = await runExamples(
-      exampleInputs({ tools: this.#parts.tools(), operator, roles: operator.settings.roles }),
-    );
+    const report = await runExamples(exampleInputs({ tools: this.#parts.tools(), operator }));
     const failing = report.results.find(({ ok }) => !ok);
     if (failing !== undefined) return `an example beside the policies stands against it: ${formatFailure(failing)}`;
     return report.problems[0];
   }
 
   #engine(preset: string, operator: OperatorDirectory): Promise<PolicyEngine> {
-    return buildEngine(preset, { tools: this.#parts.tools(), operator, roles: operator.settings.roles });
+    return buildEngine(preset, { tools: this.#parts.tools(), operator });
   }
 }
 

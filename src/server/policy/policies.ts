@@ -23,7 +23,6 @@ export const PRESET_DIRECTORY = new URL("../../../presets/", import.meta.url);
 export interface PolicyInputs {
   readonly tools: readonly Tool[];
   readonly operator: OperatorDirectory;
-  readonly roles: readonly string[];
   readonly validated?: ValidatedPolicies;
 }
 
@@ -91,7 +90,8 @@ export function policyActions(tools: readonly Tool[], own?: readonly Tool[]): re
 
 /** Builds the engine of a preset. */
 export function buildEngine(preset: string, inputs: PolicyInputs): Promise<PolicyEngine> {
-  const { tools, operator, roles, validated } = inputs;
+  const { tools, operator, validated } = inputs;
+  const { roles } = operator.settings;
   const sources = policySources(preset, operator);
   return createPolicyEngine({ actions: policyActions(tools), sources, roles, ...(validated && { validated }) });
 }

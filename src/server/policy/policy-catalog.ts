@@ -13,7 +13,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { KernelError } from "../../base/errors.ts";
 import { BY_OPERATOR } from "../../ledger/actors.ts";
-
 import type { EventSink } from "../../model/outcome/event.ts";
 import { PRESET_NAMES } from "../../model/people/preset.ts";
 import type { PolicyEngine } from "../../policy/policy.ts";

@@ -54,7 +54,7 @@ export async function readPolicyPlace({
 export async function testPolicies(place: PolicyPlace): Promise<PolicyTest> {
   const operator = await readPolicyPlace(place);
   const { tools } = effectiveTools(ownTools(operator.settings), operator.settings);
-  const own = await runExamples(exampleInputs({ tools, operator, roles: operator.settings.roles }));
+  const own = await runExamples(exampleInputs({ tools, operator }));
   const shipped = await testPresets();
   return { ok: own.ok && shipped.ok, directory: operator.path, own, shipped };
 }
@@ -62,7 +62,7 @@ export async function testPolicies(place: PolicyPlace): Promise<PolicyTest> {
 /** The examples of the shipped presets, against the presets alone. */
 export function testPresets(): Promise<ExampleReport> {
   const alone: OperatorDirectory = { path: "", exists: false, settings: defaultSettings(), policies: [] };
-  const inputs = exampleInputs({ tools: BUILT_IN_TOOLS, operator: alone, roles: alone.settings.roles });
+  const inputs = exampleInputs({ tools: BUILT_IN_TOOLS, operator: alone });
   const examples = ["base", ...PRESET_NAMES].map((name) => ({
     name: `presets/${name}.test.yaml`,
     text: readExamples(`${name}.test.yaml`),

@@ -11,7 +11,6 @@ import { join } from "node:path";
 import { errorCode, KernelError } from "../../base/errors.ts";
 import { isJsonObject } from "../../base/json.ts";
 import { parseJson } from "../../base/json-parse.ts";
-
 import type { NewFilePlace, NewFileStore } from "../../sandbox/ports/new-file-store.ts";
 import { checkStateDirectory } from "./state/state-directory.ts";
 

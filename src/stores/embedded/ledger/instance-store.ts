@@ -10,7 +10,6 @@ import { mkdir, readdir, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { errorCode, KernelError } from "../../../base/errors.ts";
 import { newId, type RandomBytes } from "../../../base/ids.ts";
-
 import type { ClaimFile, Instance, InstanceStore } from "../../../ledger/instance-store.ts";
 import { tryLock } from "../state/file-lock.ts";
 import { identityAt, identityOf } from "../state/opened-files.ts";

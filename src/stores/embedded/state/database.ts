@@ -6,7 +6,6 @@
 import { basename } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
 import { assert, errorCode, KernelError, type KernelErrorCode } from "../../../base/errors.ts";
-
 import { identityAt, OpenedFiles } from "./opened-files.ts";
 import { prepareFile } from "./state-directory.ts";
 
