@@ -7,7 +7,7 @@
  * INVARIANT: a spool with damage is never removed; it is recorded and kept aside.
  */
 
-import { KernelError } from "../base/errors.ts";
+import { type KernelError, storeCorrupt } from "../base/errors.ts";
 import type { RandomBytes } from "../base/ids.ts";
 import { LEDGER_BATCH_MAX, LEDGER_SPOOL_BYTES_MAX } from "../base/limits.ts";
 import { BY_KERNEL } from "./actors.ts";
@@ -78,10 +78,7 @@ export async function recoverSpools(
 export function spoolDamage({ instanceId, damaged, recovered, keptAs }: SpoolRecovery): KernelError | undefined {
   if (damaged === 0) return undefined;
   const facts = `${damaged} of the spooled events of \`${instanceId}\` cannot be read; ${recovered} were recovered`;
-  return new KernelError(
-    "STORE_CORRUPT",
-    `${facts}, and the file is kept as \`spool/${keptAs ?? instanceId}\` in the state directory`,
-  );
+  return storeCorrupt(`${facts}, and the file is kept as \`spool/${keptAs ?? instanceId}\` in the state directory`);
 }
 
 /** Instances with a spool or the mark of one. */

@@ -1,7 +1,7 @@
 /** The records of a kernel's beginning and end, and what it takes over or removes of kernels that are gone. */
 
 import { systemClock } from "../base/clock.ts";
-import { KernelError } from "../base/errors.ts";
+import { storeUnavailable } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { KernelSettings, ToolRegistry } from "../kernel/index.ts";
 import { BY_KERNEL, byPerson } from "../ledger/actors.ts";
@@ -59,12 +59,7 @@ export async function sweepDeadInstances(
   if (first === undefined) return;
   const others = unseen.length === 1 ? "" : ` and ${unseen.length - 1} more`;
   const next = "run `handrail doctor --workspace` for the workspaces that they belong to";
-  report(
-    new KernelError(
-      "STORE_UNAVAILABLE",
-      `what a killed kernel left in \`${first}\`${others} cannot be looked at; ${next}`,
-    ),
-  );
+  report(storeUnavailable(`what a killed kernel left in \`${first}\`${others} cannot be looked at; ${next}`));
 }
 
 /** Records that the kernel's thread stood. */

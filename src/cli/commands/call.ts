@@ -6,7 +6,7 @@
 
 import type { Command } from "commander";
 import { textOf } from "../../base/bytes.ts";
-import { KernelError } from "../../base/errors.ts";
+import { usageError } from "../../base/errors.ts";
 import { newId, systemRandom } from "../../base/ids.ts";
 import { LINE_BYTES_MAX } from "../../base/limits.ts";
 import type { OpenKernel } from "../../server/compose.ts";
@@ -48,8 +48,7 @@ export function addCallCommand(program: Command): void {
 
 async function call(tool: string, flags: CallFlags): Promise<number> {
   const text = flags.json === "-" ? textOf(await readStandardInput(LINE_BYTES_MAX)) : flags.json;
-  if (text === undefined)
-    throw new KernelError("USAGE", "--json cannot be used: standard input is not UTF-8; send it as UTF-8 text");
+  if (text === undefined) throw usageError("--json cannot be used: standard input is not UTF-8; send it as UTF-8 text");
   const args = parseJsonObject(text, "--json");
   const work = async (kernel: OpenKernel): Promise<number> => {
     const own = flags.session === undefined ? await mint(kernel, flags) : undefined;

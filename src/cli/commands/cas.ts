@@ -6,7 +6,7 @@ import { open, rename, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { Command } from "commander";
-import { errorCode, KernelError } from "../../base/errors.ts";
+import { errorCode, type KernelError, usageError } from "../../base/errors.ts";
 import { CONTENT_BLOCK_BYTES } from "../../base/limits.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { OpenKernel } from "../../server/compose.ts";
@@ -88,7 +88,7 @@ function withContent<T>(flags: CasFlags, work: (kernel: OpenKernel) => Promise<T
     try {
       return await work(kernel);
     } catch (error) {
-      if (error instanceof ToolFailure) throw new KernelError("USAGE", `${error.message}; ${error.suggestion}`, error);
+      if (error instanceof ToolFailure) throw usageError(`${error.message}; ${error.suggestion}`, error);
       throw error;
     }
   });
@@ -120,11 +120,7 @@ async function opened(file: string): Promise<AsyncIterable<Uint8Array>> {
 }
 
 function unreadable(file: string, cause: unknown): KernelError {
-  return new KernelError(
-    "USAGE",
-    `\`${visible(file)}\` is no file that can be read; name a file, or - for standard input`,
-    cause,
-  );
+  return usageError(`\`${visible(file)}\` is no file that can be read; name a file, or - for standard input`, cause);
 }
 
 function get(hash: string, flags: GetFlags): Promise<void> {
@@ -156,7 +152,7 @@ async function writeWhole(path: string, chunks: AsyncIterable<Uint8Array>): Prom
   } catch (error) {
     await rm(unfinished, { force: true });
     if (error instanceof Error && "syscall" in error)
-      throw new KernelError("USAGE", `\`${visible(path)}\` cannot be written; choose another --output`, error);
+      throw usageError(`\`${visible(path)}\` cannot be written; choose another --output`, error);
     throw error;
   }
 }

@@ -2,7 +2,7 @@
 
 import type { Command } from "commander";
 import { hex } from "../../base/bytes.ts";
-import { KernelError } from "../../base/errors.ts";
+import { usageError } from "../../base/errors.ts";
 import type { LedgerReader, LedgerRecord } from "../../server/ledger/ledger-reader.ts";
 import { printableJson } from "../../text/foreign-text.ts";
 import { stateDirectoryOf } from "../start/freeze-options.ts";
@@ -72,11 +72,7 @@ function show(sequence: string, flags: LedgerFlags): Promise<void> {
   const wanted = wholeNumber(sequence, "the sequence");
   return withReader(flags, async (reader) => {
     const record = await reader.show(wanted);
-    if (!record)
-      throw new KernelError(
-        "USAGE",
-        `there is no entry ${wanted}; the ledger ends at ${(await reader.head()).sequence}`,
-      );
+    if (!record) throw usageError(`there is no entry ${wanted}; the ledger ends at ${(await reader.head()).sequence}`);
     print(printableJson(plain(record), flags.json ? undefined : 2));
   });
 }

@@ -1,7 +1,7 @@
 /** `handrail policy explain`: which layer and rule decide a call, and the narrowest change that would let it run. */
 
 import type { Command } from "commander";
-import { KernelError } from "../../base/errors.ts";
+import { usageError } from "../../base/errors.ts";
 import { type ServingFlags, UNUSUAL, withKernel, withKernelOptions } from "../start/kernel-options.ts";
 import { type SessionFlags, wishOf, withSessionOptions } from "../start/session-options.ts";
 import { EXIT_DENIED, EXIT_OK } from "../terminal/exit-codes.ts";
@@ -53,7 +53,7 @@ function explainCall(tool: string, flags: ExplainFlags): Promise<number> {
 async function leaseOf(kernel: import("../../server/compose.ts").OpenKernel, id: string) {
   const found = (await kernel.administration.listLeases()).find((lease) => lease.id === id);
   if (found) return found;
-  throw new KernelError("USAGE", `there is no lease \`${id}\`; \`handrail leases list\` shows them`);
+  throw usageError(`there is no lease \`${id}\`; \`handrail leases list\` shows them`);
 }
 
 function printExplanation({ tool, denial, accesses, armed, advice, stuck, notes }: AdvisedExplanation): void {

@@ -5,7 +5,7 @@
 
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { KernelError } from "../../base/errors.ts";
+import { usageError } from "../../base/errors.ts";
 import { REPLAY_ENTRIES_DEFAULT } from "../../base/limits.ts";
 import { stateDirectoryOf } from "../start/freeze-options.ts";
 import { directoriesOf, type KernelFlags, withKernelOptions } from "../start/kernel-options.ts";
@@ -146,7 +146,7 @@ function timeOf(text: string): number {
   if (/^\d{4}-/.test(text)) {
     const time = Date.parse(text);
     if (!Number.isNaN(time)) return time;
-    throw new KernelError("USAGE", `\`${text}\` is not a date; write one such as 2026-01-31 or 2026-01-31T12:00:00Z`);
+    throw usageError(`\`${text}\` is not a date; write one such as 2026-01-31 or 2026-01-31T12:00:00Z`);
   }
   return Date.now() - parseDuration(text);
 }

@@ -1,6 +1,6 @@
 /** `handrail sessions freeze|review|resume`: the operator holds a session, looks at what it did, and lets it go on. */
 import type { Command } from "commander";
-import { KernelError } from "../../base/errors.ts";
+import { usageError } from "../../base/errors.ts";
 import type { Session } from "../../model/people/session.ts";
 import type { SecurityEvent } from "../../server/ledger/audit-stream.ts";
 import type { ReviewedCall, SessionReview } from "../../server/people/session-review.ts";
@@ -76,8 +76,7 @@ async function reviewOne(id: string, flags: DeskFlags): Promise<void> {
   const { reviewSession } = await import("../../server/people/session-review.ts");
   await withDesk(flags, async (desk) => {
     const session = await desk.sessions.findSession(id);
-    if (session === undefined)
-      throw new KernelError("USAGE", `there is no session \`${id}\`; \`handrail sessions list\` shows them`);
+    if (session === undefined) throw usageError(`there is no session \`${id}\`; \`handrail sessions list\` shows them`);
     await withLedgerReader(stateDirectoryOf(flags), async (reader) => {
       const review = await reviewSession({ ...desk, reader }, session, Date.now());
       if (flags.json) printJson({ ...review, session: publicSession(session) });

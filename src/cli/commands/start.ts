@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
-import { KernelError } from "../../base/errors.ts";
+import { usageError } from "../../base/errors.ts";
 import { newId, systemRandom } from "../../base/ids.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { MintedSession, OpenKernel } from "../../server/compose.ts";
@@ -132,7 +132,7 @@ function probeName(workspace: string): string {
     const name = `handrail-start-check${number === 1 ? "" : `-${number}`}.txt`;
     if (!lstatSync(join(workspace, name), { throwIfNoEntry: false })) return name;
   }
-  throw new KernelError("USAGE", `remove the files \`handrail-start-check*.txt\` from \`${workspace}\` first`);
+  throw usageError(`remove the files \`handrail-start-check*.txt\` from \`${workspace}\` first`);
 }
 
 /** Makes the calls, and removes the file that they wrote. */

@@ -1,6 +1,6 @@
 /** Checks the files of modes, skills, tool specs and tool policies, and names their problems. */
 import * as z from "zod";
-import { KernelError } from "../../base/errors.ts";
+import { configInvalid, type KernelError } from "../../base/errors.ts";
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import { parseJson } from "../../base/json-parse.ts";
 import { GATE_FILE_BYTES_MAX, MAX_PATH_LEN } from "../../base/limits.ts";
@@ -59,5 +59,5 @@ export function jsonOf(text: string, name: string): unknown {
 
 /** A problem of one file. */
 export function gateProblem(name: string, problem: string): KernelError {
-  return new KernelError("CONFIG_INVALID", `\`${name}\`: ${problem}`);
+  return configInvalid(`\`${name}\`: ${problem}`);
 }

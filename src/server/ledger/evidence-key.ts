@@ -9,7 +9,7 @@
 import { existsSync } from "node:fs";
 import { link, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { errorCode, KernelError } from "../../base/errors.ts";
+import { errorCode, type KernelError, storeCorrupt, storeUnavailable } from "../../base/errors.ts";
 import { newId, type RandomBytes } from "../../base/ids.ts";
 import { holdsSessions } from "../../stores/embedded/sessions/state-stores.ts";
 import { writeNewFile } from "../operator/own-file.ts";
@@ -47,7 +47,7 @@ export async function evidenceKey(
   }
   const made = await readKey(path);
   if (made) return made;
-  throw new KernelError("STORE_UNAVAILABLE", `the evidence key \`${path}\` cannot be made`);
+  throw storeUnavailable(`the evidence key \`${path}\` cannot be made`);
 }
 
 async function readKey(path: string): Promise<Uint8Array | undefined> {
@@ -56,11 +56,10 @@ async function readKey(path: string): Promise<Uint8Array | undefined> {
     bytes = await readFile(path);
   } catch (error) {
     if (errorCode(error) === "ENOENT") return undefined;
-    throw new KernelError("STORE_UNAVAILABLE", `the evidence key \`${path}\` cannot be read`, error);
+    throw storeUnavailable(`the evidence key \`${path}\` cannot be read`, error);
   }
   if (bytes.byteLength !== KEY_BYTES)
-    throw new KernelError(
-      "STORE_CORRUPT",
+    throw storeCorrupt(
       `the evidence key \`${path}\` does not have ${KEY_BYTES} bytes; restore it from a backup, or remove it and accept that`,
     );
   return bytes;
@@ -70,5 +69,5 @@ function lost(): KernelError {
   const what =
     "`evidence.key` was removed from the state directory: what was recorded of arguments cannot be compared any more";
   const advice = "restore it from a backup, or accept the loss with `handrail ledger accept --reason <why>`";
-  return new KernelError("STORE_CORRUPT", `${what}; ${advice}`);
+  return storeCorrupt(`${what}; ${advice}`);
 }

@@ -10,7 +10,7 @@
  * INVARIANT: a ledger that does not fit its anchor takes nothing. An empty one says first which chain is gone.
  */
 
-import { KernelError } from "../../base/errors.ts";
+import { type KernelError, storeCorrupt } from "../../base/errors.ts";
 import type { RandomBytes } from "../../base/ids.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { BY_KERNEL } from "../../ledger/actors.ts";
@@ -127,8 +127,5 @@ export function restarted(payload: LedgerEvent["payload"], timeMs: number): Ledg
 function notTheAnchored(problem: string): KernelError {
   const advice =
     "stop every kernel and restore the newest backup, or accept the loss with `handrail ledger accept --reason <why>`";
-  return new KernelError(
-    "STORE_CORRUPT",
-    `\`ledger.db\` in the state directory is not what it was: ${problem}; ${advice}`,
-  );
+  return storeCorrupt(`\`ledger.db\` in the state directory is not what it was: ${problem}; ${advice}`);
 }

@@ -12,7 +12,7 @@
 
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { systemClock } from "../../base/clock.ts";
-import { assert, KernelError } from "../../base/errors.ts";
+import { assert, KernelError, ledgerUnavailable } from "../../base/errors.ts";
 import { systemRandom } from "../../base/ids.ts";
 import { LEDGER_BATCH_MAX } from "../../base/limits.ts";
 import { BY_KERNEL } from "../../ledger/actors.ts";
@@ -330,10 +330,7 @@ class LedgerWorker {
   private async giveSpoolBack(): Promise<void> {
     if (this.intake.waiting) {
       this.spools.sync(this.data.instanceId);
-      throw new KernelError(
-        "LEDGER_UNAVAILABLE",
-        "spooled events could not be recorded; the next kernel that starts tries it again",
-      );
+      throw ledgerUnavailable("spooled events could not be recorded; the next kernel that starts tries it again");
     }
     this.spools.remove(this.data.instanceId);
     await (await this.opened()).forgetSpool(this.data.instanceId);

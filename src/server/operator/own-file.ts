@@ -1,7 +1,7 @@
 /** Files that belong to the one who runs Handrail alone: written new, and read only as long as nobody else could. */
 import { constants } from "node:fs";
 import { lstat, open, readFile } from "node:fs/promises";
-import { errorCode, KernelError } from "../../base/errors.ts";
+import { errorCode, KernelError, storeCorrupt, storeUnavailable } from "../../base/errors.ts";
 
 const OWNER_ONLY = 0o600;
 const OTHERS = 0o077;
@@ -33,11 +33,11 @@ export async function readOwnFile(
   try {
     const found = await lstat(path);
     if (!found.isFile() || found.uid !== process.geteuid?.() || (found.mode & OTHERS) !== 0)
-      throw new KernelError("STORE_CORRUPT", `\`${path}\` is not a file of this user alone; ${said.mend}`);
+      throw storeCorrupt(`\`${path}\` is not a file of this user alone; ${said.mend}`);
     return await readFile(path, "latin1");
   } catch (cause) {
     if (cause instanceof KernelError) throw cause;
     if (errorCode(cause) === "ENOENT") return undefined;
-    throw new KernelError("STORE_UNAVAILABLE", `${said.what} cannot be read`, cause);
+    throw storeUnavailable(`${said.what} cannot be read`, cause);
   }
 }

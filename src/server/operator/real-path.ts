@@ -5,7 +5,7 @@
  */
 import { lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import { errorCode, KernelError } from "../../base/errors.ts";
+import { configInvalid, errorCode, type KernelError } from "../../base/errors.ts";
 import { LINK_STEPS_MAX } from "../../base/limits.ts";
 
 /**
@@ -48,9 +48,5 @@ function isMissing(error: unknown): boolean {
 }
 
 function unusable(path: string, cause?: unknown): KernelError {
-  return new KernelError(
-    "CONFIG_INVALID",
-    `it cannot be told where \`${path}\` lies; name a directory that can be reached`,
-    cause,
-  );
+  return configInvalid(`it cannot be told where \`${path}\` lies; name a directory that can be reached`, cause);
 }

@@ -9,7 +9,7 @@
 import { rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { equalInConstantTime } from "../../base/bytes.ts";
-import { KernelError } from "../../base/errors.ts";
+import { storeCorrupt, storeUnavailable } from "../../base/errors.ts";
 import { blake3Digest, blake3Hex } from "../../base/hash.ts";
 import { newId, type RandomBytes } from "../../base/ids.ts";
 import { TOKEN_BYTES } from "../../base/limits.ts";
@@ -28,7 +28,7 @@ export async function makeAdminCredential(stateDirectory: string, random: Random
     await rename(unnamed, join(stateDirectory, FILE_NAME));
   } catch (cause) {
     await unlink(unnamed).catch(() => undefined); // it was never made, or has its name already
-    throw new KernelError("STORE_UNAVAILABLE", `the admin credential cannot be stored in \`${stateDirectory}\``, cause);
+    throw storeUnavailable(`the admin credential cannot be stored in \`${stateDirectory}\``, cause);
   }
   return token;
 }
@@ -53,5 +53,5 @@ async function readHash(stateDirectory: string): Promise<string | undefined> {
   const mend = "make a new credential with `handrail admin token`";
   const text = await readOwnFile(path, { what: "the admin credential", mend });
   if (text === undefined || HASH_LINE.test(text)) return text?.trim();
-  throw new KernelError("STORE_CORRUPT", `\`${path}\` holds no hash; ${mend}`);
+  throw storeCorrupt(`\`${path}\` holds no hash; ${mend}`);
 }

@@ -12,7 +12,14 @@
 import { mkdir, readdir, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { equalInConstantTime } from "../../base/bytes.ts";
-import { errorCode, KernelError } from "../../base/errors.ts";
+import {
+  configInvalid,
+  errorCode,
+  type KernelError,
+  storeCorrupt,
+  storeUnavailable,
+  usageError,
+} from "../../base/errors.ts";
 import { blake3Digest, blake3Hex } from "../../base/hash.ts";
 import type { RandomBytes } from "../../base/ids.ts";
 import { TOKEN_BYTES } from "../../base/limits.ts";
@@ -50,7 +57,7 @@ export async function addApprover(stateDirectory: string, name: string, random: 
     await writeNewFile(join(directory, name + SUFFIX), `${blake3Hex(token)}\n`);
   } catch (cause) {
     if (errorCode(cause) === "EEXIST") throw taken(name);
-    throw new KernelError("STORE_UNAVAILABLE", `the approver's credential cannot be stored in \`${directory}\``, cause);
+    throw storeUnavailable(`the approver's credential cannot be stored in \`${directory}\``, cause);
   }
   return token;
 }
@@ -79,8 +86,8 @@ export async function removeApprover(stateDirectory: string, name: string): Prom
     await unlink(join(stateDirectory, DIRECTORY, name + SUFFIX));
   } catch (cause) {
     if (errorCode(cause) === "ENOENT")
-      throw new KernelError("USAGE", `there is no approver \`${name}\`; \`handrail approvers list\` shows them`);
-    throw new KernelError("STORE_UNAVAILABLE", "the approver's credential cannot be removed", cause);
+      throw usageError(`there is no approver \`${name}\`; \`handrail approvers list\` shows them`);
+    throw storeUnavailable("the approver's credential cannot be removed", cause);
   }
 }
 
@@ -107,8 +114,8 @@ export async function saveApproverToken(operatorPath: string, token: string): Pr
     await writeNewFile(path, `${token}\n`);
   } catch (cause) {
     if (errorCode(cause) === "EEXIST")
-      throw new KernelError("USAGE", `\`${path}\` holds a credential already; remove the file first`);
-    throw new KernelError("CONFIG_INVALID", `the credential cannot be saved as \`${path}\``, cause);
+      throw usageError(`\`${path}\` holds a credential already; remove the file first`);
+    throw configInvalid(`the credential cannot be saved as \`${path}\``, cause);
   }
   return path;
 }
@@ -124,8 +131,7 @@ export async function approverToken(environment: Environment, operatorPath: stri
   const path = join(operatorPath, SAVED_TOKEN);
   const text = await readOwn(path);
   if (text !== undefined) return text.trim();
-  throw new KernelError(
-    "USAGE",
+  throw usageError(
     "approving needs an approver's credential; make one with `handrail approvers add NAME --save`, or set HANDRAIL_APPROVER_TOKEN",
   );
 }
@@ -133,8 +139,7 @@ export async function approverToken(environment: Environment, operatorPath: stri
 /** @throws KernelError USAGE for a name that no approver can have */
 export function requireApproverName(name: string): void {
   if (!NAME.test(name))
-    throw new KernelError(
-      "USAGE",
+    throw usageError(
       `\`${name}\` cannot be an approver's name; use lower-case letters, digits, \`_\` and \`-\`, at most 64`,
     );
 }
@@ -145,17 +150,11 @@ export async function requireFreeName(stateDirectory: string, name: string): Pro
   const names = await namesIn(join(stateDirectory, DIRECTORY));
   if (names.includes(name)) throw taken(name);
   if (names.length >= APPROVERS_MAX)
-    throw new KernelError(
-      "USAGE",
-      `there are ${APPROVERS_MAX} approvers already; remove one with \`handrail approvers remove\``,
-    );
+    throw usageError(`there are ${APPROVERS_MAX} approvers already; remove one with \`handrail approvers remove\``);
 }
 
 function taken(name: string): KernelError {
-  return new KernelError(
-    "USAGE",
-    `there is an approver \`${name}\` already; choose another name, or remove that one first`,
-  );
+  return usageError(`there is an approver \`${name}\` already; choose another name, or remove that one first`);
 }
 
 async function namesIn(directory: string): Promise<readonly string[]> {
@@ -168,14 +167,14 @@ async function namesIn(directory: string): Promise<readonly string[]> {
       .sort();
   } catch (cause) {
     if (errorCode(cause) === "ENOENT") return [];
-    throw new KernelError("STORE_UNAVAILABLE", `\`${directory}\` cannot be read`, cause);
+    throw storeUnavailable(`\`${directory}\` cannot be read`, cause);
   }
 }
 
 async function readHash(path: string): Promise<string | undefined> {
   const text = await readOwn(path);
   if (text === undefined || HASH_LINE.test(text)) return text?.trim();
-  throw new KernelError("STORE_CORRUPT", `\`${path}\` holds no hash; remove the approver and add them anew`);
+  throw storeCorrupt(`\`${path}\` holds no hash; remove the approver and add them anew`);
 }
 
 /** A file of this user alone; `undefined` when there is none. */

@@ -5,7 +5,7 @@
  */
 
 import type { Clock } from "../../base/clock.ts";
-import { KernelError } from "../../base/errors.ts";
+import { usageError } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { ARMING_MAX_MS } from "../../base/limits.ts";
 import { byPerson } from "../../ledger/actors.ts";
@@ -37,10 +37,7 @@ export class ArmingAdministration {
   async arm(sessionId: string | undefined, forMs: number, by: string): Promise<Arming> {
     const { armings, clock } = this.#parts;
     if (!(forMs > 0 && forMs <= ARMING_MAX_MS))
-      throw new KernelError(
-        "USAGE",
-        "an arming lasts between one millisecond and a day; choose a time in that range, such as 15m",
-      );
+      throw usageError("an arming lasts between one millisecond and a day; choose a time in that range, such as 15m");
     await this.#requireSession(sessionId);
     const armedAtMs = clock.nowMs();
     const arming: Arming = {
@@ -70,7 +67,7 @@ export class ArmingAdministration {
 
   async #requireSession(id: string | undefined): Promise<void> {
     if (id === undefined || (await this.#parts.sessions.findSession(id)) !== undefined) return;
-    throw new KernelError("USAGE", `there is no session \`${id}\`; \`handrail sessions list\` shows them`);
+    throw usageError(`there is no session \`${id}\`; \`handrail sessions list\` shows them`);
   }
 
   async #record(

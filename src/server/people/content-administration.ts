@@ -5,7 +5,7 @@
  */
 
 import type { Clock } from "../../base/clock.ts";
-import { KernelError } from "../../base/errors.ts";
+import { usageError } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { BlockMemory, CollectionReport, MaintainedContentStore } from "../../cas/content-store.ts";
 import { BY_OPERATOR } from "../../ledger/actors.ts";
@@ -71,10 +71,7 @@ export class ContentAdministration {
     memory: BlockMemory,
   ): Promise<{ readonly sizeBytes: number; readonly chunks: AsyncIterable<Uint8Array> }> {
     if (!HASH_PATTERN.test(hash))
-      throw new KernelError(
-        "USAGE",
-        `\`${hash}\` is no hash; give 64 hexadecimal digits, as \`handrail cas ls\` shows`,
-      );
+      throw usageError(`\`${hash}\` is no hash; give 64 hexadecimal digits, as \`handrail cas ls\` shows`);
     const sizeBytes = await (await this.#parts.content.maintenance()).sizeOf(hash);
     if (sizeBytes === undefined) {
       throw new ToolFailure(

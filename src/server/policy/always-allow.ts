@@ -12,7 +12,7 @@
 import { mkdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
-import { KernelError } from "../../base/errors.ts";
+import { configInvalid, KernelError, usageError } from "../../base/errors.ts";
 import { blake3Hex } from "../../base/hash.ts";
 import { REPLAY_ENTRIES_DEFAULT } from "../../base/limits.ts";
 import { imagineRequests, wholeCall } from "../../kernel/index.ts";
@@ -94,7 +94,7 @@ export class AlwaysAllow {
    */
   async write(request: AskedRequest, by: string): Promise<string> {
     const permit = await this.#permitFor(request);
-    if (typeof permit === "string") throw new KernelError("USAGE", permit);
+    if (typeof permit === "string") throw usageError(permit);
     const { ledger, clock } = this.#parts;
     const nowMs = clock.nowMs();
     const { file, text, waives } = permit;
@@ -277,8 +277,7 @@ async function writeNew(operatorPath: string, file: string, text: string): Promi
     await writeNewFile(`${path}.new`, text);
     await rename(`${path}.new`, path);
   } catch (cause) {
-    throw new KernelError(
-      "CONFIG_INVALID",
+    throw configInvalid(
       `the permit cannot be written to \`${path}\`; look whether a \`.new\` file is left there`,
       cause,
     );

@@ -3,7 +3,7 @@
  * ones.
  */
 import { readFileSync } from "node:fs";
-import { KernelError } from "../../base/errors.ts";
+import { configInvalid } from "../../base/errors.ts";
 import { defaultSettings } from "../../config/config.ts";
 import { PRESET_NAMES } from "../../model/people/preset.ts";
 import { BUILT_IN_TOOLS, ownTools } from "../operator/built-in-tools.ts";
@@ -74,10 +74,6 @@ function readExamples(name: string): string {
   try {
     return readFileSync(new URL(name, PRESET_DIRECTORY), "utf8");
   } catch (error) {
-    throw new KernelError(
-      "CONFIG_INVALID",
-      `the shipped examples \`presets/${name}\` cannot be read; install handrail again`,
-      error,
-    );
+    throw configInvalid(`the shipped examples \`presets/${name}\` cannot be read; install handrail again`, error);
   }
 }

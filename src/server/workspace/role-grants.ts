@@ -12,7 +12,7 @@ import { constants, readFileSync, realpathSync, statSync } from "node:fs";
 import { chmod, open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
-import { errorCode, KernelError } from "../../base/errors.ts";
+import { errorCode, usageError } from "../../base/errors.ts";
 import type { Settings } from "../../config/config.ts";
 import { BY_OPERATOR } from "../../ledger/actors.ts";
 import type { EventSink, EventType } from "../../model/outcome/event.ts";
@@ -83,8 +83,7 @@ export class RoleDesk {
       { role, workspace: workspaceDirectory(path), by },
       (roles, { roles: defined }) => {
         if (!defined.includes(role))
-          throw new KernelError(
-            "USAGE",
+          throw usageError(
             `the role \`${role}\` is not defined; use one of ${defined.join(", ")}, or add it to \`roles\` in handrail.yaml`,
           );
         return roles.includes(role) ? roles : [...roles, role];
@@ -96,10 +95,7 @@ export class RoleDesk {
   revoke(role: string, path: string, by: string): Promise<RoleChange> {
     return this.#change("role_revoked", { role, workspace: realPath(path), by }, (roles) => {
       if (!roles.includes(role))
-        throw new KernelError(
-          "USAGE",
-          `the role \`${role}\` is not granted there; \`handrail roles list\` shows what is`,
-        );
+        throw usageError(`the role \`${role}\` is not granted there; \`handrail roles list\` shows what is`);
       return roles.filter((granted) => granted !== role);
     });
   }
@@ -134,7 +130,7 @@ export class RoleDesk {
 
 function requireDirectory(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true)
-    throw new KernelError("USAGE", `there is no operator directory \`${path}\`; \`handrail init\` makes it`);
+    throw usageError(`there is no operator directory \`${path}\`; \`handrail init\` makes it`);
   requireOwnerOnly(path);
 }
 
@@ -198,8 +194,7 @@ async function createNew(path: string): Promise<void> {
     await writeNewFile(path, "");
   } catch (error) {
     if (errorCode(error) !== "EEXIST") throw error;
-    throw new KernelError(
-      "USAGE",
+    throw usageError(
       `\`${path}\` exists: somebody changes the settings right now; try again, or remove it if nobody does`,
     );
   }

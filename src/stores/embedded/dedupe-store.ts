@@ -7,7 +7,7 @@
  */
 import type { Statement } from "better-sqlite3";
 import { GIB } from "../../base/bytes.ts";
-import { KernelError } from "../../base/errors.ts";
+import { storeCorrupt, storeUnavailable } from "../../base/errors.ts";
 import type {
   ClaimOutcome,
   ClaimRequest,
@@ -205,7 +205,7 @@ class EmbeddedDedupeStore extends SyncedStore {
     }
     if (sinceMs < forgetBeforeMs) return undefined;
     if (answer === null || bytes === null)
-      throw new KernelError("STORE_CORRUPT", "`dedupe.db` in the state directory holds an answer that is none");
+      throw storeCorrupt("`dedupe.db` in the state directory holds an answer that is none");
     return { kind: "kept", call, record: { text: answer, bytes } };
   }
 
@@ -218,7 +218,7 @@ class EmbeddedDedupeStore extends SyncedStore {
     if (used < this.bytesMax) return (this.takenBy.get(sessionId) ?? 0) < this.bytesMax * DEDUPE_SESSION_SHARE;
     const message =
       "`dedupe.db` in the state directory holds as many answers as it may; it takes more when old ones are forgotten";
-    throw new KernelError("STORE_UNAVAILABLE", message);
+    throw storeUnavailable(message);
   }
 
   private changed(statement: Statement<[Values]>, values: Values): boolean {

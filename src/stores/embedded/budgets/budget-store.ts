@@ -6,7 +6,7 @@
  *
  * INVARIANT: an account's period never ends because a clock went backwards.
  */
-import { KernelError } from "../../../base/errors.ts";
+import { storeCorrupt, storeUnavailable } from "../../../base/errors.ts";
 import { BUDGET_LIST_MAX } from "../../../base/limits.ts";
 import type {
   AccountState,
@@ -84,7 +84,7 @@ export class EmbeddedBudgetStore extends SyncedStore implements BudgetStore {
     return this.transaction(() => {
       const holds = this.#findHolds.all(wish.id, wish.instance);
       if (holds.length !== wish.accounts.length)
-        throw new KernelError("STORE_UNAVAILABLE", "what a call had reserved is gone; send it again");
+        throw storeUnavailable("what a call had reserved is gone; send it again");
       const found = this.#judge(wish, holds);
       if (found.kind === "exhausted") return found;
       for (const hold of holds) {
@@ -239,8 +239,7 @@ function spenderOf({ session_id: sessionId, actor, request_id: requestId }: Hold
 
 function orphanOf(id: string, holds: readonly HoldRow[]): Orphan {
   const [first] = holds;
-  if (first === undefined)
-    throw new KernelError("STORE_CORRUPT", "`budget.db` in the state directory lost a reservation");
+  if (first === undefined) throw storeCorrupt("`budget.db` in the state directory lost a reservation");
   return {
     id,
     accounts: holds.map(({ account }) => account),

@@ -5,7 +5,7 @@
  */
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { errorCode, KernelError } from "../../../base/errors.ts";
+import { errorCode, storeUnavailable } from "../../../base/errors.ts";
 import type { BudgetStore } from "../../../budget/budget-store.ts";
 import type { RateStore } from "../../../budget/rate-store.ts";
 import { BUDGET_SCHEMA } from "../state/schema.ts";
@@ -59,10 +59,6 @@ async function exists(path: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (errorCode(error) === "ENOENT") return false;
-    throw new KernelError(
-      "STORE_UNAVAILABLE",
-      `a file of the state directory cannot be looked at (${errorCode(error)})`,
-      error,
-    );
+    throw storeUnavailable(`a file of the state directory cannot be looked at (${errorCode(error)})`, error);
   }
 }

@@ -4,7 +4,7 @@
  * INVARIANT: what lies in a bucket and what is held of it together stay within its burst. INVARIANT: time that passed
  * counts once: a clock that goes backwards a little stands still for a bucket until it has caught up.
  */
-import { KernelError } from "../../../base/errors.ts";
+import { storeCorrupt } from "../../../base/errors.ts";
 import type { BucketState, BucketWish, Leftover, RateStore, Taken, TakeRequest } from "../../../budget/rate-store.ts";
 import { EmbeddedStore } from "../state/store.ts";
 
@@ -111,7 +111,7 @@ export class EmbeddedRateStore extends EmbeddedStore implements RateStore {
     if (row === undefined) return { units: room, atMs: nowMs };
     const { units, at_ms: atMs } = row;
     if (!(Number.isSafeInteger(units) && units >= 0))
-      throw new KernelError("STORE_CORRUPT", "`budget.db` in the state directory holds a bucket that is none");
+      throw storeCorrupt("`budget.db` in the state directory holds a bucket that is none");
     const elapsedMs = nowMs - atMs;
     // No more comes back than was taken.
     const leftover = returned > 0 ? Math.min(returned, this.#heldBy.get(key, instance) ?? 0) : 0;

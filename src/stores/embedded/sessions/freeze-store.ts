@@ -4,7 +4,7 @@
  *
  * INVARIANT: that a principal is not frozen is remembered too, so that one who is not costs no query.
  */
-import { KernelError } from "../../../base/errors.ts";
+import { storeCorrupt } from "../../../base/errors.ts";
 import { STORE_LIST_MAX } from "../../../base/limits.ts";
 import type { Freeze, FreezeStore, FreezeTarget } from "../../../flow/freeze-store.ts";
 import type { MarkOwner } from "../../../flow/mark-store.ts";
@@ -81,5 +81,5 @@ function targetOf({ scope, user_id: userId, agent_id: agentId, service_root: ser
   if (scope === "all") return { scope };
   if (scope === "principal") return { scope, userId, agentId };
   if (scope === "workspace") return { scope, userId, agentId, serviceRoot };
-  throw new KernelError("STORE_CORRUPT", "a freeze in the state directory names a scope that does not exist");
+  throw storeCorrupt("a freeze in the state directory names a scope that does not exist");
 }

@@ -5,7 +5,7 @@
  * INVARIANT: a mark that is absent and one that was found absent are told apart, so that a principal without a mark
  * costs no query either.
  */
-import { KernelError } from "../../../base/errors.ts";
+import { storeCorrupt } from "../../../base/errors.ts";
 import { STORE_LIST_MAX } from "../../../base/limits.ts";
 import type {
   MarkChange,
@@ -88,7 +88,6 @@ export class EmbeddedMarkStore extends CachedStore<Mark | undefined> implements 
 
 function markIn(row: MarkRow): Mark {
   const mark = markOf({ trustLevel: row.trust_level, dataClass: row.data_class });
-  if (mark === undefined)
-    throw new KernelError("STORE_CORRUPT", "a mark in the state directory names a level that does not exist");
+  if (mark === undefined) throw storeCorrupt("a mark in the state directory names a level that does not exist");
   return mark;
 }

@@ -3,7 +3,7 @@
  * seen by every call that was sent after it, in every process.
  */
 import type { Statement } from "better-sqlite3";
-import { errorCode, KernelError } from "../../../base/errors.ts";
+import { errorCode, storeUnavailable } from "../../../base/errors.ts";
 import { STORE_LIST_MAX } from "../../../base/limits.ts";
 import { endTurn } from "../../../base/turn.ts";
 import type { Lease } from "../../../model/people/lease.ts";
@@ -104,7 +104,7 @@ export class EmbeddedSessionStore extends EmbeddedStore implements SessionStore 
         endTurn();
       } catch (error) {
         if (errorCode(error) !== "SQLITE_CONSTRAINT_PRIMARYKEY") throw error;
-        throw new KernelError("STORE_UNAVAILABLE", `there is already a ${table.noun} with this id`, error);
+        throw storeUnavailable(`there is already a ${table.noun} with this id`, error);
       }
     });
   }

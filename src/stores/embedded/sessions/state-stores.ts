@@ -6,7 +6,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
-import { KernelError } from "../../../base/errors.ts";
+import { KernelError, storeCorrupt } from "../../../base/errors.ts";
 import type { FreezeStore } from "../../../flow/freeze-store.ts";
 import type { MarkStore } from "../../../flow/mark-store.ts";
 import type { ArmingStore } from "../../../session/arming-store.ts";
@@ -83,5 +83,5 @@ export function holdsSessions(stateDirectory: string): boolean {
 function lost(): KernelError {
   const what = "`state.db` was removed from the state directory, and its sessions and freezes with it";
   const advice = "restore it from a backup, or accept the loss with `handrail ledger accept --reason <why>`";
-  return new KernelError("STORE_CORRUPT", `${what}; ${advice}`);
+  return storeCorrupt(`${what}; ${advice}`);
 }

@@ -5,7 +5,7 @@
  */
 import { basename } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
-import { assert, errorCode, KernelError, type KernelErrorCode } from "../../../base/errors.ts";
+import { assert, errorCode, KernelError, type KernelErrorCode, storeCorrupt } from "../../../base/errors.ts";
 import { identityAt, OpenedFiles } from "./opened-files.ts";
 import { prepareFile } from "./state-directory.ts";
 
@@ -106,7 +106,7 @@ function storeError(path: string, code: UnavailableCode, error: unknown): unknow
   const sqlite = errorCode(error);
   if (sqlite.startsWith("SQLITE_CORRUPT") || sqlite === "SQLITE_NOTADB") {
     const advice = "nothing was deleted: stop every kernel, keep a copy of the state directory, then restore a backup";
-    return new KernelError("STORE_CORRUPT", `${name(path)} is damaged (${sqlite}); ${advice}`, error);
+    return storeCorrupt(`${name(path)} is damaged (${sqlite}); ${advice}`, error);
   }
   return new KernelError(code, `${name(path)} cannot be used (${sqlite}); ${adviceFor(sqlite)}`, error);
 }
