@@ -1,4 +1,4 @@
-/** Who acts where no call does, as the ledger names them: without a session, and without a request. */
+/** Names who acts in the ledger where no call does. */
 
 /** The kernel itself. */
 export const BY_KERNEL = { sessionId: "", actor: "kernel", requestId: "" } as const;

@@ -36,6 +36,7 @@ function actOf({ reason }: DeskFlags) {
   return { by: currentUser(), reason };
 }
 
+/** The session as people are shown it: without the hash of its token. */
 export function publicSession({ tokenHash: _never, ...shown }: Session): object {
   return shown;
 }

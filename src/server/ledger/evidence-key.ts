@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { errorCode, type KernelError, storeCorrupt, storeUnavailable } from "../../base/errors.ts";
 import { newId, type RandomBytes } from "../../base/ids.ts";
 import { holdsSessions } from "../../stores/embedded/sessions/state-stores.ts";
-import { writeNewFile } from "../operator/own-file.ts";
+import { writeNewFile } from "../../stores/embedded/state/own-file.ts";
 
 const FILE = "evidence.key";
 const KEY_BYTES = 32;

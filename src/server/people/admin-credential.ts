@@ -13,7 +13,7 @@ import { storeCorrupt, storeUnavailable } from "../../base/errors.ts";
 import { blake3Digest, blake3Hex } from "../../base/hash.ts";
 import { newId, type RandomBytes } from "../../base/ids.ts";
 import { TOKEN_BYTES } from "../../base/limits.ts";
-import { readOwnFile, writeNewFile } from "../operator/own-file.ts";
+import { readOwnFile, writeNewFile } from "../../stores/embedded/state/own-file.ts";
 
 const FILE_NAME = "admin.hash";
 const HASH_LINE = /^[0-9a-f]{64}\n$/;

@@ -23,8 +23,8 @@ import {
 import { blake3Digest, blake3Hex } from "../../base/hash.ts";
 import type { RandomBytes } from "../../base/ids.ts";
 import { TOKEN_BYTES } from "../../base/limits.ts";
+import { readOwnFile, writeNewFile } from "../../stores/embedded/state/own-file.ts";
 import type { Environment } from "../operator/operator-directory.ts";
-import { readOwnFile, writeNewFile } from "../operator/own-file.ts";
 
 /** Approver credentials of one state directory. */
 const APPROVERS_MAX = 256;

@@ -25,8 +25,8 @@ import { narrowestPermit } from "../../policy/explain.ts";
 import type { PolicyEngine } from "../../policy/policy.ts";
 import { type PolicyRequest, UNNAMED_CALL } from "../../policy/terms/request.ts";
 import { parseRecordedAccess, type RecordedAccess } from "../../policy/terms/resource.ts";
+import { writeNewFile } from "../../stores/embedded/state/own-file.ts";
 import type { OperatorDirectory } from "../operator/operator-directory.ts";
-import { writeNewFile } from "../operator/own-file.ts";
 import { buildEngine, exampleInputs } from "./policies.ts";
 import type { ReplayReport } from "./policy-replay.ts";
 

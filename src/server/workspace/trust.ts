@@ -24,13 +24,13 @@ import {
 } from "../../config/trust.ts";
 import { BY_OPERATOR } from "../../ledger/actors.ts";
 import type { EventSink, EventType } from "../../model/outcome/event.ts";
+import { writeNewFile } from "../../stores/embedded/state/own-file.ts";
 import {
   readOperatorDirectory,
   requireOwnerOnly,
   TRUST_DIRECTORY,
   TRUSTED_WORKSPACES_MAX,
 } from "../operator/operator-directory.ts";
-import { writeNewFile } from "../operator/own-file.ts";
 import { realPath } from "../operator/real-path.ts";
 import { workspaceDirectory } from "./workspace-catalog.ts";
 import { readWorkspaceConfiguration } from "./workspace-settings.ts";

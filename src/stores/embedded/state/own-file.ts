@@ -1,7 +1,7 @@
-/** Files that belong to the one who runs Handrail alone: written new, and read only as long as nobody else could. */
+/** Writes and reads files that belong to the user alone. */
 import { constants } from "node:fs";
 import { lstat, open, readFile } from "node:fs/promises";
-import { errorCode, KernelError, storeCorrupt, storeUnavailable } from "../../base/errors.ts";
+import { errorCode, KernelError, storeCorrupt, storeUnavailable } from "../../../base/errors.ts";
 
 const OWNER_ONLY = 0o600;
 const OTHERS = 0o077;
