@@ -6,7 +6,7 @@
  * executed by it; whatever fails, nothing is approved by that. A stored request that is not what its reference names
  * any more is ended, recorded, and approves nothing, whatever the channel.
  */
-import { KernelError } from "../base/errors.ts";
+import { usageError } from "../base/errors.ts";
 import { APPROVAL_WAIT_MAX_MS } from "../base/limits.ts";
 import { ToolFailure } from "../model/outcome/failure.ts";
 import { ApprovalEvidence } from "./approval-evidence.ts";
@@ -294,8 +294,7 @@ export class Approvals {
     this.#inHand.add(ref);
     try {
       const answer: unknown = await manager.request(requestIn(approval));
-      if (typeof answer !== "boolean")
-        throw new KernelError("USAGE", "the approval handler answered neither true nor false");
+      if (typeof answer !== "boolean") throw usageError("the approval handler answered neither true nor false");
       await this.decide(ref, {
         approved: answer,
         by: "handler",

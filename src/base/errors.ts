@@ -38,3 +38,33 @@ export function assert(condition: unknown, message: string): asserts condition {
 export function unreachable(value: never): never {
   throw new KernelError("INTERNAL", `unreachable value ${JSON.stringify(value)}`);
 }
+
+/** The code of a failed system or database call. */
+export function errorCode(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "unknown";
+}
+
+/** Whoever asked can put it right: the message says how. */
+export function usageError(message: string, cause?: unknown): KernelError {
+  return new KernelError("USAGE", message, cause);
+}
+
+/** What the operator wrote cannot be used. */
+export function configInvalid(message: string, cause?: unknown): KernelError {
+  return new KernelError("CONFIG_INVALID", message, cause);
+}
+
+/** The state directory cannot be used now. */
+export function storeUnavailable(message: string, cause?: unknown): KernelError {
+  return new KernelError("STORE_UNAVAILABLE", message, cause);
+}
+
+/** What the state directory holds is damaged. */
+export function storeCorrupt(message: string, cause?: unknown): KernelError {
+  return new KernelError("STORE_CORRUPT", message, cause);
+}
+
+/** The ledger cannot be used now. */
+export function ledgerUnavailable(message: string, cause?: unknown): KernelError {
+  return new KernelError("LEDGER_UNAVAILABLE", message, cause);
+}

@@ -4,8 +4,8 @@
  * Pure: text in, settings out. Unknown keys are refused, because a misspelt protection is a missing one. Every problem
  * is named with its path in the file. The file is optional; defaults are the safe ones.
  */
+
 import * as z from "zod";
-import { KernelError } from "../base/errors.ts";
 import {
   CONFIG_FILE_BYTES_MAX,
   MAX_PATH_LEN,
@@ -14,8 +14,8 @@ import {
 } from "../base/limits.ts";
 import { PRESET_NAMES } from "../model/people/preset.ts";
 import { BUILT_IN_ROLES, ROLE_PATTERN } from "../model/people/role.ts";
-import { CONFIG_PROBLEMS_LISTED_MAX } from "./files/gate-file.ts";
-import { parseYaml, shortened } from "./files/yaml.ts";
+import { acceptGate } from "./files/gate-file.ts";
+import { parseYaml } from "./files/yaml.ts";
 import { approvalSettings } from "./sections/approvals.ts";
 import { CONFIG_LIST_ENTRIES_MAX, capabilitySettings } from "./sections/capabilities.ts";
 import { gitSettings } from "./sections/git.ts";
@@ -137,7 +137,7 @@ export function defaultSettings(): Settings {
  * @throws KernelError CONFIG_INVALID naming every problem
  */
 export async function parseSettings(text: string, name: string): Promise<Settings> {
-  return accept(settingsSchema, await parseYaml(text, name, CONFIG_FILE_BYTES_MAX), name);
+  return acceptGate(settingsSchema, await parseYaml(text, name, CONFIG_FILE_BYTES_MAX), name);
 }
 
 /**
@@ -165,7 +165,7 @@ export function noWorkspaceSettings(): WorkspaceSettings {
  * @throws KernelError CONFIG_INVALID naming every problem, for instance a key that only the operator has
  */
 export async function parseWorkspaceSettings(text: string, name: string): Promise<WorkspaceSettings> {
-  return accept(workspaceSettingsSchema, await parseYaml(text, name, WORKSPACE_CONFIG_BYTES_MAX), name);
+  return acceptGate(workspaceSettingsSchema, await parseYaml(text, name, WORKSPACE_CONFIG_BYTES_MAX), name);
 }
 
 /** The keys of a workspace's settings that widen, and so need trust. */
@@ -183,16 +183,4 @@ function withoutOddParts(path: string): string {
     .split("/")
     .filter((part) => part !== "" && part !== ".")
     .join("/");
-}
-
-function accept<T extends z.ZodType>(schema: T, value: unknown, name: string): z.output<T> {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const { issues } = parsed.error;
-  const listed = issues.slice(0, CONFIG_PROBLEMS_LISTED_MAX);
-  const problems = listed.map((issue) =>
-    shortened(`${issue.path.join(".") || "file"}: ${issue.message.toLowerCase()}`),
-  );
-  const more = issues.length - problems.length;
-  throw new KernelError("CONFIG_INVALID", `\`${name}\`: ${problems.join("; ")}${more > 0 ? `; and ${more} more` : ""}`);
 }

@@ -7,7 +7,7 @@
 import { Buffer } from "node:buffer";
 import { isDeepStrictEqual } from "node:util";
 import { isMap, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from "yaml";
-import { KernelError } from "../base/errors.ts";
+import { configInvalid, type KernelError } from "../base/errors.ts";
 import { CONFIG_FILE_BYTES_MAX } from "../base/limits.ts";
 import { parseSettings, type Settings } from "./config.ts";
 
@@ -77,8 +77,5 @@ function expected(before: Settings, { index, path, roles }: RoleEdit): Settings 
 }
 
 function byHand(name: string): KernelError {
-  return new KernelError(
-    "CONFIG_INVALID",
-    `\`${name}\` is written so that it cannot be changed safely; change workspaces[].roles by hand`,
-  );
+  return configInvalid(`\`${name}\` is written so that it cannot be changed safely; change workspaces[].roles by hand`);
 }

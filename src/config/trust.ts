@@ -8,7 +8,7 @@
  * every file that was absent still is.
  */
 import * as z from "zod";
-import { KernelError } from "../base/errors.ts";
+import { configInvalid } from "../base/errors.ts";
 import { blake3Hex } from "../base/hash.ts";
 import { MAX_PATH_LEN } from "../base/limits.ts";
 
@@ -51,8 +51,7 @@ export function printPin(value: WorkspacePin): string {
  * @throws KernelError CONFIG_INVALID when it is none, or lies under another workspace's name
  */
 export function parsePin(text: string, name: string): WorkspacePin {
-  const refuse = (why: string) =>
-    new KernelError("CONFIG_INVALID", `\`${name}\` ${why}; remove it and run \`handrail trust\` again`);
+  const refuse = (why: string) => configInvalid(`\`${name}\` ${why}; remove it and run \`handrail trust\` again`);
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -11,7 +11,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { equalInConstantTime } from "../base/bytes.ts";
 import type { Clock } from "../base/clock.ts";
-import { KernelError } from "../base/errors.ts";
+import { storeUnavailable } from "../base/errors.ts";
 import type { ToolFailure } from "../model/outcome/failure.ts";
 import type { Mark } from "../model/outcome/label.ts";
 import type { CallResponse } from "../model/tool/call.ts";
@@ -223,7 +223,7 @@ export class Dedupe {
     return {
       begin: async () => {
         if (await store.begin(key, instanceId)) return;
-        throw new KernelError("STORE_UNAVAILABLE", "the claim of a call with a dedupe key was lost");
+        throw storeUnavailable("the claim of a call with a dedupe key was lost");
       },
       prepare: async (answer, execution, more) => {
         if (!isKept(answer.outcome, execution)) return;

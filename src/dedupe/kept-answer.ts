@@ -5,7 +5,7 @@
  *
  * INVARIANT: an answer that was kept and read back prints the same bytes in every wire format.
  */
-import { KernelError } from "../base/errors.ts";
+import { type KernelError, storeCorrupt } from "../base/errors.ts";
 import { isJsonObject } from "../base/json.ts";
 import type { EffectClass } from "../model/outcome/effect.ts";
 import { type Mark, markOf } from "../model/outcome/label.ts";
@@ -107,5 +107,5 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
 }
 
 function corrupt(cause?: unknown): KernelError {
-  return new KernelError("STORE_CORRUPT", "an answer that was kept for replay cannot be read", cause);
+  return storeCorrupt("an answer that was kept for replay cannot be read", cause);
 }

@@ -4,7 +4,7 @@
  * Decides nothing about what is worth recording. Trusts the store for atomicity alone; everything read back is decoded
  * strictly, and `verifyLedger` trusts nothing at all.
  */
-import { KernelError } from "../base/errors.ts";
+import { type KernelError, ledgerUnavailable, storeCorrupt } from "../base/errors.ts";
 import type { RandomBytes } from "../base/ids.ts";
 
 import { type ChainedBatch, type Chainer, chainEntries, type ReadyEntry } from "./chain.ts";
@@ -96,7 +96,7 @@ async function append(
       return chained.entries;
     },
   });
-  if (chained === undefined) throw new KernelError("LEDGER_UNAVAILABLE", "the ledger's store did not take the entries");
+  if (chained === undefined) throw ledgerUnavailable("the ledger's store did not take the entries");
   return chained;
 }
 
@@ -127,5 +127,5 @@ export function ledgerRecord(row: LedgerRow): LedgerRecord {
 }
 
 function damaged(sequence: number): KernelError {
-  return new KernelError("STORE_CORRUPT", `entry ${sequence} of the ledger is damaged; run \`handrail ledger verify\``);
+  return storeCorrupt(`entry ${sequence} of the ledger is damaged; run \`handrail ledger verify\``);
 }

@@ -6,9 +6,11 @@
  * inside the write transaction whether the spool still stands, and the mark is forgotten only after the spool is gone.
  * INVARIANT: a spool with damage is never removed; it is recorded and kept aside.
  */
-import { KernelError } from "../base/errors.ts";
+
+import { type KernelError, storeCorrupt } from "../base/errors.ts";
 import type { RandomBytes } from "../base/ids.ts";
 import { LEDGER_BATCH_MAX, LEDGER_SPOOL_BYTES_MAX } from "../base/limits.ts";
+import { BY_KERNEL } from "./actors.ts";
 import { pendingEntry } from "./chain.ts";
 import type { InstanceStore } from "./instance-store.ts";
 import { appendSpooled } from "./ledger.ts";
@@ -76,10 +78,7 @@ export async function recoverSpools(
 export function spoolDamage({ instanceId, damaged, recovered, keptAs }: SpoolRecovery): KernelError | undefined {
   if (damaged === 0) return undefined;
   const facts = `${damaged} of the spooled events of \`${instanceId}\` cannot be read; ${recovered} were recovered`;
-  return new KernelError(
-    "STORE_CORRUPT",
-    `${facts}, and the file is kept as \`spool/${keptAs ?? instanceId}\` in the state directory`,
-  );
+  return storeCorrupt(`${facts}, and the file is kept as \`spool/${keptAs ?? instanceId}\` in the state directory`);
 }
 
 /** Instances with a spool or the mark of one. */
@@ -124,8 +123,7 @@ function readSpool(bytes: Uint8Array): Pick<ReturnType<typeof decodeFrames>, "sp
 async function recordDamage({ store, spools }: SpoolPlaces, found: SpoolRecovery, by: Recoverer): Promise<string> {
   const { instanceId, recovered, damaged } = found;
   const payload = { instance_id: instanceId, recovered, damaged, severity: "critical" };
-  const names = { sessionId: "", actor: "kernel", requestId: "" };
-  const entry = pendingEntry({ type: "spool_damaged", ...names, timeMs: by.nowMs, payload }, "durable");
+  const entry = pendingEntry({ type: "spool_damaged", ...BY_KERNEL, timeMs: by.nowMs, payload }, "durable");
   const mark = { instanceId, through: COMPLETE };
   const stands = (): boolean => spools.exists(instanceId);
   await appendSpooled(

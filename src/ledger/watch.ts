@@ -10,7 +10,7 @@
  * INVARIANT: once damage is found, nothing is written until the file has changed and the damaged place is sound.
  */
 import { equalInConstantTime } from "../base/bytes.ts";
-import { KernelError } from "../base/errors.ts";
+import { KernelError, ledgerUnavailable } from "../base/errors.ts";
 import { blake3Digest, blake3Salted } from "../base/hash.ts";
 import { decodeEntry } from "./entry.ts";
 import type { LedgerRow, LedgerStore } from "./ledger-store.ts";
@@ -124,5 +124,5 @@ function damaged(problem: string | undefined): KernelError | undefined {
   if (problem === undefined) return undefined;
   const what = `\`ledger.db\` in the state directory was damaged while it was open (${problem.replace(/; nothing was deleted.*$/s, "")})`;
   const advice = "nothing was deleted: stop every kernel, keep a copy of the state directory, then restore a backup";
-  return new KernelError("LEDGER_UNAVAILABLE", `${what}; ${advice}`);
+  return ledgerUnavailable(`${what}; ${advice}`);
 }

@@ -5,7 +5,7 @@
  * all of it in one step.
  */
 import { join } from "node:path";
-import { assert, KernelError } from "../base/errors.ts";
+import { assert, configInvalid } from "../base/errors.ts";
 import type { KernelSettings } from "../kernel/index.ts";
 import type { EventSink } from "../model/outcome/event.ts";
 import { NO_GATES } from "../model/people/gates.ts";
@@ -57,7 +57,6 @@ export function openConfiguration(parts: ConfigurationParts): Configuration {
   const inputsOf = (operator: OperatorDirectory) => ({
     tools: tools.under(operator.settings).tools,
     operator,
-    roles: operator.settings.roles,
     validated,
   });
   const policy = new PolicyCatalog(inputsOf(live.operator), ledger, nowMs);
@@ -156,5 +155,5 @@ export function kernelSettings(environment: Environment, live: Readonly<LiveOper
 function switchOf(environment: Environment, name: string): string | undefined {
   const value = environment[name];
   if (value === undefined || value === "" || value === "0" || value === "1") return value;
-  throw new KernelError("CONFIG_INVALID", `${name} is \`${value}\`; set it to 0 or 1, or leave it out`);
+  throw configInvalid(`${name} is \`${value}\`; set it to 0 or 1, or leave it out`);
 }

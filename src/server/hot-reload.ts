@@ -9,12 +9,13 @@
  * INVARIANTS: whatever fails, what was in force stays in force. Settings, and files that merely vanish with their
  * directory, change nothing when they are gone: what is missing for a moment must not lift what it forbids.
  */
+
 import { setTimeout as wait } from "node:timers/promises";
 import { KernelError } from "../base/errors.ts";
 import { blake3Hex } from "../base/hash.ts";
 import { canonicalJson, type JsonObject, type JsonValue } from "../base/json.ts";
-
 import type { Settings } from "../config/config.ts";
+import { BY_OPERATOR } from "../ledger/actors.ts";
 import type { EventSink, EventType } from "../model/outcome/event.ts";
 import { NO_GATES } from "../model/people/gates.ts";
 import { configurationState } from "./operator/configuration-state.ts";
@@ -230,7 +231,7 @@ export class HotReload {
 
   async #record(type: EventType, payload: JsonObject): Promise<void> {
     const { ledger, nowMs } = this.#parts;
-    await ledger.record({ type, sessionId: "", actor: "operator", requestId: "", timeMs: nowMs(), payload }, "durable");
+    await ledger.record({ type, ...BY_OPERATOR, timeMs: nowMs(), payload }, "durable");
   }
 
   /** A failure that lasts is told once. */

@@ -1,8 +1,10 @@
 /** The records of a kernel's beginning and end, and what it takes over or removes of kernels that are gone. */
+
 import { systemClock } from "../base/clock.ts";
-import { KernelError } from "../base/errors.ts";
+import { storeUnavailable } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { KernelSettings, ToolRegistry } from "../kernel/index.ts";
+import { BY_KERNEL, byPerson } from "../ledger/actors.ts";
 import { closeOrphans } from "../ledger/orphans.ts";
 import { recoverSpools, spoolDamage } from "../ledger/spool-recovery.ts";
 import { type Leftovers, sweepLeftFiles } from "../sandbox/files/left-files.ts";
@@ -34,16 +36,10 @@ export async function announce(
     ...(gates.hash !== "" && { gates: gates.hash }),
     tools,
   };
-  await ledger.record(
-    { type: "kernel_started", sessionId: "", actor: "kernel", requestId: "", timeMs, payload },
-    "buffered",
-  );
+  await ledger.record({ type: "kernel_started", ...BY_KERNEL, timeMs, payload }, "buffered");
   if (armed) {
     const reach = { reach: "kernel", instanceId, severity: "warning" };
-    await ledger.record(
-      { type: "armed", sessionId: "", actor: "operator:TOOLS_ARM", requestId: "", timeMs, payload: reach },
-      "durable",
-    );
+    await ledger.record({ type: "armed", ...byPerson("TOOLS_ARM"), timeMs, payload: reach }, "durable");
   }
   for (const recovery of await recoverSpools(ledger, instances, timeMs)) {
     const damage = spoolDamage(recovery);
@@ -63,34 +59,17 @@ export async function sweepDeadInstances(
   if (first === undefined) return;
   const others = unseen.length === 1 ? "" : ` and ${unseen.length - 1} more`;
   const next = "run `handrail doctor --workspace` for the workspaces that they belong to";
-  report(
-    new KernelError(
-      "STORE_UNAVAILABLE",
-      `what a killed kernel left in \`${first}\`${others} cannot be looked at; ${next}`,
-    ),
-  );
+  report(storeUnavailable(`what a killed kernel left in \`${first}\`${others} cannot be looked at; ${next}`));
 }
 
 /** Records that the kernel's thread stood. */
 export async function recordStall(ledger: LedgerThread, instanceId: string, facts: JsonObject): Promise<void> {
-  const stalled = {
-    type: "kernel_stalled",
-    sessionId: "",
-    actor: "kernel",
-    requestId: "",
-    payload: { instanceId, ...facts },
-  } as const;
-  await ledger.record({ ...stalled, timeMs: systemClock.nowMs() }, "buffered");
+  const payload = { instanceId, ...facts };
+  await ledger.record({ type: "kernel_stalled", ...BY_KERNEL, timeMs: systemClock.nowMs(), payload }, "buffered");
 }
 
 /** Records the end. */
 export async function recordStop(ledger: LedgerThread, instanceId: string): Promise<void> {
-  const stopped = {
-    type: "kernel_stopped",
-    sessionId: "",
-    actor: "kernel",
-    requestId: "",
-    payload: { instanceId },
-  } as const;
-  await ledger.record({ ...stopped, timeMs: systemClock.nowMs() }, "durable");
+  const payload = { instanceId };
+  await ledger.record({ type: "kernel_stopped", ...BY_KERNEL, timeMs: systemClock.nowMs(), payload }, "durable");
 }

@@ -5,12 +5,14 @@
  *
  * INVARIANT: a kernel that cannot open gives its claim back, so that it does not go on counting as one that lives.
  */
+
 import { join } from "node:path";
 import type { ApprovalManager } from "../approval/handler.ts";
 import { systemClock } from "../base/clock.ts";
 import { systemRandom } from "../base/ids.ts";
 import { Dedupe } from "../dedupe/dedupe.ts";
 import { type KernelParts, KillSwitch, SecretGuesses, ToolRegistry } from "../kernel/index.ts";
+import { BY_KERNEL } from "../ledger/actors.ts";
 import type { Tool } from "../model/tool/tool.ts";
 import { newFiles } from "../sandbox/files/new-files.ts";
 import type { EgressNetwork } from "../sandbox/sandbox.ts";
@@ -233,14 +235,7 @@ function openContent({ stateDirectory, instanceId, isAlive, ledger, onInternalEr
 /** Says in the evidence that stored bytes were altered or lost, and put aside. */
 async function recordCorrupt(ledger: LedgerThread, hash: string): Promise<void> {
   const payload = { contentHash: hash, severity: "critical" };
-  const event = {
-    type: "content_quarantined",
-    sessionId: "",
-    actor: "kernel",
-    requestId: "",
-    timeMs: systemClock.nowMs(),
-    payload,
-  } as const;
+  const event = { type: "content_quarantined", ...BY_KERNEL, timeMs: systemClock.nowMs(), payload } as const;
   await ledger.record(event, "durable");
 }
 

@@ -6,7 +6,7 @@
  * every call: expiry, revocation and freezing take effect with the next one.
  */
 import { equalInConstantTime } from "../base/bytes.ts";
-import { KernelError } from "../base/errors.ts";
+import { usageError } from "../base/errors.ts";
 import { blake3Digest, blake3Hex } from "../base/hash.ts";
 import { newId, type RandomBytes } from "../base/ids.ts";
 import { LEASE_DEPTH_MAX, SESSION_LIFETIME_MAX_MS, TOKEN_BYTES } from "../base/limits.ts";
@@ -46,10 +46,7 @@ export async function mintSession(
 ): Promise<MintedSession> {
   const { lifetimeMs, ...identity } = wanted;
   if (!(lifetimeMs > 0 && lifetimeMs <= SESSION_LIFETIME_MAX_MS)) {
-    throw new KernelError(
-      "USAGE",
-      "a session lives between one millisecond and thirty days; choose a lifetime in that range",
-    );
+    throw usageError("a session lives between one millisecond and thirty days; choose a lifetime in that range");
   }
   const id = newId("ses", random);
   const token = `${id}.${Buffer.from(random(TOKEN_BYTES)).toString("base64url")}`;

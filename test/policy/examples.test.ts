@@ -69,7 +69,7 @@ async function reportOf(examples: string, settings = "") {
     policies: [{ name: "own.cedar", text: POLICY }],
     examples: [{ name: "own.test.yaml", text: examples }],
   };
-  const inputs = exampleInputs({ tools: BUILT_IN_TOOLS, operator, roles: parsed.roles });
+  const inputs = exampleInputs({ tools: BUILT_IN_TOOLS, operator });
   return { inputs, report: await runExamples(inputs) };
 }
 
@@ -198,7 +198,7 @@ test("an example is denied where flow control would deny the call, whatever the 
       policies: [{ name: "own.cedar", text }],
       examples: [{ name: "own.test.yaml", text: example }],
     };
-    const { results } = await runExamples(exampleInputs({ tools: BUILT_IN_TOOLS, operator, roles: settings.roles }));
+    const { results } = await runExamples(exampleInputs({ tools: BUILT_IN_TOOLS, operator }));
     return results.map(({ ok, found }) => [ok, found]);
   };
   expect(await judged("secret")).toEqual([[false, "denied by FC-2 (flow)"]]);

@@ -106,7 +106,7 @@ test("the examples beside a policy that the guide shows are kept, and the sideca
       policies: [{ name: "own.cedar", text: policy }],
       examples: [{ name: "own.test.yaml", text }],
     };
-    const report = await runExamples(exampleInputs({ tools: BUILT_IN_TOOLS, operator, roles: settings.roles }));
+    const report = await runExamples(exampleInputs({ tools: BUILT_IN_TOOLS, operator }));
     expect([...report.problems, ...report.results.filter(({ ok }) => !ok).map(formatFailure)]).toEqual([]);
     expect(report.results.length).toBeGreaterThan(5);
   }

@@ -30,7 +30,6 @@ async function reloading(settleMs = 2) {
   const inputsOf = (operator: OperatorDirectory) => ({
     tools: tools.under(operator.settings).tools,
     operator,
-    roles: operator.settings.roles,
   });
   const policy = new PolicyCatalog(inputsOf(live.operator), ledger, () => 0);
   const told: string[] = [];

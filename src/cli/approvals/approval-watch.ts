@@ -7,7 +7,7 @@
 import { KernelError } from "../../base/errors.ts";
 import { PROMPT_COLUMNS_DEFAULT } from "../../model/approval/prompt-rows.ts";
 import type { OpenKernel } from "../../server/compose.ts";
-import { untilStopped } from "../start/stop-signals.ts";
+import { STOP_SIGNALS, untilStopped } from "../start/stop-signals.ts";
 import { keysIn } from "../terminal/keys.ts";
 import { print, printJson, visible } from "../terminal/output.ts";
 import { wantsColours } from "../terminal/screen-colours.ts";
@@ -98,14 +98,14 @@ class TerminalWatch {
     process.stdout.write(ENTER_SCREEN);
     process.stdin.on("data", onInput).resume();
     process.stdout.on("resize", onSize);
-    for (const signal of SIGNALS) process.on(signal, onSignal);
+    for (const signal of STOP_SIGNALS) process.on(signal, onSignal);
     try {
       await this.#refresh();
       await ended;
     } finally {
       clearInterval(ticks);
       stop();
-      for (const signal of SIGNALS) process.off(signal, onSignal);
+      for (const signal of STOP_SIGNALS) process.off(signal, onSignal);
       process.stdout.off("resize", onSize);
       process.stdin.off("data", onInput).pause();
       process.stdin.setRawMode(false);
@@ -201,4 +201,3 @@ function sizeOf({ columns, rows }: Partial<Board["size"]>): Board["size"] {
 }
 
 const ROWS_DEFAULT = 24;
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;

@@ -6,7 +6,7 @@
  */
 import { createInterface } from "node:readline/promises";
 import { type Command, Option } from "commander";
-import { KernelError } from "../../base/errors.ts";
+import { usageError } from "../../base/errors.ts";
 import type { OpenKernel } from "../../server/compose.ts";
 import { parseScope } from "../approvals/approval-scope.ts";
 import {
@@ -115,12 +115,9 @@ async function findApproval(kernel: OpenKernel, ref: string): Promise<Approval> 
     case "found":
       return found.approval;
     case "ambiguous":
-      throw new KernelError("USAGE", `several requests begin with \`${ref}\`; give more of the reference`);
+      throw usageError(`several requests begin with \`${ref}\`; give more of the reference`);
     case "unknown":
-      throw new KernelError(
-        "USAGE",
-        `there is no request \`${ref}\`; \`handrail approvals list --only all\` shows them`,
-      );
+      throw usageError(`there is no request \`${ref}\`; \`handrail approvals list --only all\` shows them`);
   }
 }
 
@@ -161,10 +158,7 @@ async function decide(
   const scope = approved ? parseScope(flags.for, Date.now()) : undefined;
   const approval = await findApproval(kernel, prefix);
   if (approved && !isReadable(approval))
-    throw new KernelError(
-      "USAGE",
-      "the request cannot be read, so it cannot be approved; deny it, and tell the operator",
-    );
+    throw usageError("the request cannot be read, so it cannot be approved; deny it, and tell the operator");
   if (!flags.json && approved) showApproval(approval, false);
   if (
     approved &&
@@ -176,11 +170,8 @@ async function decide(
   const wanted = { approved, ...(scope && { scope }), ...(flags.reason !== undefined && { reason: flags.reason }) };
   const outcome = await kernel.approvals.decide(approval.ref, wanted, credential);
   if (outcome.kind === "wrong_credential")
-    throw new KernelError(
-      "USAGE",
-      "this is no approver's credential; make one with `handrail approvers add NAME --save`",
-    );
-  if (outcome.kind === "unknown") throw new KernelError("USAGE", "the request is gone; it was over long ago");
+    throw usageError("this is no approver's credential; make one with `handrail approvers add NAME --save`");
+  if (outcome.kind === "unknown") throw usageError("the request is gone; it was over long ago");
   if (flags.json) printJson({ decided: outcome.kind === "decided", by: outcome.by, ...approvalJson(outcome.approval) });
   else if (outcome.kind === "decided")
     print(`${shortRef(approval.ref)} is ${standingOf(outcome.approval, Date.now())}`);

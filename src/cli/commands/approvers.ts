@@ -1,7 +1,6 @@
 /** `handrail approvers`: the credentials of the people who approve. */
-import { resolve } from "node:path";
 import type { Command } from "commander";
-import { withKernelOptions } from "../start/kernel-options.ts";
+import { directoriesOf, withKernelOptions } from "../start/kernel-options.ts";
 import { print, printJson, say, table } from "../terminal/output.ts";
 
 interface ApproverFlags {
@@ -32,7 +31,7 @@ export function addApproversCommand(program: Command): void {
 
 async function addApprover(name: string, { save = false, json, ...flags }: ApproverFlags): Promise<void> {
   const { newApprover } = await import("../../server/admin/change-approvers.ts");
-  const made = await newApprover(process.env, directories(flags), { name, save });
+  const made = await newApprover(process.env, directoriesOf(flags), { name, save });
   if (json) return printJson({ name, ...made });
   if ("savedAs" in made) return print(`saved as ${made.savedAs}`);
   print(made.token);
@@ -43,7 +42,7 @@ async function addApprover(name: string, { save = false, json, ...flags }: Appro
 
 async function listAll({ json, ...flags }: ApproverFlags): Promise<void> {
   const { approversOf } = await import("../../server/admin/change-approvers.ts");
-  const approvers = await approversOf(process.env, directories(flags));
+  const approvers = await approversOf(process.env, directoriesOf(flags));
   if (json) return printJson(approvers);
   print(
     table([["NAME", "SINCE"], ...approvers.map(({ name, addedAtMs }) => [name, new Date(addedAtMs).toISOString()])]),
@@ -52,13 +51,6 @@ async function listAll({ json, ...flags }: ApproverFlags): Promise<void> {
 
 async function removeApprover(name: string, flags: ApproverFlags): Promise<void> {
   const { dismissApprover } = await import("../../server/admin/change-approvers.ts");
-  await dismissApprover(process.env, directories(flags), name);
+  await dismissApprover(process.env, directoriesOf(flags), name);
   print(`removed ${name}`);
-}
-
-function directories({ state, config }: ApproverFlags) {
-  return {
-    ...(state !== undefined && { stateDirectory: resolve(state) }),
-    ...(config !== undefined && { configDirectory: resolve(config) }),
-  };
 }

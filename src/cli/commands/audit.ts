@@ -1,6 +1,6 @@
 /** `handrail audit`: watch what matters for security, as it is recorded. */
 import { type Command, Option } from "commander";
-import { KernelError } from "../../base/errors.ts";
+import { usageError } from "../../base/errors.ts";
 import type { SecurityEvent, Severity } from "../../server/ledger/audit-stream.ts";
 import { stateDirectoryOf } from "../start/freeze-options.ts";
 import { onStop } from "../start/stop-signals.ts";
@@ -40,7 +40,7 @@ export function addAuditCommand(program: Command): void {
 }
 
 async function tail(flags: AuditFlags): Promise<void> {
-  const { openLedgerReader } = await import("../../server/ledger/ledger-reader.ts");
+  const { withLedgerReader } = await import("../../server/ledger/ledger-reader.ts");
   const { securityAudit } = await import("../../server/ledger/audit-stream.ts");
   const stateDirectory = stateDirectoryOf(flags);
   const query = {
@@ -52,26 +52,20 @@ async function tail(flags: AuditFlags): Promise<void> {
   onStop(() => stop.abort());
   // Whoever reads the output may end first.
   process.stdout.once("error", () => stop.abort());
-  const reader = await openLedgerReader(stateDirectory);
-  try {
+  await withLedgerReader(stateDirectory, async (reader) => {
     const follow = flags.follow ? { stateDirectory, signal: stop.signal } : undefined;
     for await (const event of securityAudit(reader, query, follow)) {
       if (flags.json) printJson(event);
       else print(auditLine(event));
     }
-  } finally {
-    await reader.close();
-  }
+  });
 }
 
 function timeOf(text: string): number {
   if (/^\d+[smhd]$/.test(text)) return Date.now() - parseDuration(text);
   const time = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(time)) return time;
-  throw new KernelError(
-    "USAGE",
-    `\`${text}\` is no time; write a duration such as 2h, or a date such as 2026-03-01T12:00:00Z`,
-  );
+  throw usageError(`\`${text}\` is no time; write a duration such as 2h, or a date such as 2026-03-01T12:00:00Z`);
 }
 
 /** One line about an event; what agents chose is escaped. */

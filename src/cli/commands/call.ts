@@ -3,26 +3,22 @@
  *
  * It prints the ToolResult, and its exit code says what came of the call.
  */
+
 import type { Command } from "commander";
 import { textOf } from "../../base/bytes.ts";
-import { KernelError } from "../../base/errors.ts";
+import { usageError } from "../../base/errors.ts";
 import { newId, systemRandom } from "../../base/ids.ts";
 import { LINE_BYTES_MAX } from "../../base/limits.ts";
 import type { OpenKernel } from "../../server/compose.ts";
 import { AS_OPERATOR, operatorOf, type ServingFlags, withKernel, withServingOptions } from "../start/kernel-options.ts";
+import { type SessionFlags, wishOf, withSessionOptions } from "../start/session-options.ts";
 import { onStop } from "../start/stop-signals.ts";
 import { EXIT_DENIED, EXIT_OK, EXIT_TOOL_ERROR } from "../terminal/exit-codes.ts";
 import { currentUser, parseJsonObject, readStandardInput } from "../terminal/inputs.ts";
 import { printJson } from "../terminal/output.ts";
 
-interface CallFlags extends ServingFlags {
+interface CallFlags extends ServingFlags, SessionFlags {
   readonly json: string;
-  readonly workspace: string;
-  readonly project?: string;
-  readonly role?: string;
-  readonly preset?: string;
-  readonly mode?: string;
-  readonly skill?: string;
   readonly agent: string;
   readonly asOperator?: boolean;
   readonly session?: string;
@@ -31,16 +27,11 @@ interface CallFlags extends ServingFlags {
 
 /** Adds `handrail call`. */
 export function addCallCommand(program: Command): void {
-  const command = program
+  const made = program
     .command("call <tool>")
     .description("make one tool call through the kernel and print its result as JSON")
-    .option("--json <arguments>", "arguments as a JSON object, or - for standard input", "{}")
-    .option("--workspace <directory>", "workspace root", ".")
-    .option("--project <directory>", "project root that holds the workspace (default: the workspace)")
-    .option("--role <role>", "role to act in (default: dev)")
-    .option("--preset <name>", "reader, dev, autonomous, meao, brio or open")
-    .option("--mode <name>", "mode that narrows the session (`handrail modes list`)")
-    .option("--skill <name>", "skill that narrows it further (`handrail skills list`)")
+    .option("--json <arguments>", "arguments as a JSON object, or - for standard input", "{}");
+  const command = withSessionOptions(made, { role: "role to act in (default: dev)" })
     .option("--agent <name>", "agent name for the evidence", "cli")
     .option(...AS_OPERATOR)
     .option("--session <token>", "act under an existing session instead of a new one")
@@ -57,8 +48,7 @@ export function addCallCommand(program: Command): void {
 
 async function call(tool: string, flags: CallFlags): Promise<number> {
   const text = flags.json === "-" ? textOf(await readStandardInput(LINE_BYTES_MAX)) : flags.json;
-  if (text === undefined)
-    throw new KernelError("USAGE", "--json cannot be used: standard input is not UTF-8; send it as UTF-8 text");
+  if (text === undefined) throw usageError("--json cannot be used: standard input is not UTF-8; send it as UTF-8 text");
   const args = parseJsonObject(text, "--json");
   const work = async (kernel: OpenKernel): Promise<number> => {
     const own = flags.session === undefined ? await mint(kernel, flags) : undefined;
@@ -88,12 +78,7 @@ async function call(tool: string, flags: CallFlags): Promise<number> {
 async function mint(kernel: OpenKernel, flags: CallFlags) {
   return kernel.administration.createSession({
     ...(await operatorOf(flags, kernel)),
-    workspace: flags.workspace,
-    ...(flags.project !== undefined && { projectRoot: flags.project }),
-    ...(flags.role !== undefined && { role: flags.role }),
-    ...(flags.preset !== undefined && { preset: flags.preset }),
-    ...(flags.mode !== undefined && { mode: flags.mode }),
-    ...(flags.skill !== undefined && { skill: flags.skill }),
+    ...wishOf(flags),
     userId: currentUser(),
     agentId: flags.agent,
   });

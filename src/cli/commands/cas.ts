@@ -1,16 +1,17 @@
 /** `handrail cas`: stored content as the operator sees it. */
+
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { Command } from "commander";
-import { KernelError } from "../../base/errors.ts";
+import { errorCode, type KernelError, usageError } from "../../base/errors.ts";
 import { CONTENT_BLOCK_BYTES } from "../../base/limits.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { OpenKernel } from "../../server/compose.ts";
 import type { ListedContent } from "../../server/ledger/content-verification.ts";
-import { defaultStatePath } from "../../server/operator/operator-directory.ts";
+import { stateDirectoryOf } from "../start/freeze-options.ts";
 import { type KernelFlags, withKernel, withKernelOptions } from "../start/kernel-options.ts";
 import { EXIT_FAILURE, EXIT_OK } from "../terminal/exit-codes.ts";
 import { currentUser, parseDuration } from "../terminal/inputs.ts";
@@ -87,7 +88,7 @@ function withContent<T>(flags: CasFlags, work: (kernel: OpenKernel) => Promise<T
     try {
       return await work(kernel);
     } catch (error) {
-      if (error instanceof ToolFailure) throw new KernelError("USAGE", `${error.message}; ${error.suggestion}`, error);
+      if (error instanceof ToolFailure) throw usageError(`${error.message}; ${error.suggestion}`, error);
       throw error;
     }
   });
@@ -119,11 +120,7 @@ async function opened(file: string): Promise<AsyncIterable<Uint8Array>> {
 }
 
 function unreadable(file: string, cause: unknown): KernelError {
-  return new KernelError(
-    "USAGE",
-    `\`${visible(file)}\` is no file that can be read; name a file, or - for standard input`,
-    cause,
-  );
+  return usageError(`\`${visible(file)}\` is no file that can be read; name a file, or - for standard input`, cause);
 }
 
 function get(hash: string, flags: GetFlags): Promise<void> {
@@ -138,7 +135,7 @@ function get(hash: string, flags: GetFlags): Promise<void> {
 
 /** Whoever reads standard output may stop reading, as `head` does. */
 function readerIsGone(error: unknown): void {
-  if (!(error instanceof Error && "code" in error && error.code === "EPIPE")) throw error;
+  if (errorCode(error) !== "EPIPE") throw error;
 }
 
 /** A file that appears under its name when all of it is there. */
@@ -155,7 +152,7 @@ async function writeWhole(path: string, chunks: AsyncIterable<Uint8Array>): Prom
   } catch (error) {
     await rm(unfinished, { force: true });
     if (error instanceof Error && "syscall" in error)
-      throw new KernelError("USAGE", `\`${visible(path)}\` cannot be written; choose another --output`, error);
+      throw usageError(`\`${visible(path)}\` cannot be written; choose another --output`, error);
     throw error;
   }
 }
@@ -163,7 +160,7 @@ async function writeWhole(path: string, chunks: AsyncIterable<Uint8Array>): Prom
 async function list(flags: CasFlags): Promise<void> {
   const { listContent } = await import("../../server/ledger/content-verification.ts");
   const rows = [["hash", "bytes", "stored", "state", "owners", "artifacts", "ledger"]];
-  for await (const content of listContent(stateOf(flags))) {
+  for await (const content of listContent(stateDirectoryOf(flags))) {
     if (flags.json) printJson(plain(content));
     else rows.push(rowOf(content));
   }
@@ -210,7 +207,7 @@ async function verify(flags: VerifyFlags): Promise<number> {
   const { verifyContent } = await import("../../server/ledger/content-verification.ts");
   const quiet = flags.json === true || !process.stderr.isTTY;
   const report = await verifyContent(
-    stateOf(flags),
+    stateDirectoryOf(flags),
     quiet
       ? undefined
       : ({ objects, bytes }) => void process.stderr.write(`\rverified ${objects} objects, ${bytes} bytes`),
@@ -227,8 +224,4 @@ async function verify(flags: VerifyFlags): Promise<number> {
     );
   }
   return report.ok ? EXIT_OK : EXIT_FAILURE;
-}
-
-function stateOf(flags: CasFlags): string {
-  return flags.state === undefined ? defaultStatePath(process.env) : resolve(flags.state);
 }

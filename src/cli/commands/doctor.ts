@@ -1,8 +1,8 @@
 /** `handrail doctor`: what works on this machine and what does not; exit 1 if a check failed. */
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { KernelError } from "../../base/errors.ts";
-import { type KernelFlags, withKernelOptions } from "../start/kernel-options.ts";
+import { usageError } from "../../base/errors.ts";
+import { directoriesOf, type KernelFlags, withKernelOptions } from "../start/kernel-options.ts";
 import { EXIT_FAILURE, EXIT_OK } from "../terminal/exit-codes.ts";
 import { print, printJson, table, visible } from "../terminal/output.ts";
 
@@ -26,12 +26,11 @@ export function addDoctorCommand(program: Command): void {
       .option("--json", "print JSON"),
   ).action(async (flags: KernelFlags & DoctorFlags) => {
     if (flags.mend && flags.workspace === undefined)
-      throw new KernelError("USAGE", "--mend needs `--workspace DIRECTORY`, which says where");
+      throw usageError("--mend needs `--workspace DIRECTORY`, which says where");
     const { diagnose } = await import("../../server/doctor/doctor.ts");
     const findings = await diagnose({
       environment: process.env,
-      ...(flags.state !== undefined && { stateDirectory: resolve(flags.state) }),
-      ...(flags.config !== undefined && { configDirectory: resolve(flags.config) }),
+      ...directoriesOf(flags),
       ...(flags.workspace !== undefined && {
         workspace: { path: resolve(flags.workspace), mend: flags.mend === true },
       }),

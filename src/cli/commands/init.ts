@@ -2,10 +2,12 @@
  * `handrail init`: make the operator's directory and the state directory, with a commented settings file. Never
  * overwrites.
  */
+
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
-import { defaultStatePath, operatorPath } from "../../server/operator/operator-directory.ts";
+import { operatorPath } from "../../server/operator/operator-directory.ts";
+import { stateDirectoryOf } from "../start/freeze-options.ts";
 import { print, printJson } from "../terminal/output.ts";
 
 const SETTINGS = `# Settings of Handrail. Every key is optional; unknown keys are refused. This directory belongs to the operator alone.
@@ -59,7 +61,7 @@ export function addInitCommand(program: Command): void {
 
 function init(flags: InitFlags): void {
   const config = flags.config === undefined ? operatorPath(process.env) : resolve(flags.config);
-  const state = flags.state === undefined ? defaultStatePath(process.env) : resolve(flags.state);
+  const state = stateDirectoryOf(flags);
   const settings = join(config, "handrail.yaml");
   const made: string[] = [];
   for (const directory of [config, join(config, "policy"), state]) {

@@ -1,11 +1,11 @@
 /** `handrail ledger`: read the evidence, verify it, and accept what it has lost, beside running kernels. */
-import { resolve } from "node:path";
+
 import type { Command } from "commander";
 import { hex } from "../../base/bytes.ts";
-import { KernelError } from "../../base/errors.ts";
+import { usageError } from "../../base/errors.ts";
 import type { LedgerReader, LedgerRecord } from "../../server/ledger/ledger-reader.ts";
-import { defaultStatePath } from "../../server/operator/operator-directory.ts";
 import { printableJson } from "../../text/foreign-text.ts";
+import { stateDirectoryOf } from "../start/freeze-options.ts";
 import { EXIT_FAILURE, EXIT_OK } from "../terminal/exit-codes.ts";
 import { currentUser, wholeNumber } from "../terminal/inputs.ts";
 import { print, printJson, say, visible } from "../terminal/output.ts";
@@ -45,7 +45,7 @@ export function addLedgerCommand(program: Command): void {
 
 async function accept(flags: LedgerFlags & { readonly reason: string }): Promise<void> {
   const { acceptLoss } = await import("../../server/ledger/ledger-acceptance.ts");
-  const sequence = await acceptLoss(stateOf(flags), { by: currentUser(), reason: flags.reason });
+  const sequence = await acceptLoss(stateDirectoryOf(flags), { by: currentUser(), reason: flags.reason });
   if (flags.json) printJson({ accepted: sequence });
   else print(`accepted in entry ${sequence}; restart the kernels that use this state directory`);
 }
@@ -56,18 +56,9 @@ function withState(command: Command): Command {
     .option("--json", "print JSON");
 }
 
-function stateOf({ state }: Pick<LedgerFlags, "state">): string {
-  return state === undefined ? defaultStatePath(process.env) : resolve(state);
-}
-
 async function withReader<T>(flags: LedgerFlags, work: (reader: LedgerReader) => Promise<T>): Promise<T> {
-  const { openLedgerReader } = await import("../../server/ledger/ledger-reader.ts");
-  const reader = await openLedgerReader(stateOf(flags));
-  try {
-    return await work(reader);
-  } finally {
-    await reader.close();
-  }
+  const { withLedgerReader } = await import("../../server/ledger/ledger-reader.ts");
+  return withLedgerReader(stateDirectoryOf(flags), work);
 }
 
 function tail(flags: LedgerFlags): Promise<void> {
@@ -81,11 +72,7 @@ function show(sequence: string, flags: LedgerFlags): Promise<void> {
   const wanted = wholeNumber(sequence, "the sequence");
   return withReader(flags, async (reader) => {
     const record = await reader.show(wanted);
-    if (!record)
-      throw new KernelError(
-        "USAGE",
-        `there is no entry ${wanted}; the ledger ends at ${(await reader.head()).sequence}`,
-      );
+    if (!record) throw usageError(`there is no entry ${wanted}; the ledger ends at ${(await reader.head()).sequence}`);
     print(printableJson(plain(record), flags.json ? undefined : 2));
   });
 }

@@ -1,19 +1,15 @@
 /** `handrail policy explain`: which layer and rule decide a call, and the narrowest change that would let it run. */
+
 import type { Command } from "commander";
-import { KernelError } from "../../base/errors.ts";
+import { usageError } from "../../base/errors.ts";
 import { type ServingFlags, UNUSUAL, withKernel, withKernelOptions } from "../start/kernel-options.ts";
+import { type SessionFlags, wishOf, withSessionOptions } from "../start/session-options.ts";
 import { EXIT_DENIED, EXIT_OK } from "../terminal/exit-codes.ts";
 import { currentUser, parseJsonObject } from "../terminal/inputs.ts";
 import { print, printJson, visible } from "../terminal/output.ts";
 
-interface ExplainFlags extends ServingFlags {
+interface ExplainFlags extends ServingFlags, SessionFlags {
   readonly arguments: string;
-  readonly workspace: string;
-  readonly project?: string;
-  readonly role?: string;
-  readonly preset?: string;
-  readonly mode?: string;
-  readonly skill?: string;
   readonly lease?: string;
   readonly json?: boolean;
 }
@@ -22,18 +18,14 @@ type AdvisedExplanation = Awaited<ReturnType<import("../../server/compose.ts").O
 
 /** Adds `handrail policy explain`. */
 export function addPolicyExplainCommand(policy: Command): void {
-  const explain = policy
+  const made = policy
     .command("explain <tool>")
     .description(
       "say which layer and rule decide a call, and the narrowest change that would let it run; exit 2 if it would not run",
     )
-    .option("--arguments <json>", "arguments of the call as a JSON object", "{}")
-    .option("--workspace <directory>", "workspace root", ".")
-    .option("--project <directory>", "project root that holds the workspace (default: the workspace)")
-    .option("--role <role>", "role to judge for (default: dev)")
-    .option("--preset <name>", "preset to judge by")
-    .option("--mode <name>", "mode that narrows the session (`handrail modes list`)")
-    .option("--skill <name>", "skill that narrows it further (`handrail skills list`)")
+    .option("--arguments <json>", "arguments of the call as a JSON object", "{}");
+  const said = { role: "role to judge for (default: dev)", preset: "preset to judge by" };
+  const explain = withSessionOptions(made, said)
     .option("--lease <id>", "lease to judge under (default: one that covers everything)")
     .option(...UNUSUAL)
     .option("--json", "print JSON");
@@ -46,12 +38,7 @@ function explainCall(tool: string, flags: ExplainFlags): Promise<number> {
   const args = parseJsonObject(flags.arguments, "--arguments");
   return withKernel(flags, async (kernel) => {
     const imagined = await kernel.administration.imagineSession({
-      workspace: flags.workspace,
-      ...(flags.project !== undefined && { projectRoot: flags.project }),
-      ...(flags.role !== undefined && { role: flags.role }),
-      ...(flags.preset !== undefined && { preset: flags.preset }),
-      ...(flags.mode !== undefined && { mode: flags.mode }),
-      ...(flags.skill !== undefined && { skill: flags.skill }),
+      ...wishOf(flags),
       userId: currentUser(),
       agentId: "explain",
     });
@@ -66,7 +53,7 @@ function explainCall(tool: string, flags: ExplainFlags): Promise<number> {
 async function leaseOf(kernel: import("../../server/compose.ts").OpenKernel, id: string) {
   const found = (await kernel.administration.listLeases()).find((lease) => lease.id === id);
   if (found) return found;
-  throw new KernelError("USAGE", `there is no lease \`${id}\`; \`handrail leases list\` shows them`);
+  throw usageError(`there is no lease \`${id}\`; \`handrail leases list\` shows them`);
 }
 
 function printExplanation({ tool, denial, accesses, armed, advice, stuck, notes }: AdvisedExplanation): void {

@@ -2,11 +2,13 @@
  * `handrail policy`: check policy files, run their examples, compare candidates, and explain how a call would be
  * decided.
  */
+
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { KernelError } from "../../base/errors.ts";
+import { usageError } from "../../base/errors.ts";
 import { REPLAY_ENTRIES_DEFAULT } from "../../base/limits.ts";
-import { type KernelFlags, withKernelOptions } from "../start/kernel-options.ts";
+import { stateDirectoryOf } from "../start/freeze-options.ts";
+import { directoriesOf, type KernelFlags, withKernelOptions } from "../start/kernel-options.ts";
 import { EXIT_FAILURE, EXIT_OK } from "../terminal/exit-codes.ts";
 import { parseDuration, wholeNumber } from "../terminal/inputs.ts";
 import { print, printJson, visible } from "../terminal/output.ts";
@@ -59,13 +61,9 @@ export function addPolicyCommand(program: Command): void {
   addPolicyExplainCommand(policy);
 }
 
-function configOf(flags: { readonly config?: string }): { readonly configDirectory?: string } {
-  return flags.config === undefined ? {} : { configDirectory: resolve(flags.config) };
-}
-
 async function check(flags: CheckFlags): Promise<number> {
   const { checkPresets } = await import("../../server/policy/policy-check.ts");
-  const report = await checkPresets(process.env, configOf(flags).configDirectory, flags.preset);
+  const report = await checkPresets(process.env, directoriesOf(flags).configDirectory, flags.preset);
   if (flags.json) printJson(report);
   for (const preset of flags.json ? [] : report.presets) {
     for (const problem of preset.problems) print(visible(problem));
@@ -80,7 +78,7 @@ async function test(directory: string | undefined, flags: CheckFlags): Promise<n
   const { formatFailure } = await import("../../server/policy/policy-examples.ts");
   const place = {
     environment: process.env,
-    ...configOf(flags),
+    ...directoriesOf(flags),
     ...(directory !== undefined && { candidate: resolve(directory) }),
   };
   const report = await testPolicies(place);
@@ -107,12 +105,11 @@ async function test(directory: string | undefined, flags: CheckFlags): Promise<n
 
 async function compare(candidate: string, flags: DiffFlags): Promise<number> {
   const { replayLedger } = await import("../../server/policy/policy-replay.ts");
-  const { defaultStatePath } = await import("../../server/operator/operator-directory.ts");
   const report = await replayLedger({
     environment: process.env,
-    ...configOf(flags),
+    ...directoriesOf(flags),
     candidate: resolve(candidate),
-    stateDirectory: flags.state === undefined ? defaultStatePath(process.env) : resolve(flags.state),
+    stateDirectory: stateDirectoryOf(flags),
     entriesMax: wholeNumber(flags.limit, "--limit"),
     ...(flags.since !== undefined && { sinceMs: timeOf(flags.since) }),
   });
@@ -149,7 +146,7 @@ function timeOf(text: string): number {
   if (/^\d{4}-/.test(text)) {
     const time = Date.parse(text);
     if (!Number.isNaN(time)) return time;
-    throw new KernelError("USAGE", `\`${text}\` is not a date; write one such as 2026-01-31 or 2026-01-31T12:00:00Z`);
+    throw usageError(`\`${text}\` is not a date; write one such as 2026-01-31 or 2026-01-31T12:00:00Z`);
   }
   return Date.now() - parseDuration(text);
 }

@@ -1,7 +1,7 @@
 /** `handrail modes` and `handrail skills`: what the operator has defined that sessions can be narrowed by. */
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { KernelError } from "../../base/errors.ts";
+import { usageError } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { NO_GATES, type OperatorGates } from "../../model/people/gates.ts";
 import type { KernelFlags } from "../start/kernel-options.ts";
@@ -62,7 +62,7 @@ function addProfileCommands(program: Command, { noun, description, find }: Profi
     .action(async (name: string, flags: ProfileFlags) => {
       const found = find(await readGates(flags)).find((one) => one.name === name);
       if (found === undefined)
-        throw new KernelError("USAGE", `there is no ${noun} \`${name}\`; \`handrail ${noun}s list\` shows them`);
+        throw usageError(`there is no ${noun} \`${name}\`; \`handrail ${noun}s list\` shows them`);
       if (flags.json) return printJson(found);
       if (found.description !== "") print(visible(found.description));
       for (const [tool, left] of Object.entries(found.tools)) {

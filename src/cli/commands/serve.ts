@@ -5,7 +5,7 @@
  */
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
-import { KernelError } from "../../base/errors.ts";
+import { usageError } from "../../base/errors.ts";
 import type { OpenKernel } from "../../server/compose.ts";
 import { openFromFlags, type ServingFlags, withServingOptions } from "../start/kernel-options.ts";
 import { untilStopped } from "../start/stop-signals.ts";
@@ -64,7 +64,7 @@ async function serveHttpIfAsked(
 ): Promise<{ readonly close: () => Promise<void> } | undefined> {
   const { http, httpSocket, httpAllowRemote } = flags;
   if (http === undefined && httpAllowRemote !== undefined)
-    throw new KernelError("USAGE", "--http-allow-remote goes with --http HOST:PORT");
+    throw usageError("--http-allow-remote goes with --http HOST:PORT");
   if (http === undefined && httpSocket === undefined) return undefined;
   const { parseTcpAddress, tcpAddress, unixAddress } = await import("../../server/doors/http-address.ts");
   const { hasAdminCredential } = await import("../../server/people/admin-credential.ts");

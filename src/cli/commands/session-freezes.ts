@@ -1,6 +1,6 @@
 /** `handrail sessions freeze|review|resume`: the operator holds a session, looks at what it did, and lets it go on. */
 import type { Command } from "commander";
-import { KernelError } from "../../base/errors.ts";
+import { usageError } from "../../base/errors.ts";
 import type { Session } from "../../model/people/session.ts";
 import type { SecurityEvent } from "../../server/ledger/audit-stream.ts";
 import type { ReviewedCall, SessionReview } from "../../server/people/session-review.ts";
@@ -36,7 +36,8 @@ function actOf({ reason }: DeskFlags) {
   return { by: currentUser(), reason };
 }
 
-function publicSession({ tokenHash: _never, ...shown }: Session): object {
+/** The session as people are shown it: without the hash of its token. */
+export function publicSession({ tokenHash: _never, ...shown }: Session): object {
   return shown;
 }
 
@@ -72,20 +73,16 @@ async function reviewAll(flags: DeskFlags): Promise<void> {
 }
 
 async function reviewOne(id: string, flags: DeskFlags): Promise<void> {
-  const { openLedgerReader } = await import("../../server/ledger/ledger-reader.ts");
+  const { withLedgerReader } = await import("../../server/ledger/ledger-reader.ts");
   const { reviewSession } = await import("../../server/people/session-review.ts");
   await withDesk(flags, async (desk) => {
     const session = await desk.sessions.findSession(id);
-    if (session === undefined)
-      throw new KernelError("USAGE", `there is no session \`${id}\`; \`handrail sessions list\` shows them`);
-    const reader = await openLedgerReader(stateDirectoryOf(flags));
-    try {
+    if (session === undefined) throw usageError(`there is no session \`${id}\`; \`handrail sessions list\` shows them`);
+    await withLedgerReader(stateDirectoryOf(flags), async (reader) => {
       const review = await reviewSession({ ...desk, reader }, session, Date.now());
       if (flags.json) printJson({ ...review, session: publicSession(session) });
       else printReview(review);
-    } finally {
-      await reader.close();
-    }
+    });
   });
 }
 

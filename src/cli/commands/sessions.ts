@@ -1,4 +1,5 @@
 /** `handrail sessions` and `handrail leases`: the operator makes, lists, narrows and ends them. */
+
 import type { Command } from "commander";
 import { type Lease, type LeaseBudget, type LeaseScope, UNRESTRICTED_SCOPE } from "../../model/people/lease.ts";
 import type { Session } from "../../model/people/session.ts";
@@ -11,9 +12,10 @@ import {
   withKernel,
   withKernelOptions,
 } from "../start/kernel-options.ts";
+import { type SessionFlags, wishOf, withSessionOptions } from "../start/session-options.ts";
 import { budgetOption, currentUser, parseDuration } from "../terminal/inputs.ts";
 import { print, printJson, table, visible } from "../terminal/output.ts";
-import { addSessionFreezeCommands } from "./session-freezes.ts";
+import { addSessionFreezeCommands, publicSession } from "./session-freezes.ts";
 
 interface ScopeFlags {
   readonly tools?: string[];
@@ -22,13 +24,7 @@ interface ScopeFlags {
   readonly budget?: LeaseBudget;
 }
 
-interface CreateFlags extends ServingFlags, ScopeFlags {
-  readonly workspace: string;
-  readonly project?: string;
-  readonly role?: string;
-  readonly preset?: string;
-  readonly mode?: string;
-  readonly skill?: string;
+interface CreateFlags extends ServingFlags, SessionFlags, ScopeFlags {
   readonly agent: string;
   readonly asOperator?: boolean;
   readonly lifetime?: string;
@@ -39,15 +35,8 @@ interface CreateFlags extends ServingFlags, ScopeFlags {
 /** Adds `handrail sessions`. */
 export function addSessionsCommand(program: Command): void {
   const sessions = program.command("sessions").description("make, list, freeze, review and revoke sessions");
-  const create = sessions
-    .command("create")
-    .description("make a session and show its token once")
-    .option("--workspace <directory>", "workspace root", ".")
-    .option("--project <directory>", "project root that holds the workspace")
-    .option("--role <role>", "role of the session (default: dev)")
-    .option("--preset <name>", "reader, dev, autonomous, meao, brio or open")
-    .option("--mode <name>", "mode that narrows the session (`handrail modes list`)")
-    .option("--skill <name>", "skill that narrows it further (`handrail skills list`)")
+  const made = sessions.command("create").description("make a session and show its token once");
+  const create = withSessionOptions(made, { role: "role of the session (default: dev)" })
     .option("--agent <name>", "agent name for the evidence", "agent")
     .option(...AS_OPERATOR)
     .option("--lifetime <duration>", "such as 8h (default: 12h)")
@@ -141,12 +130,7 @@ async function createSession(flags: CreateFlags): Promise<void> {
   await withKernel(flags, async (kernel) => {
     const { session, token } = await kernel.administration.createSession({
       ...(await operatorOf(flags, kernel)),
-      workspace: flags.workspace,
-      ...(flags.project !== undefined && { projectRoot: flags.project }),
-      ...(flags.role !== undefined && { role: flags.role }),
-      ...(flags.preset !== undefined && { preset: flags.preset }),
-      ...(flags.mode !== undefined && { mode: flags.mode }),
-      ...(flags.skill !== undefined && { skill: flags.skill }),
+      ...wishOf(flags),
       ...(flags.lifetime !== undefined && { lifetimeMs: parseDuration(flags.lifetime) }),
       ...(flags.lease !== undefined && { leaseId: flags.lease }),
       userId: currentUser(),
@@ -159,11 +143,6 @@ async function createSession(flags: CreateFlags): Promise<void> {
       `session  ${session.id}\nlease    ${session.leaseId}\nexpires  ${new Date(session.expiresAtMs).toISOString()}\ntoken    ${token}\n\nthe token is shown this once; only its hash is stored`,
     );
   });
-}
-
-function publicSession(session: Session): object {
-  const { tokenHash: _never, ...shown } = session;
-  return shown;
 }
 
 type Armings = Awaited<ReturnType<import("../../server/compose.ts").OpenKernel["arming"]["list"]>>;

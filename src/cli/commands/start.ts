@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
-import { KernelError } from "../../base/errors.ts";
+import { usageError } from "../../base/errors.ts";
 import { newId, systemRandom } from "../../base/ids.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { MintedSession, OpenKernel } from "../../server/compose.ts";
@@ -132,7 +132,7 @@ function probeName(workspace: string): string {
     const name = `handrail-start-check${number === 1 ? "" : `-${number}`}.txt`;
     if (!lstatSync(join(workspace, name), { throwIfNoEntry: false })) return name;
   }
-  throw new KernelError("USAGE", `remove the files \`handrail-start-check*.txt\` from \`${workspace}\` first`);
+  throw usageError(`remove the files \`handrail-start-check*.txt\` from \`${workspace}\` first`);
 }
 
 /** Makes the calls, and removes the file that they wrote. */
@@ -175,19 +175,14 @@ async function makeCalls(kernel: OpenKernel, minted: MintedSession, steps: reado
 }
 
 async function verify(state: string): Promise<boolean> {
-  const { openLedgerReader } = await import("../../server/ledger/ledger-reader.ts");
-  const reader = await openLedgerReader(state);
-  try {
-    const report = await reader.verify();
-    print(
-      report.ok
-        ? `\nledger     intact, ${report.entries} entries verified`
-        : `\nledger     damaged: ${report.problems.length} problems`,
-    );
-    return report.ok;
-  } finally {
-    await reader.close();
-  }
+  const { withLedgerReader } = await import("../../server/ledger/ledger-reader.ts");
+  const report = await withLedgerReader(state, (reader) => reader.verify());
+  print(
+    report.ok
+      ? `\nledger     intact, ${report.entries} entries verified`
+      : `\nledger     damaged: ${report.problems.length} problems`,
+  );
+  return report.ok;
 }
 
 function printConnection(workspace: string, state: string): void {

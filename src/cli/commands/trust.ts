@@ -4,7 +4,7 @@
  * It also lists trust and takes it back.
  */
 import type { Command } from "commander";
-import { KernelError } from "../../base/errors.ts";
+import { usageError } from "../../base/errors.ts";
 import type { TrustReport } from "../../server/workspace/trust.ts";
 import { type KernelFlags, withKernel, withKernelOptions } from "../start/kernel-options.ts";
 import { currentUser } from "../terminal/inputs.ts";
@@ -30,8 +30,7 @@ export function addTrustCommand(program: Command): void {
 }
 
 async function trust(flags: TrustFlags): Promise<void> {
-  if (flags.list && flags.revoke)
-    throw new KernelError("USAGE", "`--list` and `--revoke` do not go together; use one of them");
+  if (flags.list && flags.revoke) throw usageError("`--list` and `--revoke` do not go together; use one of them");
   const reports = await withKernel(flags, async ({ trust: desk }) => {
     if (flags.list) return desk.list();
     return [

@@ -4,7 +4,7 @@
  */
 import type { Command } from "commander";
 import { textOf } from "../../base/bytes.ts";
-import { KernelError } from "../../base/errors.ts";
+import { usageError } from "../../base/errors.ts";
 import { LINE_BYTES_MAX } from "../../base/limits.ts";
 import { EXIT_FAILURE, EXIT_OK } from "../terminal/exit-codes.ts";
 import { readStandardInput } from "../terminal/inputs.ts";
@@ -38,10 +38,7 @@ export function addWireCommand(program: Command): void {
 
 async function writeDescriptor(): Promise<number> {
   if (process.stdout.isTTY) {
-    throw new KernelError(
-      "USAGE",
-      "the descriptor is binary; write it to a file: `handrail wire descriptor > handrail.binpb`",
-    );
+    throw usageError("the descriptor is binary; write it to a file: `handrail wire descriptor > handrail.binpb`");
   }
   const { descriptorSet } = await import("../../server/doors/wire-descriptor.ts");
   process.stdout.write(descriptorSet());

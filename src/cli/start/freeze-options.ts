@@ -1,7 +1,7 @@
 /** Opens what commands that stop and review agents need, and reads whom they mean. */
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { KernelError } from "../../base/errors.ts";
+import { usageError } from "../../base/errors.ts";
 import { defaultStatePath } from "../../server/operator/operator-directory.ts";
 import type { Freeze, FreezeDesk, FreezeTarget } from "../../server/people/freeze-desk.ts";
 import { visible } from "../terminal/output.ts";
@@ -60,15 +60,14 @@ export async function targetOf(
   { all, session, principal, workspace }: TargetFlags,
 ): Promise<FreezeTarget> {
   const named = [all === true, session !== undefined, principal !== undefined].filter(Boolean).length;
-  if (named !== 1)
-    throw new KernelError("USAGE", "say whom: one of `--all`, `--session ID` and `--principal USER/AGENT`");
+  if (named !== 1) throw usageError("say whom: one of `--all`, `--session ID` and `--principal USER/AGENT`");
   if (workspace !== undefined && principal === undefined)
-    throw new KernelError("USAGE", "`--workspace` goes together with `--principal`");
+    throw usageError("`--workspace` goes together with `--principal`");
   if (all) return { scope: "all" };
   if (session !== undefined) return desk.freezes.targetOf(session);
   const [userId = "", agentId = "", ...more] = (principal ?? "").split("/");
   if (userId === "" || agentId === "")
-    throw new KernelError("USAGE", `\`${principal}\` names no agent; write USER/AGENT, as \`labels list\` does`);
+    throw usageError(`\`${principal}\` names no agent; write USER/AGENT, as \`labels list\` does`);
   const who = { userId, agentId: [agentId, ...more].join("/") };
   if (workspace === undefined) return { scope: "principal", ...who };
   const { workspaceDirectory } = await import("../../server/workspace/workspace-catalog.ts");

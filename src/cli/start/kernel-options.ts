@@ -17,6 +17,17 @@ export function withKernelOptions(command: Command): Command {
     .option("--config <directory>", "operator directory (default: $HANDRAIL_CONFIG_HOME or $XDG_CONFIG_HOME/handrail)");
 }
 
+/** The directories that the options name. */
+export function directoriesOf({
+  state,
+  config,
+}: KernelFlags): Pick<KernelOptions, "stateDirectory" | "configDirectory"> {
+  return {
+    ...(state !== undefined && { stateDirectory: resolve(state) }),
+    ...(config !== undefined && { configDirectory: resolve(config) }),
+  };
+}
+
 /** The shared options of commands whose kernel runs what agents ask for. */
 export interface ServingFlags extends KernelFlags {
   readonly allowUnsandboxedCommands?: boolean;
@@ -73,8 +84,7 @@ export async function openFromFlags(flags: ServingFlags, wishes: KernelWishes = 
     environment: process.env,
     ...(flags.allowUnsandboxedCommands === true && { allowUnsandboxedCommands: true }),
     ...(flags.allowUnusualWorkspace === true && { allowUnusualWorkspace: true }),
-    ...(flags.state !== undefined && { stateDirectory: resolve(flags.state) }),
-    ...(flags.config !== undefined && { configDirectory: resolve(flags.config) }),
+    ...directoriesOf(flags),
   });
 }
 

@@ -3,7 +3,7 @@
  *
  * They come from Ctrl-C, from a service manager, or from a terminal or client that is gone.
  */
-const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+export const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** Calls `stop` at the first of each of them; a second one of a kind ends the process at once. */
 export function onStop(stop: () => void): void {

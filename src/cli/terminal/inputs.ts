@@ -4,7 +4,7 @@
  * Every mistake is answered with what to type instead.
  */
 import { userInfo } from "node:os";
-import { KernelError } from "../../base/errors.ts";
+import { usageError } from "../../base/errors.ts";
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import { parseJson } from "../../base/json-parse.ts";
 import type { LeaseBudget } from "../../model/people/lease.ts";
@@ -15,11 +15,7 @@ const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_0
 /** Milliseconds of `15m`, `8h`, `30s`, `2d`. */
 export function parseDuration(text: string): number {
   const match = /^(\d{1,6})([smhd])$/.exec(text);
-  if (!match)
-    throw new KernelError(
-      "USAGE",
-      `\`${text}\` is not a duration; write a number and a unit, such as 30s, 15m, 8h or 2d`,
-    );
+  if (!match) throw usageError(`\`${text}\` is not a duration; write a number and a unit, such as 30s, 15m, 8h or 2d`);
   return Number(match[1]) * (UNITS[match[2] ?? ""] ?? 0);
 }
 
@@ -27,22 +23,21 @@ export function parseDuration(text: string): number {
 export function budgetOption(text: string): LeaseBudget {
   const parsed = parseBudget(text);
   if (parsed.ok) return parsed.budget;
-  throw new KernelError("USAGE", `the budget cannot be used: ${parsed.problem}`);
+  throw usageError(`the budget cannot be used: ${parsed.problem}`);
 }
 
 /** A whole number from 1 on. */
 export function wholeNumber(text: string, what: string): number {
   if (/^[1-9]\d{0,15}$/.test(text)) return Number(text);
-  throw new KernelError("USAGE", `${what} must be a whole number from 1, not \`${text}\``);
+  throw usageError(`${what} must be a whole number from 1, not \`${text}\``);
 }
 
 /** A JSON object from the command line. */
 export function parseJsonObject(text: string, what: string): JsonObject {
   const parsed = parseJson(text);
-  if (!parsed.ok) throw new KernelError("USAGE", `${what} cannot be used: ${parsed.problem}`);
+  if (!parsed.ok) throw usageError(`${what} cannot be used: ${parsed.problem}`);
   const { value } = parsed;
-  if (!isJsonObject(value))
-    throw new KernelError("USAGE", `${what} must be a JSON object, such as '{"path":"README.md"}'`);
+  if (!isJsonObject(value)) throw usageError(`${what} must be a JSON object, such as '{"path":"README.md"}'`);
   return value;
 }
 
@@ -52,7 +47,7 @@ export async function readStandardInput(bytesMax: number): Promise<Buffer> {
   let size = 0;
   for await (const piece of process.stdin) {
     size += (piece as Buffer).length;
-    if (size > bytesMax) throw new KernelError("USAGE", `standard input has more than ${bytesMax} bytes`);
+    if (size > bytesMax) throw usageError(`standard input has more than ${bytesMax} bytes`);
     pieces.push(piece as Buffer);
   }
   return Buffer.concat(pieces);

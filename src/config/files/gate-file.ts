@@ -1,6 +1,6 @@
 /** Checks the files of modes, skills, tool specs and tool policies, and names their problems. */
 import * as z from "zod";
-import { KernelError } from "../../base/errors.ts";
+import { configInvalid, type KernelError } from "../../base/errors.ts";
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import { parseJson } from "../../base/json-parse.ts";
 import { GATE_FILE_BYTES_MAX, MAX_PATH_LEN } from "../../base/limits.ts";
@@ -9,7 +9,7 @@ import { parseYaml, shortened } from "./yaml.ts";
 /** Tools that one gate file may name. */
 export const GATE_TOOLS_MAX = 512;
 /** Problems of a configuration file that one message names; the rest are counted. */
-export const CONFIG_PROBLEMS_LISTED_MAX = 16;
+const CONFIG_PROBLEMS_LISTED_MAX = 16;
 
 /** A file of the operator's directory. */
 export interface GateFile {
@@ -59,5 +59,5 @@ export function jsonOf(text: string, name: string): unknown {
 
 /** A problem of one file. */
 export function gateProblem(name: string, problem: string): KernelError {
-  return new KernelError("CONFIG_INVALID", `\`${name}\`: ${problem}`);
+  return configInvalid(`\`${name}\`: ${problem}`);
 }

@@ -8,7 +8,7 @@
  */
 import { Buffer } from "node:buffer";
 import type { Document, isMap as IsMap, isScalar as IsScalar, visit as Visit } from "yaml";
-import { KernelError } from "../../base/errors.ts";
+import { configInvalid } from "../../base/errors.ts";
 
 /** Characters (UTF-16 code units) of one problem of a configuration file in a message. */
 const CONFIG_PROBLEM_CHARACTERS_MAX = 256;
@@ -22,17 +22,17 @@ const ALIASES_MAX = 100;
  * @throws KernelError CONFIG_INVALID
  */
 export async function parseYaml(text: string, name: string, bytesMax: number): Promise<unknown> {
-  if (Buffer.byteLength(text) > bytesMax) throw invalid(`\`${name}\` is larger than ${bytesMax / 1024} KiB`);
+  if (Buffer.byteLength(text) > bytesMax) throw configInvalid(`\`${name}\` is larger than ${bytesMax / 1024} KiB`);
   const { isMap, isScalar, parseDocument, visit } = await import("yaml");
   const document = parseDocument(text, { uniqueKeys: false });
   const [error] = document.errors;
   const problem = error === undefined ? keyProblem(document, { isMap, isScalar, visit }) : error.message.split("\n")[0];
-  if (problem !== undefined) throw invalid(`\`${name}\` is not valid YAML: ${shortened(problem)}`, error);
+  if (problem !== undefined) throw configInvalid(`\`${name}\` is not valid YAML: ${shortened(problem)}`, error);
   try {
     return document.toJS({ maxAliasCount: ALIASES_MAX }) ?? {};
   } catch (thrown) {
     // Aliases are the one thing that a document without errors can fail by.
-    throw invalid(`\`${name}\` refers to itself too often; write its values out`, thrown);
+    throw configInvalid(`\`${name}\` refers to itself too often; write its values out`, thrown);
   }
 }
 
@@ -64,8 +64,4 @@ function keyProblem(document: Document, { isMap, isScalar, visit }: Library): st
     },
   });
   return problem;
-}
-
-function invalid(message: string, cause?: unknown): KernelError {
-  return new KernelError("CONFIG_INVALID", message, cause);
 }

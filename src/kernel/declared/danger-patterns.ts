@@ -9,7 +9,7 @@
  */
 import type { RRegexSet } from "rregex";
 import { KIB } from "../../base/bytes.ts";
-import { KernelError } from "../../base/errors.ts";
+import { configInvalid } from "../../base/errors.ts";
 import { canonicalJson, type JsonValue } from "../../base/json.ts";
 import { DANGER_PATTERNS_MAX } from "../../base/limits.ts";
 import { DANGER_PATTERN_STATES_MAX, linearPattern, tooManyStates } from "./linear-pattern.ts";
@@ -69,8 +69,7 @@ export function problemsOfPatterns(patterns: readonly RegExp[]): readonly string
 export function preparePatterns(tool: string, patterns: readonly RegExp[]): void {
   if (patterns.length === 0) return;
   const problems = problemsOfPatterns(patterns);
-  if (problems.length > 0)
-    throw new KernelError("CONFIG_INVALID", `danger patterns of \`${tool}\` are refused: ${problems.join("; ")}`);
+  if (problems.length > 0) throw configInvalid(`danger patterns of \`${tool}\` are refused: ${problems.join("; ")}`);
   readied(patterns);
   loading ??= loadEngine();
   loading.catch(() => undefined); // whoever waits for it meets the failure; until then every call counts as dangerous
@@ -117,8 +116,7 @@ function readied(patterns: readonly RegExp[]): Prepared {
   const linear = patterns.map(linearPattern);
   const texts = linear.map((pattern) => (pattern.ok ? pattern.text : undefined));
   const states = linear.reduce((sum, pattern) => sum + (pattern.ok ? pattern.states : 0), 0);
-  if (!texts.every((text) => text !== undefined))
-    throw new KernelError("CONFIG_INVALID", "a danger pattern cannot be read; mend the tool");
+  if (!texts.every((text) => text !== undefined)) throw configInvalid("a danger pattern cannot be read; mend the tool");
   const charactersMax = Math.min(DANGER_TEXT_CHARACTERS_MAX, Math.floor(DANGER_STEPS_MAX / states));
   const made = { texts, charactersMax };
   prepared.set(patterns, made);

@@ -6,7 +6,7 @@
  * careful. INVARIANT: judging an input takes bounded time; one that would take more is not judged, and so is refused.
  */
 import type { Ajv2020 } from "ajv/dist/2020.js";
-import { KernelError } from "../../base/errors.ts";
+import { configInvalid, type KernelError } from "../../base/errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.ts";
 
 import type { InputConstraint, InputProblem } from "../../model/people/gates.ts";
@@ -105,7 +105,7 @@ async function loadCompiler(): Promise<Compiler> {
 }
 
 function refused(place: string, problem: string, cause?: unknown): KernelError {
-  return new KernelError("CONFIG_INVALID", `\`${place}\`: ${problem}`, cause);
+  return configInvalid(`\`${place}\`: ${problem}`, cause);
 }
 
 /** The outermost of what failed; values of the input are not repeated. */

@@ -4,7 +4,7 @@
  * The JSON Schema shown to clients comes from the very schema that arguments are checked with, and is made once.
  */
 import * as z from "zod";
-import { KernelError } from "../../base/errors.ts";
+import { configInvalid } from "../../base/errors.ts";
 import { blake3Hex } from "../../base/hash.ts";
 import { canonicalJson, type JsonObject } from "../../base/json.ts";
 import { CUT_RESULT_SCHEMA } from "../../cas/preview.ts";
@@ -38,12 +38,10 @@ export class ToolRegistry {
    *   `logOutput`, or a danger pattern that could be slow
    */
   register(tool: Tool): void {
-    if (!TOOL_NAME.test(tool.name))
-      throw new KernelError("CONFIG_INVALID", `tool name \`${tool.name}\` must match ${TOOL_NAME.source}`);
-    if (this.#tools.has(tool.name))
-      throw new KernelError("CONFIG_INVALID", `tool \`${tool.name}\` is already registered`);
+    if (!TOOL_NAME.test(tool.name)) throw configInvalid(`tool name \`${tool.name}\` must match ${TOOL_NAME.source}`);
+    if (this.#tools.has(tool.name)) throw configInvalid(`tool \`${tool.name}\` is already registered`);
     if (tool.capability.audit?.logOutput) {
-      throw new KernelError("CONFIG_INVALID", `tool \`${tool.name}\` wants its output logged; output is never logged`);
+      throw configInvalid(`tool \`${tool.name}\` wants its output logged; output is never logged`);
     }
     this.#define(tool);
     preparePatterns(tool.name, tool.capability.approval.dangerPatterns ?? []);
@@ -87,10 +85,7 @@ export class ToolRegistry {
     if (known) return known;
     const inputSchema = z.toJSONSchema(tool.parameters, { io: "input", unrepresentable: "any" }) as JsonObject;
     if (inputSchema["type"] !== "object" || inputSchema["additionalProperties"] !== false) {
-      throw new KernelError(
-        "CONFIG_INVALID",
-        `parameters of tool \`${tool.name}\` must be an object that refuses unknown properties`,
-      );
+      throw configInvalid(`parameters of tool \`${tool.name}\` must be an object that refuses unknown properties`);
     }
     const definition: ToolDefinition = {
       name: tool.name,

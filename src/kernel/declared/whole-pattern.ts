@@ -5,7 +5,7 @@
  *
  * INVARIANT: a text that cannot be tried does not match.
  */
-import { KernelError } from "../../base/errors.ts";
+import { configInvalid } from "../../base/errors.ts";
 
 import type { WholePattern } from "../../model/work/whole-pattern.ts";
 import { type LinearPattern, linearPattern } from "./linear-pattern.ts";
@@ -40,8 +40,7 @@ export function compileWholePattern(source: string): Promise<WholePattern> {
 
 async function compile(source: string): Promise<WholePattern> {
   const linear = linearOf(source);
-  if (!linear.ok)
-    throw new KernelError("CONFIG_INVALID", `the pattern \`${source.slice(0, 64)}\` is refused: ${linear.problem}`);
+  if (!linear.ok) throw configInvalid(`the pattern \`${source.slice(0, 64)}\` is refused: ${linear.problem}`);
   const { RRegex } = await import("rregex");
   const engine = new RRegex(linear.text);
   return {

@@ -4,7 +4,7 @@
  * It covers the operator's acts, the ledger, the policies and the kernel's health.
  */
 import { Worker } from "node:worker_threads";
-import { KernelError } from "../../base/errors.ts";
+import { KernelError, ledgerUnavailable } from "../../base/errors.ts";
 import { encodeEntry } from "../../ledger/entry.ts";
 import type { VerifyReport } from "../../ledger/verify.ts";
 import type { Denial } from "../../model/outcome/decision.ts";
@@ -44,7 +44,7 @@ export function adminPort(kernel: OpenKernel): OpenAdminPort {
   let reader: Promise<LedgerReader> | undefined;
   let closed = false;
   const opened = () => {
-    if (closed) throw new KernelError("LEDGER_UNAVAILABLE", "the kernel is shutting down; ask again when it runs");
+    if (closed) throw ledgerUnavailable("the kernel is shutting down; ask again when it runs");
     reader ??= openLedgerReader(stateDirectory).catch((error: unknown) => {
       reader = undefined; // the next request tries again
       throw error;
@@ -120,8 +120,6 @@ function verifyApart(stateDirectory: string, signal: AbortSignal): Promise<Verif
       else failed(new KernelError(reply.code, reply.message));
     });
     worker.once("error", failed);
-    worker.once("exit", () =>
-      failed(new KernelError("LEDGER_UNAVAILABLE", "the verification was broken off; ask again")),
-    );
+    worker.once("exit", () => failed(ledgerUnavailable("the verification was broken off; ask again")));
   }).finally(() => signal.removeEventListener("abort", stop));
 }

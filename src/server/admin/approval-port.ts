@@ -1,7 +1,7 @@
 /** Implements the approval acts of the administration service, by approvers' credentials. */
 import { APPROVAL_STATES, type ApprovalState, type StoredApproval } from "../../approval/approval-store.ts";
 import { isIntact } from "../../approval/request.ts";
-import { KernelError } from "../../base/errors.ts";
+import { usageError } from "../../base/errors.ts";
 import type { AdminPort } from "../../transports/connect/index.ts";
 import type { ApprovalActs } from "../people/approval-acts.ts";
 
@@ -16,7 +16,7 @@ export function approvalPort(approvals: ApprovalActs): AdminPort["approvals"] {
     async decide(ref, decision, credential) {
       const outcome = await approvals.decide(ref, { ...decision, channel: "rpc" }, credential);
       if (outcome.kind === "wrong_credential")
-        throw new KernelError("USAGE", "the approver was removed meanwhile; nothing was decided");
+        throw usageError("the approver was removed meanwhile; nothing was decided");
       return outcome.kind === "unknown"
         ? undefined
         : { decided: outcome.kind === "decided", approval: shown(outcome.approval) };
@@ -32,8 +32,5 @@ function shown(approval: StoredApproval): StoredApproval {
 function knownState(text: string): ApprovalState {
   const state = APPROVAL_STATES.find((known) => known === text);
   if (state !== undefined) return state;
-  throw new KernelError(
-    "USAGE",
-    `\`${text.slice(0, 32).toWellFormed()}\` is no state; use one of ${APPROVAL_STATES.join(", ")}`,
-  );
+  throw usageError(`\`${text.slice(0, 32).toWellFormed()}\` is no state; use one of ${APPROVAL_STATES.join(", ")}`);
 }

@@ -9,13 +9,13 @@ import { type WorkspaceTree, workspaceTree } from "../../sandbox/host/workspace-
 import { atOnce, type ScopeJudge, WorkspaceLook } from "../../sandbox/plan/workspace-mounts.ts";
 import { requireNoMounts } from "../../sandbox/run/mount-check.ts";
 import { workspaceDirectory } from "../workspace/workspace-catalog.ts";
-import type { Finding } from "./finding.ts";
+import { attempt, type Finding } from "./finding.ts";
 
 const CHECK = "commands in the workspace";
 
 /** Looks through the workspace at `path`; does not throw. */
-export function commandsFinding(path: string): Finding {
-  try {
+export function commandsFinding(path: string): Promise<Finding> {
+  return attempt(CHECK, () => {
     const root = workspaceDirectory(path);
     requireNoMounts(root, readFileSync("/proc/self/mountinfo", "utf8"));
     const tree = workspaceTree(root);
@@ -24,11 +24,8 @@ export function commandsFinding(path: string): Finding {
     const mounts = look.result().length;
     const detail = `\`${root}\` can be shown to commands, in ${mounts} mounts`;
     const others = othersDirectory(tree);
-    if (others === undefined) return { check: CHECK, status: "ok", detail };
-    return { check: CHECK, status: "advisory", detail: `${detail}; ${others}` };
-  } catch (error) {
-    return { check: CHECK, status: "failed", detail: error instanceof Error ? error.message : String(error) };
-  }
+    return others === undefined ? detail : { status: "advisory", detail: `${detail}; ${others}` };
+  });
 }
 
 /** What of another user or group is in a view keeps its looks, but can be neither changed nor moved there. */

@@ -3,12 +3,11 @@
  *
  * It also reports the operator's workspaces that touch the installation or are unusual.
  */
-
 import type { Environment, OperatorDirectory } from "../operator/operator-directory.ts";
 import { realPath } from "../operator/real-path.ts";
 import { installationNotice, installationPaths, placeInInstallation } from "../workspace/installation.ts";
 import { homeDirectories, unusualWorkspace } from "../workspace/unusual-workspace.ts";
-import type { Finding } from "./finding.ts";
+import { attempt, type Finding } from "./finding.ts";
 
 /**
  * Where the installation lies, and every workspace of the settings for which that matters. A directory that cannot be
@@ -18,17 +17,15 @@ export async function installationFindings(
   read: () => Promise<OperatorDirectory>,
   environment: Environment,
 ): Promise<readonly Finding[]> {
-  const check = "installation";
   const operator = await read().catch(() => undefined); // said by the check of the directory
-  try {
+  const finding = await attempt("installation", () => {
     const paths = installationPaths();
     const homes = homeDirectories(environment);
     const notices = (operator?.settings.workspaces ?? []).flatMap((entry) => noticesOf(entry, paths, homes));
     const detail = `${paths.map((path) => `\`${path}\``).join(", ")}: read only to every tool and command, whatever the workspace is`;
-    return [{ check, status: notices.length === 0 ? "ok" : "advisory", detail: [detail, ...notices].join("; ") }];
-  } catch (error) {
-    return [{ check, status: "failed", detail: error instanceof Error ? error.message : String(error) }];
-  }
+    return { status: notices.length === 0 ? "ok" : "advisory", detail: [detail, ...notices].join("; ") };
+  });
+  return [finding];
 }
 
 function noticesOf(

@@ -4,43 +4,35 @@
 import { textOf } from "../../base/bytes.ts";
 import { isJsonObject } from "../../base/json.ts";
 import { LEDGER_READ_ROWS_MAX } from "../../base/limits.ts";
-import { type LedgerRecord, openLedgerReader } from "../ledger/ledger-reader.ts";
-import type { Finding } from "./finding.ts";
+import { type LedgerRecord, withLedgerReader } from "../ledger/ledger-reader.ts";
+import { attempt, type Finding } from "./finding.ts";
 
 const CHECK = "kernel's thread";
 /** Entries of the ledger that are looked through, from its end. */
 const ENTRIES_MAX = 16 * LEDGER_READ_ROWS_MAX;
 
 /** Looks through the last entries of the ledger of `stateDirectory`; does not throw. */
-export async function stallFinding(stateDirectory: string): Promise<Finding> {
-  try {
+export function stallFinding(stateDirectory: string): Promise<Finding> {
+  return attempt(CHECK, async () => {
     const stalls = await recordedStalls(stateDirectory);
     const longest = stalls.toSorted((left, right) => right.ms - left.ms)[0];
-    if (longest === undefined)
-      return { check: CHECK, status: "ok", detail: `never stood in the last ${ENTRIES_MAX} entries of the ledger` };
+    if (longest === undefined) return `never stood in the last ${ENTRIES_MAX} entries of the ledger`;
     const detail =
       `stood ${stalls.length} times for more than a second in the last ${ENTRIES_MAX} entries of the ledger, ` +
       `for ${(longest.ms / 1000).toFixed(1)} s at most (${longest.doing}); \`handrail audit tail\` shows them as \`kernel_stalled\``;
-    return { check: CHECK, status: "advisory", detail };
-  } catch (error) {
-    return { check: CHECK, status: "failed", detail: error instanceof Error ? error.message : String(error) };
-  }
+    return { status: "advisory", detail };
+  });
 }
 
-async function recordedStalls(
-  stateDirectory: string,
-): Promise<readonly { readonly ms: number; readonly doing: string }[]> {
-  const reader = await openLedgerReader(stateDirectory);
-  try {
+function recordedStalls(stateDirectory: string): Promise<readonly { readonly ms: number; readonly doing: string }[]> {
+  return withLedgerReader(stateDirectory, async (reader) => {
     const { sequence } = await reader.head();
-    const stalls = [];
+    const stalls: ReturnType<typeof stallOf>[] = [];
     for (let from = Math.max(1, sequence - ENTRIES_MAX + 1); from <= sequence; from += LEDGER_READ_ROWS_MAX)
       for (const record of await reader.range(from, LEDGER_READ_ROWS_MAX))
         if (record.entry.eventType === "kernel_stalled") stalls.push(stallOf(record));
     return stalls;
-  } finally {
-    await reader.close();
-  }
+  });
 }
 
 /** A payload may have been pruned. */

@@ -12,29 +12,27 @@ import { evidenceKey } from "../ledger/evidence-key.ts";
 import type { KernelOptions } from "../open-parts.ts";
 import { defaultStatePath } from "../operator/operator-directory.ts";
 import { workspaceDirectory } from "../workspace/workspace-catalog.ts";
-import type { Finding } from "./finding.ts";
+import { attempt, type Finding } from "./finding.ts";
 
 const CHECK = "files in the making";
 const NAMED_MAX = 5;
 
 /** Looks through a workspace, and with `mend` removes what dead kernels left; does not throw. */
-export async function workspaceFinding(
+export function workspaceFinding(
   options: Pick<KernelOptions, "environment" | "stateDirectory">,
   { path, mend }: { readonly path: string; readonly mend: boolean },
 ): Promise<Finding> {
-  try {
+  return attempt(CHECK, async () => {
     const root = workspaceDirectory(path);
     const stateDirectory = options.stateDirectory ?? defaultStatePath(options.environment);
     await prepareStateDirectory(stateDirectory);
     const { isAlive } = await openInstanceStore(stateDirectory, systemRandom);
     const found = await findLeftFiles(root, { key: await evidenceKey(stateDirectory, systemRandom), isAlive });
     return described(root, found, mend ? removeLeftFiles(root, found.dead) : 0);
-  } catch (error) {
-    return { check: CHECK, status: "failed", detail: error instanceof Error ? error.message : String(error) };
-  }
+  });
 }
 
-function described(root: string, { dead, unknown, truncated }: LeftFiles, removed: number): Finding {
+function described(root: string, { dead, unknown, truncated }: LeftFiles, removed: number): Omit<Finding, "check"> {
   const left = dead.length - removed;
   const said = [
     ...(removed > 0 ? [`${removed} that killed kernels left were removed`] : []),
@@ -47,9 +45,8 @@ function described(root: string, { dead, unknown, truncated }: LeftFiles, remove
       : []),
     ...(truncated ? ["the workspace has more files than were looked at"] : []),
   ];
-  if (said.length === 0) return { check: CHECK, status: "ok", detail: `\`${root}\` has none that are left over` };
+  if (said.length === 0) return { status: "ok", detail: `\`${root}\` has none that are left over` };
   return {
-    check: CHECK,
     status: left > 0 || unknown.length > 0 || truncated ? "advisory" : "ok",
     detail: said.join("; "),
   };

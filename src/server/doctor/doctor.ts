@@ -4,6 +4,7 @@
  * Native parts load, containment by the kernel works, directories are the operator's alone, policies are valid, and the
  * ledger takes an entry.
  */
+
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,11 +14,17 @@ import { Refusal } from "../../model/outcome/failure.ts";
 import { DEFAULT_PRESET } from "../../model/people/preset.ts";
 import type { Workspace } from "../../model/place/workspace.ts";
 import { BUILT_IN_ZONE_RULES, compileZones } from "../../model/place/zone.ts";
+import type { Tool } from "../../model/tool/tool.ts";
 import { createFileAccess, openWorkspaceRoots } from "../../sandbox/files/files.ts";
 import { type KernelOptions, openKernel } from "../compose.ts";
 import { ownTools } from "../operator/built-in-tools.ts";
 import { describeOverride, effectiveTools } from "../operator/capability-overrides.ts";
-import { type Environment, operatorPath, readOperatorDirectory } from "../operator/operator-directory.ts";
+import {
+  type Environment,
+  type OperatorDirectory,
+  operatorPath,
+  readOperatorDirectory,
+} from "../operator/operator-directory.ts";
 import { problemOfGates } from "../operator/operator-gates.ts";
 import { warningOfUnknownTools } from "../operator/unknown-tools.ts";
 import type { ArmingAdministration } from "../people/arming-administration.ts";
@@ -29,7 +36,7 @@ import { installationFindings } from "./doctor-installation.ts";
 import { sandboxFindings } from "./doctor-sandbox.ts";
 import { stallFinding } from "./doctor-stalls.ts";
 import { workspaceFinding } from "./doctor-workspace.ts";
-import type { Finding } from "./finding.ts";
+import { attempt, type Finding } from "./finding.ts";
 import { systemFindings } from "./system-finding.ts";
 
 /** What else a person wants to know. */
@@ -40,31 +47,22 @@ export interface DiagnosisOptions extends KernelOptions {
 
 /** Runs every check; none throws. */
 export async function diagnose(options: DiagnosisOptions): Promise<readonly Finding[]> {
-  const { workspace } = options;
+  const { workspace, environment } = options;
+  const read = () => readOperatorDirectory(options.configDirectory ?? operatorPath(environment));
   return [
     // Before a kernel is opened, which removes what it knows of.
-    ...(workspace ? [await workspaceFinding(options, workspace), commandsFinding(workspace.path)] : []),
+    ...(workspace ? [await workspaceFinding(options, workspace), await commandsFinding(workspace.path)] : []),
     await attempt("node", () => nodeVersion()),
     await attempt("operating system", () => operatingSystem()),
     await attempt("contained file access", () => containment()),
-    await attempt("operator directory", () => operatorDirectory(options.environment, options.configDirectory)),
+    await attempt("operator directory", () => operatorDirectory(read)),
     await attempt("policies", () => policies(options)),
-    ...(await installationFindings(
-      () => readOperatorDirectory(options.configDirectory ?? operatorPath(options.environment)),
-      options.environment,
-    )),
-    ...(await sandboxFindings(() =>
-      readOperatorDirectory(options.configDirectory ?? operatorPath(options.environment)),
-    )),
-    ...(await systemFindings(() =>
-      readOperatorDirectory(options.configDirectory ?? operatorPath(options.environment)),
-    )),
-    ...(await gitFindings(
-      () => readOperatorDirectory(options.configDirectory ?? operatorPath(options.environment)),
-      options.environment,
-    )),
-    await capabilities(options),
-    await trustedWorkspaces(options),
+    ...(await installationFindings(read, environment)),
+    ...(await sandboxFindings(read)),
+    ...(await systemFindings(read)),
+    ...(await gitFindings(read, environment)),
+    await attempt("capabilities", async () => capabilities(await read(), options.tools)),
+    await attempt("trusted workspaces", async () => trustedWorkspaces(await read())),
     ...(await ledgerAndArming(options)),
     {
       check: "boundary",
@@ -73,14 +71,6 @@ export async function diagnose(options: DiagnosisOptions): Promise<readonly Find
         "an agent that runs as your own user can go round Handrail unless its native tools are off; run `handrail serve` under another user to enforce it",
     },
   ];
-}
-
-async function attempt(check: string, work: () => string | Promise<string>): Promise<Finding> {
-  try {
-    return { check, status: "ok", detail: await work() };
-  } catch (error) {
-    return { check, status: "failed", detail: error instanceof Error ? error.message : String(error) };
-  }
 }
 
 function nodeVersion(): string {
@@ -153,8 +143,8 @@ async function checkContainment(files: ReturnType<typeof createFileAccess>): Pro
   throw new Error("a link that leaves the workspace was followed; do not use Handrail on this system");
 }
 
-async function operatorDirectory(environment: Environment, explicit: string | undefined): Promise<string> {
-  const operator = await readOperatorDirectory(explicit ?? operatorPath(environment));
+async function operatorDirectory(read: () => Promise<OperatorDirectory>): Promise<string> {
+  const operator = await read();
   const misspelt = warningOfUnknownTools(operator, ownTools(operator.settings));
   if (misspelt !== undefined) throw new Error(misspelt);
   const gates = problemOfGates(operator, ownTools(operator.settings));
@@ -172,39 +162,24 @@ async function policies(options: KernelOptions): Promise<string> {
 }
 
 /** What the operator loosened is no fault, but is said, so that it is meant. */
-async function capabilities({ environment, configDirectory, tools = [] }: KernelOptions): Promise<Finding> {
-  const check = "capabilities";
-  try {
-    const { settings } = await readOperatorDirectory(configDirectory ?? operatorPath(environment));
-    const { overridden } = effectiveTools([...ownTools(settings), ...tools], settings);
-    if (overridden.length === 0) return { check, status: "ok", detail: "every tool is as it declares itself" };
-    const isLoosened = overridden.some(({ changes }) => changes.some(({ loosens }) => loosens));
-    return { check, status: isLoosened ? "advisory" : "ok", detail: overridden.map(describeOverride).join("; ") };
-  } catch (error) {
-    return { check, status: "failed", detail: error instanceof Error ? error.message : String(error) };
-  }
+function capabilities({ settings }: OperatorDirectory, tools: readonly Tool[] = []): Omit<Finding, "check"> {
+  const { overridden } = effectiveTools([...ownTools(settings), ...tools], settings);
+  if (overridden.length === 0) return { status: "ok", detail: "every tool is as it declares itself" };
+  const isLoosened = overridden.some(({ changes }) => changes.some(({ loosens }) => loosens));
+  return { status: isLoosened ? "advisory" : "ok", detail: overridden.map(describeOverride).join("; ") };
 }
 
 /**
  * A workspace that changed since it was trusted is no fault: its own configuration only narrows until it is trusted
  * again.
  */
-async function trustedWorkspaces(options: KernelOptions): Promise<Finding> {
-  const check = "trusted workspaces";
-  try {
-    const { trusted = [] } = await readOperatorDirectory(options.configDirectory ?? operatorPath(options.environment));
-    const reports = await trustReports(trusted);
-    const others = reports.filter(({ state }) => state !== "trusted");
-    if (others.length === 0) return { check, status: "ok", detail: `${reports.length} trusted, all as they were` };
-    const named = others.map(({ workspace, state }) => `\`${workspace}\` (${state})`).join(", ");
-    return {
-      check,
-      status: "advisory",
-      detail: `${named}: not trusted as it is now; look at it and run \`handrail trust\`, or \`--revoke\``,
-    };
-  } catch (error) {
-    return { check, status: "failed", detail: error instanceof Error ? error.message : String(error) };
-  }
+async function trustedWorkspaces({ trusted = [] }: OperatorDirectory): Promise<Omit<Finding, "check">> {
+  const reports = await trustReports(trusted);
+  const others = reports.filter(({ state }) => state !== "trusted");
+  if (others.length === 0) return { status: "ok", detail: `${reports.length} trusted, all as they were` };
+  const named = others.map(({ workspace, state }) => `\`${workspace}\` (${state})`).join(", ");
+  const advice = "look at it and run `handrail trust`, or `--revoke`";
+  return { status: "advisory", detail: `${named}: not trusted as it is now; ${advice}` };
 }
 
 async function ledgerAndArming(options: KernelOptions): Promise<readonly Finding[]> {

@@ -7,7 +7,7 @@
  */
 import type { Server } from "node:net";
 import { isIP } from "node:net";
-import { KernelError } from "../../base/errors.ts";
+import { configInvalid, usageError } from "../../base/errors.ts";
 import { HTTP_CONNECTIONS_MAX } from "../../base/limits.ts";
 import type { ConnectAddress } from "../../transports/connect/index.ts";
 import { clearSocketPath, listenOwnerOnly } from "../../transports/framed/index.ts";
@@ -30,7 +30,7 @@ export function parseTcpAddress(text: string): TcpAddress {
   const host = match?.[1] ?? match?.[2] ?? "127.0.0.1";
   const port = Number(match?.[3]);
   if (!match || port > 65_535 || (isIP(host) === 0 && host !== "localhost")) {
-    throw new KernelError("USAGE", `\`${text}\` is no address; write one such as 127.0.0.1:7465 or [::1]:7465`);
+    throw usageError(`\`${text}\` is no address; write one such as 127.0.0.1:7465 or [::1]:7465`);
   }
   return { host: host === "localhost" ? "127.0.0.1" : host, port };
 }
@@ -51,8 +51,7 @@ export function tcpAddress(
   onListening: (port: number) => void,
 ): ConnectAddress {
   if (!isLoopback(host) && allowRemote === undefined) {
-    throw new KernelError(
-      "USAGE",
+    throw usageError(
       `other machines can reach \`${host}\`, and this port has no encryption: session tokens and file contents could be read on the way; use a loopback address or --http-socket, or, behind something that encrypts, add --http-allow-remote`,
     );
   }
@@ -64,10 +63,7 @@ export function tcpAddress(
 function hostName(text: string): string {
   const name = text.toLowerCase();
   if (name.length <= HOST_NAME_CHARACTERS_MAX && HOST_NAME.test(name)) return name;
-  throw new KernelError(
-    "USAGE",
-    `\`${text}\` is no host name; give --http-allow-remote names such as kernel.example, without port`,
-  );
+  throw usageError(`\`${text}\` is no host name; give --http-allow-remote names such as kernel.example, without port`);
 }
 
 /** The Unix socket as the front door takes it: only this user can open it. */
@@ -89,13 +85,7 @@ async function listenTcp(
   await new Promise<void>((done, failed) => {
     server.once("listening", done);
     server.once("error", (cause) =>
-      failed(
-        new KernelError(
-          "CONFIG_INVALID",
-          `cannot listen at \`${host}\` port ${port}; choose another with --http`,
-          cause,
-        ),
-      ),
+      failed(configInvalid(`cannot listen at \`${host}\` port ${port}; choose another with --http`, cause)),
     );
     server.listen({ host, port, exclusive: true, backlog: HTTP_CONNECTIONS_MAX });
   });

@@ -2,7 +2,7 @@
  * The library's front door: the same kernel, without a process between. A session holds its token; a call answers with
  * the same result document as every other front door.
  */
-import { KernelError } from "../../base/errors.ts";
+import { usageError } from "../../base/errors.ts";
 import { newId, systemRandom } from "../../base/ids.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { Fetched, UploadAnnouncement } from "../../kernel/index.ts";
@@ -138,7 +138,7 @@ async function openSession(open: OpenKernel, wish: SessionOptions): Promise<Kern
     },
     async getContent(hash, range = {}, { signal } = {}) {
       if (!(hash instanceof Uint8Array))
-        throw new KernelError("USAGE", 'the hash of content is bytes; give `Buffer.from(hash, "hex")`');
+        throw usageError('the hash of content is bytes; give `Buffer.from(hash, "hex")`');
       return open.door.getContent({ ...who(), hash, ...range }, signal ?? new AbortController().signal);
     },
     end,

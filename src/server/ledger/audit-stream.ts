@@ -6,7 +6,7 @@
  * system tells.
  */
 import { type FSWatcher, watch } from "node:fs";
-import { KernelError } from "../../base/errors.ts";
+import { storeUnavailable } from "../../base/errors.ts";
 import { LEDGER_READ_ROWS_MAX } from "../../base/limits.ts";
 import { isAtLeast, type SecurityEvent, type Severity, securityEventOf } from "../../ledger/security-event.ts";
 import type { LedgerReader, LedgerRecord } from "./ledger-reader.ts";
@@ -135,11 +135,7 @@ function watchLedger(stateDirectory: string): Changes {
     // A watch that breaks costs promptness alone: the look now and then goes on.
     watcher.on("error", () => watcher?.close());
   } catch (cause) {
-    throw new KernelError(
-      "STORE_UNAVAILABLE",
-      `\`${stateDirectory}\` cannot be watched; raise fs.inotify.max_user_watches`,
-      cause,
-    );
+    throw storeUnavailable(`\`${stateDirectory}\` cannot be watched; raise fs.inotify.max_user_watches`, cause);
   }
   return {
     next: (signal) =>

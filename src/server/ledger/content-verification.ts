@@ -9,7 +9,7 @@ import { CONTENT_PAGE_MAX, CONTENT_SCANNED_MAX, LEDGER_READ_ROWS_MAX } from "../
 import type { ContentInventory, ContentProblem, LedgerReference, ListedContent } from "../../cas/content-store.ts";
 import { HASH_PATTERN } from "../../model/work/content.ts";
 import { openContentInventory } from "../../stores/embedded/content/content-inventory.ts";
-import { type LedgerReader, openLedgerReader } from "./ledger-reader.ts";
+import { type LedgerReader, withLedgerReader } from "./ledger-reader.ts";
 
 /** Problems that one verification lists; the others are counted. */
 export const CONTENT_PROBLEMS_MAX = 1000;
@@ -116,14 +116,9 @@ async function* allContent(inventory: Pick<ContentInventory, "list">): AsyncGene
 }
 
 /** Looks up every result that the ledger names. Returns how many there are. */
-async function verifyReferences(
-  stateDirectory: string,
-  inventory: ContentInventory,
-  problems: Problems,
-): Promise<number> {
-  const ledger = await openLedgerReader(stateDirectory);
-  let results = 0;
-  try {
+function verifyReferences(stateDirectory: string, inventory: ContentInventory, problems: Problems): Promise<number> {
+  return withLedgerReader(stateDirectory, async (ledger) => {
+    let results = 0;
     for await (const result of ledgerResults(ledger)) {
       results += 1;
       const { hash, sequence } = result;
@@ -137,9 +132,7 @@ async function verifyReferences(
       }
     }
     return results;
-  } finally {
-    await ledger.close();
-  }
+  });
 }
 
 /** Every stored result that an entry of the ledger names, as far as the entries have their payloads. */

@@ -5,12 +5,14 @@
  * INVARIANT: a key that is gone is not made anew in silence: digests before and after could not be compared, and nobody
  * would know why.
  */
-import { constants, existsSync } from "node:fs";
-import { link, open, readFile, unlink } from "node:fs/promises";
+
+import { existsSync } from "node:fs";
+import { link, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { KernelError } from "../../base/errors.ts";
+import { errorCode, type KernelError, storeCorrupt, storeUnavailable } from "../../base/errors.ts";
 import { newId, type RandomBytes } from "../../base/ids.ts";
 import { holdsSessions } from "../../stores/embedded/sessions/state-stores.ts";
+import { writeNewFile } from "../../stores/embedded/state/own-file.ts";
 
 const FILE = "evidence.key";
 const KEY_BYTES = 32;
@@ -35,23 +37,17 @@ export async function evidenceKey(
   if (known) return known;
   if (!acceptsLoss && isEvidenceKeyLost(stateDirectory)) throw lost();
   const unnamed = join(stateDirectory, `${newId("cal", random)}.new`);
-  const file = await open(unnamed, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o600);
-  try {
-    await file.writeFile(random(KEY_BYTES));
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  await writeNewFile(unnamed, random(KEY_BYTES));
   try {
     await link(unnamed, path);
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    if (errorCode(error) !== "EEXIST") throw error;
   } finally {
     await unlink(unnamed);
   }
   const made = await readKey(path);
   if (made) return made;
-  throw new KernelError("STORE_UNAVAILABLE", `the evidence key \`${path}\` cannot be made`);
+  throw storeUnavailable(`the evidence key \`${path}\` cannot be made`);
 }
 
 async function readKey(path: string): Promise<Uint8Array | undefined> {
@@ -59,12 +55,11 @@ async function readKey(path: string): Promise<Uint8Array | undefined> {
   try {
     bytes = await readFile(path);
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
-    throw new KernelError("STORE_UNAVAILABLE", `the evidence key \`${path}\` cannot be read`, error);
+    if (errorCode(error) === "ENOENT") return undefined;
+    throw storeUnavailable(`the evidence key \`${path}\` cannot be read`, error);
   }
   if (bytes.byteLength !== KEY_BYTES)
-    throw new KernelError(
-      "STORE_CORRUPT",
+    throw storeCorrupt(
       `the evidence key \`${path}\` does not have ${KEY_BYTES} bytes; restore it from a backup, or remove it and accept that`,
     );
   return bytes;
@@ -74,5 +69,5 @@ function lost(): KernelError {
   const what =
     "`evidence.key` was removed from the state directory: what was recorded of arguments cannot be compared any more";
   const advice = "restore it from a backup, or accept the loss with `handrail ledger accept --reason <why>`";
-  return new KernelError("STORE_CORRUPT", `${what}; ${advice}`);
+  return storeCorrupt(`${what}; ${advice}`);
 }

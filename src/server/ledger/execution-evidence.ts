@@ -7,7 +7,7 @@
 import { LEDGER_READ_ROWS_MAX } from "../../base/limits.ts";
 import type { BegunCall, ExecutionEvidence } from "../../dedupe/dedupe.ts";
 import type { LedgerRecord } from "../../ledger/ledger.ts";
-import { openLedgerReader } from "./ledger-reader.ts";
+import { withLedgerReader } from "./ledger-reader.ts";
 
 /** Entries after an intent that are searched for its outcome: a tool that ran beside more of them counts as unknown. */
 const ENTRIES_SEARCHED_MAX = 100_000;
@@ -15,15 +15,11 @@ const ENTRIES_SEARCHED_MAX = 100_000;
 /** The evidence of a state directory. */
 export function executionEvidence(stateDirectory: string): ExecutionEvidence {
   return {
-    async executedAt(call) {
-      const reader = await openLedgerReader(stateDirectory);
-      try {
+    executedAt: (call) =>
+      withLedgerReader(stateDirectory, async (reader) => {
         const intent = await reader.show(call.intent);
         return intent && isOf(call, intent) ? await outcomeAfter(call.intent, reader.range) : undefined;
-      } finally {
-        await reader.close();
-      }
-    },
+      }),
   };
 }
 

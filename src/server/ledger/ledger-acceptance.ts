@@ -4,10 +4,12 @@
  * INVARIANT: only what the anchor or the ledger itself says is lost can be accepted, never an entry that does not
  * verify. INVARIANT: who accepts and why stands in the chain before the anchor moves.
  */
+
 import { systemClock } from "../../base/clock.ts";
-import { KernelError } from "../../base/errors.ts";
+import { KernelError, storeCorrupt, usageError } from "../../base/errors.ts";
 import { systemRandom } from "../../base/ids.ts";
 import { LEDGER_READ_ROWS_MAX } from "../../base/limits.ts";
+import { byPerson } from "../../ledger/actors.ts";
 import { chainOf, compareWithAnchor, lostChain } from "../../ledger/anchor.ts";
 import type { Anchor, AnchorStore } from "../../ledger/anchor-store.ts";
 import { pendingEntry } from "../../ledger/chain.ts";
@@ -37,7 +39,7 @@ export interface Acceptance {
 export async function acceptLoss(stateDirectory: string, act: Acceptance): Promise<number> {
   const reason = act.reason.trim();
   if (reason === "" || reason.length > FREEZE_REASON_CHARACTERS_MAX)
-    throw new KernelError("USAGE", `say why with \`--reason\`, in at most ${FREEZE_REASON_CHARACTERS_MAX} characters`);
+    throw usageError(`say why with \`--reason\`, in at most ${FREEZE_REASON_CHARACTERS_MAX} characters`);
   const instance = await (await openInstanceStore(stateDirectory, systemRandom)).claim();
   try {
     const store = await openLedgerStore(stateDirectory);
@@ -71,11 +73,11 @@ async function accept(
   const nowMs = systemClock.nowMs();
   const loss = await lossOf(store, anchors);
   if (loss === undefined && !isStateLost && !isKeyLost && !(await saysLost(store)))
-    throw new KernelError("USAGE", "nothing is lost that could be accepted");
-  const who = { sessionId: "", actor: `operator:${by}`, requestId: "", timeMs: nowMs };
+    throw usageError("nothing is lost that could be accepted");
   const accepted: LedgerEvent = {
     type: "ledger_accepted",
-    ...who,
+    ...byPerson(by),
+    timeMs: nowMs,
     payload: {
       by,
       reason,
@@ -120,10 +122,7 @@ async function saysLost(store: LedgerStore): Promise<boolean> {
     for (const { entry, sequence } of rows) {
       const decoded = decodeEntry(entry);
       if (decoded.kind === "malformed")
-        throw new KernelError(
-          "STORE_CORRUPT",
-          `entry ${sequence} of the ledger is damaged; run \`handrail ledger verify\``,
-        );
+        throw storeCorrupt(`entry ${sequence} of the ledger is damaged; run \`handrail ledger verify\``);
       if (decoded.entry.eventType === "ledger_restarted") lost = true;
       else if (decoded.entry.eventType === "ledger_accepted") lost = false;
     }

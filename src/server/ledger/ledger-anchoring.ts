@@ -9,10 +9,11 @@
  *
  * INVARIANT: a ledger that does not fit its anchor takes nothing. An empty one says first which chain is gone.
  */
-import { KernelError } from "../../base/errors.ts";
+
+import { type KernelError, storeCorrupt } from "../../base/errors.ts";
 import type { RandomBytes } from "../../base/ids.ts";
 import type { JsonObject } from "../../base/json.ts";
-
+import { BY_KERNEL } from "../../ledger/actors.ts";
 import { chainOf, compareWithAnchor, lostChain } from "../../ledger/anchor.ts";
 import type { AnchorStore } from "../../ledger/anchor-store.ts";
 import { chainEntries, pendingEntry } from "../../ledger/chain.ts";
@@ -96,14 +97,7 @@ export class LedgerAnchoring {
   async #recordRewritten(store: LedgerStore, chain: Uint8Array): Promise<void> {
     const { anchors, instanceId, random, nowMs } = this.#parts;
     const payload = { instance_id: instanceId, severity: "critical" };
-    const event = {
-      type: "anchor_rewritten",
-      sessionId: "",
-      actor: "kernel",
-      requestId: "",
-      timeMs: nowMs(),
-      payload,
-    } as const;
+    const event = { type: "anchor_rewritten", ...BY_KERNEL, timeMs: nowMs(), payload } as const;
     await appendBatch(store, [pendingEntry(event, "durable")], { instanceId, random });
     anchors.advance({ chain, ...store.place().head });
   }
@@ -127,15 +121,11 @@ export class LedgerAnchoring {
 
 /** The event that a chain is gone, or shorter than it was. */
 export function restarted(payload: LedgerEvent["payload"], timeMs: number): LedgerEvent {
-  const names = { sessionId: "", actor: "kernel", requestId: "" };
-  return { type: "ledger_restarted", ...names, timeMs, payload: { ...payload, severity: "critical" } };
+  return { type: "ledger_restarted", ...BY_KERNEL, timeMs, payload: { ...payload, severity: "critical" } };
 }
 
 function notTheAnchored(problem: string): KernelError {
   const advice =
     "stop every kernel and restore the newest backup, or accept the loss with `handrail ledger accept --reason <why>`";
-  return new KernelError(
-    "STORE_CORRUPT",
-    `\`ledger.db\` in the state directory is not what it was: ${problem}; ${advice}`,
-  );
+  return storeCorrupt(`\`ledger.db\` in the state directory is not what it was: ${problem}; ${advice}`);
 }

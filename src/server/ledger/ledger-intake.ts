@@ -5,7 +5,7 @@
  * damaged under a living kernel takes no further part: everything is refused until the kernel is restarted, which
  * recovers what can be read and keeps the file.
  */
-import { KernelError } from "../../base/errors.ts";
+import { storeCorrupt } from "../../base/errors.ts";
 import type { BatchEvent } from "../../ledger/ledger.ts";
 import type { SpoolMark } from "../../ledger/ledger-store.ts";
 import { decodeFrames, type SpooledEntry } from "../../ledger/spool.ts";
@@ -108,7 +108,7 @@ export class SpoolIntake {
     const whole = used === this.told.bytes - from || wanted < this.told.bytes - from;
     if (bytes?.byteLength !== wanted || damaged > 0 || last === undefined || !whole) {
       const advice = "nothing was deleted: restart the kernel, which recovers what can be read and keeps the file";
-      throw new KernelError("STORE_CORRUPT", `the spool in the state directory is damaged; ${advice}`);
+      throw storeCorrupt(`the spool in the state directory is damaged; ${advice}`);
     }
     this.readBytes = from + used;
     this.readThrough = Math.max(this.readThrough, last.counter);

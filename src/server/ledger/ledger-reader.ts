@@ -53,6 +53,19 @@ export async function openLedgerReader(stateDirectory: string): Promise<LedgerRe
 }
 
 /** The report, and what is gone that the ledger rests on. */
+/** Reads the ledger of a state directory as long as `work` takes. */
+export async function withLedgerReader<T>(
+  stateDirectory: string,
+  work: (reader: LedgerReader) => Promise<T>,
+): Promise<T> {
+  const reader = await openLedgerReader(stateDirectory);
+  try {
+    return await work(reader);
+  } finally {
+    await reader.close();
+  }
+}
+
 function withLost(report: VerifyReport, stateDirectory: string): VerifyReport {
   if (!isEvidenceKeyLost(stateDirectory)) return report;
   const problem = "`evidence.key` was removed from the state directory";

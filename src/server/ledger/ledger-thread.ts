@@ -10,7 +10,7 @@
  * spooled stays until a worker has appended it, and a new worker serves later ones.
  */
 import { Worker } from "node:worker_threads";
-import { assert, KernelError } from "../../base/errors.ts";
+import { assert, KernelError, ledgerUnavailable } from "../../base/errors.ts";
 import { pendingEntry } from "../../ledger/chain.ts";
 import type { LedgerPlace } from "../../ledger/ledger-store.ts";
 import { IntentNotOpenError, type OpenIntent } from "../../ledger/orphans.ts";
@@ -99,7 +99,7 @@ class WorkerLedgerThread implements LedgerThread {
   record(event: LedgerEvent, durability: "durable"): Promise<number>;
   record(event: LedgerEvent, durability: Durability): Promise<number | undefined>;
   record(event: LedgerEvent, durability: Durability): Promise<number | undefined> {
-    if (this.closing !== undefined) return Promise.reject(unavailable("the ledger is closed"));
+    if (this.closing !== undefined) return Promise.reject(ledgerUnavailable("the ledger is closed"));
     if (this.waitingCount() + this.turn.length >= this.queueMax) return Promise.reject(overloaded());
     return new Promise((resolve, reject) => {
       const entry = pendingEntry(event, durability);
@@ -223,7 +223,7 @@ class WorkerLedgerThread implements LedgerThread {
   }
 
   private async ask(question: LedgerQuestion): Promise<LedgerAnswer> {
-    if (this.closing !== undefined) throw unavailable("the ledger is closed");
+    if (this.closing !== undefined) throw ledgerUnavailable("the ledger is closed");
     const id = this.nextQuestion++;
     const waiting = Promise.withResolvers<LedgerAnswer>();
     this.questions.set(id, waiting);
@@ -305,7 +305,7 @@ class WorkerLedgerThread implements LedgerThread {
 
   private refused(count: number, { message }: Failure): void {
     this.problem = message;
-    for (let index = 0; index < count; index++) this.next()?.reject(unavailable(message));
+    for (let index = 0; index < count; index++) this.next()?.reject(ledgerUnavailable(message));
   }
 
   private opened({ failure, known }: Extract<LedgerReply, { kind: "opened" }>): void {
@@ -338,7 +338,7 @@ class WorkerLedgerThread implements LedgerThread {
     this.worker = undefined;
     this.attended = false;
     this.stay();
-    const error = unavailable("the ledger's thread ended", cause);
+    const error = ledgerUnavailable("the ledger's thread ended", cause);
     this.problem = error.message;
     this.opening.reject(error);
     for (let count = this.waitingCount(); count > 0; count--) this.next()?.reject(error);
@@ -378,9 +378,5 @@ function freshOpening(): PromiseWithResolvers<void> {
 }
 
 function overloaded(): KernelError {
-  return unavailable("too many events wait for the ledger; try again later");
-}
-
-function unavailable(message: string, cause?: Error): KernelError {
-  return new KernelError("LEDGER_UNAVAILABLE", message, cause);
+  return ledgerUnavailable("too many events wait for the ledger; try again later");
 }

@@ -9,11 +9,13 @@
  * INVARIANT: events are answered in the order they came, each exactly once. INVARIANT: after a failed write or sync the
  * store is closed, and the next events open it anew: nothing is assumed about what a failed file descriptor kept.
  */
+
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { systemClock } from "../../base/clock.ts";
-import { assert, KernelError } from "../../base/errors.ts";
+import { assert, KernelError, ledgerUnavailable } from "../../base/errors.ts";
 import { systemRandom } from "../../base/ids.ts";
 import { LEDGER_BATCH_MAX } from "../../base/limits.ts";
+import { BY_KERNEL } from "../../ledger/actors.ts";
 import { pendingEntry } from "../../ledger/chain.ts";
 import { appendBatch, appendSpooled, type BatchEvent, readOpenIntents } from "../../ledger/ledger.ts";
 import type { LedgerPlace, LedgerStore } from "../../ledger/ledger-store.ts";
@@ -176,14 +178,7 @@ class LedgerWorker {
     if (this.spoolLossRecorded || this.store === undefined) return;
     const { instanceId } = this.data;
     const payload = { instance_id: instanceId, unreadBytes: this.intake.unreadBytes, severity: "critical" };
-    const event = {
-      type: "spool_damaged",
-      sessionId: "",
-      actor: "kernel",
-      requestId: "",
-      timeMs: systemClock.nowMs(),
-      payload,
-    } as const;
+    const event = { type: "spool_damaged", ...BY_KERNEL, timeMs: systemClock.nowMs(), payload } as const;
     try {
       await appendBatch(this.store, [pendingEntry(event, "durable")], { instanceId, random: systemRandom });
       this.spoolLossRecorded = true;
@@ -335,10 +330,7 @@ class LedgerWorker {
   private async giveSpoolBack(): Promise<void> {
     if (this.intake.waiting) {
       this.spools.sync(this.data.instanceId);
-      throw new KernelError(
-        "LEDGER_UNAVAILABLE",
-        "spooled events could not be recorded; the next kernel that starts tries it again",
-      );
+      throw ledgerUnavailable("spooled events could not be recorded; the next kernel that starts tries it again");
     }
     this.spools.remove(this.data.instanceId);
     await (await this.opened()).forgetSpool(this.data.instanceId);

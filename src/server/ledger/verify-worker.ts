@@ -1,8 +1,9 @@
 /** The thread that verifies a ledger beside the kernel that writes it: opens it read-only, answers once, ends. */
+
 import { parentPort, workerData } from "node:worker_threads";
 import { KernelError, type KernelErrorCode } from "../../base/errors.ts";
 import type { VerifyReport } from "../../ledger/verify.ts";
-import { openLedgerReader } from "./ledger-reader.ts";
+import { withLedgerReader } from "./ledger-reader.ts";
 
 /** What the thread is started with. */
 export interface VerifyWorkerData {
@@ -16,12 +17,7 @@ export type VerifyWorkerReply =
 
 async function verify(stateDirectory: string): Promise<VerifyWorkerReply> {
   try {
-    const reader = await openLedgerReader(stateDirectory);
-    try {
-      return { kind: "report", report: await reader.verify() };
-    } finally {
-      await reader.close();
-    }
+    return { kind: "report", report: await withLedgerReader(stateDirectory, (reader) => reader.verify()) };
   } catch (error) {
     if (error instanceof KernelError) return { kind: "failed", code: error.code, message: error.message };
     throw error;

@@ -9,6 +9,7 @@
 import { X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { KIB, MIB } from "../../base/bytes.ts";
+import { errorCode } from "../../base/errors.ts";
 import type { GitCredentialSettings } from "../../config/sections/git.ts";
 import { FailureWithoutEffect } from "../../model/outcome/failure.ts";
 import { type GitRemotes, liesBelow } from "../../model/work/git-remote.ts";
@@ -92,7 +93,7 @@ function markOf(file: string): string {
     const { dev, ino, mode, uid, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true });
     return [dev, ino, mode, uid, size, mtimeNs, ctimeNs].join(" ");
   } catch (error) {
-    return codeOf(error);
+    return errorCode(error);
   }
 }
 
@@ -169,12 +170,8 @@ function readOwn(file: string, bytesMax: number, closed: number): Read {
       );
     return { kind: "read", text: readFileSync(file, "utf8") };
   } catch (error) {
-    return problem(`\`${file}\` cannot be read (${codeOf(error)}); write it, or correct its name in handrail.yaml`);
+    return problem(`\`${file}\` cannot be read (${errorCode(error)}); write it, or correct its name in handrail.yaml`);
   }
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "unknown";
 }
 
 function problem(text: string): Read {

@@ -8,7 +8,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { KernelError } from "../../base/errors.ts";
+import { configInvalid, usageError } from "../../base/errors.ts";
 import { CONFIG_FILE_BYTES_MAX, POLICY_FILES_MAX } from "../../base/limits.ts";
 import { defaultSettings, parseSettings, type Settings } from "../../config/config.ts";
 import { parsePin, type WorkspacePin } from "../../config/trust.ts";
@@ -70,8 +70,7 @@ export function defaultStatePath(environment: Environment): string {
 export async function readOperatorDirectory(path: string): Promise<OperatorDirectory> {
   const status = statSync(path, { throwIfNoEntry: false });
   if (!status) return { path, exists: false, settings: defaultSettings(), policies: [], examples: [], trusted: [] };
-  if (!status.isDirectory())
-    throw new KernelError("CONFIG_INVALID", `\`${path}\` is not a directory; it must be the operator's directory`);
+  if (!status.isDirectory()) throw configInvalid(`\`${path}\` is not a directory; it must be the operator's directory`);
   requireOwnerOnly(path);
   const settingsPath = join(path, "handrail.yaml");
   const text = readOptional(settingsPath, requireOwnerOnly);
@@ -93,7 +92,7 @@ export async function readOperatorDirectory(path: string): Promise<OperatorDirec
  */
 export async function readCandidateDirectory(path: string, current: OperatorDirectory): Promise<OperatorDirectory> {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory())
-    throw new KernelError("USAGE", `\`${path}\` is not a directory; name one with policy files`);
+    throw usageError(`\`${path}\` is not a directory; name one with policy files`);
   const inside = statSync(join(path, "policy"), { throwIfNoEntry: false })?.isDirectory() ?? false;
   const settingsPath = join(path, "handrail.yaml");
   const text = readOptional(settingsPath, () => undefined);
@@ -129,22 +128,13 @@ function readPolicies(
   const policies = names.filter((name) => name.endsWith(".cedar"));
   const examples = names.filter((name) => /\.test\.ya?ml$/.test(name));
   if (policies.length > POLICY_FILES_MAX)
-    throw new KernelError(
-      "CONFIG_INVALID",
-      `\`${directory}\` holds more than ${POLICY_FILES_MAX} policy files; join some`,
-    );
+    throw configInvalid(`\`${directory}\` holds more than ${POLICY_FILES_MAX} policy files; join some`);
   for (const name of examples) {
     const policy = name.replace(/\.test\.ya?ml$/, ".cedar");
     if (name.endsWith(".yml"))
-      throw new KernelError(
-        "CONFIG_INVALID",
-        `\`${join(directory, name)}\` is not read; call it \`${name.replace(/yml$/, "yaml")}\``,
-      );
+      throw configInvalid(`\`${join(directory, name)}\` is not read; call it \`${name.replace(/yml$/, "yaml")}\``);
     if (!policies.includes(policy))
-      throw new KernelError(
-        "CONFIG_INVALID",
-        `\`${join(directory, name)}\` has no \`${policy}\` beside it; rename or remove it`,
-      );
+      throw configInvalid(`\`${join(directory, name)}\` has no \`${policy}\` beside it; rename or remove it`);
   }
   const read = (name: string) => ({ name, text: readOptional(join(directory, name), require) ?? "" });
   return { policies: policies.map(read), policyDirectory: true, examples: examples.map(read) };
@@ -155,10 +145,7 @@ function readPins(directory: string): readonly WorkspacePin[] {
   requireOwnerOnly(directory);
   const names = readdirSync(directory).filter((name) => name.endsWith(".json"));
   if (names.length > TRUSTED_WORKSPACES_MAX)
-    throw new KernelError(
-      "CONFIG_INVALID",
-      `\`${directory}\` holds more than ${TRUSTED_WORKSPACES_MAX} workspaces; revoke some`,
-    );
+    throw configInvalid(`\`${directory}\` holds more than ${TRUSTED_WORKSPACES_MAX} workspaces; revoke some`);
   return names.sort().flatMap((name) => {
     const path = join(directory, name);
     const text = readOptional(path, requireOwnerOnly);
@@ -171,7 +158,7 @@ function readOptional(path: string, require: Requirement): string | undefined {
   if (!status) return undefined;
   require(path);
   if (!status.isFile() || status.size > CONFIG_FILE_BYTES_MAX)
-    throw new KernelError("CONFIG_INVALID", `\`${path}\` must be a regular file of at most 1 MiB`);
+    throw configInvalid(`\`${path}\` must be a regular file of at most 1 MiB`);
   return readFileSync(path, "utf8");
 }
 
@@ -189,12 +176,11 @@ export function requireOwnerOnly(path: string): void {
   const status = statSync(path);
   const user = process.geteuid?.();
   if (user !== undefined && status.uid !== user) {
-    throw new KernelError(
-      "CONFIG_INVALID",
+    throw configInvalid(
       `\`${path}\` belongs to user ${status.uid}, not to the user ${user} who runs handrail; policy is loaded from the operator's own files only`,
     );
   }
   if ((status.mode & 0o022) !== 0) {
-    throw new KernelError("CONFIG_INVALID", `\`${path}\` can be written by others; run \`chmod go-w ${path}\``);
+    throw configInvalid(`\`${path}\` can be written by others; run \`chmod go-w ${path}\``);
   }
 }

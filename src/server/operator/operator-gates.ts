@@ -6,7 +6,7 @@
  */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { KernelError } from "../../base/errors.ts";
+import { configInvalid, KernelError } from "../../base/errors.ts";
 import { blake3Hex } from "../../base/hash.ts";
 import { canonicalJson, type JsonObject } from "../../base/json.ts";
 import { GATE_FILE_BYTES_MAX } from "../../base/limits.ts";
@@ -75,13 +75,10 @@ function filesOf({ path, read }: Source, directory: string): readonly GateFile[]
     .filter((name) => wanted.test(name))
     .sort();
   if (names.length > GATE_FILES_MAX)
-    throw new KernelError("CONFIG_INVALID", `\`${place}\` holds more than ${GATE_FILES_MAX} files; remove some`);
+    throw configInvalid(`\`${place}\` holds more than ${GATE_FILES_MAX} files; remove some`);
   return names.map((name) => {
     if (name.endsWith(".yml"))
-      throw new KernelError(
-        "CONFIG_INVALID",
-        `\`${join(place, name)}\` is not read; call it \`${name.replace(/yml$/, "yaml")}\``,
-      );
+      throw configInvalid(`\`${join(place, name)}\` is not read; call it \`${name.replace(/yml$/, "yaml")}\``);
     return readFile({ path, read }, `${directory}/${name}`) ?? { name: `${directory}/${name}`, text: "" };
   });
 }
@@ -90,7 +87,7 @@ function readFile({ path, read }: Source, name: string): GateFile | undefined {
   const text = read(join(path, name));
   if (text === undefined) return undefined;
   if (Buffer.byteLength(text) > GATE_FILE_BYTES_MAX)
-    throw new KernelError("CONFIG_INVALID", `\`${name}\`: is larger than ${GATE_FILE_BYTES_MAX / 1024} KiB`);
+    throw configInvalid(`\`${name}\`: is larger than ${GATE_FILE_BYTES_MAX / 1024} KiB`);
   return { name, text };
 }
 
@@ -101,8 +98,7 @@ function byName<T extends { readonly name: string }>(
   const found = new Map<string, T>();
   for (const [index, one] of parsed.entries()) {
     if (found.has(one.name))
-      throw new KernelError(
-        "CONFIG_INVALID",
+      throw configInvalid(
         `\`${files[index]?.name}\`: \`${one.name}\` is defined by another file already; keep one of them`,
       );
     found.set(one.name, one);
@@ -120,10 +116,7 @@ async function readToolRules(
     policyFiles = [TOOL_POLICY_FILE, `tools/${TOOL_POLICY_FILE}`].flatMap((name) => readFile(source, name) ?? []);
     const [file, other] = policyFiles;
     if (other !== undefined)
-      throw new KernelError(
-        "CONFIG_INVALID",
-        `\`${other.name}\`: there is \`${TOOL_POLICY_FILE}\` as well; keep one of them`,
-      );
+      throw configInvalid(`\`${other.name}\`: there is \`${TOOL_POLICY_FILE}\` as well; keep one of them`);
     policy = file && parseToolPolicy(file);
   } catch (error) {
     return { rules: { ok: false, reason: "tool_policy_invalid", problem: problemOf(error) }, files: policyFiles };

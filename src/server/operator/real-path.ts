@@ -5,7 +5,7 @@
  */
 import { lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import { KernelError } from "../../base/errors.ts";
+import { configInvalid, errorCode, type KernelError } from "../../base/errors.ts";
 import { LINK_STEPS_MAX } from "../../base/limits.ts";
 
 /**
@@ -44,13 +44,9 @@ function linkTarget(path: string): string | undefined {
 }
 
 function isMissing(error: unknown): boolean {
-  return error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR");
+  return ["ENOENT", "ENOTDIR"].includes(errorCode(error));
 }
 
 function unusable(path: string, cause?: unknown): KernelError {
-  return new KernelError(
-    "CONFIG_INVALID",
-    `it cannot be told where \`${path}\` lies; name a directory that can be reached`,
-    cause,
-  );
+  return configInvalid(`it cannot be told where \`${path}\` lies; name a directory that can be reached`, cause);
 }

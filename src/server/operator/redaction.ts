@@ -2,7 +2,7 @@
  * The redactor as the operator configured it: built-in rules, the operator's own ones, and the secrets of the kernel's
  * environment.
  */
-import { KernelError } from "../../base/errors.ts";
+import { configInvalid } from "../../base/errors.ts";
 import type { RedactionSettings } from "../../config/sections/redaction.ts";
 import { compileCustomRedaction } from "../../redact/custom-rules.ts";
 import { secretsOfEnvironment } from "../../redact/environment.ts";
@@ -37,7 +37,7 @@ export function checkRedaction(
   const custom = compileCustomRedaction(settings.rules, settings.allow);
   if (!custom.ok) {
     const problems = custom.problems.map(({ path, problem }) => `redaction.${path}: ${problem}`);
-    throw new KernelError("CONFIG_INVALID", `\`${name}\`: ${problems.join("; ")}`);
+    throw configInvalid(`\`${name}\`: ${problems.join("; ")}`);
   }
   return { rules: custom.rules, ...(custom.allow && { allow: custom.allow }) };
 }

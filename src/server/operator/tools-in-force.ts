@@ -2,9 +2,11 @@
  * The tools of one kernel as the operator's configuration in force leaves them. A reload gives others only where it
  * changes capabilities or what tools may use of the machine, so that calls in flight go on under every other change.
  */
+
 import { canonicalJson, type JsonObject } from "../../base/json.ts";
 import type { Settings } from "../../config/config.ts";
 import { patternsReady, ToolRegistry } from "../../kernel/index.ts";
+import { BY_OPERATOR } from "../../ledger/actors.ts";
 import type { EventSink } from "../../model/outcome/event.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import { configuredTools } from "./built-in-tools.ts";
@@ -80,9 +82,6 @@ export async function recordOverrides(
     .map(({ tool }) => ({ tool, changes: [] }));
   for (const overridden of [...now.filter((one) => !isKnown(one)), ...gone]) {
     const payload = overrideFacts(overridden);
-    await ledger.record(
-      { type: "capability_overridden", sessionId: "", actor: "operator", requestId: "", timeMs: nowMs, payload },
-      "durable",
-    );
+    await ledger.record({ type: "capability_overridden", ...BY_OPERATOR, timeMs: nowMs, payload }, "durable");
   }
 }

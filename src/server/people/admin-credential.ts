@@ -5,18 +5,17 @@
  * directory, which belongs to the operator alone. A new credential replaces the one before in every running kernel,
  * from the next request on. Without one, nobody is an administrator.
  */
-import { constants } from "node:fs";
-import { lstat, open, readFile, rename, unlink } from "node:fs/promises";
+
+import { rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { equalInConstantTime } from "../../base/bytes.ts";
-import { KernelError } from "../../base/errors.ts";
+import { storeCorrupt, storeUnavailable } from "../../base/errors.ts";
 import { blake3Digest, blake3Hex } from "../../base/hash.ts";
 import { newId, type RandomBytes } from "../../base/ids.ts";
 import { TOKEN_BYTES } from "../../base/limits.ts";
+import { readOwnFile, writeNewFile } from "../../stores/embedded/state/own-file.ts";
 
 const FILE_NAME = "admin.hash";
-const OWNER_ONLY = 0o600;
-const OTHERS = 0o077;
 const HASH_LINE = /^[0-9a-f]{64}\n$/;
 const NO_HASH = "0".repeat(64);
 
@@ -25,17 +24,11 @@ export async function makeAdminCredential(stateDirectory: string, random: Random
   const token = `adm_${Buffer.from(random(TOKEN_BYTES)).toString("base64url")}`;
   const unnamed = join(stateDirectory, `${newId("cal", random)}.new`);
   try {
-    const file = await open(unnamed, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, OWNER_ONLY);
-    try {
-      await file.writeFile(`${blake3Hex(token)}\n`);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    await writeNewFile(unnamed, `${blake3Hex(token)}\n`);
     await rename(unnamed, join(stateDirectory, FILE_NAME));
   } catch (cause) {
     await unlink(unnamed).catch(() => undefined); // it was never made, or has its name already
-    throw new KernelError("STORE_UNAVAILABLE", `the admin credential cannot be stored in \`${stateDirectory}\``, cause);
+    throw storeUnavailable(`the admin credential cannot be stored in \`${stateDirectory}\``, cause);
   }
   return token;
 }
@@ -57,24 +50,8 @@ export async function isAdminCredential(stateDirectory: string, token: string): 
 
 async function readHash(stateDirectory: string): Promise<string | undefined> {
   const path = join(stateDirectory, FILE_NAME);
-  let text: string;
-  try {
-    const found = await lstat(path);
-    if (!found.isFile() || found.uid !== process.geteuid?.() || (found.mode & OTHERS) !== 0) {
-      throw new KernelError(
-        "STORE_CORRUPT",
-        `\`${path}\` is not a file of this user alone; make a new credential with \`handrail admin token\``,
-      );
-    }
-    text = await readFile(path, "latin1");
-  } catch (cause) {
-    if (cause instanceof KernelError) throw cause;
-    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return undefined;
-    throw new KernelError("STORE_UNAVAILABLE", "the admin credential cannot be read", cause);
-  }
-  if (HASH_LINE.test(text)) return text.trim();
-  throw new KernelError(
-    "STORE_CORRUPT",
-    `\`${path}\` holds no hash; make a new credential with \`handrail admin token\``,
-  );
+  const mend = "make a new credential with `handrail admin token`";
+  const text = await readOwnFile(path, { what: "the admin credential", mend });
+  if (text === undefined || HASH_LINE.test(text)) return text?.trim();
+  throw storeCorrupt(`\`${path}\` holds no hash; ${mend}`);
 }

@@ -3,12 +3,14 @@
  *
  * Every act is recorded.
  */
+
 import type { Clock } from "../../base/clock.ts";
-import { KernelError } from "../../base/errors.ts";
+import { usageError } from "../../base/errors.ts";
 import { newId, type RandomBytes } from "../../base/ids.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { MAX_ID_LEN, SESSION_LIFETIME_MAX_MS } from "../../base/limits.ts";
 import type { Settings } from "../../config/config.ts";
+import { BY_OPERATOR } from "../../ledger/actors.ts";
 import type { Bell } from "../../model/outcome/bell.ts";
 import type { EventSink, EventType } from "../../model/outcome/event.ts";
 import { DEFAULT_MODE, type OperatorGates } from "../../model/people/gates.ts";
@@ -155,8 +157,7 @@ export class Administration {
   /** Ends a session for good, with what it runs, in every kernel. */
   async revokeSession(id: string): Promise<Session> {
     const session = await this.#parts.sessions.updateSession(id, { revokedAtMs: this.#parts.clock.nowMs() });
-    if (!session)
-      throw new KernelError("USAGE", `there is no session \`${id}\`; \`handrail sessions list\` shows them`);
+    if (!session) throw usageError(`there is no session \`${id}\`; \`handrail sessions list\` shows them`);
     await this.#parts.bell
       .ring("freezes")
       .catch((error: Error) => this.#parts.warn(`calls of \`${id}\` that run may go on: ${error.message}`));
@@ -209,14 +210,13 @@ export class Administration {
   /** Extends a lease that has not been released; a derived one at most to its parent's end. */
   async renewLease(id: string, lifetimeMs: number): Promise<Lease> {
     const lease = await this.#requireLease(id);
-    if (lease.releasedAtMs !== undefined)
-      throw new KernelError("USAGE", `the lease \`${id}\` was released; make a new one`);
+    if (lease.releasedAtMs !== undefined) throw usageError(`the lease \`${id}\` was released; make a new one`);
     const parent = lease.parentId === undefined ? undefined : await this.#requireLease(lease.parentId);
     const wanted = this.#parts.clock.nowMs() + checkedLifetime(lifetimeMs);
     const renewed = await this.#parts.sessions.updateLease(id, {
       expiresAtMs: Math.min(wanted, parent?.expiresAtMs ?? wanted),
     });
-    if (!renewed) throw new KernelError("USAGE", `there is no lease \`${id}\``);
+    if (!renewed) throw usageError(`there is no lease \`${id}\``);
     await this.#record("lease_renewed", "", { leaseId: id, expiresAt: new Date(renewed.expiresAtMs).toISOString() });
     return renewed;
   }
@@ -224,7 +224,7 @@ export class Administration {
   /** Gives a lease back; sessions under it are refused from their next call on. */
   async releaseLease(id: string): Promise<Lease> {
     const lease = await this.#parts.sessions.updateLease(id, { releasedAtMs: this.#parts.clock.nowMs() });
-    if (!lease) throw new KernelError("USAGE", `there is no lease \`${id}\`; \`handrail leases list\` shows them`);
+    if (!lease) throw usageError(`there is no lease \`${id}\`; \`handrail leases list\` shows them`);
     await this.#record("lease_released", "", { leaseId: id });
     return lease;
   }
@@ -246,10 +246,9 @@ export class Administration {
     const grant = grantOf(settings, serviceRoot);
     const role = wish.role ?? "dev";
     if (!settings.roles.includes(role))
-      throw new KernelError("USAGE", `the role \`${role}\` is not defined; use one of ${settings.roles.join(", ")}`);
+      throw usageError(`the role \`${role}\` is not defined; use one of ${settings.roles.join(", ")}`);
     if (isClient && !(grant?.roles ?? ROLES_WITHOUT_GRANT).includes(role)) {
-      throw new KernelError(
-        "USAGE",
+      throw usageError(
         `the role \`${role}\` is not granted to clients of \`${serviceRoot}\`; the operator grants it under workspaces[].roles in handrail.yaml`,
       );
     }
@@ -278,13 +277,11 @@ export class Administration {
   #profileOf({ mode = DEFAULT_MODE, skill }: SessionWish): Pick<NewSession, "mode" | "skill"> {
     const { modes, skills } = this.#parts.offer().gates;
     if (mode !== DEFAULT_MODE && !modes.has(mode))
-      throw new KernelError(
-        "USAGE",
+      throw usageError(
         `there is no mode \`${mode}\`; \`handrail modes list\` shows those that the operator has defined`,
       );
     if (skill !== undefined && !skills.has(skill))
-      throw new KernelError(
-        "USAGE",
+      throw usageError(
         `there is no skill \`${skill}\`; \`handrail skills list\` shows those that the operator has defined`,
       );
     return { mode, ...(skill !== undefined && { skill }) };
@@ -317,15 +314,13 @@ export class Administration {
 
   async #requireLease(id: string): Promise<Lease> {
     const lease = await this.#parts.sessions.findLease(id);
-    if (!lease) throw new KernelError("USAGE", `there is no lease \`${id}\`; \`handrail leases list\` shows them`);
+    if (!lease) throw usageError(`there is no lease \`${id}\`; \`handrail leases list\` shows them`);
     return lease;
   }
 
   async #record(type: EventType, sessionId: string, payload: JsonObject): Promise<void> {
-    await this.#parts.ledger.record(
-      { type, sessionId, actor: "operator", requestId: "", timeMs: this.#parts.clock.nowMs(), payload },
-      "durable",
-    );
+    const { ledger, clock } = this.#parts;
+    await ledger.record({ type, ...BY_OPERATOR, sessionId, timeMs: clock.nowMs(), payload }, "durable");
   }
 }
 
@@ -341,30 +336,26 @@ function requireName(name: string, what: "user" | "agent"): void {
   if (!isOdd && !isTaken) return;
   const rule = `1 to ${MAX_ID_LEN} characters without control characters`;
   const more = what === "user" ? ", no `/`, and does not begin with `operator:`" : "";
-  throw new KernelError("USAGE", `the ${what}'s name cannot be used: it has ${rule}${more}; choose another one`);
+  throw usageError(`the ${what}'s name cannot be used: it has ${rule}${more}; choose another one`);
 }
 
 function checkedLifetime(lifetimeMs: number): number {
   if (lifetimeMs > 0 && lifetimeMs <= SESSION_LIFETIME_MAX_MS) return lifetimeMs;
-  throw new KernelError(
-    "USAGE",
-    "a lease lives between one millisecond and thirty days; choose a lifetime in that range",
-  );
+  throw usageError("a lease lives between one millisecond and thirty days; choose a lifetime in that range");
 }
 
 /** A pattern that admits nothing by mistake is better refused than granted. */
 function requireUsable(scope: LeaseScope): void {
   const [bad] = unusableDimensions(scope);
   if (bad !== undefined)
-    throw new KernelError("USAGE", `a pattern of ${bad} cannot be used; use fewer wildcards and balanced brackets`);
+    throw usageError(`a pattern of ${bad} cannot be used; use fewer wildcards and balanced brackets`);
 }
 
 /** An amount that cannot be counted limits nothing, or everything. */
 function requireCountable(budget: LeaseBudget): void {
   for (const [member, amount] of Object.entries(budget)) {
     if ((BUDGET_MEMBERS as readonly string[]).includes(member) && (amount === undefined || isAmount(amount))) continue;
-    throw new KernelError(
-      "USAGE",
+    throw usageError(
       `the budget of \`${member}\` must be a whole number from 0 of calls, durationMs, bytes, tokens or costMicros`,
     );
   }

@@ -11,7 +11,7 @@ import { stripVTControlCharacters } from "node:util";
 import type { ApprovalState, ApprovalStore, DecideOutcome, StoredApproval } from "../../approval/approval-store.ts";
 import type { Approvals } from "../../approval/approvals.ts";
 import type { Clock } from "../../base/clock.ts";
-import { KernelError } from "../../base/errors.ts";
+import { usageError } from "../../base/errors.ts";
 import { APPROVAL_REASON_CHARACTERS_MAX } from "../../base/limits.ts";
 import type { ApprovalChannel, ApprovalScope } from "../../model/approval/approval.ts";
 import type { Bell, StopListening } from "../../model/outcome/bell.ts";
@@ -122,12 +122,12 @@ function found(approval: StoredApproval) {
 function checkedReason(reason: string | undefined): string | undefined {
   if (reason === undefined) return undefined;
   if (reason.length > APPROVAL_REASON_CHARACTERS_MAX)
-    throw new KernelError("USAGE", `a reason has at most ${APPROVAL_REASON_CHARACTERS_MAX} characters; shorten it`);
+    throw usageError(`a reason has at most ${APPROVAL_REASON_CHARACTERS_MAX} characters; shorten it`);
   return stripVTControlCharacters(reason).toWellFormed();
 }
 
 function checkedScope(scope: ApprovalScope, nowMs: number): ApprovalScope {
   if (scope.kind !== "until") return scope;
   if (Number.isSafeInteger(Math.floor(scope.untilMs)) && scope.untilMs > nowMs) return scope;
-  throw new KernelError("USAGE", "an approval until a time needs one that is still to come; name a later time");
+  throw usageError("an approval until a time needs one that is still to come; name a later time");
 }

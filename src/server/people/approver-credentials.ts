@@ -8,14 +8,22 @@
  * INVARIANT: a session token is never such a credential, and neither is the admin credential. One that was removed
  * approves nothing from the next decision on, in every kernel.
  */
-import { constants } from "node:fs";
-import { lstat, mkdir, open, readdir, readFile, stat, unlink } from "node:fs/promises";
+
+import { mkdir, readdir, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { equalInConstantTime } from "../../base/bytes.ts";
-import { KernelError } from "../../base/errors.ts";
+import {
+  configInvalid,
+  errorCode,
+  type KernelError,
+  storeCorrupt,
+  storeUnavailable,
+  usageError,
+} from "../../base/errors.ts";
 import { blake3Digest, blake3Hex } from "../../base/hash.ts";
 import type { RandomBytes } from "../../base/ids.ts";
 import { TOKEN_BYTES } from "../../base/limits.ts";
+import { readOwnFile, writeNewFile } from "../../stores/embedded/state/own-file.ts";
 import type { Environment } from "../operator/operator-directory.ts";
 
 /** Approver credentials of one state directory. */
@@ -24,8 +32,6 @@ const APPROVERS_MAX = 256;
 const DIRECTORY = "approvers";
 const SUFFIX = ".hash";
 const SAVED_TOKEN = "approver.token";
-const OWNER_ONLY = 0o600;
-const OTHERS = 0o077;
 const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 const HASH_LINE = /^[0-9a-f]{64}\n$/;
 const TOKEN = /^apr_([a-z0-9][a-z0-9_-]{0,63})\.[A-Za-z0-9_-]{43}$/;
@@ -48,10 +54,10 @@ export async function addApprover(stateDirectory: string, name: string, random: 
   const token = `apr_${name}.${Buffer.from(random(TOKEN_BYTES)).toString("base64url")}`;
   try {
     await mkdir(directory, { mode: 0o700, recursive: true });
-    await writeNew(join(directory, name + SUFFIX), `${blake3Hex(token)}\n`);
+    await writeNewFile(join(directory, name + SUFFIX), `${blake3Hex(token)}\n`);
   } catch (cause) {
-    if (codeOf(cause) === "EEXIST") throw taken(name);
-    throw new KernelError("STORE_UNAVAILABLE", `the approver's credential cannot be stored in \`${directory}\``, cause);
+    if (errorCode(cause) === "EEXIST") throw taken(name);
+    throw storeUnavailable(`the approver's credential cannot be stored in \`${directory}\``, cause);
   }
   return token;
 }
@@ -79,9 +85,9 @@ export async function removeApprover(stateDirectory: string, name: string): Prom
   try {
     await unlink(join(stateDirectory, DIRECTORY, name + SUFFIX));
   } catch (cause) {
-    if (codeOf(cause) === "ENOENT")
-      throw new KernelError("USAGE", `there is no approver \`${name}\`; \`handrail approvers list\` shows them`);
-    throw new KernelError("STORE_UNAVAILABLE", "the approver's credential cannot be removed", cause);
+    if (errorCode(cause) === "ENOENT")
+      throw usageError(`there is no approver \`${name}\`; \`handrail approvers list\` shows them`);
+    throw storeUnavailable("the approver's credential cannot be removed", cause);
   }
 }
 
@@ -105,11 +111,11 @@ export async function saveApproverToken(operatorPath: string, token: string): Pr
   const path = join(operatorPath, SAVED_TOKEN);
   try {
     await mkdir(operatorPath, { mode: 0o700, recursive: true });
-    await writeNew(path, `${token}\n`);
+    await writeNewFile(path, `${token}\n`);
   } catch (cause) {
-    if (codeOf(cause) === "EEXIST")
-      throw new KernelError("USAGE", `\`${path}\` holds a credential already; remove the file first`);
-    throw new KernelError("CONFIG_INVALID", `the credential cannot be saved as \`${path}\``, cause);
+    if (errorCode(cause) === "EEXIST")
+      throw usageError(`\`${path}\` holds a credential already; remove the file first`);
+    throw configInvalid(`the credential cannot be saved as \`${path}\``, cause);
   }
   return path;
 }
@@ -125,8 +131,7 @@ export async function approverToken(environment: Environment, operatorPath: stri
   const path = join(operatorPath, SAVED_TOKEN);
   const text = await readOwn(path);
   if (text !== undefined) return text.trim();
-  throw new KernelError(
-    "USAGE",
+  throw usageError(
     "approving needs an approver's credential; make one with `handrail approvers add NAME --save`, or set HANDRAIL_APPROVER_TOKEN",
   );
 }
@@ -134,8 +139,7 @@ export async function approverToken(environment: Environment, operatorPath: stri
 /** @throws KernelError USAGE for a name that no approver can have */
 export function requireApproverName(name: string): void {
   if (!NAME.test(name))
-    throw new KernelError(
-      "USAGE",
+    throw usageError(
       `\`${name}\` cannot be an approver's name; use lower-case letters, digits, \`_\` and \`-\`, at most 64`,
     );
 }
@@ -146,17 +150,11 @@ export async function requireFreeName(stateDirectory: string, name: string): Pro
   const names = await namesIn(join(stateDirectory, DIRECTORY));
   if (names.includes(name)) throw taken(name);
   if (names.length >= APPROVERS_MAX)
-    throw new KernelError(
-      "USAGE",
-      `there are ${APPROVERS_MAX} approvers already; remove one with \`handrail approvers remove\``,
-    );
+    throw usageError(`there are ${APPROVERS_MAX} approvers already; remove one with \`handrail approvers remove\``);
 }
 
 function taken(name: string): KernelError {
-  return new KernelError(
-    "USAGE",
-    `there is an approver \`${name}\` already; choose another name, or remove that one first`,
-  );
+  return usageError(`there is an approver \`${name}\` already; choose another name, or remove that one first`);
 }
 
 async function namesIn(directory: string): Promise<readonly string[]> {
@@ -168,48 +166,18 @@ async function namesIn(directory: string): Promise<readonly string[]> {
       .filter((name) => NAME.test(name))
       .sort();
   } catch (cause) {
-    if (codeOf(cause) === "ENOENT") return [];
-    throw new KernelError("STORE_UNAVAILABLE", `\`${directory}\` cannot be read`, cause);
-  }
-}
-
-async function writeNew(path: string, text: string): Promise<void> {
-  const file = await open(
-    path,
-    constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW,
-    OWNER_ONLY,
-  );
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
+    if (errorCode(cause) === "ENOENT") return [];
+    throw storeUnavailable(`\`${directory}\` cannot be read`, cause);
   }
 }
 
 async function readHash(path: string): Promise<string | undefined> {
   const text = await readOwn(path);
   if (text === undefined || HASH_LINE.test(text)) return text?.trim();
-  throw new KernelError("STORE_CORRUPT", `\`${path}\` holds no hash; remove the approver and add them anew`);
+  throw storeCorrupt(`\`${path}\` holds no hash; remove the approver and add them anew`);
 }
 
 /** A file of this user alone; `undefined` when there is none. */
-async function readOwn(path: string): Promise<string | undefined> {
-  try {
-    const found = await lstat(path);
-    if (!found.isFile() || found.uid !== process.geteuid?.() || (found.mode & OTHERS) !== 0)
-      throw new KernelError(
-        "STORE_CORRUPT",
-        `\`${path}\` is not a file of this user alone; run \`chmod 600\` on it, or remove it`,
-      );
-    return await readFile(path, "latin1");
-  } catch (cause) {
-    if (cause instanceof KernelError) throw cause;
-    if (codeOf(cause) === "ENOENT") return undefined;
-    throw new KernelError("STORE_UNAVAILABLE", `\`${path}\` cannot be read`, cause);
-  }
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+function readOwn(path: string): Promise<string | undefined> {
+  return readOwnFile(path, { what: `\`${path}\``, mend: "run `chmod 600` on it, or remove it" });
 }

@@ -3,10 +3,12 @@
  *
  * INVARIANT: an arming is recorded before it takes effect, with who, until when and how far it reaches. It always ends.
  */
+
 import type { Clock } from "../../base/clock.ts";
-import { KernelError } from "../../base/errors.ts";
+import { usageError } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { ARMING_MAX_MS } from "../../base/limits.ts";
+import { byPerson } from "../../ledger/actors.ts";
 import type { EventSink } from "../../model/outcome/event.ts";
 import type { Arming, ArmingStore } from "../../session/arming-store.ts";
 import type { SessionStore } from "../../session/session-store.ts";
@@ -35,10 +37,7 @@ export class ArmingAdministration {
   async arm(sessionId: string | undefined, forMs: number, by: string): Promise<Arming> {
     const { armings, clock } = this.#parts;
     if (!(forMs > 0 && forMs <= ARMING_MAX_MS))
-      throw new KernelError(
-        "USAGE",
-        "an arming lasts between one millisecond and a day; choose a time in that range, such as 15m",
-      );
+      throw usageError("an arming lasts between one millisecond and a day; choose a time in that range, such as 15m");
     await this.#requireSession(sessionId);
     const armedAtMs = clock.nowMs();
     const arming: Arming = {
@@ -68,7 +67,7 @@ export class ArmingAdministration {
 
   async #requireSession(id: string | undefined): Promise<void> {
     if (id === undefined || (await this.#parts.sessions.findSession(id)) !== undefined) return;
-    throw new KernelError("USAGE", `there is no session \`${id}\`; \`handrail sessions list\` shows them`);
+    throw usageError(`there is no session \`${id}\`; \`handrail sessions list\` shows them`);
   }
 
   async #record(
@@ -77,14 +76,7 @@ export class ArmingAdministration {
     facts: JsonObject,
   ): Promise<void> {
     const payload = { ...facts, reach: sessionId === undefined ? "all" : "session", severity: "warning" };
-    const event = {
-      type,
-      sessionId: sessionId ?? "",
-      actor: `operator:${by}`,
-      requestId: "",
-      timeMs: this.#parts.clock.nowMs(),
-      payload,
-    };
+    const event = { type, ...byPerson(by), sessionId: sessionId ?? "", timeMs: this.#parts.clock.nowMs(), payload };
     await this.#parts.ledger.record(event, "durable");
   }
 }

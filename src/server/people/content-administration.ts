@@ -3,15 +3,17 @@
  *
  * References are brought in line with the ledger. Every act that changes something is recorded.
  */
+
 import type { Clock } from "../../base/clock.ts";
-import { KernelError } from "../../base/errors.ts";
+import { usageError } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { BlockMemory, CollectionReport, MaintainedContentStore } from "../../cas/content-store.ts";
+import { BY_OPERATOR } from "../../ledger/actors.ts";
 import type { EventSink, EventType } from "../../model/outcome/event.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import { HASH_PATTERN, type StoredContent } from "../../model/work/content.ts";
 import { ledgerResults } from "../ledger/content-verification.ts";
-import { openLedgerReader } from "../ledger/ledger-reader.ts";
+import { withLedgerReader } from "../ledger/ledger-reader.ts";
 import { workspaceDirectory } from "../workspace/workspace-catalog.ts";
 
 /** What a content administration works on. */
@@ -69,10 +71,7 @@ export class ContentAdministration {
     memory: BlockMemory,
   ): Promise<{ readonly sizeBytes: number; readonly chunks: AsyncIterable<Uint8Array> }> {
     if (!HASH_PATTERN.test(hash))
-      throw new KernelError(
-        "USAGE",
-        `\`${hash}\` is no hash; give 64 hexadecimal digits, as \`handrail cas ls\` shows`,
-      );
+      throw usageError(`\`${hash}\` is no hash; give 64 hexadecimal digits, as \`handrail cas ls\` shows`);
     const sizeBytes = await (await this.#parts.content.maintenance()).sizeOf(hash);
     if (sizeBytes === undefined) {
       throw new ToolFailure(
@@ -96,21 +95,15 @@ export class ContentAdministration {
   async rebuildReferences(graceMs: number): Promise<RebuiltReferences> {
     const { content, clock, stateDirectory } = this.#parts;
     const maintenance = await content.maintenance();
-    const ledger = await openLedgerReader(stateDirectory);
-    try {
+    return withLedgerReader(stateDirectory, async (ledger) => {
       const rebuilt = await maintenance.rebuildReferences(ledgerResults(ledger), graceMs, clock.nowMs());
       await this.#record("content_references_rebuilt", { ...rebuilt });
       return rebuilt;
-    } finally {
-      await ledger.close();
-    }
+    });
   }
 
   async #record(type: EventType, payload: JsonObject): Promise<void> {
     const { ledger, clock } = this.#parts;
-    await ledger.record(
-      { type, sessionId: "", actor: "operator", requestId: "", timeMs: clock.nowMs(), payload },
-      "durable",
-    );
+    await ledger.record({ type, ...BY_OPERATOR, timeMs: clock.nowMs(), payload }, "durable");
   }
 }

@@ -4,11 +4,13 @@
  * INVARIANT: stopping takes effect before it is recorded, because it must work although nothing can be recorded.
  * Lifting names its reason and is recorded before it takes effect, so that none goes unseen.
  */
+
 import type { Clock } from "../../base/clock.ts";
-import { KernelError } from "../../base/errors.ts";
+import { KernelError, usageError } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { Freeze, FreezeStore, FreezeTarget } from "../../flow/freeze-store.ts";
 import type { ViolationStore } from "../../flow/violation-store.ts";
+import { byPerson } from "../../ledger/actors.ts";
 import type { Bell } from "../../model/outcome/bell.ts";
 import type { EventSink, EventType } from "../../model/outcome/event.ts";
 import type { Session } from "../../model/people/session.ts";
@@ -128,12 +130,11 @@ export class FreezeAdministration {
   async resume(target: FreezeTarget, act: FreezeAct): Promise<Freeze> {
     const { freezes, violations } = this.#parts;
     const known = (await freezes.listFreezes()).some((freeze) => sameTarget(freeze.target, target));
-    if (!known) throw new KernelError("USAGE", "nothing is frozen there; `handrail sessions review` shows what is");
+    if (!known) throw usageError("nothing is frozen there; `handrail sessions review` shows what is");
     await this.#recordResumed("", { ...target }, act);
     if (target.scope === "workspace") await violations.forget(target);
     const lifted = await freezes.removeFreeze(target);
-    if (lifted === undefined)
-      throw new KernelError("USAGE", "somebody else lifted the freeze meanwhile; nothing is left to do");
+    if (lifted === undefined) throw usageError("somebody else lifted the freeze meanwhile; nothing is left to do");
     return lifted;
   }
 
@@ -172,20 +173,17 @@ export class FreezeAdministration {
 
   async #record({ type, sessionId, facts: payload }: FreezeEvent, by: string): Promise<void> {
     const { ledger, clock } = this.#parts;
-    await ledger.record(
-      { type, sessionId, actor: `operator:${by}`, requestId: "", timeMs: clock.nowMs(), payload },
-      "durable",
-    );
+    await ledger.record({ type, ...byPerson(by), sessionId, timeMs: clock.nowMs(), payload }, "durable");
   }
 }
 
 function unknownSession(id: string): KernelError {
-  return new KernelError("USAGE", `there is no session \`${id}\`; \`handrail sessions list\` shows them`);
+  return usageError(`there is no session \`${id}\`; \`handrail sessions list\` shows them`);
 }
 
 function checkedReason(reason: string): string {
   if (reason.length <= FREEZE_REASON_CHARACTERS_MAX) return reason.toWellFormed();
-  throw new KernelError("USAGE", `a reason has at most ${FREEZE_REASON_CHARACTERS_MAX} characters; shorten it`);
+  throw usageError(`a reason has at most ${FREEZE_REASON_CHARACTERS_MAX} characters; shorten it`);
 }
 
 function sameTarget(left: FreezeTarget, right: FreezeTarget): boolean {

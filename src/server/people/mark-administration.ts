@@ -7,12 +7,14 @@
  *
  * INVARIANT: it takes back the mark that it was decided about and that it records. What rose meanwhile stands.
  */
+
 import type { Clock } from "../../base/clock.ts";
-import { KernelError } from "../../base/errors.ts";
+import { type KernelError, usageError } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { STORE_LIST_MAX } from "../../base/limits.ts";
 import { INITIAL_MARK } from "../../flow/flow.ts";
 import type { MarkOwner, MarkSelection, MarkStore, OwnedMark } from "../../flow/mark-store.ts";
+import { byPerson } from "../../ledger/actors.ts";
 import type { EventSink } from "../../model/outcome/event.ts";
 import { equalMarks, type Mark } from "../../model/outcome/label.ts";
 
@@ -66,13 +68,10 @@ export class MarkAdministration {
     why: Declassification,
   ): Promise<readonly Declassified[]> {
     const { marks } = this.#parts;
-    if (why.reason.trim() === "")
-      throw new KernelError("USAGE", "a declassification needs a reason; say why with --reason");
+    if (why.reason.trim() === "") throw usageError("a declassification needs a reason; say why with --reason");
     const selected = await marks.listMarks(selection);
-    if (selected.length === 0)
-      throw new KernelError("USAGE", "nobody is marked there; `handrail labels list` shows who is");
-    if (selected.length >= STORE_LIST_MAX)
-      throw new KernelError("USAGE", "too many are marked there; name the user or the agent");
+    if (selected.length === 0) throw usageError("nobody is marked there; `handrail labels list` shows who is");
+    if (selected.length >= STORE_LIST_MAX) throw usageError("too many are marked there; name the user or the agent");
     const after: Mark = { ...INITIAL_MARK, ...to };
     const done: Declassified[] = [];
     const changed: string[] = [];
@@ -99,10 +98,7 @@ export class MarkAdministration {
   async #record(type: "declassified" | "declassification_void", facts: JsonObject, by: string): Promise<void> {
     const { ledger, clock } = this.#parts;
     const payload = { ...facts, severity: "warning" };
-    await ledger.record(
-      { type, sessionId: "", actor: `operator:${by}`, requestId: "", timeMs: clock.nowMs(), payload },
-      "durable",
-    );
+    await ledger.record({ type, ...byPerson(by), timeMs: clock.nowMs(), payload }, "durable");
   }
 }
 
@@ -112,8 +108,7 @@ const NAMED_MAX = 8;
 function changedMeanwhile(principals: readonly string[], done: number): KernelError {
   const more = principals.length > NAMED_MAX ? ` and ${principals.length - NAMED_MAX} more` : "";
   const others = done === 0 ? "" : ` (${done} others were taken back)`;
-  return new KernelError(
-    "USAGE",
+  return usageError(
     `the mark of ${principals.slice(0, NAMED_MAX).join(", ")}${more} changed meanwhile and stands as it is${others}; look again with \`handrail labels list\``,
   );
 }

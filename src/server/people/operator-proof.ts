@@ -5,7 +5,7 @@
  * an agent. INVARIANT: a proof is made here alone; a session that is asked for without one stays within what the
  * operator's directory grants.
  */
-import { KernelError } from "../../base/errors.ts";
+import { usageError } from "../../base/errors.ts";
 import type { Environment } from "../operator/operator-directory.ts";
 import { isAdminCredential } from "./admin-credential.ts";
 
@@ -33,8 +33,7 @@ export class OperatorProof {
   static async byEnvironment(stateDirectory: string, environment: Environment): Promise<OperatorProof> {
     const proof = await OperatorProof.byCredential(stateDirectory, environment["HANDRAIL_ADMIN_TOKEN"] ?? "");
     if (proof !== undefined) return proof;
-    throw new KernelError(
-      "USAGE",
+    throw usageError(
       "--as-operator needs the admin credential in HANDRAIL_ADMIN_TOKEN; make one with `handrail admin token`, or leave the flag out",
     );
   }

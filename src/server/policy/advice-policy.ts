@@ -55,7 +55,6 @@ export class PolicyEdits {
     const engine = await buildEngine(session.preset, {
       tools: this.#parts.tools,
       operator: this.#edited(await this.#policyTexts(session.preset)),
-      roles: this.#parts.operator.settings.roles,
     });
     this.#engines.push(engine);
     return { ...state, assuming: { ...state.assuming, policy: engine } };
@@ -65,9 +64,9 @@ export class PolicyEdits {
   async advice(preset: string): Promise<readonly Advice[]> {
     const edits = this.#editsMade();
     if (edits.length === 0) return [];
-    const { tools, operator } = this.#parts;
+    const { tools } = this.#parts;
     const edited = this.#edited(await this.#policyTexts(preset));
-    const report = await runExamples(exampleInputs({ tools, operator: edited, roles: operator.settings.roles }));
+    const report = await runExamples(exampleInputs({ tools, operator: edited }));
     const against = report.results.filter(({ ok }) => !ok);
     return [
       ...edits,
@@ -110,7 +109,7 @@ export class PolicyEdits {
   /** The texts of the operator's rules as the engine names them, by id. */
   async #policyTexts(preset: string): Promise<ReadonlyMap<string, { readonly file: string; readonly text: string }>> {
     const { tools, operator } = this.#parts;
-    const engine = await buildEngine(preset, { tools, operator, roles: operator.settings.roles });
+    const engine = await buildEngine(preset, { tools, operator });
     this.#engines.push(engine);
     return new Map(engine.policies.map(({ id, file, text }) => [id, { file, text }]));
   }

@@ -8,14 +8,15 @@
  * what the request names as asking and nothing else, for this user, agent, workspace, role, tool, effect and resource.
  * Only `write` writes, and it records who did before the permit takes effect.
  */
-import { constants } from "node:fs";
-import { mkdir, open, rename } from "node:fs/promises";
+
+import { mkdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
-import { KernelError } from "../../base/errors.ts";
+import { configInvalid, KernelError, usageError } from "../../base/errors.ts";
 import { blake3Hex } from "../../base/hash.ts";
 import { REPLAY_ENTRIES_DEFAULT } from "../../base/limits.ts";
 import { imagineRequests, wholeCall } from "../../kernel/index.ts";
+import { byPerson } from "../../ledger/actors.ts";
 import { readApprovalDocument, type ShownRequest } from "../../model/approval/approval-document.ts";
 import type { EventSink } from "../../model/outcome/event.ts";
 import type { Session } from "../../model/people/session.ts";
@@ -24,6 +25,7 @@ import { narrowestPermit } from "../../policy/explain.ts";
 import type { PolicyEngine } from "../../policy/policy.ts";
 import { type PolicyRequest, UNNAMED_CALL } from "../../policy/terms/request.ts";
 import { parseRecordedAccess, type RecordedAccess } from "../../policy/terms/resource.ts";
+import { writeNewFile } from "../../stores/embedded/state/own-file.ts";
 import type { OperatorDirectory } from "../operator/operator-directory.ts";
 import { buildEngine, exampleInputs } from "./policies.ts";
 import type { ReplayReport } from "./policy-replay.ts";
@@ -92,21 +94,13 @@ export class AlwaysAllow {
    */
   async write(request: AskedRequest, by: string): Promise<string> {
     const permit = await this.#permitFor(request);
-    if (typeof permit === "string") throw new KernelError("USAGE", permit);
+    if (typeof permit === "string") throw usageError(permit);
     const { ledger, clock } = this.#parts;
     const nowMs = clock.nowMs();
     const { file, text, waives } = permit;
     const named = by.replaceAll(/[^\w.:@-]/g, "_");
     const payload = { approvalRef: request.ref, file, waives: [...waives], permit: text, severity: "warning" };
-    const event = {
-      type: "always_allowed",
-      sessionId: "",
-      actor: `operator:${named}`,
-      requestId: "",
-      timeMs: nowMs,
-      payload,
-    } as const;
-    await ledger.record(event, "durable");
+    await ledger.record({ type: "always_allowed", ...byPerson(named), timeMs: nowMs, payload }, "durable");
     const comment = `// Allowed without asking by ${named} at ${new Date(nowMs).toISOString()}, after the request\n// ${request.ref}. Remove this file to be asked again.\n`;
     await writeNew(this.#parts.operator().path, file, comment + text);
     return file;
@@ -174,16 +168,14 @@ export class AlwaysAllow {
     }
     if ((operator.examples ?? []).length === 0) return undefined;
     const { formatFailure, runExamples } = await import("./policy-examples.ts");
-    const report = await runExamples(
-      exampleInputs({ tools: this.#parts.tools(), operator, roles: operator.settings.roles }),
-    );
+    const report = await runExamples(exampleInputs({ tools: this.#parts.tools(), operator }));
     const failing = report.results.find(({ ok }) => !ok);
     if (failing !== undefined) return `an example beside the policies stands against it: ${formatFailure(failing)}`;
     return report.problems[0];
   }
 
   #engine(preset: string, operator: OperatorDirectory): Promise<PolicyEngine> {
-    return buildEngine(preset, { tools: this.#parts.tools(), operator, roles: operator.settings.roles });
+    return buildEngine(preset, { tools: this.#parts.tools(), operator });
   }
 }
 
@@ -282,21 +274,10 @@ async function writeNew(operatorPath: string, file: string, text: string): Promi
   try {
     await mkdir(join(operatorPath, "policy"), { mode: 0o700, recursive: true });
     // A file that is read while it is written would be an invalid policy, and refuse every call: it comes by one step.
-    const handle = await open(
-      `${path}.new`,
-      constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW,
-      0o600,
-    );
-    try {
-      await handle.writeFile(text);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
+    await writeNewFile(`${path}.new`, text);
     await rename(`${path}.new`, path);
   } catch (cause) {
-    throw new KernelError(
-      "CONFIG_INVALID",
+    throw configInvalid(
       `the permit cannot be written to \`${path}\`; look whether a \`.new\` file is left there`,
       cause,
     );

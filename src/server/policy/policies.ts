@@ -2,7 +2,7 @@
  * The inputs of policy: the presets that ship with Handrail, the operator's files and examples, and the tools.
  */
 import { readFileSync } from "node:fs";
-import { KernelError } from "../../base/errors.ts";
+import { configInvalid } from "../../base/errors.ts";
 import type { EffectClass } from "../../model/outcome/effect.ts";
 import { isPresetName } from "../../model/people/preset.ts";
 import type { Tool } from "../../model/tool/tool.ts";
@@ -23,17 +23,13 @@ export const PRESET_DIRECTORY = new URL("../../../presets/", import.meta.url);
 export interface PolicyInputs {
   readonly tools: readonly Tool[];
   readonly operator: OperatorDirectory;
-  readonly roles: readonly string[];
   readonly validated?: ValidatedPolicies;
 }
 
 /** The policy texts in force under `preset`: the base rules, the preset, then the operator's files. */
 export function policySources(preset: string, operator: OperatorDirectory): readonly PolicySource[] {
   if (!isPresetName(preset))
-    throw new KernelError(
-      "CONFIG_INVALID",
-      `there is no preset \`${preset}\`; use one of ${Object.keys(PRESETS).join(", ")}`,
-    );
+    throw configInvalid(`there is no preset \`${preset}\`; use one of ${Object.keys(PRESETS).join(", ")}`);
   const shipped = PRESETS[preset].files.map((name) => ({
     name: `presets/${name}`,
     text: readPreset(name),
@@ -91,7 +87,8 @@ export function policyActions(tools: readonly Tool[], own?: readonly Tool[]): re
 
 /** Builds the engine of a preset. */
 export function buildEngine(preset: string, inputs: PolicyInputs): Promise<PolicyEngine> {
-  const { tools, operator, roles, validated } = inputs;
+  const { tools, operator, validated } = inputs;
+  const { roles } = operator.settings;
   const sources = policySources(preset, operator);
   return createPolicyEngine({ actions: policyActions(tools), sources, roles, ...(validated && { validated }) });
 }
@@ -123,10 +120,6 @@ function readPreset(name: string): string {
   try {
     return readFileSync(new URL(name, PRESET_DIRECTORY), "utf8");
   } catch (error) {
-    throw new KernelError(
-      "CONFIG_INVALID",
-      `the shipped policy \`presets/${name}\` cannot be read; install handrail again`,
-      error,
-    );
+    throw configInvalid(`the shipped policy \`presets/${name}\` cannot be read; install handrail again`, error);
   }
 }

@@ -9,9 +9,10 @@
  *
  * INVARIANT: between two calls there is one set of policies for all presets, never parts of two.
  */
+
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { KernelError } from "../../base/errors.ts";
-
+import { BY_OPERATOR } from "../../ledger/actors.ts";
 import type { EventSink } from "../../model/outcome/event.ts";
 import { PRESET_NAMES } from "../../model/people/preset.ts";
 import type { PolicyEngine } from "../../policy/policy.ts";
@@ -100,14 +101,7 @@ export class PolicyCatalog {
       ...(previous !== undefined && { previous }),
       operatorFiles: inputs.operator.policies.map((file) => file.name),
     };
-    const event = {
-      type: "policy_loaded",
-      sessionId: "",
-      actor: "operator",
-      requestId: "",
-      timeMs: this.#nowMs(),
-      payload,
-    } as const;
+    const event = { type: "policy_loaded", ...BY_OPERATOR, timeMs: this.#nowMs(), payload } as const;
     await this.#ledger.record(event, "durable");
   };
 

@@ -55,6 +55,6 @@ export async function checkPresets(
 
 async function failingExamples(operator: OperatorDirectory): Promise<readonly string[]> {
   const { tools } = effectiveTools(ownTools(operator.settings), operator.settings);
-  const { problems, results } = await runExamples(exampleInputs({ tools, operator, roles: operator.settings.roles }));
+  const { problems, results } = await runExamples(exampleInputs({ tools, operator }));
   return [...problems, ...results.filter(({ ok }) => !ok).map(formatFailure)];
 }

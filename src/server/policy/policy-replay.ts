@@ -108,7 +108,7 @@ export async function replayAgainst(operator: OperatorDirectory, options: Replay
     const tools = options.tools ?? effectiveTools(ownTools(operator.settings), operator.settings).tools;
     const engines = new Map<string, Promise<PolicyEngine>>();
     const engineOf = (preset: string) => {
-      const known = engines.get(preset) ?? buildEngine(preset, { tools, operator, roles: operator.settings.roles });
+      const known = engines.get(preset) ?? buildEngine(preset, { tools, operator });
       engines.set(preset, known);
       return known;
     };

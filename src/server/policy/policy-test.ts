@@ -3,7 +3,7 @@
  * ones.
  */
 import { readFileSync } from "node:fs";
-import { KernelError } from "../../base/errors.ts";
+import { configInvalid } from "../../base/errors.ts";
 import { defaultSettings } from "../../config/config.ts";
 import { PRESET_NAMES } from "../../model/people/preset.ts";
 import { BUILT_IN_TOOLS, ownTools } from "../operator/built-in-tools.ts";
@@ -54,7 +54,7 @@ export async function readPolicyPlace({
 export async function testPolicies(place: PolicyPlace): Promise<PolicyTest> {
   const operator = await readPolicyPlace(place);
   const { tools } = effectiveTools(ownTools(operator.settings), operator.settings);
-  const own = await runExamples(exampleInputs({ tools, operator, roles: operator.settings.roles }));
+  const own = await runExamples(exampleInputs({ tools, operator }));
   const shipped = await testPresets();
   return { ok: own.ok && shipped.ok, directory: operator.path, own, shipped };
 }
@@ -62,7 +62,7 @@ export async function testPolicies(place: PolicyPlace): Promise<PolicyTest> {
 /** The examples of the shipped presets, against the presets alone. */
 export function testPresets(): Promise<ExampleReport> {
   const alone: OperatorDirectory = { path: "", exists: false, settings: defaultSettings(), policies: [] };
-  const inputs = exampleInputs({ tools: BUILT_IN_TOOLS, operator: alone, roles: alone.settings.roles });
+  const inputs = exampleInputs({ tools: BUILT_IN_TOOLS, operator: alone });
   const examples = ["base", ...PRESET_NAMES].map((name) => ({
     name: `presets/${name}.test.yaml`,
     text: readExamples(`${name}.test.yaml`),
@@ -74,10 +74,6 @@ function readExamples(name: string): string {
   try {
     return readFileSync(new URL(name, PRESET_DIRECTORY), "utf8");
   } catch (error) {
-    throw new KernelError(
-      "CONFIG_INVALID",
-      `the shipped examples \`presets/${name}\` cannot be read; install handrail again`,
-      error,
-    );
+    throw configInvalid(`the shipped examples \`presets/${name}\` cannot be read; install handrail again`, error);
   }
 }

@@ -5,7 +5,7 @@
  *
  * INVARIANT: where the operator has chosen a preset or granted the workspace, a client's own choices only narrow.
  */
-import { KernelError } from "../../base/errors.ts";
+import { usageError } from "../../base/errors.ts";
 import type { Settings } from "../../config/config.ts";
 import {
   DEFAULT_PRESET,
@@ -46,12 +46,11 @@ export function choosePreset(
   const chosen = grant?.preset ?? settings.preset;
   const preset = wanted ?? chosen ?? DEFAULT_PRESET;
   if (!isPresetName(preset))
-    throw new KernelError("USAGE", `there is no preset \`${preset}\`; use one of ${PRESET_NAMES.join(", ")}`);
+    throw usageError(`there is no preset \`${preset}\`; use one of ${PRESET_NAMES.join(", ")}`);
   // Where the operator said nothing at all, whoever starts the client is the operator.
   const limit = chosen ?? (grant === undefined ? undefined : DEFAULT_PRESET);
   if (isClient && limit !== undefined && !isWithinPreset(preset, limit)) {
-    throw new KernelError(
-      "USAGE",
+    throw usageError(
       `the preset \`${preset}\` allows more than \`${limit}\`, which the operator chose; leave \`--preset\` out, or change handrail.yaml in the operator's directory`,
     );
   }
@@ -66,14 +65,12 @@ export function choosePreset(
 export function requireProjectRoot(grant: Grant | undefined, serviceRoot: string, projectRoot: string): void {
   if (grant !== undefined) {
     if (projectRoot === realPath(grant.project_root ?? grant.path)) return;
-    throw new KernelError(
-      "USAGE",
+    throw usageError(
       `the project root \`${projectRoot}\` is not granted to clients of \`${serviceRoot}\`; the operator grants it under workspaces[].project_root in handrail.yaml`,
     );
   }
   if (projectRoot !== "/" && isWithin(projectRoot, serviceRoot)) return;
-  throw new KernelError(
-    "USAGE",
+  throw usageError(
     `the project root \`${projectRoot}\` must be a directory that holds \`${serviceRoot}\`, and not \`/\``,
   );
 }

@@ -5,10 +5,12 @@
  * INVARIANT: no directory is taken for the package that does not say of itself that it is; what node runs stays outside
  * of every tool's reach even so.
  */
+
 import { readFileSync } from "node:fs";
 import { getCompileCacheDir } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { errorCode } from "../../base/errors.ts";
 import { type Mount, parseMounts } from "../../base/mount-info.ts";
 import { isWithin, realPath } from "../operator/real-path.ts";
 
@@ -97,8 +99,7 @@ function isPackage(directory: string): boolean {
     const manifest: unknown = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
     return typeof manifest === "object" && manifest !== null && "name" in manifest && manifest.name === "handrail";
   } catch (error) {
-    if (error instanceof SyntaxError || (error instanceof Error && "code" in error && error.code === "ENOENT"))
-      return false;
+    if (error instanceof SyntaxError || errorCode(error) === "ENOENT") return false;
     throw error;
   }
 }

@@ -7,13 +7,16 @@
  * INVARIANTS: a grant is recorded before it holds. Only roles that are defined can be granted. Two changes at once
  * cannot lose each other.
  */
+
 import { constants, readFileSync, realpathSync, statSync } from "node:fs";
 import { chmod, open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
-import { KernelError } from "../../base/errors.ts";
+import { errorCode, usageError } from "../../base/errors.ts";
 import type { Settings } from "../../config/config.ts";
+import { BY_OPERATOR } from "../../ledger/actors.ts";
 import type { EventSink, EventType } from "../../model/outcome/event.ts";
+import { writeNewFile } from "../../stores/embedded/state/own-file.ts";
 import { readOperatorDirectory, requireOwnerOnly } from "../operator/operator-directory.ts";
 import { realPath } from "../operator/real-path.ts";
 import { grantOf, ROLES_WITHOUT_GRANT } from "./grants.ts";
@@ -80,8 +83,7 @@ export class RoleDesk {
       { role, workspace: workspaceDirectory(path), by },
       (roles, { roles: defined }) => {
         if (!defined.includes(role))
-          throw new KernelError(
-            "USAGE",
+          throw usageError(
             `the role \`${role}\` is not defined; use one of ${defined.join(", ")}, or add it to \`roles\` in handrail.yaml`,
           );
         return roles.includes(role) ? roles : [...roles, role];
@@ -93,10 +95,7 @@ export class RoleDesk {
   revoke(role: string, path: string, by: string): Promise<RoleChange> {
     return this.#change("role_revoked", { role, workspace: realPath(path), by }, (roles) => {
       if (!roles.includes(role))
-        throw new KernelError(
-          "USAGE",
-          `the role \`${role}\` is not granted there; \`handrail roles list\` shows what is`,
-        );
+        throw usageError(`the role \`${role}\` is not granted there; \`handrail roles list\` shows what is`);
       return roles.filter((granted) => granted !== role);
     });
   }
@@ -120,10 +119,7 @@ export class RoleDesk {
       const index = grant === undefined ? undefined : settings.workspaces.indexOf(grant);
       const text = await editRoles(file.text, file.path, { index, path: workspace, roles });
       const payload = { role, workspace, roles: [...roles], by, severity: "warning" };
-      await ledger.record(
-        { type, sessionId: "", actor: "operator", requestId: "", timeMs: clock.nowMs(), payload },
-        "durable",
-      );
+      await ledger.record({ type, ...BY_OPERATOR, timeMs: clock.nowMs(), payload }, "durable");
       await file.replace(text);
       return done;
     } finally {
@@ -134,7 +130,7 @@ export class RoleDesk {
 
 function requireDirectory(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true)
-    throw new KernelError("USAGE", `there is no operator directory \`${path}\`; \`handrail init\` makes it`);
+    throw usageError(`there is no operator directory \`${path}\`; \`handrail init\` makes it`);
   requireOwnerOnly(path);
 }
 
@@ -195,16 +191,10 @@ class SettingsFile {
 
 async function createNew(path: string): Promise<void> {
   try {
-    const file = await open(
-      path,
-      constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW,
-      0o600,
-    );
-    await file.close();
+    await writeNewFile(path, "");
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-    throw new KernelError(
-      "USAGE",
+    if (errorCode(error) !== "EEXIST") throw error;
+    throw usageError(
       `\`${path}\` exists: somebody changes the settings right now; try again, or remove it if nobody does`,
     );
   }

@@ -5,11 +5,12 @@
  * INVARIANTS: what is pinned is exactly what was read and shown; trust is recorded before it holds; two commands at
  * once cannot lose each other's pins.
  */
-import { constants, lstatSync, statSync } from "node:fs";
-import { mkdir, open, rename, rm, unlink } from "node:fs/promises";
+
+import { lstatSync, statSync } from "node:fs";
+import { mkdir, rename, rm, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
-import { KernelError } from "../../base/errors.ts";
+import { configInvalid, KernelError, usageError } from "../../base/errors.ts";
 import { newId, type RandomBytes } from "../../base/ids.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { wideningKeys } from "../../config/config.ts";
@@ -21,7 +22,9 @@ import {
   trustStateOf,
   type WorkspacePin,
 } from "../../config/trust.ts";
+import { BY_OPERATOR } from "../../ledger/actors.ts";
 import type { EventSink, EventType } from "../../model/outcome/event.ts";
+import { writeNewFile } from "../../stores/embedded/state/own-file.ts";
 import {
   readOperatorDirectory,
   requireOwnerOnly,
@@ -64,11 +67,10 @@ export class TrustDesk {
     const workspace = workspaceDirectory(path);
     const { settings, digests } = await readWorkspaceConfiguration(workspace);
     if (Object.values(digests).every((digest) => digest === null))
-      throw new KernelError("USAGE", `\`${workspace}\` has no configuration of its own, so there is nothing to trust`);
+      throw usageError(`\`${workspace}\` has no configuration of its own, so there is nothing to trust`);
     const pins = await this.#pins();
     if (pins.length >= TRUSTED_WORKSPACES_MAX && trustStateOf(pins, workspace, digests) === "untrusted")
-      throw new KernelError(
-        "USAGE",
+      throw usageError(
         `${TRUSTED_WORKSPACES_MAX} workspaces are trusted already; revoke one with \`handrail trust --revoke\``,
       );
     const trustedAt = new Date(this.#parts.clock.nowMs()).toISOString();
@@ -84,10 +86,7 @@ export class TrustDesk {
     const workspace = realPath(path);
     const pin = (await this.#pins()).find((candidate) => candidate.workspace === workspace);
     if (pin === undefined)
-      throw new KernelError(
-        "USAGE",
-        `\`${workspace}\` is not trusted; \`handrail trust --list\` shows the workspaces that are`,
-      );
+      throw usageError(`\`${workspace}\` is not trusted; \`handrail trust --list\` shows the workspaces that are`);
     await unlink(join(this.#parts.operatorPath, TRUST_DIRECTORY, pinFileName(workspace)));
     await this.#record("workspace_trust_revoked", { workspace, files: pin.files, by });
     return { workspace, state: "untrusted", files: pin.files, widens: [] };
@@ -108,24 +107,14 @@ export class TrustDesk {
     const directory = join(operatorPath, TRUST_DIRECTORY);
     await mkdir(directory, { recursive: true, mode: 0o700 });
     if (lstatSync(directory).isSymbolicLink() || !statSync(directory).isDirectory())
-      throw new KernelError("CONFIG_INVALID", `\`${directory}\` must be a directory and no link; remove it`);
+      throw configInvalid(`\`${directory}\` must be a directory and no link; remove it`);
     for (const path of [operatorPath, directory]) requireOwnerOnly(path);
     return directory;
   }
 
   async #write(directory: string, pin: WorkspacePin): Promise<void> {
     const unnamed = join(directory, `${newId("cal", this.#parts.random)}.new`);
-    const file = await open(
-      unnamed,
-      constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW,
-      0o600,
-    );
-    try {
-      await file.writeFile(printPin(pin));
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    await writeNewFile(unnamed, printPin(pin));
     try {
       await rename(unnamed, join(directory, pinFileName(pin.workspace)));
     } catch (error) {
@@ -135,7 +124,7 @@ export class TrustDesk {
   }
 
   async #record(type: EventType, payload: JsonObject): Promise<void> {
-    const event = { type, sessionId: "", actor: "operator", requestId: "", timeMs: this.#parts.clock.nowMs(), payload };
+    const event = { type, ...BY_OPERATOR, timeMs: this.#parts.clock.nowMs(), payload };
     await this.#parts.ledger.record(event, "durable");
   }
 }

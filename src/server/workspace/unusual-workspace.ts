@@ -6,7 +6,7 @@
  */
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { KernelError } from "../../base/errors.ts";
+import { configInvalid, errorCode, KernelError, usageError } from "../../base/errors.ts";
 import type { Environment } from "../operator/operator-directory.ts";
 import { isWithin, realPath } from "../operator/real-path.ts";
 
@@ -53,8 +53,7 @@ export function requireUsualWorkspace(directory: string, environment: Environmen
   const homes = homeDirectories(environment);
   const why = unusualWorkspace(directory, isProjectRoot ? homes.filter((home) => home === directory) : homes);
   if (why === undefined) return;
-  throw new KernelError(
-    "USAGE",
+  throw usageError(
     `\`${directory}\` is refused as a workspace, because ${why}; name the directory of one project, or start with --allow-unusual-workspace ` +
       "(in the operator's handrail.yaml: `allow_unusual: true` under workspaces[])",
   );
@@ -65,12 +64,8 @@ function readPasswd(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return "";
-    throw new KernelError(
-      "CONFIG_INVALID",
-      `\`${path}\` cannot be read, so it cannot be told which directories are homes`,
-      error,
-    );
+    if (errorCode(error) === "ENOENT") return "";
+    throw configInvalid(`\`${path}\` cannot be read, so it cannot be told which directories are homes`, error);
   }
 }
 

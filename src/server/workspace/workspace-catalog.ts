@@ -9,7 +9,7 @@
  */
 import { realpathSync, statSync } from "node:fs";
 import { relative, resolve } from "node:path";
-import { KernelError } from "../../base/errors.ts";
+import { configInvalid, KernelError, usageError } from "../../base/errors.ts";
 import { blake3Hex } from "../../base/hash.ts";
 import { canonicalJson } from "../../base/json.ts";
 
@@ -59,13 +59,9 @@ export function workspaceDirectory(path: string): string {
   try {
     real = realpathSync(path);
   } catch (error) {
-    throw new KernelError(
-      "USAGE",
-      `the workspace \`${path}\` does not exist; create it or name another directory`,
-      error,
-    );
+    throw usageError(`the workspace \`${path}\` does not exist; create it or name another directory`, error);
   }
-  if (!statSync(real).isDirectory()) throw new KernelError("USAGE", `the workspace \`${path}\` is not a directory`);
+  if (!statSync(real).isDirectory()) throw usageError(`the workspace \`${path}\` is not a directory`);
   return real;
 }
 
@@ -265,10 +261,7 @@ export async function planWorkspace(
 ): Promise<WorkspacePlan> {
   const { serviceRoot, projectRoot } = session;
   if (!isWithin(projectRoot, serviceRoot))
-    throw new KernelError(
-      "CONFIG_INVALID",
-      `the workspace \`${serviceRoot}\` does not lie in its project \`${projectRoot}\``,
-    );
+    throw configInvalid(`the workspace \`${serviceRoot}\` does not lie in its project \`${projectRoot}\``);
   const { settings: own, digests, toolPolicy } = await readWorkspaceConfiguration(serviceRoot);
   const { settings, trusted = [] } = rulesOf();
   const trust = trustStateOf(trusted, serviceRoot, digests);
@@ -305,8 +298,7 @@ export function workspaceBy(rules: ZoneRules, { serviceRoot, projectRoot }: Sess
 function hiddenPaths(hidden: readonly string[], { serviceRoot, projectRoot }: Session): readonly string[] {
   const places = hidden.flatMap((directory) => [resolve(directory), realPath(directory)]);
   if (places.some((directory) => isWithin(directory, serviceRoot))) {
-    throw new KernelError(
-      "CONFIG_INVALID",
+    throw configInvalid(
       `the workspace \`${serviceRoot}\` lies in Handrail's own directory; keep state and configuration elsewhere`,
     );
   }

@@ -6,7 +6,7 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { KIB } from "../../base/bytes.ts";
-import { KernelError } from "../../base/errors.ts";
+import { errorCode, KernelError } from "../../base/errors.ts";
 import { blake3Hex } from "../../base/hash.ts";
 import { WORKSPACE_CONFIG_BYTES_MAX } from "../../base/limits.ts";
 import { noWorkspaceSettings, parseWorkspaceSettings, type WorkspaceSettings } from "../../config/config.ts";
@@ -79,7 +79,7 @@ function readFileHere(path: string, bytesMax: number): Buffer | undefined {
   try {
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY);
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    const code = errorCode(error);
     if (code === "ENOENT") return undefined;
     // It says nothing of the file, so that the next call looks again.
     if (code === "EAGAIN")

@@ -5,10 +5,9 @@
  * because most clients make none. Commits survive a killed process; `begin` waits until its commit, and all before it,
  * are durable. INVARIANT: a row changes hands in one statement that names its holder.
  */
-import { join } from "node:path";
-import type { Database, Statement } from "better-sqlite3";
+import type { Statement } from "better-sqlite3";
 import { GIB } from "../../base/bytes.ts";
-import { KernelError } from "../../base/errors.ts";
+import { storeCorrupt, storeUnavailable } from "../../base/errors.ts";
 import type {
   ClaimOutcome,
   ClaimRequest,
@@ -17,10 +16,9 @@ import type {
   HeldClaim,
   KeptRecord,
 } from "../../dedupe/dedupe-store.ts";
-import { guarded, immediately, openDatabase } from "./state/database.ts";
-import { LogSync } from "./state/log-sync.ts";
+import { immediately } from "./state/database.ts";
 import { DEDUPE_SCHEMA } from "./state/schema.ts";
-import { prepareStateDirectory } from "./state/state-directory.ts";
+import { lazily, type SyncedDatabase, SyncedStore, withSynced } from "./state/store.ts";
 
 /**
  * Bytes of kept answers in one state directory; beyond it calls with a dedupe key are refused until old ones are
@@ -35,25 +33,19 @@ const DEDUPE_SESSION_SHARE = 1 / 16;
 
 /** The dedupe store of a state directory. Touches nothing until it is used. */
 export function openDedupeStore(stateDirectory: string, bytesMax: number = DEDUPE_STORE_BYTES_MAX): DedupeStore {
-  let opening: Promise<EmbeddedDedupeStore> | undefined;
-  const opened = (): Promise<EmbeddedDedupeStore> => {
-    opening ??= EmbeddedDedupeStore.open(stateDirectory, bytesMax).catch((error: unknown) => {
-      opening = undefined; // what kept it from opening may be gone the next time
-      throw error;
-    });
-    return opening;
-  };
+  const place = { stateDirectory, file: "dedupe.db", schema: DEDUPE_SCHEMA };
+  const { open, opened } = lazily(() => withSynced(place, (database) => new EmbeddedDedupeStore(database, bytesMax)));
   return {
-    claim: async (request) => (await opened()).claim(request),
-    takeOver: async (request, from) => (await opened()).takeOver(request, from),
-    supersede: async (request) => (await opened()).supersede(request),
-    begin: async (key, holder) => (await opened()).begin(key, holder),
-    prepare: async (key, holder, record) => (await opened()).prepare(key, holder, record),
-    keep: async (key, holder, record) => (await opened()).keep(key, holder, record),
-    release: async (key, holder) => (await opened()).release(key, holder),
-    purge: async (beforeMs, limit) => (await opened()).purge(beforeMs, limit),
-    heldBefore: async (beforeMs, limit) => (await opened()).heldBefore(beforeMs, limit),
-    close: async () => (await opening)?.close(),
+    claim: async (request) => (await open()).claim(request),
+    takeOver: async (request, from) => (await open()).takeOver(request, from),
+    supersede: async (request) => (await open()).supersede(request),
+    begin: async (key, holder) => (await open()).begin(key, holder),
+    prepare: async (key, holder, record) => (await open()).prepare(key, holder, record),
+    keep: async (key, holder, record) => (await open()).keep(key, holder, record),
+    release: async (key, holder) => (await open()).release(key, holder),
+    purge: async (beforeMs, limit) => (await open()).purge(beforeMs, limit),
+    heldBefore: async (beforeMs, limit) => (await open()).heldBefore(beforeMs, limit),
+    close: async () => (await opened())?.close(),
   };
 }
 
@@ -85,81 +77,47 @@ interface Values extends DedupeKey {
 
 const THIS = "session_id = @sessionId AND dedupe_key = @dedupeKey";
 
-class EmbeddedDedupeStore {
-  private readonly database: Database;
-  private readonly path: string;
-  private readonly log: LogSync;
+class EmbeddedDedupeStore extends SyncedStore {
   private readonly bytesMax: number;
-  private readonly find: Statement<[string, string], Row>;
-  private readonly claimFree: Statement<[Values]>;
-  private readonly moveClaim: Statement<[Values]>;
-  private readonly claimKept: Statement<[Values]>;
-  private readonly markBegun: Statement<[Values]>;
-  private readonly prepareAnswer: Statement<[Values]>;
-  private readonly keepAnswer: Statement<[Values]>;
-  private readonly giveUp: Statement<[Values]>;
-  private readonly deleteKept: Statement<[number, number]>;
-  private readonly listHeld: Statement<[number, number], HeldRow>;
-  private readonly takenBy: Statement<[string], number>;
-  private readonly pages: Statement<[], number>;
-  private readonly freePages: Statement<[], number>;
-  private readonly pageBytes: number;
+  private readonly find = this.database.prepare<[string, string], Row>(
+    "SELECT call, holder, begun, at_ms, answer, bytes FROM calls WHERE session_id = ? AND dedupe_key = ?",
+  );
+  private readonly claimFree = this.database.prepare<[Values]>(
+    `INSERT INTO calls (session_id, dedupe_key, call, holder, begun, at_ms) VALUES (@sessionId, @dedupeKey, @call, @holder, 0, @nowMs)`,
+  );
+  private readonly moveClaim = this.database.prepare<[Values]>(
+    `UPDATE calls SET call = @call, holder = @holder, begun = 0, at_ms = @nowMs, answer = NULL, bytes = NULL
+       WHERE ${THIS} AND holder = @from AND begun = @begun`,
+  );
+  private readonly claimKept = this.database.prepare<[Values]>(
+    `UPDATE calls SET call = @call, holder = @holder, begun = 0, at_ms = @nowMs, answer = NULL, bytes = NULL WHERE ${THIS} AND holder IS NULL`,
+  );
+  private readonly markBegun = this.database.prepare<[Values]>(
+    `UPDATE calls SET begun = 1 WHERE ${THIS} AND holder = @holder AND begun = 0`,
+  );
+  private readonly prepareAnswer = this.database.prepare<[Values]>(
+    `UPDATE calls SET answer = @answer, bytes = @bytes WHERE ${THIS} AND holder = @holder AND begun = 1`,
+  );
+  private readonly keepAnswer = this.database.prepare<[Values]>(
+    `UPDATE calls SET holder = NULL, at_ms = @nowMs, answer = @answer, bytes = @bytes WHERE ${THIS} AND holder = @holder`,
+  );
+  private readonly giveUp = this.database.prepare<[Values]>(`DELETE FROM calls WHERE ${THIS} AND holder = @holder`);
+  private readonly deleteKept = this.database.prepare<[number, number]>(
+    "DELETE FROM calls WHERE id IN (SELECT id FROM calls WHERE holder IS NULL AND at_ms < ? ORDER BY at_ms LIMIT ?)",
+  );
+  private readonly listHeld = this.database.prepare<[number, number], HeldRow>(
+    `SELECT session_id, dedupe_key, holder, begun, at_ms FROM calls WHERE holder IS NOT NULL AND at_ms < ? ORDER BY at_ms LIMIT ?`,
+  );
+  private readonly takenBy = this.database
+    .prepare<[string], number>("SELECT size FROM taken WHERE session_id = ?")
+    .pluck();
+  private readonly pages = this.database.prepare<[], number>("PRAGMA page_count").pluck();
+  private readonly freePages = this.database.prepare<[], number>("PRAGMA freelist_count").pluck();
+  private readonly pageBytes = Number(this.database.pragma("page_size", { simple: true }));
 
-  static async open(stateDirectory: string, bytesMax: number): Promise<EmbeddedDedupeStore> {
-    await prepareStateDirectory(stateDirectory);
-    const path = join(stateDirectory, "dedupe.db");
-    const database = await openDatabase(path, DEDUPE_SCHEMA, "STORE_UNAVAILABLE");
-    try {
-      // The log exists from the first read on; commits are made durable by `LogSync` where it matters.
-      guarded(path, "STORE_UNAVAILABLE", () => database.pragma("synchronous = NORMAL"));
-      guarded(path, "STORE_UNAVAILABLE", () => database.prepare("SELECT count(*) FROM sqlite_schema").get());
-      return new EmbeddedDedupeStore(database, await LogSync.open(path), { path, bytesMax });
-    } catch (error) {
-      database.close();
-      throw error;
-    }
-  }
-
-  private constructor(
-    database: Database,
-    log: LogSync,
-    { path, bytesMax }: { readonly path: string; readonly bytesMax: number },
-  ) {
-    this.database = database;
-    this.path = path;
-    this.log = log;
+  constructor(opened: SyncedDatabase, bytesMax: number) {
+    super(opened);
     this.bytesMax = bytesMax;
-    this.find = database.prepare(
-      "SELECT call, holder, begun, at_ms, answer, bytes FROM calls WHERE session_id = ? AND dedupe_key = ?",
-    );
-    this.claimFree = database.prepare(
-      `INSERT INTO calls (session_id, dedupe_key, call, holder, begun, at_ms) VALUES (@sessionId, @dedupeKey, @call, @holder, 0, @nowMs)`,
-    );
-    this.moveClaim = database.prepare(
-      `UPDATE calls SET call = @call, holder = @holder, begun = 0, at_ms = @nowMs, answer = NULL, bytes = NULL
-         WHERE ${THIS} AND holder = @from AND begun = @begun`,
-    );
-    this.claimKept = database.prepare(
-      `UPDATE calls SET call = @call, holder = @holder, begun = 0, at_ms = @nowMs, answer = NULL, bytes = NULL WHERE ${THIS} AND holder IS NULL`,
-    );
-    this.markBegun = database.prepare(`UPDATE calls SET begun = 1 WHERE ${THIS} AND holder = @holder AND begun = 0`);
-    this.prepareAnswer = database.prepare(
-      `UPDATE calls SET answer = @answer, bytes = @bytes WHERE ${THIS} AND holder = @holder AND begun = 1`,
-    );
-    this.keepAnswer = database.prepare(
-      `UPDATE calls SET holder = NULL, at_ms = @nowMs, answer = @answer, bytes = @bytes WHERE ${THIS} AND holder = @holder`,
-    );
-    this.giveUp = database.prepare(`DELETE FROM calls WHERE ${THIS} AND holder = @holder`);
-    this.deleteKept = database.prepare(
-      "DELETE FROM calls WHERE id IN (SELECT id FROM calls WHERE holder IS NULL AND at_ms < ? ORDER BY at_ms LIMIT ?)",
-    );
-    this.listHeld = database.prepare(
-      `SELECT session_id, dedupe_key, holder, begun, at_ms FROM calls WHERE holder IS NOT NULL AND at_ms < ? ORDER BY at_ms LIMIT ?`,
-    );
-    this.takenBy = database.prepare<[string], number>("SELECT size FROM taken WHERE session_id = ?").pluck();
-    this.pages = database.prepare<[], number>("PRAGMA page_count").pluck();
-    this.freePages = database.prepare<[], number>("PRAGMA freelist_count").pluck();
-    this.pageBytes = Number(database.pragma("page_size", { simple: true }));
   }
 
   claim(request: ClaimRequest): ClaimOutcome {
@@ -229,11 +187,6 @@ class EmbeddedDedupeStore {
     }));
   }
 
-  async close(): Promise<void> {
-    await this.log.close();
-    this.guarded(() => this.database.close());
-  }
-
   /**
    * What stands in the way of a claim. A clock that went backwards makes no answer old: its time is then later than
    * now.
@@ -252,7 +205,7 @@ class EmbeddedDedupeStore {
     }
     if (sinceMs < forgetBeforeMs) return undefined;
     if (answer === null || bytes === null)
-      throw new KernelError("STORE_CORRUPT", "`dedupe.db` in the state directory holds an answer that is none");
+      throw storeCorrupt("`dedupe.db` in the state directory holds an answer that is none");
     return { kind: "kept", call, record: { text: answer, bytes } };
   }
 
@@ -265,15 +218,11 @@ class EmbeddedDedupeStore {
     if (used < this.bytesMax) return (this.takenBy.get(sessionId) ?? 0) < this.bytesMax * DEDUPE_SESSION_SHARE;
     const message =
       "`dedupe.db` in the state directory holds as many answers as it may; it takes more when old ones are forgotten";
-    throw new KernelError("STORE_UNAVAILABLE", message);
+    throw storeUnavailable(message);
   }
 
   private changed(statement: Statement<[Values]>, values: Values): boolean {
     return this.guarded(() => statement.run(values).changes === 1);
-  }
-
-  private guarded<T>(work: () => T): T {
-    return guarded(this.path, "STORE_UNAVAILABLE", work);
   }
 }
 

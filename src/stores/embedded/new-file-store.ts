@@ -8,12 +8,11 @@
 import { closeSync, constants, openSync, renameSync, writeSync } from "node:fs";
 import { mkdir, readdir, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { KernelError } from "../../base/errors.ts";
+import { errorCode, type KernelError, storeCorrupt, storeUnavailable } from "../../base/errors.ts";
 import { isJsonObject } from "../../base/json.ts";
 import { parseJson } from "../../base/json-parse.ts";
-
 import type { NewFilePlace, NewFileStore } from "../../sandbox/ports/new-file-store.ts";
-import { checkStateDirectory, errorCode } from "./state/state-directory.ts";
+import { checkStateDirectory } from "./state/state-directory.ts";
 
 /** Directories with files in the making that one kernel has noted at a time: one of its calls writes into one. */
 export const NEW_FILE_PLACES_MAX = 4096;
@@ -86,7 +85,7 @@ class EmbeddedNewFileStore implements NewFileStore {
 
   #pathOf(instanceId: string): string {
     if (ID_PATTERN.test(instanceId)) return join(this.#directory, instanceId);
-    throw new KernelError("STORE_CORRUPT", "directories were noted by an instance with an id that no kernel gives");
+    throw storeCorrupt("directories were noted by an instance with an id that no kernel gives");
   }
 
   /** What it noted stays: calls that were broken off may have left something. */
@@ -119,5 +118,5 @@ function guarded(work: () => void): void {
 function unusable(error: unknown): KernelError {
   const message =
     "the directories of files in the making cannot be noted; check the disk and the permissions of the state directory";
-  return new KernelError("STORE_UNAVAILABLE", message, error);
+  return storeUnavailable(message, error);
 }

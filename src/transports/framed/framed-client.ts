@@ -5,7 +5,7 @@
  * they are decoded, and an answer to nothing that was asked ends the connection.
  */
 import { connect, type Socket } from "node:net";
-import { KernelError } from "../../base/errors.ts";
+import { KernelError, usageError } from "../../base/errors.ts";
 
 import type { ToolRequest, ToolResponse } from "../../gen/handrail/tool/v1/tool_pb.ts";
 import { FrameReader, frameSize, writeFrame } from "../../wire/index.ts";
@@ -31,8 +31,7 @@ export function connectFramed(socketPath: string): Promise<FramedClient> {
     const socket = connect(socketPath);
     const refused = (cause: Error) => {
       failed(
-        new KernelError(
-          "USAGE",
+        usageError(
           `cannot connect to \`${socketPath}\`; check that the kernel runs and that you may open its socket`,
           cause,
         ),
@@ -71,11 +70,10 @@ class Client implements FramedClient {
   readonly execute = async (request: ToolRequest): Promise<ToolResponse> => {
     if (this.#ended !== undefined) throw this.#ended;
     const { requestId } = request;
-    if (requestId === "") throw new KernelError("USAGE", "a request needs a `request_id`; answers are matched by it");
-    if (this.#waiting.has(requestId))
-      throw new KernelError("USAGE", `the request id \`${requestId}\` is in flight; use another one`);
+    if (requestId === "") throw usageError("a request needs a `request_id`; answers are matched by it");
+    if (this.#waiting.has(requestId)) throw usageError(`the request id \`${requestId}\` is in flight; use another one`);
     if (this.#waiting.size >= FRAMED_CLIENT_CALLS_MAX)
-      throw new KernelError("USAGE", "too many calls in flight; wait for answers first");
+      throw usageError("too many calls in flight; wait for answers first");
     const bytes = encodeRequest(request);
     return new Promise((done, failed) => {
       this.#waiting.set(requestId, { done, failed });

@@ -9,7 +9,7 @@
 import { lstatSync, rmSync, type Stats, statSync } from "node:fs";
 import { connect, type Server } from "node:net";
 import { dirname, resolve } from "node:path";
-import { KernelError } from "../../base/errors.ts";
+import { configInvalid, type KernelError } from "../../base/errors.ts";
 import { SOCKET_PATH_BYTES_MAX } from "../../base/limits.ts";
 import { FRAMED_CONNECTIONS_MAX } from "./limits.ts";
 
@@ -46,7 +46,7 @@ export async function listenOwnerOnly(
 ): Promise<void> {
   const listening = new Promise<void>((done, failed) => {
     server.once("listening", done);
-    server.once("error", (cause) => failed(new KernelError("CONFIG_INVALID", `cannot listen at \`${path}\``, cause)));
+    server.once("error", (cause) => failed(configInvalid(`cannot listen at \`${path}\``, cause)));
   });
   // The socket file is made within `listen`, before it returns, with the modes that the mask leaves.
   const before = process.umask(OWNER_ONLY_UMASK);
@@ -63,11 +63,7 @@ function checkDirectory(directory: string): void {
   try {
     found = statSync(directory);
   } catch (cause) {
-    throw new KernelError(
-      "CONFIG_INVALID",
-      `the directory \`${directory}\` of the socket cannot be read; create it with mode 0700`,
-      cause,
-    );
+    throw configInvalid(`the directory \`${directory}\` of the socket cannot be read; create it with mode 0700`, cause);
   }
   const user = process.geteuid?.() ?? 0;
   if (found.uid !== user && found.uid !== 0)
@@ -87,11 +83,11 @@ function isAnswered(path: string): Promise<boolean> {
       if (error.code === "ECONNREFUSED" || error.code === "ENOENT") done(false);
       // EAGAIN: its queue of connections is full, so somebody listens.
       else if (error.code === "EAGAIN") done(true);
-      else failed(new KernelError("CONFIG_INVALID", `cannot tell whether the socket \`${path}\` is in use`, error));
+      else failed(configInvalid(`cannot tell whether the socket \`${path}\` is in use`, error));
     });
   });
 }
 
 function refusal(path: string, why: string): KernelError {
-  return new KernelError("CONFIG_INVALID", `\`${path}\` ${why}`);
+  return configInvalid(`\`${path}\` ${why}`);
 }

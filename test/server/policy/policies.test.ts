@@ -11,7 +11,6 @@ const inputs = (policies: readonly { name: string; text: string }[] = []) => {
   return {
     tools: BUILT_IN_TOOLS,
     operator: { path: "/nowhere", exists: true, settings, policies },
-    roles: settings.roles,
   };
 };
 

@@ -1,7 +1,7 @@
 /** Rows of `approvals.db` and the approvals that they stand for. */
 
 import type { ApprovalDecision, ApprovalState, NewApproval, StoredApproval } from "../../../approval/approval-store.ts";
-import { KernelError } from "../../../base/errors.ts";
+import { type KernelError, storeCorrupt } from "../../../base/errors.ts";
 import type { ApprovalChannel, ApprovalScope } from "../../../model/approval/approval.ts";
 
 /** A row as SQLite gives it. */
@@ -123,5 +123,5 @@ function scopeIn({ approved, scope, until_ms: untilMs }: ApprovalRow): ApprovalS
 }
 
 function corrupt(): KernelError {
-  return new KernelError("STORE_CORRUPT", "`approvals.db` in the state directory holds a decision that is none");
+  return storeCorrupt("`approvals.db` in the state directory holds a decision that is none");
 }

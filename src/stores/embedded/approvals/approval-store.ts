@@ -5,8 +5,6 @@
  * Commits survive a killed process; a decision and a use are durable when they are answered. INVARIANT: each change is
  * one statement, or one transaction with the write lock from its start, that names the state it starts from.
  */
-import { join } from "node:path";
-import type { Database, Statement } from "better-sqlite3";
 import type {
   AddOutcome,
   ApprovalDecision,
@@ -20,10 +18,8 @@ import type {
   StoredApproval,
   Swept,
 } from "../../../approval/approval-store.ts";
-import { guarded, immediately, openDatabase } from "../state/database.ts";
-import { LogSync } from "../state/log-sync.ts";
 import { APPROVALS_SCHEMA } from "../state/schema.ts";
-import { prepareStateDirectory } from "../state/state-directory.ts";
+import { lazily, SyncedStore, withSynced } from "../state/store.ts";
 import { type ApprovalRow, approvalIn, rowOf, stateAt } from "./approval-rows.ts";
 
 const MINUTE_MS = 60_000;
@@ -34,117 +30,78 @@ const CROWDED_RETRY_MS = 5_000;
 
 /** The approvals of a state directory. Touches nothing until it is used. */
 export function openApprovalStore(stateDirectory: string): ApprovalStore {
-  let opening: Promise<EmbeddedApprovalStore> | undefined;
-  const opened = (): Promise<EmbeddedApprovalStore> => {
-    opening ??= EmbeddedApprovalStore.open(stateDirectory).catch((error: unknown) => {
-      opening = undefined; // what kept it from opening may be gone the next time
-      throw error;
-    });
-    return opening;
-  };
+  const place = { stateDirectory, file: "approvals.db", schema: APPROVALS_SCHEMA };
+  const { open, opened } = lazily(() => withSynced(place, (database) => new EmbeddedApprovalStore(database)));
   return {
-    live: async (call, nowMs) => (await opened()).live(call, nowMs),
-    find: async (ref, nowMs) => (await opened()).find(ref, nowMs),
-    findByPrefix: async (prefix, nowMs) => (await opened()).findByPrefix(prefix, nowMs),
-    list: async (state, limit, nowMs) => (await opened()).list(state, limit, nowMs),
-    room: async (owner, limits, nowMs) => (await opened()).room(owner, limits, nowMs),
-    add: async (approval, limits) => (await opened()).add(approval, limits),
-    noteRecorded: async (ref) => (await opened()).noteRecorded(ref),
-    isRecorded: async (ref) => (await opened()).isRecorded(ref),
-    decide: async (ref, decision) => (await opened()).decide(ref, decision),
-    consume: async (use, nowMs) => (await opened()).consume(use, nowMs),
-    countInBandAnswer: async (ref, before) => (await opened()).countInBandAnswer(ref, before),
-    giveBack: async (ref, requestId) => (await opened()).giveBack(ref, requestId),
-    end: async (ref, state) => (await opened()).end(ref, state),
-    sweep: async (nowMs, forgetBeforeMs, limit) => (await opened()).sweep(nowMs, forgetBeforeMs, limit),
-    close: async () => (await opening)?.close(),
+    live: async (call, nowMs) => (await open()).live(call, nowMs),
+    find: async (ref, nowMs) => (await open()).find(ref, nowMs),
+    findByPrefix: async (prefix, nowMs) => (await open()).findByPrefix(prefix, nowMs),
+    list: async (state, limit, nowMs) => (await open()).list(state, limit, nowMs),
+    room: async (owner, limits, nowMs) => (await open()).room(owner, limits, nowMs),
+    add: async (approval, limits) => (await open()).add(approval, limits),
+    noteRecorded: async (ref) => (await open()).noteRecorded(ref),
+    isRecorded: async (ref) => (await open()).isRecorded(ref),
+    decide: async (ref, decision) => (await open()).decide(ref, decision),
+    consume: async (use, nowMs) => (await open()).consume(use, nowMs),
+    countInBandAnswer: async (ref, before) => (await open()).countInBandAnswer(ref, before),
+    giveBack: async (ref, requestId) => (await open()).giveBack(ref, requestId),
+    end: async (ref, state) => (await open()).end(ref, state),
+    sweep: async (nowMs, forgetBeforeMs, limit) => (await open()).sweep(nowMs, forgetBeforeMs, limit),
+    close: async () => (await opened())?.close(),
   };
 }
 
-class EmbeddedApprovalStore {
-  private readonly database: Database;
-  private readonly path: string;
-  private readonly log: LogSync;
-  private readonly byRef: Statement<[string], ApprovalRow>;
-  private readonly byCall: Statement<[string], ApprovalRow>;
-  private readonly countPending: Statement<[string, string, string, number], number>;
-  private readonly countAllPending: Statement<[number], number>;
-  private readonly nthNewest: Statement<[string, string, string, number, number], number>;
-  private readonly insert: Statement<[ApprovalRow]>;
-  private readonly setDecision: Statement<[Record<string, unknown>]>;
-  private readonly use: Statement<[{ ref: string; binding: string; requestId: string; nowMs: number }]>;
-  private readonly unuse: Statement<[{ ref: string; requestId: string }]>;
-  private readonly countAnswer: Statement<[string, number]>;
-  private readonly forgetUser: Statement<[string]>;
-  private readonly setEnded: Statement<[string, string]>;
+const OF_OWNER = "user_id = ? AND agent_id = ? AND service_root = ?";
 
-  static async open(stateDirectory: string): Promise<EmbeddedApprovalStore> {
-    await prepareStateDirectory(stateDirectory);
-    const path = join(stateDirectory, "approvals.db");
-    const database = await openDatabase(path, APPROVALS_SCHEMA, "STORE_UNAVAILABLE");
-    try {
-      // The log exists from the first read on; commits are made durable by `LogSync` where it matters.
-      guarded(path, "STORE_UNAVAILABLE", () => database.pragma("synchronous = NORMAL"));
-      guarded(path, "STORE_UNAVAILABLE", () => database.prepare("SELECT count(*) FROM sqlite_schema").get());
-      return new EmbeddedApprovalStore(database, path, await LogSync.open(path));
-    } catch (error) {
-      database.close();
-      throw error;
-    }
-  }
-
-  private constructor(database: Database, path: string, log: LogSync) {
-    this.database = database;
-    this.path = path;
-    this.log = log;
-    this.byRef = database.prepare("SELECT * FROM approvals WHERE ref = ?");
-    this.byCall = database.prepare(
-      "SELECT * FROM approvals WHERE call = ? AND state IN ('pending', 'approved', 'denied') ORDER BY id",
-    );
-    const ofOwner = "user_id = ? AND agent_id = ? AND service_root = ?";
-    this.countPending = database
-      .prepare<[string, string, string, number], number>(
-        `SELECT count(*) FROM approvals WHERE state = 'pending' AND ${ofOwner} AND expires_at_ms > ?`,
-      )
-      .pluck();
-    this.countAllPending = database
-      .prepare<[number], number>("SELECT count(*) FROM approvals WHERE state = 'pending' AND expires_at_ms > ?")
-      .pluck();
-    this.nthNewest = database
-      .prepare<[string, string, string, number, number], number>(
-        `SELECT created_at_ms FROM approvals WHERE ${ofOwner} AND created_at_ms <= ? ORDER BY created_at_ms DESC LIMIT 1 OFFSET ?`,
-      )
-      .pluck();
-    this.insert = database.prepare(
-      `INSERT INTO approvals (ref, call, binding, state, user_id, agent_id, service_root, session_id, tool, created_at_ms, lifetime_ms,
-         expires_at_ms, session_ends_at_ms, in_band, code, approved, decided_at_ms, decided_by, channel, scope, until_ms, reason, uses,
-         used_by, in_band_answers, document, recorded)
-       VALUES (@ref, @call, @binding, @state, @user_id, @agent_id, @service_root, @session_id, @tool, @created_at_ms, @lifetime_ms,
-         @expires_at_ms, @session_ends_at_ms, @in_band, @code, @approved, @decided_at_ms, @decided_by, @channel, @scope, @until_ms, @reason,
-         @uses, @used_by, @in_band_answers, @document, 0)`,
-    );
-    this.setDecision = database.prepare(
-      `UPDATE approvals SET state = @state, approved = @approved, decided_at_ms = @atMs, decided_by = @by, channel = @channel,
-         scope = @scope, until_ms = @untilMs, reason = @reason, expires_at_ms = @expiresAtMs WHERE ref = @ref`,
-    );
-    this.use = database.prepare(
-      `UPDATE approvals SET uses = uses + 1, used_by = @requestId, state = CASE scope WHEN 'once' THEN 'consumed' ELSE state END
-       WHERE ref = @ref AND binding = @binding AND state = 'approved' AND expires_at_ms > @nowMs`,
-    );
-    this.unuse = database.prepare(
-      `UPDATE approvals SET uses = uses - 1, used_by = NULL, state = 'approved'
-       WHERE ref = @ref AND used_by = @requestId AND uses > 0 AND state IN ('consumed', 'approved') AND NOT EXISTS (
-         SELECT 1 FROM approvals AS other WHERE other.call = approvals.call AND other.binding = approvals.binding
-           AND other.ref <> approvals.ref AND other.state IN ('pending', 'approved'))`,
-    );
-    this.countAnswer = database.prepare(
-      "UPDATE approvals SET in_band_answers = in_band_answers + 1 WHERE ref = ? AND in_band_answers = ?",
-    );
-    this.forgetUser = database.prepare("UPDATE approvals SET used_by = NULL WHERE ref = ? AND state = 'consumed'");
-    this.setEnded = database.prepare(
-      "UPDATE approvals SET state = ? WHERE ref = ? AND state IN ('pending', 'approved')",
-    );
-  }
+class EmbeddedApprovalStore extends SyncedStore {
+  private readonly byRef = this.database.prepare<[string], ApprovalRow>("SELECT * FROM approvals WHERE ref = ?");
+  private readonly byCall = this.database.prepare<[string], ApprovalRow>(
+    "SELECT * FROM approvals WHERE call = ? AND state IN ('pending', 'approved', 'denied') ORDER BY id",
+  );
+  private readonly countPending = this.database
+    .prepare<[string, string, string, number], number>(
+      `SELECT count(*) FROM approvals WHERE state = 'pending' AND ${OF_OWNER} AND expires_at_ms > ?`,
+    )
+    .pluck();
+  private readonly countAllPending = this.database
+    .prepare<[number], number>("SELECT count(*) FROM approvals WHERE state = 'pending' AND expires_at_ms > ?")
+    .pluck();
+  private readonly nthNewest = this.database
+    .prepare<[string, string, string, number, number], number>(
+      `SELECT created_at_ms FROM approvals WHERE ${OF_OWNER} AND created_at_ms <= ? ORDER BY created_at_ms DESC LIMIT 1 OFFSET ?`,
+    )
+    .pluck();
+  private readonly insert = this.database.prepare<[ApprovalRow]>(
+    `INSERT INTO approvals (ref, call, binding, state, user_id, agent_id, service_root, session_id, tool, created_at_ms, lifetime_ms,
+       expires_at_ms, session_ends_at_ms, in_band, code, approved, decided_at_ms, decided_by, channel, scope, until_ms, reason, uses,
+       used_by, in_band_answers, document, recorded)
+     VALUES (@ref, @call, @binding, @state, @user_id, @agent_id, @service_root, @session_id, @tool, @created_at_ms, @lifetime_ms,
+       @expires_at_ms, @session_ends_at_ms, @in_band, @code, @approved, @decided_at_ms, @decided_by, @channel, @scope, @until_ms, @reason,
+       @uses, @used_by, @in_band_answers, @document, 0)`,
+  );
+  private readonly setDecision = this.database.prepare<[Record<string, unknown>]>(
+    `UPDATE approvals SET state = @state, approved = @approved, decided_at_ms = @atMs, decided_by = @by, channel = @channel,
+       scope = @scope, until_ms = @untilMs, reason = @reason, expires_at_ms = @expiresAtMs WHERE ref = @ref`,
+  );
+  private readonly use = this.database.prepare<[{ ref: string; binding: string; requestId: string; nowMs: number }]>(
+    `UPDATE approvals SET uses = uses + 1, used_by = @requestId, state = CASE scope WHEN 'once' THEN 'consumed' ELSE state END
+     WHERE ref = @ref AND binding = @binding AND state = 'approved' AND expires_at_ms > @nowMs`,
+  );
+  private readonly unuse = this.database.prepare<[{ ref: string; requestId: string }]>(
+    `UPDATE approvals SET uses = uses - 1, used_by = NULL, state = 'approved'
+     WHERE ref = @ref AND used_by = @requestId AND uses > 0 AND state IN ('consumed', 'approved') AND NOT EXISTS (
+       SELECT 1 FROM approvals AS other WHERE other.call = approvals.call AND other.binding = approvals.binding
+         AND other.ref <> approvals.ref AND other.state IN ('pending', 'approved'))`,
+  );
+  private readonly countAnswer = this.database.prepare<[string, number]>(
+    "UPDATE approvals SET in_band_answers = in_band_answers + 1 WHERE ref = ? AND in_band_answers = ?",
+  );
+  private readonly forgetUser = this.database.prepare<[string]>(
+    "UPDATE approvals SET used_by = NULL WHERE ref = ? AND state = 'consumed'",
+  );
+  private readonly setEnded = this.database.prepare<[string, string]>(
+    "UPDATE approvals SET state = ? WHERE ref = ? AND state IN ('pending', 'approved')",
+  );
 
   live(call: string, nowMs: number): readonly StoredApproval[] {
     return this.guarded(() => this.byCall.all(call))
@@ -190,17 +147,15 @@ class EmbeddedApprovalStore {
   }
 
   add(approval: NewApproval, limits: AskingLimits): AddOutcome {
-    return this.guarded(() =>
-      immediately(this.database, (): AddOutcome => {
-        const { call, binding, createdAtMs: nowMs } = approval;
-        const living = this.byCall.all(call).find((row) => row.binding === binding && row.state !== "denied");
-        if (living !== undefined) return { kind: "shared", approval: approvalIn(living, nowMs) };
-        const retryAfterMs = this.room(approval, limits, nowMs);
-        if (retryAfterMs > 0) return { kind: "crowded", retryAfterMs };
-        this.insert.run(rowOf(approval));
-        return { kind: "added" };
-      }),
-    );
+    return this.transaction((): AddOutcome => {
+      const { call, binding, createdAtMs: nowMs } = approval;
+      const living = this.byCall.all(call).find((row) => row.binding === binding && row.state !== "denied");
+      if (living !== undefined) return { kind: "shared", approval: approvalIn(living, nowMs) };
+      const retryAfterMs = this.room(approval, limits, nowMs);
+      if (retryAfterMs > 0) return { kind: "crowded", retryAfterMs };
+      this.insert.run(rowOf(approval));
+      return { kind: "added" };
+    });
   }
 
   noteRecorded(ref: string): void {
@@ -213,7 +168,7 @@ class EmbeddedApprovalStore {
   }
 
   async decide(ref: string, decision: ApprovalDecision): Promise<DecideOutcome> {
-    const outcome = this.guarded(() => immediately(this.database, () => this.decideLocked(ref, decision)));
+    const outcome = this.transaction(() => this.decideLocked(ref, decision));
     await this.log.sync();
     return outcome;
   }
@@ -241,22 +196,13 @@ class EmbeddedApprovalStore {
       "SELECT * FROM approvals WHERE state IN ('pending', 'approved') AND expires_at_ms <= ? ORDER BY expires_at_ms LIMIT ?";
     const over = `DELETE FROM approvals WHERE id IN (SELECT id FROM approvals WHERE state NOT IN ('pending', 'approved')
       AND expires_at_ms < ? ORDER BY expires_at_ms LIMIT ?) RETURNING ref`;
-    return this.guarded(() =>
-      immediately(this.database, () => {
-        const rows = this.database.prepare<[number, number], ApprovalRow>(ending).all(Math.floor(nowMs), limit);
-        for (const { ref } of rows) this.setEnded.run("expired", ref);
-        const forgotten = this.database
-          .prepare<[number, number], string>(over)
-          .pluck()
-          .all(Math.floor(forgetBeforeMs), limit);
-        return { expired: rows.map((row) => approvalIn(row, nowMs)), forgotten };
-      }),
-    );
-  }
-
-  async close(): Promise<void> {
-    await this.log.close();
-    this.guarded(() => this.database.close());
+    return this.transaction(() => {
+      const rows = this.database.prepare<[number, number], ApprovalRow>(ending).all(Math.floor(nowMs), limit);
+      for (const { ref } of rows) this.setEnded.run("expired", ref);
+      const forget = this.database.prepare<[number, number], string>(over).pluck();
+      const forgotten = forget.all(Math.floor(forgetBeforeMs), limit);
+      return { expired: rows.map((row) => approvalIn(row, nowMs)), forgotten };
+    });
   }
 
   private decideLocked(ref: string, decision: ApprovalDecision): DecideOutcome {
@@ -283,10 +229,6 @@ class EmbeddedApprovalStore {
       expiresAtMs: endOf(row, granted, atMs),
     });
     return { kind: "decided", approval: approvalIn(this.byRef.get(ref) ?? row, atMs) };
-  }
-
-  private guarded<T>(work: () => T): T {
-    return guarded(this.path, "STORE_UNAVAILABLE", work);
   }
 }
 

@@ -5,11 +5,13 @@
  * listener of a process and ends with its last, and keeps no process alive. INVARIANT: when the system cannot watch,
  * listening fails; nobody waits for a ring that cannot come.
  */
-import { constants, type FSWatcher, watch } from "node:fs";
+
+import { constants, type FSWatcher } from "node:fs";
 import { mkdir, open } from "node:fs/promises";
 import { join } from "node:path";
-import { KernelError } from "../../../base/errors.ts";
+import { storeUnavailable } from "../../../base/errors.ts";
 import { BELL_TOPICS, type Bell, type BellTopic, type StopListening } from "../../../model/outcome/bell.ts";
+import { watchDirectory } from "../state/watched-directory.ts";
 
 const DIRECTORY = "bells";
 const OWNER_ONLY = 0o600;
@@ -20,11 +22,7 @@ export async function openBell(stateDirectory: string, onLost: (error: unknown) 
   try {
     await mkdir(directory, { mode: 0o700, recursive: true });
   } catch (cause) {
-    throw new KernelError(
-      "STORE_UNAVAILABLE",
-      `\`${directory}\` cannot be made; make the state directory writable`,
-      cause,
-    );
+    throw storeUnavailable(`\`${directory}\` cannot be made; make the state directory writable`, cause);
   }
   return new EmbeddedBell(directory, onLost);
 }
@@ -53,11 +51,7 @@ class EmbeddedBell implements Bell {
         await file.close();
       }
     } catch (cause) {
-      throw new KernelError(
-        "STORE_UNAVAILABLE",
-        `\`${this.#directory}\` cannot be written; make the state directory writable`,
-        cause,
-      );
+      throw storeUnavailable(`\`${this.#directory}\` cannot be written; make the state directory writable`, cause);
     }
   }
 
@@ -83,28 +77,19 @@ class EmbeddedBell implements Bell {
   }
 
   #startWatching(): FSWatcher {
-    let watcher: FSWatcher;
-    try {
-      watcher = watch(this.#directory, { persistent: false });
-    } catch (cause) {
-      throw new KernelError(
-        "STORE_UNAVAILABLE",
-        `\`${this.#directory}\` cannot be watched; raise fs.inotify.max_user_watches`,
-        cause,
-      );
-    }
-    watcher.on("change", (_event, name) => {
-      // The system may leave the name out; then every topic may have changed.
-      const rung = BELL_TOPICS.filter((topic) => name === null || name === undefined || name.toString() === topic);
-      for (const topic of rung) for (const listener of [...this.#listenersOf(topic)]) listener();
+    return watchDirectory(this.#directory, {
+      onChange: (name) => {
+        // The system may leave the name out; then every topic may have changed.
+        const rung = BELL_TOPICS.filter((topic) => name === undefined || name === topic);
+        for (const topic of rung) for (const listener of [...this.#listenersOf(topic)]) listener();
+      },
+      onBroken: (error) => {
+        this.#stopWatching();
+        this.#onLost(error);
+        // Whoever waited looks once more, and learns by that whether waiting still makes sense.
+        for (const topic of BELL_TOPICS) for (const listener of [...this.#listenersOf(topic)]) listener();
+      },
     });
-    watcher.on("error", (error) => {
-      this.#stopWatching();
-      this.#onLost(error);
-      // Whoever waited looks once more, and learns by that whether waiting still makes sense.
-      for (const topic of BELL_TOPICS) for (const listener of [...this.#listenersOf(topic)]) listener();
-    });
-    return watcher;
   }
 
   #stopWatching(): void {

@@ -6,14 +6,16 @@
  * of new files (inotify), so that waiting costs no time; the watch begins with the first who waits and ends with the
  * last.
  */
-import { constants, type FSWatcher, watch } from "node:fs";
+
+import { constants, type FSWatcher } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { DecisionStore, FoundDecision } from "../../../approval/decisions/decision-store.ts";
 import { KIB } from "../../../base/bytes.ts";
-import { KernelError } from "../../../base/errors.ts";
+import { errorCode, KernelError, storeUnavailable } from "../../../base/errors.ts";
 import type { StopListening } from "../../../model/outcome/bell.ts";
-import { errorCode, requireOwnDirectory } from "../state/state-directory.ts";
+import { requireOwnDirectory } from "../state/state-directory.ts";
+import { watchDirectory } from "../state/watched-directory.ts";
 
 /** Bytes of a decision file. */
 const DECISION_FILE_BYTES_MAX = 16 * KIB;
@@ -115,25 +117,16 @@ class DecisionFiles implements DecisionStore {
   }
 
   #startWatching(): FSWatcher {
-    let watcher: FSWatcher;
-    try {
-      watcher = watch(this.#directory, { persistent: false });
-    } catch (cause) {
-      throw new KernelError(
-        "STORE_UNAVAILABLE",
-        `\`${this.#directory}\` cannot be watched; raise fs.inotify.max_user_watches`,
-        cause,
-      );
-    }
-    watcher.on("change", (_event, name) => {
-      const hash = DECISION_NAME.exec(name?.toString() ?? "")?.[1];
-      if (hash !== undefined) for (const listener of [...this.#listeners]) listener(hash);
+    return watchDirectory(this.#directory, {
+      onChange: (name = "") => {
+        const hash = DECISION_NAME.exec(name)?.[1];
+        if (hash !== undefined) for (const listener of [...this.#listeners]) listener(hash);
+      },
+      onBroken: (error) => {
+        this.#stopWatching();
+        this.#onLost(error);
+      },
     });
-    watcher.on("error", (error) => {
-      this.#stopWatching();
-      this.#onLost(error);
-    });
-    return watcher;
   }
 
   #stopWatching(): void {
@@ -186,9 +179,5 @@ async function removed(path: string, directory: string): Promise<void> {
 }
 
 function unusable(directory: string, cause: unknown): KernelError {
-  return new KernelError(
-    "STORE_UNAVAILABLE",
-    `\`${directory}\` cannot be used (${errorCode(cause)}); make it the kernel's own`,
-    cause,
-  );
+  return storeUnavailable(`\`${directory}\` cannot be used (${errorCode(cause)}); make it the kernel's own`, cause);
 }

@@ -1,5 +1,5 @@
 /** Rows of `budget.db` and the amounts that they stand for. Trusts the columns' types, not their contents. */
-import { KernelError } from "../../../base/errors.ts";
+import { storeCorrupt } from "../../../base/errors.ts";
 import type { Amounts } from "../../../model/spending/budget.ts";
 import { amounts, BUDGET_MEMBERS, type BudgetMember, isAmount, toAmount } from "../../../model/spending/budget.ts";
 
@@ -38,10 +38,7 @@ export function amountValues({ calls, durationMs, bytes, tokens, costMicros }: A
 export function amountsOf(row: AmountRow): Amounts {
   const read = rawAmounts(row);
   if (BUDGET_MEMBERS.every((member) => isAmount(read[member]))) return read;
-  throw new KernelError(
-    "STORE_CORRUPT",
-    "`budget.db` in the state directory holds an amount that is none; restore a backup",
-  );
+  throw storeCorrupt("`budget.db` in the state directory holds an amount that is none; restore a backup");
 }
 
 /** What a row of sums says; a sum that is too large to count stays at the end of what can be counted. */

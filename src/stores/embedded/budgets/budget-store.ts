@@ -6,8 +6,7 @@
  *
  * INVARIANT: an account's period never ends because a clock went backwards.
  */
-import type { Database, Statement } from "better-sqlite3";
-import { KernelError } from "../../../base/errors.ts";
+import { storeCorrupt, storeUnavailable } from "../../../base/errors.ts";
 import { BUDGET_LIST_MAX } from "../../../base/limits.ts";
 import type {
   AccountState,
@@ -19,8 +18,7 @@ import type {
   Wish,
 } from "../../../budget/budget-store.ts";
 import { type Amounts, addAmounts, amounts, BUDGET_MEMBERS, NOTHING } from "../../../model/spending/budget.ts";
-import { guarded, immediately } from "../state/database.ts";
-import type { LogSync } from "../state/log-sync.ts";
+import { SyncedStore } from "../state/store.ts";
 import { AMOUNT_COLUMNS, type AmountRow, type AmountValues, amountsOf, amountValues, sumsOf } from "./budget-rows.ts";
 
 type AccountRow = AmountRow & { readonly key: string; readonly began_ms: number };
@@ -51,33 +49,29 @@ const NAMES = AMOUNT_COLUMNS.join(", ");
 const TOTALS = AMOUNT_COLUMNS.map((name) => `total(${name}) AS ${name}`).join(", ");
 
 /** The budgets of an open `budget.db`, which it closes. */
-export class EmbeddedBudgetStore implements BudgetStore {
-  readonly #database: Database;
-  readonly #path: string;
-  readonly #log: LogSync;
-  readonly #findAccount: Statement<[string], AccountRow>;
-  readonly #putAccount: Statement<[string, number, ...AmountValues]>;
-  readonly #sumHolds: Statement<[string, number], AmountRow>;
-  readonly #moveHolds: Statement<[number, string, number]>;
-  readonly #putHold: Statement<[string, string, number, string, string, string, string, number, ...AmountValues]>;
-  readonly #findHolds: Statement<[string, string], HoldRow>;
-  readonly #deleteHolds: Statement<[string, string]>;
-
-  constructor(database: Database, path: string, log: LogSync) {
-    this.#database = database;
-    this.#path = path;
-    this.#log = log;
-    this.#findAccount = database.prepare(`SELECT key, began_ms, ${NAMES} FROM accounts WHERE key = ?`);
-    this.#putAccount = database.prepare("INSERT OR REPLACE INTO accounts VALUES (?, ?, ?, ?, ?, ?, ?)");
-    this.#sumHolds = database.prepare(`SELECT ${TOTALS} FROM holds WHERE account = ? AND began_ms = ?`);
-    this.#moveHolds = database.prepare("UPDATE holds SET began_ms = ? WHERE account = ? AND began_ms = ?");
-    this.#putHold = database.prepare("INSERT OR REPLACE INTO holds VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    this.#findHolds = database.prepare("SELECT * FROM holds WHERE id = ? AND instance = ?");
-    this.#deleteHolds = database.prepare("DELETE FROM holds WHERE id = ? AND instance = ?");
-  }
+export class EmbeddedBudgetStore extends SyncedStore implements BudgetStore {
+  readonly #findAccount = this.database.prepare<[string], AccountRow>(
+    `SELECT key, began_ms, ${NAMES} FROM accounts WHERE key = ?`,
+  );
+  readonly #putAccount = this.database.prepare<[string, number, ...AmountValues]>(
+    "INSERT OR REPLACE INTO accounts VALUES (?, ?, ?, ?, ?, ?, ?)",
+  );
+  readonly #sumHolds = this.database.prepare<[string, number], AmountRow>(
+    `SELECT ${TOTALS} FROM holds WHERE account = ? AND began_ms = ?`,
+  );
+  readonly #moveHolds = this.database.prepare<[number, string, number]>(
+    "UPDATE holds SET began_ms = ? WHERE account = ? AND began_ms = ?",
+  );
+  readonly #putHold = this.database.prepare<
+    [string, string, number, string, string, string, string, number, ...AmountValues]
+  >("INSERT OR REPLACE INTO holds VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  readonly #findHolds = this.database.prepare<[string, string], HoldRow>(
+    "SELECT * FROM holds WHERE id = ? AND instance = ?",
+  );
+  readonly #deleteHolds = this.database.prepare<[string, string]>("DELETE FROM holds WHERE id = ? AND instance = ?");
 
   async reserve(wish: Wish, spender: Spender): Promise<Reserved> {
-    return this.#transaction(() => {
+    return this.transaction(() => {
       const found = this.#judge(wish);
       if (found.kind === "exhausted") return found;
       for (const { key } of wish.accounts)
@@ -87,10 +81,10 @@ export class EmbeddedBudgetStore implements BudgetStore {
   }
 
   async extend(wish: Wish): Promise<Reserved> {
-    return this.#transaction(() => {
+    return this.transaction(() => {
       const holds = this.#findHolds.all(wish.id, wish.instance);
       if (holds.length !== wish.accounts.length)
-        throw new KernelError("STORE_UNAVAILABLE", "what a call had reserved is gone; send it again");
+        throw storeUnavailable("what a call had reserved is gone; send it again");
       const found = this.#judge(wish, holds);
       if (found.kind === "exhausted") return found;
       for (const hold of holds) {
@@ -102,7 +96,7 @@ export class EmbeddedBudgetStore implements BudgetStore {
   }
 
   async settle(id: string, instance: string, spent: Amounts): Promise<boolean> {
-    return this.#transaction(() => {
+    return this.transaction(() => {
       const holds = this.#findHolds.all(id, instance);
       for (const { account, began_ms: beganMs } of holds) {
         const row = this.#findAccount.get(account);
@@ -116,28 +110,28 @@ export class EmbeddedBudgetStore implements BudgetStore {
   }
 
   async holds(id: string, instance: string): Promise<boolean> {
-    return this.#guarded(() => this.#findHolds.get(id, instance) !== undefined);
+    return this.guarded(() => this.#findHolds.get(id, instance) !== undefined);
   }
 
   sync(): Promise<void> {
-    return this.#log.sync();
+    return this.log.sync();
   }
 
   async holders(limit: number): Promise<readonly string[]> {
-    const list = this.#database
+    const list = this.database
       .prepare<[number], string>("SELECT DISTINCT instance FROM holds ORDER BY instance LIMIT ?")
       .pluck();
-    return this.#guarded(() => list.all(limit));
+    return this.guarded(() => list.all(limit));
   }
 
   async adopt(from: string, to: string, limit: number): Promise<readonly Orphan[]> {
-    const ids = this.#database
+    const ids = this.database
       .prepare<[string, number], string>("SELECT DISTINCT id FROM holds WHERE instance = ? ORDER BY id LIMIT ?")
       .pluck();
-    const move = this.#database.prepare<[string, string, string]>(
+    const move = this.database.prepare<[string, string, string]>(
       "UPDATE holds SET instance = ? WHERE instance = ? AND id = ?",
     );
-    return this.#transaction(() =>
+    return this.transaction(() =>
       ids.all(from, limit).map((id) => {
         const holds = this.#findHolds.all(id, from);
         move.run(to, from, id);
@@ -147,8 +141,8 @@ export class EmbeddedBudgetStore implements BudgetStore {
   }
 
   async listAccounts(limit: number): Promise<readonly AccountState[]> {
-    const list = this.#database.prepare<[number], AccountRow>("SELECT * FROM accounts ORDER BY key LIMIT ?");
-    return this.#guarded(() =>
+    const list = this.database.prepare<[number], AccountRow>("SELECT * FROM accounts ORDER BY key LIMIT ?");
+    return this.guarded(() =>
       list.all(Math.min(limit, BUDGET_LIST_MAX)).map((row) => ({
         key: row.key,
         spent: amountsOf(row),
@@ -156,11 +150,6 @@ export class EmbeddedBudgetStore implements BudgetStore {
         beganMs: row.began_ms,
       })),
     );
-  }
-
-  async close(): Promise<void> {
-    await this.#log.close();
-    this.#guarded(() => this.#database.close());
   }
 
   /**
@@ -242,14 +231,6 @@ export class EmbeddedBudgetStore implements BudgetStore {
       ...amountValues(held),
     );
   }
-
-  #transaction<T>(work: () => T): T {
-    return this.#guarded(() => immediately(this.#database, work));
-  }
-
-  #guarded<T>(work: () => T): T {
-    return guarded(this.#path, "STORE_UNAVAILABLE", work);
-  }
 }
 
 function spenderOf({ session_id: sessionId, actor, request_id: requestId }: HoldRow): Spender {
@@ -258,8 +239,7 @@ function spenderOf({ session_id: sessionId, actor, request_id: requestId }: Hold
 
 function orphanOf(id: string, holds: readonly HoldRow[]): Orphan {
   const [first] = holds;
-  if (first === undefined)
-    throw new KernelError("STORE_CORRUPT", "`budget.db` in the state directory lost a reservation");
+  if (first === undefined) throw storeCorrupt("`budget.db` in the state directory lost a reservation");
   return {
     id,
     accounts: holds.map(({ account }) => account),

@@ -4,11 +4,9 @@
  * INVARIANT: what lies in a bucket and what is held of it together stay within its burst. INVARIANT: time that passed
  * counts once: a clock that goes backwards a little stands still for a bucket until it has caught up.
  */
-import type { Database, Statement } from "better-sqlite3";
-import { KernelError } from "../../../base/errors.ts";
-
+import { storeCorrupt } from "../../../base/errors.ts";
 import type { BucketState, BucketWish, Leftover, RateStore, Taken, TakeRequest } from "../../../budget/rate-store.ts";
-import { guarded, immediately } from "../state/database.ts";
+import { EmbeddedStore } from "../state/store.ts";
 
 /**
  * Milliseconds that a clock may go backwards and count as standing still; beyond it the time of a bucket is set anew.
@@ -32,37 +30,29 @@ interface Filled {
 }
 
 /** The buckets of an open `budget.db`. */
-export class EmbeddedRateStore implements RateStore {
-  readonly #database: Database;
-  readonly #path: string;
-  readonly #find: Statement<[string], BucketRow>;
-  readonly #put: Statement<[string, number, number, number]>;
-  readonly #heldByOthers: Statement<[string, string, number], number>;
-  readonly #forgetOthers: Statement<[string, string, number]>;
-  readonly #heldBy: Statement<[string, string], number>;
-  readonly #hold: Statement<[string, string, number, number]>;
-  readonly #letGo: Statement<[string, string]>;
-
-  constructor(database: Database, path: string) {
-    this.#database = database;
-    this.#path = path;
-    this.#find = database.prepare("SELECT units, at_ms FROM buckets WHERE key = ?");
-    this.#put = database.prepare("INSERT OR REPLACE INTO buckets VALUES (?, ?, ?, ?)");
-    this.#heldByOthers = database.prepare<[string, string, number], number>(
+export class EmbeddedRateStore extends EmbeddedStore implements RateStore {
+  readonly #find = this.database.prepare<[string], BucketRow>("SELECT units, at_ms FROM buckets WHERE key = ?");
+  readonly #put = this.database.prepare<[string, number, number, number]>(
+    "INSERT OR REPLACE INTO buckets VALUES (?, ?, ?, ?)",
+  );
+  readonly #heldByOthers = this.database
+    .prepare<[string, string, number], number>(
       "SELECT total(calls) FROM slices WHERE key = ? AND instance <> ? AND until_ms > ?",
-    );
-    this.#heldByOthers.pluck();
-    this.#forgetOthers = database.prepare("DELETE FROM slices WHERE key = ? AND instance <> ? AND until_ms <= ?");
-    this.#heldBy = database.prepare<[string, string], number>(
-      "SELECT calls FROM slices WHERE key = ? AND instance = ?",
-    );
-    this.#heldBy.pluck();
-    this.#hold = database.prepare("INSERT OR REPLACE INTO slices VALUES (?, ?, ?, ?)");
-    this.#letGo = database.prepare("DELETE FROM slices WHERE key = ? AND instance = ?");
-  }
+    )
+    .pluck();
+  readonly #forgetOthers = this.database.prepare<[string, string, number]>(
+    "DELETE FROM slices WHERE key = ? AND instance <> ? AND until_ms <= ?",
+  );
+  readonly #heldBy = this.database
+    .prepare<[string, string], number>("SELECT calls FROM slices WHERE key = ? AND instance = ?")
+    .pluck();
+  readonly #hold = this.database.prepare<[string, string, number, number]>(
+    "INSERT OR REPLACE INTO slices VALUES (?, ?, ?, ?)",
+  );
+  readonly #letGo = this.database.prepare<[string, string]>("DELETE FROM slices WHERE key = ? AND instance = ?");
 
   async take(request: TakeRequest): Promise<Taken> {
-    return this.#transaction(() => {
+    return this.transaction(() => {
       const filled = request.buckets.map((wish) => this.#fill(wish, request));
       const empty = longestWait(request.buckets, filled);
       if (empty !== undefined) return empty;
@@ -80,7 +70,7 @@ export class EmbeddedRateStore implements RateStore {
   }
 
   async giveBack(instance: string, leftovers: readonly Leftover[], nowMs: number): Promise<void> {
-    this.#transaction(() => {
+    this.transaction(() => {
       for (const { key, limit, calls } of leftovers) {
         const filled = this.#fill({ key, limit, returned: calls }, { instance, nowMs });
         this.#keep({ key, limit }, filled);
@@ -90,21 +80,21 @@ export class EmbeddedRateStore implements RateStore {
   }
 
   async purge(beforeMs: number, limit: number): Promise<void> {
-    const buckets = this.#database.prepare<[number, number]>(
+    const buckets = this.database.prepare<[number, number]>(
       "DELETE FROM buckets WHERE key IN (SELECT key FROM buckets WHERE full_ms < ? LIMIT ?)",
     );
-    const slices = this.#database.prepare<[number]>("DELETE FROM slices WHERE until_ms < ?");
-    this.#transaction(() => {
+    const slices = this.database.prepare<[number]>("DELETE FROM slices WHERE until_ms < ?");
+    this.transaction(() => {
       slices.run(Math.floor(beforeMs));
       buckets.run(Math.floor(beforeMs), limit);
     });
   }
 
   async listBuckets(limit: number): Promise<readonly BucketState[]> {
-    const list = this.#database.prepare<[number], BucketRow & { readonly key: string }>(
+    const list = this.database.prepare<[number], BucketRow & { readonly key: string }>(
       "SELECT key, units, at_ms FROM buckets ORDER BY key LIMIT ?",
     );
-    const rows = guarded(this.#path, "STORE_UNAVAILABLE", () => list.all(limit));
+    const rows = this.guarded(() => list.all(limit));
     return rows.map(({ key, units, at_ms: atMs }) => ({ key, calls: units / UNITS_PER_CALL, atMs }));
   }
 
@@ -121,7 +111,7 @@ export class EmbeddedRateStore implements RateStore {
     if (row === undefined) return { units: room, atMs: nowMs };
     const { units, at_ms: atMs } = row;
     if (!(Number.isSafeInteger(units) && units >= 0))
-      throw new KernelError("STORE_CORRUPT", "`budget.db` in the state directory holds a bucket that is none");
+      throw storeCorrupt("`budget.db` in the state directory holds a bucket that is none");
     const elapsedMs = nowMs - atMs;
     // No more comes back than was taken.
     const leftover = returned > 0 ? Math.min(returned, this.#heldBy.get(key, instance) ?? 0) : 0;
@@ -133,10 +123,6 @@ export class EmbeddedRateStore implements RateStore {
   #keep({ key, limit }: Pick<BucketWish, "key" | "limit">, { units, atMs }: Filled): void {
     const fullMs = atMs + (limit.burst * UNITS_PER_CALL - units) / limit.callsPerMinute;
     this.#put.run(key, units, Math.floor(atMs), Math.ceil(fullMs));
-  }
-
-  #transaction<T>(work: () => T): T {
-    return guarded(this.#path, "STORE_UNAVAILABLE", () => immediately(this.#database, work));
   }
 }
 

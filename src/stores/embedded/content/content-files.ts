@@ -8,12 +8,12 @@
  *
  * INVARIANT: every directory and file is the owner's alone, and objects are not writable.
  */
+
 import {
   closeSync,
   constants,
   existsSync,
   fstatSync,
-  fsyncSync,
   lstatSync,
   mkdirSync,
   opendirSync,
@@ -23,9 +23,10 @@ import {
   unlinkSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { errorCode } from "../../../base/errors.ts";
 import { CONTENT_SCANNED_MAX } from "../../../base/limits.ts";
 import { HASH_PATTERN } from "../../../model/work/content.ts";
-import { errorCode } from "../state/state-directory.ts";
+import { syncDirectory } from "../state/state-directory.ts";
 
 /** Temporary files looked at when a store is opened. */
 const CONTENT_TEMPORARIES_MAX = 4096;
@@ -156,15 +157,6 @@ function makeDurably(path: string): void {
   const first = mkdirSync(path, { recursive: true, mode: OWNER_ONLY_DIRECTORY });
   if (first === undefined) return;
   for (let made = path; made.length >= first.length; made = dirname(made)) syncDirectory(dirname(made));
-}
-
-function syncDirectory(path: string): void {
-  const descriptor = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
 }
 
 function lstatOf(path: string): Stats | undefined {

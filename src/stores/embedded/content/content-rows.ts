@@ -6,7 +6,7 @@
  */
 import type { Database, Statement } from "better-sqlite3";
 import type { ContentDigest } from "../../../base/block-hashes.ts";
-import { KernelError } from "../../../base/errors.ts";
+import { type KernelError, storeCorrupt } from "../../../base/errors.ts";
 import { isJsonObject } from "../../../base/json.ts";
 import { ARTIFACTS_PAGE_MAX, CONTENT_BLOCK_BYTES } from "../../../base/limits.ts";
 import type {
@@ -193,12 +193,12 @@ function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new KernelError("STORE_CORRUPT", DAMAGED, error);
+    throw storeCorrupt(DAMAGED, error);
   }
 }
 
 const DAMAGED = "`content.db` in the state directory has a row that cannot be read; restore a backup";
 
 function damaged(): KernelError {
-  return new KernelError("STORE_CORRUPT", DAMAGED);
+  return storeCorrupt(DAMAGED);
 }

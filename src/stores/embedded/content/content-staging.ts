@@ -8,7 +8,7 @@
 import { close, fdatasync, write as writeWithCallback } from "node:fs";
 import { promisify } from "node:util";
 import { BlockHasher, type ContentDigest, inBlocks } from "../../../base/block-hashes.ts";
-import { KernelError } from "../../../base/errors.ts";
+import { errorCode, storeUnavailable } from "../../../base/errors.ts";
 import { CONTENT_BYTES_MAX } from "../../../base/limits.ts";
 import type { AnnouncedContent } from "../../../cas/content-store.ts";
 import {
@@ -18,7 +18,6 @@ import {
   contentStoreFull,
   contentTooLarge,
 } from "../../../model/work/content-failures.ts";
-import { errorCode } from "../state/state-directory.ts";
 import { type ContentFiles, removeIfThere } from "./content-files.ts";
 
 /** Uploads that one kernel receives at once: each holds a block and a temporary file. */
@@ -238,8 +237,7 @@ function diskError(error: unknown): unknown {
   const code = errorCode(error);
   if (code === "ENOSPC" || code === "EDQUOT" || code === "EFBIG") return contentStoreFull(error);
   if (code === "unknown") return error;
-  return new KernelError(
-    "STORE_UNAVAILABLE",
+  return storeUnavailable(
     `the content store cannot be written (${code}); check the disk of the state directory`,
     error,
   );

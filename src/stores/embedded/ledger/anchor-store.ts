@@ -9,15 +9,16 @@
  *
  * INVARIANT: a file without a sound slot is never taken for no anchor at all.
  */
-import { closeSync, constants, fdatasyncSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from "node:fs";
+
+import { closeSync, constants, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { crc32 } from "node:zlib";
 import { equalInConstantTime, hex } from "../../../base/bytes.ts";
-import { KernelError } from "../../../base/errors.ts";
+import { errorCode, KernelError, ledgerUnavailable, storeCorrupt } from "../../../base/errors.ts";
 import type { Anchor, AnchorStore } from "../../../ledger/anchor-store.ts";
 import { STORE_BUSY_MS, STORE_BUSY_POLL_MS } from "../state/database.ts";
 import { tryLock } from "../state/file-lock.ts";
-import { errorCode } from "../state/state-directory.ts";
+import { syncDirectory } from "../state/state-directory.ts";
 
 const FILE = "anchor";
 const OWNER_ONLY_FILE = 0o600;
@@ -102,10 +103,7 @@ function waitForLock(file: number): void {
   const nothing = new Int32Array(new SharedArrayBuffer(4));
   while (!tryLock(file, "exclusive")) {
     if (performance.now() - start > STORE_BUSY_MS)
-      throw new KernelError(
-        "LEDGER_UNAVAILABLE",
-        "`anchor` in the state directory is locked by another process; try again",
-      );
+      throw ledgerUnavailable("`anchor` in the state directory is locked by another process; try again");
     Atomics.wait(nothing, 0, 0, STORE_BUSY_POLL_MS);
   }
 }
@@ -148,19 +146,10 @@ function checksumOf(facts: string): string {
   return crc32(facts).toString(16).padStart(8, "0");
 }
 
-function syncDirectory(path: string): void {
-  const directory = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
-  try {
-    fsyncSync(directory);
-  } finally {
-    closeSync(directory);
-  }
-}
-
 function corrupt(what: string): KernelError {
   const advice =
     "stop every kernel and restore a backup, or accept the loss with `handrail ledger accept --reason <why>`";
-  return new KernelError("STORE_CORRUPT", `\`anchor\` in the state directory ${what}; ${advice}`);
+  return storeCorrupt(`\`anchor\` in the state directory ${what}; ${advice}`);
 }
 
 function guarded<T>(work: () => T): T {
@@ -169,6 +158,6 @@ function guarded<T>(work: () => T): T {
   } catch (error) {
     if (error instanceof KernelError) throw error;
     const message = `\`anchor\` in the state directory cannot be used (${errorCode(error)}); check the disk and the permissions`;
-    throw new KernelError("LEDGER_UNAVAILABLE", message, error);
+    throw ledgerUnavailable(message, error);
   }
 }

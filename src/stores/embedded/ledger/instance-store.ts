@@ -8,13 +8,12 @@
 import { closeSync, constants, openSync } from "node:fs";
 import { mkdir, readdir, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { KernelError } from "../../../base/errors.ts";
+import { errorCode, storeCorrupt, storeUnavailable } from "../../../base/errors.ts";
 import { newId, type RandomBytes } from "../../../base/ids.ts";
-
 import type { ClaimFile, Instance, InstanceStore } from "../../../ledger/instance-store.ts";
 import { tryLock } from "../state/file-lock.ts";
 import { identityAt, identityOf } from "../state/opened-files.ts";
-import { checkStateDirectory, errorCode, prepareStateDirectory } from "../state/state-directory.ts";
+import { checkStateDirectory, prepareStateDirectory } from "../state/state-directory.ts";
 
 /** Lock files of dead instances that one start removes. */
 const INSTANCE_SWEEP_MAX = 1024;
@@ -44,7 +43,7 @@ async function claim(directory: string, id: string): Promise<Instance> {
   const unnamed = `${path}.new`;
   const descriptor = opened(unnamed, constants.O_CREAT | constants.O_EXCL | constants.O_RDWR);
   if (descriptor === undefined || !tryLock(descriptor, "exclusive")) {
-    throw new KernelError("STORE_UNAVAILABLE", "the lock file of a new instance is locked by somebody else");
+    throw storeUnavailable("the lock file of a new instance is locked by somebody else");
   }
   await rename(unnamed, path);
   return {
@@ -64,11 +63,11 @@ async function claim(directory: string, id: string): Promise<Instance> {
 export function requireClaim({ path, identity }: ClaimFile): void {
   if (identityAt(path) === identity) return;
   const what = "the lock file of this kernel was removed from the state directory, so that others take it for dead";
-  throw new KernelError("STORE_UNAVAILABLE", `${what}; restart the kernel`);
+  throw storeUnavailable(`${what}; restart the kernel`);
 }
 
 async function isAlive(directory: string, id: string): Promise<boolean> {
-  if (!ID_PATTERN.test(id)) throw new KernelError("STORE_CORRUPT", "an instance has an id that no kernel gives");
+  if (!ID_PATTERN.test(id)) throw storeCorrupt("an instance has an id that no kernel gives");
   return inspect(join(directory, id + SUFFIX)) === "locked";
 }
 
@@ -89,8 +88,7 @@ function opened(path: string, flags: number): number | undefined {
     return openSync(path, flags | constants.O_NOFOLLOW, OWNER_ONLY_FILE);
   } catch (error) {
     if (errorCode(error) === "ENOENT") return undefined;
-    throw new KernelError(
-      "STORE_UNAVAILABLE",
+    throw storeUnavailable(
       "the lock file of an instance cannot be opened; check the permissions of the state directory",
       error,
     );
@@ -108,7 +106,6 @@ async function sweep(directory: string): Promise<void> {
 
 async function removed(path: string): Promise<void> {
   await unlink(path).catch((error: unknown) => {
-    if (errorCode(error) !== "ENOENT")
-      throw new KernelError("STORE_UNAVAILABLE", "the lock file of an instance cannot be removed", error);
+    if (errorCode(error) !== "ENOENT") throw storeUnavailable("the lock file of an instance cannot be removed", error);
   });
 }

@@ -14,8 +14,8 @@
  */
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import type { Database, Statement } from "better-sqlite3";
-import { assert, KernelError } from "../../../base/errors.ts";
+import type { Database } from "better-sqlite3";
+import { assert, type KernelError, ledgerUnavailable, storeCorrupt } from "../../../base/errors.ts";
 import { HASH_SIZE, LEDGER_PROBLEMS_MAX, LEDGER_READ_ROWS_MAX } from "../../../base/limits.ts";
 import type {
   AppendRequest,
@@ -73,8 +73,7 @@ export async function openLedgerStoreReadOnly(stateDirectory: string): Promise<L
  */
 function requireWhole(database: Database): void {
   const said = database.pragma("quick_check(1)", { simple: true });
-  if (said !== "ok")
-    throw new KernelError("STORE_CORRUPT", `\`ledger.db\` was cut or damaged while it was open: ${String(said)}`);
+  if (said !== "ok") throw storeCorrupt(`\`ledger.db\` was cut or damaged while it was open: ${String(said)}`);
 }
 
 interface HeadRow {
@@ -289,10 +288,7 @@ class EmbeddedLedgerStore implements LedgerStore {
   private readHead(): Head {
     const row = this.statements.head.get();
     if (row === undefined)
-      throw new KernelError(
-        "STORE_CORRUPT",
-        "`ledger.db` in the state directory has lost its head; run `handrail ledger verify`",
-      );
+      throw storeCorrupt("`ledger.db` in the state directory has lost its head; run `handrail ledger verify`");
     return { sequence: row.seq, hash: row.hash };
   }
 
@@ -309,58 +305,43 @@ class EmbeddedLedgerStore implements LedgerStore {
   }
 }
 
-interface Statements {
-  readonly head: Statement<[], HeadRow>;
-  readonly setHead: Statement<[number, Uint8Array]>;
-  readonly insertEntry: Statement<[number, Uint8Array, Uint8Array]>;
-  readonly insertPayload: Statement<[number, Uint8Array, Uint8Array]>;
-  /** The same for `ROWS` rows. */
-  readonly insertEntries: Statement<[readonly (number | Uint8Array)[]]>;
-  readonly insertPayloads: Statement<[readonly (number | Uint8Array)[]]>;
-  readonly openIntent: Statement<[number, string]>;
-  readonly closeIntent: Statement<[number]>;
-  readonly isOpen: Statement<[number], IntentRow>;
-  readonly read: Statement<[number, number], EntryRow>;
-  readonly hash: Statement<[number], Pick<HeadRow, "hash">>;
-  readonly intents: Statement<[number], IntentRow>;
-  readonly spool: Statement<[string], SpoolRow>;
-  readonly setSpool: Statement<[string, number]>;
-  readonly spools: Statement<[number], SpoolRow>;
-  readonly forgetSpool: Statement<[string]>;
-}
+type Statements = ReturnType<typeof prepareStatements>;
 
-function prepareStatements(database: Database): Statements {
+function prepareStatements(database: Database) {
   return {
-    head: database.prepare(SELECT_HEAD),
-    setHead: database.prepare("UPDATE head SET seq = ?, hash = ? WHERE one = 1"),
-    insertEntry: database.prepare("INSERT INTO entries VALUES (?, ?, ?)"),
+    head: database.prepare<[], HeadRow>(SELECT_HEAD),
+    setHead: database.prepare<[number, Uint8Array]>("UPDATE head SET seq = ?, hash = ? WHERE one = 1"),
+    insertEntry: database.prepare<[number, Uint8Array, Uint8Array]>("INSERT INTO entries VALUES (?, ?, ?)"),
     // A payload without an entry is no evidence: whoever put it there must not stop the entry that gets its sequence.
-    insertPayload: database.prepare("INSERT OR REPLACE INTO payloads VALUES (?, ?, ?)"),
-    insertEntries: database.prepare(`INSERT INTO entries VALUES ${TRIPLES}`),
-    insertPayloads: database.prepare(`INSERT OR REPLACE INTO payloads VALUES ${TRIPLES}`),
-    openIntent: database.prepare("INSERT INTO open_intents VALUES (?, ?)"),
-    closeIntent: database.prepare("DELETE FROM open_intents WHERE seq = ?"),
-    isOpen: database.prepare("SELECT seq FROM open_intents WHERE seq = ?"),
-    read: database.prepare(
+    insertPayload: database.prepare<[number, Uint8Array, Uint8Array]>(
+      "INSERT OR REPLACE INTO payloads VALUES (?, ?, ?)",
+    ),
+    insertEntries: database.prepare<[readonly (number | Uint8Array)[]]>(`INSERT INTO entries VALUES ${TRIPLES}`),
+    insertPayloads: database.prepare<[readonly (number | Uint8Array)[]]>(
+      `INSERT OR REPLACE INTO payloads VALUES ${TRIPLES}`,
+    ),
+    openIntent: database.prepare<[number, string]>("INSERT INTO open_intents VALUES (?, ?)"),
+    closeIntent: database.prepare<[number]>("DELETE FROM open_intents WHERE seq = ?"),
+    isOpen: database.prepare<[number], IntentRow>("SELECT seq FROM open_intents WHERE seq = ?"),
+    read: database.prepare<[number, number], EntryRow>(
       "SELECT e.seq, e.entry, e.hash, p.salt, p.payload FROM entries e LEFT JOIN payloads p ON p.seq = e.seq WHERE e.seq >= ? ORDER BY e.seq LIMIT ?",
     ),
-    hash: database.prepare("SELECT hash FROM entries WHERE seq = ?"),
-    intents: database.prepare("SELECT seq, instance_id FROM open_intents ORDER BY seq LIMIT ?"),
-    spool: database.prepare("SELECT instance_id, through FROM spools WHERE instance_id = ?"),
-    setSpool: database.prepare(
+    hash: database.prepare<[number], Pick<HeadRow, "hash">>("SELECT hash FROM entries WHERE seq = ?"),
+    intents: database.prepare<[number], IntentRow>("SELECT seq, instance_id FROM open_intents ORDER BY seq LIMIT ?"),
+    spool: database.prepare<[string], SpoolRow>("SELECT instance_id, through FROM spools WHERE instance_id = ?"),
+    setSpool: database.prepare<[string, number]>(
       "INSERT INTO spools VALUES (?, ?) ON CONFLICT (instance_id) DO UPDATE SET through = max(through, excluded.through)",
     ),
-    spools: database.prepare("SELECT instance_id, through FROM spools ORDER BY instance_id LIMIT ?"),
-    forgetSpool: database.prepare("DELETE FROM spools WHERE instance_id = ?"),
+    spools: database.prepare<[number], SpoolRow>(
+      "SELECT instance_id, through FROM spools ORDER BY instance_id LIMIT ?",
+    ),
+    forgetSpool: database.prepare<[string]>("DELETE FROM spools WHERE instance_id = ?"),
   };
 }
 
 function lostLedger(): KernelError {
   const what = "`ledger.db` in the state directory is not the ledger that this kernel wrote to";
-  return new KernelError(
-    "LEDGER_UNAVAILABLE",
-    `${what}; stop every kernel, put the file back, then run \`handrail ledger verify\``,
-  );
+  return ledgerUnavailable(`${what}; stop every kernel, put the file back, then run \`handrail ledger verify\``);
 }
 
 /** A ledger whose tail was cut must not be continued: later entries would hide where. */
@@ -374,8 +355,7 @@ function checkTail(database: Database): void {
     head.seq === (last?.seq ?? 0) &&
     (last === undefined || Buffer.from(last.hash).equals(head.hash));
   if (sound) return;
-  throw new KernelError(
-    "STORE_CORRUPT",
+  throw storeCorrupt(
     "the head of `ledger.db` in the state directory is not its last entry; run `handrail ledger verify`, then restore a backup",
   );
 }

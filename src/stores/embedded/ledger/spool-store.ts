@@ -20,10 +20,10 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { KernelError } from "../../../base/errors.ts";
+import { errorCode, KernelError, ledgerUnavailable, storeCorrupt } from "../../../base/errors.ts";
 import { LEDGER_SPOOL_BYTES_MAX } from "../../../base/limits.ts";
 import type { SpoolStore, SpoolWriter } from "../../../ledger/spool-store.ts";
-import { errorCode, requireOwnDirectory } from "../state/state-directory.ts";
+import { requireOwnDirectory } from "../state/state-directory.ts";
 
 const OWNER_ONLY_DIRECTORY = 0o700;
 const OWNER_ONLY_FILE = 0o600;
@@ -38,7 +38,7 @@ export function openSpoolStore(stateDirectory: string): SpoolStore {
   const directory = join(stateDirectory, "spool");
   const pathOf = (instanceId: string): string => {
     if (ID_PATTERN.test(instanceId)) return join(directory, instanceId);
-    throw new KernelError("STORE_CORRUPT", "a spool belongs to an instance whose id no kernel gives");
+    throw storeCorrupt("a spool belongs to an instance whose id no kernel gives");
   };
   return {
     create: (instanceId) => guarded("made", () => create(stateDirectory, directory, pathOf(instanceId))),
@@ -74,10 +74,7 @@ class FileSpoolWriter implements SpoolWriter {
 
   readonly append = (bytes: Uint8Array): void => {
     if (this.rest)
-      throw new KernelError(
-        "LEDGER_UNAVAILABLE",
-        "the spool of the ledger is not sound; it is cleared when the ledger holds it",
-      );
+      throw ledgerUnavailable("the spool of the ledger is not sound; it is cleared when the ledger holds it");
     try {
       this.appendAll(bytes);
       this.bytes += bytes.byteLength;
@@ -98,8 +95,7 @@ class FileSpoolWriter implements SpoolWriter {
   private appendAll(bytes: Uint8Array): void {
     for (let at = 0; at < bytes.byteLength; ) {
       const written = writeSync(this.descriptor, bytes, at);
-      if (written === 0)
-        throw new KernelError("LEDGER_UNAVAILABLE", "the spool of the ledger takes no bytes; make room on its disk");
+      if (written === 0) throw ledgerUnavailable("the spool of the ledger takes no bytes; make room on its disk");
       at += written;
     }
   }
@@ -210,9 +206,5 @@ function unusable(done: string, error: unknown): KernelError {
     code === "ENOSPC" || code === "EDQUOT"
       ? "make room on its disk"
       : "check the disk and the permissions of the state directory";
-  return new KernelError(
-    "LEDGER_UNAVAILABLE",
-    `a spool in the state directory cannot be ${done} (${code}); ${advice}`,
-    error,
-  );
+  return ledgerUnavailable(`a spool in the state directory cannot be ${done} (${code}); ${advice}`, error);
 }

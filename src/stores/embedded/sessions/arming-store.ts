@@ -2,11 +2,9 @@
  * Armings in `state.db`. They are looked up with every call and change a few times a day, so they share the connection
  * and the cache of the sessions.
  */
-import type { Database, Statement } from "better-sqlite3";
 import { STORE_LIST_MAX } from "../../../base/limits.ts";
 import type { Arming, ArmingStore } from "../../../session/arming-store.ts";
 import { CachedStore } from "../state/cached-store.ts";
-import type { StateFreshness } from "../state/state-cache.ts";
 
 /** `session_id` is empty for an arming of all sessions. */
 interface ArmingRow {
@@ -18,14 +16,9 @@ interface ArmingRow {
 
 /** The armings of an open `state.db`. */
 export class EmbeddedArmingStore extends CachedStore<number> implements ArmingStore {
-  readonly #until: Statement<[string], number | null>;
-
-  constructor(database: Database, path: string, freshness: StateFreshness) {
-    super(database, path, freshness);
-    this.#until = database
-      .prepare<[string], number | null>("SELECT max(until_ms) FROM armings WHERE session_id IN ('', ?)")
-      .pluck();
-  }
+  readonly #until = this.database
+    .prepare<[string], number | null>("SELECT max(until_ms) FROM armings WHERE session_id IN ('', ?)")
+    .pluck();
 
   async findArmedUntil(sessionId: string): Promise<number> {
     return this.cached(sessionId, () => this.#until.get(sessionId) ?? 0);

@@ -4,14 +4,12 @@
  *
  * INVARIANT: that a principal is not frozen is remembered too, so that one who is not costs no query.
  */
-import type { Database, Statement } from "better-sqlite3";
-import { KernelError } from "../../../base/errors.ts";
+import { storeCorrupt } from "../../../base/errors.ts";
 import { STORE_LIST_MAX } from "../../../base/limits.ts";
 import type { Freeze, FreezeStore, FreezeTarget } from "../../../flow/freeze-store.ts";
 import type { MarkOwner } from "../../../flow/mark-store.ts";
 import { ownerKey } from "../../../model/people/owner-key.ts";
 import { CachedStore } from "../state/cached-store.ts";
-import type { StateFreshness } from "../state/state-cache.ts";
 
 interface TargetRow {
   readonly scope: string;
@@ -33,15 +31,10 @@ const THIS = "scope = @scope AND user_id = @user_id AND agent_id = @agent_id AND
 
 /** The freezes of an open `state.db`. */
 export class EmbeddedFreezeStore extends CachedStore<Freeze | undefined> implements FreezeStore {
-  readonly #find: Statement<[Omit<TargetRow, "scope">], FreezeRow>;
-
-  constructor(database: Database, path: string, freshness: StateFreshness) {
-    super(database, path, freshness);
-    this.#find = database.prepare(
-      `SELECT * FROM freezes WHERE scope = 'all' OR (user_id = @user_id AND agent_id = @agent_id
-         AND (scope = 'principal' OR (scope = 'workspace' AND service_root = @service_root))) ${WIDEST_FIRST} LIMIT 1`,
-    );
-  }
+  readonly #find = this.database.prepare<[Omit<TargetRow, "scope">], FreezeRow>(
+    `SELECT * FROM freezes WHERE scope = 'all' OR (user_id = @user_id AND agent_id = @agent_id
+       AND (scope = 'principal' OR (scope = 'workspace' AND service_root = @service_root))) ${WIDEST_FIRST} LIMIT 1`,
+  );
 
   async findFreeze(owner: MarkOwner): Promise<Freeze | undefined> {
     return this.cached(ownerKey(owner), () => {
@@ -88,5 +81,5 @@ function targetOf({ scope, user_id: userId, agent_id: agentId, service_root: ser
   if (scope === "all") return { scope };
   if (scope === "principal") return { scope, userId, agentId };
   if (scope === "workspace") return { scope, userId, agentId, serviceRoot };
-  throw new KernelError("STORE_CORRUPT", "a freeze in the state directory names a scope that does not exist");
+  throw storeCorrupt("a freeze in the state directory names a scope that does not exist");
 }

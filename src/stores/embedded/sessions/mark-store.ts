@@ -5,8 +5,7 @@
  * INVARIANT: a mark that is absent and one that was found absent are told apart, so that a principal without a mark
  * costs no query either.
  */
-import type { Database, Statement } from "better-sqlite3";
-import { KernelError } from "../../../base/errors.ts";
+import { storeCorrupt } from "../../../base/errors.ts";
 import { STORE_LIST_MAX } from "../../../base/limits.ts";
 import type {
   MarkChange,
@@ -20,7 +19,6 @@ import type {
 import { combineMarks, covers, equalMarks, type Mark, markOf } from "../../../model/outcome/label.ts";
 import { ownerKey } from "../../../model/people/owner-key.ts";
 import { CachedStore } from "../state/cached-store.ts";
-import type { StateFreshness } from "../state/state-cache.ts";
 
 interface MarkRow {
   readonly user_id: string;
@@ -33,14 +31,12 @@ interface MarkRow {
 
 /** The marks of an open `state.db`. */
 export class EmbeddedMarkStore extends CachedStore<Mark | undefined> implements MarkStore {
-  readonly #find: Statement<[string, string, string], MarkRow>;
-  readonly #put: Statement<[string, string, string, string, string, number]>;
-
-  constructor(database: Database, path: string, freshness: StateFreshness) {
-    super(database, path, freshness);
-    this.#find = database.prepare("SELECT * FROM marks WHERE user_id = ? AND agent_id = ? AND service_root = ?");
-    this.#put = database.prepare("INSERT OR REPLACE INTO marks VALUES (?, ?, ?, ?, ?, ?)");
-  }
+  readonly #find = this.database.prepare<[string, string, string], MarkRow>(
+    "SELECT * FROM marks WHERE user_id = ? AND agent_id = ? AND service_root = ?",
+  );
+  readonly #put = this.database.prepare<[string, string, string, string, string, number]>(
+    "INSERT OR REPLACE INTO marks VALUES (?, ?, ?, ?, ?, ?)",
+  );
 
   async findMark(owner: MarkOwner): Promise<Mark | undefined> {
     return this.cached(ownerKey(owner), () => this.#read(owner));
@@ -92,7 +88,6 @@ export class EmbeddedMarkStore extends CachedStore<Mark | undefined> implements 
 
 function markIn(row: MarkRow): Mark {
   const mark = markOf({ trustLevel: row.trust_level, dataClass: row.data_class });
-  if (mark === undefined)
-    throw new KernelError("STORE_CORRUPT", "a mark in the state directory names a level that does not exist");
+  if (mark === undefined) throw storeCorrupt("a mark in the state directory names a level that does not exist");
   return mark;
 }

@@ -1,7 +1,7 @@
 /**
  * Rows of `state.db` and the sessions and leases that they stand for. Trusts the columns' types, not their contents.
  */
-import { KernelError } from "../../../base/errors.ts";
+import { type KernelError, storeCorrupt } from "../../../base/errors.ts";
 import { LEASE_DIMENSIONS, type Lease, type LeaseBudget, type LeaseScope } from "../../../model/people/lease.ts";
 import type { Session } from "../../../model/people/session.ts";
 import { BUDGET_MEMBERS, isAmount } from "../../../model/spending/budget.ts";
@@ -146,8 +146,5 @@ function objectOf(text: string): Record<string, unknown> | undefined {
 }
 
 function damaged(row: LeaseRow): KernelError {
-  return new KernelError(
-    "STORE_CORRUPT",
-    `the lease \`${row.id}\` in \`state.db\` is damaged; revoke it and make a new one`,
-  );
+  return storeCorrupt(`the lease \`${row.id}\` in \`state.db\` is damaged; revoke it and make a new one`);
 }

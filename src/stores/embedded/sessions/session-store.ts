@@ -2,16 +2,15 @@
  * Sessions and leases in `state.db`. Found rows are kept in memory until the database changes, so that a revocation is
  * seen by every call that was sent after it, in every process.
  */
-import type { Database, Statement } from "better-sqlite3";
-import { KernelError } from "../../../base/errors.ts";
+import type { Statement } from "better-sqlite3";
+import { errorCode, storeUnavailable } from "../../../base/errors.ts";
 import { STORE_LIST_MAX } from "../../../base/limits.ts";
 import { endTurn } from "../../../base/turn.ts";
 import type { Lease } from "../../../model/people/lease.ts";
 import type { Session } from "../../../model/people/session.ts";
 import type { LeasePatch, SessionPatch, SessionStore } from "../../../session/session-store.ts";
-import { guarded, immediately } from "../state/database.ts";
 import { RowCache, type StateFreshness } from "../state/state-cache.ts";
-import { errorCode } from "../state/state-directory.ts";
+import { EmbeddedStore, type OpenedDatabase } from "../state/store.ts";
 import { type LeaseRow, leaseOf, leaseRow, type SessionRow, sessionOf, sessionRow } from "./session-rows.ts";
 
 /** One table of records with an id: `Row` as stored, `Value` as used. */
@@ -25,15 +24,13 @@ interface Table<Row, Value> {
 }
 
 /** The sessions and leases of an open `state.db`, which it closes. */
-export class EmbeddedSessionStore implements SessionStore {
-  private readonly database: Database;
-  private readonly path: string;
+export class EmbeddedSessionStore extends EmbeddedStore implements SessionStore {
   private readonly sessions: Table<SessionRow, Session>;
   private readonly leases: Table<LeaseRow, Lease>;
 
-  constructor(database: Database, path: string, freshness: StateFreshness) {
-    this.database = database;
-    this.path = path;
+  constructor(opened: OpenedDatabase, freshness: StateFreshness) {
+    super(opened);
+    const { database } = opened;
     this.sessions = {
       noun: "session",
       insert: database.prepare(
@@ -100,10 +97,6 @@ export class EmbeddedSessionStore implements SessionStore {
     });
   }
 
-  async close(): Promise<void> {
-    this.guarded(() => this.database.close());
-  }
-
   private insert<Row, Value>(table: Table<Row, Value>, row: Row): void {
     this.guarded(() => {
       try {
@@ -111,7 +104,7 @@ export class EmbeddedSessionStore implements SessionStore {
         endTurn();
       } catch (error) {
         if (errorCode(error) !== "SQLITE_CONSTRAINT_PRIMARYKEY") throw error;
-        throw new KernelError("STORE_UNAVAILABLE", `there is already a ${table.noun} with this id`, error);
+        throw storeUnavailable(`there is already a ${table.noun} with this id`, error);
       }
     });
   }
@@ -129,24 +122,18 @@ export class EmbeddedSessionStore implements SessionStore {
   }
 
   private change<Row, Value>(table: Table<Row, Value>, id: string, apply: () => void): Value | undefined {
-    return this.guarded(() => {
-      // The connection's own commits leave `data_version` as it is, so that the cache is told here.
-      table.cache.delete(id);
-      const changed = immediately(this.database, () => {
-        apply();
-        const row = table.find.get(id);
-        return row === undefined ? undefined : table.decode(row);
-      });
-      endTurn();
-      return changed;
+    // The connection's own commits leave `data_version` as it is, so that the cache is told here.
+    table.cache.delete(id);
+    const changed = this.transaction(() => {
+      apply();
+      const row = table.find.get(id);
+      return row === undefined ? undefined : table.decode(row);
     });
+    endTurn();
+    return changed;
   }
 
   private set(sql: string, value: number | null, id: string): void {
     this.database.prepare(sql).run(value, id);
-  }
-
-  private guarded<T>(work: () => T): T {
-    return guarded(this.path, "STORE_UNAVAILABLE", work);
   }
 }

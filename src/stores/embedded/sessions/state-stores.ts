@@ -6,7 +6,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
-import { KernelError } from "../../../base/errors.ts";
+import { KernelError, storeCorrupt } from "../../../base/errors.ts";
 import type { FreezeStore } from "../../../flow/freeze-store.ts";
 import type { MarkStore } from "../../../flow/mark-store.ts";
 import type { ArmingStore } from "../../../session/arming-store.ts";
@@ -50,12 +50,13 @@ export async function openStateStores(stateDirectory: string, acceptsLoss = fals
   const path = join(stateDirectory, FILE);
   if (!acceptsLoss && isStateLost(stateDirectory)) throw lost();
   const database = await openDatabase(path, STATE_SCHEMA, "STORE_UNAVAILABLE");
+  const opened = { database, path };
   const freshness = new StateFreshness(database);
   return {
-    sessions: new EmbeddedSessionStore(database, path, freshness),
-    marks: new EmbeddedMarkStore(database, path, freshness),
-    armings: new EmbeddedArmingStore(database, path, freshness),
-    freezes: new EmbeddedFreezeStore(database, path, freshness),
+    sessions: new EmbeddedSessionStore(opened, freshness),
+    marks: new EmbeddedMarkStore(opened, freshness),
+    armings: new EmbeddedArmingStore(opened, freshness),
+    freezes: new EmbeddedFreezeStore(opened, freshness),
   };
 }
 
@@ -82,5 +83,5 @@ export function holdsSessions(stateDirectory: string): boolean {
 function lost(): KernelError {
   const what = "`state.db` was removed from the state directory, and its sessions and freezes with it";
   const advice = "restore it from a backup, or accept the loss with `handrail ledger accept --reason <why>`";
-  return new KernelError("STORE_CORRUPT", `${what}; ${advice}`);
+  return storeCorrupt(`${what}; ${advice}`);
 }

@@ -4,74 +4,41 @@
  * Opened with the first violation, because most agents make none. A commit survives a killed process and is not
  * fsynced: what a power failure takes would be forgotten within a minute anyway.
  */
-import { join } from "node:path";
-import type { Database } from "better-sqlite3";
 import type { MarkOwner } from "../../../flow/mark-store.ts";
 import type { CountedViolation, ViolationStore } from "../../../flow/violation-store.ts";
-import { guarded, immediately, openDatabase } from "../state/database.ts";
 import { VIOLATIONS_SCHEMA } from "../state/schema.ts";
-import { prepareStateDirectory } from "../state/state-directory.ts";
+import { EmbeddedStore, lazily, withRelaxed } from "../state/store.ts";
 
 /** The violations of a state directory. Touches nothing until it is used. */
 export function openViolationStore(stateDirectory: string): ViolationStore {
-  let opening: Promise<EmbeddedViolationStore> | undefined;
-  const opened = (): Promise<EmbeddedViolationStore> => {
-    opening ??= EmbeddedViolationStore.open(stateDirectory).catch((error: unknown) => {
-      opening = undefined; // what kept it from opening may be gone the next time
-      throw error;
-    });
-    return opening;
-  };
+  const place = { stateDirectory, file: "violations.db", schema: VIOLATIONS_SCHEMA };
+  const { open, opened } = lazily(() => withRelaxed(place, (database) => new EmbeddedViolationStore(database)));
   return {
-    count: async (violation) => (await opened()).count(violation),
-    forget: async (owner) => (await opened()).forget(owner),
-    close: async () => (await opening)?.close(),
+    count: async (violation) => (await open()).count(violation),
+    forget: async (owner) => (await open()).forget(owner),
+    close: async () => (await opened())?.close(),
   };
 }
 
 const OF_PRINCIPAL = "user_id = @userId AND agent_id = @agentId AND service_root = @serviceRoot";
 
-class EmbeddedViolationStore {
-  readonly #database: Database;
-  readonly #path: string;
-
-  static async open(stateDirectory: string): Promise<EmbeddedViolationStore> {
-    await prepareStateDirectory(stateDirectory);
-    const path = join(stateDirectory, "violations.db");
-    const database = await openDatabase(path, VIOLATIONS_SCHEMA, "STORE_UNAVAILABLE");
-    try {
-      guarded(path, "STORE_UNAVAILABLE", () => database.pragma("synchronous = NORMAL"));
-      return new EmbeddedViolationStore(database, path);
-    } catch (error) {
-      database.close();
-      throw error;
-    }
-  }
-
-  private constructor(database: Database, path: string) {
-    this.#database = database;
-    this.#path = path;
-  }
-
+class EmbeddedViolationStore extends EmbeddedStore {
   count({ owner, atMs, windowMs, countMax }: CountedViolation): number {
     const who = ownerOf(owner);
     const nowMs = Math.floor(atMs);
-    return this.#change(() => {
+    return this.transaction(() => {
       // A clock that was set back leaves times to come; they count as long as one that lies as far behind.
       this.#run("DELETE FROM violations WHERE abs(@atMs - at_ms) >= @windowMs", { atMs: nowMs, windowMs });
       this.#run(
         "INSERT INTO violations (user_id, agent_id, service_root, at_ms) VALUES (@userId, @agentId, @serviceRoot, @atMs)",
-        {
-          ...who,
-          atMs: nowMs,
-        },
+        { ...who, atMs: nowMs },
       );
       this.#run(
         `DELETE FROM violations WHERE ${OF_PRINCIPAL} AND number NOT IN
            (SELECT number FROM violations WHERE ${OF_PRINCIPAL} ORDER BY number DESC LIMIT @countMax)`,
         { ...who, countMax },
       );
-      const counted = this.#database
+      const counted = this.database
         .prepare<[MarkOwner], number>(`SELECT count(*) FROM violations WHERE ${OF_PRINCIPAL}`)
         .pluck();
       return counted.get(who) ?? 0;
@@ -79,19 +46,11 @@ class EmbeddedViolationStore {
   }
 
   forget(owner: MarkOwner): void {
-    this.#change(() => this.#run(`DELETE FROM violations WHERE ${OF_PRINCIPAL}`, ownerOf(owner)));
-  }
-
-  async close(): Promise<void> {
-    guarded(this.#path, "STORE_UNAVAILABLE", () => this.#database.close());
+    this.transaction(() => this.#run(`DELETE FROM violations WHERE ${OF_PRINCIPAL}`, ownerOf(owner)));
   }
 
   #run(sql: string, values: object): void {
-    this.#database.prepare<[object]>(sql).run(values);
-  }
-
-  #change<T>(work: () => T): T {
-    return guarded(this.#path, "STORE_UNAVAILABLE", () => immediately(this.#database, work));
+    this.database.prepare<[object]>(sql).run(values);
   }
 }
 

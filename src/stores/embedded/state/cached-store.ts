@@ -7,20 +7,17 @@
  * that was read, because one row may concern many principals, and the connection's own commits are not noticed. What
  * the machine refuses is a `KernelError`.
  */
-import type { Database } from "better-sqlite3";
 import { endTurn } from "../../../base/turn.ts";
-import { guarded, immediately } from "./database.ts";
+import { immediately } from "./database.ts";
 import { RowCache, type StateFreshness } from "./state-cache.ts";
+import { EmbeddedStore, type OpenedDatabase } from "./store.ts";
 
 /** A store of `state.db` that remembers what it read by a key. */
-export abstract class CachedStore<Value> {
-  protected readonly database: Database;
-  readonly #path: string;
+export abstract class CachedStore<Value> extends EmbeddedStore {
   readonly #cache: RowCache<{ readonly value: Value }>;
 
-  constructor(database: Database, path: string, freshness: StateFreshness) {
-    this.database = database;
-    this.#path = path;
+  constructor(opened: OpenedDatabase, freshness: StateFreshness) {
+    super(opened);
     this.#cache = new RowCache(freshness);
   }
 
@@ -46,10 +43,5 @@ export abstract class CachedStore<Value> {
         endTurn();
       }
     });
-  }
-
-  /** Runs `work` on the database. @throws KernelError STORE_UNAVAILABLE or STORE_CORRUPT */
-  protected guarded<T>(work: () => T): T {
-    return guarded(this.#path, "STORE_UNAVAILABLE", work);
   }
 }

@@ -5,10 +5,9 @@
  */
 import { basename } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
-import { assert, KernelError, type KernelErrorCode } from "../../../base/errors.ts";
-
+import { assert, errorCode, KernelError, type KernelErrorCode, storeCorrupt } from "../../../base/errors.ts";
 import { identityAt, OpenedFiles } from "./opened-files.ts";
-import { errorCode, prepareFile } from "./state-directory.ts";
+import { prepareFile } from "./state-directory.ts";
 
 /** Milliseconds to wait for another process's write transaction. */
 export const STORE_BUSY_MS = 10_000;
@@ -107,7 +106,7 @@ function storeError(path: string, code: UnavailableCode, error: unknown): unknow
   const sqlite = errorCode(error);
   if (sqlite.startsWith("SQLITE_CORRUPT") || sqlite === "SQLITE_NOTADB") {
     const advice = "nothing was deleted: stop every kernel, keep a copy of the state directory, then restore a backup";
-    return new KernelError("STORE_CORRUPT", `${name(path)} is damaged (${sqlite}); ${advice}`, error);
+    return storeCorrupt(`${name(path)} is damaged (${sqlite}); ${advice}`, error);
   }
   return new KernelError(code, `${name(path)} cannot be used (${sqlite}); ${adviceFor(sqlite)}`, error);
 }

@@ -1,6 +1,6 @@
 /** `flock(2)`: locks on open files that the operating system frees when their holder dies. */
 import koffi from "koffi";
-import { KernelError } from "../../../base/errors.ts";
+import { storeUnavailable } from "../../../base/errors.ts";
 
 const LOCK_SH = 1;
 const LOCK_EX = 2;
@@ -13,8 +13,5 @@ export function tryLock(descriptor: number, kind: "shared" | "exclusive"): boole
   if (flock(descriptor, (kind === "shared" ? LOCK_SH : LOCK_EX) | LOCK_NB) === 0) return true;
   const errno = koffi.errno();
   if (errno === koffi.os.errno.EWOULDBLOCK || errno === koffi.os.errno.EAGAIN) return false;
-  throw new KernelError(
-    "STORE_UNAVAILABLE",
-    "a file of the state directory cannot be locked; keep it on a local file system",
-  );
+  throw storeUnavailable("a file of the state directory cannot be locked; keep it on a local file system");
 }

@@ -11,8 +11,7 @@ import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Coalesced } from "../../../base/coalesced.ts";
-import { KernelError } from "../../../base/errors.ts";
-import { errorCode } from "./state-directory.ts";
+import { errorCode, storeUnavailable } from "../../../base/errors.ts";
 
 /** The fsyncs of one database's log. */
 export class LogSync {
@@ -53,6 +52,6 @@ async function guarded<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     const message = `a database of the state directory cannot be made durable (${errorCode(error)}); check its disk`;
-    throw new KernelError("STORE_UNAVAILABLE", message, error);
+    throw storeUnavailable(message, error);
   }
 }

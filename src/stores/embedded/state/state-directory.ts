@@ -5,10 +5,10 @@
  * evidence, and whoever can read there learns what was asked. Never changes the mode of a directory that holds
  * something.
  */
-import { constants, type Stats } from "node:fs";
+import { closeSync, constants, fsyncSync, openSync, type Stats } from "node:fs";
 import { chmod, lstat, mkdir, open, readdir } from "node:fs/promises";
 import { geteuid } from "node:process";
-import { KernelError } from "../../../base/errors.ts";
+import { errorCode, type KernelError, storeUnavailable } from "../../../base/errors.ts";
 
 const OWNER_ONLY_DIRECTORY = 0o700;
 const OWNER_ONLY_FILE = 0o600;
@@ -22,11 +22,7 @@ export async function prepareStateDirectory(path: string): Promise<void> {
   try {
     await mkdir(path, { recursive: true, mode: OWNER_ONLY_DIRECTORY });
   } catch (error) {
-    throw new KernelError(
-      "STORE_UNAVAILABLE",
-      `the state directory \`${path}\` cannot be made; make it yourself with mode 0700`,
-      error,
-    );
+    throw storeUnavailable(`the state directory \`${path}\` cannot be made; make it yourself with mode 0700`, error);
   }
   await closeIfEmpty(path);
   await checkStateDirectory(path);
@@ -49,11 +45,7 @@ async function closeIfEmpty(path: string): Promise<void> {
  */
 export async function checkStateDirectory(path: string): Promise<void> {
   const found = await lstat(path).catch((error: unknown) => {
-    throw new KernelError(
-      "STORE_UNAVAILABLE",
-      `there is no state directory \`${path}\`; start a kernel with it first`,
-      error,
-    );
+    throw storeUnavailable(`there is no state directory \`${path}\`; start a kernel with it first`, error);
   });
   requireOwnDirectory(path, found);
 }
@@ -80,19 +72,20 @@ export async function prepareFile(path: string): Promise<void> {
     await file.close();
   } catch (error) {
     if (errorCode(error) === "EEXIST") return;
-    throw new KernelError(
-      "STORE_UNAVAILABLE",
-      `a file of the state directory cannot be made (${errorCode(error)})`,
-      error,
-    );
+    throw storeUnavailable(`a file of the state directory cannot be made (${errorCode(error)})`, error);
   }
 }
 
-/** The code of a failed system or database call. */
-export function errorCode(error: unknown): string {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "unknown";
+function refused(path: string, why: string): KernelError {
+  return storeUnavailable(`the state directory \`${path}\` ${why}`);
 }
 
-function refused(path: string, why: string): KernelError {
-  return new KernelError("STORE_UNAVAILABLE", `the state directory \`${path}\` ${why}`);
+/** Makes what was named, renamed or removed in a directory durable. */
+export function syncDirectory(path: string): void {
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
 }

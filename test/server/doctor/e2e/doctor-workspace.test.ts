@@ -6,14 +6,20 @@ import { SANDBOX_MOUNTS_MAX } from "../../../../src/sandbox/plan/workspace-mount
 import { commandsFinding } from "../../../../src/server/doctor/doctor-commands.ts";
 import { freshPlace } from "../../../support/place.ts";
 
-test("a workspace that can be shown is said to be, and one that cannot with what stands in the way", () => {
+test("a workspace that can be shown is said to be, and one that cannot with what stands in the way", async () => {
   const { workspace } = freshPlace();
-  expect(commandsFinding(workspace)).toMatchObject({ status: "ok" });
+  expect(await commandsFinding(workspace)).toMatchObject({ status: "ok" });
   mkdirSync(Buffer.from(`${workspace}/d\xff`, "latin1"));
-  expect(commandsFinding(workspace)).toMatchObject({ status: "failed", detail: expect.stringContaining("not UTF-8") });
+  expect(await commandsFinding(workspace)).toMatchObject({
+    status: "failed",
+    detail: expect.stringContaining("not UTF-8"),
+  });
   const secrets = freshPlace().workspace;
   for (let index = 0; index <= SANDBOX_MOUNTS_MAX; index += 1) writeFileSync(join(secrets, `.env.${index}`), "");
-  expect(commandsFinding(secrets)).toMatchObject({ status: "failed", detail: expect.stringContaining("more mounts") });
+  expect(await commandsFinding(secrets)).toMatchObject({
+    status: "failed",
+    detail: expect.stringContaining("more mounts"),
+  });
   const long = freshPlace().workspace;
   const here = process.cwd();
   try {
@@ -25,17 +31,17 @@ test("a workspace that can be shown is said to be, and one that cannot with what
   } finally {
     process.chdir(here);
   }
-  expect(commandsFinding(long)).toMatchObject({ status: "failed", detail: expect.stringContaining("too long") });
-  expect(commandsFinding(join(workspace, "none"))).toMatchObject({ status: "failed" });
+  expect(await commandsFinding(long)).toMatchObject({ status: "failed", detail: expect.stringContaining("too long") });
+  expect(await commandsFinding(join(workspace, "none"))).toMatchObject({ status: "failed" });
 });
 
-test("a directory of another user is named, because commands cannot change what lies there", () => {
+test("a directory of another user is named, because commands cannot change what lies there", async () => {
   const { workspace } = freshPlace();
   mkdirSync(join(workspace, "theirs/deeper"), { recursive: true });
-  expect(commandsFinding(workspace)).toMatchObject({ status: "ok" });
+  expect(await commandsFinding(workspace)).toMatchObject({ status: "ok" });
   if (process.geteuid?.() !== 0) return; // nobody else can give a directory away
   chownSync(join(workspace, "theirs"), 12345, 12345);
-  expect(commandsFinding(workspace)).toMatchObject({
+  expect(await commandsFinding(workspace)).toMatchObject({
     status: "advisory",
     detail: expect.stringMatching(/`theirs` belongs to another/),
   });
