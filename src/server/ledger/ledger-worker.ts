@@ -10,6 +10,7 @@
  * store is closed, and the next events open it anew: nothing is assumed about what a failed file descriptor kept.
  */
 
+import { join } from "node:path";
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { systemClock } from "../../base/clock.ts";
 import { assert, KernelError, ledgerUnavailable } from "../../base/errors.ts";
@@ -25,6 +26,7 @@ import { LedgerWatch } from "../../ledger/watch.ts";
 import { openAnchorStore } from "../../stores/embedded/ledger/anchor-store.ts";
 import { requireClaim } from "../../stores/embedded/ledger/instance-store.ts";
 import { openLedgerStore, openLedgerStoreReadOnly } from "../../stores/embedded/ledger/ledger-store.ts";
+import { requireSoundLog } from "../../stores/embedded/ledger/log-header.ts";
 import { openSpoolStore } from "../../stores/embedded/ledger/spool-store.ts";
 import { collectHeap, IdleMemory } from "./idle-memory.ts";
 import { LedgerAnchoring } from "./ledger-anchoring.ts";
@@ -83,7 +85,11 @@ class LedgerWorker {
       nowMs: systemClock.nowMs,
       expectsChain: data.expectsChain === true,
     });
-    this.watch = new LedgerWatch(() => openLedgerStoreReadOnly(stateDirectory), data.known?.changedNs);
+    const look = () => {
+      requireSoundLog(join(stateDirectory, "ledger.db-wal"));
+      return openLedgerStoreReadOnly(stateDirectory);
+    };
+    this.watch = new LedgerWatch(look, data.known?.changedNs);
     this.spools = openSpoolStore(data.stateDirectory);
     this.intake = new SpoolIntake(this.spools, data.instanceId);
   }

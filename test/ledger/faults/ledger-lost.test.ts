@@ -240,13 +240,14 @@ test.each<[string, (path: string) => Promise<void>]>([
 });
 
 test.each([
-  ["zeroed", 0],
-  ["filled", 0xff],
-])("a log that is %s in place under a running kernel is refused soon", async (_, fill) => {
+  ["zeroed", 0, undefined],
+  ["filled", 0xff, undefined],
+  ["without a header", 0, 32],
+])("a log that is %s in place under a running kernel is refused soon", async (_, fill, bytes) => {
   const place = await running(120);
   await place.ledger.record(sampleEvent("before"), "durable");
   const log = `${place.path}-wal`;
-  await writeFile(log, Buffer.alloc((await stat(log)).size, fill), { flag: "r+" });
+  await writeFile(log, Buffer.alloc(bytes ?? (await stat(log)).size, fill), { flag: "r+" });
   // fewer than make SQLite write the log back, which would notice it, too
   const outcomes = [];
   for (let index = 0; index < 40 && outcomes.at(-1) !== "refused"; index++) {
