@@ -41,7 +41,7 @@ export interface Upper {
 const OPEN = constants.S_IRWXU;
 
 /**
- * Lists the changes, directories before what lies in them.
+ * Lists the changes, directories before what lies in them, in no other order.
  * @throws ToolFailure OUTPUT_LIMIT when there are too many
  */
 export function* changesIn(view: Upper): Generator<void, readonly Change[]> {
@@ -63,7 +63,7 @@ export function* changesIn(view: Upper): Generator<void, readonly Change[]> {
 function namesIn(directory: string): readonly Buffer[] {
   const { mode } = lstatSync(directory);
   if ((mode & OPEN) !== OPEN) chmodSync(directory, (mode & 0o7777) | OPEN);
-  return readdirSync(directory, { encoding: "buffer" }).sort(Buffer.compare);
+  return readdirSync(directory, { encoding: "buffer" });
 }
 
 function changeOf({ upper, pathBytesMax }: Upper, path: string, name: Buffer): Change {

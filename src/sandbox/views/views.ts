@@ -17,7 +17,7 @@ import type { Identity } from "../identity/identity.ts";
 import { mergedIn } from "../layers/overlay.ts";
 import type { ViewDirectories, ViewDirectory } from "../layers/view-directories.ts";
 import { O_PATH } from "../native/syscalls.ts";
-import { SANDBOX_ENTRIES_MAX, type ScopeJudge } from "../plan/workspace-mounts.ts";
+import type { ScopeJudge } from "../plan/workspace-mounts.ts";
 import { changesIn } from "./changes.ts";
 import { type Landed, landChanges } from "./landing.ts";
 import type { LandingPlace } from "./landing-plan.ts";
@@ -29,10 +29,10 @@ import type { LandingPlace } from "./landing-plan.ts";
 const VIEW_TICK_LOOKS_MAX = 10_000;
 
 /**
- * Files and directories of a workspace beyond which commands make no new ones: what is left until it is too large to be
- * looked at is for everybody else.
+ * Files and directories of a workspace beyond which commands make no new ones. It is far from what is too large to be
+ * looked at: people and file tools make files, too, and other kernels count what they land by themselves.
  */
-const ENTRIES_LANDED_MAX = 0.9 * SANDBOX_ENTRIES_MAX;
+export const ENTRIES_LANDED_MAX = 900_000;
 /** Bytes of a path that the machine takes. */
 const PATH_BYTES_MAX = 4096;
 /** Bytes that are left for what a kernel puts behind a path of the workspace. */

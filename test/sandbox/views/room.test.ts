@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { ownIdentity } from "../../../src/sandbox/identity/identity.ts";
 import { ViewDirectories } from "../../../src/sandbox/layers/view-directories.ts";
 import { SANDBOX_ENTRIES_MAX } from "../../../src/sandbox/plan/workspace-mounts.ts";
-import { View } from "../../../src/sandbox/views/views.ts";
+import { ENTRIES_LANDED_MAX, View } from "../../../src/sandbox/views/views.ts";
 import { unnotedNames } from "../../support/files-fixture.ts";
 import { EVERYTHING } from "../../support/sandbox-place.ts";
 
@@ -36,7 +36,7 @@ const FULL = { code: "OUTPUT_LIMIT", message: expect.stringContaining("would hol
 
 test("a command that fills the last of the room lands, and one that needs more does not", async () => {
   const { root, begun } = place();
-  const entries = 0.9 * SANDBOX_ENTRIES_MAX - 2;
+  const entries = ENTRIES_LANDED_MAX - 2;
   await expect((await begun(entries, ["a", "b", "c"]))()).rejects.toMatchObject(FULL);
   expect(readdirSync(root)).toEqual([]);
   await expect((await begun(entries, ["a", "b"]))()).resolves.toMatchObject({ created: 2 });
@@ -44,7 +44,7 @@ test("a command that fills the last of the room lands, and one that needs more d
 
 test("commands that run at the same time share the room", async () => {
   const { root, begun } = place();
-  const entries = 0.9 * SANDBOX_ENTRIES_MAX - 3;
+  const entries = ENTRIES_LANDED_MAX - 3;
   const [first, second] = [await begun(entries, ["a", "b"]), await begun(entries, ["c", "d"])];
   await expect(first()).resolves.toMatchObject({ created: 2 });
   await expect(second()).rejects.toMatchObject(FULL);
