@@ -3,7 +3,7 @@ import { overContainers } from "../../../support/over-containers.ts";
 
 await overContainers(async () => {
   await import("../../faults/sandbox-limits.test.ts");
-  await import("../../faults/sandbox-lifecycle.test.ts");
-  await import("../../faults/sandbox-ends.test.ts");
+  await import("../../run/faults/sandbox-lifecycle.test.ts");
+  await import("../../run/faults/sandbox-ends.test.ts");
   await import("../../faults/sandbox-toolchains.test.ts");
 });

@@ -6,17 +6,17 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { readLayout } from "../../../src/sandbox/control-groups/layout.ts";
-import { groupPrefix, processNamespace } from "../../../src/sandbox/control-groups/left-groups.ts";
-import { startChild } from "../../support/children/run.ts";
+import { readLayout } from "../../../../src/sandbox/control-groups/layout.ts";
+import { groupPrefix, processNamespace } from "../../../../src/sandbox/control-groups/left-groups.ts";
+import { startChild } from "../../../support/children/run.ts";
 import {
   EVERYTHING,
   LIMITS,
   newSandboxPlace,
   processesNaming,
   type SandboxPlace,
-} from "../../support/sandbox-place.ts";
-import { comesTrue } from "../../support/waiting.ts";
+} from "../../../support/sandbox-place.ts";
+import { comesTrue } from "../../../support/waiting.ts";
 
 let place: SandboxPlace;
 beforeEach(() => {
@@ -157,7 +157,7 @@ test("control groups of a kernel that was killed are removed by the next one", a
 });
 
 test("a first process of the machine that collects nothing is not left with what runs were", () => {
-  const script = fileURLToPath(new URL("../../support/children/sandbox-run.ts", import.meta.url));
+  const script = fileURLToPath(new URL("../../../support/children/sandbox-run.ts", import.meta.url));
   const PRCTL = process.arch === "x64" ? 157 : 167;
   const PR_SET_CHILD_SUBREAPER = 36;
   // takes in orphans as such a process does, waits for its one child, and counts whom nobody collected

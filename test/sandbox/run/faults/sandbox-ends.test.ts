@@ -4,11 +4,11 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createKernel, type Kernel } from "../../../src/index.ts";
-import { startChild } from "../../support/children/run.ts";
-import { freshPlace } from "../../support/place.ts";
-import { newSandboxPlace, processesNaming, type SandboxPlace } from "../../support/sandbox-place.ts";
-import { comesTrue } from "../../support/waiting.ts";
+import { createKernel, type Kernel } from "../../../../src/index.ts";
+import { startChild } from "../../../support/children/run.ts";
+import { freshPlace } from "../../../support/place.ts";
+import { newSandboxPlace, processesNaming, type SandboxPlace } from "../../../support/sandbox-place.ts";
+import { comesTrue } from "../../../support/waiting.ts";
 
 let place: SandboxPlace;
 beforeEach(() => {
