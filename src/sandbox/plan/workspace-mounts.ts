@@ -18,7 +18,7 @@ import { INSIDE_WORKSPACE, type SandboxMount } from "./plan.ts";
 
 /** Mounts that the scope of one command may need: each costs a system call and memory of the machine's kernel. */
 export const SANDBOX_MOUNTS_MAX = 4096;
-/** Files and directories of a workspace that are looked at before a command: more than twice what commands may leave. */
+/** Files and directories that are looked at before a command: more than twice what commands may leave. */
 export const SANDBOX_ENTRIES_MAX = 2_000_000;
 /** Entries of a directory that are looked at between two looks at the clock. */
 export const SANDBOX_ENTRIES_PER_STEP = 200;
