@@ -1,9 +1,11 @@
 /**
- * The scope of a run of git as a sandbox asks for it.
+ * Judges what a sandboxed run of git may see and change of the workspace.
  *
- * Git runs no code of an agent's, so that it sees files of secret zones: it could not say otherwise what has changed.
- * It writes by the rules that file tools are judged by. INVARIANTS: what this call may not write, git cannot either;
- * repositories within the tree are hidden, because git would run itself in them by their own settings.
+ * Git sees files of secret zones, because it could not report changes otherwise, and it runs no code of an agent's. It
+ * writes by the rules that file tools are judged by.
+ *
+ * INVARIANTS: what this call may not write, git cannot either; repositories within the tree are hidden, because git
+ * would run itself in them by their own settings.
  */
 
 import type { Denial } from "../../model/outcome/decision.ts";

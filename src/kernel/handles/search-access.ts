@@ -1,5 +1,5 @@
 /**
- * The search handle of a call: what the call may read decides file by file what is searched.
+ * Creates the search handle of one call, which searches only files that the call may read.
  *
  * The searching code is loaded with the first search. INVARIANT: a file is searched only if zone, lease, mode and
  * policy let this call read it outright.

@@ -1,5 +1,5 @@
 /**
- * Between the transport and the protocol library: tells the eras apart, and makes every call itself.
+ * Routes MCP messages by era between transport and protocol library, and makes every tool call itself.
  *
  * A request that claims the modern era is answered from itself alone, another one in its legacy session. Calls of both
  * go to the kernel: the library validates every message several times over, and the kernel validates every call anyway

@@ -1,6 +1,8 @@
 /**
- * The protocol library's server, for what neither era answers from its fast paths. It never sees a call: those are made
- * before it. Loading it takes some 40 ms and 7 MiB, so that only a request that needs it does.
+ * Answers with the protocol library's server the requests that the fast paths of both eras leave.
+ *
+ * The library never sees a tool call: those are made before it. Loading it takes some 40 ms and 7 MiB, so it is loaded
+ * only for a request that needs it.
  *
  * A legacy client has one server for its connection, a modern request one for itself: the library binds a connection to
  * the era of its first message, and from the second on takes the era for granted. INVARIANT: what is asked in the

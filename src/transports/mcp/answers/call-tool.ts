@@ -1,4 +1,4 @@
-/** One `tools/call`: through the kernel's door under the client's session, and back as a result of MCP. */
+/** Runs one `tools/call` in the kernel under the client's session, and returns the answer as an MCP result. */
 import { canonicalJson, isJsonObject } from "../../../base/json.ts";
 import type { InBandAsker } from "../../../kernel/index.ts";
 import type { ProgressListener } from "../../../model/outcome/progress.ts";

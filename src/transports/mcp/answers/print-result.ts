@@ -1,5 +1,7 @@
 /**
- * Prints the answer to a call. Its text stands in it twice, for clients that show text and in the structured result.
+ * Prints the answer to a tool call as JSON.
+ *
+ * The answer's text stands in it twice: for clients that show text, and in the structured result.
  */
 import type { RequestId } from "@modelcontextprotocol/server";
 import { isJsonObject, type JsonObject } from "../../../base/json.ts";

@@ -1,5 +1,5 @@
 /**
- * Requests of the server to a legacy client that wait for its answer.
+ * Keeps the server's open requests to a legacy client until the client answers them.
  *
  * INVARIANTS: ids are never used twice, a question is answered once, and what was withdrawn cannot be answered any
  * more; their number is limited; whoever asks hears something, at the latest when the client is gone.
