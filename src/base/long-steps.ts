@@ -1,10 +1,15 @@
 /**
- * Remembers the longest piece of work that this thread did without a pause, for whoever finds that the thread stood.
+ * Runs long work in slices, and remembers the longest piece that this thread did without a pause.
  *
- * Cheap enough for every call: two looks at the clock. Only work that can take long is named: planning mounts, a tool's
- * own code. INVARIANT: one for each thread, as each has its own modules.
+ * Whoever finds that the thread stood asks for it. It is cheap enough for every call: two looks at the clock. Only work
+ * that can take long is named: planning mounts, a tool's own code. INVARIANT: one for each thread, as each has its own
+ * modules.
  */
 
+import { setImmediate as nextTurn } from "node:timers/promises";
+
+/** Milliseconds that one work takes of the thread before others have their turn. */
+const SLICE_MS = 5;
 /** Milliseconds of work without a pause that is remembered, in case the thread stood for it. */
 const LONG_STEP_MS = 100;
 
@@ -39,4 +44,28 @@ export function takeLongestStep(): LongStep | undefined {
   const taken = longest;
   longest = undefined;
   return taken;
+}
+
+/**
+ * Does the work of `steps`, whose values mean nothing, to its end; `what` it is, for whoever finds that one step took
+ * long.
+ * @param signal ends it between two slices, by throwing its reason
+ * @returns what came of it, and whether anything else can have gone on meanwhile
+ */
+export async function inSlices<Result>(
+  what: string,
+  steps: Generator<void, Result>,
+  signal?: AbortSignal,
+): Promise<{ readonly result: Result; readonly hasYielded: boolean }> {
+  let hasYielded = false;
+  let endsMs = performance.now() + SLICE_MS;
+  for (;;) {
+    const step = asStep(what, () => steps.next());
+    if (step.done === true) return { result: step.value, hasYielded };
+    if (performance.now() < endsMs) continue;
+    await nextTurn();
+    signal?.throwIfAborted();
+    hasYielded = true;
+    endsMs = performance.now() + SLICE_MS;
+  }
 }

@@ -7,7 +7,7 @@
 
 import { readFileSync } from "node:fs";
 import { GIB } from "../base/bytes.ts";
-import { asStep } from "../base/long-steps.ts";
+import { asStep, inSlices } from "../base/long-steps.ts";
 import { ToolFailure } from "../model/outcome/failure.ts";
 import type { ExecEnforcement, ExecLanded, ExecSelection } from "../model/work/exec.ts";
 import { bwrapBackend } from "./bwrap/bwrap-backend.ts";
@@ -19,7 +19,6 @@ import {
   type RunUsage,
 } from "./control-groups/control-groups.ts";
 import type { NewFiles } from "./files/new-files.ts";
-import { inSlices } from "./host/in-slices.ts";
 import { requireProgram, type SystemView, systemView } from "./host/system-view.ts";
 import { workspaceTree } from "./host/workspace-tree.ts";
 import { Identities, type Identity, ownIdentity } from "./identity/identity.ts";

@@ -4,8 +4,8 @@
  * INVARIANT: who asks for something that was not looked through gets it looked through at once: nothing is taken for
  * clean because nobody looked.
  */
+import { inSlices } from "../../base/long-steps.ts";
 import type { Finding, KnownSecret, Redactor } from "../../redact/redact.ts";
-import { inSlices } from "../../sandbox/host/in-slices.ts";
 import type { HiddenRange } from "../../text/hidden-range.ts";
 import { AT_ONCE_CHARACTERS_MAX } from "./limits.ts";
 import { longTexts } from "./long-texts.ts";

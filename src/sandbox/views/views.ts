@@ -10,9 +10,9 @@ import { chmodSync, closeSync, constants, openSync, statSync, writeFileSync } fr
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { assert } from "../../base/errors.ts";
+import { inSlices } from "../../base/long-steps.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { NewFiles } from "../files/new-files.ts";
-import { inSlices } from "../host/in-slices.ts";
 import type { Identity } from "../identity/identity.ts";
 import { mergedIn } from "../layers/overlay.ts";
 import type { ViewDirectories, ViewDirectory } from "../layers/view-directories.ts";
