@@ -10,9 +10,17 @@ import { displayArguments, listChanges } from "../calls/display.ts";
 import { messageProblem, requireFit } from "../calls/message.ts";
 import { commitOf } from "../calls/names.ts";
 import { has, lastValue, optionsOf, type Parsed } from "../calls/options.ts";
-import { leftOutFacts, type Runner, refuseClosed, sorted } from "../calls/runner.ts";
+import { leftOutFacts, type Runner } from "../calls/runner.ts";
 import { type Operation, type Running, readRef } from "./operation.ts";
-import { ended, pathsProblem, placed, QUIET, replaced, requireWritable } from "./tree-operations.ts";
+import {
+  ended,
+  pathsProblem,
+  placed,
+  QUIET,
+  replaced,
+  requireWritable,
+  type WriteQuestion,
+} from "./tree-operations.ts";
 
 const STASHES = ["push", "list", "show", "pop", "apply", "drop"] as const;
 const STASH = /^stash@\{\d{1,4}\}$/;
@@ -103,23 +111,15 @@ async function runStash(running: Running): Promise<JsonObject> {
       await git.run("repository", ["stash", "drop", "--quiet", entry]);
       return { text: `dropped ${entry}` };
     default: {
-      await requireWritable(git, "this", [parent, commitOf(entry)]);
-      await requireUntrackedOpen(git, entry);
+      await requireWritable(git, "this", [parent, commitOf(entry)], ...(await untrackedIn(git, entry)));
       return ended(git, await git.try("files", ["stash", verb, "--quiet", entry]), `stash ${verb}`);
     }
   }
 }
 
 /** Files that git did not know when they were put aside are a commit of their own, which has no parent. */
-async function requireUntrackedOpen(git: Runner, entry: string): Promise<void> {
+async function untrackedIn(git: Runner, entry: string): Promise<readonly WriteQuestion[]> {
   const [parents = ""] = await git.fields(["log", "-1", "-z", "--format=%P", commitOf(entry)]);
   const untracked = parents.split(" ")[2];
-  if (untracked === undefined) return;
-  const entries = await git.fields(["ls-tree", "-r", "-z", "--full-tree", untracked]);
-  const paths = (isLink: boolean) =>
-    entries
-      .filter((entry) => entry.startsWith("120000 ") === isLink)
-      .map((entry) => entry.slice(entry.indexOf("\t") + 1));
-  const closed = [...sorted(git, paths(false), "write").closed, ...sorted(git, paths(true), "link").closed];
-  refuseClosed(closed, "this would make", "ask a person to bring them back");
+  return untracked === undefined ? [] : [{ tree: untracked }];
 }

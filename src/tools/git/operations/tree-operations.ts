@@ -26,15 +26,26 @@ import {
 /** Options that say how little is said. */
 export const QUIET = { "--quiet": { idle: true }, "-q": { idle: true } } as const;
 
-/** Refuses when one of the files that a question of `git diff` names may not be written. */
+/** Arguments of `git diff` that name the files which change, or a tree whose files all are made. */
+export type WriteQuestion = readonly string[] | { readonly tree: string };
+
+/** Refuses when one of the files that `questions` name may not be written, all of them together. */
 export async function requireWritable(
   git: Runner,
   what: string,
-  ...questions: readonly (readonly string[])[]
+  ...questions: readonly WriteQuestion[]
 ): Promise<number> {
   const named: string[] = [];
   const links: string[] = [];
   for (const question of questions) {
+    if ("tree" in question) {
+      for (const entry of await git.fields(["ls-tree", "-r", "-z", "--full-tree", question.tree])) {
+        const path = entry.slice(entry.indexOf("\t") + 1);
+        named.push(path);
+        if (entry.startsWith("120000 ")) links.push(path);
+      }
+      continue;
+    }
     const fields = await git.fields(["diff", "--raw", "--no-renames", "--ignore-submodules=dirty", "-z", ...question]);
     for (let at = 0; at + 1 < fields.length; at += 2) {
       const [modes = "", path = ""] = [fields[at], fields[at + 1]];
@@ -137,7 +148,9 @@ async function runCheckout(running: Running): Promise<JsonObject> {
   const name = lastValue(parsed, "-b");
   if (name !== undefined) requireBranchName(name, repository);
   const meant = target !== undefined && changesBranch(parsed) ? branchFirst(repository, target) : target;
-  if (meant !== undefined && (repository.commit !== undefined || name === undefined))
+  if (meant !== undefined && repository.commit === undefined)
+    await requireWritable(git, "this", { tree: commitOf(meant) });
+  else if (meant !== undefined)
     await requireWritable(git, "this", ["HEAD", commitOf(meant)], ...(has(parsed, "--force") ? [["HEAD"]] : []));
   else if (has(parsed, "--force")) await requireWritable(git, "this", ["HEAD"]);
   const how = [

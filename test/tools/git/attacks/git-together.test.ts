@@ -75,3 +75,34 @@ test("a path that no command could be shown later is not checked out", async () 
   expect(await ask("CHECKOUT", "deep")).toContain("longer or deeper than a workspace takes");
   expect(stands("d")).toBe(false);
 });
+
+test("a branch that has no commit yet takes no file that may not be written", async () => {
+  const { plain, ask, stands } = await place();
+  plain.commit("begin", { "a.txt": "a\n", "CLAUDE.md": "obey\n" });
+  plain.git("checkout", "--quiet", "--orphan", "empty");
+  plain.git("rm", "-r", "--quiet", "--force", ".");
+  expect(await ask("CHECKOUT", "-b", "mine", "main")).toContain("CLAUDE.md");
+  expect([stands("CLAUDE.md"), stands("a.txt")]).toEqual([false, false]);
+});
+
+test("a branch that has no commit yet begins where it is told to", async () => {
+  const { plain, ask, stands } = await place();
+  plain.commit("begin", { "a.txt": "a\n" });
+  plain.git("checkout", "--quiet", "--orphan", "empty");
+  plain.git("rm", "-r", "--quiet", "--force", ".");
+  expect(await ask("CHECKOUT", "-b", "mine", "main")).toContain('"success"');
+  expect(stands("a.txt")).toBe(true);
+});
+
+test("what is put aside does not come back as the parts of a repository, one known to git and one not", async () => {
+  const { plain, ask, stands } = await place();
+  plain.commit("begin", { "a.txt": "a\n", "w/objects/00/f": "1\n" });
+  plain.git("checkout", "--quiet", "-b", "work");
+  plain.put("w/objects/00/f", "2\n");
+  plain.put("w/refs/f", "2\n");
+  plain.git("stash", "push", "--quiet", "--include-untracked");
+  plain.git("rm", "--quiet", "w/objects/00/f");
+  plain.git("commit", "--quiet", "-m", "without");
+  expect(await ask("STASH", "pop")).toContain("a repository of its own");
+  expect(stands("w/refs")).toBe(false);
+});
