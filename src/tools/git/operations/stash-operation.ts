@@ -14,6 +14,7 @@ import { leftOutFacts, type Runner } from "../calls/runner.ts";
 import { type Operation, type Running, readRef } from "./operation.ts";
 import {
   ended,
+  mergeQuestion,
   pathsProblem,
   placed,
   QUIET,
@@ -111,7 +112,8 @@ async function runStash(running: Running): Promise<JsonObject> {
       await git.run("repository", ["stash", "drop", "--quiet", entry]);
       return { text: `dropped ${entry}` };
     default: {
-      await requireWritable(git, "this", [parent, commitOf(entry)], ...(await untrackedIn(git, entry)));
+      const merged = await mergeQuestion(git, commitOf(entry), parent);
+      await requireWritable(git, "this", merged, ...(await untrackedIn(git, entry)));
       return ended(git, await git.try("files", ["stash", verb, "--quiet", entry]), `stash ${verb}`);
     }
   }

@@ -69,6 +69,18 @@ export async function requireWritable(
 }
 
 /**
+ * What merging `theirs` into HEAD may write. From several bases, and where HEAD no longer has a file of the base, which
+ * may have been renamed, it may be anything in which both sides differ.
+ * @param base of the merge, where it is not what both have in common
+ */
+export async function mergeQuestion(git: Runner, theirs: string, base?: string): Promise<readonly string[]> {
+  const bases = base === undefined ? await git.run("nothing", ["merge-base", "--all", "HEAD", theirs]) : base;
+  const [first = "", ...others] = bases.trim().split("\n");
+  const lost = ["diff", "--name-only", "--no-renames", "--diff-filter=D", "-z", first, "HEAD"] as const;
+  return others.length > 0 || (await git.fields(lost)).length > 0 ? ["HEAD", theirs] : [first, theirs];
+}
+
+/**
  * A line of `--raw` in which a file is, or becomes, a symbolic link: which side git writes depends on what was asked.
  */
 const LINK = /^:(?:120000 |[0-7]+ 120000 )/;
@@ -226,7 +238,7 @@ export const merge: Operation = {
     if (other === undefined)
       return step({ git, repository }, "merge", has(parsed, "--abort") ? "--abort" : "--continue");
     const theirs = await pinned(git, other);
-    await requireWritable(git, "the merge", [`HEAD...${theirs}`]);
+    await requireWritable(git, "the merge", await mergeQuestion(git, theirs));
     const parts = given ?? (has(parsed, "--squash") ? undefined : [mergeMessage(repository, other)]);
     const how = [
       "--no-edit",

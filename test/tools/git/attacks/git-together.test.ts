@@ -1,5 +1,5 @@
 // What git writes that nobody named, and what several files are together. Plain git makes all of it.
-import { existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { git } from "../../../../src/tools/git/git.ts";
@@ -104,5 +104,40 @@ test("what is put aside does not come back as the parts of a repository, one kno
   plain.git("rm", "--quiet", "w/objects/00/f");
   plain.git("commit", "--quiet", "-m", "without");
   expect(await ask("STASH", "pop")).toContain("a repository of its own");
+  expect(stands("w/refs")).toBe(false);
+});
+
+test("a merge that follows the renaming of a file writes nothing that may not be written", async () => {
+  const { plain, ask, stands } = await place();
+  const text = Array.from({ length: 20 }, (_, line) => `line ${line}\n`).join("");
+  plain.commit("begin", { a: text });
+  plain.git("checkout", "--quiet", "-b", "theirs");
+  plain.commit("theirs", { a: `${text}theirs\n` });
+  plain.git("checkout", "--quiet", "-b", "ours", "HEAD~1");
+  plain.git("rm", "--quiet", "a");
+  plain.commit("ours", { "w/refs/f": text });
+  rmSync(join(plain.directory, "w"), { recursive: true });
+  plain.put("w/objects/00/f", "1\n");
+  expect(await ask("MERGE", "theirs")).toContain("w/refs/f");
+  expect(stands("w/refs")).toBe(false);
+});
+
+test("a merge from two bases writes nothing that may not be written", async () => {
+  const { plain, ask, stands } = await place();
+  plain.commit("begin", { "w/refs/f": "1\n", "a.txt": "a\n" });
+  plain.git("checkout", "--quiet", "-b", "second");
+  plain.git("rm", "-r", "--quiet", "w");
+  plain.git("commit", "--quiet", "-m", "without");
+  plain.git("checkout", "--quiet", "-b", "first", "main");
+  plain.commit("first", { "a.txt": "b\n" });
+  const merged = (name: string, from: string, other: string) => {
+    plain.git("checkout", "--quiet", "-b", name, from);
+    plain.git("merge", "--quiet", "--no-edit", other);
+  };
+  merged("theirs", "first", "second");
+  plain.commit("again", { "w/refs/f": "2\n" });
+  merged("ours", "second", "first");
+  plain.commit("objects", { "w/objects/00/f": "1\n" });
+  expect(await ask("MERGE", "theirs")).toContain("w/refs");
   expect(stands("w/refs")).toBe(false);
 });
