@@ -16,6 +16,7 @@ import {
   ended,
   mergeQuestion,
   pathsProblem,
+  pinned,
   placed,
   QUIET,
   replaced,
@@ -112,9 +113,14 @@ async function runStash(running: Running): Promise<JsonObject> {
       await git.run("repository", ["stash", "drop", "--quiet", entry]);
       return { text: `dropped ${entry}` };
     default: {
-      const merged = await mergeQuestion(git, commitOf(entry), parent);
-      await requireWritable(git, "this", merged, ...(await untrackedIn(git, entry)));
-      return ended(git, await git.try("files", ["stash", verb, "--quiet", entry]), `stash ${verb}`);
+      const commit = await pinned(git, entry);
+      const merged = await mergeQuestion(git, commit, `${commit}^1`);
+      await requireWritable(git, "this", merged, ...(await untrackedIn(git, commit)));
+      const outcome = await git.try("files", ["stash", "apply", "--quiet", commit]);
+      // Another call may have taken it, and what is under its name now is somebody else's.
+      if (verb === "pop" && outcome.exitCode === 0 && (await pinned(git, entry)) === commit)
+        await git.run("repository", ["stash", "drop", "--quiet", entry]);
+      return ended(git, outcome, `stash ${verb}`);
     }
   }
 }

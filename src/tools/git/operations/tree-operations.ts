@@ -254,7 +254,7 @@ export const merge: Operation = {
 };
 
 /** The commit that `revision` names now: whoever moves the name meanwhile changes nothing of what was looked at. */
-async function pinned(git: Runner, revision: string): Promise<string> {
+export async function pinned(git: Runner, revision: string): Promise<string> {
   return (await git.run("nothing", ["rev-parse", "--verify", "--end-of-options", commitOf(revision)])).trim();
 }
 

@@ -38,7 +38,7 @@ export function judgeNpmLock(file: string, text: string, grants: Grants): NpmLoc
     throw refused(file, "is not of version 2 or 3", "ask a person to renew it with `npm install --package-lock-only`");
   }
   const members = membersIn(packages);
-  const allowed = { members: new Set(members), grants };
+  const allowed = { members: new Set(members), grants, packages };
   let fetched = 0;
   for (const [path, entry] of Object.entries(packages)) {
     const problem = isJsonObject(entry) ? problemOf(path, entry, allowed) : "is described by no object";
@@ -58,7 +58,7 @@ export function judgeNpmLock(file: string, text: string, grants: Grants): NpmLoc
     requires: requires ?? true,
   };
   return {
-    text: JSON.stringify({ ...known, packages }),
+    text: JSON.stringify({ ...known, packages: withoutPrograms(packages) }),
     members,
     moduleDirectories: moduleDirectories(packages),
     fetched,
@@ -88,11 +88,48 @@ function isFetched(path: string, entry: JsonValue | undefined): boolean {
   );
 }
 
-function problemOf(
-  path: string,
-  entry: JsonObject,
-  { members, grants }: { readonly members: ReadonlySet<string>; readonly grants: Grants },
-): string | undefined {
+/** What the entries of a lock file are judged by. */
+interface Allowed {
+  readonly members: ReadonlySet<string>;
+  readonly grants: Grants;
+  readonly packages: JsonObject;
+}
+
+/** Fields of an entry that say which package it is, and what it needs: npm would run what others name. */
+const ENTRY_FIELDS: ReadonlySet<string> = new Set([
+  ...["name", "version", "resolved", "integrity", "link", "inBundle", "bundleDependencies", "workspaces"],
+  ...["dependencies", "devDependencies", "optionalDependencies", "peerDependencies", "peerDependenciesMeta"],
+  ...["dev", "optional", "devOptional", "peer", "extraneous", "hasInstallScript", "hasShrinkwrap"],
+  ...["bin", "engines", "os", "cpu", "libc", "license", "funding", "deprecated"],
+]);
+
+function withoutPrograms(packages: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(packages).map(([path, entry]) => [
+      path,
+      Object.fromEntries(Object.entries(isJsonObject(entry) ? entry : {}).filter(([name]) => ENTRY_FIELDS.has(name))),
+    ]),
+  );
+}
+
+/** A package within another one is fetched with it, and the other one's hash holds for both. */
+function bundleProblem(path: string, { version }: JsonObject, packages: JsonObject): string | undefined {
+  if (typeof version !== "string" || !PLAIN_VERSION.test(version)) return "has no plain version";
+  const around = packages[path.slice(0, Math.max(0, path.lastIndexOf(`/${MODULES}/`)))];
+  const isBundle =
+    path.includes(`/${MODULES}/`) &&
+    isJsonObject(around) &&
+    (around["inBundle"] === true || (isHash(around["integrity"]) && around["bundleDependencies"] !== undefined));
+  return isBundle ? undefined : "is part of no package that has a hash";
+}
+
+const PLAIN_VERSION = /^\d[\w.+-]*$/;
+
+function isHash(integrity: JsonValue | undefined): boolean {
+  return typeof integrity === "string" && INTEGRITY.test(integrity);
+}
+
+function problemOf(path: string, entry: JsonObject, { members, grants, packages }: Allowed): string | undefined {
   const { resolved, integrity, link, inBundle } = entry;
   if (path === "") return resolved === undefined ? undefined : "is the project itself and comes from elsewhere";
   if (!isInsidePath(path)) return "does not lie in the workspace";
@@ -102,12 +139,12 @@ function problemOf(
     return isMember ? undefined : "is a link to no package of the workspace";
   }
   if (members.has(path)) return resolved === undefined ? undefined : "lies in the workspace and comes from elsewhere";
-  if (inBundle === true && resolved === undefined) return undefined; // it comes within a package that has a hash
+  if (inBundle === true && resolved === undefined) return bundleProblem(path, entry, packages);
   if (resolved !== undefined) {
     const problem = typeof resolved === "string" ? addressProblem(resolved, grants) : "comes from what is no address";
     if (problem !== undefined) return problem;
   }
-  return typeof integrity === "string" && INTEGRITY.test(integrity) ? undefined : "has no hash (`integrity`)";
+  return isHash(integrity) ? undefined : "has no hash (`integrity`)";
 }
 
 /** The root's, and those of packages of the workspace that have some of their own. */

@@ -201,7 +201,7 @@ describe("what was put aside", () => {
     stashed();
     for (const verb of ["pop", "apply"])
       expect(await at.ask("STASH", verb)).toMatch(
-        /^PERMISSION_DENIED: this would make files that this call may not write \(1 out of reach\)/,
+        /^PERMISSION_DENIED: this would change files that this call may not write \(1 out of reach\)/,
       );
     expect(readdirSync(at.root)).not.toContain("open.txt");
     expect(at.plain.git("stash", "list")).toContain("stash@{0}");

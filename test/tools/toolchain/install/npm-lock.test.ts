@@ -1,6 +1,6 @@
 // Which packages a lock file of npm may name.
 import { expect, test } from "vitest";
-import type { JsonValue } from "../../../../src/base/json.ts";
+import type { JsonObject, JsonValue } from "../../../../src/base/json.ts";
 import type { Grants } from "../../../../src/tools/toolchain/install/installation.ts";
 import { judgeNpmLock, lockedMembers } from "../../../../src/tools/toolchain/install/npm-lock.ts";
 
@@ -34,12 +34,38 @@ test.each([
     { version: "1.0.0", integrity: INTEGRITY },
     "node_modules/x",
   ],
-  ["one that comes within another", { version: "1.0.0", inBundle: true }, "node_modules/y/node_modules/x"],
   ["one with several hashes", { ...FINE, integrity: `sha1-${"A".repeat(27)}= ${INTEGRITY}` }, "node_modules/x"],
   ["one with the port said", { ...FINE, resolved: "https://registry.npmjs.org:443/x.tgz" }, "node_modules/x"],
   ["one with scripts, which are not run", { ...FINE, hasInstallScript: true }, "node_modules/x"],
 ])("%s is fine", (_, entry, path) => {
   expect(one(entry, path)).toMatchObject({ members: [], moduleDirectories: ["node_modules"] });
+});
+
+const BUNDLED = "node_modules/y/node_modules/x";
+const within = (around: JsonObject, entry: JsonObject = { version: "1.0.0", inBundle: true }) =>
+  judged(lockOf({ "": { name: "p" }, "node_modules/y": { ...FINE, ...around }, [BUNDLED]: entry }));
+
+test("one that comes within another is fine where that has a hash and says what it bundles", () => {
+  expect(within({ bundleDependencies: ["x"] })).toMatchObject({ fetched: 1 });
+});
+
+test.each<[string, () => unknown]>([
+  ["within one that bundles nothing", () => within({})],
+  ["at the root", () => one({ version: "1.0.0", inBundle: true })],
+  [
+    "from an address",
+    () =>
+      within({ bundleDependencies: ["x"] }, { version: "http://registry.npmjs.org/z/-/z-1.0.0.tgz", inBundle: true }),
+  ],
+])("one that says it comes within another is refused %s", (_, judge) => {
+  expect(judge()).toMatch(/names the package/);
+});
+
+test("no entry tells npm what to run", () => {
+  const told = { scripts: { postinstall: "id" }, gypfile: true, _resolved: "x", hasInstallScript: true };
+  const { text } = one({ ...FINE, ...told }) as { text: string };
+  const { packages } = JSON.parse(text) as { packages: Record<string, object> };
+  expect(packages["node_modules/x"]).toEqual({ ...FINE, hasInstallScript: true });
 });
 
 test.each([
