@@ -45,6 +45,8 @@ const SEVERITY_OF: Readonly<Record<EventType, Severity | undefined>> = {
   kernel_started: undefined,
   kernel_stopped: undefined,
   kernel_stalled: "warning",
+  landing_taken_back: "warning",
+  landing_interrupted: "critical",
   tool_selected: undefined,
   tool_executed: undefined,
   tool_replayed: undefined,

@@ -18,7 +18,6 @@ import {
   type RunGroup,
   type RunUsage,
 } from "./control-groups/control-groups.ts";
-import type { NewFiles } from "./files/new-files.ts";
 import { requireProgram, type SystemView, systemView } from "./host/system-view.ts";
 import { workspaceTree } from "./host/workspace-tree.ts";
 import { Identities, type Identity, ownIdentity } from "./identity/identity.ts";
@@ -37,6 +36,7 @@ import { requireNoMounts } from "./run/mount-check.ts";
 import { adoptOrphans } from "./run/orphans.ts";
 import { isEnding, noOwnFiles, requireProcessor, requireSocat, tooManyRuns, unknownEnd } from "./run/refusals.ts";
 import { superviseRun } from "./run/supervised-run.ts";
+import { landed, type SandboxLanding } from "./views/after-run.ts";
 import { type LandedCount, View } from "./views/views.ts";
 
 /** Times that a workspace is looked at in a row because its repositories have changed meanwhile. */
@@ -58,6 +58,8 @@ export type { EgressAttempt, EgressTotals } from "./net/gate/attempt.ts";
 export type { SecureWay } from "./net/gate/secure-way.ts";
 export { INSIDE_WORKSPACE, insideWorkspace, type SandboxLimits } from "./plan/plan.ts";
 export type { Reach, ScopeJudge } from "./plan/workspace-mounts.ts";
+export type { RunEnd } from "./run/launch.ts";
+export type { SandboxLanding } from "./views/after-run.ts";
 
 /** How runs can be contained, or that they are not. */
 export type BackendName = ExecEnforcement["backend"];
@@ -117,21 +119,16 @@ export interface SandboxRun {
   readonly selection?: ExecSelection;
 }
 
-/** How what a command changed lands. */
-export interface SandboxLanding {
-  readonly newFiles: NewFiles;
-  /** Awaited before; what it throws keeps everything from landing. */
-  readonly before?: () => Promise<void>;
-}
-
 /** What came of a run that began. */
 export interface SandboxEnd extends RunEnd {
   readonly enforced: ExecEnforcement;
   readonly usage?: RunUsage;
   /** What it tried to reach, where it had a way out. */
   readonly egress?: EgressTotals;
-  /** What became of what it changed, where it wrote into a view; absent where nothing was landed. */
+  /** What became of what it changed, where it wrote into a view; absent where nothing was to land. */
   readonly landed?: ExecLanded;
+  /** It wrote more than it may; nothing of that lands. */
+  readonly wroteTooMuch?: true;
   /** What is not known of it, OUTCOME_UNKNOWN: for whoever has dealt with what is known. */
   readonly problem?: ToolFailure;
 }
@@ -246,8 +243,11 @@ export class Sandbox {
     const place = { directories: this.#views, identity, root: wanted.root, counted: this.#landed };
     const view = wanted.landing !== undefined && this.isContained ? new View(place) : undefined;
     try {
-      const end = await this.#runSeeing(view, view?.identity ?? identity, run);
-      return { ...end, ...(await landed(view, run, end)) };
+      const watch = wanted.landing?.bytesMax === undefined ? undefined : await view?.watch(wanted.landing.bytesMax);
+      const bounded = watch === undefined ? run : { ...run, signal: AbortSignal.any([run.signal, watch.signal]) };
+      const end = await this.#runSeeing(view, view?.identity ?? identity, bounded);
+      if ((await watch?.end()) === true) return { ...end, wroteTooMuch: true };
+      return { ...end, ...(await landed(view, wanted, { end, signal: run.signal })) };
     } finally {
       view?.dispose();
     }
@@ -349,23 +349,6 @@ async function settledLook(
     "the repositories of the workspace go on changing; the command did not run",
     "try again later",
   );
-}
-
-/**
- * Lands what a run has changed. Of one that was cancelled, or whose end nobody knows, nothing is: whoever asked for it
- * has gone, or something may still write.
- */
-async function landed(
-  view: View | undefined,
-  { wanted: { judge, landing }, signal }: AcceptedRun,
-  end: SandboxEnd,
-): Promise<{ readonly landed?: ExecLanded; readonly endedBy?: "cancelled" }> {
-  if (view === undefined || landing === undefined || end.problem !== undefined || end.endedBy === "cancelled")
-    return {};
-  await landing.before?.();
-  if (signal.aborted) return { endedBy: "cancelled" };
-  const { isCut, ...landed } = await view.land(judge, landing.newFiles, signal);
-  return isCut ? { landed, endedBy: "cancelled" } : { landed };
 }
 
 /** The one that the operator chose; never another in its place. */

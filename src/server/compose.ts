@@ -10,9 +10,9 @@ import { systemRandom } from "../base/ids.ts";
 import { createKernelDoor, type KernelDoor, type ToolRegistry } from "../kernel/index.ts";
 import type { OperatorGates } from "../model/people/gates.ts";
 import type { Authenticated } from "../session/session.ts";
-import { announce, recordStall, recordStop, sweepDeadInstances } from "./kernel-life.ts";
+import { announce, recordStall, recordStop, sweepDeadInstances, takeBackLandings } from "./kernel-life.ts";
 import type { LedgerHealth } from "./ledger/ledger-messages.ts";
-import { type KernelOptions, type OpenedParts, openParts } from "./open-parts.ts";
+import { type KernelOptions, type OpenedParts, openParts, viewsIn } from "./open-parts.ts";
 import type { OperatorDirectory } from "./operator/operator-directory.ts";
 import { registryHash } from "./operator/operator-gates.ts";
 import { Administration, type Offer } from "./people/administration.ts";
@@ -100,6 +100,7 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
     onInternalError,
   )
     .then(spending.settleOrphans)
+    .then(() => takeBackLandings(ledger, viewsIn(stateDirectory), { tell: opened.tell, report: onInternalError }))
     .then(() =>
       sweepDeadInstances(opened.left, { key: parts.argumentsKey, isAlive: instances.isAlive }, onInternalError),
     )

@@ -1,5 +1,6 @@
 /** The records of a kernel's beginning and end, and what it takes over or removes of kernels that are gone. */
 
+import { existsSync } from "node:fs";
 import { systemClock } from "../base/clock.ts";
 import { storeUnavailable } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
@@ -8,6 +9,7 @@ import { BY_KERNEL, byPerson } from "../ledger/actors.ts";
 import { closeOrphans } from "../ledger/orphans.ts";
 import { recoverSpools, spoolDamage } from "../ledger/spool-recovery.ts";
 import { type Leftovers, sweepLeftFiles } from "../sandbox/files/left-files.ts";
+import { leftViews, viewPlaces } from "../sandbox/layers/view-directories.ts";
 import type { NewFileStore } from "../sandbox/ports/new-file-store.ts";
 import type { LedgerThread } from "./ledger/ledger-messages.ts";
 import { registryHash } from "./operator/operator-gates.ts";
@@ -46,6 +48,30 @@ export async function announce(
     if (damage !== undefined) report(damage);
   }
   await closeOrphans(ledger, instances, timeMs);
+}
+
+/**
+ * Takes back what dead kernels had begun to land in workspaces, and records each.
+ * @param views where views lie
+ */
+export async function takeBackLandings(
+  ledger: LedgerThread,
+  views: string,
+  { tell, report }: { readonly tell: (message: string) => void; readonly report: (error: unknown) => void },
+): Promise<void> {
+  if (!viewPlaces(views).some((place) => existsSync(place) && leftViews(place).some(({ isLanding }) => isLanding)))
+    return;
+  const { recoverLandings } = await import("../sandbox/views/recovery.ts");
+  for (const { root, left, kept } of await recoverLandings(views, report)) {
+    const payload = { root, ...(kept !== undefined && { kept, left: left.length, first: left[0] ?? "" }) };
+    const type = kept === undefined ? "landing_taken_back" : "landing_interrupted";
+    await ledger.record({ type, ...BY_KERNEL, timeMs: systemClock.nowMs(), payload }, "durable");
+    tell(
+      kept === undefined
+        ? `a killed kernel had begun to land what a command changed in \`${root}\`; it was taken back`
+        : `a killed kernel had begun to land what a command changed in \`${root}\`; of that ${left.length} could not be taken back, because somebody has changed them since (\`${left[0] ?? ""}\`): both sides are kept in \`${kept}\`, whose \`upper\` is what the command wrote and \`side\` what stood there before; remove it when it is no longer needed`,
+    );
+  }
 }
 
 /** Removes the files in the making that dead instances left in workspaces. */

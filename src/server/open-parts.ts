@@ -130,7 +130,7 @@ async function openServices(base: Base, options: KernelOptions) {
       ownsProcess: options.ownsProcess === true,
       allowsUnsandboxed: options.allowUnsandboxedCommands === true,
       tell,
-      viewsDirectory: join(stateDirectory, "views"),
+      viewsDirectory: viewsIn(stateDirectory),
       ...(options.network && { network: options.network }),
     }),
     machine: openMachine(live),
@@ -256,4 +256,9 @@ async function openStores(stateDirectory: string, onInternalError: (error: unkno
     killSwitch,
     argumentsKey: await evidenceKey(stateDirectory, systemRandom),
   };
+}
+
+/** Where views of workspaces lie. */
+export function viewsIn(stateDirectory: string): string {
+  return join(stateDirectory, "views");
 }

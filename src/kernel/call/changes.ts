@@ -18,12 +18,15 @@ export class Changes {
     return this.#made || this.#underWay > 0;
   }
 
-  /** Does `change`, and notes it. */
-  async during<T>(change: () => Promise<T>): Promise<T> {
+  /**
+   * Does `change`, and notes it.
+   * @param hasChanged whether something was changed after all; it was when absent
+   */
+  async during<T>(change: () => Promise<T>, hasChanged: (result: T) => boolean = () => true): Promise<T> {
     this.#underWay += 1;
     try {
       const result = await change();
-      this.#made = true;
+      if (hasChanged(result)) this.#made = true;
       return result;
     } catch (error) {
       if (!changedNothing(error)) this.#made = true;

@@ -13,16 +13,28 @@ import { assert } from "../../base/errors.ts";
 import { MAX_TIMEOUT_MS } from "../../base/limits.ts";
 import { Refusal, ToolFailure } from "../../model/outcome/failure.ts";
 import type { ExecNetwork } from "../../model/work/exec.ts";
-import type { GitExceeded, GitOutcome, GitRequest } from "../../model/work/git.ts";
-import { type GitRemoteReach, type GitRemotes, NO_GIT_REMOTES } from "../../model/work/git-remote.ts";
+import type { GitOutcome, GitRequest } from "../../model/work/git.ts";
+import {
+  type GitRemoteLimits,
+  type GitRemoteReach,
+  type GitRemotes,
+  NO_GIT_REMOTES,
+} from "../../model/work/git-remote.ts";
 import { rootPath } from "../../sandbox/files/places/roots.ts";
 import { gitEnvironment } from "../../sandbox/git/environment.ts";
 import { CapturedOutput } from "../../sandbox/run/captured-output.ts";
-import { INSIDE_WORKSPACE, insideWorkspace, type SandboxEnd } from "../../sandbox/sandbox.ts";
+import {
+  INSIDE_WORKSPACE,
+  insideWorkspace,
+  type RunEnd,
+  type SandboxEnd,
+  type SandboxLanding,
+  type ScopeJudge,
+} from "../../sandbox/sandbox.ts";
 import type { Caller, Running } from "../call/stages.ts";
 import { installationDenial, unanalysed } from "../judge/scope.ts";
 import { EXEC_TIMEOUT_MS } from "./exec-access.ts";
-import { beginBounds, isBounded } from "./git-bounds.ts";
+import { beginBounds, isBounded, requireUnoccupied } from "./git-bounds.ts";
 import { gitEgress, plainAddress } from "./git-egress.ts";
 import { type GitJudge, gitScope } from "./git-scope.ts";
 import type { HandleParts } from "./handle-parts.ts";
@@ -38,7 +50,11 @@ const GIT_REMOTE_TIMEOUT_MS = 600_000;
 /** Runs git for one call, by what `judge` says of files. */
 export function runGit(handle: HandleParts, judge: GitJudge, request: GitRequest): Promise<GitOutcome> {
   if (request.reach === "nothing") return run(handle, judge, request);
-  return handle.running.run.changes.during(() => run(handle, judge, request));
+  const isViewed = request.reach === "files" || request.reach === "new";
+  return handle.running.run.changes.during(
+    () => run(handle, judge, request),
+    ({ notKept }) => !isViewed || notKept?.length === 0,
+  );
 }
 
 async function run(handle: HandleParts, judge: GitJudge, request: GitRequest): Promise<GitOutcome> {
@@ -60,7 +76,9 @@ async function run(handle: HandleParts, judge: GitJudge, request: GitRequest): P
   const stderr = new CapturedOutput(GIT_MESSAGE_BYTES_MAX);
   const scope = gitScope(judge, request.root, request.reach);
   const { roots } = caller.place;
-  const bounds = isBound ? await beginBounds(handle, request, remotes.limits) : undefined;
+  if (request.reach === "new") requireUnoccupied(roots.service, request.root);
+  const isDirect = scope.landing === undefined;
+  const bounds = isBound && isDirect ? await beginBounds(handle, request, remotes.limits) : undefined;
   const ending = sandbox.run(
     {
       root: rootPath(roots.service),
@@ -69,15 +87,10 @@ async function run(handle: HandleParts, judge: GitJudge, request: GitRequest): P
         if (tookTime) await requireAllowed(handle);
         return false;
       },
+      ...(scope.landing && { landing: landingOf(handle, scope.landing, isBound ? remotes.limits : undefined) }),
       command: ["git", ...request.args],
       workDir: request.reach === "new" ? INSIDE_WORKSPACE : inside,
-      environment: gitEnvironment({
-        directory: inside,
-        isNew: request.reach === "new",
-        readOnly: request.reach === "nothing",
-        ...(remote && { remote: { address: remote.address, plainAddress: plainAddress(remote) } }),
-        ...(!settings.hasIdentity && { committer: committerOf(caller) }),
-      }),
+      environment: environmentOf(request, settings.hasIdentity ? undefined : committerOf(caller)),
       limits: {
         ...boundsOfOne,
         outputBytesMax: GIT_OUTPUT_BYTES_MAX,
@@ -90,22 +103,22 @@ async function run(handle: HandleParts, judge: GitJudge, request: GitRequest): P
     bounds === undefined ? signal : AbortSignal.any([signal, bounds.signal]),
   );
   const end = await ending.catch(async (error: unknown) => {
-    await bounds?.settle(true, scope.judge); // whatever became of it, nothing looks after it any more
+    await bounds?.settle(true); // whatever became of it, nothing looks after it any more
     throw error;
   });
   running.run.noteSandbox({ ...end.enforced, namespaces: [...end.enforced.namespaces] });
   const network = end.egress && (await egress?.outcome(end.egress));
   const hasFailed = end.exitCode !== 0 || end.endedBy !== undefined;
-  const written = await bounds?.settle(hasFailed, scope.judge);
+  const isExceeded = (await bounds?.settle(hasFailed)) ?? end.wroteTooMuch === true;
   if (end.problem !== undefined) throw end.problem;
   if (end.endedBy === "output") throw tooMuch(request);
   const [said, complained] = [stdout.parts().head, Buffer.from(stderr.parts().head)];
   return {
-    stdout: remote ? asNamed(Buffer.from(said), remote) : said,
-    stderr: (remote ? asNamed(complained, remote) : complained).toString("utf8"),
+    ...saidOf({ said, complained }, remote),
     nested: scope.nested(),
     refusedHosts: network?.problems ?? [],
-    ...exceededOf(written, hasFailed ? network : undefined, remotes),
+    ...exceededOf(isExceeded, hasFailed ? network : undefined, remotes),
+    ...(end.landed && { notKept: end.landed.notKept }),
     ...(end.exitCode !== undefined && { exitCode: end.exitCode }),
     ...endOf(end),
   };
@@ -117,18 +130,58 @@ function endOf({ endedBy, exitCode, usage }: SandboxEnd): Pick<GitOutcome, "ende
   return end === undefined ? {} : { endedBy: end };
 }
 
+function environmentOf({ root, reach, remote }: GitRequest, committer: ReturnType<typeof committerOf> | undefined) {
+  return gitEnvironment({
+    directory: insideWorkspace(root),
+    isNew: reach === "new",
+    readOnly: reach === "nothing",
+    ...(remote && { remote: { address: remote.address, plainAddress: plainAddress(remote) } }),
+    ...(committer && { committer }),
+  });
+}
+
+/** What git said, with the remote's address as the call knows it. */
+function saidOf(
+  { said, complained }: { readonly said: Uint8Array; readonly complained: Buffer },
+  remote: GitRemoteReach | undefined,
+): Pick<GitOutcome, "stdout" | "stderr"> {
+  return {
+    stdout: remote ? asNamed(Buffer.from(said), remote) : said,
+    stderr: (remote ? asNamed(complained, remote) : complained).toString("utf8"),
+  };
+}
+
+/** All that git changes in a view lands, or nothing. */
+function landingOf(handle: HandleParts, judge: ScopeJudge, limits: GitRemoteLimits | undefined): SandboxLanding {
+  return {
+    judge,
+    newFiles: handle.kernel.parts.newFiles,
+    isWhole: true,
+    wants: hasSettled,
+    before: () => requireAllowed(handle),
+    ...(limits && { bytesMax: limits.writtenBytesMax }),
+  };
+}
+
+/**
+ * Whether git came to an end of its own: 1 is that of a merge or rebase which stopped at a conflict. Of one that failed
+ * or was ended nothing lands.
+ */
+function hasSettled({ exitCode, endedBy }: RunEnd): boolean {
+  return (exitCode === 0 || exitCode === 1) && endedBy === undefined;
+}
+
 /** The bound that ended the run, if one did. */
 function exceededOf(
-  written: GitExceeded | undefined,
+  hasWritten: boolean,
   network: ExecNetwork | undefined,
   { limits }: GitRemotes,
 ): Pick<GitOutcome, "exceeded"> {
-  if (written !== undefined) return { exceeded: written };
+  if (hasWritten) return { exceeded: { setting: "written_mb", bytesMax: limits.writtenBytesMax } };
   const isTooMuch = network?.problems.some(({ reason }) => reason === "too_many_bytes") ?? false;
   return isTooMuch ? { exceeded: { setting: "received_mb", bytesMax: limits.receivedBytesMax } } : {};
 }
 
-/** What git said, with the remote's address as the call knows it. */
 function asNamed(said: Buffer, remote: GitRemoteReach): Buffer {
   const { port, path, address } = remote;
   const plain = plainAddress(remote);
@@ -178,7 +231,8 @@ function committerOf({ session }: Caller): { readonly name: string; readonly ema
 /** What was to change something may have, before it was ended. */
 function tooMuch({ reach }: Pick<GitRequest, "reach">): ToolFailure {
   const ended = `git put out more than ${GIT_OUTPUT_BYTES_MAX / 2 ** 20} MiB and was ended`;
-  if (reach === "nothing") return new ToolFailure("OUTPUT_LIMIT", ended, "name paths, or ask for fewer commits");
+  if (reach !== "repository" && reach !== "settings")
+    return new ToolFailure("OUTPUT_LIMIT", ended, "name paths, or ask for fewer commits");
   return new ToolFailure(
     "OUTCOME_UNKNOWN",
     `${ended}; it may have changed the repository before`,

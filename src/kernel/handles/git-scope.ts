@@ -12,7 +12,7 @@ import type { Denial } from "../../model/outcome/decision.ts";
 import type { WorkspacePath } from "../../model/place/access.ts";
 import type { GitReach } from "../../model/work/git.ts";
 import { hasTemporaryName } from "../../sandbox/files/places/temporary.ts";
-import type { Reach, ScopeJudge } from "../../sandbox/sandbox.ts";
+import type { ScopeJudge } from "../../sandbox/sandbox.ts";
 import type { Granted } from "../call/stages.ts";
 import { judgeFile, requestsOf } from "../judge/decide.ts";
 import { judgePlace } from "../judge/scope.ts";
@@ -77,9 +77,12 @@ const IN_THE_MAKING: Denial = {
 /** A name that no file has: what holds for it holds for whatever is new. */
 const NEW_NAME = "\u{10fffd}new";
 
-/** The mounts' judge, and the directories with repositories of their own that it came by. */
+/** What a run of git may reach, and the directories with repositories of their own that it came by. */
 export interface GitScope {
+  /** Of what git sees. Where it has a view of the files, it may write there whatever it likes. */
   readonly judge: ScopeJudge;
+  /** Of what lands of such a view; absent where git has none. */
+  readonly landing?: ScopeJudge;
   readonly nested: () => readonly string[];
 }
 
@@ -87,33 +90,37 @@ export interface GitScope {
 export function gitScope(judgeFiles: GitJudge, root: string, reach: GitReach): GitScope {
   const nested = new Set<string>();
   const own = root === "." ? ".git" : `${root}/.git`;
-  const byDirectory = new Map<string, boolean>();
-  const isWritable = (path: string): boolean => {
-    if (reach === "nothing" || reach === "repository") return false;
-    // A new tree has nothing yet that could be overwritten; its files become what their names say once they are there.
-    if (reach === "new" && (root === "." || path === root || path.startsWith(`${root}/`))) return true;
-    return judgeFiles(path, "write") === undefined;
-  };
-  const entry = (path: string): Reach => {
-    const isRepository = path === ".git" || path.endsWith("/.git");
-    if (isRepository && path !== own) {
-      nested.add(path === ".git" ? "." : path.slice(0, -"/.git".length));
-      return "hidden";
-    }
-    if (path === own) return reach === "nothing" ? "read" : "write";
-    return isWritable(path) ? "write" : "read";
-  };
-  return {
-    judge: {
-      entry,
+  const isWhole = (directory: string) =>
+    directory === own || directory === "node_modules" || directory.endsWith("/node_modules");
+  const judged = (isWritable: (path: string) => boolean): ScopeJudge => {
+    const byDirectory = new Map<string, boolean>();
+    return {
+      entry(path) {
+        const isRepository = path === ".git" || path.endsWith("/.git");
+        if (isRepository && path !== own) {
+          nested.add(path === ".git" ? "." : path.slice(0, -"/.git".length));
+          return "hidden";
+        }
+        if (path === own) return reach === "nothing" ? "read" : "write";
+        return isWritable(path) ? "write" : "read";
+      },
       below(directory) {
         const known =
           byDirectory.get(directory) ?? isWritable(directory === "." ? NEW_NAME : `${directory}/${NEW_NAME}`);
         byDirectory.set(directory, known);
         return known ? "write" : "read";
       },
-      isWhole: (directory) => directory === own || directory === "node_modules" || directory.endsWith("/node_modules"),
-    },
-    nested: () => [...nested].sort(),
+      isWhole,
+    };
   };
+  const isSeen = { nested: () => [...nested].sort() };
+  if (reach !== "files" && reach !== "new") return { judge: judged(() => false), ...isSeen };
+  // A new tree has nothing yet that could be overwritten; its files become what their names say once they are there.
+  const isNew = (path: string) =>
+    reach === "new" && (root === "." || path === root || path.startsWith(`${root}/`) || root.startsWith(`${path}/`));
+  const landing = {
+    ...judged((path) => isNew(path) || judgeFiles(path, "write") === undefined),
+    allowsLink: (path: string) => isNew(path) || judgeFiles(path, "link") === undefined,
+  };
+  return { judge: judged(() => true), landing, ...isSeen };
 }

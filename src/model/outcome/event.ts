@@ -6,6 +6,8 @@ export const EVENT_TYPES = [
   "kernel_started",
   "kernel_stopped",
   "kernel_stalled",
+  "landing_taken_back",
+  "landing_interrupted",
   "tool_selected",
   "tool_executed",
   "tool_execution_denied",

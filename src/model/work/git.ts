@@ -4,7 +4,7 @@
  * Nothing that a repository says of itself is trusted: its settings are kept only as far as they are on a closed list.
  */
 import type { Denial } from "../outcome/decision.ts";
-import type { ExecEnd } from "./exec.ts";
+import type { ExecEnd, ExecLanded } from "./exec.ts";
 import type { GitRemoteReach } from "./git-remote.ts";
 import type { WholePattern } from "./whole-pattern.ts";
 
@@ -92,7 +92,7 @@ export const NO_REPOSITORY: GitRepository = { kind: "none" };
 
 /**
  * What a run of git may change: nothing; what lies in `.git`; files of the workspace as well; the repository's own
- * settings as well; or it makes a new repository.
+ * settings as well; or it makes a new repository. Files are changed in a view, from which all lands or nothing.
  */
 export type GitReach = "nothing" | "repository" | "files" | "settings" | "new";
 
@@ -122,6 +122,11 @@ export interface GitOutcome {
   readonly exceeded?: GitExceeded;
   readonly stdout: Uint8Array;
   readonly stderr: string;
+  /**
+   * Of a run that was to change files: what of them may not be changed, by paths of the workspace. Where there is any,
+   * nothing was changed. Absent where nothing was to land.
+   */
+  readonly notKept?: ExecLanded["notKept"];
   /** Directories of the workspace that are repositories of their own: nothing in them was looked at. */
   readonly nested: readonly string[];
   /** What was tried to reach and did not come about. */

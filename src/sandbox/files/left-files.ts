@@ -1,17 +1,17 @@
 /**
  * Files in the making that nobody finishes any more: found by their names, and removed.
  *
- * INVARIANT: only a regular file goes whose name says that it was made by a kernel instance of this state directory
- * that is dead; no link is followed, so that nothing is removed but where it was noted, or below the directory that is
- * looked through.
+ * INVARIANT: only a regular file or a directory goes whose name says that it was made by a kernel instance of this
+ * state directory that is dead; no link is followed, so that nothing is removed but where it was noted, or below the
+ * directory that is looked through.
  */
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import { opendir } from "node:fs/promises";
 import { join } from "node:path";
-
 import { closeDescriptor, openBeneath, removeName, standingAt } from "../native/syscalls.ts";
 import type { NewFilePlace, NewFileStore } from "../ports/new-file-store.ts";
 import { instanceOfName, isTemporaryName } from "./places/temporary.ts";
+import { removeTree } from "./remove-tree.ts";
 
 /** Directory entries that are looked at for what killed kernels left in a workspace. */
 const LEFT_FILES_ENTRIES_MAX = 5_000_000;
@@ -56,7 +56,7 @@ async function sweepPlace({ path, dev, ino }: NewFilePlace, isLeft: (name: strin
     if (String(found.dev) !== dev || String(found.ino) !== ino) return 0; // another one has its name now
     let removed = 0;
     for await (const { name } of await opendir(`/proc/self/fd/${directory}`)) {
-      if (isLeft(name) && isRemoved(directory, name)) removed += 1;
+      if (isLeft(name) && (await isRemoved(directory, name))) removed += 1;
     }
     return removed;
   } finally {
@@ -64,9 +64,14 @@ async function sweepPlace({ path, dev, ino }: NewFilePlace, isLeft: (name: strin
   }
 }
 
-function isRemoved(directory: number, name: string): boolean {
+/** A file; or a directory in which a landing kept what waited. */
+async function isRemoved(directory: number, name: string): Promise<boolean> {
   const found = standingAt(directory, Buffer.from(`${name}\0`));
-  return typeof found !== "number" && found.kind === constants.S_IFREG && removeName(directory, name, "file") >= 0;
+  if (typeof found === "number") return false;
+  if (found.kind === constants.S_IFREG) return removeName(directory, name, "file") >= 0;
+  if (found.kind !== constants.S_IFDIR) return false;
+  await removeTree(`/proc/self/fd/${directory}/${name}`);
+  return true;
 }
 
 /** The directory went away, or something else has its name: nothing of it can be found there. */
@@ -115,8 +120,9 @@ export async function findLeftFiles(root: string, { key, isAlive }: Leftovers): 
           entries += 1;
           if (entries > LEFT_FILES_ENTRIES_MAX) return { ...found, truncated: true };
           const path = next === "." ? entry.name : join(next, entry.name);
-          if (entry.isDirectory() && !NOT_ENTERED.has(entry.name)) open.push(path);
-          else if (entry.isFile() && isTemporaryName(entry.name)) found[await kindOf(entry.name)].push(path);
+          const isNew = isTemporaryName(entry.name);
+          if (isNew && (entry.isFile() || entry.isDirectory())) found[await kindOf(entry.name)].push(path);
+          else if (entry.isDirectory() && !NOT_ENTERED.has(entry.name)) open.push(path);
         }
       } finally {
         closeDescriptor(directory);
@@ -129,7 +135,7 @@ export async function findLeftFiles(root: string, { key, isAlive }: Leftovers): 
 }
 
 /** Removes what `findLeftFiles` found to be of dead instances below `root`. @returns how many went */
-export function removeLeftFiles(root: string, paths: readonly string[]): number {
+export async function removeLeftFiles(root: string, paths: readonly string[]): Promise<number> {
   const base = openSync(root, DIRECTORY);
   let removed = 0;
   try {
@@ -137,7 +143,7 @@ export function removeLeftFiles(root: string, paths: readonly string[]): number 
       const slash = path.lastIndexOf("/");
       const directory = openBeneath(base, slash === -1 ? "." : path.slice(0, slash), DIRECTORY, "plain");
       if (directory < 0) continue;
-      if (isRemoved(directory, path.slice(slash + 1))) removed += 1;
+      if (await isRemoved(directory, path.slice(slash + 1))) removed += 1;
       closeDescriptor(directory);
     }
   } finally {

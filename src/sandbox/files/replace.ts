@@ -190,10 +190,10 @@ export async function putInPlace(destination: Destination, beside: Beside, place
 }
 
 function rename({ directory, name }: Destination, beside: Beside, placement: Placement): void {
-  let result = renameBetween(directory, beside.name, directory, name, placement.replace);
+  let result = renameBetween(directory, beside.name, directory, name, placement.replace ? "replace" : "keep");
   const unsupported = result === -errno.EINVAL || result === -errno.ENOSYS;
   // Some file systems cannot rename without replacing; a second name, made and then the first removed, does the same.
-  if (unsupported && !placement.replace) result = linkThenRemove(directory, beside.name, name);
+  if (unsupported && !placement.replace) result = linkThenRemove({ directory, name: beside.name }, { directory, name });
   if (result === -errno.EEXIST) throw placement.taken();
   if (result < 0) throw failureOf(errorName(result), placement.path);
 }

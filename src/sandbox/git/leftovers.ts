@@ -78,18 +78,15 @@ function at(directory: string, path: string): string {
   return directory === "." ? path : `${directory}/${path}`;
 }
 
-/** What lies where a new repository is to be. */
-export function placeForNew(handle: RootHandle, path: string): "absent" | "empty" | "occupied" {
+/** Whether something lies where a new repository is to be, which is no empty directory. */
+export function isOccupied(handle: RootHandle, path: string): boolean {
   const kind = repositoryFiles(handle, path).kindOf(".");
-  if (kind === "nothing") return "absent";
-  return kind === "directory" && isEmpty(handle, path) ? "empty" : "occupied";
-}
-
-function isEmpty(handle: RootHandle, path: string): boolean {
+  if (kind === "nothing") return false;
+  if (kind !== "directory") return true;
   const descriptor = openBeneath(handle.descriptor, path, READ_DIRECTORY, "plain");
-  if (descriptor < 0) return false;
+  if (descriptor < 0) return true;
   try {
-    return readdirSync(`/proc/self/fd/${descriptor}`).length === 0;
+    return readdirSync(`/proc/self/fd/${descriptor}`).length > 0;
   } finally {
     closeSync(descriptor);
   }

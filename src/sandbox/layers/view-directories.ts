@@ -5,18 +5,29 @@
  * INVARIANT: nobody but the kernel's own user, and the user of its commands, comes to what lies in one.
  */
 import { randomBytes } from "node:crypto";
-import { chmodSync, chownSync, constants, lstatSync, mkdirSync, readdirSync, realpathSync, statfsSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  statfsSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import { groupPrefix, isGone, processNamespace } from "../control-groups/left-groups.ts";
-import { removeTree } from "./remove-tree.ts";
+import { removeTree } from "../files/remove-tree.ts";
 
 /**
- * The parts of a view's directory: what lies below, what the command wrote, the file system's own, and all of it
- * merged.
+ * The parts of a view's directory: what lies below, what the command wrote, the file system's own, all of it merged,
+ * and what a landing puts aside.
  */
-const PARTS = ["lower", "upper", "work", "merged"] as const;
+const PARTS = ["lower", "upper", "work", "merged", "side"] as const;
 
 /** The file system's number of overlays, which take no upper directory of another overlay. */
 const OVERLAY = 0x794c7630;
@@ -81,13 +92,43 @@ export class ViewDirectories {
   }
 
   #open(): string {
-    const own = process.geteuid?.() ?? 0;
-    const name = `handrail-views-${own}`;
-    const places = [this.#wanted ?? [], join(realpathSync(tmpdir()), name), join(MEMORY, name)].flat();
-    const place = places.find((one) => isUsable(one, own));
+    const places = viewPlaces(this.#wanted);
+    const place = places.find((one) => isUsable(one, process.geteuid?.() ?? 0));
     if (place === undefined) throw noPlace(places);
-    for (const left of readdirSync(place)) if (isLeft(left)) this.#remove(join(place, left));
+    for (const { path, isLanding } of leftViews(place)) if (!isLanding) this.#remove(path);
     return place;
+  }
+}
+
+/** Where the directories of views may lie, the first that is usable. @param wanted as `ViewDirectories` takes it */
+export function viewPlaces(wanted: string | undefined): readonly string[] {
+  const name = `handrail-views-${process.geteuid?.() ?? 0}`;
+  return [wanted ?? [], join(realpathSync(tmpdir()), name), join(MEMORY, name)].flat();
+}
+
+/** The file by which what a killed kernel had begun to land is taken back. */
+export const LANDING_JOURNAL = "landing.json";
+
+/** What killed kernels of this machine have left in `place`, and whether they were landing it. */
+export function leftViews(place: string): readonly { readonly path: string; readonly isLanding: boolean }[] {
+  return readdirSync(place).flatMap((name) => {
+    const path = join(place, name);
+    return isLeft(name) ? [{ path, isLanding: existsSync(join(path, LANDING_JOURNAL)) }] : [];
+  });
+}
+
+/** Takes what a killed kernel left. @returns its new path; `undefined` where another kernel took it */
+export function claimView(path: string): string | undefined {
+  const own = join(
+    dirname(path),
+    `${groupPrefix(processNamespace(), process.pid)}-0-${randomBytes(8).toString("hex")}`,
+  );
+  try {
+    renameSync(path, own);
+    return own;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
   }
 }
 

@@ -39,7 +39,6 @@ const RESOLVE: Readonly<Record<Walk, bigint>> = {
 
 const OPENAT2 = 437; // the same number on every architecture
 const RENAMEAT2: Readonly<Record<string, number>> = { x64: 316, arm64: 276 };
-const RENAME_NOREPLACE = 1;
 const OPEN_HOW_BYTES = 24;
 const LINK_BYTES_MAX = 4096;
 
@@ -132,32 +131,40 @@ export function openAgain(descriptor: number): number {
   return result(calls().openat(ownDescriptors(), `${descriptor}`, constants.O_RDONLY | WITHOUT_WAITING | O_CLOEXEC));
 }
 
+/** What a renaming does with what stands under the new name: it stays and fails it, goes, or gets the old name. */
+export type Renaming = "keep" | "replace" | "exchange";
+
+const RENAME_FLAGS: Readonly<Record<Renaming, number>> = { keep: 1, replace: 0, exchange: 2 };
+
 /**
  * Gives what `from` (a path below the directory `fromDirectory`) names the name `to` in the directory `toDirectory`.
- * @returns 0, or a negative error number: `-EEXIST` where something stands and is not to be replaced, `-EXDEV` on
- * another file system
+ * @returns 0, or a negative error number: `-EEXIST` where something stands that is to be kept, `-EXDEV` on another
+ * file system, `-EINVAL` on one that can only replace
  */
 export function renameBetween(
   fromDirectory: number,
   from: string,
   toDirectory: number,
   to: string,
-  replace: boolean,
+  renaming: Renaming,
 ): number {
   assert(!from.includes("\0") && !to.includes("\0"), "a name with a null byte reached the system");
   const number = RENAMEAT2[process.arch];
   if (number === undefined) return -errno.ENOSYS;
-  return result(calls().renameat2(number, fromDirectory, from, toDirectory, to, replace ? 0 : RENAME_NOREPLACE));
+  return result(calls().renameat2(number, fromDirectory, from, toDirectory, to, RENAME_FLAGS[renaming]));
 }
 
-/**
- * Gives the file `from` the name `to` in the same directory, failing with `-EEXIST` when there is one, and takes `from`
- * away.
- */
-export function linkThenRemove(directory: number, from: string, to: string): number {
-  assert(!from.includes("\0") && !to.includes("\0"), "a name with a null byte reached the system");
-  const linked = result(calls().linkat(directory, from, directory, to, 0));
-  return linked < 0 ? linked : removeName(directory, from, "file");
+/** A name in an open directory, or a path below it. */
+export interface NameIn {
+  readonly directory: number;
+  readonly name: string;
+}
+
+/** Gives the file `from` the name `to`, failing with `-EEXIST` when there is one, and takes `from` away. */
+export function linkThenRemove(from: NameIn, to: NameIn): number {
+  assert(!from.name.includes("\0") && !to.name.includes("\0"), "a name with a null byte reached the system");
+  const linked = result(calls().linkat(from.directory, from.name, to.directory, to.name, 0));
+  return linked < 0 ? linked : removeName(from.directory, from.name, "file");
 }
 
 /** Makes the directory `name` in `directory`. */

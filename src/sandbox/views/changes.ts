@@ -27,6 +27,8 @@ export interface Change {
   readonly isReplaced: boolean;
   /** It was made from what stood there. */
   readonly isCopy: boolean;
+  /** A file or directory with rights that give away its owner or group, which nothing has that lands. */
+  readonly isSetId?: boolean;
 }
 
 /** The upper directory of a view. */
@@ -39,6 +41,8 @@ export interface Upper {
 
 /** Rights that whoever looks into a directory needs; the command may have closed its own. */
 const OPEN = constants.S_IRWXU;
+const SET_IDS = 0o6000;
+const STICKY = 0o1000;
 
 /**
  * Lists the changes, directories before what lies in them, in no other order.
@@ -71,10 +75,12 @@ function changeOf({ upper, pathBytesMax }: Upper, path: string, name: Buffer): C
     Buffer.from(name.toString()).equals(name) && !isPathTooLong(path) && Buffer.byteLength(path) <= pathBytesMax;
   if (!isNameable) return { path, kind: "unnameable", isReplaced: false, isCopy: false };
   const at = `${upper}/${path}`;
-  const kind = kindOf(lstatSync(at));
+  const found = lstatSync(at);
+  const kind = kindOf(found);
   return {
     path,
     kind,
+    ...((found.mode & (kind === "file" ? SET_IDS | STICKY : SET_IDS)) !== 0 && { isSetId: true }),
     isReplaced: kind === "directory" && overlayAttribute(at, "opaque") === "y",
     isCopy: (kind === "directory" || kind === "file") && overlayAttribute(at, "origin") !== undefined,
   };

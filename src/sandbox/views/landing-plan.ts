@@ -7,25 +7,24 @@
  * removed, and where anything is not kept that may have been moved there, nothing is removed, so that no content is
  * lost.
  */
-import { closeSync, constants, fstatSync, lstatSync, readdirSync } from "node:fs";
-import { shapesRepository } from "../../model/place/repository-shape.ts";
+import { closeSync, fstatSync, lstatSync, readdirSync } from "node:fs";
 import type { ExecLanded, NotKeptReason } from "../../model/work/exec.ts";
-import type { NewFiles } from "../files/new-files.ts";
 import type { SeenDirectory } from "../host/workspace-tree.ts";
 import { openBeneath } from "../native/syscalls.ts";
 import type { ScopeJudge } from "../plan/workspace-mounts.ts";
 import type { Change } from "./changes.ts";
+import { LandingRules } from "./landing-rules.ts";
+import { OPEN_DIRECTORY } from "./moves.ts";
 import { isSameFile, nameOf, parentOf, type Standing, standingAt } from "./standing.ts";
-import { heldBack, lyingBelow, removes, type Step } from "./steps.ts";
+import { heldBack, lyingBelow, type NewTree, overwrites, removes, type Step } from "./steps.ts";
 
-/** What a landing works on. */
+/** What a landing is planned from. */
 export interface LandingPlace {
   /** An open descriptor of the workspace. */
   readonly root: number;
   /** An open descriptor of the view's upper directory. */
   readonly upper: number;
   readonly judge: ScopeJudge;
-  readonly newFiles: NewFiles;
   /**
    * Nanoseconds of the time at which the view began, as the workspace's file system counts: what changed then or later
    * was somebody else's doing.
@@ -66,8 +65,6 @@ export function* planLanding(place: LandingPlace, changes: readonly Change[]): G
   }
 }
 
-/** How directories of the workspace are opened: where they are, no link followed. */
-export const OPEN_DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 /** Of a directory, the bit that lets only owners remove from it included. */
 const RIGHTS = 0o1777;
 
@@ -80,8 +77,7 @@ class Planner {
   readonly #upper: string;
   /** What the view holds: of a directory that it replaces everything else goes. */
   readonly #held: ReadonlySet<string>;
-  /** What of it stands and is not dropped. */
-  readonly #standing: Set<string>;
+  readonly #rules: LandingRules;
   readonly #steps: Step[] = [];
   readonly #notKept: { readonly path: string; readonly reason: NotKeptReason }[] = [];
   /** Directories whose contents are not kept either. */
@@ -90,7 +86,8 @@ class Planner {
   readonly #replaced = new Set<string>();
   /** Directories that somebody put where they are: what stands in them is not what the command saw. */
   readonly #foreign = new Set<string>();
-  readonly #whole = new Map<string, boolean | undefined>();
+  /** New directories, with what lands with them. */
+  readonly #trees = new Map<string, NewTree>();
   /** Whether something is not kept that may have come from elsewhere in the workspace. */
   #mayHaveMoved = false;
   /** Whether what was moved may have come to where a file is overwritten: something has gone from where it was. */
@@ -99,16 +96,14 @@ class Planner {
   readonly #lostBytes = new Set<number>();
   /** Whether a directory is not kept of which nobody can say what is in it. */
   #isUnknownLost = false;
-  #parent: { readonly path: string; readonly descriptor: number } | undefined;
+  #parent: { readonly path: string; readonly descriptor: number; readonly inode: number } | undefined;
 
   constructor(place: LandingPlace, changes: readonly Change[]) {
     this.#place = place;
     this.#upper = `/proc/self/fd/${place.upper}`;
     this.#mayBeMoved = changes.some(({ kind }) => kind === "gone");
     this.#held = new Set(changes.map(({ path }) => path));
-    this.#standing = new Set(
-      changes.flatMap(({ path, kind }) => (kind === "gone" || kind === "special" ? [] : [path])),
-    );
+    this.#rules = new LandingRules(place.judge, changes);
   }
 
   plan(): LandingPlan {
@@ -117,12 +112,12 @@ class Planner {
     const stages: readonly Step[][] = [[], [], [], []];
     for (const step of this.#steps) {
       const isReplacement = replaced.has(step.path) || isInReplaced(step.path);
-      stages[isReplacement ? 2 : step.overwrites ? 1 : removes(step) ? 3 : 0]?.push(step);
+      stages[isReplacement ? 2 : overwrites(step) ? 1 : removes(step) ? 3 : 0]?.push(step);
     }
     if (!this.#mayHaveMoved) return { stages, notKept: this.#notKept };
     const [made = [], overwritten = [], ...others] = stages;
-    const mayBeLost = ({ bytes = 0, isOther }: Step) =>
-      isOther === true || this.#isUnknownLost || this.#mayBeMoved || this.#lostBytes.has(bytes);
+    const mayBeLost = ({ over, isOther }: Step) =>
+      isOther === true || this.#isUnknownLost || this.#mayBeMoved || this.#lostBytes.has(over?.bytes ?? 0);
     const held = [...overwritten.filter(mayBeLost), ...others.flat()];
     const kept = overwritten.filter((step) => !mayBeLost(step));
     return { stages: [made, kept], notKept: [...this.#notKept, ...heldBack(held)] };
@@ -136,13 +131,39 @@ class Planner {
   *add(change: Change): Generator<void> {
     const { path, kind } = change;
     const isInDropped = this.#dropped.has(parentOf(path));
-    const why = isInDropped ? undefined : yield* this.#judged(change);
+    const tree = this.#trees.get(parentOf(path));
+    const why = isInDropped
+      ? undefined
+      : tree === undefined
+        ? yield* this.#judged(change)
+        : this.#judgedIn(tree, change);
     if (why === undefined && !isInDropped) return;
     if (why !== undefined) this.#drop(path, why);
     if (kind === "directory") this.#dropped.add(path);
     this.#mayHaveMoved ||= kind !== "gone" && kind !== "special";
     if (kind === "unnameable") this.#isUnknownLost = true;
     if (kind === "file" || kind === "link") this.#lostBytes.add(lstatSync(`${this.#upper}/${path}`).size);
+  }
+
+  /** Of what lies in a new directory. */
+  #judgedIn(tree: NewTree, change: Change): NotKeptReason | undefined {
+    const { path, kind } = change;
+    if (kind === "gone") return undefined; // of nothing
+    const why =
+      kind === "unnameable"
+        ? "unusable_name"
+        : kind === "special"
+          ? "not_a_file"
+          : this.#rules.lets(path, kind)
+            ? undefined
+            : "not_allowed";
+    if (why !== undefined) {
+      tree.isClean = false;
+      return why;
+    }
+    tree.kept.push(change);
+    if (kind === "directory") this.#trees.set(path, tree);
+    return undefined;
   }
 
   *#judged(change: Change): Generator<void, NotKeptReason | undefined> {
@@ -168,24 +189,38 @@ class Planner {
     { path, isReplaced, isCopy }: Change,
     there: Standing | undefined,
   ): Generator<void, NotKeptReason | undefined> {
-    const isAllowed = this.#allows(path, true);
-    if (isReplaced) this.#replaced.add(path);
+    const isAllowed = this.#rules.allows(path, true);
     if (there?.kind === "directory") {
       if (this.#isOthers(path, there)) {
+        if (isReplaced) this.#replaced.add(path);
         this.#foreign.add(path);
         return undefined; // what is new comes to lie in it, if it may
       }
+      if (isReplaced && this.#rules.wholeAbove(path) === true) {
+        this.#putTree(path, { over: there, replaces: true });
+        return undefined;
+      }
+      if (isReplaced) this.#replaced.add(path);
       if (isAllowed) this.#planRights(path, there);
       if (isReplaced) yield* this.#clear(path);
       return undefined;
     }
-    if (!isAllowed || this.#costsMount(path)) return "not_allowed";
+    if (!this.#rules.lets(path, "directory")) return "not_allowed";
     // somebody removed it: no command can move such a directory
     if (there === undefined && isCopy) return "changed_meanwhile";
     if (there !== undefined && this.#isOthers(path, there)) return "changed_meanwhile";
-    const over = there && { replaces: true as const, inode: there.inode };
-    this.#steps.push({ kind: "make_directory", path, ...over, mayShape: there === undefined && this.#mayShape(path) });
+    this.#putTree(
+      path,
+      there === undefined ? { mayShape: this.#rules.mayShape(path) } : { over: there, replaces: true },
+    );
     return undefined;
+  }
+
+  /** The directory lands as one thing, with what of it may land. */
+  #putTree(path: string, rest: Pick<Step, "over" | "replaces" | "mayShape">): void {
+    const tree: NewTree = { kept: [], isClean: true };
+    this.#trees.set(path, tree);
+    this.#push({ kind: "put_tree", path, tree, ...rest });
   }
 
   /**
@@ -198,32 +233,31 @@ class Planner {
     if (known === undefined ? this.#isChanged(there) : rightsOf(mode) === rightsOf(known.mode)) return;
     if (known !== undefined && rightsOf(there.mode) !== rightsOf(known.mode))
       this.#notKept.push({ path, reason: "changed_meanwhile" });
-    else this.#steps.push({ kind: "set_rights", path });
+    else this.#push({ kind: "set_rights", path, over: there });
   }
 
   *#file({ path, kind, isCopy }: Change, there: Standing | undefined): Generator<void, NotKeptReason | undefined> {
     const isDirectory = there?.kind === "directory";
     if (there !== undefined && !isDirectory) {
       const parent = this.#openParent(parentOf(path));
-      if (parent !== undefined && (yield* isSameFile(`${this.#upper}/${path}`, parent, nameOf(path)))) return undefined;
+      if (parent !== undefined && (yield* isSameFile(`${this.#upper}/${path}`, parent.descriptor, nameOf(path))))
+        return undefined;
       if (there.kind === "other") return "changed_meanwhile";
     }
-    if (!this.#allows(path, false) || (kind === "link" && !this.#allowsLink(path))) return "not_allowed";
+    if (!this.#rules.lets(path, kind)) return "not_allowed";
     if (there === undefined && isCopy && this.#mayBeRemoved(parentOf(path))) return "changed_meanwhile";
     if (there !== undefined && this.#isOthers(path, there)) return "changed_meanwhile";
     if (isDirectory) {
+      if (!this.#rules.allows(path, true)) return "not_allowed";
       const before = this.#notKept.length;
-      yield* this.#remove(path, there);
+      yield* this.#clear(path);
       if (this.#notKept.length > before) return "changed_meanwhile";
     }
-    const over = isDirectory
-      ? { replaces: true as const }
-      : there && { overwrites: true as const, inode: there.inode, bytes: there.bytes, isOther: !isCopy };
-    this.#steps.push({
+    this.#push({
       kind: kind === "file" ? "put_file" : "put_link",
       path,
-      ...over,
-      mayShape: there === undefined && this.#mayShape(path),
+      ...(there === undefined ? { mayShape: this.#rules.mayShape(path) } : { over: there }),
+      ...(isDirectory ? { replaces: true } : there && { isOther: !isCopy }),
     });
     return undefined;
   }
@@ -231,7 +265,7 @@ class Planner {
   /** Plans to remove what stands there, as far as it may go. @returns whether all of it goes */
   *#remove(path: string, there: Standing): Generator<void, boolean> {
     const isDirectory = there.kind === "directory";
-    const why = !this.#allows(path, isDirectory)
+    const why = !this.#rules.allows(path, isDirectory)
       ? "not_allowed"
       : this.#isOthers(path, there)
         ? "changed_meanwhile"
@@ -241,7 +275,7 @@ class Planner {
       return false;
     }
     if (isDirectory && !(yield* this.#clear(path))) return false;
-    this.#steps.push({ kind: isDirectory ? "remove_directory" : "remove", path, inode: there.inode });
+    this.#push({ kind: isDirectory ? "remove_directory" : "remove", path, over: there });
     return true;
   }
 
@@ -266,9 +300,15 @@ class Planner {
     return isEmpty;
   }
 
+  #push(step: Omit<Step, "parent">): void {
+    const { path } = step;
+    // where nobody can open it now, nothing can be done there later
+    this.#steps.push({ ...step, parent: this.#openParent(parentOf(path))?.inode ?? NOWHERE });
+  }
+
   #drop(path: string, reason: NotKeptReason): void {
     this.#notKept.push({ path, reason });
-    this.#standing.delete(path);
+    this.#rules.drop(path);
   }
 
   #isChanged({ changedNs }: Pick<Standing, "changedNs">): boolean {
@@ -286,73 +326,27 @@ class Planner {
 
   /** Whether somebody may have removed something from the directory since the view began. */
   #mayBeRemoved(directory: string): boolean {
-    const descriptor = this.#openParent(directory);
-    if (descriptor === undefined) return false; // the command made it
-    return (
-      this.#foreign.has(directory) || this.#isChanged({ changedNs: fstatSync(descriptor, { bigint: true }).ctimeNs })
-    );
-  }
-
-  /**
-   * Whether the call may make, change or remove what is named: all that lies in a directory that is one thing goes by
-   * that.
-   */
-  #allows(path: string, isDirectory: boolean): boolean {
-    return (
-      this.#wholeAbove(parentOf(path)) ??
-      (this.#place.judge.entry(path, isDirectory) === "write" && !this.#shapes(path))
-    );
-  }
-
-  /** Whether a directory, once it stands there, needs a mount for every later command: machines take so many only. */
-  #costsMount(path: string): boolean {
-    const { judge } = this.#place;
-    if (this.#wholeAbove(parentOf(path)) !== undefined || judge.isWhole(path)) return false;
-    return judge.below(path) !== "write" && judge.below(parentOf(path) || ".") === "write";
-  }
-
-  /** Within a directory that is one thing links are as good as files, as in `node_modules`. */
-  #allowsLink(path: string): boolean {
-    return this.#wholeAbove(parentOf(path)) ?? this.#place.judge.allowsLink?.(path) ?? true;
-  }
-
-  /**
-   * Whether it makes a look-alike repository with what else of the view lands; the judge knows what stands in the
-   * workspace.
-   */
-  #shapes(path: string): boolean {
-    const directory = parentOf(path);
-    return shapesRepository(nameOf(path), (name) =>
-      this.#standing.has(directory === "" ? name : `${directory}/${name}`),
-    );
-  }
-
-  #mayShape(path: string): boolean {
-    return this.#wholeAbove(parentOf(path)) === undefined && shapesRepository(nameOf(path), () => true);
-  }
-
-  #wholeAbove(directory: string): boolean | undefined {
-    if (directory === "") return undefined;
-    if (!this.#whole.has(directory)) {
-      const { judge } = this.#place;
-      const own = judge.isWhole(directory) ? judge.entry(directory, true) === "write" : undefined;
-      this.#whole.set(directory, this.#wholeAbove(parentOf(directory)) ?? own);
-    }
-    return this.#whole.get(directory);
+    const opened = this.#openParent(directory);
+    if (opened === undefined) return false; // the command made it
+    const { ctimeNs: changedNs } = fstatSync(opened.descriptor, { bigint: true });
+    return this.#foreign.has(directory) || this.#isChanged({ changedNs });
   }
 
   #thereAt(path: string): Standing | undefined {
     const parent = this.#openParent(parentOf(path));
-    return parent === undefined ? undefined : standingAt(parent, nameOf(path));
+    return parent === undefined ? undefined : standingAt(parent.descriptor, nameOf(path));
   }
 
   /** The directory in the workspace, opened; `undefined` where there is none. */
-  #openParent(path: string): number | undefined {
-    if (this.#parent?.path === path) return this.#parent.descriptor;
+  #openParent(path: string): { readonly descriptor: number; readonly inode: number } | undefined {
+    if (this.#parent?.path === path) return this.#parent;
     this.close();
     const descriptor = openBeneath(this.#place.root, path === "" ? "." : path, OPEN_DIRECTORY, "plain");
     if (descriptor < 0) return undefined;
-    this.#parent = { path, descriptor };
-    return descriptor;
+    this.#parent = { path, descriptor, inode: fstatSync(descriptor).ino };
+    return this.#parent;
   }
 }
+
+/** No directory has this number. */
+const NOWHERE = 0;

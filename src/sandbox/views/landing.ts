@@ -1,349 +1,272 @@
 /**
- * Lands a plan: does its steps to the workspace, one after the other.
+ * Lands a plan: makes ready what is new, and then does the moves to the workspace, one after the other.
  *
- * INVARIANTS: every step names a file by its open parent directory and one name, so that no link leads elsewhere; what
+ * INVARIANTS: every move names a file by its open parent directory and one name, so that no link leads elsewhere; what
  * changed since the plan was made is left alone; of two that make one name the first one has it; where something could
- * not be made, nothing is overwritten or removed any more.
+ * not be made, nothing is overwritten or removed any more; a landing that is cut short, or of which all was to land and
+ * could not, is taken back.
  */
-import {
-  type BigIntStats,
-  chmodSync,
-  closeSync,
-  constants,
-  fchmodSync,
-  fstatSync,
-  ftruncateSync,
-  lchownSync,
-  lstatSync,
-  openSync,
-  readlinkSync,
-  readSync,
-  type Stats,
-  writeSync,
-} from "node:fs";
-import { GIB } from "../../base/bytes.ts";
+import { closeSync, constants, fstatSync, lstatSync } from "node:fs";
+import { ToolFailure } from "../../model/outcome/failure.ts";
 import { shapesRepository } from "../../model/place/repository-shape.ts";
 import type { ExecLanded, NotKeptReason } from "../../model/work/exec.ts";
-import { FILE_CHUNK_BYTES } from "../files/read.ts";
-import { accessList, removeOverlayAttribute, setAccessList, setTimes } from "../native/layer-calls.ts";
-import { errno, makeDirectory, makeLink, openBeneath, removeName, renameBetween } from "../native/syscalls.ts";
+import { errno, openBeneath } from "../native/syscalls.ts";
 import type { Change } from "./changes.ts";
-import { type LandingPlace, OPEN_DIRECTORY, planLanding } from "./landing-plan.ts";
+import { type LandingPlace, planLanding } from "./landing-plan.ts";
+import { doMove, type Expected, type Ground, type Move, OPEN_DIRECTORY, undoMove } from "./moves.ts";
+import { CannotStage, Staging } from "./staging.ts";
 import { nameOf, parentOf, pathIn, standingAt } from "./standing.ts";
-import { heldBack, type Step, takesAway } from "./steps.ts";
+import { heldBack, overwrites, puts, type Step, takesAway } from "./steps.ts";
+
+/** What a landing works with. */
+export interface LandingWork extends LandingPlace {
+  /** An open descriptor of a directory on the workspace's mount, for what waits, or is taken away. */
+  readonly side: number;
+  /** Whether the view lies on another mount than the workspace. */
+  readonly isElsewhere: boolean;
+  /** Where something of it may not land, nothing does. */
+  readonly isWhole?: boolean;
+}
+
+/** A move, and the step that it is for. */
+interface Ready {
+  readonly step: Step;
+  readonly move: Move;
+}
+
+/** A landing that is planned and ready. */
+export interface PreparedLanding {
+  readonly ready: readonly Ready[];
+  readonly notKept: ReadonlyMap<string, NotKeptReason>;
+}
 
 /** What has landed, and whether it was all that could. */
 export interface Landed extends ExecLanded {
   readonly isCut: boolean;
 }
 
-/**
- * Lands `changes`, in which directories come before what lies in them.
- * @param signal cuts it short as long as nothing is overwritten or removed
- */
-export function* landChanges(
-  place: LandingPlace,
+/** Plans the landing of `changes`, and makes ready what is new. The workspace is not changed. */
+export function* prepareLanding(
+  work: LandingWork,
   changes: readonly Change[],
   signal?: AbortSignal,
-): Generator<void, Landed> {
-  const plan = yield* planLanding(place, changes);
-  const steps = plan.stages.flat();
-  place.admit(steps.filter((step) => makes(step) && !takesAway(step)).length);
-  const landing = new Landing(place, signal);
+): Generator<void, PreparedLanding> {
+  const plan = yield* planLanding(work, changes);
   const notKept = new Map<string, NotKeptReason>(plan.notKept.map(({ path, reason }) => [path, reason]));
-  let isWhole = true;
-  const isCut = () => signal?.aborted === true && landing.counts.changed + landing.counts.removed === 0;
-  const held: Step[] = [];
-  const heldPaths = new Set<string>();
+  if (work.isWhole === true && notKept.size > 0) return { ready: [], notKept };
+  const steps = plan.stages.flat();
+  work.admit(steps.reduce((sum, step) => sum + made(step), 0));
+  const staging = new Staging(work, work.isElsewhere, signal);
+  const chosen = new Chosen(notKept);
+  const ready: Ready[] = [];
   for (const step of steps) {
-    if (isCut()) break;
-    if (!isWhole && (takesAway(step) || heldPaths.has(parentOf(step.path)))) {
-      held.push(step);
-      heldPaths.add(step.path);
-      continue;
-    }
-    const reason = yield* landing.does(step);
-    if (reason !== undefined && !notKept.has(step.path)) notKept.set(step.path, reason);
-    if (reason !== undefined && makes(step)) isWhole = false;
+    if (signal?.aborted === true) break;
+    if (chosen.isHeld(step)) continue;
+    const move = yield* readied(work, staging, step);
+    if (typeof move === "string") chosen.fail(step, move);
+    else ready.push({ step, move });
     yield;
   }
-  for (const { path, reason } of heldBack(held)) if (!notKept.has(path)) notKept.set(path, reason);
+  return { ready, notKept: chosen.end() };
+}
+
+/** Does the moves of a landing. @throws ToolFailure OUTCOME_UNKNOWN where it had to be taken back and could not */
+export function* applyLanding(
+  work: LandingWork,
+  { ready, notKept }: PreparedLanding,
+  signal?: AbortSignal,
+): Generator<void, Landed> {
+  const landing = new Landing(work);
+  const chosen = new Chosen(notKept);
+  const isCut = () => signal?.aborted === true;
+  const isOver = () => isCut() || (work.isWhole === true && chosen.hasFailed);
+  try {
+    for (const one of ready) {
+      if (isOver()) break;
+      if (chosen.isHeld(one.step)) continue;
+      const reason = landing.does(one);
+      if (reason !== undefined) chosen.fail(one.step, reason);
+      yield;
+    }
+  } catch (error) {
+    yield* landing.takeBack();
+    throw error;
+  }
+  const kept = chosen.end();
   const wasCut = isCut();
-  yield* landing.setTimes();
-  const named = [...notKept].map(([path, reason]) => ({ path, reason }));
+  if (isOver()) yield* landing.takeBack();
+  const named = [...kept].map(([path, reason]) => ({ path, reason }));
   return { ...landing.counts, isCut: wasCut, notKept: named.sort((one, other) => (one.path < other.path ? -1 : 1)) };
 }
 
-function makes({ kind }: Step): boolean {
-  return kind === "make_directory" || kind === "put_file" || kind === "put_link";
+/** Names that the step makes. */
+function made(step: Step): number {
+  return puts(step) && !overwrites(step) ? 1 + (step.tree?.kept.length ?? 0) : 0;
 }
 
-const RIGHTS = 0o777;
-/** Those of a directory, and that only owners remove from it. */
-const DIRECTORY_RIGHTS = 0o1777;
-const SET_IDS = 0o7000;
-const SET_GROUP = 0o2000;
-const WRITE = 0o200;
-const GROUP = 0o070;
-/** Bytes that stand in the count of a file's blocks. */
-const BLOCK_BYTES = 512;
-/** Bytes of zeros in a row that become a hole where they are a block. */
-const HOLE_BYTES = 65_536;
-const ZEROS = Buffer.alloc(HOLE_BYTES);
-/** Bytes that one landing copies from another file system: a minute's work of the kernel's thread on a slow disk. */
-const COPIED_BYTES_MAX = 4 * GIB;
-/** What the owner of a directory keeps: one that is closed to its owner is closed to whoever looks after it. */
-const OWNER = 0o700;
-const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+/** Which steps are still done: once something could not be made, nothing is taken away any more. */
+class Chosen {
+  readonly #notKept: Map<string, NotKeptReason>;
+  readonly #held: Step[] = [];
+  #isWhole = true;
+  hasFailed = false;
 
-type Times = Pick<BigIntStats, "atimeNs" | "mtimeNs">;
-
-class Landing {
-  readonly #place: LandingPlace;
-  readonly #upper: string;
-  readonly counts = { created: 0, changed: 0, removed: 0 };
-  /** Files with several names of which this landing took one away, which is a change of the others. */
-  readonly #touched = new Set<number>();
-
-  /** Directories that were made, with their times, which what is done in them changes. */
-  readonly #directories: { readonly path: string; readonly inode: number; readonly times: Times }[] = [];
-  readonly #signal: AbortSignal | undefined;
-  #copiedBytes = 0;
-
-  constructor(place: LandingPlace, signal: AbortSignal | undefined) {
-    this.#place = place;
-    this.#signal = signal;
-    this.#upper = `/proc/self/fd/${place.upper}`;
+  constructor(notKept: ReadonlyMap<string, NotKeptReason>) {
+    this.#notKept = new Map(notKept);
   }
 
-  /** Does one step. @returns why it was not done, where it was not */
-  *does(step: Step): Generator<void, NotKeptReason | undefined> {
-    try {
-      return yield* this.#tries(step);
-    } catch (error) {
-      // Each step stands for itself: what the machine refuses keeps no other from landing.
-      if (error instanceof Error && "code" in error) return "failed";
-      throw error;
-    }
-  }
-
-  /** Gives the directories that were made the times that they have in the view. */
-  *setTimes(): Generator<void> {
-    for (const { path, inode, times } of this.#directories.reverse()) {
-      const parent = openBeneath(this.#place.root, parentOf(path) || ".", OPEN_DIRECTORY, "plain");
-      if (parent < 0) continue; // somebody moved it
-      if (standingAt(parent, nameOf(path))?.inode === inode) setTimes(parent, nameOf(path), times);
-      closeSync(parent);
-      yield;
-    }
-  }
-
-  *#tries(step: Step): Generator<void, NotKeptReason | undefined> {
-    // Each step goes there anew: somebody may have moved the directory, even out of the workspace.
-    const parent = openBeneath(this.#place.root, parentOf(step.path) || ".", OPEN_DIRECTORY, "plain");
-    if (parent < 0) return "changed_meanwhile";
-    try {
-      return yield* this.#triesIn(parent, step);
-    } finally {
-      closeSync(parent);
-    }
-  }
-
-  *#triesIn(parent: number, step: Step): Generator<void, NotKeptReason | undefined> {
-    const name = nameOf(step.path);
-    if (this.#isChanged(parent, name, step)) return "changed_meanwhile";
-    const reason = yield* this.#done(parent, name, step);
-    if (reason !== undefined || !step.mayShape || !shapesRepository(name, (beside) => isThere(parent, beside)))
-      return reason;
-    // Another landing made the rest of a repository meanwhile; of two that look afterwards one at least sees the other.
-    removeName(parent, name, step.kind === "make_directory" ? "directory" : "file");
-    this.counts.created -= 1;
-    return "not_allowed";
-  }
-
-  *#done(parent: number, name: string, step: Step): Generator<void, NotKeptReason | undefined> {
-    switch (step.kind) {
-      case "remove":
-      case "remove_directory":
-        return this.#count("removed", removeName(parent, name, step.kind === "remove" ? "file" : "directory"));
-      case "set_rights":
-        if (!setRights(parent, name, this.#made(step.path))) return "changed_meanwhile";
-        this.counts.changed += 1;
-        return undefined;
-      case "make_directory":
-        return this.#makeDirectory(step, parent, name);
-      case "put_file":
-      case "put_link":
-        return yield* this.#put(step, parent, name);
-    }
-  }
-
-  #makeDirectory({ path, replaces }: Step, parent: number, name: string): NotKeptReason | undefined {
-    if (replaces) removeName(parent, name, "file");
-    const result = makeDirectory(parent, name);
-    if (result < 0) return reasonOf(result);
-    this.counts.created += 1;
-    const made = this.#made(path);
-    const there = lstatSync(pathIn(parent, name));
-    // In a directory whose group is everything's, the new one has that group, too.
-    giveTo((there.mode & SET_GROUP) === 0 ? made : { ...made, gid: there.gid }, pathIn(parent, name));
-    this.#directories.push({ path, inode: there.ino, times: this.#timesOf(path) });
-    return setRights(parent, name, made) ? undefined : "changed_meanwhile";
-  }
-
-  *#put(step: Step, parent: number, name: string): Generator<void, NotKeptReason | undefined> {
-    const { kind, path, overwrites = false } = step;
-    const from = `${this.#upper}/${path}`;
-    if (kind === "put_file") {
-      const { mode } = this.#made(path);
-      if ((mode & SET_IDS) !== 0) chmodSync(from, mode & RIGHTS);
-      if ((mode & WRITE) === 0) chmodSync(from, WRITE); // else the attribute stays
-      removeOverlayAttribute(from, "origin");
-      if ((mode & WRITE) === 0) chmodSync(from, mode & RIGHTS);
-    }
-    let result = renameBetween(this.#place.upper, path, parent, name, overwrites);
-    if (result === -errno.EXDEV)
-      result = kind === "put_file" ? yield* this.#copy(step, parent, name) : this.#copyLink(step, parent, name);
-    return this.#count(overwrites ? "changed" : "created", result);
-  }
-
-  /** Where the file system of views is another one than the workspace's. */
-  *#copy(step: Step, parent: number, name: string): Generator<void, number> {
-    const { path, overwrites = false } = step;
-    const found = this.#made(path);
-    const times = this.#timesOf(path);
-    this.#copiedBytes += found.blocks * BLOCK_BYTES;
-    if (this.#copiedBytes > COPIED_BYTES_MAX) return -errno.EFBIG;
-    const beside = this.#place.newFiles.nameIn(parent);
-    chmodSync(`${this.#upper}/${path}`, OWNER); // the command may have closed it to its owner
-    const source = openSync(`${this.#upper}/${path}`, constants.O_RDONLY | constants.O_NOFOLLOW);
-    const made = openBeneath(parent, beside, NEW_FILE, "plain", OWNER);
-    try {
-      if (made < 0) return made;
-      const isCopied = yield* this.#copyBytes(source, made);
-      if (!isCopied) return -errno.ECANCELED;
-      giveTo(found, pathIn(parent, beside));
-      this.#copyRights(found, {
-        from: `${this.#upper}/${path}`,
-        over: pathIn(parent, name),
-        to: `/proc/self/fd/${made}`,
-      });
-      setTimes(parent, beside, times);
-      // Copying takes its time.
-      if (!this.#isStill(parentOf(path), parent) || this.#isChanged(parent, name, step)) return -errno.EEXIST;
-      return renameBetween(parent, beside, parent, name, overwrites);
-    } finally {
-      removeName(parent, beside, "file"); // it is gone where it has its name by now
-      closeSync(source);
-      if (made >= 0) closeSync(made);
-    }
-  }
-
-  /** Copies a file, but for blocks of nothing but zeros, which become holes. @returns whether it was not cut short */
-  *#copyBytes(source: number, made: number): Generator<void, boolean> {
-    const piece = Buffer.allocUnsafe(FILE_CHUNK_BYTES);
-    let offset = 0;
-    for (let length = readSync(source, piece); length > 0; length = readSync(source, piece)) {
-      for (let at = 0; at < length; at += HOLE_BYTES) {
-        const block = piece.subarray(at, Math.min(at + HOLE_BYTES, length));
-        if (block.equals(ZEROS.subarray(0, block.length))) continue;
-        for (let done = 0; done < block.length; )
-          done += writeSync(made, block, done, block.length - done, offset + at + done);
-      }
-      offset += length;
-      yield;
-      if (this.#signal?.aborted === true && this.counts.changed + this.counts.removed === 0) return false;
-    }
-    ftruncateSync(made, offset);
+  isHeld(step: Step): boolean {
+    if (this.#isWhole || !takesAway(step)) return false;
+    this.#held.push(step);
     return true;
   }
 
-  /**
-   * Where a list says who may what, the group's rights bound those of all whom it names: without it they would be the
-   * group's own.
-   */
-  #copyRights({ mode }: Stats, { from, over, to }: Readonly<Record<"from" | "over" | "to", string>>): void {
-    const list = accessList(from);
-    const isLost = list === undefined ? accessList(over) !== undefined : !setAccessList(to, list);
-    chmodSync(to, mode & (isLost ? RIGHTS & ~GROUP : RIGHTS));
+  fail(step: Step, reason: NotKeptReason): void {
+    if (!this.#notKept.has(step.path)) this.#notKept.set(step.path, reason);
+    if (puts(step)) this.#isWhole = false;
+    this.hasFailed = true;
   }
 
-  #timesOf(path: string): Times {
-    return lstatSync(`${this.#upper}/${path}`, { bigint: true });
+  end(): ReadonlyMap<string, NotKeptReason> {
+    for (const { path, reason } of heldBack(this.#held)) if (!this.#notKept.has(path)) this.#notKept.set(path, reason);
+    return this.#notKept;
+  }
+}
+
+const SET_GROUP = 0o2000;
+const RIGHTS = 0o1777;
+/** What the owner of a directory keeps: one that is closed to its owner is closed to whoever looks after it. */
+const OWNER = constants.S_IRWXU;
+
+/** The move of a step, with what it puts made ready; or why it cannot be done. */
+function* readied(work: LandingWork, staging: Staging, step: Step): Generator<void, Move | NotKeptReason> {
+  const { path, over } = step;
+  const parent = openBeneath(work.root, parentOf(path) || ".", OPEN_DIRECTORY, "plain");
+  if (parent < 0) return "changed_meanwhile";
+  const old = over === undefined ? {} : { old: over.inode };
+  try {
+    if (!puts(step)) return moveAway(work, staging, step);
+    const { mode, gid } = fstatSync(parent);
+    const beside = {
+      group: (mode & SET_GROUP) === 0 ? undefined : gid,
+      over: over?.kind === "file" ? pathIn(parent, nameOf(path)) : undefined,
+    };
+    const aside = yield* staging.ready(step, beside);
+    const own = Number(lstatSync(pathIn(work[aside.in], aside.path), { bigint: true }).ino);
+    return { kind: over === undefined ? "put" : "swap", path, aside, own, ...old };
+  } catch (error) {
+    // Each step stands for itself: what the machine refuses keeps no other from landing.
+    if (error instanceof CannotStage || (error instanceof Error && "code" in error)) return "failed";
+    throw error;
+  } finally {
+    closeSync(parent);
+  }
+}
+
+function moveAway(work: LandingWork, staging: Staging, { kind, path, over }: Step): Move {
+  const [old, mode] = [over?.inode ?? 0, over?.mode ?? 0];
+  if (kind === "set_rights") {
+    const wanted = lstatSync(`/proc/self/fd/${work.upper}/${path}`).mode & RIGHTS;
+    const rights = [mode & 0o7777, wanted | OWNER | (mode & SET_GROUP)] as const;
+    return { kind: "rights", path, aside: { in: "side", path: "" }, old, rights };
+  }
+  const isClosed = over?.kind === "directory" && (mode & OWNER) !== OWNER;
+  const opened = isClosed ? { rights: [mode & 0o7777, (mode & 0o7777) | OWNER] as const } : {};
+  return { kind: "take", path, aside: staging.next(), old, ...opened };
+}
+
+class Landing {
+  readonly #work: LandingWork & Ground;
+  #counts = { created: 0, changed: 0, removed: 0 };
+  /** Files with several names of which this landing took one away, which is a change of the others. */
+  readonly #touched = new Set<number>();
+  readonly #done: Move[] = [];
+
+  constructor(work: LandingWork) {
+    this.#work = work;
   }
 
-  #copyLink({ path, overwrites }: Step, parent: number, name: string): number {
-    if (overwrites) removeName(parent, name, "file");
-    const made = makeLink(
-      parent,
-      name,
-      readlinkSync(`${this.#upper}/${path}`, { encoding: "buffer" }),
-      this.#made(path),
-    );
-    if (made >= 0) setTimes(parent, name, this.#timesOf(path));
-    return made;
+  get counts(): Readonly<Record<"created" | "changed" | "removed", number>> {
+    return this.#counts;
   }
 
-  /** Whether the directory of the workspace is the one that was opened. */
-  #isStill(path: string, directory: number): boolean {
-    const now = openBeneath(this.#place.root, path || ".", OPEN_DIRECTORY, "plain");
-    if (now < 0) return false;
+  /** Does one move. @returns why it was not done, where it was not */
+  does({ step, move }: Ready): NotKeptReason | undefined {
+    // Each step goes there anew: somebody may have moved the directory, even out of the workspace.
+    const parent = openBeneath(this.#work.root, parentOf(step.path) || ".", OPEN_DIRECTORY, "plain");
+    if (parent < 0) return "changed_meanwhile";
     try {
-      return fstatSync(now).ino === fstatSync(directory).ino;
+      const isGone = isRemoval(step.kind) && standingAt(parent, nameOf(step.path)) === undefined;
+      if (isGone) return undefined; // somebody else removed it, too
+      if (fstatSync(parent).ino !== step.parent || this.#isChanged(parent, step)) return "changed_meanwhile";
+      const result = doMove({ ground: this.#work, parent, expected: expectedOf(step) }, move);
+      if (result < 0) return reasonOf(result);
+      if (this.#shapes(parent, step)) {
+        // Another landing made the rest of a repository meanwhile; of two that look afterwards one at least sees the
+        // other.
+        return undoMove(this.#work, move) ? "not_allowed" : "changed_meanwhile";
+      }
+      this.#done.push(move);
+      this.#count(step);
+      return undefined;
     } finally {
-      closeSync(now);
+      closeSync(parent);
     }
   }
 
-  #made(path: string): Stats {
-    return lstatSync(`${this.#upper}/${path}`);
+  /** @throws ToolFailure OUTCOME_UNKNOWN where somebody has changed meanwhile what landed */
+  *takeBack(): Generator<void> {
+    const left: string[] = [];
+    for (const move of this.#done.reverse()) {
+      if (!undoMove(this.#work, move)) left.push(move.path);
+      yield;
+    }
+    this.#counts = { created: 0, changed: 0, removed: 0 };
+    if (left.length > 0) throw interrupted(left);
+  }
+
+  #shapes(parent: number, { path, mayShape }: Step): boolean {
+    return mayShape === true && shapesRepository(nameOf(path), (beside) => standingAt(parent, beside) !== undefined);
   }
 
   /** Whether somebody was quicker since the plan was made. A directory changes by what is done in it. */
-  #isChanged(
-    parent: number,
-    name: string,
-    { kind, inode, overwrites }: Pick<Step, "kind" | "inode" | "overwrites">,
-  ): boolean {
-    if (kind === "set_rights") return false;
-    const there = standingAt(parent, name);
-    if (there === undefined) return overwrites === true;
-    if (inode === undefined) return true;
-    if (there.inode !== inode) return true;
-    if (kind === "remove_directory") return false;
-    if (there.changedNs >= this.#place.sinceNs && !this.#touched.has(inode)) return true;
-    if (there.names > 1) this.#touched.add(inode);
+  #isChanged(parent: number, { kind, path, over }: Step): boolean {
+    if (kind === "set_rights" || over === undefined) return false;
+    const there = standingAt(parent, nameOf(path));
+    if (there?.inode !== over.inode) return true;
+    if (over.kind === "directory") return false;
+    if (there.changedNs >= this.#work.sinceNs && !this.#touched.has(over.inode)) return true;
+    if (there.names > 1) this.#touched.add(over.inode);
     return false;
   }
 
-  #count(what: "created" | "changed" | "removed", result: number): NotKeptReason | undefined {
-    if (result === -errno.ENOENT && what === "removed") return undefined; // somebody else removed it, too
-    if (result < 0) return reasonOf(result);
-    this.counts[what] += 1;
-    return undefined;
+  #count(step: Step): void {
+    if (puts(step) && !overwrites(step)) this.#counts.created += made(step);
+    else this.#counts[isRemoval(step.kind) ? "removed" : "changed"] += 1;
   }
 }
 
-function isThere(directory: number, name: string): boolean {
-  return standingAt(directory, name) !== undefined;
+function isRemoval(kind: Step["kind"]): boolean {
+  return kind === "remove" || kind === "remove_directory";
 }
 
-/** Gives the directory the rights that it has in the view; `false` where no directory stands there any more. */
-function setRights(parent: number, name: string, { mode }: Stats): boolean {
-  const directory = openBeneath(parent, name, OPEN_DIRECTORY, "plain");
-  if (directory < 0) return false;
-  fchmodSync(directory, (mode & DIRECTORY_RIGHTS) | OWNER | (fstatSync(directory).mode & SET_GROUP));
-  closeSync(directory);
-  return true;
-}
-
-/** What a kernel of root makes belongs to whom the view says. */
-function giveTo({ uid, gid }: Stats, path: string): void {
-  if (process.geteuid?.() === 0) lchownSync(path, uid, gid);
+/** What a move finds where something is taken away. A directory that is replaced as a whole goes with what is in it. */
+function expectedOf({ kind, over }: Step): Expected | undefined {
+  if (over === undefined || kind === "set_rights") return undefined;
+  return { over, isEmpty: kind !== "put_tree" };
 }
 
 function reasonOf(result: number): NotKeptReason {
-  return result === -errno.EEXIST || result === -errno.ENOTEMPTY || result === -errno.EISDIR
-    ? "changed_meanwhile"
-    : "failed";
+  const isOthers = [errno.EEXIST, errno.ENOTEMPTY, errno.EISDIR, errno.ENOENT, errno.ENOTDIR].includes(-result);
+  return isOthers ? "changed_meanwhile" : "failed";
+}
+
+function interrupted(paths: readonly string[]): ToolFailure {
+  const shown = paths.slice(0, 3).map((path) => `\`${path.slice(0, 100)}\``);
+  const more = paths.length > shown.length ? ` and ${paths.length - shown.length} more` : "";
+  return new ToolFailure(
+    "OUTCOME_UNKNOWN",
+    `what the command changed was taken back, but for what somebody else has changed meanwhile (${shown.join(", ")}${more})`,
+    "look at those files before going on",
+  );
 }

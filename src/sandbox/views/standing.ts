@@ -8,6 +8,8 @@ export interface Standing {
   readonly kind: "file" | "directory" | "link" | "other";
   /** Nanoseconds of its last change of any kind, its name's included. */
   readonly changedNs: bigint;
+  /** Nanoseconds of the last change of its content. */
+  readonly writtenNs: bigint;
   readonly mode: number;
   /** Which one it is. */
   readonly inode: number;
@@ -25,9 +27,9 @@ export function pathIn(directory: number, name: string): string {
 export function standingAt(directory: number, name: string): Standing | undefined {
   const found = lstatSync(pathIn(directory, name), { bigint: true, throwIfNoEntry: false });
   if (found === undefined) return undefined;
-  const { ctimeNs: changedNs, mode, ino, nlink, size } = found;
+  const { ctimeNs: changedNs, mtimeNs: writtenNs, mode, ino, nlink, size } = found;
   const [inode, names, bytes] = [Number(ino), Number(nlink), Number(size)];
-  return { kind: kindOf(found), changedNs, mode: Number(mode), inode, names, bytes };
+  return { kind: kindOf(found), changedNs, writtenNs, mode: Number(mode), inode, names, bytes };
 }
 
 function kindOf(found: BigIntStats): Standing["kind"] {

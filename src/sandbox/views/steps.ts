@@ -1,26 +1,42 @@
 /** The steps of a landing, and what is said of those that are not done. */
 import type { ExecLanded } from "../../model/work/exec.ts";
-import { parentOf } from "./standing.ts";
+import type { Change } from "./changes.ts";
+import { parentOf, type Standing } from "./standing.ts";
 
-/**
- * One step. What is there before a file lands is replaced; before a directory is made it is removed by a step of its
- * own.
- */
+/** A directory of the view that lands as one thing. */
+export interface NewTree {
+  /** What lies in it and lands, directories before what lies in them. */
+  readonly kept: Change[];
+  /** Whether all that lies in it lands. */
+  isClean: boolean;
+}
+
+/** One step, which is one renaming or one change of rights. */
 export interface Step {
-  readonly kind: "remove" | "remove_directory" | "make_directory" | "set_rights" | "put_file" | "put_link";
+  readonly kind: "remove" | "remove_directory" | "set_rights" | "put_file" | "put_link" | "put_tree";
   readonly path: string;
-  /** Whether something of another kind stands there and is removed before. */
-  readonly replaces?: boolean;
-  /** Whether a file or link stands there and is replaced. */
-  readonly overwrites?: boolean;
-  /** Which file or directory stood there, where one is to be removed or replaced. */
-  readonly inode?: number;
-  /** Bytes of the file or link that is replaced. */
-  readonly bytes?: number;
+  /** Which directory of the workspace it is done in. */
+  readonly parent: number;
+  /** What stands there and is removed, or whose place is taken. */
+  readonly over?: Standing;
+  /** Whether that is of another kind, or a directory whose content goes with it. */
+  readonly replaces?: true;
   /** Whether another file takes its place: what was there may have been moved. */
   readonly isOther?: boolean;
   /** Whether what is made may complete a repository with what others make beside it. */
   readonly mayShape?: boolean;
+  /** What lands with a directory. */
+  readonly tree?: NewTree;
+}
+
+/** Whether the step makes something. */
+export function puts({ kind }: Step): boolean {
+  return kind === "put_file" || kind === "put_link" || kind === "put_tree";
+}
+
+/** Whether the step takes the place of a file or link. */
+export function overwrites(step: Step): boolean {
+  return puts(step) && step.over !== undefined && step.replaces !== true;
 }
 
 /** Whether the step removes something that stands there. */
@@ -30,7 +46,7 @@ export function removes({ kind, replaces }: Step): boolean {
 
 /** Whether the step removes or replaces something of the workspace. */
 export function takesAway(step: Step): boolean {
-  return removes(step) || step.overwrites === true;
+  return removes(step) || overwrites(step);
 }
 
 /**

@@ -6,20 +6,23 @@
  * INVARIANT: a command of one view never sees what another one writes, and the workspace is never written by a command
  * itself.
  */
-import { chmodSync, closeSync, constants, openSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, closeSync, constants, fstatSync, openSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { assert } from "../../base/errors.ts";
 import { inSlices } from "../../base/long-steps.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { NewFiles } from "../files/new-files.ts";
+import { type SizeWatch, watchSize } from "../files/places/size-watch.ts";
 import type { Identity } from "../identity/identity.ts";
 import { mergedIn } from "../layers/overlay.ts";
 import type { ViewDirectories, ViewDirectory } from "../layers/view-directories.ts";
 import { O_PATH } from "../native/syscalls.ts";
 import type { ScopeJudge } from "../plan/workspace-mounts.ts";
-import { changesIn } from "./changes.ts";
-import { type Landed, landChanges } from "./landing.ts";
+import { type AsideDirectory, openAside } from "./aside.ts";
+import { type Change, changesIn } from "./changes.ts";
+import { endJournal, keepInterrupted, writeJournal } from "./journal.ts";
+import { applyLanding, type Landed, type LandingWork, type PreparedLanding, prepareLanding } from "./landing.ts";
 import type { LandingPlace } from "./landing-plan.ts";
 
 /**
@@ -42,6 +45,8 @@ const TICK_MS = 10;
 /** Waits for a tick; timers may be early by a little. */
 const WAITS_MAX = 3;
 
+const NOTHING: Landed = { created: 0, changed: 0, removed: 0, notKept: [], isCut: false };
+
 /** Counts what landings have made, all of a kernel's together. */
 export interface LandedCount {
   made: number;
@@ -57,6 +62,14 @@ export interface ViewPlace {
   readonly counted: LandedCount;
 }
 
+/** What may land, and how. */
+export interface LandingTerms {
+  readonly judge: ScopeJudge;
+  readonly newFiles: NewFiles;
+  /** Where something of it may not land, nothing does. */
+  readonly isWhole?: boolean;
+}
+
 /** The view of one run. */
 export class View {
   readonly #directory: ViewDirectory;
@@ -66,6 +79,7 @@ export class View {
   #sinceNs: bigint | undefined;
   #known: LandingPlace["known"] = () => undefined;
   #room = 0;
+  #isKept = false;
   /** The identity that sees it. */
   readonly identity: Identity;
 
@@ -96,13 +110,23 @@ export class View {
     this.#known = known;
   }
 
+  /** Bounds what the run writes, from now on: `signal` ends it when it is more than `bytesMax`. */
+  async watch(bytesMax: number): Promise<SizeWatch & { readonly signal: AbortSignal }> {
+    const stopping = new AbortController();
+    const upper = openSync(join(this.#directory.path, "upper"), O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+    const bound = { bytesMax, onExceeded: () => stopping.abort() };
+    const watch = await watchSize({ descriptor: upper }, ".", bound);
+    const end = () => watch.end().finally(() => closeSync(upper));
+    return { signal: stopping.signal, end };
+  }
+
   /**
    * Lands what the run has changed. Nothing of it may be left that writes.
-   * @param signal ends it as long as nothing was overwritten or removed
-   * @throws ToolFailure OUTPUT_LIMIT when that is too much
+   * @param signal takes all of it back
+   * @throws ToolFailure OUTPUT_LIMIT when that is too much, OUTCOME_UNKNOWN when it could not be taken back
    */
-  async land(judge: ScopeJudge, newFiles: NewFiles, signal: AbortSignal): Promise<Landed> {
-    if (this.#sinceNs === undefined) return { created: 0, changed: 0, removed: 0, notKept: [], isCut: false };
+  async land(rules: LandingTerms, signal: AbortSignal): Promise<Landed> {
+    if (this.#sinceNs === undefined) return NOTHING;
     const path = join(this.#directory.path, "upper");
     chmodSync(path, 0o700); // the command may have closed the workspace, as it sees it, to its owner
     const upper = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
@@ -112,20 +136,57 @@ export class View {
         "listing what a command changed",
         changesIn({ upper: `/proc/self/fd/${upper}`, pathBytesMax }),
       );
-      const place = {
-        root: this.#root,
-        upper,
-        judge,
-        newFiles,
-        sinceNs: this.#sinceNs,
-        known: this.#known,
-        admit: (made: number) => this.#admit(made),
-      };
-      const { result } = await inSlices("landing what a command changed", landChanges(place, changes, signal));
-      return result;
+      return changes.length === 0 ? NOTHING : await this.#landFrom({ upper, changes }, rules, signal);
     } finally {
       closeSync(upper);
     }
+  }
+
+  async #landFrom(
+    { upper, changes }: { readonly upper: number; readonly changes: readonly Change[] },
+    { judge, newFiles, isWhole = false }: LandingTerms,
+    signal: AbortSignal,
+  ): Promise<Landed> {
+    assert(this.#sinceNs !== undefined, "a view lands after it began");
+    const aside = openAside(this.#root, upper, { view: this.#directory.path, newFiles });
+    const work: LandingWork = {
+      root: this.#root,
+      upper,
+      judge,
+      isWhole,
+      side: aside.descriptor,
+      isElsewhere: aside.isElsewhere,
+      sinceNs: this.#sinceNs,
+      known: this.#known,
+      admit: (made: number) => this.#admit(made),
+    };
+    try {
+      const { result: prepared } = await inSlices(
+        "preparing what a command changed",
+        prepareLanding(work, changes, signal),
+      );
+      if (prepared.ready.length > 0 && !signal.aborted) await this.#note(prepared, aside);
+      const { result } = await inSlices("landing what a command changed", applyLanding(work, prepared, signal));
+      if (prepared.ready.length > 0 && !signal.aborted) endJournal(this.#directory.path);
+      return result;
+    } catch (error) {
+      if (isInterrupted(error)) this.#keep(aside);
+      throw error;
+    } finally {
+      await aside.dispose();
+    }
+  }
+
+  #keep({ isElsewhere, path }: AsideDirectory): void {
+    this.#isKept = true;
+    keepInterrupted(this.#directory.path, isElsewhere ? path : undefined);
+  }
+
+  async #note({ ready }: PreparedLanding, { isElsewhere, path }: AsideDirectory): Promise<void> {
+    const { dev, ino } = fstatSync(this.#root, { bigint: true });
+    const root = { path: this.#rootPath, device: String(dev), inode: String(ino) };
+    const side = isElsewhere ? { side: path } : {};
+    await writeJournal(this.#directory.path, { root, ...side, moves: ready.map(({ move }) => move) });
   }
 
   /** Leaves room in the workspace for the looks of later commands, also where others land at the same time. */
@@ -137,8 +198,12 @@ export class View {
   /** Removes it, in the background. */
   dispose(): void {
     closeSync(this.#root);
-    this.#directory.dispose();
+    if (!this.#isKept) this.#directory.dispose();
   }
+}
+
+function isInterrupted(error: unknown): boolean {
+  return error instanceof ToolFailure && error.code === "OUTCOME_UNKNOWN";
 }
 
 function full(): ToolFailure {

@@ -28,7 +28,7 @@ export function workspaceFinding(
     await prepareStateDirectory(stateDirectory);
     const { isAlive } = await openInstanceStore(stateDirectory, systemRandom);
     const found = await findLeftFiles(root, { key: await evidenceKey(stateDirectory, systemRandom), isAlive });
-    return described(root, found, mend ? removeLeftFiles(root, found.dead) : 0);
+    return described(root, found, mend ? await removeLeftFiles(root, found.dead) : 0);
   });
 }
 

@@ -21,12 +21,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { PATH_LEVELS_MAX } from "../../../src/names/path-size.ts";
-import type { NewFiles } from "../../../src/sandbox/files/new-files.ts";
 import { FILE_CHUNK_BYTES } from "../../../src/sandbox/files/read.ts";
 import { atOnce, type ScopeJudge } from "../../../src/sandbox/plan/workspace-mounts.ts";
 import { type Change, changesIn } from "../../../src/sandbox/views/changes.ts";
-import { landChanges } from "../../../src/sandbox/views/landing.ts";
-import { unnotedNames } from "../../support/files-fixture.ts";
+import { applyLanding, type Landed, type LandingWork, prepareLanding } from "../../../src/sandbox/views/landing.ts";
 import { EVERYTHING, sandboxUser } from "../../support/sandbox-place.ts";
 
 /** Another file system than that of temporary files, on most machines. */
@@ -35,7 +33,12 @@ const ELSEWHERE = "/dev/shm";
 interface View {
   readonly root: string;
   readonly upper: string;
-  readonly land: (newFiles?: NewFiles) => ReturnType<typeof landChanges>;
+  readonly side: string;
+  readonly land: (rules?: Partial<LandingWork>, signal?: AbortSignal) => Generator<void, Landed>;
+}
+
+function* landed(work: LandingWork, changes: readonly Change[], signal?: AbortSignal): Generator<void, Landed> {
+  return yield* applyLanding(work, yield* prepareLanding(work, changes, signal), signal);
 }
 
 function make(root: string, files: Readonly<Record<string, string>>): void {
@@ -53,8 +56,9 @@ function view(
   at = tmpdir(),
   judge: ScopeJudge = EVERYTHING,
 ): View {
-  const [root, upper] = [
+  const [root, side, upper] = [
     mkdtempSync(join(realpathSync(tmpdir()), "handrail-root-")),
+    mkdtempSync(join(realpathSync(tmpdir()), "handrail-side-")),
     mkdtempSync(join(at, "handrail-upper-")),
   ];
   make(root, files);
@@ -63,16 +67,25 @@ function view(
   const changes = [...removed, ...atOnce(changesIn({ upper, pathBytesMax: 4000 }))].sort((one, other) =>
     one.path < other.path ? -1 : 1,
   );
-  const descriptors = [openSync(root, "r"), openSync(upper, "r")] as const;
+  const descriptors = [openSync(root, "r"), openSync(upper, "r"), openSync(side, "r")] as const;
   onTestFinished(() => {
     for (const descriptor of descriptors) closeSync(descriptor);
-    for (const directory of [root, upper]) rmSync(directory, { recursive: true, force: true });
+    for (const directory of [root, upper, side]) rmSync(directory, { recursive: true, force: true });
   });
-  const place = { root: descriptors[0], upper: descriptors[1], judge, known: () => undefined, admit: () => undefined };
+  const work = {
+    root: descriptors[0],
+    upper: descriptors[1],
+    side: descriptors[2],
+    isElsewhere: at === ELSEWHERE,
+    judge,
+    known: () => undefined,
+    admit: () => undefined,
+  };
   return {
     root,
     upper,
-    land: (newFiles = unnotedNames) => landChanges({ ...place, newFiles, sinceNs: nextTick() }, changes),
+    side,
+    land: (rules = {}, signal = undefined) => landed({ ...work, sinceNs: nextTick(), ...rules }, changes, signal),
   };
 }
 
@@ -90,19 +103,16 @@ function contents(root: string): readonly string[] {
     .sort();
 }
 
-const failing = (error: Error): NewFiles => ({
-  nameIn() {
-    throw error;
-  },
-});
-
 test("somebody makes a file where one is moved to while it lands: what was moved stays where it was", () => {
-  const { root, land } = view({ k998: "8", k999: "9" }, ["k998", "k999"], { "z/k998": "8", "z/k999": "9" });
+  const { root, land } = view({ k998: "8", k999: "9", "z/old": "" }, ["k998", "k999"], {
+    "z/k998": "8",
+    "z/k999": "9",
+  });
   const steps = land();
-  while (!existsSync(join(root, "z"))) steps.next();
+  while (!existsSync(join(root, "z/k998"))) steps.next();
   writeFileSync(join(root, "z/k999"), "person");
   expect(atOnce(steps)).toEqual({
-    created: 2,
+    created: 1,
     changed: 0,
     removed: 0,
     isCut: false,
@@ -112,7 +122,7 @@ test("somebody makes a file where one is moved to while it lands: what was moved
       { path: "z/k999", reason: "changed_meanwhile" },
     ],
   });
-  expect(contents(root)).toEqual(["8", "8", "9", "person"]);
+  expect(contents(root)).toEqual(["", "8", "8", "9", "person"]);
 });
 
 test.each<[string, (at: (path: string) => string) => void, string, readonly string[]]>([
@@ -140,46 +150,85 @@ test.each<[string, (at: (path: string) => string) => void, string, readonly stri
   expect(existsSync(join(root, "d"))).toBe(path === "d" || left.includes("D"));
 });
 
-test("a disk that is full keeps what was moved, and what is overwritten, as it was", () => {
-  const full = Object.assign(new Error("no space"), { code: "ENOSPC" });
-  const { root, land } = view(
-    { keep: "K", "d/x": "X", over: "O" },
-    ["keep", "d"],
-    { keep2: "K", "e/x": "X", over: "new" },
-    ELSEWHERE,
-  );
-  expect(atOnce(land(failing(full))).notKept).toEqual([
+test("what cannot be made ready keeps what was moved, and what is overwritten, as it was", () => {
+  const files = { keep: "K", "d/x": "X", over: "O", "e/old": "" };
+  const { root, side, land } = view(files, ["keep", "d"], { keep2: "K", "e/x": "X", over: "new" }, ELSEWHERE);
+  rmSync(side, { recursive: true }); // nothing can be made there any more
+  expect(atOnce(land()).notKept).toEqual([
     { path: "d", reason: "held_back" },
     { path: "e/x", reason: "failed" },
     { path: "keep", reason: "held_back" },
     { path: "keep2", reason: "failed" },
     { path: "over", reason: "held_back" },
   ]);
-  expect(contents(root)).toEqual(["K", "O", "X"]);
-  const { root: other, land: landThere } = view({ keep: "K" }, ["keep"], { keep2: "K" }, ELSEWHERE);
-  expect(() => atOnce(landThere(failing(new Error("no store"))))).toThrow("no store");
-  expect(contents(other)).toEqual(["K"]);
+  expect(contents(root)).toEqual(["", "K", "O", "X"]);
 });
 
 test("once one of two files that change places cannot land, the other stays as it was, and what is new lands", () => {
-  const full = Object.assign(new Error("no space"), { code: "ENOSPC" });
-  let asked = 0;
-  const fullAtFirst: NewFiles = {
-    nameIn(directory) {
-      asked += 1;
-      if (asked === 2) throw full; // the first is that of what is new
-      return unnotedNames.nameIn(directory);
-    },
-  };
   const fresh = { a: "B", b: "A", f: "now a file", "g/x": "now a directory", n: "N" };
-  const { root, land } = view({ a: "A", b: "B", "f/old": "F", g: "G" }, [], fresh, ELSEWHERE);
-  expect(atOnce(land(fullAtFirst)).notKept).toEqual([
+  const { root, side, land } = view({ a: "A", b: "B", "f/old": "F", g: "G" }, [], fresh, ELSEWHERE);
+  writeFileSync(join(side, "2"), ""); // the first is what is new
+  expect(atOnce(land()).notKept).toEqual([
     { path: "a", reason: "failed" },
     { path: "b", reason: "held_back" },
     { path: "f", reason: "held_back" },
     { path: "g", reason: "held_back" },
   ]);
   expect(contents(root)).toEqual(["A", "B", "F", "G", "N"]);
+});
+
+test.each([tmpdir(), ELSEWHERE])("where all is to land and one thing cannot, nothing does (from %s)", (at) => {
+  const files = { gone: "G", over: "O", "d/x": "X", "f/in": "F", "cut/a": "1" };
+  const fresh = { "z/y": "Z", over: "new", f: "now a file", n: "N" };
+  const isClosed = (path: string) => path === "n";
+  const judge: ScopeJudge = { ...EVERYTHING, entry: (path) => (isClosed(path) ? "read" : "write") };
+  const refused = view(files, ["gone", "d", "cut"], fresh, at, judge);
+  expect(atOnce(refused.land({ isWhole: true }))).toEqual({
+    created: 0,
+    changed: 0,
+    removed: 0,
+    isCut: false,
+    notKept: expect.arrayContaining([{ path: "n", reason: "not_allowed" }]),
+  });
+  expect(contents(refused.root)).toEqual(["1", "F", "G", "O", "X"]);
+  let takenBack = 0;
+  for (let taken = 1; taken < 40; taken += 1) {
+    const { root, land } = view(files, ["gone", "d", "cut"], fresh, at);
+    chmodSync(join(root, "cut"), 0o500);
+    const steps = land({ isWhole: true });
+    let isDone = false;
+    for (let step = 0; step < taken && !isDone; step += 1) isDone = steps.next().done === true;
+    if (isDone) break;
+    // somebody writes what goes: the landing is taken back, but for what is theirs
+    if (existsSync(join(root, "gone"))) writeFileSync(join(root, "gone"), "P");
+    const { notKept, ...counts } = atOnce(steps);
+    if (notKept.length === 0) continue;
+    takenBack += 1;
+    expect(counts).toEqual({ created: 0, changed: 0, removed: 0, isCut: false });
+    expect(contents(root)).toEqual(["1", "F", "O", "P", "X"]);
+    expect(statSync(join(root, "cut")).mode & 0o777).toBe(0o500);
+    expect(readdirSync(root).sort()).toEqual(["cut", "d", "f", "gone", "over"]);
+  }
+  expect(takenBack).toBeGreaterThan(3);
+});
+
+test.each([tmpdir(), ELSEWHERE])("a landing that is cancelled at any time is taken back (from %s)", (at) => {
+  const files = { gone: "G", over: "O", "d/x": "X", "f/in": "F" };
+  const fresh = { "z/y": "Z", over: "new", f: "now a file", n: "N", "d/z": "Z" };
+  for (let taken = 0; ; taken += 1) {
+    const { root, land } = view(files, ["gone"], fresh, at);
+    const cancelling = new AbortController();
+    const steps = land({}, cancelling.signal);
+    let isDone = false;
+    for (let step = 0; step < taken && !isDone; step += 1) isDone = steps.next().done === true;
+    if (isDone) {
+      expect(contents(root)).toEqual(["N", "X", "Z", "Z", "new", "now a file"]);
+      break;
+    }
+    cancelling.abort();
+    expect(atOnce(steps)).toMatchObject({ created: 0, changed: 0, removed: 0, isCut: true });
+    expect(contents(root)).toEqual(["F", "G", "O", "X"]);
+  }
 });
 
 test.each([tmpdir(), ELSEWHERE])(
@@ -189,10 +238,10 @@ test.each([tmpdir(), ELSEWHERE])(
     const fresh = { "z/a": "A", b2: "B", d: "now a file", "h/i/y": "Y", e2: "G", over: "new", x: "X" };
     const gone = ["a", "b", "e"];
     for (let cut = 1; cut < 40; cut += 1) {
-      const { root, land } = view(files, gone, fresh, at);
+      const { root, side, land } = view(files, gone, fresh, at);
       const steps = land();
       for (let step = 0; step < cut; step += 1) steps.next();
-      expect(contents(root)).toEqual(expect.arrayContaining(["A", "B", "G", "X", "Y"]));
+      expect([...contents(root), ...contents(side)]).toEqual(expect.arrayContaining(["A", "B", "G", "X", "Y"]));
     }
     const { root, land } = view(files, gone, fresh, at);
     expect(atOnce(land()).notKept).toEqual([]);
@@ -261,8 +310,9 @@ test("thousands of files below hundreds of directories are planned in time that 
 
 test("a file that was moved and closed to its owner lands from another file system", () => {
   const user = sandboxUser();
-  const { root, upper, land } = view({ a: "precious" }, ["a"], { z: "precious", y: "other" }, ELSEWHERE);
-  for (const path of [root, upper, join(root, "a"), join(upper, "z"), join(upper, "y")]) chownSync(path, user, user);
+  const { root, upper, side, land } = view({ a: "precious" }, ["a"], { z: "precious", y: "other" }, ELSEWHERE);
+  for (const path of [root, upper, side, join(root, "a"), join(upper, "z"), join(upper, "y")])
+    chownSync(path, user, user);
   chmodSync(join(upper, "z"), 0);
   chmodSync(join(upper, "y"), 0o200);
   const isRoot = process.geteuid?.() === 0;
@@ -282,9 +332,9 @@ test.each([true, false])(
   "a directory that is moved away (%s) while a file is copied into it gets nothing of it",
   (isMoved) => {
     const large = "x".repeat(4 * FILE_CHUNK_BYTES);
-    const { root, land } = view({ "d/x": "X" }, [], { "d/large": large }, ELSEWHERE);
+    const { root, side, land } = view({ "d/x": "X" }, [], { "d/large": large }, ELSEWHERE);
     const steps = land();
-    while (readdirSync(join(root, "d")).length === 1) steps.next(); // until a piece of it is there
+    while (readdirSync(side).length === 0) steps.next(); // until a piece of it is there
     expect(existsSync(join(root, "d/large"))).toBe(false);
     if (isMoved) {
       renameSync(join(root, "d"), join(root, "moved"));

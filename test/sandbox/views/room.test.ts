@@ -27,7 +27,7 @@ function place() {
       const { directory = "" } = view.identity.layers ?? {};
       for (const file of files) writeFileSync(join(directory, "upper", file), "");
       onTestFinished(() => view.dispose());
-      return () => view.land(EVERYTHING, unnotedNames, new AbortController().signal);
+      return () => view.land({ judge: EVERYTHING, newFiles: unnotedNames }, new AbortController().signal);
     },
   };
 }

@@ -35,7 +35,7 @@ export interface SizeWatch {
  * @param onExceeded called once, when it is found to have grown by more than `bytesMax`
  */
 export async function watchSize(
-  handle: RootHandle,
+  handle: Pick<RootHandle, "descriptor">,
   directory: string,
   { bytesMax, onExceeded }: { readonly bytesMax: number; readonly onExceeded: () => void },
 ): Promise<SizeWatch> {
@@ -78,7 +78,7 @@ async function pause(ms: number, signal: AbortSignal): Promise<boolean> {
 }
 
 /** Bytes of what lies below `directory`, or more than `enough` as soon as it is that; nothing when it is not there. */
-async function sizeOf(handle: RootHandle, directory: string, enough: number): Promise<number> {
+async function sizeOf(handle: Pick<RootHandle, "descriptor">, directory: string, enough: number): Promise<number> {
   let bytes = 0;
   const open = [directory];
   for (let next = open.pop(); next !== undefined && bytes <= enough; next = open.pop()) {

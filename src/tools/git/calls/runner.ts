@@ -4,13 +4,11 @@
  * INVARIANT: a file that the call may not read is in no answer: it is left out by its name, which git itself gave.
  */
 
-import { dirname } from "node:path";
 import type { JsonObject } from "../../../base/json.ts";
 import { FailureWithoutEffect, ToolFailure } from "../../../model/outcome/failure.ts";
-import { pathShapesRepository } from "../../../model/place/repository-shape.ts";
+import type { NotKeptReason } from "../../../model/work/exec.ts";
 import type { GitAccess, GitOutcome, GitReach } from "../../../model/work/git.ts";
 import type { GitRemoteReach } from "../../../model/work/git-remote.ts";
-import { isPathTooLong } from "../../../names/path-size.ts";
 import { shownName } from "./names.ts";
 import { toWorkspace, without } from "./places.ts";
 
@@ -43,13 +41,25 @@ export interface Runner {
 /** The runner of a call. */
 export function runnerOf(access: GitAccess, root: string): Runner {
   const nested = new Set<string>();
+  const judge: Runner["judge"] = (path, effect) => {
+    const place = toWorkspace(root, path);
+    const denial = access.judge(place, effect);
+    if (denial === undefined) return undefined;
+    const hidden = effect === "read" || access.judge(place, "read") !== undefined;
+    return { why: denial.message, hidden };
+  };
   const attempt = async (
     reach: GitReach,
     args: readonly [string, ...string[]],
     remote?: GitRemoteReach,
   ): Promise<GitOutcome> => {
-    const outcome = await access.run({ args, reach, root, ...(remote && { remote }) });
+    const once = () => access.run({ args, reach, root, ...(remote && { remote }) });
+    let outcome = await once();
+    // Nothing has changed, and what somebody did meanwhile is there now.
+    for (let tries = 1; tries < TRIES_MAX && remote === undefined && isLate(outcome); tries += 1)
+      outcome = await once();
     for (const path of outcome.nested) nested.add(root === "." ? path : path.slice(root.length + 1));
+    requireKept(args[0], outcome, { root, judge });
     return outcome;
   };
   const run = async (
@@ -66,16 +76,52 @@ export function runnerOf(access: GitAccess, root: string): Runner {
     run,
     try: attempt,
     fields: async (args) => (await run("nothing", args)).split("\0").slice(0, -1),
-    judge(path, effect) {
-      const place = toWorkspace(root, path);
-      const denial = access.judge(place, effect);
-      if (denial === undefined) return undefined;
-      const hidden = effect === "read" || access.judge(place, "read") !== undefined;
-      return { why: denial.message, hidden };
-    },
+    judge,
     nested: () => [...nested],
   };
 }
+
+/** Times that a run is tried whose files somebody else changed meanwhile. */
+const TRIES_MAX = 3;
+
+function isLate({ notKept = [] }: GitOutcome): boolean {
+  return notKept.some(({ reason }) => reason === "changed_meanwhile");
+}
+
+/** @throws ToolFailure where something may not be changed, so that nothing was */
+function requireKept(
+  command: string,
+  outcome: GitOutcome,
+  { root, judge }: Pick<Runner, "judge"> & { readonly root: string },
+): void {
+  const { notKept = [] } = outcome;
+  if (isLate(outcome))
+    throw new FailureWithoutEffect(
+      "RESOURCE_BUSY",
+      `somebody else changed what git ${command} was to change, again and again; nothing was changed`,
+      "try again later",
+    );
+  const closed = notKept.flatMap(({ path, reason }): readonly Closed[] => {
+    if (reason === "held_back") return []; // because of another one
+    const own = root === "." ? path : path.slice(root.length + 1);
+    return [{ path: own, ...(judge(own, "write") ?? judge(own, "link") ?? { why: UNFIT[reason], hidden: false }) }];
+  });
+  refuseClosed(
+    closed,
+    `git ${command} would change`,
+    "ask a person to do it, or choose commits that do not touch those files",
+  );
+}
+
+/** Why a path cannot be changed that the call might change by itself. */
+const UNFIT: Readonly<Record<NotKeptReason, string>> = {
+  not_allowed: "with what lies beside it, it would be a repository of its own",
+  unusable_name: "it is longer or deeper than a workspace takes, or not UTF-8",
+  not_a_file: "it is no file",
+  changed_meanwhile: "somebody else has changed it",
+  held_back: "another file could not be changed",
+  failed: "the machine refused it",
+};
 
 /** @throws ToolFailure where it is not UTF-8: a name that cannot be written out cannot be judged either */
 function textOf(bytes: Uint8Array): string {
@@ -93,46 +139,23 @@ export function requireText(paths: readonly string[]): void {
     );
 }
 
-/**
- * Those of `paths` that may be touched, and the others with the reason. What is written is written together: paths may
- * be parts of a repository that the working tree does not have.
- */
+/** Those of `paths` that may be touched, and the others with the reason. */
 export function sorted(
   git: Pick<Runner, "judge" | "nested">,
   paths: readonly string[],
-  effect: "read" | "write" | "link",
+  effect: "read" | "write",
 ): { readonly open: readonly string[]; readonly closed: readonly Closed[] } {
   requireText(paths);
   const nested = git.nested();
-  const beside = effect === "write" ? withDirectories(paths) : new Set<string>();
   const open: string[] = [];
   const closed: Closed[] = [];
   for (const path of new Set(paths)) {
     const inner = nested.find((directory) => path === directory || path.startsWith(`${directory}/`));
-    const judged =
-      inner === undefined ? (git.judge(path.replace(/\/$/, ""), effect) ?? unfit(path, beside)) : entered(inner);
+    const judged = inner === undefined ? git.judge(path.replace(/\/$/, ""), effect) : entered(inner);
     if (judged === undefined) open.push(path);
     else closed.push({ path, ...judged });
   }
   return { open, closed };
-}
-
-function withDirectories(paths: readonly string[]): ReadonlySet<string> {
-  const all = new Set(paths);
-  for (const path of paths)
-    for (let above = dirname(path); above !== "." && !all.has(above); above = dirname(above)) all.add(above);
-  return all;
-}
-
-/** Why a path cannot be written that the call might write by itself. */
-function unfit(path: string, beside: ReadonlySet<string>): Omit<Closed, "path"> | undefined {
-  if (beside.size === 0) return undefined;
-  const why = isPathTooLong(path)
-    ? "it is longer or deeper than a workspace takes"
-    : pathShapesRepository(path, (other) => beside.has(other))
-      ? "with what is written beside it, it would be a repository of its own"
-      : undefined;
-  return why === undefined ? undefined : { why, hidden: false };
 }
 
 function entered(directory: string): Omit<Closed, "path"> {
@@ -181,7 +204,8 @@ export function failureOf(command: string, outcome: GitOutcome, reach: GitReach)
   const { stderr, stdout, endedBy, refusedHosts } = outcome;
   const said = (stderr.trim() === "" ? Buffer.from(stdout.subarray(0, 4000)).toString("utf8") : stderr).trim();
   const message = messageOf(said, command);
-  const Kind = reach === "nothing" ? FailureWithoutEffect : ToolFailure;
+  // Where it had a view, nothing of it has landed.
+  const Kind = reach === "nothing" || reach === "files" || reach === "new" ? FailureWithoutEffect : ToolFailure;
   const bound = boundFailure(command, outcome, said);
   if (bound !== undefined) return bound;
   if (endedBy === "timeout")
@@ -206,12 +230,11 @@ export function failureOf(command: string, outcome: GitOutcome, reach: GitReach)
 
 /** A run that needed more than it may have; the setting that bounds it is named. */
 function boundFailure(command: string, { endedBy, exceeded }: GitOutcome, said: string): ToolFailure | undefined {
-  const first = command === "merge" ? "look at the status: files may have been changed already; then " : "";
   const failure = (what: string, setting: string): ToolFailure =>
     new ToolFailure(
       "GIT_FAILED",
       `git ${command} was ended, because ${what}`,
-      `${first}ask for less, as with \`--depth 1\`, another branch or fewer commits, or ask the operator for a larger \`${setting}\``,
+      `ask for less, as with \`--depth 1\`, another branch or fewer commits, or ask the operator for a larger \`${setting}\``,
     );
   if (exceeded !== undefined) {
     const verb = exceeded.setting === "received_mb" ? "the remote sent" : "it wrote";

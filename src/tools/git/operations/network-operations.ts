@@ -10,7 +10,6 @@ import type { JsonObject } from "../../../base/json.ts";
 import { FailureWithoutEffect } from "../../../model/outcome/failure.ts";
 import type { GitRepository } from "../../../model/work/git.ts";
 import {
-  commitOf,
   firstProblem,
   nameProblem,
   newNameProblem,
@@ -22,7 +21,6 @@ import { has, lastValue, type OptionTable, optionsOf, type Parsed, written } fro
 import { pathProblem, workspacePath } from "../calls/places.ts";
 import { addressOf, addressProblem, hostOf, reachOf, requireReach } from "../calls/remotes.ts";
 import { type Asked, isProtected, movedBranch, type Operation, type Running, type Touched } from "./operation.ts";
-import { mergeQuestion, requireWritable } from "./tree-operations.ts";
 
 const QUIET: OptionTable = optionsOf("--quiet -q --verbose -v", { idle: true });
 const DEPTH: OptionTable = { "--depth": { takes: "count" }, "--no-tags": {} };
@@ -115,7 +113,6 @@ export const pull: Operation = {
       throw new FailureWithoutEffect("NOT_SUPPORTED", "no branch is checked out", "name the remote and the branch");
     const remote = await fetchNow(running, [], [branch]);
     const [theirs = ""] = await git.fields(["log", "-1", "-z", "--format=%H", "FETCH_HEAD"]);
-    await requireWritable(git, "the pull", await mergeQuestion(git, commitOf(theirs)));
     await git.run("files", [
       "merge",
       "--no-edit",

@@ -29,17 +29,12 @@ export const reset: Operation = {
     const [target = "HEAD"] = parsed.operands;
     const paths = placed(running);
     if (paths.length > 0) {
-      await requireWritable(git, "this", ["--cached", commitOf(target), "--", ...paths]);
+      await requireWritable(git, ["--cached", commitOf(target), "--", ...paths]);
       await git.run("repository", ["reset", "--quiet", commitOf(target), "--", ...paths]);
       return { text: "unstaged" };
     }
     const kind = ["--soft", "--hard"].find((name) => has(parsed, name)) ?? "--mixed";
-    await requireWritable(
-      git,
-      "this",
-      ["--cached", commitOf(target)],
-      ...(kind === "--hard" ? [[commitOf(target)]] : []),
-    );
+    await requireWritable(git, ["--cached", commitOf(target)]);
     await git.run(kind === "--hard" ? "files" : "repository", [
       "reset",
       kind,

@@ -1,28 +1,13 @@
-/**
- * STASH: changes that are put aside and brought back.
- *
- * INVARIANT: before git brings anything back it has named every file that it would change or make, and each is one that
- * the call may write.
- */
+/** STASH: changes that are put aside and brought back. */
 import type { JsonObject } from "../../../base/json.ts";
 import { FailureWithoutEffect } from "../../../model/outcome/failure.ts";
 import { displayArguments, listChanges } from "../calls/display.ts";
 import { messageProblem, requireFit } from "../calls/message.ts";
 import { commitOf } from "../calls/names.ts";
 import { has, lastValue, optionsOf, type Parsed } from "../calls/options.ts";
-import { leftOutFacts, type Runner } from "../calls/runner.ts";
+import { leftOutFacts } from "../calls/runner.ts";
 import { type Operation, type Running, readRef } from "./operation.ts";
-import {
-  ended,
-  mergeQuestion,
-  pathsProblem,
-  pinned,
-  placed,
-  QUIET,
-  replaced,
-  requireWritable,
-  type WriteQuestion,
-} from "./tree-operations.ts";
+import { differing, ended, pathsProblem, placed, QUIET, replaced } from "./tree-operations.ts";
 
 const STASHES = ["push", "list", "show", "pop", "apply", "drop"] as const;
 const STASH = /^stash@\{\d{1,4}\}$/;
@@ -91,7 +76,7 @@ async function runStash(running: Running): Promise<JsonObject> {
     case "push": {
       const paths = placed(running);
       const message = lastValue(parsed, "--message");
-      const count = await requireWritable(git, "this", ["HEAD", "--", ...paths]);
+      const count = (await differing(git, ["HEAD", "--", ...paths])).length;
       if (message !== undefined) requireFit(message, context);
       await git.run("files", [
         "stash",
@@ -112,22 +97,7 @@ async function runStash(running: Running): Promise<JsonObject> {
     case "drop":
       await git.run("repository", ["stash", "drop", "--quiet", entry]);
       return { text: `dropped ${entry}` };
-    default: {
-      const commit = await pinned(git, entry);
-      const merged = await mergeQuestion(git, commit, `${commit}^1`);
-      await requireWritable(git, "this", merged, ...(await untrackedIn(git, commit)));
-      const outcome = await git.try("files", ["stash", "apply", "--quiet", commit]);
-      // Another call may have taken it, and what is under its name now is somebody else's.
-      if (verb === "pop" && outcome.exitCode === 0 && (await pinned(git, entry)) === commit)
-        await git.run("repository", ["stash", "drop", "--quiet", entry]);
-      return ended(git, outcome, `stash ${verb}`);
-    }
+    default:
+      return ended(git, await git.try("files", ["stash", verb, "--quiet", entry]), `stash ${verb}`);
   }
-}
-
-/** Files that git did not know when they were put aside are a commit of their own, which has no parent. */
-async function untrackedIn(git: Runner, entry: string): Promise<readonly WriteQuestion[]> {
-  const [parents = ""] = await git.fields(["log", "-1", "-z", "--format=%P", commitOf(entry)]);
-  const untracked = parents.split(" ")[2];
-  return untracked === undefined ? [] : [{ tree: untracked }];
 }

@@ -1,8 +1,8 @@
 /**
  * CHECKOUT, MERGE and REBASE: what changes files of the working tree.
  *
- * INVARIANT: before git changes anything it has named every file that it would change, and each of them is one that the
- * call may write.
+ * Git changes them in a view. INVARIANT: every file that it has changed there is one that the call may write, or
+ * nothing is changed in the workspace.
  */
 import type { JsonObject } from "../../../base/json.ts";
 import { FailureWithoutEffect } from "../../../model/outcome/failure.ts";
@@ -26,64 +26,19 @@ import {
 /** Options that say how little is said. */
 export const QUIET = { "--quiet": { idle: true }, "-q": { idle: true } } as const;
 
-/** Arguments of `git diff` that name the files which change, or a tree whose files all are made. */
-export type WriteQuestion = readonly string[] | { readonly tree: string };
-
-/** Refuses when one of the files that `questions` name may not be written, all of them together. */
-export async function requireWritable(
-  git: Runner,
-  what: string,
-  ...questions: readonly WriteQuestion[]
-): Promise<number> {
-  const named: string[] = [];
-  const links: string[] = [];
-  for (const question of questions) {
-    if ("tree" in question) {
-      for (const entry of await git.fields(["ls-tree", "-r", "-z", "--full-tree", question.tree])) {
-        const path = entry.slice(entry.indexOf("\t") + 1);
-        named.push(path);
-        if (entry.startsWith("120000 ")) links.push(path);
-      }
-      continue;
-    }
-    const fields = await git.fields(["diff", "--raw", "--no-renames", "--ignore-submodules=dirty", "-z", ...question]);
-    for (let at = 0; at + 1 < fields.length; at += 2) {
-      const [modes = "", path = ""] = [fields[at], fields[at + 1]];
-      named.push(path);
-      if (LINK.test(modes)) links.push(path);
-    }
-  }
-  const { open, closed } = sorted(git, named, "write");
-  const writable = new Set(open);
-  const { closed: closedLinks } = sorted(
-    git,
-    links.filter((path) => writable.has(path)),
-    "link",
-  );
-  refuseClosed(
-    [...closed, ...closedLinks],
-    `${what} would change`,
-    "ask a person to do it, or choose commits that do not touch those files",
-  );
-  return open.length;
+/**
+ * Refuses when one of the files may not be written of which the index will say something else.
+ * @param question arguments of `git diff` that name them
+ */
+export async function requireWritable(git: Runner, question: readonly string[]): Promise<void> {
+  const { closed } = sorted(git, await differing(git, question), "write");
+  refuseClosed(closed, "this would change", "ask a person to do it, or choose commits that do not touch those files");
 }
 
-/**
- * What merging `theirs` into HEAD may write. From several bases, and where HEAD no longer has a file of the base, which
- * may have been renamed, it may be anything in which both sides differ.
- * @param base of the merge, where it is not what both have in common
- */
-export async function mergeQuestion(git: Runner, theirs: string, base?: string): Promise<readonly string[]> {
-  const bases = base === undefined ? await git.run("nothing", ["merge-base", "--all", "HEAD", theirs]) : base;
-  const [first = "", ...others] = bases.trim().split("\n");
-  const lost = ["diff", "--name-only", "--no-renames", "--diff-filter=D", "-z", first, "HEAD"] as const;
-  return others.length > 0 || (await git.fields(lost)).length > 0 ? ["HEAD", theirs] : [first, theirs];
+/** Files that differ. @param question arguments of `git diff` */
+export function differing(git: Runner, question: readonly string[]): Promise<readonly string[]> {
+  return git.fields(["diff", "--name-only", "--no-renames", "--ignore-submodules=dirty", "-z", ...question]);
 }
-
-/**
- * A line of `--raw` in which a file is, or becomes, a symbolic link: which side git writes depends on what was asked.
- */
-const LINK = /^:(?:120000 |[0-7]+ 120000 )/;
 
 /** Why a path of a call is refused. */
 export function pathsProblem({ paths = [] }: Parsed): string | undefined {
@@ -153,18 +108,12 @@ async function runCheckout(running: Running): Promise<JsonObject> {
     const paths = placed(running);
     const from = target === undefined ? [] : [commitOf(target)];
     const side = written(parsed, ["--ours", "--theirs"]);
-    const count = await requireWritable(git, "this", [...from, "--", ...paths]);
+    const count = (await differing(git, [...from, "--", ...paths])).length;
     await git.run("files", ["checkout", ...side, ...from, "--", ...paths]);
     return { text: `restored ${count} file${count === 1 ? "" : "s"}`, restored: count };
   }
   const name = lastValue(parsed, "-b");
   if (name !== undefined) requireBranchName(name, repository);
-  const meant = target !== undefined && changesBranch(parsed) ? branchFirst(repository, target) : target;
-  if (meant !== undefined && repository.commit === undefined)
-    await requireWritable(git, "this", { tree: commitOf(meant) });
-  else if (meant !== undefined)
-    await requireWritable(git, "this", ["HEAD", commitOf(meant)], ...(has(parsed, "--force") ? [["HEAD"]] : []));
-  else if (has(parsed, "--force")) await requireWritable(git, "this", ["HEAD"]);
   const how = [
     "--quiet",
     "--no-recurse-submodules",
@@ -237,8 +186,6 @@ export const merge: Operation = {
     if (given !== undefined) requireFit(joinedMessage(given), context, repository.rules.messagePattern);
     if (other === undefined)
       return step({ git, repository }, "merge", has(parsed, "--abort") ? "--abort" : "--continue");
-    const theirs = await pinned(git, other);
-    await requireWritable(git, "the merge", await mergeQuestion(git, theirs));
     const parts = given ?? (has(parsed, "--squash") ? undefined : [mergeMessage(repository, other)]);
     const how = [
       "--no-edit",
@@ -249,14 +196,9 @@ export const merge: Operation = {
       ...written(parsed, ["--ff", "--ff-only", "--no-ff", "--squash", "--no-commit", "--strategy-option"]),
       ...(parts === undefined ? [] : [`--message=${joinedMessage(parts)}`]),
     ];
-    return ended(git, await git.try("files", ["merge", ...how, theirs]), "merge");
+    return ended(git, await git.try("files", ["merge", ...how, commitOf(other)]), "merge");
   },
 };
-
-/** The commit that `revision` names now: whoever moves the name meanwhile changes nothing of what was looked at. */
-export async function pinned(git: Runner, revision: string): Promise<string> {
-  return (await git.run("nothing", ["rev-parse", "--verify", "--end-of-options", commitOf(revision)])).trim();
-}
 
 /** As git says it of a name. */
 function mergeMessage({ branch, resolve }: FoundRepository, other: string): string {
@@ -294,10 +236,7 @@ export const rebase: Operation = {
         ["--abort", "--continue", "--skip"].find((name) => has(parsed, name)) ?? "--continue",
       );
     }
-    const theirs = await pinned(git, upstream);
-    const other = lastValue(parsed, "--onto");
-    const onto = other === undefined ? theirs : await pinned(git, other);
-    await requireWritable(git, "the rebase", ["HEAD", onto], [`${theirs}...HEAD`]);
+    const onto = lastValue(parsed, "--onto") ?? upstream;
     const how = [
       "--merge",
       "--no-verify",
@@ -307,7 +246,11 @@ export const rebase: Operation = {
       "--no-stat",
       ...written(parsed, ["--strategy-option"]),
     ];
-    return ended(git, await git.try("files", ["rebase", ...how, "--onto", onto, theirs]), "rebase");
+    return ended(
+      git,
+      await git.try("files", ["rebase", ...how, "--onto", commitOf(onto), commitOf(upstream)]),
+      "rebase",
+    );
   },
 };
 
@@ -346,12 +289,5 @@ async function step(
 ): Promise<JsonObject> {
   if (repository.state.inProgress !== command)
     throw new FailureWithoutEffect("NOT_SUPPORTED", `no ${command} is under way`, "look at the status");
-  if (name !== "--continue")
-    await requireWritable(
-      git,
-      `${command} ${name}`,
-      ["HEAD"],
-      ...(command === "rebase" ? [["HEAD", "ORIG_HEAD"]] : []),
-    );
   return ended(git, await git.try("files", [command, name]), command);
 }

@@ -138,7 +138,7 @@ test("what others have in the making stays, and the kernel's own git, listings a
   for (const { kernel } of [living, other]) await kernel.close();
 });
 
-test("the sweep follows no link, enters no directory that took another's place, and removes nothing but files of that name", async () => {
+test("the sweep follows no link, enters no directory that took another's place, and removes nothing but files and directories of that name", async () => {
   const state = await freshDirectory();
   const place = freshPlace();
   const key = await evidenceKey(state, systemRandom);
@@ -160,10 +160,10 @@ test("the sweep follows no link, enters no directory that took another's place, 
   renameSync(at("linked"), at("was-linked"));
   mkdirSync(at("swapped"));
   symlinkSync(place.outside, at("linked"));
-  const [swapped, linked, directory, link] = [name(), name(), name(), name()];
+  const [swapped, linked, link] = [name(), name(), name()];
   writeFileSync(at(`swapped/${swapped}`), "");
   writeFileSync(join(place.outside, linked), "");
-  mkdirSync(at(`kept/${directory}`));
+  mkdirSync(at(`kept/${name()}/in`), { recursive: true }); // goes with what is in it
   symlinkSync("../x", at(`kept/${link}`));
   writeFileSync(at(`kept/${name()}`), ""); // the one that goes
   writeFileSync(at("kept/.handrail-new-notes"), "");
@@ -172,7 +172,7 @@ test("the sweep follows no link, enters no directory that took another's place, 
   const isDone = () => !readdirSync(join(state, "new-files")).includes(instanceId);
   await until(isDone);
   await kernel.close();
-  expect(readdirSync(at("kept")).toSorted()).toEqual([directory, link, ".handrail-new-notes"].toSorted());
+  expect(readdirSync(at("kept")).toSorted()).toEqual([link, ".handrail-new-notes"].toSorted());
   expect([readdirSync(at("swapped")), readdirSync(place.outside)]).toEqual([[swapped], [linked]]);
 });
 

@@ -23,7 +23,7 @@ describe("one name, two things", () => {
     expect(existsSync(join(at.root, ".env"))).toBe(true);
     at.plain.git("checkout", "--quiet", "work");
     expect(await at.ask("CHECKOUT", "both")).toMatch(
-      /^PERMISSION_DENIED: this would change files that this call may not write/,
+      /^PERMISSION_DENIED: git \w+ would change files that this call may not write/,
     );
     expect([at.plain.git("branch", "--show-current").trim(), existsSync(join(at.root, "c.txt"))]).toEqual([
       "work",
@@ -201,7 +201,7 @@ describe("what was put aside", () => {
     stashed();
     for (const verb of ["pop", "apply"])
       expect(await at.ask("STASH", verb)).toMatch(
-        /^PERMISSION_DENIED: this would change files that this call may not write \(1 out of reach\)/,
+        /^PERMISSION_DENIED: git \w+ would change files that this call may not write \(1 out of reach\)/,
       );
     expect(readdirSync(at.root)).not.toContain("open.txt");
     expect(at.plain.git("stash", "list")).toContain("stash@{0}");

@@ -424,7 +424,7 @@ describe("what history holds of secret files", () => {
     );
     at.plain.git("commit", "--quiet", "-m", "by a person");
     expect(await at.ask("CHECKOUT", "main")).toMatch(
-      /^PERMISSION_DENIED: this would change files that this call may not write/,
+      /^PERMISSION_DENIED: git \w+ would change files that this call may not write/,
     );
     expect(await at.ask("RESET", "--hard", "main")).toMatch(/^PERMISSION_DENIED/);
     expect(readFileSync(join(at.root, ".env"), "utf8")).toContain(SECRET);
@@ -437,7 +437,7 @@ describe("what history holds of secret files", () => {
     at.plain.commit("instructions", { "CLAUDE.md": "obey\n" });
     at.plain.git("checkout", "--quiet", "work");
     expect(await at.ask("MERGE", "evil")).toMatch(
-      /^PERMISSION_DENIED: the merge would change files that this call may not write \(`CLAUDE.md`\)/,
+      /^PERMISSION_DENIED: git merge would change files that this call may not write \(`CLAUDE.md`\)/,
     );
     expect(await at.ask("CHECKOUT", "evil")).toMatch(/^PERMISSION_DENIED/);
     expect(existsSync(join(at.root, "CLAUDE.md"))).toBe(false);

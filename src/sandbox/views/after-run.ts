@@ -1,0 +1,45 @@
+/** Lands what a command changed in its view, once it has ended. */
+import type { ExecLanded } from "../../model/work/exec.ts";
+import type { NewFiles } from "../files/new-files.ts";
+import type { ScopeJudge } from "../plan/workspace-mounts.ts";
+import type { RunEnd } from "../run/launch.ts";
+import type { View } from "./views.ts";
+
+/** How what a command changed lands. */
+export interface SandboxLanding {
+  readonly newFiles: NewFiles;
+  /** Awaited before; what it throws keeps everything from landing. */
+  readonly before?: () => Promise<void>;
+  /** Judges what lands, where that is not what the command may write in its view. */
+  readonly judge?: ScopeJudge;
+  /** Where something of it may not land, nothing does. */
+  readonly isWhole?: true;
+  /** Whether anything lands after such an end; after every one when absent. */
+  readonly wants?: (end: RunEnd) => boolean;
+  /** Bytes that the command may write in its view; it is ended when they are more. */
+  readonly bytesMax?: number;
+}
+
+/** How a run ended, and who may cancel what comes of it. */
+interface EndedRun {
+  readonly end: RunEnd & { readonly problem?: Error };
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Lands what a run has changed. Of one that was cancelled, or whose end nobody knows, nothing is: whoever asked for it
+ * has gone, or something may still write.
+ */
+export async function landed(
+  view: View | undefined,
+  { judge, landing }: { readonly judge: ScopeJudge; readonly landing?: SandboxLanding },
+  { end, signal }: EndedRun,
+): Promise<{ readonly landed?: ExecLanded; readonly endedBy?: "cancelled" }> {
+  if (view === undefined || landing === undefined || end.problem !== undefined || end.endedBy === "cancelled")
+    return {};
+  if (landing.wants?.(end) === false) return {};
+  await landing.before?.();
+  if (signal.aborted) return { endedBy: "cancelled" };
+  const { isCut, ...landed } = await view.land({ judge, ...landing }, signal);
+  return isCut ? { landed, endedBy: "cancelled" } : { landed };
+}

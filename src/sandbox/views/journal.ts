@@ -1,0 +1,134 @@
+/**
+ * Notes on disk what a landing is about to move, from before the first move until all is done.
+ *
+ * Whoever comes after a killed kernel takes back by it what was done, so that of a landing all is there or none.
+ *
+ * INVARIANT: what somebody has changed since is left as it is, and both sides are kept.
+ */
+import { closeSync, constants, cpSync, fstatSync, openSync, readFileSync, renameSync, unlinkSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { z } from "zod";
+import { parseJson } from "../../base/json-parse.ts";
+import { LANDING_JOURNAL } from "../layers/view-directories.ts";
+import { type Ground, type Move, undoMove } from "./moves.ts";
+
+const aside = z.strictObject({ in: z.enum(["upper", "side"]), path: z.string() });
+const move = z.strictObject({
+  kind: z.enum(["put", "swap", "take", "rights"]),
+  path: z.string(),
+  aside,
+  own: z.number().optional(),
+  old: z.number().optional(),
+  rights: z.tuple([z.number(), z.number()]).readonly().optional(),
+});
+const head = z.strictObject({
+  /** The workspace: its real path, and which directory that was. */
+  root: z.strictObject({ path: z.string(), device: z.string(), inode: z.string() }),
+  /** The real path of the directory aside, where that is no part of the view. */
+  side: z.string().optional(),
+});
+/** The last line: without it no move was made. */
+const END = "end";
+/** Moves that are written at once, before others have their turn. */
+const MOVES_PER_PIECE = 1000;
+
+/** What a landing is about to do. */
+export interface LandingJournal {
+  readonly root: { readonly path: string; readonly device: string; readonly inode: string };
+  readonly side?: string | undefined;
+  readonly moves: readonly Move[];
+}
+
+/** Brings the journal of the view in `directory` to disk: a line of JSON for the head and for each move, and the end. */
+export async function writeJournal(directory: string, { moves, ...rest }: LandingJournal): Promise<void> {
+  const file = await open(join(directory, LANDING_JOURNAL), "wx", 0o600);
+  try {
+    await file.write(`${JSON.stringify(rest)}\n`);
+    for (let at = 0; at < moves.length; at += MOVES_PER_PIECE) {
+      const lines = moves.slice(at, at + MOVES_PER_PIECE).map((one) => `${JSON.stringify(one)}\n`);
+      await file.write(lines.join(""));
+    }
+    await file.write(END);
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Ends the landing: nothing is taken back any more. */
+export function endJournal(directory: string): void {
+  unlinkSync(join(directory, LANDING_JOURNAL));
+}
+
+/** What came of taking back what a killed kernel had begun to land in the workspace `root`. */
+export interface TakenBack {
+  readonly root: string;
+  /** The directory aside, where that is no part of the view. */
+  readonly side?: string | undefined;
+  /** What somebody has changed since, and is left as it is. */
+  readonly left: readonly string[];
+}
+
+/**
+ * Takes back what the view in `directory` has landed by half. Nobody else may use the view any more.
+ * @returns `undefined` where nothing had landed
+ * @throws an error where the journal cannot be read, or the machine refuses
+ */
+export function takeBackLanding(directory: string): TakenBack | undefined {
+  const lines = textOf(join(directory, LANDING_JOURNAL))?.split("\n") ?? [];
+  if (lines.pop() !== END) return undefined;
+  const [first, ...rest] = lines;
+  const { root, side } = head.parse(jsonOf(first));
+  const moves = rest.map((line) => move.parse(jsonOf(line)) as Move);
+  const opened: number[] = [];
+  const opens = (path: string): number => {
+    const descriptor = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+    opened.push(descriptor);
+    return descriptor;
+  };
+  try {
+    const ground: Ground = {
+      root: opens(root.path),
+      upper: opens(join(directory, "upper")),
+      side: opens(side ?? join(directory, "side")),
+    };
+    const { dev, ino } = fstatSync(ground.root, { bigint: true });
+    const isSame = String(dev) === root.device && String(ino) === root.inode;
+    const left = isSame
+      ? [...moves].reverse().flatMap((one) => (undoMove(ground, one) ? [] : [one.path]))
+      : moves.map(({ path }) => path);
+    if (left.length === 0) endJournal(directory);
+    return { root: root.path, side, left };
+  } finally {
+    for (const descriptor of opened) closeSync(descriptor);
+  }
+}
+
+function jsonOf(line = ""): unknown {
+  const parsed = parseJson(line);
+  return parsed.ok ? parsed.value : undefined;
+}
+
+function textOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Keeps the view in `path`, with both sides of what could not be taken back, under a name that no kernel removes.
+ * @param side where what was taken from the workspace lies, if not in the view
+ * @returns its new path
+ */
+export function keepInterrupted(path: string, side?: string): string {
+  if (side !== undefined) cpSync(side, join(path, "side"), { recursive: true, verbatimSymlinks: true });
+  const kept = join(dirname(path), `${INTERRUPTED}${basename(path)}`);
+  renameSync(path, kept);
+  return kept;
+}
+
+const INTERRUPTED = "interrupted-";

@@ -1,0 +1,186 @@
+/**
+ * Moves of a landing: each changes one name of the workspace, and can be taken back.
+ *
+ * What stood under the name is moved aside, never removed. What comes to stand there has waited on the same file
+ * system, so that each move is one renaming.
+ *
+ * INVARIANT: a move that finds something else than was looked at changes nothing, and one is only taken back where
+ * what it made still stands.
+ */
+import { closeSync, constants, fchmodSync, fstatSync, readdirSync } from "node:fs";
+import { errno, linkThenRemove, type NameIn, openBeneath, renameBetween } from "../native/syscalls.ts";
+import { nameOf, parentOf, pathIn, type Standing, standingAt } from "./standing.ts";
+
+/** How directories of the workspace are opened: where they are, no link followed. */
+export const OPEN_DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+
+/** Open directories: the workspace, and the two in which things wait or are kept that are not in it. */
+export interface Ground {
+  readonly root: number;
+  /** What the command wrote. */
+  readonly upper: number;
+  /** What was taken from the workspace, or made ready for it. */
+  readonly side: number;
+}
+
+/** A place outside of what anybody sees of the workspace. */
+export interface Aside {
+  readonly in: "upper" | "side";
+  readonly path: string;
+}
+
+/** One change of a name. */
+export interface Move {
+  /**
+   * `put`: what waits aside gets the name, under which nothing stands; `swap`: it changes places with what stands
+   * there; `take`: what stands there goes aside; `rights`: the directory gets other rights.
+   */
+  readonly kind: "put" | "swap" | "take" | "rights";
+  readonly path: string;
+  readonly aside: Aside;
+  /** Which file or directory it is that waits. */
+  readonly own?: number;
+  /** Which one stood there. */
+  readonly old?: number;
+  /** Of a directory, before and after: a closed one is opened before it can be moved. */
+  readonly rights?: readonly [before: number, after: number];
+}
+
+/** What is expected to stand there, of a move that takes it away. */
+export interface Expected {
+  readonly over: Standing;
+  /** It has to be empty. */
+  readonly isEmpty?: boolean;
+}
+
+/** Where a move is done, and what stands there. */
+export interface MovePlace {
+  readonly ground: Ground;
+  /** The open directory of the workspace. */
+  readonly parent: number;
+  readonly expected?: Expected | undefined;
+}
+
+/** Does a move. @returns 0 or a negative error number; `-EEXIST` where another thing stands */
+export function doMove({ ground, parent, expected }: MovePlace, move: Move): number {
+  const target = { directory: parent, name: nameOf(move.path) };
+  const aside = asideOf(ground, move);
+  switch (move.kind) {
+    case "put":
+      return renameNew(aside, target);
+    case "swap": {
+      const swapped = swap(ground, aside, target);
+      if (swapped < 0 || isExpected(aside, expected)) return swapped;
+      return refused(swap(ground, aside, target));
+    }
+    case "take": {
+      if (move.rights !== undefined) setRights(target, move.rights[1], move.old);
+      const taken = renameNew(target, aside);
+      if (taken < 0 || isExpected(aside, expected)) return taken;
+      return refused(putBack(aside, target, move));
+    }
+    case "rights":
+      return setRights(target, move.rights?.[1] ?? 0, move.old);
+  }
+}
+
+/** Somebody was quicker; what was moved is where it was, unless they went on meanwhile: then both are somewhere. */
+function refused(back: number): number {
+  return back < 0 ? back : -errno.EEXIST;
+}
+
+/**
+ * Takes a move back, whether or not it was done.
+ * @returns whether the name is as it was before the move; else somebody has changed it since
+ */
+export function undoMove(ground: Ground, move: Move): boolean {
+  const parent = openBeneath(ground.root, parentOf(move.path) || ".", OPEN_DIRECTORY, "plain");
+  const aside = asideOf(ground, move);
+  if (parent < 0) return move.own !== undefined && inodeAt(aside) === move.own;
+  try {
+    return undoIn({ ground, parent }, aside, move);
+  } finally {
+    closeSync(parent);
+  }
+}
+
+function undoIn({ ground, parent }: MovePlace, aside: NameIn, move: Move): boolean {
+  const { kind, path, own, old, rights } = move;
+  const target = { directory: parent, name: nameOf(path) };
+  const [there, waiting] = [inodeAt(target), inodeAt(aside)];
+  switch (kind) {
+    case "put":
+      if (waiting === own) return true;
+      return there === own && renameNew(target, aside) >= 0;
+    case "swap":
+      if (waiting === own) return true;
+      return there === own && waiting === old && swap(ground, aside, target) >= 0;
+    case "take":
+      if (waiting !== old) return there === old;
+      return putBack(aside, target, move) >= 0;
+    case "rights":
+      return rights === undefined || there !== old || setRights(target, rights[0], old) >= 0;
+  }
+}
+
+function asideOf(ground: Ground, { aside }: Move): NameIn {
+  return { directory: ground[aside.in], name: aside.path };
+}
+
+/** Gives what was taken its name again, and its rights. */
+function putBack(aside: NameIn, target: NameIn, { rights, old }: Move): number {
+  const back = renameNew(aside, target);
+  return back < 0 || rights === undefined ? back : setRights(target, rights[0], old);
+}
+
+function inodeAt({ directory, name }: NameIn): number | undefined {
+  return standingAt(directory, name)?.inode;
+}
+
+/** Whether what came out is what was looked at: somebody may have written it, or put another in its place. */
+function isExpected(aside: NameIn, expected: Expected | undefined): boolean {
+  if (expected === undefined) return true;
+  const { over, isEmpty = false } = expected;
+  const found = standingAt(aside.directory, aside.name);
+  if (found?.inode !== over.inode) return false;
+  if (over.kind === "directory") return !isEmpty || readdirSync(pathIn(aside.directory, aside.name)).length === 0;
+  return found.bytes === over.bytes && found.writtenNs === over.writtenNs;
+}
+
+/** A file system that cannot say that nothing may be replaced takes a second name, and loses the first. */
+function renameNew(from: NameIn, to: NameIn): number {
+  const renamed = renameBetween(from.directory, from.name, to.directory, to.name, "keep");
+  if (renamed !== -errno.EINVAL && renamed !== -errno.ENOSYS) return renamed;
+  if (standingAt(to.directory, to.name) !== undefined) return -errno.EEXIST;
+  const isDirectory = standingAt(from.directory, from.name)?.kind === "directory";
+  return isDirectory
+    ? renameBetween(from.directory, from.name, to.directory, to.name, "replace")
+    : linkThenRemove(from, to);
+}
+
+/** One that cannot exchange does it in three steps. */
+function swap(ground: Ground, aside: NameIn, target: NameIn): number {
+  const swapped = renameBetween(aside.directory, aside.name, target.directory, target.name, "exchange");
+  if (swapped !== -errno.EINVAL && swapped !== -errno.ENOSYS) return swapped;
+  const between = { directory: ground.side, name: `${SWAPPED}${inodeAt(target)}` };
+  const taken = renameNew(target, between);
+  if (taken < 0) return taken;
+  const put = renameNew(aside, target);
+  if (put < 0) return renameNew(between, target) < 0 ? -errno.EIO : put;
+  return renameNew(between, aside);
+}
+
+const SWAPPED = "swapped-";
+
+/** Gives a directory rights; `-EEXIST` where another one stands there. */
+function setRights({ directory, name }: NameIn, rights: number, inode: number | undefined): number {
+  const opened = openBeneath(directory, name, OPEN_DIRECTORY, "plain");
+  if (opened < 0) return -errno.EEXIST;
+  try {
+    if (fstatSync(opened).ino !== inode) return -errno.EEXIST;
+    fchmodSync(opened, rights);
+    return 0;
+  } finally {
+    closeSync(opened);
+  }
+}

@@ -1,0 +1,230 @@
+/**
+ * Makes ready what lands.
+ *
+ * Each file, link or new directory waits on the workspace's file system, with the rights, owner and times that it will
+ * have. Where the view lies on the same mount, what the command wrote waits where it is. Else it is copied to a directory at
+ * the top of the workspace that nobody lists, searches or is shown.
+ */
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  ftruncateSync,
+  lchownSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readlinkSync,
+  readSync,
+  type Stats,
+  writeSync,
+} from "node:fs";
+import { GIB } from "../../base/bytes.ts";
+import { FILE_CHUNK_BYTES } from "../files/read.ts";
+import { accessList, removeOverlayAttribute, setAccessList, setTimes } from "../native/layer-calls.ts";
+import { makeLink } from "../native/syscalls.ts";
+import type { Change } from "./changes.ts";
+import type { Aside, Ground } from "./moves.ts";
+import { pathIn } from "./standing.ts";
+import type { Step } from "./steps.ts";
+
+const RIGHTS = 0o777;
+/** Those of a directory, and that only owners remove from it. */
+const DIRECTORY_RIGHTS = 0o1777;
+const SET_GROUP = 0o2000;
+const SET_IDS = 0o6000;
+const STICKY = 0o1000;
+const WRITE = 0o200;
+const GROUP = 0o070;
+/** Bytes that stand in the count of a file's blocks. */
+const BLOCK_BYTES = 512;
+/** Bytes of zeros in a row that become a hole where they are a block. */
+const HOLE_BYTES = 65_536;
+const ZEROS = Buffer.alloc(HOLE_BYTES);
+/** Bytes that one landing copies from another file system: a minute's work of the kernel's thread on a slow disk. */
+const COPIED_BYTES_MAX = 4 * GIB;
+/** What the owner of a directory keeps: one that is closed to its owner is closed to whoever looks after it. */
+const OWNER = 0o700;
+const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
+/** What is known of where something will stand. */
+export interface Beside {
+  /** The group that everything there has, where the directory says so. */
+  readonly group: number | undefined;
+  /** A path of the file whose place is taken. */
+  readonly over: string | undefined;
+}
+
+interface Copied {
+  readonly path: string;
+  readonly over: string | undefined;
+}
+
+/** What cannot be made ready, by the machine's word for it. */
+export class CannotStage extends Error {}
+
+/** Makes ready the changes of one landing. */
+export class Staging {
+  readonly #ground: Ground;
+  readonly #isElsewhere: boolean;
+  readonly #signal: AbortSignal | undefined;
+  #made = 0;
+  #copiedBytes = 0;
+
+  /** @param isElsewhere whether the view lies on another file system, or another mount, than the workspace */
+  constructor(ground: Ground, isElsewhere: boolean, signal: AbortSignal | undefined) {
+    this.#ground = ground;
+    this.#isElsewhere = isElsewhere;
+    this.#signal = signal;
+  }
+
+  /** A place for something that is taken from the workspace. */
+  next(): Aside {
+    this.#made += 1;
+    return { in: "side", path: `${this.#made}` };
+  }
+
+  /**
+   * Makes ready what `step` puts.
+   * @returns where it waits
+   * @throws CannotStage, or the machine's own error
+   */
+  *ready(step: Step, beside: Beside): Generator<void, Aside> {
+    const { kind, path, tree } = step;
+    const change: Change = { path, kind: KINDS[kind] ?? "file", isReplaced: true, isCopy: true, isSetId: true };
+    if (!this.#isElsewhere && tree?.isClean !== false) {
+      this.#clean(change, tree === undefined ? undefined : beside.group);
+      for (const one of tree?.kept ?? []) {
+        if (one.isCopy || one.isReplaced || one.isSetId === true || beside.group !== undefined)
+          this.#clean(one, beside.group);
+        yield;
+      }
+      return { in: "upper", path };
+    }
+    const to = this.next();
+    yield* this.#make(change, to.path, beside);
+    const directories = [change];
+    for (const one of tree?.kept ?? []) {
+      yield* this.#make(one, to.path + one.path.slice(path.length), { ...beside, over: undefined });
+      if (one.kind === "directory") directories.push(one);
+    }
+    // what is done in a directory changes its times
+    if (tree !== undefined)
+      for (const one of directories.reverse()) {
+        setTimes(this.#ground.side, to.path + one.path.slice(path.length), this.#times(one.path));
+        yield;
+      }
+    return to;
+  }
+
+  get #upper(): string {
+    return `/proc/self/fd/${this.#ground.upper}`;
+  }
+
+  /** Takes away what only views know of, and rights that nothing has which lands. */
+  #clean({ path, kind, isSetId }: Change, group?: number): void {
+    const at = `${this.#upper}/${path}`;
+    if (kind === "link") return;
+    const { mode } = lstatSync(at);
+    if (kind === "directory") {
+      for (const name of ["origin", "opaque"] as const) removeOverlayAttribute(at, name);
+      if ((mode & SET_IDS) !== 0) chmodSync(at, mode & DIRECTORY_RIGHTS);
+      if (group !== undefined) this.#adopt(at, group);
+      return;
+    }
+    if (isSetId === true && (mode & (SET_IDS | STICKY)) !== 0) chmodSync(at, mode & RIGHTS);
+    if ((mode & WRITE) === 0) chmodSync(at, WRITE); // else the attribute stays
+    removeOverlayAttribute(at, "origin");
+    if ((mode & WRITE) === 0) chmodSync(at, mode & RIGHTS);
+  }
+
+  /** In a directory whose group is everything's, a new one has that group, too, and says so. */
+  #adopt(directory: string, group: number): void {
+    const { mode, uid } = lstatSync(directory);
+    const isMember = process.geteuid?.() === 0 || process.getgroups?.().includes(group) === true;
+    if (!isMember) return; // nobody else may give it that group
+    lchownSync(directory, uid, group);
+    chmodSync(directory, (mode & DIRECTORY_RIGHTS) | SET_GROUP);
+  }
+
+  *#make({ path, kind }: Change, to: string, { group, over }: Beside): Generator<void> {
+    const found = lstatSync(`${this.#upper}/${path}`);
+    const at = pathIn(this.#ground.side, to);
+    if (kind === "directory") {
+      mkdirSync(at, OWNER);
+      giveTo(found, at);
+      chmodSync(at, (found.mode & DIRECTORY_RIGHTS) | OWNER);
+      if (group !== undefined) this.#adopt(at, group);
+      return;
+    }
+    if (kind === "link") {
+      const points = readlinkSync(`${this.#upper}/${path}`, { encoding: "buffer" });
+      const made = makeLink(this.#ground.side, to, points, found);
+      if (made < 0) throw new CannotStage(`a link: ${made}`);
+      setTimes(this.#ground.side, to, this.#times(path));
+      return;
+    }
+    yield* this.#copy({ path, over }, to, found);
+  }
+
+  *#copy({ path, over }: Copied, to: string, found: Stats): Generator<void> {
+    const times = this.#times(path);
+    this.#copiedBytes += found.blocks * BLOCK_BYTES;
+    if (this.#copiedBytes > COPIED_BYTES_MAX) throw new CannotStage("too many bytes");
+    const from = `${this.#upper}/${path}`;
+    chmodSync(from, OWNER); // the command may have closed it to its owner
+    const source = openSync(from, constants.O_RDONLY | constants.O_NOFOLLOW);
+    try {
+      const at = pathIn(this.#ground.side, to);
+      const made = openSync(at, NEW_FILE, OWNER);
+      try {
+        yield* this.#copyBytes(source, made);
+        giveTo(found, at);
+        const list = accessList(from);
+        const isLost =
+          list === undefined
+            ? over !== undefined && accessList(over) !== undefined
+            : !setAccessList(`/proc/self/fd/${made}`, list);
+        // without the list the group's rights, which bound all whom it names, would be the group's own
+        chmodSync(at, found.mode & (isLost ? RIGHTS & ~GROUP : RIGHTS));
+      } finally {
+        closeSync(made);
+      }
+      setTimes(this.#ground.side, to, times);
+    } finally {
+      closeSync(source);
+    }
+  }
+
+  /** Copies a file, but for blocks of nothing but zeros, which become holes. */
+  *#copyBytes(source: number, made: number): Generator<void> {
+    const piece = Buffer.allocUnsafe(FILE_CHUNK_BYTES);
+    let offset = 0;
+    for (let length = readSync(source, piece); length > 0; length = readSync(source, piece)) {
+      for (let at = 0; at < length; at += HOLE_BYTES) {
+        const block = piece.subarray(at, Math.min(at + HOLE_BYTES, length));
+        if (block.equals(ZEROS.subarray(0, block.length))) continue;
+        for (let done = 0; done < block.length; )
+          done += writeSync(made, block, done, block.length - done, offset + at + done);
+      }
+      offset += length;
+      yield;
+      if (this.#signal?.aborted === true) throw new CannotStage("it was cancelled");
+    }
+    ftruncateSync(made, offset);
+  }
+
+  #times(path: string) {
+    return lstatSync(`${this.#upper}/${path}`, { bigint: true });
+  }
+}
+
+const KINDS: Readonly<Partial<Record<Step["kind"], Change["kind"]>>> = {
+  put_tree: "directory",
+  put_link: "link",
+};
+
+/** What a kernel of root makes belongs to whom the view says. */
+function giveTo({ uid, gid }: Stats, path: string): void {
+  if (process.geteuid?.() === 0) lchownSync(path, uid, gid);
+}
