@@ -1,8 +1,9 @@
 /**
  * Opens the directory in which a landing keeps what waits or was taken away.
  *
- * It lies on the mount of the workspace, so that everything goes there and comes from there by one renaming. Where the view lies on that mount it is a part of the view; else it stands at the top of the workspace, under a name
- * that is left out of every listing.
+ * It lies on the mount of the workspace, so that everything goes there and comes from there by one renaming. Where the
+ * view lies on that mount it is a part of the view; else it stands at the top of the workspace, under a name that is
+ * left out of every listing.
  */
 import { chmodSync, closeSync, constants, fstatSync, lchownSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";

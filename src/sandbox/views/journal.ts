@@ -40,7 +40,7 @@ export interface LandingJournal {
   readonly moves: readonly Move[];
 }
 
-/** Brings the journal of the view in `directory` to disk: a line of JSON for the head and for each move, and the end. */
+/** Brings the journal of the view in `directory` to disk: lines of JSON for the head and each move, and the end. */
 export async function writeJournal(directory: string, { moves, ...rest }: LandingJournal): Promise<void> {
   const file = await open(join(directory, LANDING_JOURNAL), "wx", 0o600);
   try {

@@ -2,8 +2,8 @@
  * Makes ready what lands.
  *
  * Each file, link or new directory waits on the workspace's file system, with the rights, owner and times that it will
- * have. Where the view lies on the same mount, what the command wrote waits where it is. Else it is copied to a directory at
- * the top of the workspace that nobody lists, searches or is shown.
+ * have. Where the view lies on the same mount, what the command wrote waits where it is. Else it is copied to a
+ * directory at the top of the workspace that nobody lists, searches or is shown.
  */
 import {
   chmodSync,
