@@ -26,13 +26,25 @@ export type Ran =
   | { readonly kind: "refusal"; readonly denial: Denial };
 
 /** Runs the tool of a call with contained handles. Only bugs throw. */
-export async function runTool(kernel: Kernel, running: Running, { signal, listener, transfer }: Waiter): Promise<Ran> {
+export async function runTool(
+  kernel: Kernel,
+  running: Running,
+  { signal, listener, transfer, inBand }: Waiter,
+): Promise<Ran> {
   const { parts } = kernel;
   const { tool, args, intent, run } = running;
   if (signal.aborted) return cancelled();
   const feed = listener && new ProgressFeed(parts, listener, running);
   const rules = callRules(parts, running);
-  const context = new CallHandles({ kernel, running, rules, signal, report: feed?.report ?? nobodyListens, transfer });
+  const context = new CallHandles({
+    kernel,
+    running,
+    rules,
+    signal,
+    report: feed?.report ?? nobodyListens,
+    transfer,
+    inBand,
+  });
   if (listener && intent !== undefined) await followDeclared(kernel, running);
   run.begin();
   try {

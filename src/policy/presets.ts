@@ -16,9 +16,9 @@ export interface Preset {
 export const PRESETS: Readonly<Record<PresetName, Preset>> = {
   reader: { files: ["base.cedar", "reader.cedar"], description: "reads and searches; changes nothing" },
   dev: {
-    files: ["base.cedar", "dev.cedar", "staged.cedar", "danger.cedar", "install.cedar"],
+    files: ["base.cedar", "dev.cedar", "shell.cedar", "danger.cedar", "install.cedar"],
     description:
-      "reads, searches, edits and tests without prompts; asks before protected files, deletions and the network",
+      "reads, searches, edits, tests and runs commands without prompts; asks before protected files, removing by commands and the network",
   },
   autonomous: {
     files: ["base.cedar", "autonomous.cedar", "install.cedar"],

@@ -57,9 +57,10 @@ export type { EgressNetwork, EgressVerdict } from "./net/gate/admission.ts";
 export type { EgressAttempt, EgressTotals } from "./net/gate/attempt.ts";
 export type { SecureWay } from "./net/gate/secure-way.ts";
 export { INSIDE_WORKSPACE, insideWorkspace, type SandboxLimits } from "./plan/plan.ts";
-export type { Reach, ScopeJudge } from "./plan/workspace-mounts.ts";
+export type { CommandEffect, Reach, ScopeJudge } from "./plan/workspace-mounts.ts";
 export type { RunEnd } from "./run/launch.ts";
 export type { SandboxLanding } from "./views/after-run.ts";
+export type { EffectSide, ReviewedEffect } from "./views/effects.ts";
 
 /** How runs can be contained, or that they are not. */
 export type BackendName = ExecEnforcement["backend"];

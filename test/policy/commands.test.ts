@@ -24,7 +24,7 @@ function decided(preset: PresetName, command: string, engine = engines.get(prese
     if (resource.kind !== "command") continue;
     const verdict = engine?.evaluate(request({ action: "shell", effect, resource }));
     if (verdict?.decision !== "allow") return [`deny ${verdict?.ruleId}`];
-    for (const { ruleId } of verdict.obligations) if (!/^(?:meao|staged|autonomous)\./.test(ruleId)) rules.add(ruleId);
+    for (const { ruleId } of verdict.obligations) if (!/^(?:meao|autonomous)\./.test(ruleId)) rules.add(ruleId);
   }
   return [...rules].sort();
 }

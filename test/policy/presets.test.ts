@@ -58,8 +58,8 @@ const CONTRIBUTORS: Readonly<Record<PresetName, readonly string[]>> = {
     "ok ok ok - -",
     "ok ask - - -",
     "ok ask - - -",
-    "ok - - - -",
-    "stage stage - - -",
+    "ok ok - - -",
+    "ok ok - - -",
     NOTHING,
     NOTHING,
     NOTHING,
@@ -80,7 +80,7 @@ const CONTRIBUTORS: Readonly<Record<PresetName, readonly string[]>> = {
     "ok ok ok - -",
     "ok ask - - -",
     "ok ask - - -",
-    "ok - - - -",
+    "ok ok - - -",
     "ok - - - -",
     NOTHING,
     NOTHING,
@@ -91,7 +91,7 @@ const CONTRIBUTORS: Readonly<Record<PresetName, readonly string[]>> = {
     "ok ok ok - -",
     "ok ask - - -",
     "ok ask - - -",
-    "ok - - - -",
+    "ok ok - - -",
     "ok - - - -",
     NOTHING,
     NOTHING,
@@ -304,7 +304,7 @@ describe("presets", () => {
       resource: commandOf(["ls"]),
       capabilityObligations,
     };
-    expect([answer("open", parts), answer("dev", parts)]).toEqual(["ok", "ask+stage"]);
+    expect([answer("open", parts), answer("dev", parts)]).toEqual(["ok", "ask"]);
   });
 
   test("a tool from outside asks in dev and is denied in reader and autonomous, whatever effect it claims", () => {

@@ -218,20 +218,20 @@ git:rebase git:remote
   on itself git
   | ask dev.git-rewrite | = | = | - base.product-owner-changes-nothing | - DEFAULT_DENY
 shell
-  on itself command own docs plans markdown protected
-  | stage staged.shell | = | = | - base.product-owner-changes-nothing | - DEFAULT_DENY
+  on itself command
+  | ok shell.run | = | = | - base.product-owner-changes-nothing | - DEFAULT_DENY
+shell
+  on own docs plans markdown protected
+  | ok shell.files | = | = | - base.product-owner-changes-nothing | - DEFAULT_DENY
 shell
   on host
-  | ask+stage staged.shell-network | = | = | - base.product-owner-changes-nothing | - DEFAULT_DENY
+  | ask shell.network | = | = | - base.product-owner-changes-nothing | - DEFAULT_DENY
 run_test run_lint
   on itself command
   | ok dev.test-and-lint | = | = | - base.product-owner-changes-nothing | - DEFAULT_DENY
 run_test run_lint
-  on own
+  on own protected
   | ok dev.test-and-lint-write | = | = | - base.product-owner-changes-nothing | - DEFAULT_DENY
-run_test run_lint
-  on protected
-  | - DEFAULT_DENY | = | = | - base.product-owner-changes-nothing | - DEFAULT_DENY
 install_dependencies
   on itself command host
   | ask dev.install | = | = | - base.install-roles | =

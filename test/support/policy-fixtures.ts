@@ -5,7 +5,7 @@ import type { PresetName } from "../../src/model/people/preset.ts";
 import type { Zone } from "../../src/model/place/zone.ts";
 import { createPolicyEngine, type PolicyEngine, type PolicySource } from "../../src/policy/policy.ts";
 import { PRESETS } from "../../src/policy/presets.ts";
-import { type ActionDeclaration, withCanonicalActions } from "../../src/policy/terms/action.ts";
+import { type ActionDeclaration, COMMIT_ACTION, withCanonicalActions } from "../../src/policy/terms/action.ts";
 import {
   type PolicyContext,
   type PolicyFile,
@@ -27,6 +27,7 @@ export const ACTIONS: readonly ActionDeclaration[] = [
   },
   { name: "plugin__lookup", effect: "read", resources: ["tool"], foreign: true },
   { name: "everywhere", effect: "exec", resources: RESOURCE_KINDS },
+  COMMIT_ACTION,
 ];
 
 export function presetSources(name: PresetName): readonly PolicySource[] {

@@ -99,14 +99,15 @@ export function runsPrograms({ tool, accesses }: Pick<Decided, "tool" | "accesse
 function groundOf(
   decided: Decided,
   key: Uint8Array,
-): Readonly<Record<"accesses" | "repositories" | "toolchain", string>> {
-  const { accesses, look } = decided;
+): Readonly<Record<"accesses" | "repositories" | "toolchain" | "effects", string>> {
+  const { accesses, look, review } = decided;
   const { seenToolchain } = look;
   const digest = (value: unknown) => blake3KeyedHex(key, JSON.stringify(["handrail.approval.ground", value]));
   return {
     accesses: digest(accesses),
     repositories: digest(repositoryGround(decided)),
     toolchain: seenToolchain === undefined ? "" : digest(seenToolchain),
+    effects: review?.hash ?? "",
   };
 }
 

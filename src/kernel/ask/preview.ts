@@ -35,11 +35,11 @@ export type Preview = Pick<ApprovalDetails, "changes" | "unseen">;
 
 /** What a call would change. @throws ToolFailure CANCELLED; besides that only bugs throw */
 export async function previewOf(decided: Decided, files: Pick<FileAccess, "read">): Promise<Preview> {
-  const { tool, args, redaction } = decided;
-  if (tool.preview === undefined) return { changes: [] };
-  let previews: readonly FilePreview[];
+  const { tool, args, redaction, review } = decided;
+  if (review === undefined && tool.preview === undefined) return { changes: [] };
+  let previews: readonly FilePreview[] = [];
   try {
-    previews = await tool.preview(args, contextOf(decided, files));
+    previews = review?.previews ?? (await tool.preview?.(args, contextOf(decided, files))) ?? [];
   } catch (error) {
     const problem =
       error instanceof ToolFailure ? error.message : error instanceof Refusal ? error.denial.message : undefined;
@@ -115,14 +115,15 @@ function jsonBytes(value: unknown): number {
 const NOTHING = new Uint8Array();
 
 function changeOf(preview: FilePreview, redaction: CallRedaction, linesMax: number): ChangeDetail {
-  const { path, before = NOTHING, after = NOTHING } = preview;
+  const { path, before = NOTHING, after = NOTHING, sizes } = preview;
   const facts = {
     path: path.toWellFormed(),
     kind: preview.before === undefined ? "create" : preview.after === undefined ? "delete" : "modify",
-    ...(preview.before && { bytesBefore: before.byteLength }),
-    ...(preview.after && { bytesAfter: after.byteLength }),
+    ...(preview.before && { bytesBefore: sizes?.before ?? before.byteLength }),
+    ...(preview.after && { bytesAfter: sizes?.after ?? after.byteLength }),
   } as const;
-  const isShown = [before, after].every((bytes) => bytes.byteLength <= PROMPT_FILE_BYTES_MAX && isText(bytes));
+  const isShown =
+    sizes === undefined && [before, after].every((bytes) => bytes.byteLength <= PROMPT_FILE_BYTES_MAX && isText(bytes));
   if (!isShown) return { ...facts, linesOmitted: 0 };
   const hidden = (bytes: Uint8Array) => redaction.hidden(bytes);
   const limits = { linesMax: Math.max(0, linesMax), lineMax: PROMPT_DIFF_LINE_BYTES_MAX };

@@ -21,6 +21,7 @@ import { PROMPT_TEXT_CHARACTERS_MAX } from "../redaction/limits.ts";
 import { shownArguments } from "../redaction/prompt-arguments.ts";
 import { previewOf } from "./preview.ts";
 import { isDanger, previewRisks, projectRisks, risksOf, summaryOf } from "./prompt-risks.ts";
+import { reviewRisks, reviewSummary } from "./review-words.ts";
 
 /** Accesses of a call that a prompt lists; the rest are counted. */
 const PROMPT_ACCESSES_MAX = 64;
@@ -92,8 +93,9 @@ export async function describeCall(
     id: `${tool.name}:${kind}`,
     tool: tool.name,
     action: kind === "danger" ? "dangerous_operation" : "execute",
-    summary: summaryOf(tool, accesses),
+    summary: decided.review === undefined ? summaryOf(tool, accesses) : reviewSummary(tool, accesses),
     risks: [
+      ...(decided.review === undefined ? [] : reviewRisks(decided.review)),
       ...(containedBy === "none" ? [UNCONTAINED] : []),
       ...risksOf(decided, details.rules),
       ...projectRisks(tool, accesses, look.seenToolchain !== undefined),

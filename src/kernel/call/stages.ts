@@ -16,7 +16,7 @@ import type { Session } from "../../model/people/session.ts";
 import type { Access, WorkspacePath } from "../../model/place/access.ts";
 import type { Zone } from "../../model/place/zone.ts";
 import type { ToolCall } from "../../model/tool/call.ts";
-import type { Tool } from "../../model/tool/tool.ts";
+import type { FilePreview, Tool } from "../../model/tool/tool.ts";
 import type { PolicyEngine } from "../../policy/policy.ts";
 import type { Demands } from "../declared/capability-obligations.ts";
 import type { CallRedaction } from "../redaction/redaction.ts";
@@ -30,6 +30,17 @@ export interface ResolvedAccess extends Access {
   /** What the call writes or sends there holds a definite secret. */
   readonly carriesSecret?: true;
   readonly target?: { readonly place: WorkspacePath; readonly zone: Zone };
+  /** What policy may read of it as `context.arguments`. */
+  readonly arguments?: Readonly<Record<string, unknown>>;
+}
+
+/** Effects of a command's own about which a person is asked, after it has run. */
+export interface EffectReview {
+  /** Keyed digest of all of them, with both sides. */
+  readonly hash: string;
+  readonly previews: readonly FilePreview[];
+  /** How many become programs. */
+  readonly programs: number;
 }
 
 /** Who calls, under which lease, in which workspace. */
@@ -106,6 +117,8 @@ export interface Ruling {
 
 /** A call that policy allows. */
 export interface Decided extends Analysed {
+  /** Where its command has run already, and its effects are what is asked about. */
+  readonly review?: EffectReview;
   readonly policy: PolicyEngine;
   readonly ruling: Ruling;
 }

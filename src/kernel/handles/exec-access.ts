@@ -8,6 +8,7 @@
  */
 
 import { MAX_TIMEOUT_MS } from "../../base/limits.ts";
+import type { Denial } from "../../model/outcome/decision.ts";
 import { FailureWithoutEffect, Refusal, ToolFailure } from "../../model/outcome/failure.ts";
 import { commandOf } from "../../model/place/command.ts";
 import { belowAlias } from "../../model/place/workspace.ts";
@@ -24,11 +25,12 @@ import {
   type ScopeJudge,
 } from "../../sandbox/sandbox.ts";
 import { noteCommand } from "../answer/exec-record.ts";
+import { reviewEffects } from "../ask/review.ts";
 import type { Running } from "../call/stages.ts";
 import { unanalysed } from "../judge/scope.ts";
 import { ShownOutput } from "../redaction/shown-output.ts";
 import { commandEgress } from "./exec-egress.ts";
-import { execScope } from "./exec-scope.ts";
+import { commitAccess, execScope } from "./exec-scope.ts";
 import type { HandleParts } from "./handle-parts.ts";
 import { RepositoryHistories } from "./repository-history.ts";
 import { requireAllowed } from "./still-allowed.ts";
@@ -43,10 +45,26 @@ export const EXEC_KEPT_BYTES = 24_000;
 
 /** Commands for one call. */
 export function createExec(handle: HandleParts): ExecAccess {
-  return { run: (request) => handle.running.run.changes.during(() => run(handle, request)) };
+  return {
+    async run(request) {
+      const { outcome, awaited } = await handle.running.run.changes.during(
+        () => run(handle, request),
+        // what a command did to other machines has happened, whatever lands
+        (ran) => ran.awaited === undefined || ran.outcome.network !== undefined,
+      );
+      if (awaited === undefined) return outcome;
+      throw awaited instanceof ToolFailure ? awaited : new Refusal(awaited);
+    },
+  };
 }
 
-async function run(handle: HandleParts, request: ExecRequest): Promise<ExecOutcome> {
+/** A command that ran, and why nothing of what it changed has landed where a person has yet to agree. */
+interface Ran {
+  readonly outcome: ExecOutcome;
+  readonly awaited?: Denial | ToolFailure | undefined;
+}
+
+async function run(handle: HandleParts, request: ExecRequest): Promise<Ran> {
   const { kernel, running, signal, report } = handle;
   const { caller, redaction } = running;
   const { parts, evidence } = kernel;
@@ -62,6 +80,7 @@ async function run(handle: HandleParts, request: ExecRequest): Promise<ExecOutco
   const { roots } = caller.place;
   const histories = new RepositoryHistories(caller, running.receivedAtMs);
   let hidden: readonly string[] = [];
+  let awaited: Ran["awaited"];
   const judge = execScope(running, histories);
   if (selection !== undefined) makeFilled(roots, judge, selection);
   else if (workDir !== INSIDE_WORKSPACE) requireDirectory(roots, workDir.slice(INSIDE_WORKSPACE.length + 1));
@@ -82,6 +101,12 @@ async function run(handle: HandleParts, request: ExecRequest): Promise<ExecOutco
           hidden = histories.hidden();
           await requireAllowed(handle);
         },
+        async review(effects) {
+          const accesses = effects.map((effect) => commitAccess(caller, effect));
+          const reviewed = await reviewEffects(kernel, { granted: running, effects, accesses }, handle);
+          if (reviewed.answer === "later") awaited = reviewed.why;
+          return reviewed.answer;
+        },
       },
       command: argumentsOf(request.command),
       workDir,
@@ -98,11 +123,8 @@ async function run(handle: HandleParts, request: ExecRequest): Promise<ExecOutco
   const outcome = outcomeOf(end, output.shown(redaction));
   noteCommand(running.run, outcome);
   if (end.problem !== undefined) throw end.problem;
-  return {
-    ...outcome,
-    ...(hidden.length > 0 && { hiddenRepositories: hidden }),
-    ...(network && { network }),
-  };
+  const more = { ...(hidden.length > 0 && { hiddenRepositories: hidden }), ...(network && { network }) };
+  return { outcome: { ...outcome, ...more }, awaited };
 }
 
 /** Makes the directories that a command fills, where the call may write them. */

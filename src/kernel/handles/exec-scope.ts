@@ -3,18 +3,20 @@
  *
  * The sandbox asks for the scope of the call in this form. The rules are the very ones that file tools are judged by.
  *
- * INVARIANT: what a file tool of this call would be refused, a command is refused too. The exception is managed
+ * INVARIANTS: what a file tool of this call would be refused, a command is refused too. The exception is managed
  * directories: builds and tests need what is installed, so commands may read them, and write those that their tool is
- * there to fill. A file whose writing asks is read only for a command, because a command asks nobody. Nor does a
- * command read in a repository what it could not read as a file.
+ * there to fill. What a command writes it writes into its view; of that what policy allows as `commit` lands, and what
+ * it asks about lands once a person has agreed. Nor does a command read in a repository what it could not read as a
+ * file.
  */
 import { LEAK_RULE } from "../../flow/flow.ts";
 import type { WorkspacePath } from "../../model/place/access.ts";
 import type { Zone, ZoneMap } from "../../model/place/zone.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import { admits } from "../../policy/lease-scope.ts";
+import { COMMIT_ACTION } from "../../policy/terms/action.ts";
 import { isTemporaryName } from "../../sandbox/files/places/temporary.ts";
-import type { Reach, ScopeJudge } from "../../sandbox/sandbox.ts";
+import type { CommandEffect, Reach, ScopeJudge } from "../../sandbox/sandbox.ts";
 import type { Granted, ResolvedAccess } from "../call/stages.ts";
 import { evaluateRequests, requestsOf } from "../judge/decide.ts";
 import { leasePathOf } from "../judge/scope.ts";
@@ -35,6 +37,40 @@ function isManagedBy({ capability }: Pick<Tool, "capability">, zones: ZoneMap, p
   return manages.some((name) => name === parts[outermost]);
 }
 
+/** What is asked of what may be written before anything is. */
+const NEW_FILE = { kind: "create", bytes: 0, isExecutable: false } as const;
+
+/** An effect as policy is asked about it. */
+export function commitAccess(
+  { place }: Granted["caller"],
+  { path, kind, isDirectory, bytes, isExecutable }: CommandEffect,
+): ResolvedAccess {
+  const at: WorkspacePath = { root: "service", path };
+  return {
+    resource: { kind: "file", path },
+    effect: "write",
+    action: COMMIT_ACTION.name,
+    target: { place: at, zone: zoneNow(place, at, "write") },
+    arguments: { kind, directory: isDirectory, bytes, executable: isExecutable },
+  };
+}
+
+/** Judges the effects of a command, each by itself. */
+function commitJudge(granted: Granted): NonNullable<ScopeJudge["commit"]> {
+  const { caller, tool, policy, holdings } = granted;
+  const question = programQuestion(granted);
+  return (effect) => {
+    const decided = evaluateRequests(policy, tool, requestsOf(question, [commitAccess(caller, effect)]));
+    if (!decided.ok) return "drops";
+    // A person who agreed to the call after untrusted content agreed to it for each of its files.
+    const isAnswered = ({ ruleId }: { readonly ruleId: string }) =>
+      ruleId === LEAK_RULE && holdings.approval?.rules.has(LEAK_RULE) === true;
+    const due = decided.value.obligations.filter((obligation) => !isAnswered(obligation));
+    if (due.length === 0) return "lands";
+    return due.every(({ obligation }) => obligation === "ask") ? "asks" : "drops";
+  };
+}
+
 /** The judge of a call. */
 export function execScope(granted: Granted, histories: Pick<RepositoryHistories, "hides">): ScopeJudge {
   const { caller, tool, policy, holdings } = granted;
@@ -42,6 +78,7 @@ export function execScope(granted: Granted, histories: Pick<RepositoryHistories,
   const { scope } = caller.lease;
   const byZone = new Map<string, boolean>();
   const question = programQuestion(granted);
+  const commit = commitJudge(granted);
 
   /** Policy is asked once for each zone where it does not look at paths. */
   const permits = (place: WorkspacePath, zone: Zone, effect: "read" | "write"): boolean => {
@@ -74,11 +111,14 @@ export function execScope(granted: Granted, histories: Pick<RepositoryHistories,
     const isReadable = admits(scope, "readPaths", leasePathOf(place)) && permits(place, zone, "read");
     // A directory that may not be read as such can hold what may; each of its files is asked about.
     if (!isReadable) return isDirectory ? "read" : "hidden";
-    const isWritable = zone === "own" && restriction === undefined && admits(scope, "writePaths", leasePathOf(place));
-    return isWritable && permits(place, zone, "write") ? "write" : "read";
+    const isOpen =
+      (zone === "own" || zone === "protected") && (restriction === undefined || restriction === "protected");
+    const isWritable = isOpen && admits(scope, "writePaths", leasePathOf(place)) && permits(place, zone, "write");
+    return isWritable && commit({ ...NEW_FILE, path, isDirectory }) !== "drops" ? "write" : "read";
   };
   return {
     entry: reach,
+    commit,
     below: (directory) =>
       reach(directory === "." ? NEW_NAME : `${directory}/${NEW_NAME}`, false) === "write" ? "write" : "read",
     // What policy says of new files behind it would be said of other paths.

@@ -10,6 +10,7 @@ import { recheck } from "../ask/recheck.ts";
 import type { ArtifactJudge, PolicyJudge, TreeJudge } from "../call/judges.ts";
 import type { KernelParts } from "../call/parts.ts";
 import type { Granted, Running } from "../call/stages.ts";
+import type { Waiter } from "../call/submission.ts";
 import type { Transfer } from "../call/transfer.ts";
 import { judgeArtifactBy, judgeByPolicy, judgeTreeByPolicy, type PolicyQuestion } from "../judge/decide.ts";
 import { wholeCall } from "../judge/whole-call.ts";
@@ -31,6 +32,8 @@ export interface HandleParts {
   readonly rules: CallRules;
   readonly signal: AbortSignal;
   readonly report: ProgressListener;
+  /** How a person who sits at the client can be asked while the call runs. */
+  readonly inBand: Waiter["inBand"];
   /** What streams beside the call. */
   readonly transfer: Transfer | undefined;
 }

@@ -175,12 +175,14 @@ export function policyResource(access: ResolvedAccess): PolicyResource {
 }
 
 /** An access as policy sees it: its resource has its canonical name. */
-export type PolicyAccess = Pick<PolicyRequest, "effect" | "resource"> & { readonly carriesSecret?: boolean };
+export type PolicyAccess = Pick<PolicyRequest, "effect" | "resource" | "arguments"> & {
+  readonly carriesSecret?: boolean;
+};
 
 /** What policy is asked about one access. */
 export function policyRequest(
   { caller, tool, nowMs, demands = NO_DEMANDS, call = "" }: Question<Pick<Judged, "session" | "mark" | "armed">>,
-  { effect, resource, carriesSecret = false }: PolicyAccess,
+  { effect, resource, carriesSecret = false, arguments: given }: PolicyAccess,
 ): PolicyRequest {
   const { session, mark, armed } = caller;
   return {
@@ -196,6 +198,7 @@ export function policyRequest(
     tool: tool.name,
     effect,
     resource,
+    ...(given && { arguments: given }),
     context: {
       armed,
       trust: mark.trustLevel,

@@ -82,6 +82,8 @@ export interface FilePreview {
   readonly path: string;
   readonly before?: Uint8Array;
   readonly after?: Uint8Array;
+  /** Bytes of the versions where one of them is too large to be shown; `before` and `after` are only its beginning. */
+  readonly sizes?: { readonly before: number; readonly after: number };
 }
 
 /** What a tool gets to say what a call would change: it can look, and nothing else. */

@@ -21,7 +21,7 @@ export const EXEC_DATA_PROPERTIES = {
   not_kept: {
     type: "array",
     description:
-      "Changes of the command that were not kept. `not_allowed`: write such files with the file tools, which ask; `changed_meanwhile`: somebody else did, run the command again.",
+      "Changes of the command that were not kept. `not_allowed`: write such files with the file tools, which ask; `not_approved`: a person was asked and did not agree; `changed_meanwhile`: somebody else did, run the command again.",
     items: { type: "object", properties: { path: { type: "string" }, reason: { enum: [...NOT_KEPT_REASONS] } } },
   },
   not_kept_count: { type: "integer", description: "How many were not kept, where not all of them are named." },

@@ -59,6 +59,14 @@ const KINDS: Readonly<Record<EffectClass, readonly ResourceKind[]>> = {
   control: [],
 };
 
+/** What lands of a command's changes is judged as this action of the kernel's own, file by file. */
+export const COMMIT_ACTION: ActionDeclaration = {
+  name: "commit",
+  effect: "write",
+  resources: ["file"],
+  arguments: { kind: "String", directory: "Boolean", bytes: "Long", executable: "Boolean" },
+};
+
 /** `registered`, and every canonical action that is not registered. */
 export function withCanonicalActions(registered: readonly ActionDeclaration[]): readonly ActionDeclaration[] {
   const known = new Set(registered.map((action) => action.name));

@@ -26,6 +26,17 @@ export const SANDBOX_ENTRIES_PER_STEP = 200;
 /** What a command may do with one file or directory. */
 export type Reach = "hidden" | "read" | "write";
 
+/** One effect of a command, before it lands. */
+export interface CommandEffect {
+  readonly path: string;
+  readonly kind: "create" | "modify" | "delete" | "mode";
+  readonly isDirectory: boolean;
+  /** Of a file or link, as it would be; of one that goes, as it is. */
+  readonly bytes: number;
+  /** Whether it would be a program. */
+  readonly isExecutable: boolean;
+}
+
 /** The scope of a call. Paths are relative to the workspace root, which is `.`. */
 export interface ScopeJudge {
   /** Of something that is there. */
@@ -37,6 +48,10 @@ export interface ScopeJudge {
    * it.
    */
   readonly allowsLink?: (path: string) => boolean;
+  /**
+   * Whether an effect on what may be written lands, lands once a person agrees, or is dropped; it lands when absent.
+   */
+  readonly commit?: (effect: CommandEffect) => "lands" | "asks" | "drops";
   /** Directories that are one thing: what they hold is not looked at. */
   readonly isWhole: (directory: string) => boolean;
   /**

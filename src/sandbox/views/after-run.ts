@@ -3,7 +3,7 @@ import type { ExecLanded } from "../../model/work/exec.ts";
 import type { NewFiles } from "../files/new-files.ts";
 import type { ScopeJudge } from "../plan/workspace-mounts.ts";
 import type { RunEnd } from "../run/launch.ts";
-import type { View } from "./views.ts";
+import type { Review, View } from "./views.ts";
 
 /** How what a command changed lands. */
 export interface SandboxLanding {
@@ -14,6 +14,8 @@ export interface SandboxLanding {
   readonly judge?: ScopeJudge;
   /** Where something of it may not land, nothing does. */
   readonly isWhole?: true;
+  /** Asks a person about effects that land once somebody agrees; without it they do not land. */
+  readonly review?: Review;
   /** Whether anything lands after such an end; after every one when absent. */
   readonly wants?: (end: RunEnd) => boolean;
   /** Bytes that the command may write in its view; it is ended when they are more. */
@@ -40,6 +42,7 @@ export async function landed(
   if (landing.wants?.(end) === false) return {};
   await landing.before?.();
   if (signal.aborted) return { endedBy: "cancelled" };
-  const { isCut, ...landed } = await view.land({ judge, ...landing }, signal);
+  const { isCut, isAwaited, ...landed } = await view.land({ judge, ...landing }, signal);
+  if (isAwaited === true) return {};
   return isCut ? { landed, endedBy: "cancelled" } : { landed };
 }

@@ -27,6 +27,9 @@ export interface Change {
   readonly isReplaced: boolean;
   /** It was made from what stood there. */
   readonly isCopy: boolean;
+  /** Of a file or link. */
+  readonly bytes?: number;
+  readonly mode?: number;
   /** A file or directory with rights that give away its owner or group, which nothing has that lands. */
   readonly isSetId?: boolean;
 }
@@ -80,6 +83,8 @@ function changeOf({ upper, pathBytesMax }: Upper, path: string, name: Buffer): C
   return {
     path,
     kind,
+    bytes: found.size,
+    mode: found.mode,
     ...((found.mode & (kind === "file" ? SET_IDS | STICKY : SET_IDS)) !== 0 && { isSetId: true }),
     isReplaced: kind === "directory" && overlayAttribute(at, "opaque") === "y",
     isCopy: (kind === "directory" || kind === "file") && overlayAttribute(at, "origin") !== undefined,

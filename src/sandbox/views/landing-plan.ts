@@ -11,7 +11,7 @@ import { closeSync, fstatSync, lstatSync, readdirSync } from "node:fs";
 import type { ExecLanded, NotKeptReason } from "../../model/work/exec.ts";
 import type { SeenDirectory } from "../host/workspace-tree.ts";
 import { openBeneath } from "../native/syscalls.ts";
-import type { ScopeJudge } from "../plan/workspace-mounts.ts";
+import type { CommandEffect, ScopeJudge } from "../plan/workspace-mounts.ts";
 import type { Change } from "./changes.ts";
 import { LandingRules } from "./landing-rules.ts";
 import { OPEN_DIRECTORY } from "./moves.ts";
@@ -25,6 +25,8 @@ export interface LandingPlace {
   /** An open descriptor of the view's upper directory. */
   readonly upper: number;
   readonly judge: ScopeJudge;
+  /** A person was asked about what asks, and did not agree: it does not land. */
+  readonly isRefused?: boolean;
   /**
    * Nanoseconds of the time at which the view began, as the workspace's file system counts: what changed then or later
    * was somebody else's doing.
@@ -49,6 +51,8 @@ export interface LandingPlan {
    */
   readonly stages: readonly (readonly Step[])[];
   readonly notKept: ExecLanded["notKept"];
+  /** Effects that land once a person agrees. */
+  readonly asked: readonly CommandEffect[];
 }
 
 /** Plans the landing of `changes`, in which directories come before what lies in them. */
@@ -103,7 +107,7 @@ class Planner {
     this.#upper = `/proc/self/fd/${place.upper}`;
     this.#mayBeMoved = changes.some(({ kind }) => kind === "gone");
     this.#held = new Set(changes.map(({ path }) => path));
-    this.#rules = new LandingRules(place.judge, changes);
+    this.#rules = new LandingRules(place.judge, changes, place.isRefused === true);
   }
 
   plan(): LandingPlan {
@@ -114,13 +118,19 @@ class Planner {
       const isReplacement = replaced.has(step.path) || isInReplaced(step.path);
       stages[isReplacement ? 2 : overwrites(step) ? 1 : removes(step) ? 3 : 0]?.push(step);
     }
-    if (!this.#mayHaveMoved) return { stages, notKept: this.#notKept };
+    const { asked } = this.#rules;
+    if (!this.#mayHaveMoved) return { stages, notKept: this.#notKept, asked };
     const [made = [], overwritten = [], ...others] = stages;
     const mayBeLost = ({ over, isOther }: Step) =>
       isOther === true || this.#isUnknownLost || this.#mayBeMoved || this.#lostBytes.has(over?.bytes ?? 0);
     const held = [...overwritten.filter(mayBeLost), ...others.flat()];
     const kept = overwritten.filter((step) => !mayBeLost(step));
-    return { stages: [made, kept], notKept: [...this.#notKept, ...heldBack(held)] };
+    const isHeld = new Set(held.map(({ path }) => path));
+    return {
+      stages: [made, kept],
+      notKept: [...this.#notKept, ...heldBack(held)],
+      asked: asked.filter(({ path }) => !isHeld.has(path)),
+    };
   }
 
   close(): void {
@@ -155,7 +165,7 @@ class Planner {
         : kind === "special"
           ? "not_a_file"
           : this.#rules.lets(path, kind)
-            ? undefined
+            ? this.#rules.commits(effectOf(change, undefined))
             : "not_allowed";
     if (why !== undefined) {
       tree.isClean = false;
@@ -185,10 +195,8 @@ class Planner {
     }
   }
 
-  *#directory(
-    { path, isReplaced, isCopy }: Change,
-    there: Standing | undefined,
-  ): Generator<void, NotKeptReason | undefined> {
+  *#directory(change: Change, there: Standing | undefined): Generator<void, NotKeptReason | undefined> {
+    const { path, isReplaced, isCopy } = change;
     const isAllowed = this.#rules.allows(path, true);
     if (there?.kind === "directory") {
       if (this.#isOthers(path, there)) {
@@ -209,6 +217,8 @@ class Planner {
     // somebody removed it: no command can move such a directory
     if (there === undefined && isCopy) return "changed_meanwhile";
     if (there !== undefined && this.#isOthers(path, there)) return "changed_meanwhile";
+    const why = this.#rules.commits(effectOf(change, there));
+    if (why !== undefined) return why;
     this.#putTree(
       path,
       there === undefined ? { mayShape: this.#rules.mayShape(path) } : { over: there, replaces: true },
@@ -233,10 +243,17 @@ class Planner {
     if (known === undefined ? this.#isChanged(there) : rightsOf(mode) === rightsOf(known.mode)) return;
     if (known !== undefined && rightsOf(there.mode) !== rightsOf(known.mode))
       this.#notKept.push({ path, reason: "changed_meanwhile" });
-    else this.#push({ kind: "set_rights", path, over: there });
+    else this.#setRights(path, there);
   }
 
-  *#file({ path, kind, isCopy }: Change, there: Standing | undefined): Generator<void, NotKeptReason | undefined> {
+  #setRights(path: string, there: Standing): void {
+    const why = this.#rules.commits({ path, kind: "mode", isDirectory: true, bytes: 0, isExecutable: false });
+    if (why === undefined) this.#push({ kind: "set_rights", path, over: there });
+    else this.#notKept.push({ path, reason: why });
+  }
+
+  *#file(change: Change, there: Standing | undefined): Generator<void, NotKeptReason | undefined> {
+    const { path, kind, isCopy } = change;
     const isDirectory = there?.kind === "directory";
     if (there !== undefined && !isDirectory) {
       const parent = this.#openParent(parentOf(path));
@@ -253,6 +270,8 @@ class Planner {
       yield* this.#clear(path);
       if (this.#notKept.length > before) return "changed_meanwhile";
     }
+    const why = this.#rules.commits(effectOf(change, there));
+    if (why !== undefined) return why;
     this.#push({
       kind: kind === "file" ? "put_file" : "put_link",
       path,
@@ -269,7 +288,7 @@ class Planner {
       ? "not_allowed"
       : this.#isOthers(path, there)
         ? "changed_meanwhile"
-        : undefined;
+        : this.#rules.commits({ path, kind: "delete", isDirectory, bytes: there.bytes, isExecutable: false });
     if (why !== undefined) {
       this.#drop(path, why);
       return false;
@@ -346,6 +365,14 @@ class Planner {
     this.#parent = { path, descriptor, inode: fstatSync(descriptor).ino };
     return this.#parent;
   }
+}
+
+const RUNNABLE = 0o111;
+
+function effectOf({ path, kind, bytes = 0, mode = 0 }: Change, there: Standing | undefined): CommandEffect {
+  const isDirectory = kind === "directory";
+  const isExecutable = !isDirectory && (mode & RUNNABLE) !== 0;
+  return { path, kind: there === undefined ? "create" : "modify", isDirectory, bytes, isExecutable };
 }
 
 /** No directory has this number. */

@@ -1,6 +1,7 @@
 /** Tells what of a view a call may land: by its judge of paths, and by what they are together. */
 import { shapesRepository } from "../../model/place/repository-shape.ts";
-import type { ScopeJudge } from "../plan/workspace-mounts.ts";
+import type { NotKeptReason } from "../../model/work/exec.ts";
+import type { CommandEffect, ScopeJudge } from "../plan/workspace-mounts.ts";
 import type { Change, ChangeKind } from "./changes.ts";
 import { nameOf, parentOf } from "./standing.ts";
 
@@ -10,9 +11,14 @@ export class LandingRules {
   /** What of the view stands and is not dropped. */
   readonly #standing: Set<string>;
   readonly #whole = new Map<string, boolean | undefined>();
+  readonly #isRefused: boolean;
+  /** Effects about which a person has to be asked. */
+  readonly asked: CommandEffect[] = [];
 
-  constructor(judge: ScopeJudge, changes: readonly Change[]) {
+  /** @param isRefused whether a person was asked and did not agree */
+  constructor(judge: ScopeJudge, changes: readonly Change[], isRefused: boolean) {
     this.#judge = judge;
+    this.#isRefused = isRefused;
     this.#standing = new Set(
       changes.flatMap(({ path, kind }) => (kind === "gone" || kind === "special" ? [] : [path])),
     );
@@ -58,6 +64,21 @@ export class LandingRules {
     return shapesRepository(nameOf(path), (name) =>
       this.#standing.has(directory === "" ? name : `${directory}/${name}`),
     );
+  }
+
+  /** Why an effect on what may be written does not land all the same, if it does not. */
+  commits(effect: CommandEffect): NotKeptReason | undefined {
+    if (this.wholeAbove(effect.path) !== undefined) return undefined;
+    switch (this.#judge.commit?.(effect) ?? "lands") {
+      case "lands":
+        return undefined;
+      case "drops":
+        return "not_allowed";
+      case "asks":
+        if (this.#isRefused) return "not_approved";
+        this.asked.push(effect);
+        return undefined;
+    }
   }
 
   /** Whether it may complete a repository with what others make beside it. */

@@ -11,6 +11,7 @@ import { ToolFailure } from "../../model/outcome/failure.ts";
 import { shapesRepository } from "../../model/place/repository-shape.ts";
 import type { ExecLanded, NotKeptReason } from "../../model/work/exec.ts";
 import { errno, openBeneath } from "../native/syscalls.ts";
+import type { CommandEffect } from "../plan/workspace-mounts.ts";
 import type { Change } from "./changes.ts";
 import { type LandingPlace, planLanding } from "./landing-plan.ts";
 import { doMove, type Expected, type Ground, type Move, OPEN_DIRECTORY, undoMove } from "./moves.ts";
@@ -38,11 +39,15 @@ interface Ready {
 export interface PreparedLanding {
   readonly ready: readonly Ready[];
   readonly notKept: ReadonlyMap<string, NotKeptReason>;
+  /** Effects that land once a person agrees. */
+  readonly asked: readonly CommandEffect[];
 }
 
 /** What has landed, and whether it was all that could. */
 export interface Landed extends ExecLanded {
   readonly isCut: boolean;
+  /** Nothing has landed, because a person was asked and has not answered yet. */
+  readonly isAwaited?: true;
 }
 
 /** Plans the landing of `changes`, and makes ready what is new. The workspace is not changed. */
@@ -53,10 +58,11 @@ export function* prepareLanding(
 ): Generator<void, PreparedLanding> {
   const plan = yield* planLanding(work, changes);
   const notKept = new Map<string, NotKeptReason>(plan.notKept.map(({ path, reason }) => [path, reason]));
-  if (work.isWhole === true && notKept.size > 0) return { ready: [], notKept };
+  if (work.isWhole === true && notKept.size > 0) return { ready: [], notKept, asked: [] };
   const steps = plan.stages.flat();
-  work.admit(steps.reduce((sum, step) => sum + made(step), 0));
-  const staging = new Staging(work, work.isElsewhere, signal);
+  if (work.isRefused !== true) work.admit(steps.reduce((sum, step) => sum + made(step), 0));
+  const prefix = work.isRefused === true ? "again-" : "";
+  const staging = new Staging(work, { isElsewhere: work.isElsewhere, prefix, signal });
   const chosen = new Chosen(notKept);
   const ready: Ready[] = [];
   for (const step of steps) {
@@ -67,7 +73,7 @@ export function* prepareLanding(
     else ready.push({ step, move });
     yield;
   }
-  return { ready, notKept: chosen.end() };
+  return { ready, notKept: chosen.end(), asked: plan.asked };
 }
 
 /** Does the moves of a landing. @throws ToolFailure OUTCOME_UNKNOWN where it had to be taken back and could not */

@@ -63,25 +63,35 @@ interface Copied {
 /** What cannot be made ready, by the machine's word for it. */
 export class CannotStage extends Error {}
 
+/** How changes are made ready. */
+export interface StagingTerms {
+  /** Whether the view lies on another file system, or another mount, than the workspace. */
+  readonly isElsewhere: boolean;
+  /** Of the names that are used; for whoever does it once more. */
+  readonly prefix?: string;
+  readonly signal: AbortSignal | undefined;
+}
+
 /** Makes ready the changes of one landing. */
 export class Staging {
   readonly #ground: Ground;
   readonly #isElsewhere: boolean;
   readonly #signal: AbortSignal | undefined;
+  readonly #prefix: string;
   #made = 0;
   #copiedBytes = 0;
 
-  /** @param isElsewhere whether the view lies on another file system, or another mount, than the workspace */
-  constructor(ground: Ground, isElsewhere: boolean, signal: AbortSignal | undefined) {
+  constructor(ground: Ground, { isElsewhere, prefix = "", signal }: StagingTerms) {
     this.#ground = ground;
     this.#isElsewhere = isElsewhere;
+    this.#prefix = prefix;
     this.#signal = signal;
   }
 
   /** A place for something that is taken from the workspace. */
   next(): Aside {
     this.#made += 1;
-    return { in: "side", path: `${this.#made}` };
+    return { in: "side", path: `${this.#prefix}${this.#made}` };
   }
 
   /**

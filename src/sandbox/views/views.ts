@@ -9,6 +9,7 @@
 import { chmodSync, closeSync, constants, fstatSync, openSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
+import { MIB } from "../../base/bytes.ts";
 import { assert } from "../../base/errors.ts";
 import { inSlices } from "../../base/long-steps.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
@@ -21,6 +22,7 @@ import { O_PATH } from "../native/syscalls.ts";
 import type { ScopeJudge } from "../plan/workspace-mounts.ts";
 import { type AsideDirectory, openAside } from "./aside.ts";
 import { type Change, changesIn } from "./changes.ts";
+import { type ReviewedEffect, reviewedEffects } from "./effects.ts";
 import { endJournal, keepInterrupted, writeJournal } from "./journal.ts";
 import { applyLanding, type Landed, type LandingWork, type PreparedLanding, prepareLanding } from "./landing.ts";
 import type { LandingPlace } from "./landing-plan.ts";
@@ -45,6 +47,9 @@ const TICK_MS = 10;
 /** Waits for a tick; timers may be early by a little. */
 const WAITS_MAX = 3;
 
+/** Bytes of each side of a file that a person is shown; larger ones are named with their digests. */
+const REVIEWED_BYTES_MAX = MIB;
+
 const NOTHING: Landed = { created: 0, changed: 0, removed: 0, notKept: [], isCut: false };
 
 /** Counts what landings have made, all of a kernel's together. */
@@ -68,7 +73,15 @@ export interface LandingTerms {
   readonly newFiles: NewFiles;
   /** Where something of it may not land, nothing does. */
   readonly isWhole?: boolean;
+  /** Asks a person about effects that land once somebody agrees; without it they do not land. */
+  readonly review?: Review | undefined;
 }
+
+/**
+ * Asks a person. `refused`: what was asked about does not land; `later`: nothing does, because somebody may still agree
+ * to the same.
+ */
+export type Review = (effects: readonly ReviewedEffect[]) => Promise<"agreed" | "refused" | "later">;
 
 /** The view of one run. */
 export class View {
@@ -144,7 +157,7 @@ export class View {
 
   async #landFrom(
     { upper, changes }: { readonly upper: number; readonly changes: readonly Change[] },
-    { judge, newFiles, isWhole = false }: LandingTerms,
+    { judge, newFiles, isWhole = false, review }: LandingTerms,
     signal: AbortSignal,
   ): Promise<Landed> {
     assert(this.#sinceNs !== undefined, "a view lands after it began");
@@ -161,10 +174,8 @@ export class View {
       admit: (made: number) => this.#admit(made),
     };
     try {
-      const { result: prepared } = await inSlices(
-        "preparing what a command changed",
-        prepareLanding(work, changes, signal),
-      );
+      const prepared = await reviewed(work, changes, { review, signal });
+      if (prepared === undefined) return { ...NOTHING, isAwaited: true };
       if (prepared.ready.length > 0 && !signal.aborted) await this.#note(prepared, aside);
       const { result } = await inSlices("landing what a command changed", applyLanding(work, prepared, signal));
       if (prepared.ready.length > 0 && !signal.aborted) endJournal(this.#directory.path);
@@ -200,6 +211,27 @@ export class View {
     closeSync(this.#root);
     if (!this.#isKept) this.#directory.dispose();
   }
+}
+
+/** The landing, once it is known what a person says of it; `undefined` where that is not known yet. */
+async function reviewed(
+  work: LandingWork,
+  changes: readonly Change[],
+  { review, signal }: { readonly review: Review | undefined; readonly signal: AbortSignal },
+): Promise<PreparedLanding | undefined> {
+  const prepare = async (isRefused: boolean) => {
+    const steps = prepareLanding({ ...work, isRefused }, changes, signal);
+    return (await inSlices("preparing what a command changed", steps)).result;
+  };
+  const prepared = await prepare(false);
+  if (prepared.asked.length === 0 || signal.aborted) return prepared;
+  const effects = await inSlices(
+    "reading what a person is asked about",
+    reviewedEffects(work, prepared.asked, REVIEWED_BYTES_MAX),
+  );
+  const answer = (await review?.(effects.result)) ?? "refused";
+  if (answer === "later") return undefined;
+  return answer === "agreed" ? prepared : await prepare(true);
 }
 
 function isInterrupted(error: unknown): boolean {

@@ -8,7 +8,7 @@ import { isPresetName } from "../../model/people/preset.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import { createPolicyEngine, type PolicyEngine, type ValidatedPolicies } from "../../policy/policy.ts";
 import { PRESETS } from "../../policy/presets.ts";
-import type { ActionDeclaration } from "../../policy/terms/action.ts";
+import { type ActionDeclaration, COMMIT_ACTION } from "../../policy/terms/action.ts";
 import type { PolicySource } from "../../policy/terms/problem.ts";
 import type { ResourceKind } from "../../policy/terms/request.ts";
 import { isOwnTool } from "../operator/built-in-tools.ts";
@@ -69,12 +69,12 @@ const BY_EFFECT: Readonly<Partial<Record<EffectClass, readonly ResourceKind[]>>>
 };
 
 /**
- * The actions that policy can be asked about: each of every registered tool, foreign unless it is one of `own`, or the
+ * The actions that policy can be asked about: `commit`, and each of every registered tool, foreign unless it is one of `own`, or the
  * kernel's own without that.
  */
 export function policyActions(tools: readonly Tool[], own?: readonly Tool[]): readonly ActionDeclaration[] {
   const isOwn = (tool: Tool) => (own === undefined ? isOwnTool(declaredTool(tool)) : own.includes(declaredTool(tool)));
-  return tools.flatMap((tool) => {
+  const declared = tools.flatMap((tool) => {
     const foreign = !isOwn(tool);
     return Object.entries({ [tool.name]: tool.capability.effect, ...tool.actions }).map(([name, effect]) => ({
       name,
@@ -83,6 +83,7 @@ export function policyActions(tools: readonly Tool[], own?: readonly Tool[]): re
       ...(foreign && { foreign }),
     }));
   });
+  return [...declared, COMMIT_ACTION];
 }
 
 /** Builds the engine of a preset. */

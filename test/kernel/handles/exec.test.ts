@@ -42,6 +42,11 @@ function runner(run?: (command: string) => ExecRequest): Tool {
 
 const PERMIT = `@id("test.run") @message("runs") permit (principal, action == Handrail::Action::"runner", resource);`;
 
+/** Nobody is asked about protected files: they do not land. */
+const CLOSED = {
+  policies: `${PERMIT} @id("test.closed") @message("stays") forbid (principal, action == Handrail::Action::"commit", resource is Handrail::File) when { resource.zone == "protected" };`,
+};
+
 async function running(tool: Tool = runner(), options: Partial<MemoryKernelOptions> = {}) {
   const kernel = await memoryKernel({ tools: [tool], policies: PERMIT, ...options });
   const put = (path: string, text: string) => {
@@ -115,7 +120,7 @@ test.each([
   ["a long name of a secret", `touch ".env$(printf 'é%.0s' {1..120})"`, "not_allowed"],
   ["a socket", `perl -MIO::Socket::UNIX -e 'IO::Socket::UNIX->new(Local => "s", Listen => 1) or die'`, "not_a_file"],
 ])("what a command may not make does not land beside %s, and the next command runs", async (_, distraction, reason) => {
-  const { kernel, run } = await running();
+  const { kernel, run } = await running(runner(), CLOSED);
   const { outcome } = await kernel.call("runner", {
     command: `(${distraction}); echo evil > CLAUDE.md; echo kept > own.txt`,
   });
@@ -142,7 +147,7 @@ test("a directory under a name that is kept for files in the making does not lan
 });
 
 test("secrets, managed and protected files are for a command what they are for file tools", async () => {
-  const { kernel, put, run } = await running();
+  const { kernel, put, run } = await running(runner(), CLOSED);
   for (const path of [
     ".env",
     "secrets/key",
@@ -169,7 +174,7 @@ test("secrets, managed and protected files are for a command what they are for f
 });
 
 test("what a command makes under a protected name does not land and is named", async () => {
-  const { kernel, run } = await running();
+  const { kernel, run } = await running(runner(), CLOSED);
   const { landed } = await run(
     "mkdir -p .vscode .husky; echo '{}' > .vscode/tasks.json; echo evil > .husky/pre-commit; echo fine > own.txt",
   );
@@ -181,7 +186,7 @@ test("what a command makes under a protected name does not land and is named", a
 });
 
 test("links under protected names stay whatever a command does to them", async () => {
-  const { kernel, put, run } = await running();
+  const { kernel, put, run } = await running(runner(), CLOSED);
   put("docs/agents.md", "safe\n");
   put("sub/keep.txt", "");
   const links = {

@@ -117,6 +117,7 @@ function requireKept(
 const UNFIT: Readonly<Record<NotKeptReason, string>> = {
   not_allowed: "with what lies beside it, it would be a repository of its own",
   unusable_name: "it is longer or deeper than a workspace takes, or not UTF-8",
+  not_approved: "a person was asked and did not agree",
   not_a_file: "it is no file",
   changed_meanwhile: "somebody else has changed it",
   held_back: "another file could not be changed",

@@ -1,0 +1,19 @@
+/** Words for a person who is asked about what a command has changed in its view. */
+import type { Tool } from "../../model/tool/tool.ts";
+import type { EffectReview, ResolvedAccess } from "../call/stages.ts";
+import { summaryOf } from "./prompt-risks.ts";
+
+const HAS_RUN =
+  "the command has run, in a view of its own: what it did to other machines has happened, and what is shown here lands only if you agree";
+
+/** One line, such as "`shell` has run; to land: write 1 protected file". */
+export function reviewSummary(tool: Pick<Tool, "name" | "capability">, accesses: readonly ResolvedAccess[]): string {
+  const named = `\`${tool.name}\``;
+  return summaryOf(tool, accesses).replace(`${named}:`, `${named} has run; to land:`);
+}
+
+/** What a person should know of it. */
+export function reviewRisks({ programs }: EffectReview): readonly string[] {
+  if (programs === 0) return [HAS_RUN];
+  return [HAS_RUN, programs === 1 ? "one file becomes a program" : `${programs} files become programs`];
+}

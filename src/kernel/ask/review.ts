@@ -1,0 +1,94 @@
+/**
+ * Asks a person about what a command has changed in its view, where policy asks before it lands.
+ *
+ * The request is one about the call, whose accesses are now those effects. INVARIANT: what is agreed to is bound to
+ * both sides of every effect, the rules that ask, and everything that an approval of a call is bound to.
+ */
+import { blake3KeyedHex } from "../../base/hash.ts";
+import type { Denial } from "../../model/outcome/decision.ts";
+import { Refusal, type ToolFailure } from "../../model/outcome/failure.ts";
+import type { FilePreview } from "../../model/tool/tool.ts";
+import type { EffectSide, ReviewedEffect } from "../../sandbox/sandbox.ts";
+import type { Kernel } from "../answer/kernel.ts";
+import { Holdings } from "../call/holdings.ts";
+import type { EffectReview, Granted, ResolvedAccess } from "../call/stages.ts";
+import type { Waiter } from "../call/submission.ts";
+import { evaluateAccesses } from "../judge/decide.ts";
+import { wholeCall } from "../judge/whole-call.ts";
+import { approve } from "./approve.ts";
+import { preImagesNow } from "./bind-ask.ts";
+
+/** What a person said, or why that is not known. */
+export type Reviewed =
+  | { readonly answer: "agreed" | "refused" }
+  | { readonly answer: "later"; readonly why: Denial | ToolFailure };
+
+/** Asks about `effects`, each as policy is asked about it. */
+export async function reviewEffects(
+  kernel: Kernel,
+  { granted, effects, accesses }: AskedEffects,
+  waiter: Waiter,
+): Promise<Reviewed> {
+  const { parts } = kernel;
+  const { policy, caller, tool, call } = granted;
+  const nowMs = parts.clock.nowMs();
+  const question = { policy, caller, tool, nowMs, call: wholeCall(tool, granted.accesses, call.arguments) };
+  const ruling = evaluateAccesses(question, accesses);
+  if (!ruling.ok) return { answer: "later", why: ruling.denial };
+  const review = reviewOf(effects, parts.argumentsKey);
+  const asked: Granted = { ...granted, accesses, ruling: ruling.value, review, holdings: new Holdings() };
+  const ended = await approve(kernel, asked, waiter);
+  if (ended === undefined) return await stillAgreed(kernel, asked, waiter);
+  if (ended.kind === "denial" && ended.denial.reason === "tool_approval_denied") return { answer: "refused" };
+  if (ended.kind === "denial") return { answer: "later", why: ended.denial };
+  if (ended.kind === "failure") return { answer: "later", why: ended.failure };
+  throw new Error("a review ends with an answer or a refusal");
+}
+
+/** What is asked about. */
+export interface AskedEffects {
+  /** The call whose command made them. */
+  readonly granted: Granted;
+  readonly effects: readonly ReviewedEffect[];
+  readonly accesses: readonly ResolvedAccess[];
+}
+
+/** Looks once more at the files as they are, right before anything lands. */
+async function stillAgreed({ parts }: Kernel, asked: Granted, { signal }: Waiter): Promise<Reviewed> {
+  try {
+    await asked.holdings.approval?.targets.requireAll(() => preImagesNow(parts, asked, signal));
+    return { answer: "agreed" };
+  } catch (error) {
+    if (error instanceof Refusal) return { answer: "later", why: error.denial };
+    throw error;
+  }
+}
+
+function reviewOf(effects: readonly ReviewedEffect[], key: Uint8Array): EffectReview {
+  const facts = effects.map(({ path, kind, before, after }) => [path, kind, factOf(before), factOf(after)]);
+  const isProgram = (side: EffectSide | undefined) => side?.kind === "file" && (side.mode & 0o111) !== 0;
+  return {
+    hash: blake3KeyedHex(key, JSON.stringify(["handrail.approval.effects", facts])),
+    previews: effects.filter(({ isDirectory }) => !isDirectory).map(previewOf),
+    programs: effects.filter(({ before, after }) => isProgram(after) && !isProgram(before)).length,
+  };
+}
+
+function factOf(side: EffectSide | undefined): readonly (string | number)[] {
+  return side === undefined ? [] : [side.kind, side.mode, side.sizeBytes, side.digest];
+}
+
+function previewOf({ path, before, after }: ReviewedEffect): FilePreview {
+  const isCut = [before, after].some((side) => side !== undefined && side.bytes.byteLength < side.sizeBytes);
+  return {
+    path,
+    ...(before && before.kind !== "directory" && { before: shown(before) }),
+    ...(after && { after: shown(after) }),
+    ...(isCut && { sizes: { before: before?.sizeBytes ?? 0, after: after?.sizeBytes ?? 0 } }),
+  };
+}
+
+/** A link is shown as what it leads to. */
+function shown({ kind, bytes }: EffectSide): Uint8Array {
+  return kind === "link" ? Buffer.concat([Buffer.from("a symbolic link to "), bytes, Buffer.from("\n")]) : bytes;
+}

@@ -1,0 +1,83 @@
+/**
+ * Reads both sides of the effects about which a person is asked: what stands in the workspace, and what would.
+ *
+ * INVARIANT: the digest of each side is that of all its bytes, also where only the beginning is read to be shown.
+ */
+import { closeSync, constants, lstatSync, openSync, readlinkSync, readSync } from "node:fs";
+import { blake3Hex, streamingHash } from "../../base/hash.ts";
+import { FILE_CHUNK_BYTES } from "../files/read.ts";
+import { openBeneath } from "../native/syscalls.ts";
+import type { CommandEffect } from "../plan/workspace-mounts.ts";
+import type { LandingPlace } from "./landing-plan.ts";
+import { OPEN_DIRECTORY } from "./moves.ts";
+import { nameOf, parentOf, pathIn } from "./standing.ts";
+
+/** One side of an effect: a file, or a link with the text that it leads to. */
+export interface EffectSide {
+  readonly kind: "file" | "link" | "directory";
+  /** BLAKE3-256 of its bytes, hexadecimal; empty for a directory. */
+  readonly digest: string;
+  readonly mode: number;
+  /** As many of its bytes as are shown, and how many there are. */
+  readonly bytes: Uint8Array;
+  readonly sizeBytes: number;
+}
+
+/** An effect with both sides; a side is absent where there is nothing. */
+export interface ReviewedEffect extends CommandEffect {
+  readonly before?: EffectSide;
+  readonly after?: EffectSide;
+}
+
+/** Reads both sides of each. @param bytesMax of a side that are kept */
+export function* reviewedEffects(
+  { root, upper }: Pick<LandingPlace, "root" | "upper">,
+  effects: readonly CommandEffect[],
+  bytesMax: number,
+): Generator<void, readonly ReviewedEffect[]> {
+  const reviewed: ReviewedEffect[] = [];
+  for (const effect of effects) {
+    const parent = openBeneath(root, parentOf(effect.path) || ".", OPEN_DIRECTORY, "plain");
+    try {
+      const before = parent < 0 ? undefined : yield* side(pathIn(parent, nameOf(effect.path)), bytesMax);
+      const after = effect.kind === "delete" ? undefined : yield* side(pathIn(upper, effect.path), bytesMax);
+      reviewed.push({ ...effect, ...(before && { before }), ...(after && { after }) });
+    } finally {
+      if (parent >= 0) closeSync(parent);
+    }
+    yield;
+  }
+  return reviewed;
+}
+
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+function* side(path: string, bytesMax: number): Generator<void, EffectSide | undefined> {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return undefined;
+  const mode = found.mode & 0o7777;
+  if (found.isDirectory()) return { kind: "directory", digest: "", mode, bytes: NOTHING, sizeBytes: 0 };
+  if (found.isSymbolicLink()) {
+    const bytes = readlinkSync(path, { encoding: "buffer" });
+    return { kind: "link", digest: blake3Hex(bytes), mode, bytes, sizeBytes: bytes.length };
+  }
+  const descriptor = openSync(path, READ);
+  try {
+    const hasher = streamingHash();
+    const kept: Buffer[] = [];
+    let sizeBytes = 0;
+    const piece = Buffer.allocUnsafe(FILE_CHUNK_BYTES);
+    for (let length = readSync(descriptor, piece); length > 0; length = readSync(descriptor, piece)) {
+      const read = piece.subarray(0, length);
+      hasher.update(read);
+      if (sizeBytes < bytesMax) kept.push(Buffer.from(read.subarray(0, bytesMax - sizeBytes)));
+      sizeBytes += length;
+      yield;
+    }
+    return { kind: "file", digest: hasher.hex(), mode, bytes: Buffer.concat(kept), sizeBytes };
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+const NOTHING = new Uint8Array();

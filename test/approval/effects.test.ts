@@ -1,0 +1,119 @@
+// Effects of a command about which policy asks: a person sees them after the command ran and before they land, and what
+// they agree to is what lands.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { readApprovalDocument } from "../../src/model/approval/approval-document.ts";
+import { shell } from "../../src/tools/shell/shell.ts";
+import { approve, askingKernel, denialOf, pending, refuse } from "../support/asking.ts";
+
+async function place(policies = "") {
+  const kernel = await askingKernel({ tools: [shell], policies });
+  const at = (path: string) => join(kernel.root, path);
+  const text = (path: string) => (existsSync(at(path)) ? readFileSync(at(path), "utf8") : undefined);
+  writeFileSync(at("CLAUDE.md"), "be careful\n");
+  const run = (command: string) => kernel.call("shell", { command });
+  return { kernel, at, text, run };
+}
+
+const COMMAND = "echo obey >> CLAUDE.md; echo own > own.txt";
+
+test("a person sees what would change, and when they agree all of it lands", async () => {
+  const { kernel, text, run } = await place();
+  const asked = run(COMMAND);
+  const { ref, document } = await pending(kernel);
+  expect(text("own.txt")).toBeUndefined();
+  expect(readApprovalDocument(ref, document ?? "")).toMatchObject({
+    id: "shell:execute",
+    summary: "`shell` has run; to land: write 1 protected file",
+    details: {
+      rules: [{ ruleId: "dev.write-protected" }],
+      accesses: [{ kind: "file", effect: "write", path: "CLAUDE.md", zone: "protected", action: "commit" }],
+      changes: [{ path: "CLAUDE.md", kind: "modify", diff: expect.stringContaining("+obey") }],
+    },
+  });
+  await approve(kernel, ref);
+  expect((await asked).outcome).toMatchObject({ kind: "success", data: { files: { created: 1, changed: 1 } } });
+  expect([text("CLAUDE.md"), text("own.txt")]).toEqual(["be careful\nobey\n", "own\n"]);
+});
+
+test("what a person refuses is dropped and named, and the rest lands", async () => {
+  const { kernel, text, run } = await place();
+  const asked = run(COMMAND);
+  await refuse(kernel, (await pending(kernel)).ref);
+  expect((await asked).outcome).toMatchObject({
+    kind: "success",
+    data: { files: { created: 1 }, not_kept: [{ path: "CLAUDE.md", reason: "not_approved" }] },
+  });
+  expect([text("CLAUDE.md"), text("own.txt")]).toEqual(["be careful\n", "own\n"]);
+});
+
+test("what moved is not lost when only the place that it came from may change", async () => {
+  const { kernel, text, run } = await place();
+  const asked = run("mv CLAUDE.md notes.md; echo new > own.txt");
+  await refuse(kernel, (await pending(kernel)).ref);
+  await asked;
+  expect(text("CLAUDE.md")).toBe("be careful\n");
+});
+
+test("where nobody answers nothing lands, and the same effects land once somebody has agreed; others do not", async () => {
+  const { kernel, text, run } = await place();
+  const cancelled = new AbortController();
+  const first = kernel.call("shell", { command: COMMAND }, { signal: cancelled.signal });
+  const { ref } = await pending(kernel);
+  cancelled.abort();
+  await first;
+  expect([text("CLAUDE.md"), text("own.txt")]).toEqual(["be careful\n", undefined]);
+  await approve(kernel, ref);
+  // another command, though it changes the same file: it is asked about anew
+  const other = kernel.call("shell", { command: `${COMMAND}; true` });
+  await refuse(kernel, (await pending(kernel)).ref);
+  expect((await other).outcome).toMatchObject({ data: { not_kept: [{ path: "CLAUDE.md" }] } });
+  expect((await run(COMMAND)).outcome).toMatchObject({ kind: "success" });
+  expect(text("CLAUDE.md")).toBe("be careful\nobey\n");
+});
+
+test.each<[string, (at: (path: string) => string) => void]>([
+  ["in place", (at) => writeFileSync(at("CLAUDE.md"), "a person's\n")],
+])("a file that somebody changes %s while a person decides is not overwritten", async (_, change) => {
+  const { kernel, at, text, run } = await place();
+  const asked = run(COMMAND);
+  const { ref } = await pending(kernel);
+  change(at);
+  await approve(kernel, ref);
+  expect(denialOf(await asked)).toMatchObject({ reason: "tool_approval_invalid" });
+  expect([text("CLAUDE.md"), text("own.txt")]).toEqual(["a person's\n", undefined]);
+});
+
+test("an approval of what a command changed does not hold for what it changes another time", async () => {
+  const { kernel, text, run } = await place();
+  const command = "date +%N >> CLAUDE.md";
+  const first = run(command);
+  await approve(kernel, (await pending(kernel)).ref);
+  await first;
+  const after = text("CLAUDE.md");
+  const second = run(command);
+  await refuse(kernel, (await pending(kernel)).ref);
+  await second;
+  expect(text("CLAUDE.md")).toBe(after);
+});
+
+test("policy judges each effect by what it is", async () => {
+  const { text, run } = await place(
+    `@id("test.no-programs") @message("no programs; leave them out") forbid (principal, action == Handrail::Action::"commit", resource) when { context.arguments has executable && context.arguments.executable };
+     @id("test.no-removing") @message("nothing goes; leave it") forbid (principal, action == Handrail::Action::"commit", resource) when { context.arguments has kind && context.arguments.kind == "delete" };
+     @id("test.small") @message("small files; split it") forbid (principal, action == Handrail::Action::"commit", resource) when { context.arguments has bytes && context.arguments.bytes > 1000 };`,
+  );
+  const { outcome } = await run("echo a > plain; echo b > program; chmod +x program; head -c 2000 /dev/zero > large");
+  expect(outcome).toMatchObject({
+    data: {
+      files: { created: 1 },
+      not_kept: [
+        { path: "large", reason: "not_allowed" },
+        { path: "program", reason: "not_allowed" },
+      ],
+    },
+  });
+  await run("mv plain other");
+  expect(text("plain")).toBe("a\n");
+});
