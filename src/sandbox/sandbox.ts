@@ -21,7 +21,7 @@ import {
 import { requireProgram, type SystemView, systemView } from "./host/system-view.ts";
 import { workspaceTree } from "./host/workspace-tree.ts";
 import { Identities, type Identity, ownIdentity } from "./identity/identity.ts";
-import { ViewDirectories } from "./layers/view-directories.ts";
+import { ViewDirectories, type ViewNames } from "./layers/view-directories.ts";
 import { Egress, type EgressGrant } from "./net/egress.ts";
 import type { EgressNetwork } from "./net/gate/admission.ts";
 import type { EgressTotals } from "./net/gate/attempt.ts";
@@ -83,6 +83,8 @@ export interface SandboxOptions {
   readonly ownsProcess?: boolean;
   /** Where views lie, absolute; the machine's directory of temporary files when absent. */
   readonly viewsDirectory?: string;
+  /** Names of views; those of nobody in particular when absent. */
+  readonly viewNames?: ViewNames;
   /** `false` on a machine that has none, or for a test of what happens there. */
   readonly controlGroups?: false;
   /**
@@ -171,7 +173,7 @@ export class Sandbox {
     if (options.ownsProcess === true) adoptOrphans();
     this.#identities = new Identities(options.userId);
     this.#egress = new Egress(options.network);
-    this.#views = new ViewDirectories(options.viewsDirectory);
+    this.#views = new ViewDirectories(options.viewsDirectory, options.viewNames);
   }
 
   /**

@@ -94,13 +94,14 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
     recordStall(ledger, instance.id, stallFacts(stall)).catch(onInternalError);
   });
   const door = watchedDoor(createKernelDoor(parts), watchdog);
+  const views = { directory: viewsIn(stateDirectory), names: opened.viewNames };
   const started = announce(
     ledger,
     { instanceId: instance.id, instances, registry: parts.registry, settings },
     onInternalError,
   )
     .then(spending.settleOrphans)
-    .then(() => takeBackLandings(ledger, viewsIn(stateDirectory), { tell: opened.tell, report: onInternalError }))
+    .then(() => takeBackLandings(ledger, views, { tell: opened.tell, report: onInternalError }))
     .then(() =>
       sweepDeadInstances(opened.left, { key: parts.argumentsKey, isAlive: instances.isAlive }, onInternalError),
     )

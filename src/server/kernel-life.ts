@@ -9,7 +9,7 @@ import { BY_KERNEL, byPerson } from "../ledger/actors.ts";
 import { closeOrphans } from "../ledger/orphans.ts";
 import { recoverSpools, spoolDamage } from "../ledger/spool-recovery.ts";
 import { type Leftovers, sweepLeftFiles } from "../sandbox/files/left-files.ts";
-import { leftViews, viewPlaces } from "../sandbox/layers/view-directories.ts";
+import { leftViews, type ViewNames, viewPlaces } from "../sandbox/layers/view-directories.ts";
 import type { NewFileStore } from "../sandbox/ports/new-file-store.ts";
 import type { LedgerThread } from "./ledger/ledger-messages.ts";
 import { registryHash } from "./operator/operator-gates.ts";
@@ -56,13 +56,14 @@ export async function announce(
  */
 export async function takeBackLandings(
   ledger: LedgerThread,
-  views: string,
+  views: { readonly directory: string; readonly names: ViewNames },
   { tell, report }: { readonly tell: (message: string) => void; readonly report: (error: unknown) => void },
 ): Promise<void> {
-  if (!viewPlaces(views).some((place) => existsSync(place) && leftViews(place).some(({ isLanding }) => isLanding)))
-    return;
+  const places = viewPlaces(views.directory).filter((place) => existsSync(place));
+  const left = await Promise.all(places.map((place) => leftViews(place, views.names)));
+  if (!left.flat().some(({ isLanding }) => isLanding)) return;
   const { recoverLandings } = await import("../sandbox/views/recovery.ts");
-  for (const { root, left, kept } of await recoverLandings(views, report)) {
+  for (const { root, left, kept } of await recoverLandings(views.directory, views.names, report)) {
     const payload = { root, ...(kept !== undefined && { kept, left: left.length, first: left[0] ?? "" }) };
     const type = kept === undefined ? "landing_taken_back" : "landing_interrupted";
     await ledger.record({ type, ...BY_KERNEL, timeMs: systemClock.nowMs(), payload }, "durable");

@@ -15,6 +15,8 @@ import { type KernelParts, KillSwitch, SecretGuesses, ToolRegistry } from "../ke
 import { BY_KERNEL } from "../ledger/actors.ts";
 import type { Tool } from "../model/tool/tool.ts";
 import { newFiles } from "../sandbox/files/new-files.ts";
+import { instanceOfName, temporaryName } from "../sandbox/files/places/temporary.ts";
+import type { ViewNames } from "../sandbox/layers/view-directories.ts";
 import type { EgressNetwork } from "../sandbox/sandbox.ts";
 import { openBell } from "../stores/embedded/approvals/bell.ts";
 import { openContentStore } from "../stores/embedded/content/content-store.ts";
@@ -113,9 +115,16 @@ async function openServices(base: Base, options: KernelOptions) {
   const shared = { stateDirectory, ledger, clock: systemClock, random: systemRandom, onInternalError };
   const who = { instanceId: instance.id, isAlive: instances.isAlive };
   const { sessions, bell } = stores;
+  const giver = { instanceId: instance.id, key: stores.argumentsKey };
+  const viewNames: ViewNames = {
+    next: () => temporaryName(giver, systemRandom),
+    instanceOf: (name) => instanceOfName(name, giver.key),
+    isAlive: instances.isAlive,
+  };
   const opening = { live, stateDirectory, tools, ledger, nowMs: systemClock.nowMs, tell, onInternalError };
   return {
     tell,
+    viewNames,
     kept: openDedupeStore(stateDirectory),
     content: openContent({ ...shared, ...who }),
     configuration: openConfiguration(opening),
@@ -131,6 +140,7 @@ async function openServices(base: Base, options: KernelOptions) {
       allowsUnsandboxed: options.allowUnsandboxedCommands === true,
       tell,
       viewsDirectory: viewsIn(stateDirectory),
+      viewNames,
       ...(options.network && { network: options.network }),
     }),
     machine: openMachine(live),

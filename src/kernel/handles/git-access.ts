@@ -22,6 +22,7 @@ import {
 } from "../../model/work/git-remote.ts";
 import { rootPath } from "../../sandbox/files/places/roots.ts";
 import { gitEnvironment } from "../../sandbox/git/environment.ts";
+import { gitLockOf } from "../../sandbox/git/lock-names.ts";
 import { CapturedOutput } from "../../sandbox/run/captured-output.ts";
 import {
   INSIDE_WORKSPACE,
@@ -87,7 +88,9 @@ async function run(handle: HandleParts, judge: GitJudge, request: GitRequest): P
         if (tookTime) await requireAllowed(handle);
         return false;
       },
-      ...(scope.landing && { landing: landingOf(handle, scope.landing, isBound ? remotes.limits : undefined) }),
+      ...(scope.landing && {
+        landing: landingOf(handle, { judge: scope.landing, root: request.root }, isBound ? remotes.limits : undefined),
+      }),
       command: ["git", ...request.args],
       workDir: request.reach === "new" ? INSIDE_WORKSPACE : inside,
       environment: environmentOf(request, settings.hasIdentity ? undefined : committerOf(caller)),
@@ -152,8 +155,14 @@ function saidOf(
 }
 
 /** All that git changes in a view lands, or nothing. */
-function landingOf(handle: HandleParts, judge: ScopeJudge, limits: GitRemoteLimits | undefined): SandboxLanding {
+function landingOf(
+  handle: HandleParts,
+  { judge, root }: { readonly judge: ScopeJudge; readonly root: string },
+  limits: GitRemoteLimits | undefined,
+): SandboxLanding {
+  const own = root === "." ? ".git" : `${root}/.git`;
   return {
+    lockOf: (path) => gitLockOf(own, path),
     judge,
     newFiles: handle.kernel.parts.newFiles,
     isWhole: true,

@@ -1,7 +1,7 @@
 /**
  * Directories of copy-on-write views: what commands write goes there, never into the workspace itself.
  *
- * Each is named after the process that made it, so that whoever comes after a killed kernel removes what that one left.
+ * Each is named after the kernel that made it, so that whoever comes after a killed one removes what that one left.
  * INVARIANT: nobody but the kernel's own user, and the user of its commands, comes to what lies in one.
  */
 import { randomBytes } from "node:crypto";
@@ -20,7 +20,6 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { ToolFailure } from "../../model/outcome/failure.ts";
-import { groupPrefix, isGone, processNamespace } from "../control-groups/left-groups.ts";
 import { removeTree } from "../files/remove-tree.ts";
 
 /**
@@ -38,6 +37,21 @@ export interface ViewOwner {
   readonly groupId: number;
 }
 
+/** Names of views, by which a kernel knows its own, and those of dead kernels of the same state directory. */
+export interface ViewNames {
+  readonly next: () => string;
+  /** The kernel instance that gave a name; `undefined` when none of this state directory did. */
+  readonly instanceOf: (name: string) => string | undefined;
+  readonly isAlive: (instanceId: string) => Promise<boolean>;
+}
+
+/** Names of somebody who leaves the views of others alone, and whose own are left alone. */
+export const UNKNOWN_NAMES: ViewNames = {
+  next: () => `view-${randomBytes(16).toString("hex")}`,
+  instanceOf: () => undefined,
+  isAlive: async () => true,
+};
+
 /** The directory of one view. */
 export interface ViewDirectory {
   /** Below the directory of all views. */
@@ -52,12 +66,13 @@ export interface ViewDirectory {
 export class ViewDirectories {
   readonly #wanted: string | undefined;
   readonly #removals = new Set<Promise<void>>();
+  readonly #names: ViewNames;
   #base: string | undefined;
-  #made = 0;
 
   /** @param wanted where they are to lie, absolute; the machine's directory of temporary files when absent */
-  constructor(wanted: string | undefined) {
+  constructor(wanted: string | undefined, names = UNKNOWN_NAMES) {
     this.#wanted = wanted;
+    this.#names = names;
   }
 
   /** Where all of them lie. @throws ToolFailure SANDBOX_UNAVAILABLE when there is no place for them */
@@ -68,10 +83,8 @@ export class ViewDirectories {
 
   /** Makes one. */
   make(owner: ViewOwner | undefined): ViewDirectory {
-    const base = this.base();
-    this.#made += 1;
-    const name = `${groupPrefix(processNamespace(), process.pid)}-${this.#made}-${randomBytes(8).toString("hex")}`;
-    const path = join(base, name);
+    const name = this.#names.next();
+    const path = join(this.base(), name);
     for (const directory of [path, ...PARTS.map((part) => join(path, part))]) {
       mkdirSync(directory, { mode: 0o700 });
       if (owner !== undefined) chownSync(directory, owner.userId, owner.groupId);
@@ -85,7 +98,16 @@ export class ViewDirectories {
   }
 
   #remove(path: string): void {
-    const removal: Promise<void> = removeTree(path)
+    this.#afterwards(removeTree(path));
+  }
+
+  /** Removes what dead kernels left, but for what they were landing, which is taken back first. */
+  async #sweep(place: string): Promise<void> {
+    for (const { path, isLanding } of await leftViews(place, this.#names)) if (!isLanding) await removeTree(path);
+  }
+
+  #afterwards(work: Promise<void>): void {
+    const removal: Promise<void> = work
       .catch(() => undefined) // what cannot be removed now lies where nobody looks; the next kernel tries again
       .finally(() => this.#removals.delete(removal));
     this.#removals.add(removal);
@@ -95,7 +117,7 @@ export class ViewDirectories {
     const places = viewPlaces(this.#wanted);
     const place = places.find((one) => isUsable(one, process.geteuid?.() ?? 0));
     if (place === undefined) throw noPlace(places);
-    for (const { path, isLanding } of leftViews(place)) if (!isLanding) this.#remove(path);
+    this.#afterwards(this.#sweep(place));
     return place;
   }
 }
@@ -109,20 +131,24 @@ export function viewPlaces(wanted: string | undefined): readonly string[] {
 /** The file by which what a killed kernel had begun to land is taken back. */
 export const LANDING_JOURNAL = "landing.json";
 
-/** What killed kernels of this machine have left in `place`, and whether they were landing it. */
-export function leftViews(place: string): readonly { readonly path: string; readonly isLanding: boolean }[] {
-  return readdirSync(place).flatMap((name) => {
+/** What dead kernels have left in `place`, and whether they were landing it. */
+export async function leftViews(
+  place: string,
+  { instanceOf, isAlive }: ViewNames,
+): Promise<readonly { readonly path: string; readonly isLanding: boolean }[]> {
+  const left = [];
+  for (const name of readdirSync(place)) {
+    const instanceId = instanceOf(name);
+    if (instanceId === undefined || (await isAlive(instanceId))) continue;
     const path = join(place, name);
-    return isLeft(name) ? [{ path, isLanding: existsSync(join(path, LANDING_JOURNAL)) }] : [];
-  });
+    left.push({ path, isLanding: existsSync(join(path, LANDING_JOURNAL)) });
+  }
+  return left;
 }
 
-/** Takes what a killed kernel left. @returns its new path; `undefined` where another kernel took it */
-export function claimView(path: string): string | undefined {
-  const own = join(
-    dirname(path),
-    `${groupPrefix(processNamespace(), process.pid)}-0-${randomBytes(8).toString("hex")}`,
-  );
+/** Takes what a dead kernel left. @returns its new path; `undefined` where another kernel took it */
+export function claimView(path: string, { next }: ViewNames): string | undefined {
+  const own = join(dirname(path), next());
   try {
     renameSync(path, own);
     return own;
@@ -152,14 +178,6 @@ function isUsable(place: string, own: number): boolean {
     throw error;
   }
 }
-
-/** Whether a directory was made by a process of this machine that is gone. */
-function isLeft(name: string): boolean {
-  const [, own, id] = NAME.exec(name) ?? [];
-  return own === `handrail-${processNamespace()}` && isGone(Number(id));
-}
-
-const NAME = /^(handrail-\d+)-(\d+)-\d+-[0-9a-f]+$/;
 
 function noPlace(places: readonly string[]): ToolFailure {
   return new ToolFailure(

@@ -14,6 +14,8 @@ export interface SandboxLanding {
   readonly judge?: ScopeJudge;
   /** Where something of it may not land, nothing does. */
   readonly isWhole?: true;
+  /** The file by which other programs lock one that lands, where they do. */
+  readonly lockOf?: (path: string) => string | undefined;
   /** Asks a person about effects that land once somebody agrees; without it they do not land. */
   readonly review?: Review;
   /** Whether anything lands after such an end; after every one when absent. */

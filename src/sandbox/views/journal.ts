@@ -11,6 +11,8 @@ import { basename, dirname, join } from "node:path";
 import { z } from "zod";
 import { parseJson } from "../../base/json-parse.ts";
 import { LANDING_JOURNAL } from "../layers/view-directories.ts";
+import { atOnce } from "../plan/workspace-mounts.ts";
+import { releaseLocks } from "./lock-files.ts";
 import { type Ground, type Move, undoMove } from "./moves.ts";
 
 const aside = z.strictObject({ in: z.enum(["upper", "side"]), path: z.string() });
@@ -18,7 +20,9 @@ const move = z.strictObject({
   kind: z.enum(["put", "swap", "take", "rights"]),
   path: z.string(),
   aside,
-  own: z.number().optional(),
+  own: z
+    .strictObject({ inode: z.number(), isDirectory: z.boolean(), bytes: z.number(), writtenNs: z.string() })
+    .optional(),
   old: z.number().optional(),
   rights: z.tuple([z.number(), z.number()]).readonly().optional(),
 });
@@ -27,6 +31,11 @@ const head = z.strictObject({
   root: z.strictObject({ path: z.string(), device: z.string(), inode: z.string() }),
   /** The real path of the directory aside, where that is no part of the view. */
   side: z.string().optional(),
+  /** Lock files that are held while it lands, and what stands in them. */
+  locks: z.array(z.string()),
+  mark: z.string(),
+  /** Nanoseconds, decimal, of a time at which all that waited was ready. */
+  readyNs: z.string().regex(/^\d+$/),
 });
 /** The last line: without it no move was made. */
 const END = "end";
@@ -37,6 +46,9 @@ const MOVES_PER_PIECE = 1000;
 export interface LandingJournal {
   readonly root: { readonly path: string; readonly device: string; readonly inode: string };
   readonly side?: string | undefined;
+  readonly locks: readonly string[];
+  readonly mark: string;
+  readonly readyNs: string;
   readonly moves: readonly Move[];
 }
 
@@ -79,7 +91,7 @@ export function takeBackLanding(directory: string): TakenBack | undefined {
   const lines = textOf(join(directory, LANDING_JOURNAL))?.split("\n") ?? [];
   if (lines.pop() !== END) return undefined;
   const [first, ...rest] = lines;
-  const { root, side } = head.parse(jsonOf(first));
+  const { root, side, readyNs, locks, mark } = head.parse(jsonOf(first));
   const moves = rest.map((line) => move.parse(jsonOf(line)) as Move);
   const opened: number[] = [];
   const opens = (path: string): number => {
@@ -96,8 +108,9 @@ export function takeBackLanding(directory: string): TakenBack | undefined {
     const { dev, ino } = fstatSync(ground.root, { bigint: true });
     const isSame = String(dev) === root.device && String(ino) === root.inode;
     const left = isSame
-      ? [...moves].reverse().flatMap((one) => (undoMove(ground, one) ? [] : [one.path]))
+      ? [...moves].reverse().flatMap((one) => (atOnce(undoMove(ground, one, BigInt(readyNs))) ? [] : [one.path]))
       : moves.map(({ path }) => path);
+    if (isSame) releaseLocks(ground.root, locks, mark);
     if (left.length === 0) endJournal(directory);
     return { root: root.path, side, left };
   } finally {

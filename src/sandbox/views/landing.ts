@@ -7,6 +7,7 @@
  * could not, is taken back.
  */
 import { closeSync, constants, fstatSync, lstatSync } from "node:fs";
+import { assert } from "../../base/errors.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import { shapesRepository } from "../../model/place/repository-shape.ts";
 import type { ExecLanded, NotKeptReason } from "../../model/work/exec.ts";
@@ -14,7 +15,16 @@ import { errno, openBeneath } from "../native/syscalls.ts";
 import type { CommandEffect } from "../plan/workspace-mounts.ts";
 import type { Change } from "./changes.ts";
 import { type LandingPlace, planLanding } from "./landing-plan.ts";
-import { doMove, type Expected, type Ground, type Move, OPEN_DIRECTORY, undoMove } from "./moves.ts";
+import {
+  type Aside,
+  doMove,
+  type Expected,
+  type Ground,
+  type Move,
+  OPEN_DIRECTORY,
+  undoMove,
+  type Waiting,
+} from "./moves.ts";
 import { CannotStage, Staging } from "./staging.ts";
 import { nameOf, parentOf, pathIn, standingAt } from "./standing.ts";
 import { heldBack, overwrites, puts, type Step, takesAway } from "./steps.ts";
@@ -27,6 +37,8 @@ export interface LandingWork extends LandingPlace {
   readonly isElsewhere: boolean;
   /** Where something of it may not land, nothing does. */
   readonly isWhole?: boolean;
+  /** Nanoseconds of now, as the workspace's file system counts: whatever changed before has an earlier time. */
+  readonly nowNs: () => bigint;
 }
 
 /** A move, and the step that it is for. */
@@ -39,6 +51,8 @@ interface Ready {
 export interface PreparedLanding {
   readonly ready: readonly Ready[];
   readonly notKept: ReadonlyMap<string, NotKeptReason>;
+  /** Nanoseconds of a time at which all of it was ready, as the workspace's file system counts. */
+  readonly readyNs: bigint;
   /** Effects that land once a person agrees. */
   readonly asked: readonly CommandEffect[];
 }
@@ -58,7 +72,7 @@ export function* prepareLanding(
 ): Generator<void, PreparedLanding> {
   const plan = yield* planLanding(work, changes);
   const notKept = new Map<string, NotKeptReason>(plan.notKept.map(({ path, reason }) => [path, reason]));
-  if (work.isWhole === true && notKept.size > 0) return { ready: [], notKept, asked: [] };
+  if (work.isWhole === true && notKept.size > 0) return { ready: [], notKept, readyNs: 0n, asked: [] };
   const steps = plan.stages.flat();
   if (work.isRefused !== true) work.admit(steps.reduce((sum, step) => sum + made(step), 0));
   const prefix = work.isRefused === true ? "again-" : "";
@@ -73,16 +87,16 @@ export function* prepareLanding(
     else ready.push({ step, move });
     yield;
   }
-  return { ready, notKept: chosen.end(), asked: plan.asked };
+  return { ready, notKept: chosen.end(), readyNs: work.nowNs(), asked: plan.asked };
 }
 
 /** Does the moves of a landing. @throws ToolFailure OUTCOME_UNKNOWN where it had to be taken back and could not */
 export function* applyLanding(
   work: LandingWork,
-  { ready, notKept }: PreparedLanding,
+  { ready, notKept, readyNs }: PreparedLanding,
   signal?: AbortSignal,
 ): Generator<void, Landed> {
-  const landing = new Landing(work);
+  const landing = new Landing(work, readyNs);
   const chosen = new Chosen(notKept);
   const isCut = () => signal?.aborted === true;
   const isOver = () => isCut() || (work.isWhole === true && chosen.hasFailed);
@@ -90,7 +104,7 @@ export function* applyLanding(
     for (const one of ready) {
       if (isOver()) break;
       if (chosen.isHeld(one.step)) continue;
-      const reason = landing.does(one);
+      const reason = yield* landing.does(one);
       if (reason !== undefined) chosen.fail(one.step, reason);
       yield;
     }
@@ -158,7 +172,7 @@ function* readied(work: LandingWork, staging: Staging, step: Step): Generator<vo
       over: over?.kind === "file" ? pathIn(parent, nameOf(path)) : undefined,
     };
     const aside = yield* staging.ready(step, beside);
-    const own = Number(lstatSync(pathIn(work[aside.in], aside.path), { bigint: true }).ino);
+    const own = waitingAt(work, aside);
     return { kind: over === undefined ? "put" : "swap", path, aside, own, ...old };
   } catch (error) {
     // Each step stands for itself: what the machine refuses keeps no other from landing.
@@ -167,6 +181,13 @@ function* readied(work: LandingWork, staging: Staging, step: Step): Generator<vo
   } finally {
     closeSync(parent);
   }
+}
+
+function waitingAt(work: LandingWork, aside: Aside): Waiting {
+  const found = standingAt(work[aside.in], aside.path);
+  assert(found, "what was made ready is there");
+  const { inode, bytes, writtenNs, kind } = found;
+  return { inode, bytes, writtenNs: String(writtenNs), isDirectory: kind === "directory" };
 }
 
 function moveAway(work: LandingWork, staging: Staging, { kind, path, over }: Step): Move {
@@ -187,9 +208,11 @@ class Landing {
   /** Files with several names of which this landing took one away, which is a change of the others. */
   readonly #touched = new Set<number>();
   readonly #done: Move[] = [];
+  readonly #readyNs: bigint;
 
-  constructor(work: LandingWork) {
+  constructor(work: LandingWork, readyNs: bigint) {
     this.#work = work;
+    this.#readyNs = readyNs;
   }
 
   get counts(): Readonly<Record<"created" | "changed" | "removed", number>> {
@@ -197,7 +220,7 @@ class Landing {
   }
 
   /** Does one move. @returns why it was not done, where it was not */
-  does({ step, move }: Ready): NotKeptReason | undefined {
+  *does({ step, move }: Ready): Generator<void, NotKeptReason | undefined> {
     // Each step goes there anew: somebody may have moved the directory, even out of the workspace.
     const parent = openBeneath(this.#work.root, parentOf(step.path) || ".", OPEN_DIRECTORY, "plain");
     if (parent < 0) return "changed_meanwhile";
@@ -210,7 +233,8 @@ class Landing {
       if (this.#shapes(parent, step)) {
         // Another landing made the rest of a repository meanwhile; of two that look afterwards one at least sees the
         // other.
-        return undoMove(this.#work, move) ? "not_allowed" : "changed_meanwhile";
+        const isUndone = yield* undoMove(this.#work, move, this.#readyNs);
+        return isUndone ? "not_allowed" : "changed_meanwhile";
       }
       this.#done.push(move);
       this.#count(step);
@@ -224,7 +248,7 @@ class Landing {
   *takeBack(): Generator<void> {
     const left: string[] = [];
     for (const move of this.#done.reverse()) {
-      if (!undoMove(this.#work, move)) left.push(move.path);
+      if (!(yield* undoMove(this.#work, move, this.#readyNs))) left.push(move.path);
       yield;
     }
     this.#counts = { created: 0, changed: 0, removed: 0 };

@@ -7,7 +7,7 @@
  * INVARIANT: a move that finds something else than was looked at changes nothing, and one is only taken back where
  * what it made still stands.
  */
-import { closeSync, constants, fchmodSync, fstatSync, readdirSync } from "node:fs";
+import { closeSync, constants, fchmodSync, fstatSync, lstatSync, readdirSync } from "node:fs";
 import { errno, linkThenRemove, type NameIn, openBeneath, renameBetween } from "../native/syscalls.ts";
 import { nameOf, parentOf, pathIn, type Standing, standingAt } from "./standing.ts";
 
@@ -29,6 +29,15 @@ export interface Aside {
   readonly path: string;
 }
 
+/** What waits aside. */
+export interface Waiting {
+  readonly inode: number;
+  readonly isDirectory: boolean;
+  readonly bytes: number;
+  /** Nanoseconds, decimal, of the last change of its content. */
+  readonly writtenNs: string;
+}
+
 /** One change of a name. */
 export interface Move {
   /**
@@ -38,8 +47,8 @@ export interface Move {
   readonly kind: "put" | "swap" | "take" | "rights";
   readonly path: string;
   readonly aside: Aside;
-  /** Which file or directory it is that waits. */
-  readonly own?: number;
+  /** Which file or directory it is that waits, and what it is then. */
+  readonly own?: Waiting;
   /** Which one stood there. */
   readonly old?: number;
   /** Of a directory, before and after: a closed one is opened before it can be moved. */
@@ -91,36 +100,64 @@ function refused(back: number): number {
 
 /**
  * Takes a move back, whether or not it was done.
- * @returns whether the name is as it was before the move; else somebody has changed it since
+ * @param readyNs nanoseconds of a time at which all that waited was ready, and nothing had landed
+ * @returns whether the name is as it was before the move; else somebody has changed it since, and it is left
  */
-export function undoMove(ground: Ground, move: Move): boolean {
-  const parent = openBeneath(ground.root, parentOf(move.path) || ".", OPEN_DIRECTORY, "plain");
+export function* undoMove(ground: Ground, move: Move, readyNs: bigint): Generator<void, boolean> {
   const aside = asideOf(ground, move);
-  if (parent < 0) return move.own !== undefined && inodeAt(aside) === move.own;
+  const parent = openBeneath(ground.root, parentOf(move.path) || ".", OPEN_DIRECTORY, "plain");
+  if (parent < 0) return move.own !== undefined && inodeAt(aside) === move.own.inode;
   try {
-    return undoIn({ ground, parent }, aside, move);
+    return yield* undoIn(ground, { move, aside, target: { directory: parent, name: nameOf(move.path) } }, readyNs);
   } finally {
     closeSync(parent);
   }
 }
 
-function undoIn({ ground, parent }: MovePlace, aside: NameIn, move: Move): boolean {
-  const { kind, path, own, old, rights } = move;
-  const target = { directory: parent, name: nameOf(path) };
+interface Undoing {
+  readonly move: Move;
+  readonly aside: NameIn;
+  readonly target: NameIn;
+}
+
+function* undoIn(ground: Ground, { move, aside, target }: Undoing, readyNs: bigint): Generator<void, boolean> {
+  const { kind, own, old, rights } = move;
   const [there, waiting] = [inodeAt(target), inodeAt(aside)];
   switch (kind) {
     case "put":
-      if (waiting === own) return true;
-      return there === own && renameNew(target, aside) >= 0;
-    case "swap":
-      if (waiting === own) return true;
-      return there === own && waiting === old && swap(ground, aside, target) >= 0;
+    case "swap": {
+      if (own === undefined || waiting === own.inode) return true;
+      if (there !== own.inode || (kind === "swap" && waiting !== old)) return false;
+      const back = () => (kind === "put" ? renameNew(target, aside) : swap(ground, aside, target));
+      const again = () => (kind === "put" ? renameNew(aside, target) : swap(ground, aside, target));
+      if (!(yield* isUntouched(target, own, readyNs)) || back() < 0) return false;
+      if (yield* isUntouched(aside, own, readyNs)) return true;
+      again(); // somebody was quicker: it is theirs now
+      return false;
+    }
     case "take":
       if (waiting !== old) return there === old;
       return putBack(aside, target, move) >= 0;
     case "rights":
       return rights === undefined || there !== old || setRights(target, rights[0], old) >= 0;
   }
+}
+
+/** Whether what landed is as it was when it was made ready, a directory with all that is in it. */
+function* isUntouched({ directory, name }: NameIn, own: Waiting, readyNs: bigint): Generator<void, boolean> {
+  const found = standingAt(directory, name);
+  if (found?.inode !== own.inode || String(found.writtenNs) !== own.writtenNs) return false;
+  if (!own.isDirectory) return found.bytes === own.bytes;
+  const open = [pathIn(directory, name)];
+  for (let next = open.pop(); next !== undefined; next = open.pop())
+    for (const entry of readdirSync(next, { encoding: "buffer" })) {
+      yield;
+      const path = Buffer.concat([Buffer.from(`${next}/`), entry]);
+      const inside = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+      if (inside === undefined || inside.ctimeNs >= readyNs) return false;
+      if (inside.isDirectory()) open.push(path.toString());
+    }
+  return true;
 }
 
 function asideOf(ground: Ground, { aside }: Move): NameIn {

@@ -1,7 +1,7 @@
 /** Takes back, or keeps, what killed kernels had begun to land. */
 import { existsSync } from "node:fs";
 import { removeTree } from "../files/remove-tree.ts";
-import { claimView, leftViews, viewPlaces } from "../layers/view-directories.ts";
+import { claimView, leftViews, type ViewNames, viewPlaces } from "../layers/view-directories.ts";
 import { keepInterrupted, type TakenBack, takeBackLanding } from "./journal.ts";
 
 /** A landing that a killed kernel had begun. */
@@ -11,26 +11,27 @@ export interface Recovered extends Omit<TakenBack, "side"> {
 }
 
 /**
- * Takes back all that dead kernels of this machine had begun to land.
+ * Takes back all that dead kernels had begun to land.
  * @param wanted where views are to lie, absolute; the machine's directory of temporary files when absent
  * @param report told of each that could not be looked at, which stays for the next time
  */
 export async function recoverLandings(
   wanted: string | undefined,
+  names: ViewNames,
   report: (error: unknown) => void,
 ): Promise<readonly Recovered[]> {
   const recovered: Recovered[] = [];
   for (const place of viewPlaces(wanted).filter((one) => existsSync(one)))
-    for (const { path, isLanding } of leftViews(place)) {
+    for (const { path, isLanding } of await leftViews(place, names)) {
       if (!isLanding) continue;
-      const one = await recover(path).catch((error: unknown) => void report(error));
+      const one = await recover(path, names).catch((error: unknown) => void report(error));
       if (one !== undefined) recovered.push(one);
     }
   return recovered;
 }
 
-async function recover(path: string): Promise<Recovered | undefined> {
-  const claimed = claimView(path);
+async function recover(path: string, names: ViewNames): Promise<Recovered | undefined> {
+  const claimed = claimView(path, names);
   if (claimed === undefined) return undefined;
   const taken = takeBackLanding(claimed);
   const side = taken?.side;

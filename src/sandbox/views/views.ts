@@ -23,9 +23,10 @@ import type { ScopeJudge } from "../plan/workspace-mounts.ts";
 import { type AsideDirectory, openAside } from "./aside.ts";
 import { type Change, changesIn } from "./changes.ts";
 import { type ReviewedEffect, reviewedEffects } from "./effects.ts";
-import { endJournal, keepInterrupted, writeJournal } from "./journal.ts";
+import { endJournal, keepInterrupted, type LandingJournal, writeJournal } from "./journal.ts";
 import { applyLanding, type Landed, type LandingWork, type PreparedLanding, prepareLanding } from "./landing.ts";
 import type { LandingPlace } from "./landing-plan.ts";
+import { releaseLocks, takeLocks } from "./lock-files.ts";
 
 /**
  * Times that a stamp is written until the clock of its file system has gone on: some microseconds each, a tick of 10 ms
@@ -73,6 +74,8 @@ export interface LandingTerms {
   readonly newFiles: NewFiles;
   /** Where something of it may not land, nothing does. */
   readonly isWhole?: boolean;
+  /** The file by which other programs lock one that lands, where they do. */
+  readonly lockOf?: ((path: string) => string | undefined) | undefined;
   /** Asks a person about effects that land once somebody agrees; without it they do not land. */
   readonly review?: Review | undefined;
 }
@@ -157,7 +160,7 @@ export class View {
 
   async #landFrom(
     { upper, changes }: { readonly upper: number; readonly changes: readonly Change[] },
-    { judge, newFiles, isWhole = false, review }: LandingTerms,
+    { judge, newFiles, isWhole = false, review, lockOf }: LandingTerms,
     signal: AbortSignal,
   ): Promise<Landed> {
     assert(this.#sinceNs !== undefined, "a view lands after it began");
@@ -172,14 +175,24 @@ export class View {
       sinceNs: this.#sinceNs,
       known: this.#known,
       admit: (made: number) => this.#admit(made),
+      nowNs: () => timeOf(aside.path),
     };
     try {
       const prepared = await reviewed(work, changes, { review, signal });
       if (prepared === undefined) return { ...NOTHING, isAwaited: true };
-      if (prepared.ready.length > 0 && !signal.aborted) await this.#note(prepared, aside);
-      const { result } = await inSlices("landing what a command changed", applyLanding(work, prepared, signal));
-      if (prepared.ready.length > 0 && !signal.aborted) endJournal(this.#directory.path);
-      return result;
+      if (prepared.ready.length === 0 || signal.aborted)
+        return (await inSlices("landing nothing", applyLanding(work, prepared, signal))).result;
+      const locks = [...new Set(prepared.ready.flatMap(({ move }) => lockOf?.(move.path) ?? []))];
+      const mark = `held while ${this.#directory.name} lands\n`;
+      await this.#note(prepared, { aside, locks, mark });
+      if (!takeLocks(this.#root, locks, mark)) return lockedOut(locks, () => endJournal(this.#directory.path));
+      try {
+        const { result } = await inSlices("landing what a command changed", applyLanding(work, prepared, signal));
+        endJournal(this.#directory.path);
+        return result;
+      } finally {
+        releaseLocks(this.#root, locks, mark);
+      }
     } catch (error) {
       if (isInterrupted(error)) this.#keep(aside);
       throw error;
@@ -193,11 +206,20 @@ export class View {
     keepInterrupted(this.#directory.path, isElsewhere ? path : undefined);
   }
 
-  async #note({ ready }: PreparedLanding, { isElsewhere, path }: AsideDirectory): Promise<void> {
+  async #note(
+    { ready, readyNs }: PreparedLanding,
+    { aside: { isElsewhere, path }, ...locking }: Pick<LandingJournal, "locks" | "mark"> & { aside: AsideDirectory },
+  ): Promise<void> {
     const { dev, ino } = fstatSync(this.#root, { bigint: true });
     const root = { path: this.#rootPath, device: String(dev), inode: String(ino) };
     const side = isElsewhere ? { side: path } : {};
-    await writeJournal(this.#directory.path, { root, ...side, moves: ready.map(({ move }) => move) });
+    await writeJournal(this.#directory.path, {
+      root,
+      ...side,
+      ...locking,
+      readyNs: String(readyNs),
+      moves: ready.map(({ move }) => move),
+    });
   }
 
   /** Leaves room in the workspace for the looks of later commands, also where others land at the same time. */
@@ -211,6 +233,12 @@ export class View {
     closeSync(this.#root);
     if (!this.#isKept) this.#directory.dispose();
   }
+}
+
+/** Somebody holds one of the locks: nothing lands. */
+function lockedOut(locks: readonly string[], end: () => void): Landed {
+  end();
+  return { ...NOTHING, notKept: locks.map((path) => ({ path, reason: "changed_meanwhile" })) };
 }
 
 /** The landing, once it is known what a person says of it; `undefined` where that is not known yet. */

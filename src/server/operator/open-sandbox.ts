@@ -1,6 +1,7 @@
 /** The sandbox of a kernel by the configuration in force; loaded with the first command. */
 import { type SandboxSettings, sandboxLimits } from "../../config/sections/sandbox.ts";
 import type { KernelParts } from "../../kernel/index.ts";
+import type { ViewNames } from "../../sandbox/layers/view-directories.ts";
 import type { EgressNetwork } from "../../sandbox/sandbox.ts";
 import type { OperatorDirectory } from "./operator-directory.ts";
 
@@ -22,6 +23,7 @@ export interface SandboxWishes {
    * Where what commands write lies until it lands, absolute; the machine's directory of temporary files when absent.
    */
   readonly viewsDirectory?: string;
+  readonly viewNames?: ViewNames;
   /** What commands reach, where that is not the machine's own network. */
   readonly network?: EgressNetwork;
 }
@@ -36,6 +38,7 @@ export function openSandbox(
     tell = () => undefined,
     network,
     viewsDirectory,
+    viewNames,
   }: SandboxWishes = {},
 ): OpenSandbox {
   const all: ReturnType<typeof open>[] = [];
@@ -50,7 +53,11 @@ export function openSandbox(
     const { Sandbox, SANDBOX_USER_ID } = await import("../../sandbox/sandbox.ts");
     const { backend, toolchains, user_id } = live.operator.settings.sandbox;
     const userId = user_id ?? SANDBOX_USER_ID;
-    const places = { ...(network && { network }), ...(viewsDirectory !== undefined && { viewsDirectory }) };
+    const places = {
+      ...(network && { network }),
+      ...(viewsDirectory !== undefined && { viewsDirectory }),
+      ...(viewNames && { viewNames }),
+    };
     return new Sandbox({ instanceId, ownsProcess, backend, allowsUnsandboxed, toolchains, userId, ...places });
   };
   tellOnce();

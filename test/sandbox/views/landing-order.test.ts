@@ -85,7 +85,8 @@ function view(
     root,
     upper,
     side,
-    land: (rules = {}, signal = undefined) => landed({ ...work, sinceNs: nextTick(), ...rules }, changes, signal),
+    land: (rules = {}, signal = undefined) =>
+      landed({ ...work, sinceNs: nextTick(), nowNs: nextTick, ...rules } as LandingWork, changes, signal),
   };
 }
 

@@ -1,6 +1,7 @@
 // A kernel that is killed while it lands what a command changed: whoever comes next takes back what was done, and keeps
 // both sides of what somebody has changed since.
 import {
+  appendFileSync,
   chmodSync,
   closeSync,
   existsSync,
@@ -18,7 +19,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { groupPrefix, processNamespace } from "../../../src/sandbox/control-groups/left-groups.ts";
+import type { ViewNames } from "../../../src/sandbox/layers/view-directories.ts";
 import { atOnce } from "../../../src/sandbox/plan/workspace-mounts.ts";
 import { type Change, changesIn } from "../../../src/sandbox/views/changes.ts";
 import { writeJournal } from "../../../src/sandbox/views/journal.ts";
@@ -27,8 +28,6 @@ import { recoverLandings } from "../../../src/sandbox/views/recovery.ts";
 import { EVERYTHING } from "../../support/sandbox-place.ts";
 
 const ELSEWHERE = "/dev/shm";
-/** No machine of a test has so many processes. */
-const GONE = 4_194_305;
 
 const FILES = { gone: "G", over: "O", "d/x": "X", "d/y": "Y", "f/in": "F", "closed/a": "A", keep: "K" };
 const FRESH = { "z/y/deep": "Z", over: "new", f: "now a file", n: "N", "d/y": "Y2" };
@@ -52,6 +51,25 @@ function treeOf(root: string): readonly string[] {
     .sort();
 }
 
+/** A time that is later than all that has changed. */
+function nextTick(): bigint {
+  const nowMs = Date.now() + 1;
+  while (Date.now() < nowMs + 10);
+  return BigInt(nowMs) * 1_000_000n;
+}
+
+const DEAD = "dead-";
+let claimed = 0;
+/** Names of a kernel that takes all others for dead whose names begin so. */
+const names: ViewNames = {
+  next() {
+    claimed += 1;
+    return `own-${claimed}`;
+  },
+  instanceOf: (name) => (name.startsWith(DEAD) ? "dead" : "living"),
+  isAlive: async (instanceId) => instanceId === "living",
+};
+
 /** A landing of a kernel that is gone: everything is ready and noted, and `moves` of it are done. */
 async function killed(place: string, moves: number) {
   const base = mkdtempSync(join(realpathSync(tmpdir()), "handrail-recovery-"));
@@ -63,7 +81,7 @@ async function killed(place: string, moves: number) {
   make(root, FILES);
   chmodSync(join(root, "closed"), 0o500);
   const before = treeOf(root);
-  const view = join(views, `${groupPrefix(processNamespace(), GONE)}-1-00ff`);
+  const view = join(views, `${DEAD}1`);
   const upper = join(view, "upper");
   make(upper, FRESH);
   const isElsewhere = place === ELSEWHERE;
@@ -84,12 +102,16 @@ async function killed(place: string, moves: number) {
     known: () => undefined,
     admit: () => undefined,
     sinceNs: BigInt(Date.now() + 10_000) * 1_000_000n,
+    nowNs: nextTick,
   };
   const prepared = atOnce(prepareLanding(work, changes));
   const { dev, ino } = statSync(root, { bigint: true });
   await writeJournal(view, {
     root: { path: root, device: String(dev), inode: String(ino) },
     ...(isElsewhere && { side }),
+    locks: [],
+    mark: "",
+    readyNs: String(prepared.readyNs),
     moves: prepared.ready.map(({ move }) => move),
   });
   const landing = applyLanding(work, prepared);
@@ -110,7 +132,7 @@ test.each(["beside the workspace", ELSEWHERE])(
     for (let moves = 0; ; moves += 1) {
       const { root, views, before, isDone, side } = await killed(place, moves);
       if (treeOf(root).join() !== before.join()) states += 1;
-      expect(await recoverLandings(views, unexpected)).toEqual([{ root, left: [] }]);
+      expect(await recoverLandings(views, names, unexpected)).toEqual([{ root, left: [] }]);
       expect(treeOf(root)).toEqual(before);
       expect([readdirSync(views), existsSync(side)]).toEqual([[], false]);
       if (isDone) break;
@@ -127,7 +149,7 @@ test.each(["beside the workspace", ELSEWHERE])(
     writeFileSync(at("person"), "P");
     renameSync(at("person"), at("over")); // saved as editors do
     writeFileSync(at("gone"), "made anew");
-    const [recovered] = await recoverLandings(views, unexpected);
+    const [recovered] = await recoverLandings(views, names, unexpected);
     expect(recovered).toMatchObject({ root, left: expect.arrayContaining(["over", "gone"]) });
     expect(recovered?.left).toHaveLength(2);
     const contents = (path: string) => readFileSync(at(path), "utf8");
@@ -142,25 +164,39 @@ test.each(["beside the workspace", ELSEWHERE])(
     const kept = treeOf(recovered?.kept ?? "").map((line) => line.split(" ").at(-1));
     expect(kept).toEqual(expect.arrayContaining(["O", "G", "N"]));
     // Nobody takes it for something to be taken back, or removed, again.
-    expect(await recoverLandings(views, unexpected)).toEqual([]);
+    expect(await recoverLandings(views, names, unexpected)).toEqual([]);
     expect(existsSync(recovered?.kept ?? "")).toBe(true);
   },
 );
+
+test.each<[string, (at: (path: string) => string) => void, string, string]>([
+  ["a file in place", (at) => appendFileSync(at("over"), "P"), "over", "newP"],
+  ["a new file in a directory that landed", (at) => writeFileSync(at("z/y/person"), "P"), "z/y/person", "P"],
+  ["a file of a directory that landed", (at) => appendFileSync(at("z/y/deep"), "P"), "z/y/deep", "ZP"],
+])("somebody has written %s since: it stays", async (_, write, path, content) => {
+  const { root, views } = await killed("beside", 100);
+  nextTick();
+  write((name) => join(root, name));
+  const [recovered] = await recoverLandings(views, names, unexpected);
+  expect(recovered?.left).toEqual([path.split("/")[0]]);
+  expect(readFileSync(join(root, path), "utf8")).toBe(content);
+  expect([existsSync(join(root, "n")), readFileSync(join(root, "gone"), "utf8")]).toEqual([false, "G"]);
+});
 
 test("a journal that was cut short is none, one that cannot be read is said to be so, and living kernels' are left alone", async () => {
   const { root, views, view, before } = await killed("beside", 0);
   const journal = readFileSync(join(view, "landing.json"), "utf8");
   writeFileSync(join(view, "landing.json"), journal.slice(0, -1));
-  expect(await recoverLandings(views, unexpected)).toEqual([]);
+  expect(await recoverLandings(views, names, unexpected)).toEqual([]);
   expect([treeOf(root), readdirSync(views)]).toEqual([before, []]);
   const second = await killed("beside", 100);
-  const living = join(second.views, `${groupPrefix(processNamespace(), process.pid)}-1-00ff`);
+  const living = join(second.views, "living-1");
   renameSync(second.view, living);
-  expect(await recoverLandings(second.views, unexpected)).toEqual([]);
+  expect(await recoverLandings(second.views, names, unexpected)).toEqual([]);
   expect(existsSync(living)).toBe(true);
   const third = await killed("beside", 100);
   writeFileSync(join(third.view, "landing.json"), `{"root":1}\nend`);
   const reported: unknown[] = [];
-  expect(await recoverLandings(third.views, (error) => reported.push(error))).toEqual([]);
+  expect(await recoverLandings(third.views, names, (error) => reported.push(error))).toEqual([]);
   expect([reported.length, readdirSync(third.views).length]).toEqual([1, 1]);
 });

@@ -119,8 +119,14 @@ function bundleProblem(path: string, { version }: JsonObject, packages: JsonObje
   const isBundle =
     path.includes(`/${MODULES}/`) &&
     isJsonObject(around) &&
-    (around["inBundle"] === true || (isHash(around["integrity"]) && around["bundleDependencies"] !== undefined));
+    (around["inBundle"] === true || (isHash(around["integrity"]) && bundles(around, path)));
   return isBundle ? undefined : "is part of no package that has a hash";
+}
+
+/** Of what a package says that it brings along npm fetches nothing. */
+function bundles({ bundleDependencies }: JsonObject, path: string): boolean {
+  const name = path.slice(path.lastIndexOf(`${MODULES}/`) + MODULES.length + 1);
+  return Array.isArray(bundleDependencies) && bundleDependencies.includes(name);
 }
 
 const PLAIN_VERSION = /^\d[\w.+-]*$/;
