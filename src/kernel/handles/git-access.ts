@@ -13,7 +13,7 @@ import { assert } from "../../base/errors.ts";
 import { MAX_TIMEOUT_MS } from "../../base/limits.ts";
 import { Refusal, ToolFailure } from "../../model/outcome/failure.ts";
 import type { ExecNetwork } from "../../model/work/exec.ts";
-import type { GitOutcome, GitRequest } from "../../model/work/git.ts";
+import { changesView, type GitOutcome, type GitRequest } from "../../model/work/git.ts";
 import {
   type GitRemoteLimits,
   type GitRemoteReach,
@@ -51,7 +51,7 @@ const GIT_REMOTE_TIMEOUT_MS = 600_000;
 /** Runs git for one call, by what `judge` says of files. */
 export function runGit(handle: HandleParts, judge: GitJudge, request: GitRequest): Promise<GitOutcome> {
   if (request.reach === "nothing") return run(handle, judge, request);
-  const isViewed = request.reach === "files" || request.reach === "new";
+  const isViewed = changesView(request);
   return handle.running.run.changes.during(
     () => run(handle, judge, request),
     ({ notKept }) => !isViewed || notKept?.length === 0,
@@ -75,7 +75,7 @@ async function run(handle: HandleParts, judge: GitJudge, request: GitRequest): P
   await requireAllowed(handle);
   const stdout = new CapturedOutput(GIT_OUTPUT_BYTES_MAX);
   const stderr = new CapturedOutput(GIT_MESSAGE_BYTES_MAX);
-  const scope = gitScope(judge, request.root, request.reach);
+  const scope = gitScope(judge, request);
   const { roots } = caller.place;
   if (request.reach === "new") requireUnoccupied(roots.service, request.root);
   const isDirect = scope.landing === undefined;
@@ -89,7 +89,7 @@ async function run(handle: HandleParts, judge: GitJudge, request: GitRequest): P
         return false;
       },
       ...(scope.landing && {
-        landing: landingOf(handle, { judge: scope.landing, root: request.root }, isBound ? remotes.limits : undefined),
+        landing: landingOf(handle, { judge: scope.landing, request }, isBound ? remotes.limits : undefined),
       }),
       command: ["git", ...request.args],
       workDir: request.reach === "new" ? INSIDE_WORKSPACE : inside,
@@ -157,12 +157,14 @@ function saidOf(
 /** All that git changes in a view lands, or nothing. */
 function landingOf(
   handle: HandleParts,
-  { judge, root }: { readonly judge: ScopeJudge; readonly root: string },
+  { judge, request }: { readonly judge: ScopeJudge; readonly request: GitRequest },
   limits: GitRemoteLimits | undefined,
 ): SandboxLanding {
+  const { root, reach } = request;
   const own = root === "." ? ".git" : `${root}/.git`;
   return {
     lockOf: (path) => gitLockOf(own, path),
+    ...(reach !== "new" && { unchanged: [{ path: `${own}/HEAD`, text: headOf(handle.running, root) }] }),
     judge,
     newFiles: handle.kernel.parts.newFiles,
     isWhole: true,
@@ -170,6 +172,13 @@ function landingOf(
     before: () => requireAllowed(handle),
     ...(limits && { bytesMax: limits.writtenBytesMax }),
   };
+}
+
+/** What was checked out when the call was judged: git changes that branch, and no other one. */
+function headOf({ look }: Running, root: string): string {
+  const repository = look.repository(root);
+  assert(repository.kind === "found" && repository.head !== undefined, "git runs in a repository that was looked at");
+  return repository.head;
 }
 
 /**
@@ -238,9 +247,9 @@ function committerOf({ session }: Caller): { readonly name: string; readonly ema
 }
 
 /** What was to change something may have, before it was ended. */
-function tooMuch({ reach }: Pick<GitRequest, "reach">): ToolFailure {
+function tooMuch(request: GitRequest): ToolFailure {
   const ended = `git put out more than ${GIT_OUTPUT_BYTES_MAX / 2 ** 20} MiB and was ended`;
-  if (reach !== "repository" && reach !== "settings")
+  if (request.reach === "nothing" || changesView(request))
     return new ToolFailure("OUTPUT_LIMIT", ended, "name paths, or ask for fewer commits");
   return new ToolFailure(
     "OUTCOME_UNKNOWN",

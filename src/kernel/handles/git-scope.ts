@@ -10,7 +10,7 @@
 
 import type { Denial } from "../../model/outcome/decision.ts";
 import type { WorkspacePath } from "../../model/place/access.ts";
-import type { GitReach } from "../../model/work/git.ts";
+import { changesView, type GitRequest } from "../../model/work/git.ts";
 import { hasTemporaryName } from "../../sandbox/files/places/temporary.ts";
 import type { ScopeJudge } from "../../sandbox/sandbox.ts";
 import type { Granted } from "../call/stages.ts";
@@ -86,8 +86,9 @@ export interface GitScope {
   readonly nested: () => readonly string[];
 }
 
-/** @param root where the repository lies */
-export function gitScope(judgeFiles: GitJudge, root: string, reach: GitReach): GitScope {
+/** What the run may reach, by what `judgeFiles` says of files. */
+export function gitScope(judgeFiles: GitJudge, request: Pick<GitRequest, "root" | "reach" | "remote">): GitScope {
+  const { root, reach } = request;
   const nested = new Set<string>();
   const own = root === "." ? ".git" : `${root}/.git`;
   const isWhole = (directory: string) =>
@@ -114,7 +115,10 @@ export function gitScope(judgeFiles: GitJudge, root: string, reach: GitReach): G
     };
   };
   const isSeen = { nested: () => [...nested].sort() };
-  if (reach !== "files" && reach !== "new") return { judge: judged(() => false), ...isSeen };
+  if (reach !== "files" && reach !== "new") {
+    const judge = judged(() => false);
+    return { judge, ...(changesView(request) && { landing: judge }), ...isSeen };
+  }
   // A new tree has nothing yet that could be overwritten; its files become what their names say once they are there.
   const isNew = (path: string) =>
     reach === "new" && (root === "." || path === root || path.startsWith(`${root}/`) || root.startsWith(`${path}/`));

@@ -53,6 +53,8 @@ export interface FoundRepository {
   readonly kind: "found";
   /** The directory of the workspace in which it lies; `.` for the workspace itself. */
   readonly root: string;
+  /** What `.git/HEAD` says, without the end of its line; absent where there is none yet. */
+  readonly head?: string;
   /** The current branch; absent when a commit is checked out by itself. */
   readonly branch?: string;
   /** The current commit; absent before the first. */
@@ -92,7 +94,7 @@ export const NO_REPOSITORY: GitRepository = { kind: "none" };
 
 /**
  * What a run of git may change: nothing; what lies in `.git`; files of the workspace as well; the repository's own
- * settings as well; or it makes a new repository. Files are changed in a view, from which all lands or nothing.
+ * settings as well; or it makes a new repository.
  */
 export type GitReach = "nothing" | "repository" | "files" | "settings" | "new";
 
@@ -106,6 +108,14 @@ export interface GitRequest {
   /** The remote that it speaks to, whose host analysis named. */
   readonly remote?: GitRemoteReach;
   readonly timeoutMs?: number;
+}
+
+/**
+ * Whether git changes things in a view, from which all lands or nothing. What comes from a remote goes into the
+ * repository itself, and so do its settings.
+ */
+export function changesView({ reach, remote }: Pick<GitRequest, "reach" | "remote">): boolean {
+  return reach === "files" || reach === "new" || (reach === "repository" && remote === undefined);
 }
 
 /** A bound of the operator's, by its name under `git.limits`, that a run went beyond. */

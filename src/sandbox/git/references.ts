@@ -20,6 +20,8 @@ const BRANCHES = "refs/heads/";
 
 /** The current branch and commit. */
 export interface Head {
+  /** What `.git/HEAD` says, without the end of its line. */
+  readonly head: string;
   readonly branch?: string;
   readonly commit?: string;
 }
@@ -37,11 +39,11 @@ export class References {
   head(): Head | undefined {
     const text = this.#files.read(".git/HEAD", GIT_FILE_BYTES_MAX)?.trim();
     if (text === undefined) return undefined;
-    if (COMMIT.test(text)) return { commit: text };
+    if (COMMIT.test(text)) return { head: text, commit: text };
     const { target } = this.#followed(SYMBOLIC.exec(text)?.[1] ?? "") ?? {};
     if (!target?.startsWith(BRANCHES)) return undefined;
     const commit = this.#named(target);
-    return { branch: target.slice(BRANCHES.length), ...(commit !== undefined && { commit }) };
+    return { head: text, branch: target.slice(BRANCHES.length), ...(commit !== undefined && { commit }) };
   }
 
   /** The branch that is really changed when `branch` is: its name can stand for another. */

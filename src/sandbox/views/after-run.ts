@@ -3,7 +3,7 @@ import type { ExecLanded } from "../../model/work/exec.ts";
 import type { NewFiles } from "../files/new-files.ts";
 import type { ScopeJudge } from "../plan/workspace-mounts.ts";
 import type { RunEnd } from "../run/launch.ts";
-import type { Review, View } from "./views.ts";
+import type { LandingTerms, Review, View } from "./views.ts";
 
 /** How what a command changed lands. */
 export interface SandboxLanding {
@@ -18,6 +18,8 @@ export interface SandboxLanding {
   readonly lockOf?: (path: string) => string | undefined;
   /** Asks a person about effects that land once somebody agrees; without it they do not land. */
   readonly review?: Review;
+  /** Files that have to be as they were when the view began, with their text, where anything lands. */
+  readonly unchanged?: LandingTerms["unchanged"];
   /** Whether anything lands after such an end; after every one when absent. */
   readonly wants?: (end: RunEnd) => boolean;
   /** Bytes that the command may write in its view; it is ended when they are more. */

@@ -6,7 +6,7 @@
  * INVARIANT: a command of one view never sees what another one writes, and the workspace is never written by a command
  * itself.
  */
-import { chmodSync, closeSync, constants, fstatSync, openSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, closeSync, constants, fstatSync, openSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { MIB } from "../../base/bytes.ts";
@@ -18,7 +18,7 @@ import { type SizeWatch, watchSize } from "../files/places/size-watch.ts";
 import type { Identity } from "../identity/identity.ts";
 import { mergedIn } from "../layers/overlay.ts";
 import type { ViewDirectories, ViewDirectory } from "../layers/view-directories.ts";
-import { O_PATH } from "../native/syscalls.ts";
+import { O_PATH, openBeneath } from "../native/syscalls.ts";
 import type { ScopeJudge } from "../plan/workspace-mounts.ts";
 import { type AsideDirectory, openAside } from "./aside.ts";
 import { type Change, changesIn } from "./changes.ts";
@@ -27,6 +27,8 @@ import { endJournal, keepInterrupted, type LandingJournal, writeJournal } from "
 import { applyLanding, type Landed, type LandingWork, type PreparedLanding, prepareLanding } from "./landing.ts";
 import type { LandingPlace } from "./landing-plan.ts";
 import { releaseLocks, takeLocks } from "./lock-files.ts";
+import { OPEN_DIRECTORY } from "./moves.ts";
+import { nameOf, parentOf, pathIn, standingAt } from "./standing.ts";
 
 /**
  * Times that a stamp is written until the clock of its file system has gone on: some microseconds each, a tick of 10 ms
@@ -74,6 +76,8 @@ export interface LandingTerms {
   readonly newFiles: NewFiles;
   /** Where something of it may not land, nothing does. */
   readonly isWhole?: boolean;
+  /** Files that have to be as they were when the view began, with their text but for a line's end. */
+  readonly unchanged?: readonly { readonly path: string; readonly text: string }[] | undefined;
   /** The file by which other programs lock one that lands, where they do. */
   readonly lockOf?: ((path: string) => string | undefined) | undefined;
   /** Asks a person about effects that land once somebody agrees; without it they do not land. */
@@ -160,7 +164,7 @@ export class View {
 
   async #landFrom(
     { upper, changes }: { readonly upper: number; readonly changes: readonly Change[] },
-    { judge, newFiles, isWhole = false, review, lockOf }: LandingTerms,
+    { judge, newFiles, isWhole = false, review, lockOf, unchanged = [] }: LandingTerms,
     signal: AbortSignal,
   ): Promise<Landed> {
     assert(this.#sinceNs !== undefined, "a view lands after it began");
@@ -182,13 +186,17 @@ export class View {
       if (prepared === undefined) return { ...NOTHING, isAwaited: true };
       if (prepared.ready.length === 0 || signal.aborted)
         return (await inSlices("landing nothing", applyLanding(work, prepared, signal))).result;
-      const locks = [...new Set(prepared.ready.flatMap(({ move }) => lockOf?.(move.path) ?? []))];
+      const locked = [...unchanged, ...prepared.ready.map(({ move }) => move)];
+      const locks = [...new Set(locked.flatMap(({ path }) => lockOf?.(path) ?? []))];
       const mark = `held while ${this.#directory.name} lands\n`;
       await this.#note(prepared, { aside, locks, mark });
-      if (!takeLocks(this.#root, locks, mark)) return lockedOut(locks, () => endJournal(this.#directory.path));
+      const end = () => endJournal(this.#directory.path);
+      if (!takeLocks(this.#root, locks, mark)) return lockedOut(locks, end);
       try {
+        const others = unchanged.filter((one) => !isUnchanged(work, one)).map(({ path }) => path);
+        if (others.length > 0) return lockedOut(others, end);
         const { result } = await inSlices("landing what a command changed", applyLanding(work, prepared, signal));
-        endJournal(this.#directory.path);
+        end();
         return result;
       } finally {
         releaseLocks(this.#root, locks, mark);
@@ -235,10 +243,23 @@ export class View {
   }
 }
 
-/** Somebody holds one of the locks: nothing lands. */
-function lockedOut(locks: readonly string[], end: () => void): Landed {
+/** Whether a file says what it said when the view began, and nobody has changed it since. */
+function isUnchanged({ root, sinceNs }: LandingWork, { path, text }: { readonly path: string; readonly text: string }) {
+  const parent = openBeneath(root, parentOf(path) || ".", OPEN_DIRECTORY, "plain");
+  if (parent < 0) return false;
+  try {
+    const there = standingAt(parent, nameOf(path));
+    if (there?.kind !== "file" || there.changedNs >= sinceNs || there.bytes > text.length + 1) return false;
+    return readFileSync(pathIn(parent, nameOf(path)), "utf8").trimEnd() === text;
+  } finally {
+    closeSync(parent);
+  }
+}
+
+/** Somebody holds a lock, or has changed what has to be as it was: nothing lands. */
+function lockedOut(paths: readonly string[], end: () => void): Landed {
   end();
-  return { ...NOTHING, notKept: locks.map((path) => ({ path, reason: "changed_meanwhile" })) };
+  return { ...NOTHING, notKept: paths.map((path) => ({ path, reason: "changed_meanwhile" })) };
 }
 
 /** The landing, once it is known what a person says of it; `undefined` where that is not known yet. */

@@ -23,6 +23,7 @@ import type { Session } from "../../model/people/session.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import { narrowestPermit } from "../../policy/explain.ts";
 import type { PolicyEngine } from "../../policy/policy.ts";
+import { COMMIT_ACTION } from "../../policy/terms/action.ts";
 import { type PolicyRequest, UNNAMED_CALL } from "../../policy/terms/request.ts";
 import { parseRecordedAccess, type RecordedAccess } from "../../policy/terms/resource.ts";
 import { writeNewFile } from "../../stores/embedded/state/own-file.ts";
@@ -113,6 +114,7 @@ export class AlwaysAllow {
     const { details } = request;
     const accesses = accessesOf(request);
     if (typeof accesses === "string") return accesses;
+    if (accesses.some(({ action }) => action === COMMIT_ACTION.name)) return COMMITTED;
     const session = await this.#parts.findSession(details.sessionId);
     if (session === undefined) return "its session is no longer known";
     const tool = this.#parts.tools().find(({ name }) => name === request.tool);
@@ -226,6 +228,8 @@ const UNNAMED =
   "no permit could name the call: it is too long, holds a secret, or a rule asks about its arguments; answer this request alone, or write a permit by hand";
 
 /** A permit names a call, not what files hold: the lock file could name another program the next time. */
+const COMMITTED =
+  "it is about what a command has changed, which nobody knows before it runs; a permit for the action `commit` on such files is the operator's to write";
 const FETCHES =
   "what the call fetches stands in files of the workspace, which may change; approve it for the session or for a time, which is bound to them";
 

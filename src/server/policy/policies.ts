@@ -69,8 +69,8 @@ const BY_EFFECT: Readonly<Partial<Record<EffectClass, readonly ResourceKind[]>>>
 };
 
 /**
- * The actions that policy can be asked about: `commit`, and each of every registered tool, foreign unless it is one of `own`, or the
- * kernel's own without that.
+ * The actions that policy can be asked about: `commit`, and each of every registered tool, foreign unless it is one of
+ * `own`, or the kernel's own without that.
  */
 export function policyActions(tools: readonly Tool[], own?: readonly Tool[]): readonly ActionDeclaration[] {
   const isOwn = (tool: Tool) => (own === undefined ? isOwnTool(declaredTool(tool)) : own.includes(declaredTool(tool)));

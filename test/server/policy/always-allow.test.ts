@@ -161,3 +161,13 @@ test("is not proposed for an installation: what it fetches stands in files that 
   await expect(kernel.alwaysAllow.write(await request(), "carol")).rejects.toMatchObject({ code: "USAGE" });
   expect(readdirSync(place.config)).toEqual([]);
 });
+
+test("is no answer to what a command has changed", async () => {
+  const place = freshPlace();
+  const { kernel, call, request } = await asking(place);
+  expect(await call("shell", { command: "echo obey > AGENTS.md" })).toBe("tool_approval_required");
+  expect(await kernel.alwaysAllow.propose(await request())).toMatchObject({
+    kind: "impossible",
+    why: expect.stringContaining("what a command has changed"),
+  });
+});

@@ -7,7 +7,7 @@
 import type { JsonObject } from "../../../base/json.ts";
 import { FailureWithoutEffect, ToolFailure } from "../../../model/outcome/failure.ts";
 import type { NotKeptReason } from "../../../model/work/exec.ts";
-import type { GitAccess, GitOutcome, GitReach } from "../../../model/work/git.ts";
+import { changesView, type GitAccess, type GitOutcome, type GitReach } from "../../../model/work/git.ts";
 import type { GitRemoteReach } from "../../../model/work/git-remote.ts";
 import { shownName } from "./names.ts";
 import { toWorkspace, without } from "./places.ts";
@@ -69,7 +69,7 @@ export function runnerOf(access: GitAccess, root: string): Runner {
   ): Promise<string> => {
     const outcome = await attempt(reach, args, remote);
     if (outcome.exitCode !== 0 || outcome.endedBy !== undefined || outcome.exceeded !== undefined)
-      throw failureOf(args[0], outcome, reach);
+      throw failureOf(args[0], outcome, reach === "nothing" || changesView({ reach, ...(remote && { remote }) }));
     return textOf(outcome.stdout);
   };
   return {
@@ -200,13 +200,12 @@ export function refuseClosed(closed: readonly Closed[], what: string, next: stri
   );
 }
 
-/** A failure of git's as the tool's. */
-export function failureOf(command: string, outcome: GitOutcome, reach: GitReach): ToolFailure {
+/** A failure of git's as the tool's. @param isWithoutEffect whether nothing of it stands */
+export function failureOf(command: string, outcome: GitOutcome, isWithoutEffect: boolean): ToolFailure {
   const { stderr, stdout, endedBy, refusedHosts } = outcome;
   const said = (stderr.trim() === "" ? Buffer.from(stdout.subarray(0, 4000)).toString("utf8") : stderr).trim();
   const message = messageOf(said, command);
-  // Where it had a view, nothing of it has landed.
-  const Kind = reach === "nothing" || reach === "files" || reach === "new" ? FailureWithoutEffect : ToolFailure;
+  const Kind = isWithoutEffect ? FailureWithoutEffect : ToolFailure;
   const bound = boundFailure(command, outcome, said);
   if (bound !== undefined) return bound;
   if (endedBy === "timeout")

@@ -20,6 +20,7 @@ import {
   revisionsOf,
 } from "../calls/names.ts";
 import { has, lastValue, optionsOf, type Parsed, written } from "../calls/options.ts";
+import { pinned, pinnedRanges, pinnedReferences } from "../calls/pinned.ts";
 import { pathProblem } from "../calls/places.ts";
 import { type Closed, GIT_PATHS_PER_RUN_MAX, leftOutFacts, type Runner } from "../calls/runner.ts";
 import { GIT_LOG_COMMITS_MAX, searchCommits, searchesCommits, type Wanted } from "./log-search.ts";
@@ -66,9 +67,10 @@ function placed({ parsed, cwd, repository: { root } }: Running): readonly string
   return pathArguments(parsed.paths ?? [], { cwd, root });
 }
 
-function revisionArguments(parsed: Parsed): readonly string[] {
+/** The revisions of the call, each as the commit that it names now. */
+async function revisionArguments({ parsed, git }: Pick<Running, "parsed" | "git">): Promise<readonly string[]> {
   const ranges = rangesOf(parsed);
-  return typeof ranges === "string" ? [] : ranges.map(rangeArgument);
+  return typeof ranges === "string" ? [] : (await pinnedRanges(git, ranges)).map(rangeArgument);
 }
 
 /** DIFF. */
@@ -79,11 +81,7 @@ export const diff: Operation = {
   touches: touchesOf,
   async run(running) {
     const { parsed, git } = running;
-    const question = [
-      "diff",
-      ...written(parsed, ["--cached", "--merge-base", "-R"]),
-      ...revisionArguments(parsed),
-    ] as const;
+    const question = ["diff", ...written(parsed, ["--cached", "-R"]), ...(await comparedIn(running))] as const;
     const { files, closed, paths } = await listChanges(git, question, placed(running));
     const text =
       files.length === 0
@@ -92,6 +90,19 @@ export const diff: Operation = {
     return { text, files: [...files], ...leftOutFacts(closed) };
   },
 };
+
+/** What is compared. What stands in the way between two questions is another commit, never another name for it. */
+async function comparedIn({ parsed, git, repository }: Running): Promise<readonly string[]> {
+  const given = await revisionArguments({ parsed, git });
+  const isStaged = has(parsed, "--cached");
+  const isAgainstHead = isStaged && given.length === 0 && repository.commit !== undefined;
+  const compared = isAgainstHead ? (await pinned(git, ["HEAD"])).map(commitOf) : given;
+  if (!has(parsed, "--merge-base")) return compared;
+  const [one, other] = compared;
+  if (one === undefined || one.includes("..")) return ["--merge-base", ...compared];
+  const between = await git.run("nothing", ["merge-base", one, other ?? "HEAD"]);
+  return [commitOf(between.trim()), ...(other === undefined ? [] : [other])];
+}
 
 /** SHOW. */
 export const show: Operation = {
@@ -104,7 +115,7 @@ export const show: Operation = {
   touches: touchesOf,
   async run(running) {
     const { parsed, git } = running;
-    const commits = parsed.operands.length === 0 ? [commitOf("HEAD")] : parsed.operands.map(commitOf);
+    const commits = await pinned(git, parsed.operands.length === 0 ? ["HEAD"] : parsed.operands);
     // Each parent by itself: a merge must not hide what it took from one of them.
     const { files, closed, paths } = await listChanges(git, ["show", "-m", "--format=", ...commits], placed(running));
     const how = [...displayArguments(parsed), ...written(parsed, ["--no-patch", "--first-parent", "-m"])];
@@ -160,12 +171,12 @@ export const log: Operation = {
       return { text: "there are no commits yet", commits: [] };
     const names = Object.entries(FILTERS).map(([name, spec]) => ("same" in spec ? spec.same : name));
     const count = Number(lastValue(parsed, "--max-count") ?? GIT_LOG_COMMITS);
+    const isDetailed = showsChanges(parsed);
     const filters = searchesCommits(parsed)
       ? await foundCommits(running, names, count)
-      : [...written(parsed, [...new Set(names)]), ...revisionArguments(parsed)];
+      : await loggedCommits(running, names, isDetailed);
     if (filters === undefined) return { text: "no commit is found", commits: [] };
     const asked = [`--max-count=${count}`, ...filters];
-    const isDetailed = showsChanges(parsed);
     const listed = isDetailed ? await listLogged(git, { count, filters, paths: placed(running) }) : undefined;
     const paths = listed?.paths ?? placed(running);
     const commits = parseCommits(
@@ -196,6 +207,23 @@ export const log: Operation = {
   },
 };
 
+/** The commits that are logged, as arguments: where their changes are shown, by nothing that can change its meaning. */
+async function loggedCommits(
+  running: Running,
+  names: readonly string[],
+  isDetailed: boolean,
+): Promise<readonly string[]> {
+  const { parsed, git } = running;
+  const given = [...new Set(names)].filter((name) => !isDetailed || !REFERENCES.includes(name));
+  const kinds = isDetailed ? written(parsed, REFERENCES) : [];
+  const commits = [...(await revisionArguments(running)), ...(await pinnedReferences(git, kinds))];
+  const isDefault = parsed.operands.length === 0 && !REFERENCES.some((name) => has(parsed, name));
+  return [...written(parsed, given), ...commits, ...(isDefault ? await pinned(git, ["HEAD"]) : [])];
+}
+
+/** Options that stand for all references of a kind. */
+const REFERENCES = ["--all", "--branches", "--tags", "--remotes"];
+
 /** The commits that are searched for, as arguments; `undefined` where there are none. */
 async function foundCommits(
   running: Running,
@@ -205,7 +233,7 @@ async function foundCommits(
   const { parsed, git, context } = running;
   const kept = [...new Set(names)].filter((name) => name !== "--skip" && name !== "--reverse");
   const found = await searchCommits(git, context.hidden, {
-    filters: [...written(parsed, kept), ...revisionArguments(parsed)],
+    filters: [...written(parsed, kept), ...(await revisionArguments(running))],
     paths: placed(running),
     count,
     skip: Number(lastValue(parsed, "--skip") ?? 0),

@@ -3,8 +3,8 @@ import type { JsonObject } from "../../../base/json.ts";
 import { FailureWithoutEffect } from "../../../model/outcome/failure.ts";
 import { displayArguments, listChanges } from "../calls/display.ts";
 import { messageProblem, requireFit } from "../calls/message.ts";
-import { commitOf } from "../calls/names.ts";
 import { has, lastValue, optionsOf, type Parsed } from "../calls/options.ts";
+import { pinned } from "../calls/pinned.ts";
 import { leftOutFacts } from "../calls/runner.ts";
 import { type Operation, type Running, readRef } from "./operation.ts";
 import { differing, ended, pathsProblem, placed, QUIET, replaced } from "./tree-operations.ts";
@@ -48,7 +48,6 @@ export const stash: Operation = {
 async function runStash(running: Running): Promise<JsonObject> {
   const { parsed, git, context, repository } = running;
   const { verb, entry } = stashOf(parsed);
-  const parent = `${commitOf(entry)}^1`;
   // Of a lock that it meets on the way git says nothing here.
   if (repository.state.locked && verb !== "list" && verb !== "show")
     throw new FailureWithoutEffect(
@@ -65,7 +64,8 @@ async function runStash(running: Running): Promise<JsonObject> {
       return { text: stashes.map(({ name, subject }) => `${name}: ${subject}`).join("\n"), stashes };
     }
     case "show": {
-      const question = ["diff", parent, commitOf(entry)] as const;
+      const [commit = ""] = await pinned(git, [entry]);
+      const question = ["diff", `${commit}^1`, commit] as const;
       const { files, closed, paths } = await listChanges(git, question, []);
       const text =
         files.length === 0
