@@ -68,6 +68,7 @@ test.each([
     place.put("workspace/log.txt", "");
     const token = await openSession(place);
     const killed = await handrail(place, callOf(token, "write_file", append), {
+      fromSources: true,
       environment: {
         NODE_OPTIONS: `--import=${new URL("../../support/children/kill-at.ts", import.meta.url).href}`,
         TEST_KILL_AT: step,
