@@ -1,6 +1,7 @@
 /**
- * What tests start as `handrail`: as its launcher does, the compiled program where it is that of the sources as they
- * are, and the sources where it is not. A run of all tests starts it many hundred times, and the program starts sooner.
+ * What tests start as `handrail`: the compiled program, as its launcher does. Where that is not the program of the
+ * sources as they are, it is the sources. A run of all tests starts it many hundred times, and the program starts
+ * sooner.
  */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

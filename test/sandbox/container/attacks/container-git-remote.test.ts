@@ -1,5 +1,6 @@
-// Remotes of git over containers: what is cloned, fetched, pulled and pushed there, private hosts, and one of each kind
-// of attack by a remote. All others are in `full/`.
+// Remotes of git over containers: how they are used, private hosts, and one attack of each kind. All others are in
+// `full/`. The controls of those here stand where they run in bubblewrap's sandbox, in
+// `tools/git/attacks/git-remote.test.ts`.
 import { chmodSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";

@@ -118,7 +118,12 @@ test("git changes nothing in the repository of the installation; that of another
       "open",
     ];
     const options = {
-      env: { PATH: process.env["PATH"], HOME: place.home, HANDRAIL_STATE_HOME: place.state },
+      env: {
+        PATH: process.env["PATH"],
+        HOME: place.home,
+        HANDRAIL_STATE_HOME: place.state,
+        NODE_COMPILE_CACHE: join(place.base, "compile-cache"),
+      },
       encoding: "utf8",
     } as const;
     return spawnSync(process.execPath, [join(installation, "src/cli/main.ts"), ...call], options).stdout;
