@@ -77,7 +77,7 @@ test.each([
     expect(killed).toMatchObject({ code: "SIGKILL", stdout: "" });
     const retries = [];
     for (let count = 0; count < (answer === "success" ? 2 : 1); count += 1)
-      retries.push(await handrail(place, callOf(token, "write_file", append)));
+      retries.push(await handrail(place, callOf(token, "write_file", append), { fromSources: true }));
     for (const { stdout } of retries)
       expect(stdout).toContain(answer === "success" ? '"status":"success"' : `"code":"${answer}"`);
     expect(readFileSync(join(place.workspace, "log.txt"), "utf8")).toBe(content);
