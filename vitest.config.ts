@@ -1,6 +1,7 @@
-// Which tests run, and how: those under test/, in forked processes, two at a time (a test may spawn real sandboxes;
-// more at once measure the machine instead of the code). Folders named `full` hold the long ones: HANDRAIL_FULL=1 adds
-// them, and HANDRAIL_FULL=only runs nothing else. Random tests start from the one seed that test/random-seed.ts sets.
+// Which tests run, and how: those under test/, in forked processes, three at a time. That is one more than the
+// processors of a small machine, because a test waits for disks and clocks in every fifth second; many more would
+// measure the machine instead of the code. Folders named `full` hold the long ones: HANDRAIL_FULL=1 adds them, and
+// HANDRAIL_FULL=only runs nothing else. Random tests start from the one seed that test/random-seed.ts sets.
 import { defineConfig } from "vitest/config";
 
 const { HANDRAIL_FULL: full } = process.env;
@@ -15,7 +16,7 @@ export default defineConfig({
     exclude: ["**/node_modules/**", ...(full === undefined ? [LONG] : [])],
     setupFiles: ["test/random-seed.ts"],
     pool: "forks",
-    maxWorkers: 2,
+    maxWorkers: 3,
     testTimeout: STUCK_MS,
     hookTimeout: STUCK_MS,
     allowOnly: false,

@@ -40,8 +40,11 @@ export function isProgramDue(root) {
   }
 }
 
-/** @param {string} root */
-function programMatches(root) {
+/**
+ * @param {string} root
+ * @returns {boolean} whether the compiled program is that of the sources as they are
+ */
+export function programMatches(root) {
   try {
     return readFileSync(join(root, ".toolchain/program/sources"), "utf8") === listSources(root);
   } catch {

@@ -8,8 +8,9 @@ import { execFile } from "node:child_process";
 import { chmodSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { environmentOf, MAIN } from "../support/command-line.ts";
+import { environmentOf } from "../support/command-line.ts";
 import type { Place } from "../support/place.ts";
+import { MAIN } from "../support/program.ts";
 import { STUCK_MS } from "../support/waiting.ts";
 import { type Block, blocksOf, type Page } from "./pages.ts";
 

@@ -16,8 +16,9 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { environmentOf, MAIN } from "../support/command-line.ts";
+import { environmentOf } from "../support/command-line.ts";
 import { freshPlace, type Place } from "../support/place.ts";
+import { SOURCE_ENTRY } from "../support/program.ts";
 import { type ToyProject, toyProject } from "./toy-project.ts";
 
 const COMPILED = "the compiled program\n";
@@ -125,7 +126,7 @@ describe("the program that is compiled from this checkout", () => {
         id === 0 ? { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "t", version: "1" } } : {};
       return `${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`;
     });
-    const answers = [MAIN, program].map((main) => {
+    const answers = [resolve(SOURCE_ENTRY), program].map((main) => {
       const place = freshPlace();
       place.put("workspace/a.txt", "needle\n");
       place.put("workspace/.env", "A=1\n");

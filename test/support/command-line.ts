@@ -6,14 +6,11 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { type Launch, launchAs } from "./other-user.ts";
 import type { Place } from "./place.ts";
+import { ENTRY, PROJECT, SOURCE_ENTRY } from "./program.ts";
 import { STUCK_MS } from "./waiting.ts";
-
-/** The command line's entry. */
-export const MAIN = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 
 /** What a finished command left. `code` is the exit code, or the signal that ended it. */
 export interface Finished {
@@ -27,6 +24,8 @@ export interface RunOptions {
   readonly input?: string | Uint8Array;
   readonly environment?: Readonly<Record<string, string>>;
   readonly directory?: string;
+  /** For a test that reaches into modules of the sources, which the compiled program does not load. */
+  readonly fromSources?: true;
 }
 
 /** The whole environment of a child: nothing of the developer's own configuration reaches it. */
@@ -71,7 +70,11 @@ export function spawnHandrail(
   args: readonly string[],
   options: RunOptions = {},
 ): ChildProcessWithoutNullStreams {
-  const { command, args: all, environment } = launchOf(place, args);
+  const {
+    command,
+    args: all,
+    environment,
+  } = launchOf(place, args, options.fromSources === true ? SOURCE_ENTRY : ENTRY);
   return spawn(command, all, {
     env: environmentOf(place, { ...environment, ...options.environment }),
     cwd: options.directory ?? place.workspace,
@@ -80,9 +83,10 @@ export function spawnHandrail(
 }
 
 /** How `handrail` is started as the user of the place. */
-export function launchOf(place: Place, args: readonly string[]): Launch {
-  if (place.user !== undefined) return launchAs(place.user, place, "src/cli/main.ts", args);
-  return { command: process.execPath, args: ["--disable-warning=ExperimentalWarning", MAIN, ...args], environment: {} };
+export function launchOf(place: Place, args: readonly string[], entry = ENTRY): Launch {
+  if (place.user !== undefined) return launchAs(place.user, place, entry, args);
+  const all = ["--disable-warning=ExperimentalWarning", join(PROJECT, entry), ...args];
+  return { command: process.execPath, args: all, environment: {} };
 }
 
 /** Everything that a child writes, so far. */

@@ -3,8 +3,9 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
-import { environmentOf, MAIN } from "./command-line.ts";
+import { environmentOf } from "./command-line.ts";
 import type { Place } from "./place.ts";
+import { MAIN } from "./program.ts";
 
 /** The command of `handrail mcp` for a place's workspace. */
 export function serverCommand(place: Place): readonly [string, ...string[]] {

@@ -41,7 +41,10 @@ test("the first list is answered before what it does not need is loaded, and tha
   const place = freshPlace();
   const trace = join(place.base, "trace");
   const environment = { HANDRAIL_TEST_TRACE: trace, NODE_OPTIONS: `--import ${TRACE}` };
-  const child = startHandrail(place, ["mcp", "--workspace", place.workspace], { environment });
+  const child = startHandrail(place, ["mcp", "--workspace", place.workspace], {
+    environment,
+    fromSources: true,
+  });
   const lines = createInterface({ input: child.stdout });
   const ask = async (id: number, method: string, params: object) => {
     child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);

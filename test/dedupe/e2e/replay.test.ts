@@ -68,6 +68,7 @@ test.each([
     place.put("workspace/log.txt", "");
     const token = await openSession(place);
     const killed = await handrail(place, callOf(token, "write_file", append), {
+      fromSources: true,
       environment: {
         NODE_OPTIONS: `--import=${new URL("../../support/children/kill-at.ts", import.meta.url).href}`,
         TEST_KILL_AT: step,
@@ -76,7 +77,7 @@ test.each([
     expect(killed).toMatchObject({ code: "SIGKILL", stdout: "" });
     const retries = [];
     for (let count = 0; count < (answer === "success" ? 2 : 1); count += 1)
-      retries.push(await handrail(place, callOf(token, "write_file", append)));
+      retries.push(await handrail(place, callOf(token, "write_file", append), { fromSources: true }));
     for (const { stdout } of retries)
       expect(stdout).toContain(answer === "success" ? '"status":"success"' : `"code":"${answer}"`);
     expect(readFileSync(join(place.workspace, "log.txt"), "utf8")).toBe(content);

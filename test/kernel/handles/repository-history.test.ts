@@ -11,6 +11,7 @@ import { openWorkspaceRoots } from "../../../src/sandbox/files/files.ts";
 import { lookAtRepository } from "../../../src/sandbox/git/repository.ts";
 import { newRepository, type PlainGit, plainGit } from "../../support/git-place.ts";
 import { LIMITS, newSandboxPlace, type SandboxPlace } from "../../support/sandbox-place.ts";
+import { searching } from "../../support/thorough.ts";
 
 /** What one look found, and how often git was asked, about everything or about some objects. */
 interface Look {
@@ -194,7 +195,7 @@ const step = fc.oneof(
 );
 
 /** Each step is looked at twice, in sandboxes. */
-const RUNS = 10;
+const RUNS = searching({ shortly: 5, thoroughly: 20 });
 
 test("what is remembered of a history and what came since is all of it, whatever happens to a repository", {
   timeout: 300_000,
@@ -215,7 +216,7 @@ test("what is remembered of a history and what came since is all of it, whatever
     { numRuns: RUNS, endOnFailure: true },
   );
   // both answers came, and many without looking through everything
-  expect([counts.hidden > 10, counts.seen > 30, counts.some > 10]).toEqual([true, true, true]);
+  expect([counts.hidden > RUNS, counts.seen > 3 * RUNS, counts.some > RUNS]).toEqual([true, true, true]);
 });
 
 test("git is asked about what was added alone, and about everything once something was taken away", async () => {

@@ -6,6 +6,7 @@ import { PRESET_NAMES } from "../../../src/model/people/preset.ts";
 import { commandOf } from "../../../src/model/place/command.ts";
 import type { PolicyRequest, PolicyResource } from "../../../src/policy/policy.ts";
 import { ACTIONS, engineOf, operator, presetSources, ROLES, request } from "../../support/policy-fixtures.ts";
+import { searching } from "../../support/thorough.ts";
 
 const role = fc.constantFrom(...ROLES.slice(0, 4));
 const ASKED = ["read_file", "write_file", "everywhere", "everywhere", "git_push", "plugin__lookup"];
@@ -183,7 +184,7 @@ test("sliced and remembered verdicts are those of the plain engine", async () =>
       seen.hits += engine.statistics().hits;
       engine.dispose();
     }),
-    { numRuns: 100 },
+    { numRuns: searching({ shortly: 50, thoroughly: 300 }) },
   );
   // The property is worth something only if all of these really happened.
   for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(10);
@@ -198,7 +199,7 @@ test("the same for the shipped presets", async () => {
         const moved = { ...one, action: name };
         expect(engine.evaluate(moved)).toEqual(engine.evaluatePlainly(moved));
       }),
-      { numRuns: 2000 },
+      { numRuns: searching({ shortly: 1200, thoroughly: 5000 }) },
     );
     expect(engine.statistics().hits).toBeGreaterThan(50);
     engine.dispose();

@@ -10,6 +10,7 @@ import { NAMED_RULES } from "../../../src/redact/rules/named.ts";
 import { type Finding, mergeFindings } from "../../../src/redact/search/finding.ts";
 import { emptyMemo } from "../../../src/redact/search/matcher.ts";
 import { buildTable, scanText, type TriggerTable, verify } from "../../../src/redact/search/scan.ts";
+import { searching } from "../../support/thorough.ts";
 
 const KNOWN = [
   "pässwörd-1é",
@@ -146,9 +147,10 @@ test("what stands around a border of two blocks is found, wherever the border cu
     ...wrapped.filter((_, index) => index % 5 === 0),
     ...knownForms,
   ];
+  const step = searching({ shortly: 5, thoroughly: 1 }); // shortly, several of one kind share its cuts
   for (const [index, secret] of secrets.entries()) {
     const filler = (index % 2 === 0 ? "- " : "é ").repeat(block);
-    for (let cut = 0; cut <= Math.min(secret.length, 48); cut += 1) {
+    for (let cut = index % step; cut <= Math.min(secret.length, 48); cut += step) {
       const text = `${filler.slice(0, block - cut)}${secret}${" ".repeat(40)}`;
       const expected = everywhere(table, text.slice(block - near)).map(({ start, end, ...finding }) => ({
         ...finding,

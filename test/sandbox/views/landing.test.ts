@@ -20,6 +20,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ScopeJudge } from "../../../src/sandbox/plan/workspace-mounts.ts";
 import { EVERYTHING, newSandboxPlace, own, type SandboxPlace, sandboxUser } from "../../support/sandbox-place.ts";
+import { searching } from "../../support/thorough.ts";
 
 let place: SandboxPlace;
 beforeEach(() => {
@@ -133,7 +134,7 @@ describe("what a command does to files is what lands", () => {
         expect(end.landed?.notKept).toEqual([]);
         expect(treeOf(place.root)).toEqual(expected);
       }),
-      { numRuns: 60 },
+      { numRuns: searching({ shortly: 30, thoroughly: 200 }) },
     );
   });
 });

@@ -1,9 +1,10 @@
 // Git in containers: it works there by the same plan, and sees the kernel's settings in place of what the repository
-// says.
+// says. A history with a secret file in it is hidden there; all kinds of histories are in `full/`.
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { git } from "../../../../src/tools/git/git.ts";
+import { shell } from "../../../../src/tools/shell/shell.ts";
 import { newRepository } from "../../../support/git-place.ts";
 import { memoryKernel } from "../../../support/memory-kernel.ts";
 import { overContainers } from "../../../support/over-containers.ts";
@@ -11,7 +12,7 @@ import { testedBackend } from "../../../support/sandbox-place.ts";
 
 /** A kernel in a repository with one commit, on the branch `work`. */
 async function place() {
-  const kernel = await memoryKernel({ tools: [git], preset: "open", backend: testedBackend });
+  const kernel = await memoryKernel({ tools: [git, shell], preset: "open", backend: testedBackend });
   const plain = newRepository(kernel.root);
   plain.commit("begin", { "a.txt": "alpha\n" });
   plain.git("checkout", "--quiet", "-b", "work");
@@ -20,7 +21,12 @@ async function place() {
     if (kernel.internalErrors.length > 0) throw kernel.internalErrors[0];
     return JSON.stringify(outcome.kind === "success" ? outcome.data : outcome);
   };
-  return { kernel, plain, ask };
+  const run = async (command: string): Promise<string> => {
+    const { outcome } = await kernel.call("shell", { command });
+    if (kernel.internalErrors.length > 0) throw kernel.internalErrors[0];
+    return JSON.stringify(outcome.kind === "success" ? outcome.data : outcome);
+  };
+  return { kernel, plain, ask, run };
 }
 
 await overContainers(async () => {
@@ -55,5 +61,21 @@ await overContainers(async () => {
     expect(existsSync(trace)).toBe(false);
     expect(readFileSync(join(kernel.root, ".git/config"), "utf8")).toBe(before);
     expect(await ask("LOG")).toContain("change a");
+  });
+
+  test("a secret file that was removed again, or that is only staged, cannot be read out of the repository", async () => {
+    const { kernel, plain, run } = await place();
+    plain.commit("add", { "secrets/k": "hidden-in-the-past" });
+    plain.git("rm", "--quiet", "secrets/k");
+    plain.git("commit", "--quiet", "-m", "remove");
+    plain.put("config/.env.local", "hidden-in-the-index");
+    plain.git("add", "--force", "config/.env.local");
+    const read = "git -c safe.directory='*' show HEAD~1:secrets/k :config/.env.local";
+    const answer = await run(read);
+    expect(answer).not.toContain("hidden-in");
+    expect(answer).toContain('"hidden_repositories":["."]');
+    expect(await run('ls -A .git; echo "($?)"')).toContain('"(0)\\n"');
+    await kernel.rezone({ secret: [] });
+    expect(await run(read)).toContain("hidden-in-the-pasthidden-in-the-index");
   });
 });

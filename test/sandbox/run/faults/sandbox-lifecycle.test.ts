@@ -176,10 +176,3 @@ test("a first process of the machine that collects nothing is not left with what
   expect(left("own")).toBeLessThan(8); // those of the last moment before it ended itself
   expect(left()).toBeGreaterThanOrEqual(16);
 });
-
-test("two hundred runs leave no descriptor, no process and nothing that is waited for", async () => {
-  const child = startChild("sandbox-run", [place.root, "echo hi; echo oops >&2", "200", "own"]);
-  const before = await child.printed("before ");
-  expect((await child.printed("after ")).slice("after ".length)).toBe(before.slice("before ".length));
-  expect(await child.ended).toBe("0");
-});

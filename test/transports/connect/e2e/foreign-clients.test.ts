@@ -11,16 +11,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { testPython } from "../../../../scripts/setup/system-commands.mjs";
 import { file_handrail_tool_v1_kernel } from "../../../../src/gen/handrail/tool/v1/kernel_pb.ts";
 import { file_handrail_tool_v1_tool } from "../../../../src/gen/handrail/tool/v1/tool_pb.ts";
-import {
-  collect,
-  environmentOf,
-  handrail,
-  MAIN,
-  oneJsonLine,
-  spawnHandrail,
-  until,
-} from "../../../support/command-line.ts";
+import { collect, environmentOf, handrail, oneJsonLine, spawnHandrail, until } from "../../../support/command-line.ts";
 import { makePlace, type Place } from "../../../support/place.ts";
+import { MAIN } from "../../../support/program.ts";
 
 const run = promisify(execFile);
 const BUF = fileURLToPath(new URL("../../../../node_modules/@bufbuild/buf/bin/buf", import.meta.url));

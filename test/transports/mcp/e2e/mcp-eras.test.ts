@@ -1,19 +1,19 @@
 /** `handrail mcp` in both eras, as programs that nobody here wrote meet it, and by the lines of the documentation. */
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Client, ProtocolError } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/server/validators/ajv";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { environmentOf, handrail, linesOf, MAIN, until } from "../../../support/command-line.ts";
+import { environmentOf, handrail, linesOf, until } from "../../../support/command-line.ts";
 import { readEvidence } from "../../../support/evidence.ts";
 import { lockOf } from "../../../support/file-lock.ts";
 import { initialize, legacy, modern } from "../../../support/mcp-connection.ts";
 import { inspect, mcpdo, serverCommand } from "../../../support/mcp-programs.ts";
 import { freshPlace, type Place } from "../../../support/place.ts";
+import { MAIN, PROJECT } from "../../../support/program.ts";
 
 const TOOLS = ["edit_file", "list_files", "read_file", "write_file"];
 const ERAS = ["modern", "legacy"] as const;
@@ -259,7 +259,6 @@ describe.each(ERAS)("the Inspector (%s)", (era) => {
 });
 
 describe("the documentation's raw lines", () => {
-  const root = dirname(dirname(dirname(MAIN)));
   const documented = (file: string): string => {
     const text = readFileSync(fileURLToPath(new URL(`../../../../${file}`, import.meta.url)), "utf8");
     const example = /```sh\n(printf[^`]*\| \.\/handrail mcp[^\n]*)\n```/.exec(text)?.[1];
@@ -274,7 +273,7 @@ describe("the documentation's raw lines", () => {
     const command = documented("docs/reference/protocol.md")
       .replace("./handrail", launcher)
       .replace("--workspace .", `--workspace ${place.workspace}`);
-    const { stdout } = await promisify(execFile)("sh", ["-c", command], { cwd: root, env: environmentOf(place) });
+    const { stdout } = await promisify(execFile)("sh", ["-c", command], { cwd: PROJECT, env: environmentOf(place) });
     const answers = linesOf(stdout).map((line) => JSON.parse(line) as { readonly id: number });
     expect(answers.sort((left, right) => left.id - right.id)).toMatchObject([
       { id: 1, result: { resultType: "complete", supportedVersions: ["2026-07-28"] } },

@@ -7,10 +7,11 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { CALLS_IN_FLIGHT_MAX } from "../../../../src/base/limits.ts";
-import { environmentOf, MAIN, until } from "../../../support/command-line.ts";
+import { environmentOf, until } from "../../../support/command-line.ts";
 import { readEvidence } from "../../../support/evidence.ts";
 import { lockOf } from "../../../support/file-lock.ts";
 import { freshPlace, makePlace, type Place } from "../../../support/place.ts";
+import { MAIN } from "../../../support/program.ts";
 import { connectRpc, startRpc } from "../../../support/rpc-client.ts";
 
 const TOOLS = [
