@@ -121,3 +121,40 @@ test("what somebody commits while an operation runs is not lost", async () => {
   expect(readFileSync(at("p.txt"), "utf8")).toBe("p\n");
   expect(plain.git("status", "--porcelain")).toBe("");
 });
+
+test.each([
+  ["MERGE", ["evil"]],
+  ["COMMIT", ["--allow-empty", "-m", "evil"]],
+])("%s beside a CHECKOUT of a protected branch does not move that branch unasked", async (operation, args) => {
+  const { plain, ask } = await place();
+  plain.commit("begin", { "a.txt": "a\n" });
+  plain.git("checkout", "--quiet", "-b", "evil");
+  plain.commit("evil", { "e.txt": "e\n" });
+  const main = plain.git("rev-parse", "main");
+  for (const delayMs of [0, 20, 60, 120]) {
+    plain.git("checkout", "--quiet", "-B", "feature", "main");
+    const asked = ask("CHECKOUT", "main");
+    await setTimeout(delayMs);
+    await Promise.all([asked, ask(operation, ...args)]);
+    expect(plain.git("rev-parse", "main")).toBe(main);
+  }
+});
+
+test("what a name names is shown of one commit, whatever is checked out meanwhile", async () => {
+  const { plain, ask } = await place();
+  plain.commit("begin", { "a.txt": "a\n" });
+  plain.commit("secret", { ".env": "plain words that nobody knows for a secret\n" });
+  plain.git("rm", "--quiet", ".env");
+  plain.git("commit", "--quiet", "-m", "removed");
+  plain.git("branch", "removed");
+  plain.git("checkout", "--quiet", "-b", "later");
+  plain.commit("later", { "b.txt": "b\n" });
+  expect(await ask("SHOW", "removed")).toContain('"left_out":1');
+  for (const delayMs of [0, 20, 40, 80, 120]) {
+    const shown = [ask("SHOW", "HEAD"), ask("LOG", "-p", "-n", "1"), ask("DIFF", "HEAD~1", "HEAD")];
+    await setTimeout(delayMs);
+    await ask("CHECKOUT", "removed");
+    for (const answer of await Promise.all(shown)) expect(answer).not.toContain("plain words");
+    plain.git("checkout", "--quiet", "later");
+  }
+});
