@@ -22,16 +22,16 @@ export const PRESETS: Readonly<Record<PresetName, Preset>> = {
   },
   autonomous: {
     files: ["base.cedar", "autonomous.cedar", "install.cedar"],
-    description: "works unattended on a staged copy; every change waits for a review; no network",
+    description:
+      "for unattended work: what changes anything waits for branches, which are not there yet, and is refused; no network",
   },
   meao: {
     files: ["base.cedar", "dev.cedar", "meao.cedar", "danger.cedar", "install.cedar"],
-    description: "as dev, and asks before each shell command, which then runs in the workspace itself",
+    description: "as dev, and asks before each shell command",
   },
   brio: {
     files: ["base.cedar", "dev.cedar", "brio.cedar", "install.cedar"],
-    description:
-      "as dev, and runs listed programs in the workspace without prompts; no pipes, no substitutions, no removing",
+    description: "as dev, but of shell commands only listed programs run; no pipes, no substitutions, no removing",
   },
   open: {
     files: ["base.cedar", "open.cedar"],

@@ -70,7 +70,7 @@ export async function takeBackLandings(
     tell(
       kept === undefined
         ? `a killed kernel had begun to land what a command changed in \`${root}\`; it was taken back`
-        : `a killed kernel had begun to land what a command changed in \`${root}\`; of that ${left.length} could not be taken back, because somebody has changed them since (\`${left[0] ?? ""}\`): both sides are kept in \`${kept}\`, whose \`upper\` is what the command wrote and \`side\` what stood there before; remove it when it is no longer needed`,
+        : `a killed kernel had begun to land what a command changed in \`${root}\`; it was left as it is, because somebody has gone on since (${left.length} changed, such as \`${left[0] ?? ""}\`): both sides are kept in \`${kept}\`, whose \`upper\` is what the command wrote and \`side\` what stood there before; remove it when it is no longer needed`,
     );
   }
 }

@@ -133,6 +133,8 @@ const EVENTS = [
   "kernel_stopped",
   "kernel_stalled",
   "killed",
+  "landing_interrupted",
+  "landing_taken_back",
   "lease_created",
   "lease_derived",
   "lease_released",

@@ -37,8 +37,8 @@ function isManagedBy({ capability }: Pick<Tool, "capability">, zones: ZoneMap, p
   return manages.some((name) => name === parts[outermost]);
 }
 
-/** What is asked of what may be written before anything is. */
-const NEW_FILE = { kind: "create", bytes: 0, isExecutable: false } as const;
+/** What may be written may land in one way at least. */
+const COMMITS = ["create", "modify", "delete", "mode"] as const;
 
 /** An effect as policy is asked about it. */
 export function commitAccess(
@@ -65,7 +65,8 @@ function commitJudge(granted: Granted): NonNullable<ScopeJudge["commit"]> {
     // A person who agreed to the call after untrusted content agreed to it for each of its files.
     const isAnswered = ({ ruleId }: { readonly ruleId: string }) =>
       ruleId === LEAK_RULE && holdings.approval?.rules.has(LEAK_RULE) === true;
-    const due = decided.value.obligations.filter((obligation) => !isAnswered(obligation));
+    const isArmed = ({ obligation }: { readonly obligation: string }) => obligation === "arm" && caller.armed;
+    const due = decided.value.obligations.filter((one) => !isAnswered(one) && !isArmed(one));
     if (due.length === 0) return "lands";
     return due.every(({ obligation }) => obligation === "ask") ? "asks" : "drops";
   };
@@ -111,10 +112,13 @@ export function execScope(granted: Granted, histories: Pick<RepositoryHistories,
     const isReadable = admits(scope, "readPaths", leasePathOf(place)) && permits(place, zone, "read");
     // A directory that may not be read as such can hold what may; each of its files is asked about.
     if (!isReadable) return isDirectory ? "read" : "hidden";
-    const isOpen =
-      (zone === "own" || zone === "protected") && (restriction === undefined || restriction === "protected");
+    // What is protected for what lies beside it would be a part of a repository: no command makes one.
+    const isPlain = (zone === "own" || zone === "protected") && zones.classify(place) === zone;
+    const isOpen = isPlain && (restriction === undefined || restriction === "protected");
     const isWritable = isOpen && admits(scope, "writePaths", leasePathOf(place)) && permits(place, zone, "write");
-    return isWritable && commit({ ...NEW_FILE, path, isDirectory }) !== "drops" ? "write" : "read";
+    const mayLand = () =>
+      COMMITS.some((kind) => commit({ path, kind, isDirectory, bytes: 0, isExecutable: false }) !== "drops");
+    return isWritable && mayLand() ? "write" : "read";
   };
   return {
     entry: reach,

@@ -4,8 +4,8 @@
  * Git sees files of secret zones, because it could not report changes otherwise, and it runs no code of an agent's. It
  * writes by the rules that file tools are judged by.
  *
- * INVARIANTS: what this call may not write, git cannot either; repositories within the tree are hidden, because git
- * would run itself in them by their own settings.
+ * INVARIANTS: of what this call may not write git changes nothing in the workspace; repositories within the tree are
+ * hidden, because git would run itself in them by their own settings.
  */
 
 import type { Denial } from "../../model/outcome/decision.ts";

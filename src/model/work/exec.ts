@@ -107,7 +107,7 @@ export const NOT_KEPT_REASONS = [
   "not_allowed",
   /** Somebody else changed, made or removed it while the command ran. */
   "changed_meanwhile",
-  /** A person was asked about it and did not agree, or has not yet. */
+  /** A person was asked about it and did not agree. */
   "not_approved",
   /** A FIFO, socket or device. */
   "not_a_file",

@@ -5,7 +5,7 @@
  * state directory that is dead; no link is followed, so that nothing is removed but where it was noted, or below the
  * directory that is looked through.
  */
-import { closeSync, constants, fstatSync, openSync } from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, openSync } from "node:fs";
 import { opendir } from "node:fs/promises";
 import { join } from "node:path";
 import { closeDescriptor, openBeneath, removeName, standingAt } from "../native/syscalls.ts";
@@ -64,12 +64,16 @@ async function sweepPlace({ path, dev, ino }: NewFilePlace, isLeft: (name: strin
   }
 }
 
+/** A directory that holds this is one by which a landing will be taken back, and stays until then. */
+export const HELD_DIRECTORY = "held";
+
 /** A file; or a directory in which a landing kept what waited. */
 async function isRemoved(directory: number, name: string): Promise<boolean> {
   const found = standingAt(directory, Buffer.from(`${name}\0`));
   if (typeof found === "number") return false;
   if (found.kind === constants.S_IFREG) return removeName(directory, name, "file") >= 0;
-  if (found.kind !== constants.S_IFDIR) return false;
+  if (found.kind !== constants.S_IFDIR || existsSync(`/proc/self/fd/${directory}/${name}/${HELD_DIRECTORY}`))
+    return false;
   await removeTree(`/proc/self/fd/${directory}/${name}`);
   return true;
 }

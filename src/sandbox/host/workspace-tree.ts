@@ -3,10 +3,11 @@
  *
  * INVARIANT: what cannot be listed is said to be so, or refuses the command; only what is gone is passed over.
  */
-import { type Dirent, lstatSync, readdirSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { ToolFailure } from "../../model/outcome/failure.ts";
-import type { Tree, TreeEntry } from "../plan/workspace-mounts.ts";
+import { SANDBOX_ENTRIES_MAX, type Tree, type TreeEntry } from "../plan/workspace-mounts.ts";
+import { entriesIn, type RawEntry } from "./directory-pieces.ts";
 
 /** A directory as it was when it was looked at last. */
 export interface SeenDirectory {
@@ -28,12 +29,14 @@ export function workspaceTree(root: string): WorkspaceTree {
   return {
     seen: (directory) => seen.get(directory),
     allSeen: () => seen.entries(),
-    list(directory) {
+    *list(directory) {
       try {
-        const path = pathOf(root, directory);
-        const entries = readdirSync(path, { withFileTypes: true });
-        if (!entries.some(({ name }) => name.includes(STAND_IN))) return entries.map(entryOf);
-        return readdirSync(path, { withFileTypes: true, encoding: "buffer" }).map(entryOfBytes);
+        const entries: TreeEntry[] = [];
+        for (const [index, entry] of (yield* entriesIn(pathOf(root, directory), SANDBOX_ENTRIES_MAX)).entries()) {
+          if (index % ENTRIES_PER_STEP === ENTRIES_PER_STEP - 1) yield;
+          entries.push(entryOf(entry));
+        }
+        return entries;
       } catch (error) {
         switch (codeOf(error)) {
           case "ENOENT":
@@ -70,19 +73,18 @@ function pathOf(root: string, directory: string): string {
 /** What changed so shortly before may change again and bear the same time. */
 const TICK_MS = 20;
 
+/** Entries that are made of what the machine says, before others may have their turn. */
+const ENTRIES_PER_STEP = 2000;
 /** What stands in a text for bytes that are not UTF-8; it can be in a name as well. */
 const STAND_IN = "\u{fffd}";
 
-function entryOf(entry: Dirent): TreeEntry {
-  return { name: entry.name, kind: kindOf(entry) };
-}
-
-function entryOfBytes(entry: Dirent<Buffer>): TreeEntry {
+function entryOf(entry: RawEntry): TreeEntry {
   const name = entry.name.toString();
-  return { name, kind: kindOf(entry), isText: Buffer.from(name).equals(entry.name) };
+  const kind = kindOf(entry);
+  return name.includes(STAND_IN) ? { name, kind, isText: Buffer.from(name).equals(entry.name) } : { name, kind };
 }
 
-function kindOf(entry: Dirent | Dirent<Buffer>): TreeEntry["kind"] {
+function kindOf(entry: RawEntry): TreeEntry["kind"] {
   return entry.isFile() ? "file" : entry.isDirectory() ? "directory" : entry.isSymbolicLink() ? "link" : "other";
 }
 

@@ -71,7 +71,7 @@ export interface TreeEntry {
 /** A tree of files. */
 export interface Tree {
   /** What a directory holds, in any order; nothing when it is gone, `undefined` when it may not be looked at. */
-  readonly list: (directory: string) => readonly TreeEntry[] | undefined;
+  readonly list: (directory: string) => Generator<void, readonly TreeEntry[] | undefined>;
   /** Another stamp, another directory or other things in it; `undefined` where that cannot be told. */
   readonly stamp: (directory: string) => string | undefined;
 }
@@ -188,13 +188,13 @@ export class WorkspaceLook {
     const stamp = this.#tree.stamp(directory);
     const isWhole = this.#judge.isWhole(directory);
     const below = isWhole ? readOrWrite(this.#judge.entry(directory, true)) : this.#judge.below(directory);
-    const listed = this.#tree.list(directory);
+    const listed = yield* this.#tree.list(directory);
     if (listed === undefined) return closed(directory, stamp);
     // What it is depends on more than its own stamp tells.
     const isUncertain = !isWhole && directory !== "." && mayBeRepository(listed);
     if (
       isUncertain &&
-      isStore(this.#tree.list(`${directory}/objects`)) &&
+      isStore(yield* this.#tree.list(`${directory}/objects`)) &&
       this.#judge.hidesRepository?.(directory) === true
     ) {
       return unseen(directory, undefined);

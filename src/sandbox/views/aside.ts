@@ -5,8 +5,20 @@
  * view lies on that mount it is a part of the view; else it stands at the top of the workspace, under a name that is
  * left out of every listing.
  */
-import { chmodSync, closeSync, constants, fstatSync, lchownSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fstatSync,
+  lchownSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
+import { HELD_DIRECTORY } from "../files/left-files.ts";
 import type { NewFiles } from "../files/new-files.ts";
 import { removeTree } from "../files/remove-tree.ts";
 import { ownPath } from "../native/syscalls.ts";
@@ -19,6 +31,9 @@ export interface AsideDirectory {
   readonly path: string;
   /** Whether the view lies on another mount than the workspace. */
   readonly isElsewhere: boolean;
+  /** Says that a journal names it, so that nobody takes it for something that is left over. */
+  readonly hold: () => void;
+  readonly release: () => void;
   /** Closes it, and removes what nobody else does. */
   readonly dispose: () => Promise<void>;
 }
@@ -36,7 +51,14 @@ export function openAside(
   if (!isElsewhere) {
     const path = join(view, "side");
     const descriptor = openSync(path, OPEN);
-    return { descriptor, path, isElsewhere, dispose: async () => closeSync(descriptor) };
+    return {
+      descriptor,
+      path,
+      isElsewhere,
+      hold: () => undefined,
+      release: () => undefined,
+      dispose: async () => closeSync(descriptor),
+    };
   }
   const name = newFiles.nameIn(root);
   const at = pathIn(root, name);
@@ -52,6 +74,8 @@ export function openAside(
     descriptor,
     path,
     isElsewhere,
+    hold: () => writeFileSync(pathIn(descriptor, HELD_DIRECTORY), ""),
+    release: () => rmSync(pathIn(descriptor, HELD_DIRECTORY)),
     async dispose() {
       closeSync(descriptor);
       await removeTree(at);

@@ -6,9 +6,10 @@
  * INVARIANT: what cannot be named in a workspace (names that are not UTF-8, paths longer than the machine takes) is
  * listed as such and never landed.
  */
-import { chmodSync, constants, lstatSync, readdirSync, type Stats } from "node:fs";
+import { chmodSync, constants, lstatSync, type Stats } from "node:fs";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import { isPathTooLong } from "../../names/path-size.ts";
+import { entriesIn, type RawEntry } from "../host/directory-pieces.ts";
 import { overlayAttribute } from "../native/layer-calls.ts";
 import { SANDBOX_ENTRIES_PER_STEP } from "../plan/workspace-mounts.ts";
 
@@ -55,7 +56,8 @@ export function* changesIn(view: Upper): Generator<void, readonly Change[]> {
   const changes: Change[] = [];
   const open = [""];
   for (let directory = open.pop(); directory !== undefined; directory = open.pop()) {
-    for (const [index, name] of namesIn(`${view.upper}/${directory}`).entries()) {
+    const found = openedEntries(`${view.upper}/${directory}`, SANDBOX_CHANGES_MAX - changes.length);
+    for (const [index, { name }] of (yield* found).entries()) {
       if (index % SANDBOX_ENTRIES_PER_STEP === SANDBOX_ENTRIES_PER_STEP - 1) yield;
       const change = changeOf(view, `${directory}${name.toString()}`, name);
       changes.push(change);
@@ -67,10 +69,10 @@ export function* changesIn(view: Upper): Generator<void, readonly Change[]> {
   return changes;
 }
 
-function namesIn(directory: string): readonly Buffer[] {
+function* openedEntries(directory: string, entriesMax: number): Generator<void, readonly RawEntry[]> {
   const { mode } = lstatSync(directory);
   if ((mode & OPEN) !== OPEN) chmodSync(directory, (mode & 0o7777) | OPEN);
-  return readdirSync(directory, { encoding: "buffer" });
+  return yield* entriesIn(directory, entriesMax);
 }
 
 function changeOf({ upper, pathBytesMax }: Upper, path: string, name: Buffer): Change {

@@ -4,6 +4,7 @@
  * INVARIANT: the digest of each side is that of all its bytes, also where only the beginning is read to be shown.
  */
 import { closeSync, constants, lstatSync, openSync, readlinkSync, readSync } from "node:fs";
+import { MIB } from "../../base/bytes.ts";
 import { blake3Hex, streamingHash } from "../../base/hash.ts";
 import { FILE_CHUNK_BYTES } from "../files/read.ts";
 import { openBeneath } from "../native/syscalls.ts";
@@ -29,6 +30,9 @@ export interface ReviewedEffect extends CommandEffect {
   readonly after?: EffectSide;
 }
 
+/** Bytes of all sides together that are kept to be shown: more than any prompt shows. */
+const KEPT_BYTES_MAX = 32 * MIB;
+
 /** Reads both sides of each. @param bytesMax of a side that are kept */
 export function* reviewedEffects(
   { root, upper }: Pick<LandingPlace, "root" | "upper">,
@@ -36,11 +40,17 @@ export function* reviewedEffects(
   bytesMax: number,
 ): Generator<void, readonly ReviewedEffect[]> {
   const reviewed: ReviewedEffect[] = [];
+  let left = KEPT_BYTES_MAX;
+  const read = function* (path: string) {
+    const found = yield* side(path, Math.min(bytesMax, left));
+    left -= found?.bytes.byteLength ?? 0;
+    return found;
+  };
   for (const effect of effects) {
     const parent = openBeneath(root, parentOf(effect.path) || ".", OPEN_DIRECTORY, "plain");
     try {
-      const before = parent < 0 ? undefined : yield* side(pathIn(parent, nameOf(effect.path)), bytesMax);
-      const after = effect.kind === "delete" ? undefined : yield* side(pathIn(upper, effect.path), bytesMax);
+      const before = parent < 0 ? undefined : yield* read(pathIn(parent, nameOf(effect.path)));
+      const after = effect.kind === "delete" ? undefined : yield* read(pathIn(upper, effect.path));
       reviewed.push({ ...effect, ...(before && { before }), ...(after && { after }) });
     } finally {
       if (parent >= 0) closeSync(parent);

@@ -3,7 +3,7 @@
  *
  * Whoever comes after a killed kernel takes back by it what was done, so that of a landing all is there or none.
  *
- * INVARIANT: what somebody has changed since is left as it is, and both sides are kept.
+ * INVARIANT: where somebody has changed anything of it since, all of it is left as it is, and both sides are kept.
  */
 import { closeSync, constants, cpSync, fstatSync, openSync, readFileSync, renameSync, unlinkSync } from "node:fs";
 import { open } from "node:fs/promises";
@@ -13,7 +13,7 @@ import { parseJson } from "../../base/json-parse.ts";
 import { LANDING_JOURNAL } from "../layers/view-directories.ts";
 import { atOnce } from "../plan/workspace-mounts.ts";
 import { releaseLocks } from "./lock-files.ts";
-import { type Ground, type Move, undoMove } from "./moves.ts";
+import { type Ground, isAsLeft, type Move, undoMove } from "./moves.ts";
 
 const aside = z.strictObject({ in: z.enum(["upper", "side"]), path: z.string() });
 const move = z.strictObject({
@@ -107,9 +107,12 @@ export function takeBackLanding(directory: string): TakenBack | undefined {
     };
     const { dev, ino } = fstatSync(ground.root, { bigint: true });
     const isSame = String(dev) === root.device && String(ino) === root.inode;
-    const left = isSame
-      ? [...moves].reverse().flatMap((one) => (atOnce(undoMove(ground, one, BigInt(readyNs))) ? [] : [one.path]))
-      : moves.map(({ path }) => path);
+    const at = BigInt(readyNs);
+    const touched = isSame ? moves.filter((one) => !atOnce(isAsLeft(ground, one, at))) : moves;
+    // Somebody has gone on with what had landed: taking back the rest would break it once more.
+    const undone =
+      touched.length > 0 ? touched : moves.toReversed().filter((one) => !atOnce(undoMove(ground, one, at)));
+    const left = undone.map(({ path }) => path);
     if (isSame) releaseLocks(ground.root, locks, mark);
     if (left.length === 0) endJournal(directory);
     return { root: root.path, side, left };

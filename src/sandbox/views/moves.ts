@@ -114,6 +114,27 @@ export function* undoMove(ground: Ground, move: Move, readyNs: bigint): Generato
   }
 }
 
+/**
+ * Whether a name is as the landing left it, the move done or not: then it can be taken back.
+ * @param readyNs as `undoMove` takes it
+ */
+export function* isAsLeft(ground: Ground, move: Move, readyNs: bigint): Generator<void, boolean> {
+  const { kind, own, old } = move;
+  const parent = openBeneath(ground.root, parentOf(move.path) || ".", OPEN_DIRECTORY, "plain");
+  const waiting = inodeAt(asideOf(ground, move));
+  if (parent < 0) return kind === "take" && waiting === old; // it was taken after what lay in it
+  try {
+    const target = { directory: parent, name: nameOf(move.path) };
+    const isDone = own === undefined ? waiting === old : waiting !== own.inode;
+    if (isDone && own !== undefined) return yield* isUntouched(target, own, readyNs);
+    const there = standingAt(parent, target.name);
+    if (kind === "put" || (kind === "take" && isDone)) return there === undefined;
+    return there !== undefined && there.inode === old && (there.kind === "directory" || there.changedNs < readyNs);
+  } finally {
+    closeSync(parent);
+  }
+}
+
 interface Undoing {
   readonly move: Move;
   readonly aside: NameIn;

@@ -190,7 +190,10 @@ export class View {
       const locks = [...new Set(locked.flatMap(({ path }) => lockOf?.(path) ?? []))];
       const mark = `held while ${this.#directory.name} lands\n`;
       await this.#note(prepared, { aside, locks, mark });
-      const end = () => endJournal(this.#directory.path);
+      const end = () => {
+        aside.release();
+        endJournal(this.#directory.path);
+      };
       if (!takeLocks(this.#root, locks, mark)) return lockedOut(locks, end);
       try {
         const others = unchanged.filter((one) => !isUnchanged(work, one)).map(({ path }) => path);
@@ -202,25 +205,26 @@ export class View {
         releaseLocks(this.#root, locks, mark);
       }
     } catch (error) {
-      if (isInterrupted(error)) this.#keep(aside);
-      throw error;
+      throw isInterrupted(error) ? keptIn(this.#keep(aside), error) : error;
     } finally {
       await aside.dispose();
     }
   }
 
-  #keep({ isElsewhere, path }: AsideDirectory): void {
+  #keep({ isElsewhere, path }: AsideDirectory): string {
     this.#isKept = true;
-    keepInterrupted(this.#directory.path, isElsewhere ? path : undefined);
+    return keepInterrupted(this.#directory.path, isElsewhere ? path : undefined);
   }
 
   async #note(
     { ready, readyNs }: PreparedLanding,
-    { aside: { isElsewhere, path }, ...locking }: Pick<LandingJournal, "locks" | "mark"> & { aside: AsideDirectory },
+    { aside, ...locking }: Pick<LandingJournal, "locks" | "mark"> & { aside: AsideDirectory },
   ): Promise<void> {
+    const { isElsewhere, path } = aside;
     const { dev, ino } = fstatSync(this.#root, { bigint: true });
     const root = { path: this.#rootPath, device: String(dev), inode: String(ino) };
     const side = isElsewhere ? { side: path } : {};
+    aside.hold();
     await writeJournal(this.#directory.path, {
       root,
       ...side,
@@ -283,7 +287,13 @@ async function reviewed(
   return answer === "agreed" ? prepared : await prepare(true);
 }
 
-function isInterrupted(error: unknown): boolean {
+/** The operator is told where, as of every cause. */
+function keptIn(path: string, { code, message, suggestion = "" }: ToolFailure): ToolFailure {
+  const cause = new Error(`a landing could be taken back only in part: both sides are kept in \`${path}\``);
+  return new ToolFailure(code, message, { suggestion, cause });
+}
+
+function isInterrupted(error: unknown): error is ToolFailure {
   return error instanceof ToolFailure && error.code === "OUTCOME_UNKNOWN";
 }
 

@@ -52,7 +52,8 @@ const SPECIAL = [
   "sp ace",
 ];
 const NAMES = [...PLAIN, ...PLAIN, ...PLAIN, ...SPECIAL];
-const PERMIT = `@id("all") permit (principal, action, resource);`;
+const PERMIT = `@id("all") permit (principal, action, resource);
+@id("asks") @ask("obeyed") permit (principal, action, resource is Handrail::File) when { resource.zone == "protected" && context.effect == "write" };`;
 const POLICIES = [
   PERMIT,
   `${PERMIT}\n@id("no") @message("m") forbid (principal, action, resource is Handrail::File) when { resource.path like "b/*" };`,
@@ -201,7 +202,7 @@ type Reached = { readonly [path: string]: { readonly read: boolean; readonly wri
 
 async function byShell(root: string, paths: readonly string[], granted: Granted): Promise<Reached> {
   const script =
-    'for path; do r=-; w=-; [ -f "$path" ] && head -c 1 -- "$path" >/dev/null 2>&1 && r=r; { : >>"$path"; } 2>/dev/null && w=w; printf "%s%s\\n" $r $w; done';
+    'for path; do r=-; w=-; [ -f "$path" ] && head -c 1 -- "$path" >/dev/null 2>&1 && r=r; { printf x >>"$path"; } 2>/dev/null && w=w; printf "%s%s\\n" $r $w; done';
   const judge = execScope(granted, { hides: () => false });
   const { stdout, end } = await place.run(["bash", "-c", script, "bash", ...paths], { root, judge });
   const lines = stdout.split("\n");
@@ -233,7 +234,7 @@ async function byTools(
       { resource: { kind: "file", path: target.path }, effect, target: { place: target, zone } },
     ]);
     if (!decided.ok) return decided.denial;
-    const asks = decided.value.obligations.length > 0 || (effect === "write" && zone === "protected");
+    const asks = decided.value.obligations.length > 0;
     return asks
       ? { layer: "approval", reason: "tool_approval_required", ruleId: "ASK", message: "it asks" }
       : undefined;

@@ -2,7 +2,19 @@
  * Execution as agents meet it: the bundled service is tested, linted and worked on by real processes of the product, as
  * root and as an ordinary user, and all of it is in the ledger.
  */
-import { chmodSync, cpSync, existsSync, lstatSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -261,6 +273,13 @@ describe.each(USERS)("as $name", ({ kernel, commands }) => {
   test(
     "directories that a command closes, the workspace among them, keep nothing in them from being judged",
     async () => {
+      mkdirSync(join(place.config, "policy"));
+      onTestFinished(() => rmSync(join(place.config, "policy"), { recursive: true }));
+      const isProtected = `action == Handrail::Action::"commit", resource is Handrail::File) when { resource.zone == "protected" };`;
+      const closed = `@id("shop.closed") @message("stays") forbid (principal, ${isProtected}`;
+      writeFileSync(join(place.config, "policy/closed.cedar"), closed);
+      const owner = statSync(place.config).uid;
+      for (const name of ["policy", "policy/closed.cedar"]) chownSync(join(place.config, name), owner, owner);
       const { client, call } = await connected(place, "--preset", "open");
       onTestFinished(() => client.close());
       const made = ["CLAUDE.md", "passed/AGENTS.md", "read/CLAUDE.md", "read/deep/AGENTS.md"];

@@ -26,7 +26,8 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
       "src/sandbox/views/moves.ts",
     ],
   "views, which lie in the state directory, once nothing of their commands is left": [
-    "src/sandbox/views/changes.ts",
+    "src/sandbox/views/effects.ts",
+    "src/sandbox/views/lock-files.ts",
     "src/sandbox/views/aside.ts",
     "src/sandbox/views/journal.ts",
     "src/sandbox/views/staging.ts",
@@ -37,7 +38,7 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
   ],
   "directories of the workspace alone, by path, links in the last place not followed": [
     "src/sandbox/files/left-files.ts",
-    "src/sandbox/host/workspace-tree.ts",
+    "src/sandbox/host/directory-pieces.ts",
   ],
   "`O_PATH`, which opens nothing": ["src/sandbox/files/places/roots.ts"],
   "one helper for everything else below a workspace, and `/proc/self/fd`": ["src/sandbox/native/syscalls.ts"],

@@ -20,6 +20,12 @@ import {
  */
 type Node = string | null | { readonly [name: string]: Node };
 
+/** A listing that is there at once. */
+// biome-ignore lint/correctness/useYield: it takes no time
+function* listed(entries: readonly TreeEntry[] | undefined): Generator<void, readonly TreeEntry[] | undefined> {
+  return entries;
+}
+
 function treeOf(root: Node): Tree {
   const at = (path: string): Node | undefined =>
     path === "."
@@ -32,13 +38,12 @@ function treeOf(root: Node): Tree {
   return {
     list(path) {
       const node = at(path);
-      return node === null
-        ? undefined
-        : Object.entries(node ?? {}).map(([name, child]) => ({
-            name,
-            kind: kindOf(child as Node),
-            isText: !name.includes("\u{fffe}"),
-          }));
+      const entries = Object.entries(node ?? {}).map(([name, child]) => ({
+        name,
+        kind: kindOf(child as Node),
+        isText: !name.includes("\u{fffe}"),
+      }));
+      return listed(node === null ? undefined : entries);
     },
     stamp: () => undefined,
   };
@@ -156,8 +161,10 @@ test("too many mounts refuse the command, one less does not", () => {
 
 test("too large a tree refuses the command", () => {
   const endless: Tree = {
-    list: (path) =>
-      path === "." ? Array.from({ length: SANDBOX_ENTRIES_MAX + 1 }, () => ({ name: "x", kind: "file" as const })) : [],
+    list(path) {
+      const entry = { name: "x", kind: "file" as const };
+      return listed(path === "." ? Array.from({ length: SANDBOX_ENTRIES_MAX + 1 }, () => entry) : []);
+    },
     stamp: () => undefined,
   };
   expect(codeOf(() => workspaceMounts("/w", endless, judgeOf({})))).toBe("SANDBOX_UNAVAILABLE");
@@ -166,7 +173,7 @@ test("too large a tree refuses the command", () => {
 test("a tree that is deeper than calls can be nested has mounts like any other", () => {
   const levels = 20_000;
   const deep: Tree = {
-    list: (path) => (path.length < 2 * levels ? [{ name: "d", kind: "directory" as const }] : []),
+    list: (path) => listed(path.length < 2 * levels ? [{ name: "d", kind: "directory" as const }] : []),
     stamp: () => undefined,
   };
   expect(workspaceMounts("/w", deep, judgeOf({}))).toEqual([{ kind: "writable", source: "/w", target: "/workspace" }]);
@@ -206,13 +213,15 @@ class ChangingTree implements Tree {
     );
   }
 
-  list = (path: string): readonly TreeEntry[] => {
+  readonly list = (path: string) => listed(this.#list(path));
+
+  #list(path: string): readonly TreeEntry[] {
     const node = this.#at(path);
     if (typeof node !== "object") return [];
     const kindOf = (child: Changing | string) =>
       typeof child === "object" ? "directory" : child.startsWith("-> ") ? "link" : "file";
     return Object.entries(node).map(([name, child]) => ({ name, kind: kindOf(child) }));
-  };
+  }
 
   stamp = (path: string): string | undefined => {
     const node = this.#at(path);

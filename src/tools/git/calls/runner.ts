@@ -7,7 +7,13 @@
 import type { JsonObject } from "../../../base/json.ts";
 import { FailureWithoutEffect, ToolFailure } from "../../../model/outcome/failure.ts";
 import type { NotKeptReason } from "../../../model/work/exec.ts";
-import { changesView, type GitAccess, type GitOutcome, type GitReach } from "../../../model/work/git.ts";
+import {
+  changesView,
+  type GitAccess,
+  type GitOutcome,
+  type GitReach,
+  type GitRequest,
+} from "../../../model/work/git.ts";
 import type { GitRemoteReach } from "../../../model/work/git-remote.ts";
 import { shownName } from "./names.ts";
 import { toWorkspace, without } from "./places.ts";
@@ -69,7 +75,11 @@ export function runnerOf(access: GitAccess, root: string): Runner {
   ): Promise<string> => {
     const outcome = await attempt(reach, args, remote);
     if (outcome.exitCode !== 0 || outcome.endedBy !== undefined || outcome.exceeded !== undefined)
-      throw failureOf(args[0], outcome, reach === "nothing" || changesView({ reach, ...(remote && { remote }) }));
+      throw failureOf(
+        args[0],
+        outcome,
+        reach === "nothing" || isDropped(outcome, { reach, ...(remote && { remote }) }),
+      );
     return textOf(outcome.stdout);
   };
   return {
@@ -79,6 +89,11 @@ export function runnerOf(access: GitAccess, root: string): Runner {
     judge,
     nested: () => [...nested],
   };
+}
+
+/** Whether git had a view, and nothing of it has landed. */
+function isDropped({ notKept }: GitOutcome, request: Pick<GitRequest, "reach" | "remote">): boolean {
+  return changesView(request) && notKept === undefined;
 }
 
 /** Times that a run is tried whose files somebody else changed meanwhile. */

@@ -21,6 +21,7 @@ import { has, lastValue, type OptionTable, optionsOf, type Parsed, written } fro
 import { pathProblem, workspacePath } from "../calls/places.ts";
 import { addressOf, addressProblem, hostOf, reachOf, requireReach } from "../calls/remotes.ts";
 import { type Asked, isProtected, movedBranch, type Operation, type Running, type Touched } from "./operation.ts";
+import { ended } from "./tree-operations.ts";
 
 const QUIET: OptionTable = optionsOf("--quiet -q --verbose -v", { idle: true });
 const DEPTH: OptionTable = { "--depth": { takes: "count" }, "--no-tags": {} };
@@ -113,15 +114,10 @@ export const pull: Operation = {
       throw new FailureWithoutEffect("NOT_SUPPORTED", "no branch is checked out", "name the remote and the branch");
     const remote = await fetchNow(running, [], [branch]);
     const [theirs = ""] = await git.fields(["log", "-1", "-z", "--format=%H", "FETCH_HEAD"]);
-    await git.run("files", [
-      "merge",
-      "--no-edit",
-      "--no-verify",
-      "--no-gpg-sign",
-      "--no-stat",
-      ...written(parsed, ["--ff-only", "--ff", "--no-ff"]),
-      theirs,
-    ]);
+    const how = ["--no-edit", "--no-verify", "--no-gpg-sign", "--no-stat"];
+    const given = written(parsed, ["--ff-only", "--ff", "--no-ff"]);
+    const merged = await git.try("files", ["merge", ...how, ...given, theirs]);
+    if (merged.exitCode !== 0) return ended(git, merged, "merge");
     const [commit = ""] = await git.fields(["log", "-1", "-z", "--format=%H"]);
     return { text: `pulled ${branch} from ${remote}, now at ${commit.slice(0, 12)}`, remote, branch, commit };
   },

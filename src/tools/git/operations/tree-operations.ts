@@ -154,7 +154,7 @@ export async function ended(git: Runner, outcome: GitOutcome, command: string): 
   const conflicts = await git.fields(["diff", "--name-only", "--diff-filter=U", "-z", "--ignore-submodules=dirty"]);
   if (outcome.exitCode === 0 && outcome.endedBy === undefined) return { ...(await whereNow(git)), conflicts: [] };
   const { open, closed } = sorted(git, conflicts, "read");
-  if (conflicts.length === 0) throw failureOf(command, outcome, true);
+  if (conflicts.length === 0) throw failureOf(command, outcome, outcome.notKept === undefined);
   const name = command.toUpperCase();
   return {
     text: `${name} stopped: ${open.length} file${open.length === 1 ? " is" : "s are"} in conflict`,

@@ -156,9 +156,9 @@ describe("`handrail kill`", () => {
   test("a revoked session's running call ends too", async () => {
     const place = freshPlace();
     const client = await connectRpc(place);
+    const [session] = await sessionsOf(place); // before: a lock is waited for some seconds only
     const running = waiting(place, client);
     await until(async () => (await readEvidence(place.state)).some(({ entry }) => entry.intent));
-    const [session] = await sessionsOf(place);
     expect((await handrail(place, ["sessions", "revoke", session?.id ?? ""])).code).toBe(0);
     expect(reasonOf(await running)).toBe("SESSION_REVOKED");
   });
