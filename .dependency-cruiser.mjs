@@ -55,6 +55,7 @@ export const ORDER = {
     "identity",
     "run",
     "host-commands",
+    "landing",
     "views",
     "bwrap",
     "container",

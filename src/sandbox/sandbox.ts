@@ -52,6 +52,7 @@ const SANDBOX_ASKED_BYTES_MAX = 64 * GIB;
 const SANDBOX_RUNS_MAX = 64;
 
 export { SANDBOX_USER_ID } from "./identity/identity.ts";
+export type { EffectSide, ReviewedEffect } from "./landing/effects.ts";
 export type { EgressGrant } from "./net/egress.ts";
 export type { EgressNetwork, EgressVerdict } from "./net/gate/admission.ts";
 export type { EgressAttempt, EgressTotals } from "./net/gate/attempt.ts";
@@ -60,7 +61,6 @@ export { INSIDE_WORKSPACE, insideWorkspace, type SandboxLimits } from "./plan/pl
 export type { CommandEffect, Reach, ScopeJudge } from "./plan/workspace-mounts.ts";
 export type { RunEnd } from "./run/launch.ts";
 export type { SandboxLanding } from "./views/after-run.ts";
-export type { EffectSide, ReviewedEffect } from "./views/effects.ts";
 
 /** How runs can be contained, or that they are not. */
 export type BackendName = ExecEnforcement["backend"];

@@ -62,7 +62,7 @@ export async function takeBackLandings(
   const places = viewPlaces(views.directory).filter((place) => existsSync(place));
   const left = await Promise.all(places.map((place) => leftViews(place, views.names)));
   if (!left.flat().some(({ isLanding }) => isLanding)) return;
-  const { recoverLandings } = await import("../sandbox/views/recovery.ts");
+  const { recoverLandings } = await import("../sandbox/landing/recovery.ts");
   for (const { root, left, kept } of await recoverLandings(views.directory, views.names, report)) {
     const payload = { root, ...(kept !== undefined && { kept, left: left.length, first: left[0] ?? "" }) };
     const type = kept === undefined ? "landing_taken_back" : "landing_interrupted";

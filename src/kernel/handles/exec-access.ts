@@ -105,6 +105,7 @@ async function run(handle: HandleParts, request: ExecRequest): Promise<Ran> {
           const accesses = effects.map((effect) => commitAccess(caller, effect));
           const reviewed = await reviewEffects(kernel, { granted: running, effects, accesses }, handle);
           if (reviewed.answer === "later") awaited = reviewed.why;
+          else await requireAllowed(handle); // a person took their time
           return reviewed.answer;
         },
       },

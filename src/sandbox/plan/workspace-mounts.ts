@@ -9,7 +9,7 @@
  * renamed, so a path cannot be moved out from under its rule. Links lead nowhere else.
  *
  * What mounts cannot stop, such as names that are not the command's to make, stays in the command's view and does not
- * land (`views/landing.ts`).
+ * land (`landing/landing.ts`).
  */
 import { dirname } from "node:path";
 import { assert } from "../../base/errors.ts";

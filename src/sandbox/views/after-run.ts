@@ -1,9 +1,10 @@
 /** Lands what a command changed in its view, once it has ended. */
 import type { ExecLanded } from "../../model/work/exec.ts";
 import type { NewFiles } from "../files/new-files.ts";
+import type { LandingTerms, Review } from "../landing/land-view.ts";
 import type { ScopeJudge } from "../plan/workspace-mounts.ts";
 import type { RunEnd } from "../run/launch.ts";
-import type { LandingTerms, Review, View } from "./views.ts";
+import type { View } from "./views.ts";
 
 /** How what a command changed lands. */
 export interface SandboxLanding {

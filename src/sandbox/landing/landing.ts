@@ -14,7 +14,6 @@ import type { ExecLanded, NotKeptReason } from "../../model/work/exec.ts";
 import { errno, openBeneath } from "../native/syscalls.ts";
 import type { CommandEffect } from "../plan/workspace-mounts.ts";
 import type { Change } from "./changes.ts";
-import { type LandingPlace, planLanding } from "./landing-plan.ts";
 import {
   type Aside,
   doMove,
@@ -25,6 +24,7 @@ import {
   undoMove,
   type Waiting,
 } from "./moves.ts";
+import { type LandingPlace, planLanding } from "./plan.ts";
 import { CannotStage, Staging } from "./staging.ts";
 import { nameOf, parentOf, pathIn, standingAt } from "./standing.ts";
 import { heldBack, overwrites, puts, type Step, takesAway } from "./steps.ts";

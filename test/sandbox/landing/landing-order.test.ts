@@ -22,9 +22,9 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { PATH_LEVELS_MAX } from "../../../src/names/path-size.ts";
 import { FILE_CHUNK_BYTES } from "../../../src/sandbox/files/read.ts";
+import { type Change, changesIn } from "../../../src/sandbox/landing/changes.ts";
+import { applyLanding, type Landed, type LandingWork, prepareLanding } from "../../../src/sandbox/landing/landing.ts";
 import { atOnce, type ScopeJudge } from "../../../src/sandbox/plan/workspace-mounts.ts";
-import { type Change, changesIn } from "../../../src/sandbox/views/changes.ts";
-import { applyLanding, type Landed, type LandingWork, prepareLanding } from "../../../src/sandbox/views/landing.ts";
 import { EVERYTHING, sandboxUser } from "../../support/sandbox-place.ts";
 
 /** Another file system than that of temporary files, on most machines. */

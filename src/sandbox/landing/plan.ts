@@ -13,8 +13,8 @@ import type { SeenDirectory } from "../host/workspace-tree.ts";
 import { openBeneath } from "../native/syscalls.ts";
 import type { CommandEffect, ScopeJudge } from "../plan/workspace-mounts.ts";
 import type { Change } from "./changes.ts";
-import { LandingRules } from "./landing-rules.ts";
 import { OPEN_DIRECTORY } from "./moves.ts";
+import { LandingRules } from "./rules.ts";
 import { isSameFile, nameOf, parentOf, type Standing, standingAt } from "./standing.ts";
 import { heldBack, lyingBelow, type NewTree, overwrites, removes, type Step } from "./steps.ts";
 

@@ -19,12 +19,12 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { type Change, changesIn } from "../../../src/sandbox/landing/changes.ts";
+import { writeJournal } from "../../../src/sandbox/landing/journal.ts";
+import { applyLanding, prepareLanding } from "../../../src/sandbox/landing/landing.ts";
+import { recoverLandings } from "../../../src/sandbox/landing/recovery.ts";
 import type { ViewNames } from "../../../src/sandbox/layers/view-directories.ts";
 import { atOnce } from "../../../src/sandbox/plan/workspace-mounts.ts";
-import { type Change, changesIn } from "../../../src/sandbox/views/changes.ts";
-import { writeJournal } from "../../../src/sandbox/views/journal.ts";
-import { applyLanding, prepareLanding } from "../../../src/sandbox/views/landing.ts";
-import { recoverLandings } from "../../../src/sandbox/views/recovery.ts";
 import { EVERYTHING } from "../../support/sandbox-place.ts";
 
 const ELSEWHERE = "/dev/shm";

@@ -9,8 +9,8 @@ import { blake3Hex, streamingHash } from "../../base/hash.ts";
 import { FILE_CHUNK_BYTES } from "../files/read.ts";
 import { openBeneath } from "../native/syscalls.ts";
 import type { CommandEffect } from "../plan/workspace-mounts.ts";
-import type { LandingPlace } from "./landing-plan.ts";
 import { OPEN_DIRECTORY } from "./moves.ts";
+import type { LandingPlace } from "./plan.ts";
 import { nameOf, parentOf, pathIn } from "./standing.ts";
 
 /** One side of an effect: a file, or a link with the text that it leads to. */

@@ -1,0 +1,190 @@
+/**
+ * Takes the changes of a view through all steps of a landing: prepared, asked about, noted on disk, locked, moved.
+ *
+ * INVARIANT: nothing is moved before its journal is on disk, and nothing once what has to be as it was is not.
+ */
+import { closeSync, constants, fstatSync, readFileSync } from "node:fs";
+import { MIB } from "../../base/bytes.ts";
+import { inSlices } from "../../base/long-steps.ts";
+import { ToolFailure } from "../../model/outcome/failure.ts";
+import type { NewFiles } from "../files/new-files.ts";
+import { openBeneath } from "../native/syscalls.ts";
+import type { ScopeJudge } from "../plan/workspace-mounts.ts";
+import { type AsideDirectory, openAside } from "./aside.ts";
+import type { Change } from "./changes.ts";
+import { type ReviewedEffect, reviewedEffects } from "./effects.ts";
+import { timeOf } from "./file-clock.ts";
+import { endJournal, keepInterrupted, writeJournal } from "./journal.ts";
+import { applyLanding, type Landed, type LandingWork, type PreparedLanding, prepareLanding } from "./landing.ts";
+import { releaseLocks, takeLocks } from "./lock-files.ts";
+import { OPEN_DIRECTORY } from "./moves.ts";
+import type { LandingPlace } from "./plan.ts";
+import { nameOf, parentOf, pathIn, standingAt } from "./standing.ts";
+
+/** Bytes of each side of a file that a person is shown; larger ones are named with their digests. */
+const REVIEWED_BYTES_MAX = MIB;
+
+/** What has landed of a view in which nothing changed. */
+export const NOTHING: Landed = { created: 0, changed: 0, removed: 0, notKept: [], isCut: false };
+
+/** What may land, and how. */
+export interface LandingTerms {
+  readonly judge: ScopeJudge;
+  readonly newFiles: NewFiles;
+  /** Where something of it may not land, nothing does. */
+  readonly isWhole?: boolean;
+  /** Files that have to be as they were when the view began, with their text but for a line's end. */
+  readonly unchanged?: readonly { readonly path: string; readonly text: string }[] | undefined;
+  /** The file by which other programs lock one that lands, where they do. */
+  readonly lockOf?: ((path: string) => string | undefined) | undefined;
+  /** Asks a person about effects that land once somebody agrees; without it they do not land. */
+  readonly review?: Review | undefined;
+}
+
+/**
+ * Asks a person. `refused`: what was asked about does not land; `later`: nothing does, because somebody may still agree
+ * to the same.
+ */
+export type Review = (effects: readonly ReviewedEffect[]) => Promise<"agreed" | "refused" | "later">;
+
+/** A view whose run has ended. */
+export interface EndedView extends Pick<LandingPlace, "root" | "upper" | "sinceNs" | "known" | "admit"> {
+  readonly directory: string;
+  /** The workspace, a real path. */
+  readonly rootPath: string;
+  /** Says that its directory is kept. */
+  readonly keep: () => void;
+}
+
+/** What lands. */
+export interface ViewChanges {
+  readonly view: EndedView;
+  readonly changes: readonly Change[];
+}
+
+/**
+ * Lands the changes.
+ * @param signal takes all of it back
+ * @throws ToolFailure OUTPUT_LIMIT when that is too much, OUTCOME_UNKNOWN when it could not be taken back
+ */
+export async function landView(
+  { view, changes }: ViewChanges,
+  { judge, newFiles, isWhole = false, review, ...conditions }: LandingTerms,
+  signal: AbortSignal,
+): Promise<Landed> {
+  const { directory, rootPath: _named, keep, ...place } = view;
+  const aside = openAside(view.root, view.upper, { view: directory, newFiles });
+  const { descriptor: side, isElsewhere, path } = aside;
+  const work: LandingWork = { ...place, judge, isWhole, side, isElsewhere, nowNs: () => timeOf(path) };
+  try {
+    const prepared = await reviewed(work, changes, { review, signal });
+    if (prepared === undefined) return { ...NOTHING, isAwaited: true };
+    if (prepared.ready.length > 0 && !signal.aborted)
+      return await landPrepared({ view, work, aside, prepared }, conditions, signal);
+    return (await inSlices("landing nothing", applyLanding(work, prepared, signal))).result;
+  } catch (error) {
+    if (!isInterrupted(error)) throw error;
+    keep();
+    throw keptIn(keepInterrupted(directory, isElsewhere ? path : undefined), error);
+  } finally {
+    await aside.dispose();
+  }
+}
+
+/** A landing whose moves are known. */
+interface ReadyLanding {
+  readonly view: EndedView;
+  readonly work: LandingWork;
+  readonly aside: AsideDirectory;
+  readonly prepared: PreparedLanding;
+}
+
+async function landPrepared(
+  { view, work, aside, prepared }: ReadyLanding,
+  { lockOf, unchanged = [] }: Pick<LandingTerms, "lockOf" | "unchanged">,
+  signal: AbortSignal,
+): Promise<Landed> {
+  const { directory, root } = view;
+  const moves = prepared.ready.map(({ move }) => move);
+  const locks = [...new Set([...unchanged, ...moves].flatMap((one) => lockOf?.(one.path) ?? []))];
+  const mark = `held while ${directory.slice(directory.lastIndexOf("/") + 1)} lands\n`;
+  const end = () => {
+    // in this order: whoever takes back what a killed kernel landed gives back its locks, too
+    releaseLocks(root, locks, mark);
+    aside.release();
+    endJournal(directory);
+  };
+  const { dev, ino } = fstatSync(root, { bigint: true });
+  aside.hold();
+  await writeJournal(directory, {
+    root: { path: view.rootPath, device: String(dev), inode: String(ino) },
+    ...(aside.isElsewhere && { side: aside.path }),
+    locks,
+    mark,
+    readyNs: String(prepared.readyNs),
+    moves,
+  });
+  try {
+    const others = takeLocks(root, locks, mark)
+      ? unchanged.filter((one) => !isUnchanged(work, one)).map((one) => one.path)
+      : locks;
+    const landing = others.length > 0 ? notLanded(others) : undefined;
+    const landed =
+      landing ?? (await inSlices("landing what a command changed", applyLanding(work, prepared, signal))).result;
+    end();
+    return landed;
+  } finally {
+    releaseLocks(root, locks, mark);
+  }
+}
+
+/** Somebody holds a lock, or has changed what has to be as it was. */
+function notLanded(paths: readonly string[]): Landed {
+  return { ...NOTHING, notKept: paths.map((path) => ({ path, reason: "changed_meanwhile" })) };
+}
+
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** Whether a file says what it said when the view began, and nobody has changed it since. */
+function isUnchanged({ root, sinceNs }: LandingWork, { path, text }: { readonly path: string; readonly text: string }) {
+  const parent = openBeneath(root, parentOf(path) || ".", OPEN_DIRECTORY, "plain");
+  if (parent < 0) return false;
+  try {
+    const there = standingAt(parent, nameOf(path));
+    if (there?.kind !== "file" || there.changedNs >= sinceNs || there.bytes > text.length + 1) return false;
+    return readFileSync(pathIn(parent, nameOf(path)), { encoding: "utf8", flag: READ }).trimEnd() === text;
+  } finally {
+    closeSync(parent);
+  }
+}
+
+/** The landing, once it is known what a person says of it; `undefined` where that is not known yet. */
+async function reviewed(
+  work: LandingWork,
+  changes: readonly Change[],
+  { review, signal }: { readonly review: Review | undefined; readonly signal: AbortSignal },
+): Promise<PreparedLanding | undefined> {
+  const prepare = async (isRefused: boolean) => {
+    const steps = prepareLanding({ ...work, isRefused }, changes, signal);
+    return (await inSlices("preparing what a command changed", steps)).result;
+  };
+  const prepared = await prepare(false);
+  if (prepared.asked.length === 0 || signal.aborted) return prepared;
+  const effects = await inSlices(
+    "reading what a person is asked about",
+    reviewedEffects(work, prepared.asked, REVIEWED_BYTES_MAX),
+  );
+  const answer = (await review?.(effects.result)) ?? "refused";
+  if (answer === "later") return undefined;
+  return answer === "agreed" ? prepared : await prepare(true);
+}
+
+/** The operator is told where, as of every cause. */
+function keptIn(path: string, { code, message, suggestion = "" }: ToolFailure): ToolFailure {
+  const cause = new Error(`a landing could be taken back only in part: both sides are kept in \`${path}\``);
+  return new ToolFailure(code, message, { suggestion, cause });
+}
+
+function isInterrupted(error: unknown): error is ToolFailure {
+  return error instanceof ToolFailure && error.code === "OUTCOME_UNKNOWN";
+}
