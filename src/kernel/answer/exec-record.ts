@@ -3,9 +3,10 @@
  *
  * These facts go into the ledger. What a command printed is not among them.
  */
+import { streamingHash } from "../../base/hash.ts";
 import type { JsonObject } from "../../base/json.ts";
 
-import type { ExecOutcome } from "../../model/work/exec.ts";
+import type { ExecOutcome, LandedEffect } from "../../model/work/exec.ts";
 import type { RunRecord } from "../call/run-record.ts";
 
 /** Commands of one call that its outcome records. */
@@ -15,10 +16,14 @@ const NOT_KEPT_RECORDED_MAX = 8;
 /** Characters (UTF-16 code units) of each such path. */
 const NOT_KEPT_CHARACTERS_MAX = 256;
 
+/** Effects that the record of a command names; all of them are counted, and hashed together. */
+const EFFECTS_RECORDED_MAX = 32;
+
 /** Notes a command that has ended, for the outcome of its call. */
 export function noteCommand(
   run: RunRecord,
   { exitCode, signal, endedBy, durationMs, usage, stdout, stderr, landed }: Omit<ExecOutcome, "enforced" | "network">,
+  effects: readonly LandedEffect[] = [],
 ): void {
   run.noteCommand({
     ...(exitCode !== undefined && { exitCode }),
@@ -28,6 +33,7 @@ export function noteCommand(
     ...(usage && { processorMs: Math.round(usage.processorMs), memoryBytesMax: usage.memoryBytesMax }),
     stdoutBytes: stdout.totalBytes,
     stderrBytes: stderr.totalBytes,
+    ...(effects.length > 0 && effectsFact(effects)),
     ...(landed && { files: { created: landed.created, changed: landed.changed, removed: landed.removed } }),
     ...(landed &&
       landed.notKept.length > 0 && {
@@ -38,6 +44,21 @@ export function noteCommand(
         notKeptCount: landed.notKept.length,
       }),
   });
+}
+
+/** What has landed: the first effects, how many there are, and the digest of all. */
+function effectsFact(effects: readonly LandedEffect[]): JsonObject {
+  const hash = streamingHash();
+  for (const { path, kind, digest = "" } of effects) hash.update(Buffer.from(JSON.stringify([path, kind, digest])));
+  return {
+    effects: effects.slice(0, EFFECTS_RECORDED_MAX).map(({ path, kind, digest }) => ({
+      path: path.slice(0, NOT_KEPT_CHARACTERS_MAX).toWellFormed(),
+      kind,
+      ...(digest !== undefined && { digest }),
+    })),
+    effectsCount: effects.length,
+    effectsHash: hash.hex(),
+  };
 }
 
 /** The commands in the order in which they ended; of very many the last ones, and how many there were. */

@@ -7,12 +7,20 @@
  * margin, so no cut hides a secret. Everything is asked again right before the command begins.
  */
 
+import { blake3KeyedHex } from "../../base/hash.ts";
 import { MAX_TIMEOUT_MS } from "../../base/limits.ts";
 import type { Denial } from "../../model/outcome/decision.ts";
 import { FailureWithoutEffect, Refusal, ToolFailure } from "../../model/outcome/failure.ts";
 import { commandOf } from "../../model/place/command.ts";
 import { belowAlias } from "../../model/place/workspace.ts";
-import type { ExecAccess, ExecCommand, ExecOutcome, ExecRequest, ExecSelection } from "../../model/work/exec.ts";
+import type {
+  ExecAccess,
+  ExecCommand,
+  ExecOutcome,
+  ExecRequest,
+  ExecSelection,
+  LandedEffect,
+} from "../../model/work/exec.ts";
 import { makeFilledDirectories } from "../../sandbox/files/places/filled-directories.ts";
 import { rootPath, type WorkspaceRoots } from "../../sandbox/files/places/roots.ts";
 import { requireDirectory } from "../../sandbox/files/places/working-directory.ts";
@@ -81,6 +89,7 @@ async function run(handle: HandleParts, request: ExecRequest): Promise<Ran> {
   const histories = new RepositoryHistories(caller, running.receivedAtMs);
   let hidden: readonly string[] = [];
   let awaited: Ran["awaited"];
+  let effects: readonly LandedEffect[] = [];
   const judge = execScope(running, histories);
   if (selection !== undefined) makeFilled(roots, judge, selection);
   else if (workDir !== INSIDE_WORKSPACE) requireDirectory(roots, workDir.slice(INSIDE_WORKSPACE.length + 1));
@@ -96,14 +105,17 @@ async function run(handle: HandleParts, request: ExecRequest): Promise<Ran> {
       },
       landing: {
         newFiles: parts.newFiles,
+        onLanded: (landed) => {
+          effects = landed.map((effect) => keyed(effect, parts.argumentsKey));
+        },
         async before() {
           // what lands is judged by the same rules and is none of what the command did not see
           hidden = histories.hidden();
           await requireAllowed(handle);
         },
-        async review(effects) {
-          const accesses = effects.map((effect) => commitAccess(caller, effect));
-          const reviewed = await reviewEffects(kernel, { granted: running, effects, accesses }, handle);
+        async review(asked) {
+          const accesses = asked.map((effect) => commitAccess(caller, effect));
+          const reviewed = await reviewEffects(kernel, { granted: running, effects: asked, accesses }, handle);
           if (reviewed.answer === "later") awaited = reviewed.why;
           else await requireAllowed(handle); // a person took their time
           return reviewed.answer;
@@ -122,10 +134,17 @@ async function run(handle: HandleParts, request: ExecRequest): Promise<Ran> {
   running.run.noteSandbox({ ...end.enforced, namespaces: [...end.enforced.namespaces] });
   const network = end.egress && (await egress?.outcome(end.egress));
   const outcome = outcomeOf(end, output.shown(redaction));
-  noteCommand(running.run, outcome);
+  noteCommand(running.run, outcome, effects);
   if (end.problem !== undefined) throw end.problem;
   const more = { ...(hidden.length > 0 && { hiddenRepositories: hidden }), ...(network && { network }) };
   return { outcome: { ...outcome, ...more }, awaited };
+}
+
+/** The content of a short file could be guessed from a plain digest. */
+function keyed({ digest, ...effect }: LandedEffect, key: Uint8Array): LandedEffect {
+  return digest === undefined
+    ? effect
+    : { ...effect, digest: blake3KeyedHex(key, `handrail.effect.content ${digest}`) };
 }
 
 /** Makes the directories that a command fills, where the call may write them. */

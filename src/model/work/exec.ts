@@ -124,6 +124,14 @@ export const NOT_KEPT_REASONS = [
 /** One of them. */
 export type NotKeptReason = (typeof NOT_KEPT_REASONS)[number];
 
+/** One change of the workspace that has landed. */
+export interface LandedEffect {
+  readonly path: string;
+  readonly kind: "create" | "modify" | "delete" | "mode";
+  /** Of a file's bytes, hexadecimal; absent where there are too many, and of what is no file. */
+  readonly digest?: string;
+}
+
 /** What became of the files that a command changed. */
 export interface ExecLanded {
   readonly created: number;

@@ -6,12 +6,14 @@
 import { closeSync, constants, lstatSync, openSync, readlinkSync, readSync } from "node:fs";
 import { MIB } from "../../base/bytes.ts";
 import { blake3Hex, streamingHash } from "../../base/hash.ts";
+import type { LandedEffect } from "../../model/work/exec.ts";
 import { FILE_CHUNK_BYTES } from "../files/read.ts";
 import { openBeneath } from "../native/syscalls.ts";
 import type { CommandEffect } from "../plan/workspace-mounts.ts";
 import { OPEN_DIRECTORY } from "./moves.ts";
 import type { LandingPlace } from "./plan.ts";
 import { nameOf, parentOf, pathIn } from "./standing.ts";
+import type { Step } from "./steps.ts";
 
 /** One side of an effect: a file, or a link with the text that it leads to. */
 export interface EffectSide {
@@ -28,6 +30,39 @@ export interface EffectSide {
 export interface ReviewedEffect extends CommandEffect {
   readonly before?: EffectSide;
   readonly after?: EffectSide;
+}
+
+/** Bytes of one file, and of all together, that are hashed for the record of a landing. */
+const HASHED_BYTES_MAX = MIB;
+const HASHED_BYTES_TOTAL = 16 * MIB;
+
+/** What the moves of a landing will have done, file by file; of a directory that is one thing only that. */
+export function* landingEffects(
+  work: Pick<LandingPlace, "upper" | "judge">,
+  steps: readonly Step[],
+): Generator<void, readonly LandedEffect[]> {
+  const effects: LandedEffect[] = [];
+  let left = HASHED_BYTES_TOTAL;
+  const file = function* (path: string, kind: LandedEffect["kind"]) {
+    const at = pathIn(work.upper, path);
+    const { size } = lstatSync(at);
+    if (size > Math.min(HASHED_BYTES_MAX, left)) return { path, kind };
+    left -= size;
+    const digest = (yield* side(at, 0))?.digest ?? "";
+    return { path, kind, ...(digest !== "" && { digest }) };
+  };
+  for (const { kind, path, over, tree } of steps) {
+    if (kind === "remove" || kind === "remove_directory") effects.push({ path, kind: "delete" });
+    else if (kind === "set_rights") effects.push({ path, kind: "mode" });
+    else if (kind !== "put_tree") effects.push(yield* file(path, over === undefined ? "create" : "modify"));
+    else {
+      effects.push({ path, kind: over === undefined ? "create" : "modify" });
+      for (const one of work.judge.isWhole(path) ? [] : (tree?.kept ?? []))
+        effects.push(one.kind === "directory" ? { path: one.path, kind: "create" } : yield* file(one.path, "create"));
+    }
+    yield;
+  }
+  return effects;
 }
 
 /** Bytes of all sides together that are kept to be shown: more than any prompt shows. */

@@ -7,12 +7,13 @@ import { closeSync, constants, fstatSync, readFileSync } from "node:fs";
 import { MIB } from "../../base/bytes.ts";
 import { inSlices } from "../../base/long-steps.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
+import type { LandedEffect } from "../../model/work/exec.ts";
 import type { NewFiles } from "../files/new-files.ts";
 import { openBeneath } from "../native/syscalls.ts";
 import type { ScopeJudge } from "../plan/workspace-mounts.ts";
 import { type AsideDirectory, openAside } from "./aside.ts";
 import type { Change } from "./changes.ts";
-import { type ReviewedEffect, reviewedEffects } from "./effects.ts";
+import { landingEffects, type ReviewedEffect, reviewedEffects } from "./effects.ts";
 import { timeOf } from "./file-clock.ts";
 import { endJournal, keepInterrupted, writeJournal } from "./journal.ts";
 import { applyLanding, type Landed, type LandingWork, type PreparedLanding, prepareLanding } from "./landing.ts";
@@ -35,6 +36,8 @@ export interface LandingTerms {
   readonly isWhole?: boolean;
   /** Files that have to be as they were when the view began, with their text but for a line's end. */
   readonly unchanged?: readonly { readonly path: string; readonly text: string }[] | undefined;
+  /** Told of everything that has landed. */
+  readonly onLanded?: ((effects: readonly LandedEffect[]) => void) | undefined;
   /** The file by which other programs lock one that lands, where they do. */
   readonly lockOf?: ((path: string) => string | undefined) | undefined;
   /** Asks a person about effects that land once somebody agrees; without it they do not land. */
@@ -101,7 +104,7 @@ interface ReadyLanding {
 
 async function landPrepared(
   { view, work, aside, prepared }: ReadyLanding,
-  { lockOf, unchanged = [] }: Pick<LandingTerms, "lockOf" | "unchanged">,
+  { lockOf, unchanged = [], onLanded }: Pick<LandingTerms, "lockOf" | "unchanged" | "onLanded">,
   signal: AbortSignal,
 ): Promise<Landed> {
   const { directory, root } = view;
@@ -124,6 +127,8 @@ async function landPrepared(
     readyNs: String(prepared.readyNs),
     moves,
   });
+  const steps = onLanded === undefined ? [] : prepared.ready.map(({ step }) => step);
+  const { result: effects } = await inSlices("reading what lands", landingEffects(work, steps));
   try {
     const others = takeLocks(root, locks, mark)
       ? unchanged.filter((one) => !isUnchanged(work, one)).map((one) => one.path)
@@ -132,6 +137,9 @@ async function landPrepared(
     const landed =
       landing ?? (await inSlices("landing what a command changed", applyLanding(work, prepared, signal))).result;
     end();
+    const isLeft = new Set(landed.notKept.map((one) => one.path));
+    const hasLanded = landed.created + landed.changed + landed.removed > 0;
+    if (hasLanded) onLanded?.(effects.filter((one) => !isLeft.has(one.path)));
     return landed;
   } finally {
     releaseLocks(root, locks, mark);

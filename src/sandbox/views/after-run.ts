@@ -15,6 +15,8 @@ export interface SandboxLanding {
   readonly judge?: ScopeJudge;
   /** Where something of it may not land, nothing does. */
   readonly isWhole?: true;
+  /** Told of everything that has landed. */
+  readonly onLanded?: LandingTerms["onLanded"];
   /** The file by which other programs lock one that lands, where they do. */
   readonly lockOf?: (path: string) => string | undefined;
   /** Asks a person about effects that land once somebody agrees; without it they do not land. */

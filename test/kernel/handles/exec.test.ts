@@ -108,7 +108,17 @@ test("a command sees the workspace and changes it, and what ran and what contain
   expect(executed?.payload).toMatchObject({
     accesses: [{ kind: "command", binary: "sh", effect: "exec" }],
     sandbox: { backend: "bwrap", network: "none", seccomp: expect.stringMatching(/^[0-9a-f]{64}$/) },
-    commands: [{ exitCode: 3, durationMs: expect.any(Number), stdoutBytes: 6, stderrBytes: 5 }],
+    commands: [
+      {
+        exitCode: 3,
+        durationMs: expect.any(Number),
+        stdoutBytes: 6,
+        stderrBytes: 5,
+        effects: [{ path: "b.txt", kind: "create", digest: expect.stringMatching(/^[0-9a-f]{64}$/) }],
+        effectsCount: 1,
+        effectsHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      },
+    ],
   });
   expect(kernel.ledger.of("tool_selected")).toHaveLength(1);
 });
@@ -281,4 +291,24 @@ test("a lease that reads and writes less shows less", async () => {
     "wrote src/out/b",
     "made src/out/new",
   ]);
+});
+
+test("what has landed is recorded, each kind of it, and equal content as equal", async () => {
+  const { kernel, put, run } = await running();
+  for (const path of ["gone", "changed", "moved"]) put(path, `${path}\n`);
+  put("d/x", "x");
+  await run("rm gone; echo new > changed; mv moved there; chmod 700 d; mkdir -p n/m; echo new > n/m/f; ln -s f n/l");
+  const recorded = () => {
+    const { commands = [] } = kernel.ledger.of("tool_executed").at(-1)?.payload ?? {};
+    return (commands as { effects: Record<string, string>[] }[])[0];
+  };
+  const facts = recorded()?.effects.map(({ path, kind }) => `${kind} ${path}`);
+  expect(facts?.toSorted()).toEqual([
+    ...["create n", "create n/l", "create n/m", "create n/m/f", "create there"],
+    ...["delete gone", "delete moved", "mode d", "modify changed"],
+  ]);
+  const digests = new Map(recorded()?.effects.map(({ path = "", digest }) => [path, digest]));
+  expect(digests.get("changed")).toBe(digests.get("n/m/f"));
+  await run("true");
+  expect(recorded()).not.toHaveProperty("effects");
 });
