@@ -1,6 +1,7 @@
 // The order in which changes land: what is new first, what is removed last and only where all that is new is there, so
 // that no content is ever nowhere.
 import {
+  appendFileSync,
   chmodSync,
   chownSync,
   closeSync,
@@ -211,6 +212,24 @@ test.each([tmpdir(), ELSEWHERE])("where all is to land and one thing cannot, not
     expect(readdirSync(root).sort()).toEqual(["cut", "d", "f", "gone", "over"]);
   }
   expect(takenBack).toBeGreaterThan(3);
+});
+
+test.each<[string, (at: (path: string) => string) => void, string]>([
+  ["makes a file in a directory that has landed", (at) => writeFileSync(at("z/person"), "P"), "z/person"],
+  ["writes a file of a directory that has landed", (at) => appendFileSync(at("z/y"), "P"), "z/y"],
+  ["writes a file that has landed", (at) => appendFileSync(at("n"), "P"), "n"],
+])("somebody %s before the landing is taken back: it stays, and that is said", (_, person, path) => {
+  const files = { over: "O", gone: "G" };
+  const { root, land } = view(files, ["gone"], { "z/y": "Z", n: "N", over: "new" });
+  const at = (name: string) => join(root, name);
+  const steps = land({ isWhole: true });
+  while (!existsSync(at("z")) || !existsSync(at("n"))) steps.next();
+  nextTick();
+  person(at);
+  writeFileSync(at("gone"), "changed"); // so that not all can land
+  expect(() => atOnce(steps)).toThrow(expect.objectContaining({ code: "OUTCOME_UNKNOWN" }));
+  expect(readFileSync(at(path), "utf8")).toContain("P");
+  expect([readFileSync(at("over"), "utf8"), readFileSync(at("gone"), "utf8")]).toEqual(["O", "changed"]);
 });
 
 test.each([tmpdir(), ELSEWHERE])("a landing that is cancelled at any time is taken back (from %s)", (at) => {
