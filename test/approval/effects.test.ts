@@ -98,6 +98,54 @@ test("an approval of what a command changed does not hold for what it changes an
   expect(text("CLAUDE.md")).toBe(after);
 });
 
+test("an approval that nobody used does not hold for other bytes of the same call", async () => {
+  const { kernel, text, run } = await place();
+  const command = "date +%N > CLAUDE.md"; // as many bytes each time
+  const cancelled = new AbortController();
+  const first = kernel.call("shell", { command }, { signal: cancelled.signal });
+  const { ref } = await pending(kernel);
+  cancelled.abort();
+  await first;
+  await approve(kernel, ref);
+  expect(denialOf(await run(command))).toMatchObject({ reason: "tool_approval_invalid" });
+  expect(text("CLAUDE.md")).toBe("be careful\n");
+});
+
+test("once a lease has ended nothing lands, whatever a person says of what asks", async () => {
+  const { kernel, text, run } = await place();
+  const asked = run(COMMAND);
+  const { ref } = await pending(kernel);
+  await kernel.sessions.updateLease(kernel.lease.id, { expiresAtMs: kernel.time.nowMs });
+  kernel.time.nowMs += 1;
+  await refuse(kernel, ref);
+  expect((await asked).outcome.kind).toBe("denied");
+  expect(text("own.txt")).toBeUndefined();
+});
+
+test("a file that becomes a directory, other rights, and links to what asks are shown, or land apart", async () => {
+  const { kernel, at, text, run } = await place();
+  const asked = run(
+    "mv CLAUDE.md /tmp/; mkdir CLAUDE.md; mkdir .husky; echo test > .husky/pre-commit; chmod 755 .husky/pre-commit; ln .husky/pre-commit out.js",
+  );
+  const { ref, document } = await pending(kernel);
+  const shown = readApprovalDocument(ref, document);
+  expect(shown?.details.changes.map(({ path, kind }) => `${kind} ${path}`)).toEqual([
+    "create .husky/pre-commit",
+    "delete CLAUDE.md",
+  ]);
+  await approve(kernel, ref);
+  await asked;
+  writeFileSync(at("out.js"), "evil");
+  expect(text(".husky/pre-commit")).toBe("test\n");
+  const second = run("chmod 666 .husky/pre-commit");
+  const again = await pending(kernel);
+  expect(readApprovalDocument(again.ref, again.document)?.risks).toContainEqual(
+    expect.stringContaining("0755 to 0666"),
+  );
+  await refuse(kernel, again.ref);
+  await second;
+});
+
 test("policy judges each effect by what it is", async () => {
   const { text, run } = await place(
     `@id("test.no-programs") @message("no programs; leave them out") forbid (principal, action == Handrail::Action::"commit", resource) when { context.arguments has executable && context.arguments.executable };

@@ -6,6 +6,9 @@ import { summaryOf } from "./prompt-risks.ts";
 const HAS_RUN =
   "the command has run, in a view of its own: what it did to other machines has happened, and what is shown here lands only if you agree";
 
+/** Changes of rights that a prompt names. */
+const RIGHTS_SHOWN_MAX = 8;
+
 /** One line, such as "`shell` has run; to land: write 1 protected file". */
 export function reviewSummary(tool: Pick<Tool, "name" | "capability">, accesses: readonly ResolvedAccess[]): string {
   const named = `\`${tool.name}\``;
@@ -13,7 +16,10 @@ export function reviewSummary(tool: Pick<Tool, "name" | "capability">, accesses:
 }
 
 /** What a person should know of it. */
-export function reviewRisks({ programs }: EffectReview): readonly string[] {
-  if (programs === 0) return [HAS_RUN];
-  return [HAS_RUN, programs === 1 ? "one file becomes a program" : `${programs} files become programs`];
+export function reviewRisks({ programs, rights }: EffectReview): readonly string[] {
+  const made = programs === 1 ? "one file becomes a program" : `${programs} files become programs`;
+  const kinds = [...new Set(rights)];
+  const more = kinds.length > RIGHTS_SHOWN_MAX ? " and in other ways" : "";
+  const changed = `rights change ${rights.length} times: ${kinds.slice(0, RIGHTS_SHOWN_MAX).join(", ")}${more}`;
+  return [HAS_RUN, ...(programs === 0 ? [] : [made]), ...(rights.length === 0 ? [] : [changed])];
 }

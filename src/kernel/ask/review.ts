@@ -69,9 +69,22 @@ function reviewOf(effects: readonly ReviewedEffect[], key: Uint8Array): EffectRe
   const isProgram = (side: EffectSide | undefined) => side?.kind === "file" && (side.mode & 0o111) !== 0;
   return {
     hash: blake3KeyedHex(key, JSON.stringify(["handrail.approval.effects", facts])),
-    previews: effects.filter(({ isDirectory }) => !isDirectory).map(previewOf),
+    previews: effects.filter(({ before, after }) => [before, after].some(isShown)).map(previewOf),
+    rights: effects.flatMap(({ before, after }) => rightsOf(before, after)),
     programs: effects.filter(({ before, after }) => isProgram(after) && !isProgram(before)).length,
   };
+}
+
+function isShown(side: EffectSide | undefined): boolean {
+  return side !== undefined && side.kind !== "directory";
+}
+
+/** Rights before and after, in octal, where they differ. */
+function rightsOf(before: EffectSide | undefined, after: EffectSide | undefined): readonly string[] {
+  if (before === undefined || after === undefined || before.kind !== after.kind || before.mode === after.mode)
+    return [];
+  const [one, other] = [before, after].map(({ mode }) => mode.toString(8).padStart(4, "0"));
+  return [`${one} to ${other}`];
 }
 
 function factOf(side: EffectSide | undefined): readonly (string | number)[] {
@@ -83,7 +96,7 @@ function previewOf({ path, before, after }: ReviewedEffect): FilePreview {
   return {
     path,
     ...(before && before.kind !== "directory" && { before: shown(before) }),
-    ...(after && { after: shown(after) }),
+    ...(after && after.kind !== "directory" && { after: shown(after) }),
     ...(isCut && { sizes: { before: before?.sizeBytes ?? 0, after: after?.sizeBytes ?? 0 } }),
   };
 }

@@ -39,6 +39,8 @@ export interface EffectReview {
   /** Keyed digest of all of them, with both sides. */
   readonly hash: string;
   readonly previews: readonly FilePreview[];
+  /** Rights that change, such as `0644 to 0666`. */
+  readonly rights: readonly string[];
   /** How many become programs. */
   readonly programs: number;
 }

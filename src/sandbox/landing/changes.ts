@@ -31,6 +31,8 @@ export interface Change {
   /** Of a file or link. */
   readonly bytes?: number;
   readonly mode?: number;
+  /** How many names of the view it has. */
+  readonly names?: number;
   /** A file or directory with rights that give away its owner or group, which nothing has that lands. */
   readonly isSetId?: boolean;
 }
@@ -87,6 +89,7 @@ function changeOf({ upper, pathBytesMax }: Upper, path: string, name: Buffer): C
     kind,
     bytes: found.size,
     mode: found.mode,
+    names: found.nlink,
     ...((found.mode & (kind === "file" ? SET_IDS | STICKY : SET_IDS)) !== 0 && { isSetId: true }),
     isReplaced: kind === "directory" && overlayAttribute(at, "opaque") === "y",
     isCopy: (kind === "directory" || kind === "file") && overlayAttribute(at, "origin") !== undefined,

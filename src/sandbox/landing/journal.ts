@@ -5,7 +5,17 @@
  *
  * INVARIANT: where somebody has changed anything of it since, all of it is left as it is, and both sides are kept.
  */
-import { closeSync, constants, cpSync, fstatSync, openSync, readFileSync, renameSync, unlinkSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  cpSync,
+  existsSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  unlinkSync,
+} from "node:fs";
 import { open } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { z } from "zod";
@@ -100,20 +110,21 @@ export function takeBackLanding(directory: string): TakenBack | undefined {
     return descriptor;
   };
   try {
+    if (!existsSync(root.path)) return { root: root.path, side, left: moves.map(({ path }) => path) };
     const ground: Ground = {
       root: opens(root.path),
       upper: opens(join(directory, "upper")),
       side: opens(side ?? join(directory, "side")),
     };
-    const { dev, ino } = fstatSync(ground.root, { bigint: true });
-    const isSame = String(dev) === root.device && String(ino) === root.inode;
+    // the number of a device may be another one each time that it is mounted
+    const isSame = String(fstatSync(ground.root, { bigint: true }).ino) === root.inode;
     const at = BigInt(readyNs);
     const touched = isSame ? moves.filter((one) => !atOnce(isAsLeft(ground, one, at))) : moves;
     // Somebody has gone on with what had landed: taking back the rest would break it once more.
     const undone =
       touched.length > 0 ? touched : moves.toReversed().filter((one) => !atOnce(undoMove(ground, one, at)));
     const left = undone.map(({ path }) => path);
-    if (isSame) releaseLocks(ground.root, locks, mark);
+    releaseLocks(ground.root, locks, mark);
     if (left.length === 0) endJournal(directory);
     return { root: root.path, side, left };
   } finally {

@@ -14,23 +14,28 @@ const RIGHTS = 0o644;
 /** Takes the lock files `paths` below the open directory `root`. @returns whether all were free; else none is taken */
 export function takeLocks(root: number, paths: readonly string[], mark: string): boolean {
   const taken: string[] = [];
-  for (const path of paths) {
-    if (!isTaken(root, path, mark)) {
-      releaseLocks(root, taken, mark);
-      return false;
-    }
-    taken.push(path);
+  let isWhole = false;
+  try {
+    isWhole = paths.every((path) => isTaken(root, path, mark) && taken.push(path) > 0);
+  } finally {
+    if (!isWhole) releaseLocks(root, taken, mark);
   }
-  return true;
+  return isWhole;
 }
 
 function isTaken(root: number, path: string, mark: string): boolean {
   return inParent(root, path, (parent) => {
     const lock = openBeneath(parent, nameOf(path), NEW_LOCK, "plain", RIGHTS);
     if (lock < 0) return false;
-    writeSync(lock, mark);
-    closeSync(lock);
-    return true;
+    let isMarked = false;
+    try {
+      isMarked = writeSync(lock, mark) === Buffer.byteLength(mark);
+    } finally {
+      closeSync(lock);
+      // one that nobody could tell from another's would stay for ever
+      if (!isMarked) removeName(parent, nameOf(path), "file");
+    }
+    return isMarked;
   });
 }
 

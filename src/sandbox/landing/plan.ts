@@ -172,6 +172,8 @@ class Planner {
       return why;
     }
     tree.kept.push(change);
+    // Whoever wrote one of its names later would write the others, too, about which somebody may have been asked.
+    if (kind === "file" && (change.names ?? 1) > 1 && this.#rules.wholeAbove(path) === undefined) tree.isClean = false;
     if (kind === "directory") this.#trees.set(path, tree);
     return undefined;
   }

@@ -102,7 +102,8 @@ export class Staging {
   *ready(step: Step, beside: Beside): Generator<void, Aside> {
     const { kind, path, tree } = step;
     const change: Change = { path, kind: KINDS[kind] ?? "file", isReplaced: true, isCopy: true, isSetId: true };
-    if (!this.#isElsewhere && tree?.isClean !== false) {
+    const isShared = kind === "put_file" && lstatSync(`${this.#upper}/${path}`).nlink > 1;
+    if (!this.#isElsewhere && tree?.isClean !== false && !isShared) {
       this.#clean(change, tree === undefined ? undefined : beside.group);
       for (const one of tree?.kept ?? []) {
         if (one.isCopy || one.isReplaced || one.isSetId === true || beside.group !== undefined)
@@ -203,6 +204,7 @@ export class Staging {
       setTimes(this.#ground.side, to, times);
     } finally {
       closeSync(source);
+      chmodSync(from, found.mode & RIGHTS); // another name of it is copied by the same rights
     }
   }
 

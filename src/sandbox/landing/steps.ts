@@ -7,7 +7,7 @@ import { parentOf, type Standing } from "./standing.ts";
 export interface NewTree {
   /** What lies in it and lands, directories before what lies in them. */
   readonly kept: Change[];
-  /** Whether all that lies in it lands. */
+  /** Whether all that lies in it lands, as it lies there. */
   isClean: boolean;
 }
 

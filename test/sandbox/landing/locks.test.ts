@@ -1,4 +1,4 @@
-// Lock files of other programs: nothing lands while somebody holds one, and one of the landing's own is gone afterwards.
+// Lock files of other programs: nothing lands while somebody holds one, and none of the landing's own is left.
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
