@@ -68,7 +68,7 @@ export function* landingEffects(
 /** Bytes of all sides together that are kept to be shown: more than any prompt shows. */
 const KEPT_BYTES_MAX = 32 * MIB;
 
-/** Reads both sides of each. @param bytesMax of a side that are kept */
+/** Reads both sides of each, in the order of paths. @param bytesMax of a side that are kept */
 export function* reviewedEffects(
   { root, upper }: Pick<LandingPlace, "root" | "upper">,
   effects: readonly CommandEffect[],
@@ -81,7 +81,8 @@ export function* reviewedEffects(
     left -= found?.bytes.byteLength ?? 0;
     return found;
   };
-  for (const effect of effects) {
+  // the directory of a view lists them in any order, and the same effects are to be the same
+  for (const effect of effects.toSorted((one, other) => (one.path < other.path ? -1 : 1))) {
     const parent = openBeneath(root, parentOf(effect.path) || ".", OPEN_DIRECTORY, "plain");
     try {
       const before = parent < 0 ? undefined : yield* read(pathIn(parent, nameOf(effect.path)));
