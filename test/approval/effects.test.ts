@@ -137,10 +137,10 @@ test("a file that becomes a directory, other rights, and links to what asks are 
   await asked;
   writeFileSync(at("out.js"), "evil");
   expect(text(".husky/pre-commit")).toBe("test\n");
-  const second = run("chmod 666 .husky/pre-commit");
+  const second = run("chmod 640 .husky/pre-commit");
   const again = await pending(kernel);
   expect(readApprovalDocument(again.ref, again.document)?.risks).toContainEqual(
-    expect.stringContaining("0755 to 0666"),
+    expect.stringContaining("0755 to 0640"),
   );
   await refuse(kernel, again.ref);
   await second;
