@@ -40,27 +40,28 @@ function isManagedBy({ capability }: Pick<Tool, "capability">, zones: ZoneMap, p
 /** What may be written may land in one way at least. */
 const COMMITS = ["create", "modify", "delete", "mode"] as const;
 
-/** An effect as policy is asked about it. */
+/** An effect as policy is asked about it. @param known the zone of its path, where it was looked at already */
 export function commitAccess(
   { place }: Granted["caller"],
   { path, kind, isDirectory, bytes, isExecutable }: CommandEffect,
+  known?: Zone,
 ): ResolvedAccess {
   const at: WorkspacePath = { root: "service", path };
   return {
     resource: { kind: "file", path },
     effect: "write",
     action: COMMIT_ACTION.name,
-    target: { place: at, zone: zoneNow(place, at, "write") },
+    target: { place: at, zone: known ?? zoneNow(place, at, "write") },
     arguments: { kind, directory: isDirectory, bytes, executable: isExecutable },
   };
 }
 
-/** Judges the effects of a command, each by itself. */
-function commitJudge(granted: Granted): NonNullable<ScopeJudge["commit"]> {
+/** Judges the effects of a command, each by itself; of one whose zone is `known` that is not looked at again. */
+function commitJudge(granted: Granted): (effect: CommandEffect, known?: Zone) => "lands" | "asks" | "drops" {
   const { caller, tool, policy, holdings } = granted;
   const question = programQuestion(granted);
-  return (effect) => {
-    const decided = evaluateRequests(policy, tool, requestsOf(question, [commitAccess(caller, effect)]));
+  return (effect, known) => {
+    const decided = evaluateRequests(policy, tool, requestsOf(question, [commitAccess(caller, effect, known)]));
     if (!decided.ok) return "drops";
     // A person who agreed to the call after untrusted content agreed to it for each of its files.
     const isAnswered = ({ ruleId }: { readonly ruleId: string }) =>
@@ -80,6 +81,18 @@ export function execScope(granted: Granted, histories: Pick<RepositoryHistories,
   const byZone = new Map<string, boolean>();
   const question = programQuestion(granted);
   const commit = commitJudge(granted);
+  const landing = new Map<string, boolean>();
+  /** Whether anything may land there, asked once for each zone where policy does not look at paths. */
+  const mayLand = (path: string, isDirectory: boolean, zone: Zone): boolean => {
+    const key = `${isDirectory} ${zone}`;
+    const before = landing.get(key);
+    if (before !== undefined) return before;
+    const effects = COMMITS.map((kind) => ({ path, kind, isDirectory, bytes: 0, isExecutable: false }));
+    const may = effects.some((effect) => commit(effect, zone) !== "drops");
+    const requests = effects.map((effect) => requestsOf(question, [commitAccess(caller, effect, zone)])[0]);
+    if (!requests.some((request) => policy.looksAtPath(request))) landing.set(key, may);
+    return may;
+  };
 
   /** Policy is asked once for each zone where it does not look at paths. */
   const permits = (place: WorkspacePath, zone: Zone, effect: "read" | "write"): boolean => {
@@ -116,13 +129,11 @@ export function execScope(granted: Granted, histories: Pick<RepositoryHistories,
     const isPlain = (zone === "own" || zone === "protected") && zones.classify(place) === zone;
     const isOpen = isPlain && (restriction === undefined || restriction === "protected");
     const isWritable = isOpen && admits(scope, "writePaths", leasePathOf(place)) && permits(place, zone, "write");
-    const mayLand = () =>
-      COMMITS.some((kind) => commit({ path, kind, isDirectory, bytes: 0, isExecutable: false }) !== "drops");
-    return isWritable && mayLand() ? "write" : "read";
+    return isWritable && mayLand(path, isDirectory, zone) ? "write" : "read";
   };
   return {
     entry: reach,
-    commit,
+    commit: (effect) => commit(effect),
     below: (directory) =>
       reach(directory === "." ? NEW_NAME : `${directory}/${NEW_NAME}`, false) === "write" ? "write" : "read",
     // What policy says of new files behind it would be said of other paths.

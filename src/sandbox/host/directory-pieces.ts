@@ -9,12 +9,17 @@ const PIECE_ENTRIES = 1024;
 /** An entry with the bytes of its name. */
 export type RawEntry = Dirent<Buffer>;
 
+/** Whether a directory is so large that it should be read in pieces. */
+export function isLargeDirectory(path: string): boolean {
+  return lstatSync(path).size >= LARGE_BYTES;
+}
+
 /**
  * The entries of the directory at `path`, in any order.
  * @param entriesMax after more than these it stops
  */
 export function* entriesIn(path: string, entriesMax: number): Generator<void, readonly RawEntry[]> {
-  if (lstatSync(path).size < LARGE_BYTES) return readdirSync(path, { withFileTypes: true, encoding: "buffer" });
+  if (!isLargeDirectory(path)) return readdirSync(path, { withFileTypes: true, encoding: "buffer" });
   // the types know of texts only
   const options = { encoding: "buffer" as BufferEncoding, bufferSize: PIECE_ENTRIES };
   const directory = opendirSync(path, options);

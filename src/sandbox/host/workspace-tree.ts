@@ -3,11 +3,11 @@
  *
  * INVARIANT: what cannot be listed is said to be so, or refuses the command; only what is gone is passed over.
  */
-import { lstatSync } from "node:fs";
+import { type Dirent, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import { SANDBOX_ENTRIES_MAX, type Tree, type TreeEntry } from "../plan/workspace-mounts.ts";
-import { entriesIn, type RawEntry } from "./directory-pieces.ts";
+import { entriesIn, isLargeDirectory, type RawEntry } from "./directory-pieces.ts";
 
 /** A directory as it was when it was looked at last. */
 export interface SeenDirectory {
@@ -31,8 +31,13 @@ export function workspaceTree(root: string): WorkspaceTree {
     allSeen: () => seen.entries(),
     *list(directory) {
       try {
+        const path = pathOf(root, directory);
+        const small = isLargeDirectory(path) ? undefined : readdirSync(path, { withFileTypes: true });
+        // most directories: names are texts at once
+        if (small?.some(({ name }) => name.includes(STAND_IN)) === false)
+          return small.map((entry) => ({ name: entry.name, kind: kindOf(entry) }));
         const entries: TreeEntry[] = [];
-        for (const [index, entry] of (yield* entriesIn(pathOf(root, directory), SANDBOX_ENTRIES_MAX)).entries()) {
+        for (const [index, entry] of (yield* entriesIn(path, SANDBOX_ENTRIES_MAX)).entries()) {
           if (index % ENTRIES_PER_STEP === ENTRIES_PER_STEP - 1) yield;
           entries.push(entryOf(entry));
         }
@@ -84,7 +89,7 @@ function entryOf(entry: RawEntry): TreeEntry {
   return name.includes(STAND_IN) ? { name, kind, isText: Buffer.from(name).equals(entry.name) } : { name, kind };
 }
 
-function kindOf(entry: RawEntry): TreeEntry["kind"] {
+function kindOf(entry: RawEntry | Dirent): TreeEntry["kind"] {
   return entry.isFile() ? "file" : entry.isDirectory() ? "directory" : entry.isSymbolicLink() ? "link" : "other";
 }
 

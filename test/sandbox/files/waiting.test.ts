@@ -40,6 +40,7 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
   "directories of the workspace alone, by path, links in the last place not followed": [
     "src/sandbox/files/left-files.ts",
     "src/sandbox/host/directory-pieces.ts",
+    "src/sandbox/host/workspace-tree.ts",
   ],
   "`O_PATH`, which opens nothing": ["src/sandbox/files/places/roots.ts"],
   "one helper for everything else below a workspace, and `/proc/self/fd`": ["src/sandbox/native/syscalls.ts"],
