@@ -51,6 +51,10 @@ test("one that comes within another is fine where that has a hash and says what 
 
 test.each<[string, () => unknown]>([
   ["within one that bundles nothing", () => within({})],
+  ["within one that names none that it bundles", () => within({ bundleDependencies: [] })],
+  ["within one that names others", () => within({ bundleDependencies: ["y", "node_modules/x"] })],
+  ["within one that says no", () => within({ bundleDependencies: false })],
+  ["within one that names itself by a text", () => within({ bundleDependencies: "x" })],
   ["at the root", () => one({ version: "1.0.0", inBundle: true })],
   [
     "from an address",
