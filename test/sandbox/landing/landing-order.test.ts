@@ -26,6 +26,7 @@ import { FILE_CHUNK_BYTES } from "../../../src/sandbox/files/read.ts";
 import { type Change, changesIn } from "../../../src/sandbox/landing/changes.ts";
 import { applyLanding, type Landed, type LandingWork, prepareLanding } from "../../../src/sandbox/landing/landing.ts";
 import { atOnce, type ScopeJudge } from "../../../src/sandbox/plan/workspace-mounts.ts";
+import { makeFiles, nextTick } from "../../support/landing-fixture.ts";
 import { EVERYTHING, sandboxUser } from "../../support/sandbox-place.ts";
 
 /** Another file system than that of temporary files, on most machines. */
@@ -42,13 +43,6 @@ function* landed(work: LandingWork, changes: readonly Change[], signal?: AbortSi
   return yield* applyLanding(work, yield* prepareLanding(work, changes, signal), signal);
 }
 
-function make(root: string, files: Readonly<Record<string, string>>): void {
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(join(root, path, ".."), { recursive: true });
-    writeFileSync(join(root, path), text);
-  }
-}
-
 /** A workspace with files, and a view of it in which some are gone and others are new. */
 function view(
   files: Readonly<Record<string, string>>,
@@ -62,8 +56,8 @@ function view(
     mkdtempSync(join(realpathSync(tmpdir()), "handrail-side-")),
     mkdtempSync(join(at, "handrail-upper-")),
   ];
-  make(root, files);
-  make(upper, fresh);
+  makeFiles(root, files);
+  makeFiles(upper, fresh);
   const removed = gone.map((path): Change => ({ path, kind: "gone", isReplaced: false, isCopy: false }));
   const changes = [...removed, ...atOnce(changesIn({ upper, pathBytesMax: 4000 }))].sort((one, other) =>
     one.path < other.path ? -1 : 1,
@@ -89,13 +83,6 @@ function view(
     land: (rules = {}, signal = undefined) =>
       landed({ ...work, sinceNs: nextTick(), nowNs: nextTick, ...rules } as LandingWork, changes, signal),
   };
-}
-
-/** A time that is later than all that has changed. */
-function nextTick(): bigint {
-  const nowMs = Date.now() + 1;
-  while (Date.now() < nowMs + 10);
-  return BigInt(nowMs) * 1_000_000n;
 }
 
 /** The contents of all files below. */

@@ -25,6 +25,7 @@ import { applyLanding, prepareLanding } from "../../../src/sandbox/landing/landi
 import { recoverLandings } from "../../../src/sandbox/landing/recovery.ts";
 import type { ViewNames } from "../../../src/sandbox/layers/view-directories.ts";
 import { atOnce } from "../../../src/sandbox/plan/workspace-mounts.ts";
+import { makeFiles, nextTick } from "../../support/landing-fixture.ts";
 import { EVERYTHING } from "../../support/sandbox-place.ts";
 
 const ELSEWHERE = "/dev/shm";
@@ -32,13 +33,6 @@ const ELSEWHERE = "/dev/shm";
 const FILES = { gone: "G", over: "O", "d/x": "X", "d/y": "Y", "f/in": "F", "closed/a": "A", keep: "K" };
 const FRESH = { "z/y/deep": "Z", over: "new", f: "now a file", n: "N", "d/y": "Y2" };
 const REMOVED = ["gone", "closed", "d/x"];
-
-function make(root: string, files: Readonly<Record<string, string>>): void {
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(join(root, path, ".."), { recursive: true });
-    writeFileSync(join(root, path), text);
-  }
-}
 
 function treeOf(root: string): readonly string[] {
   return readdirSync(root, { recursive: true, withFileTypes: true })
@@ -49,13 +43,6 @@ function treeOf(root: string): readonly string[] {
       return `${path.slice(root.length)} ${rights} ${entry.isFile() ? readFileSync(path, "utf8") : ""}`;
     })
     .sort();
-}
-
-/** A time that is later than all that has changed. */
-function nextTick(): bigint {
-  const nowMs = Date.now() + 1;
-  while (Date.now() < nowMs + 10);
-  return BigInt(nowMs) * 1_000_000n;
 }
 
 const DEAD = "dead-";
@@ -78,12 +65,12 @@ async function killed(place: string, moves: number) {
     for (const directory of [base, views]) rmSync(directory, { recursive: true, force: true });
   });
   const root = join(base, "workspace");
-  make(root, FILES);
+  makeFiles(root, FILES);
   chmodSync(join(root, "closed"), 0o500);
   const before = treeOf(root);
   const view = join(views, `${DEAD}1`);
   const upper = join(view, "upper");
-  make(upper, FRESH);
+  makeFiles(upper, FRESH);
   const isElsewhere = place === ELSEWHERE;
   const side = isElsewhere ? join(root, ".handrail-new-0123456789012345678901") : join(view, "side");
   mkdirSync(side);
