@@ -56,6 +56,7 @@ export const ORDER = {
     "run",
     "host-commands",
     "landing",
+    "copies",
     "views",
     "bwrap",
     "container",

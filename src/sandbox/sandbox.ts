@@ -7,7 +7,7 @@
 
 import { readFileSync } from "node:fs";
 import { GIB } from "../base/bytes.ts";
-import { asStep, inSlices } from "../base/long-steps.ts";
+import { asStep } from "../base/long-steps.ts";
 import { ToolFailure } from "../model/outcome/failure.ts";
 import type { ExecEnforcement, ExecLanded, ExecSelection } from "../model/work/exec.ts";
 import { bwrapBackend } from "./bwrap/bwrap-backend.ts";
@@ -37,10 +37,10 @@ import { adoptOrphans } from "./run/orphans.ts";
 import { isEnding, noOwnFiles, requireProcessor, requireSocat, tooManyRuns, unknownEnd } from "./run/refusals.ts";
 import { superviseRun } from "./run/supervised-run.ts";
 import { landed, type SandboxLanding } from "./views/after-run.ts";
+import { copiedLook, type Settle, settledLook } from "./views/looks.ts";
+import { type ChosenView, type ViewChoice, type ViewKind, ViewKinds } from "./views/view-kinds.ts";
 import { type LandedCount, View } from "./views/views.ts";
 
-/** Times that a workspace is looked at in a row because its repositories have changed meanwhile. */
-const SANDBOX_LOOKS_MAX = 4;
 /**
  * Bytes that a process of a sandbox may ask for beyond its bound of memory, where no control group counts what is used:
  * a runtime with a compiler of its own asks for half a gibibyte for each thread before it uses any.
@@ -83,6 +83,10 @@ export interface SandboxOptions {
   readonly ownsProcess?: boolean;
   /** Where views lie, absolute; the machine's directory of temporary files when absent. */
   readonly viewsDirectory?: string;
+  /** What commands write into; an overlay where one can be mounted, else a copy, when absent. */
+  readonly views?: ViewChoice;
+  /** Told of workspaces whose commands work on copies because no overlay can be mounted. */
+  readonly tell?: (message: string) => void;
   /** Names of views; those of nobody in particular when absent. */
   readonly viewNames?: ViewNames;
   /** `false` on a machine that has none, or for a test of what happens there. */
@@ -104,11 +108,7 @@ export interface SandboxRun {
    * writes into the workspace itself.
    */
   readonly landing?: SandboxLanding;
-  /**
-   * Awaited each time that the judge has come by everything; resolves with whether the tree is to be looked at again.
-   * `tookTime`: others had their turn.
-   */
-  readonly settle?: (tookTime: boolean) => Promise<boolean>;
+  readonly settle?: Settle;
   readonly command: readonly [string, ...string[]];
   /** Absolute, inside. */
   readonly workDir: string;
@@ -144,6 +144,8 @@ export interface SandboxDiagnosis {
   /** Version of control groups in use, or why none are. */
   readonly controlGroups: 1 | 2 | { readonly problem: string };
   readonly runsAs: number;
+  /** What the last command wrote into. */
+  readonly view: ChosenView | undefined;
 }
 
 /** A run that the sandbox has taken on. */
@@ -161,6 +163,7 @@ export class Sandbox {
   readonly #identities: Identities;
   readonly #egress: Egress;
   readonly #views: ViewDirectories;
+  readonly #kinds: ViewKinds;
   readonly #landed: LandedCount = { made: 0 };
   #groups: ControlGroups | { readonly problem: string } | undefined;
   #system: SystemView | undefined;
@@ -173,7 +176,9 @@ export class Sandbox {
     if (options.ownsProcess === true) adoptOrphans();
     this.#identities = new Identities(options.userId);
     this.#egress = new Egress(options.network);
-    this.#views = new ViewDirectories(options.viewsDirectory, options.viewNames);
+    const choice = options.views ?? "auto";
+    this.#views = new ViewDirectories(options.viewsDirectory, options.viewNames, choice);
+    this.#kinds = new ViewKinds(choice, this.#views, options.tell ?? (() => undefined));
   }
 
   /**
@@ -228,6 +233,7 @@ export class Sandbox {
       program: this.#backend.find(),
       controlGroups: "problem" in groups ? groups : groups.version,
       runsAs: own === 0 && this.isContained ? this.#options.userId : own,
+      view: this.#kinds.last,
     };
   }
 
@@ -243,16 +249,30 @@ export class Sandbox {
     const { wanted } = run;
     if ((wanted.files !== undefined || wanted.selection !== undefined) && !this.isContained)
       throw noOwnFiles(this.#backend.name);
-    const place = { directories: this.#views, identity, root: wanted.root, counted: this.#landed };
-    const view = wanted.landing !== undefined && this.isContained ? new View(place) : undefined;
+    if (wanted.landing === undefined || !this.isContained) return await this.#runSeeing(undefined, identity, run);
+    const kind = await this.#kinds.of(wanted.root, identity);
     try {
-      const watch = wanted.landing?.bytesMax === undefined ? undefined : await view?.watch(wanted.landing.bytesMax);
-      const bounded = watch === undefined ? run : { ...run, signal: AbortSignal.any([run.signal, watch.signal]) };
-      const end = await this.#runSeeing(view, view?.identity ?? identity, bounded);
+      return await this.#runInView(kind, identity, run);
+    } catch (error) {
+      // it did not run; perhaps because the overlay could not be mounted any more
+      if (kind !== "overlay" || !isUnavailable(error) || run.signal.aborted) throw error;
+      if (!this.#kinds.forget(wanted.root) || (await this.#kinds.of(wanted.root, identity)) === kind) throw error;
+      return await this.#runInView("copy", identity, run);
+    }
+  }
+
+  async #runInView(kind: ViewKind, identity: Identity, run: AcceptedRun): Promise<SandboxEnd> {
+    const { wanted, signal } = run;
+    const view = new View({ directories: this.#views, identity, root: wanted.root, counted: this.#landed, kind });
+    try {
+      const { bytesMax } = wanted.landing ?? {};
+      const watch = bytesMax === undefined ? undefined : view.watch(bytesMax);
+      const bounded = watch === undefined ? run : { ...run, signal: AbortSignal.any([signal, watch.signal]) };
+      const end = await this.#runSeeing(view, view.identity, bounded);
       if ((await watch?.end()) === true) return { ...end, wroteTooMuch: true };
-      return { ...end, ...(await landed(view, wanted, { end, signal: run.signal })) };
+      return { ...end, ...(await landed(view, wanted, { end, signal })) };
     } finally {
-      view?.dispose();
+      view.dispose();
     }
   }
 
@@ -264,7 +284,7 @@ export class Sandbox {
       tree = workspaceTree(root);
       return new WorkspaceLook(identity.source, tree, judge);
     };
-    const look = await settledLook(begin, settle, signal);
+    let look = await settledLook(begin, settle, signal);
     this.#system ??= systemView(this.#options.toolchains);
     const system = this.#system;
     requireProgram(system, wanted.command[0]);
@@ -274,6 +294,8 @@ export class Sandbox {
     try {
       // As late as can be: what follows is no more than what a start takes.
       await view?.begin(tree.seen, look.entries);
+      if (view !== undefined && identity.layers === undefined)
+        look = await copiedLook(view, { look, judge, settle }, signal);
       const scoped = asStep("planning mounts", () => {
         look.renew();
         return look.result();
@@ -313,6 +335,7 @@ export class Sandbox {
           memory: group ? "cgroup" : "watch",
           processes: group ? "cgroup" : "rlimit",
           network: this.isContained ? (way === undefined ? "none" : "proxy") : "host",
+          ...(view && { view: view.way }),
           userId: identity.userId,
         },
       };
@@ -336,24 +359,6 @@ export class Sandbox {
   }
 }
 
-/** A look at the workspace that `settle` is content with. */
-async function settledLook(
-  begin: () => WorkspaceLook,
-  settle: SandboxRun["settle"],
-  signal: AbortSignal,
-): Promise<WorkspaceLook> {
-  for (let looks = 0; looks < SANDBOX_LOOKS_MAX; looks += 1) {
-    const look = begin();
-    const { hasYielded } = await inSlices("looking at the workspace", look.steps(), signal);
-    if ((await settle?.(hasYielded)) !== true) return look;
-  }
-  throw new ToolFailure(
-    "RESOURCE_BUSY",
-    "the repositories of the workspace go on changing; the command did not run",
-    "try again later",
-  );
-}
-
 /** The one that the operator chose; never another in its place. */
 function backendOf({ backend = "bwrap", programs, allowsUnsandboxed = false }: SandboxOptions): Backend {
   switch (backend) {
@@ -364,6 +369,10 @@ function backendOf({ backend = "bwrap", programs, allowsUnsandboxed = false }: S
     case "none":
       return noBackend(allowsUnsandboxed);
   }
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof ToolFailure && error.code === "SANDBOX_UNAVAILABLE";
 }
 
 /** The mounts with sources where that user can reach them. */

@@ -21,9 +21,11 @@ import {
   type EgressGrant,
   Sandbox,
   type SandboxEnd,
+  type SandboxLanding,
   type SandboxLimits,
   type SandboxOptions,
 } from "../../src/sandbox/sandbox.ts";
+import type { ViewChoice } from "../../src/sandbox/views/view-kinds.ts";
 import { unnotedNames } from "./files-fixture.ts";
 
 /** Limits that a test's command stays well below unless it is about them. */
@@ -56,6 +58,18 @@ export function testedBackend(): BackendName {
   throw new Error(`no test is for the backend \`${named}\``);
 }
 
+/** The same for tests that hold for every kind of view. */
+export function useViews(kind: ViewChoice): void {
+  process.env["HANDRAIL_TEST_VIEWS"] = kind;
+}
+
+/** What the commands of the running tests write into. */
+function testedViews(): ViewChoice {
+  const named = process.env["HANDRAIL_TEST_VIEWS"] ?? "overlay";
+  if (named === "auto" || named === "overlay" || named === "copy") return named;
+  throw new Error(`no test is for views of the kind \`${named}\``);
+}
+
 /** What is different from a plain run. */
 export interface Differences {
   readonly judge?: ScopeJudge;
@@ -67,6 +81,7 @@ export interface Differences {
   readonly onOutput?: (piece: Uint8Array) => void;
   readonly egress?: EgressGrant;
   readonly selection?: ExecSelection;
+  readonly landing?: Partial<SandboxLanding>;
 }
 
 /** The defence that a control does without. */
@@ -128,6 +143,7 @@ export function newSandboxPlace(options: Partial<SandboxOptions> = {}): SandboxP
     toolchains: [],
     backend: testedBackend(),
     viewsDirectory: join(base, "views"),
+    views: testedViews(),
     ...options,
   });
   return {
@@ -202,13 +218,13 @@ function withoutFilter(plan: SandboxPlan, isWithout: boolean): SandboxPlan {
 function wanted(
   root: string,
   command: Command,
-  { judge = EVERYTHING, limits, environment = {}, root: other = root, egress, selection }: Differences,
+  { judge = EVERYTHING, limits, environment = {}, root: other = root, egress, selection, landing }: Differences,
 ) {
   const argv = typeof command === "string" ? (["bash", "--noprofile", "--norc", "-c", command] as const) : command;
   return {
     root: other,
     judge,
-    landing: { newFiles: unnotedNames },
+    landing: { newFiles: unnotedNames, ...landing },
     command: argv,
     workDir: "/workspace",
     environment,

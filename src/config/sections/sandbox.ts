@@ -10,6 +10,8 @@ const SANDBOX_TOOLCHAINS_MAX = 64;
 export const sandboxSettings = z.strictObject({
   /** What contains commands; never another in its place. `none` needs the kernel's own flag as well. */
   backend: z.enum(["bwrap", "container", "none"]).default("bwrap"),
+  /** What commands write into: an overlay of the workspace where one can be mounted, else a copy; or always the one. */
+  views: z.enum(["auto", "overlay", "copy"]).default("auto"),
   /** Directories with programs outside of `/usr`, seen read only under their own paths. */
   toolchains: z.array(z.string().startsWith("/").max(MAX_PATH_LEN)).max(SANDBOX_TOOLCHAINS_MAX).default([]),
   /** The user that commands run as where the kernel runs as root; never root. */

@@ -74,6 +74,11 @@ export type ExecEnforcement = {
   /** What bounds their number: a control group, or the limit of the run's own user. */
   readonly processes: "cgroup" | "rlimit";
   readonly network: "none" | "proxy" | "host";
+  /**
+   * What the command wrote into: an overlay, or a copy, whose files shared their blocks with the workspace's or not;
+   * absent where it was the workspace itself.
+   */
+  readonly view?: "overlay" | "reflink" | "copy";
   /** The user that the machine saw. */
   readonly userId: number;
 };

@@ -9,18 +9,15 @@ import {
   chmodSync,
   closeSync,
   constants,
-  ftruncateSync,
   lchownSync,
   lstatSync,
   mkdirSync,
   openSync,
   readlinkSync,
-  readSync,
   type Stats,
-  writeSync,
 } from "node:fs";
 import { GIB } from "../../base/bytes.ts";
-import { FILE_CHUNK_BYTES } from "../files/read.ts";
+import { copyBytes } from "../files/copy-bytes.ts";
 import { accessList, removeOverlayAttribute, setAccessList, setTimes } from "../native/layer-calls.ts";
 import { makeLink } from "../native/syscalls.ts";
 import type { Change } from "./changes.ts";
@@ -38,9 +35,6 @@ const WRITE = 0o200;
 const GROUP = 0o070;
 /** Bytes that stand in the count of a file's blocks. */
 const BLOCK_BYTES = 512;
-/** Bytes of zeros in a row that become a hole where they are a block. */
-const HOLE_BYTES = 65_536;
-const ZEROS = Buffer.alloc(HOLE_BYTES);
 /** Bytes that one landing copies from another file system: a minute's work of the kernel's thread on a slow disk. */
 const COPIED_BYTES_MAX = 4 * GIB;
 /** What the owner of a directory keeps: one that is closed to its owner is closed to whoever looks after it. */
@@ -208,22 +202,12 @@ export class Staging {
     }
   }
 
-  /** Copies a file, but for blocks of nothing but zeros, which become holes. */
   *#copyBytes(source: number, made: number): Generator<void> {
-    const piece = Buffer.allocUnsafe(FILE_CHUNK_BYTES);
-    let offset = 0;
-    for (let length = readSync(source, piece); length > 0; length = readSync(source, piece)) {
-      for (let at = 0; at < length; at += HOLE_BYTES) {
-        const block = piece.subarray(at, Math.min(at + HOLE_BYTES, length));
-        if (block.equals(ZEROS.subarray(0, block.length))) continue;
-        for (let done = 0; done < block.length; )
-          done += writeSync(made, block, done, block.length - done, offset + at + done);
-      }
-      offset += length;
+    const steps = copyBytes(source, made);
+    for (let step = steps.next(); step.done !== true; step = steps.next()) {
       yield;
       if (this.#signal?.aborted === true) throw new CannotStage("it was cancelled");
     }
-    ftruncateSync(made, offset);
   }
 
   #times(path: string) {

@@ -1,5 +1,14 @@
 /** Inspects a workspace file under one name of an open directory, and compares a view's file with it. */
-import { type BigIntStats, closeSync, constants, lstatSync, openSync, readlinkSync, readSync } from "node:fs";
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  readSync,
+} from "node:fs";
 import { FILE_CHUNK_BYTES } from "../files/read.ts";
 import { openBeneath } from "../native/syscalls.ts";
 
@@ -60,6 +69,24 @@ export function* isSameFile(own: string, directory: number, name: string): Gener
 }
 
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW;
+
+/**
+ * Whether the file at `own` has the bytes of the one at `path` below the open directory `root`; `undefined` where that
+ * is no file, or one that has changed since `sinceNs`.
+ */
+export function* hasSameBytesBeneath(
+  own: string,
+  root: number,
+  path: string,
+  sinceNs: bigint,
+): Generator<void, boolean | undefined> {
+  const other = openBeneath(root, path, READ, "plain");
+  if (other < 0) return undefined;
+  const { ctimeNs } = fstatSync(other, { bigint: true });
+  if (ctimeNs < sinceNs) return yield* hasSameBytes(own, other);
+  closeSync(other);
+  return undefined;
+}
 
 /**
  * @param other an open descriptor, which is closed; one that is negative could not be opened, perhaps because somebody

@@ -67,12 +67,17 @@ export class ViewDirectories {
   readonly #wanted: string | undefined;
   readonly #removals = new Set<Promise<void>>();
   readonly #names: ViewNames;
+  readonly #kinds: "auto" | "overlay" | "copy";
   #base: string | undefined;
 
-  /** @param wanted where they are to lie, absolute; the machine's directory of temporary files when absent */
-  constructor(wanted: string | undefined, names = UNKNOWN_NAMES) {
+  /**
+   * @param wanted where they are to lie, absolute; the machine's directory of temporary files when absent
+   * @param kinds what views are: a copy can lie on an overlay as well
+   */
+  constructor(wanted: string | undefined, names = UNKNOWN_NAMES, kinds: "auto" | "overlay" | "copy" = "overlay") {
     this.#wanted = wanted;
     this.#names = names;
+    this.#kinds = kinds;
   }
 
   /** Where all of them lie. @throws ToolFailure SANDBOX_UNAVAILABLE when there is no place for them */
@@ -115,7 +120,10 @@ export class ViewDirectories {
 
   #open(): string {
     const places = viewPlaces(this.#wanted);
-    const place = places.find((one) => isUsable(one, process.geteuid?.() ?? 0));
+    const own = process.geteuid?.() ?? 0;
+    const [first, second] = PLACE_KINDS[this.#kinds];
+    const find = (kind: "overlay" | "copy") => places.find((one) => isUsable(one, own, kind));
+    const place = find(first) ?? (second && find(second));
     if (place === undefined) throw noPlace(places);
     this.#afterwards(this.#sweep(place));
     return place;
@@ -164,13 +172,16 @@ export function claimView(path: string, { next }: ViewNames): string | undefined
  */
 const MEMORY = "/dev/shm";
 
-/** Whether `place` is, or becomes, a directory of this user's own on a file system in which an overlay can write. */
-function isUsable(place: string, own: number): boolean {
+/** What places are looked for, in this order. */
+const PLACE_KINDS = { auto: ["overlay", "copy"], overlay: ["overlay"], copy: ["copy"] } as const;
+
+/** Whether `place` is, or becomes, a directory of this user's own on a file system in which such a view can lie. */
+function isUsable(place: string, own: number, kind: "overlay" | "copy"): boolean {
   try {
     mkdirSync(place, { recursive: true, mode: 0o700 });
     const { uid, mode } = lstatSync(place);
-    if (uid !== own || (mode & constants.S_IFMT) !== constants.S_IFDIR || statfsSync(place).type === OVERLAY)
-      return false;
+    if (uid !== own || (mode & constants.S_IFMT) !== constants.S_IFDIR) return false;
+    if (kind === "overlay" && statfsSync(place).type === OVERLAY) return false;
     chmodSync(place, own === 0 ? 0o711 : 0o700); // the user of root's commands passes through
     return true;
   } catch (error) {

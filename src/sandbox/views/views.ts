@@ -6,14 +6,17 @@
  * INVARIANT: a command of one view never sees what another one writes, and the workspace is never written by a command
  * itself.
  */
-import { chmodSync, closeSync, constants, openSync, statSync } from "node:fs";
+import { chmodSync, closeSync, constants, openSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { assert } from "../../base/errors.ts";
 import { inSlices } from "../../base/long-steps.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
+import type { ExecEnforcement } from "../../model/work/exec.ts";
+import { copiedChanges } from "../copies/copied-changes.ts";
+import { type Copied, copyWorkspace } from "../copies/copy-workspace.ts";
 import { type SizeWatch, watchSize } from "../files/places/size-watch.ts";
 import type { Identity } from "../identity/identity.ts";
-import { changesIn } from "../landing/changes.ts";
+import { type Change, changesIn } from "../landing/changes.ts";
 import { nextTick, timeOf } from "../landing/file-clock.ts";
 import { type LandingTerms, landView, NOTHING } from "../landing/land-view.ts";
 import type { Landed } from "../landing/landing.ts";
@@ -21,6 +24,7 @@ import type { LandingPlace } from "../landing/plan.ts";
 import { mergedIn } from "../layers/overlay.ts";
 import type { ViewDirectories, ViewDirectory } from "../layers/view-directories.ts";
 import { O_PATH } from "../native/syscalls.ts";
+import type { ViewKind } from "./view-kinds.ts";
 
 /**
  * Files and directories of a workspace beyond which commands make no new ones. It is far from what is too large to be
@@ -31,6 +35,8 @@ export const ENTRIES_LANDED_MAX = 900_000;
 const PATH_BYTES_MAX = 4096;
 /** Bytes that are left for what a kernel puts behind a path of the workspace. */
 const PATH_BYTES_LEFT = 320;
+
+const OPEN = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 /** Counts what landings have made, all of a kernel's together. */
 export interface LandedCount {
@@ -43,12 +49,14 @@ export interface ViewPlace {
   readonly identity: Identity;
   /** The workspace on the machine, a real path. */
   readonly root: string;
+  readonly kind: ViewKind;
   /** What the views of this kernel land. */
   readonly counted: LandedCount;
 }
 
 /** The view of one run. */
 export class View {
+  readonly #kind: ViewKind;
   readonly #directory: ViewDirectory;
   readonly #counted: LandedCount;
   readonly #root: number;
@@ -57,26 +65,37 @@ export class View {
   #known: LandingPlace["known"] = () => undefined;
   #room = 0;
   #isKept = false;
+  #copied: Copied | undefined;
+  #bound: { readonly bytesMax: number; readonly onExceeded: () => void } | undefined;
+  #watch: { readonly end: () => Promise<boolean> } | undefined;
   /** The identity that sees it. */
   readonly identity: Identity;
 
   /**
    * @throws ToolFailure SANDBOX_UNAVAILABLE when there is no place for it
    */
-  constructor({ directories, identity, root, counted }: ViewPlace) {
+  constructor({ directories, identity, root, counted, kind }: ViewPlace) {
+    this.#kind = kind;
     this.#counted = counted;
     const { views } = identity;
     assert(views, "a run that nothing contains has no view");
     this.#directory = directories.make(views.owner);
     const directory = `${views.path}/${this.#directory.name}`;
-    this.identity = { ...identity, source: mergedIn(directory), layers: { directory, workspace: identity.source } };
+    const layers = kind === "overlay" ? { layers: { directory, workspace: identity.source } } : {};
+    this.identity = { ...identity, source: mergedIn(directory), ...layers };
     this.#rootPath = root;
     this.#root = openSync(root, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   }
 
+  /** How it is made; of a copy, whether it shares its blocks with the workspace. */
+  get way(): NonNullable<ExecEnforcement["view"]> {
+    if (this.#kind === "overlay") return "overlay";
+    return this.#copied?.isShared === true ? "reflink" : "copy";
+  }
+
   /**
    * Notes the time from which on changes of the workspace are somebody else's. To be called right before the run
-   * begins.
+   * begins, or before it is copied.
    * @param known the directories of the workspace, as they are looked at from now on
    * @param entries files and directories that it holds
    */
@@ -85,16 +104,46 @@ export class View {
     const isSame = statSync(this.#rootPath).dev === statSync(this.#directory.path).dev;
     this.#sinceNs = isSame ? timeOf(this.#directory.path) : await nextTick();
     this.#known = known;
+    if (this.#kind === "overlay") await this.#startWatch();
   }
 
-  /** Bounds what the run writes, from now on: `signal` ends it when it is more than `bytesMax`. */
-  async watch(bytesMax: number): Promise<SizeWatch & { readonly signal: AbortSignal }> {
+  /**
+   * Copies the workspace, where no overlay shows it.
+   * @param hidden what is left out
+   * @returns where the copy lies, and what of it nobody may see besides
+   * @throws ToolFailure SANDBOX_UNAVAILABLE when it is too large, or cannot be copied
+   */
+  async copy(
+    hidden: ReadonlySet<string>,
+    signal: AbortSignal,
+  ): Promise<{ readonly path: string; readonly closed: ReadonlySet<string> }> {
+    const path = mergedIn(this.#directory.path);
+    const into = openSync(path, OPEN);
+    try {
+      const steps = copyWorkspace({ root: this.#root, into, hidden });
+      this.#copied = (await inSlices("copying the workspace", steps, signal)).result;
+    } finally {
+      closeSync(into);
+    }
+    timeOf(this.#directory.path); // what the command changes has a later time
+    await this.#startWatch();
+    return { path, closed: this.#copied.closed };
+  }
+
+  /** Bounds what the run writes, from its beginning on: `signal` ends it when it is more than `bytesMax`. */
+  watch(bytesMax: number): SizeWatch & { readonly signal: AbortSignal } {
     const stopping = new AbortController();
-    const upper = openSync(join(this.#directory.path, "upper"), O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
-    const bound = { bytesMax, onExceeded: () => stopping.abort() };
-    const watch = await watchSize({ descriptor: upper }, ".", bound);
-    const end = () => watch.end().finally(() => closeSync(upper));
-    return { signal: stopping.signal, end };
+    this.#bound = { bytesMax, onExceeded: () => stopping.abort() };
+    return { signal: stopping.signal, end: async () => (await this.#watch?.end()) ?? false };
+  }
+
+  async #startWatch(): Promise<void> {
+    if (this.#bound === undefined) return;
+    const path = this.#kind === "overlay" ? join(this.#directory.path, "upper") : mergedIn(this.#directory.path);
+    const descriptor = openSync(path, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+    const watch = await watchSize({ descriptor }, ".", this.#bound);
+    let ended: Promise<boolean> | undefined;
+    this.#watch = { end: () => (ended ??= watch.end().finally(() => closeSync(descriptor))) };
   }
 
   /**
@@ -106,13 +155,9 @@ export class View {
     if (this.#sinceNs === undefined) return NOTHING;
     const path = join(this.#directory.path, "upper");
     chmodSync(path, 0o700); // the command may have closed the workspace, as it sees it, to its owner
-    const upper = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+    const upper = openSync(path, OPEN);
     try {
-      const pathBytesMax = PATH_BYTES_MAX - PATH_BYTES_LEFT - Buffer.byteLength(this.#rootPath);
-      const { result: changes } = await inSlices(
-        "listing what a command changed",
-        changesIn({ upper: `/proc/self/fd/${upper}`, pathBytesMax }),
-      );
+      const { result: changes } = await inSlices("listing what a command changed", this.#changes(upper));
       if (changes.length === 0) return NOTHING;
       const view = {
         directory: this.#directory.path,
@@ -132,6 +177,21 @@ export class View {
     }
   }
 
+  *#changes(upper: number): Generator<void, readonly Change[]> {
+    const pathBytesMax = PATH_BYTES_MAX - PATH_BYTES_LEFT - Buffer.byteLength(this.#rootPath);
+    const place = { upper: `/proc/self/fd/${upper}`, pathBytesMax };
+    if (this.#copied === undefined) return yield* changesIn(place);
+    const merged = openSync(mergedIn(this.#directory.path), O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+    try {
+      const { manifest } = this.#copied;
+      const sinceNs = this.#sinceNs ?? 0n;
+      const unlike = tellsOfAllWrites(this.#directory.path) ? undefined : { root: this.#root, sinceNs };
+      return yield* copiedChanges({ merged: `/proc/self/fd/${merged}`, manifest, unlike }, place);
+    } finally {
+      closeSync(merged);
+    }
+  }
+
   /** Leaves room in the workspace for the looks of later commands, also where others land at the same time. */
   #admit(made: number): void {
     if (made > 0 && this.#counted.made + made > this.#room) throw full();
@@ -140,9 +200,23 @@ export class View {
 
   /** Removes it, in the background. */
   dispose(): void {
+    void this.#watch?.end().catch(() => undefined); // of a run that did not come to be; nobody waits for it
     closeSync(this.#root);
     if (!this.#isKept) this.#directory.dispose();
   }
+}
+
+/** ext4, XFS and btrfs. */
+const NOTING_EACH_WRITE: readonly number[] = [0xef53, 0x58465342, 0x9123683e];
+const MILLISECOND_NS = 1_000_000n;
+
+/**
+ * Whether the file system of a view notes each write in the file's times, also through a mapping of its memory, and
+ * counts finely; others may not.
+ */
+function tellsOfAllWrites(directory: string): boolean {
+  const { ctimeNs } = statSync(join(directory, "upper"), { bigint: true });
+  return NOTING_EACH_WRITE.includes(statfsSync(directory).type) && ctimeNs % MILLISECOND_NS !== 0n;
 }
 
 function full(): ToolFailure {

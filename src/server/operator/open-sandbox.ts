@@ -51,14 +51,24 @@ export function openSandbox(
   };
   const open = async () => {
     const { Sandbox, SANDBOX_USER_ID } = await import("../../sandbox/sandbox.ts");
-    const { backend, toolchains, user_id } = live.operator.settings.sandbox;
+    const { backend, views, toolchains, user_id } = live.operator.settings.sandbox;
     const userId = user_id ?? SANDBOX_USER_ID;
     const places = {
       ...(network && { network }),
       ...(viewsDirectory !== undefined && { viewsDirectory }),
       ...(viewNames && { viewNames }),
     };
-    return new Sandbox({ instanceId, ownsProcess, backend, allowsUnsandboxed, toolchains, userId, ...places });
+    return new Sandbox({
+      instanceId,
+      ownsProcess,
+      backend,
+      views,
+      tell,
+      allowsUnsandboxed,
+      toolchains,
+      userId,
+      ...places,
+    });
   };
   tellOnce();
   return {
@@ -66,8 +76,8 @@ export function openSandbox(
       limits: () => sandboxLimits(live.operator.settings.sandbox),
       backend: () => live.operator.settings.sandbox.backend,
       open() {
-        const { backend, toolchains, user_id } = live.operator.settings.sandbox;
-        const by = JSON.stringify([backend, toolchains, user_id]);
+        const { backend, views, toolchains, user_id } = live.operator.settings.sandbox;
+        const by = JSON.stringify([backend, views, toolchains, user_id]);
         if (made?.by === by) return made.open;
         tellOnce();
         made = { by, open: open() };

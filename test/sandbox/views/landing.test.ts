@@ -222,12 +222,15 @@ test("of a command that is cancelled nothing lands, of one that takes too long w
 });
 
 test("two commands that make the same name: the first to end has it, and the other is told", async () => {
-  const slow = place.run("echo begun; echo slow >same; echo slow >own; until ls | grep -qx done; do sleep 0.02; done", {
-    onOutput: () => undefined,
+  const { promise: quickHasLanded, resolve: land } = Promise.withResolvers<void>();
+  const { promise: slowHasBegun, resolve: begun } = Promise.withResolvers<void>();
+  const slow = place.run("echo begun; echo slow >same; echo slow >own", {
+    onOutput: () => begun(),
+    landing: { before: () => quickHasLanded },
   });
+  await slowHasBegun;
   const quick = await place.run("echo quick >same");
-  writeFileSync(join(place.root, "done"), "");
-  own(join(place.root, "done"));
+  land();
   const { end } = await slow;
   expect([quick.end.landed?.notKept, end.landed?.notKept]).toEqual([
     [],

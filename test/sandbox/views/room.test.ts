@@ -22,7 +22,7 @@ function place() {
   return {
     root,
     async begun(entries: number, files: readonly string[]) {
-      const view = new View({ directories, identity, root, counted });
+      const view = new View({ directories, identity, root, counted, kind: "overlay" });
       await view.begin(() => undefined, entries);
       const { directory = "" } = view.identity.layers ?? {};
       for (const file of files) writeFileSync(join(directory, "upper", file), "");

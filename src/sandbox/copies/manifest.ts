@@ -1,0 +1,47 @@
+/** Remembers what was copied for a command, so that it is known afterwards what the command changed. */
+import type { BigIntStats } from "node:fs";
+
+/** What a copy holds under one name, as it was before the command began. */
+export type CopiedEntry =
+  | {
+      readonly kind: "file" | "link";
+      /** Which one it is. */
+      readonly identity: string;
+      /** Another stamp, another content, other rights or another time. */
+      readonly stamp: string;
+    }
+  | { readonly kind: "directory"; readonly identity: string; readonly mode: number }
+  /** It stands for something that the command must not see. */
+  | { readonly kind: "hidden" };
+
+/** What a copy holds, by directory and name; the workspace itself is the empty path. */
+export class Manifest {
+  readonly #directories = new Map<string, Map<string, CopiedEntry>>([["", new Map()]]);
+
+  /** Notes what lies in `directory` under `name`. */
+  note(directory: string, name: string, entry: CopiedEntry): void {
+    let entries = this.#directories.get(directory);
+    if (entries === undefined) {
+      entries = new Map();
+      this.#directories.set(directory, entries);
+    }
+    entries.set(name, entry);
+  }
+
+  /** What lies in `directory`. */
+  in(directory: string): ReadonlyMap<string, CopiedEntry> {
+    return this.#directories.get(directory) ?? NOTHING;
+  }
+}
+
+const NOTHING: ReadonlyMap<string, CopiedEntry> = new Map();
+
+/** Tells one file from another one that was given its number later. */
+export function identityOf({ ino, birthtimeNs }: BigIntStats): string {
+  return `${ino} ${birthtimeNs}`;
+}
+
+/** Tells a file from itself as it was before. */
+export function stampOf({ ctimeNs, mtimeNs, size, mode }: BigIntStats): string {
+  return `${ctimeNs} ${mtimeNs} ${size} ${mode}`;
+}

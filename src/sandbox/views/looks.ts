@@ -1,0 +1,60 @@
+/** Looks at the workspace, or at its copy, before a command runs there. */
+import { inSlices } from "../../base/long-steps.ts";
+import { ToolFailure } from "../../model/outcome/failure.ts";
+import { workspaceTree } from "../host/workspace-tree.ts";
+import { INSIDE_WORKSPACE } from "../plan/plan.ts";
+import { type ScopeJudge, WorkspaceLook } from "../plan/workspace-mounts.ts";
+import type { View } from "./views.ts";
+
+/** Times that a workspace is looked at in a row because its repositories have changed meanwhile. */
+const SANDBOX_LOOKS_MAX = 4;
+
+/**
+ * Awaited each time that the judge has come by everything; resolves with whether the tree is to be looked at again.
+ * `tookTime`: others had their turn.
+ */
+export type Settle = (tookTime: boolean) => Promise<boolean>;
+
+/** A look at the workspace that `settle` is content with. */
+export async function settledLook(
+  begin: () => WorkspaceLook,
+  settle: Settle | undefined,
+  signal: AbortSignal,
+): Promise<WorkspaceLook> {
+  for (let looks = 0; looks < SANDBOX_LOOKS_MAX; looks += 1) {
+    const look = begin();
+    const { hasYielded } = await inSlices("looking at the workspace", look.steps(), signal);
+    if ((await settle?.(hasYielded)) !== true) return look;
+  }
+  throw new ToolFailure(
+    "RESOURCE_BUSY",
+    "the repositories of the workspace go on changing; the command did not run",
+    "try again later",
+  );
+}
+
+/**
+ * Copies the workspace for the view, and looks at the copy: that is what the command sees, whatever somebody made in the
+ * workspace meanwhile.
+ */
+export async function copiedLook(
+  view: View,
+  {
+    look,
+    judge,
+    settle,
+  }: { readonly look: WorkspaceLook; readonly judge: ScopeJudge; readonly settle: Settle | undefined },
+  signal: AbortSignal,
+): Promise<WorkspaceLook> {
+  const hidden = look
+    .result()
+    .flatMap(({ kind, target }) =>
+      kind === "hide_directory" || kind === "hide_file" ? [target.slice(INSIDE_WORKSPACE.length + 1)] : [],
+    );
+  const { path, closed } = await view.copy(new Set(hidden), signal);
+  const seeing: ScopeJudge = {
+    ...judge,
+    entry: (entry, isDirectory) => (closed.has(entry) ? "hidden" : judge.entry(entry, isDirectory)),
+  };
+  return await settledLook(() => new WorkspaceLook(view.identity.source, workspaceTree(path), seeing), settle, signal);
+}
