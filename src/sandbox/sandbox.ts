@@ -61,6 +61,7 @@ export { INSIDE_WORKSPACE, insideWorkspace, type SandboxLimits } from "./plan/pl
 export type { CommandEffect, Reach, ScopeJudge } from "./plan/workspace-mounts.ts";
 export type { RunEnd } from "./run/launch.ts";
 export type { SandboxLanding } from "./views/after-run.ts";
+export type { ChosenView } from "./views/view-kinds.ts";
 
 /** How runs can be contained, or that they are not. */
 export type BackendName = ExecEnforcement["backend"];
@@ -210,18 +211,24 @@ export class Sandbox {
 
   async #identified(run: AcceptedRun): Promise<SandboxEnd> {
     if (this.isContained) requireNoMounts(run.wanted.root, readFileSync("/proc/self/mountinfo", "utf8"));
+    return await this.#runAs(await this.#identityOf(run.wanted.root), run);
+  }
+
+  async #identityOf(root: string): Promise<Identity> {
     this.#system ??= systemView(this.#options.toolchains);
-    const { toolchains } = this.#system;
-    const { root } = run.wanted;
-    const identity = this.isContained
-      ? await this.#identities.of(root, toolchains, this.#views.base())
-      : ownIdentity(root);
-    return await this.#runAs(identity, run);
+    if (!this.isContained) return ownIdentity(root);
+    return await this.#identities.of(root, this.#system.toolchains, this.#views.base());
   }
 
   /** Whether anything contains runs. */
   get isContained(): boolean {
     return this.#backend.name !== "none";
+  }
+
+  /** What commands in the workspace at `root` would write into. @throws ToolFailure SANDBOX_UNAVAILABLE when nothing */
+  async viewOf(root: string): Promise<ChosenView | undefined> {
+    if (this.isContained) await this.#kinds.of(root, await this.#identityOf(root));
+    return this.#kinds.last;
   }
 
   /** What this machine can enforce. */

@@ -80,6 +80,7 @@ import { editTools } from "../../src/tools/edit/edit-tools.ts";
 import { fileTools } from "../../src/tools/file/file-tools.ts";
 import { searchTools } from "../../src/tools/search/search-tools.ts";
 import { memoryLocks, unnotedNames } from "./files-fixture.ts";
+import { testedViews } from "./sandbox-place.ts";
 
 /** A recorded event with what the sink gave and promised for it. */
 export interface Recorded extends LedgerEvent {
@@ -536,7 +537,7 @@ function settingsWith(
 ) {
   const settings = defaultSettings();
   return Object.defineProperty({ ...settings }, "sandbox", {
-    get: () => ({ ...settings.sandbox, ...sandbox, backend: backend() }),
+    get: () => ({ ...settings.sandbox, views: testedViews(), ...sandbox, backend: backend() }),
   });
 }
 

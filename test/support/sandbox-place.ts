@@ -64,7 +64,7 @@ export function useViews(kind: ViewChoice): void {
 }
 
 /** What the commands of the running tests write into. */
-function testedViews(): ViewChoice {
+export function testedViews(): ViewChoice {
   const named = process.env["HANDRAIL_TEST_VIEWS"] ?? "overlay";
   if (named === "auto" || named === "overlay" || named === "copy") return named;
   throw new Error(`no test is for views of the kind \`${named}\``);

@@ -46,15 +46,19 @@ export async function copiedLook(
   }: { readonly look: WorkspaceLook; readonly judge: ScopeJudge; readonly settle: Settle | undefined },
   signal: AbortSignal,
 ): Promise<WorkspaceLook> {
-  const hidden = look
-    .result()
-    .flatMap(({ kind, target }) =>
-      kind === "hide_directory" || kind === "hide_file" ? [target.slice(INSIDE_WORKSPACE.length + 1)] : [],
-    );
-  const { path, closed } = await view.copy(new Set(hidden), signal);
+  const hidden = new Set(
+    look
+      .result()
+      .flatMap(({ kind, target }) =>
+        kind === "hide_directory" || kind === "hide_file" ? [target.slice(INSIDE_WORKSPACE.length + 1)] : [],
+      ),
+  );
+  const { path, closed } = await view.copy(hidden, signal);
+  // what stands in the place of a hidden repository does not look like one
+  const isHidden = (entry: string) => hidden.has(entry) || closed.has(entry);
   const seeing: ScopeJudge = {
     ...judge,
-    entry: (entry, isDirectory) => (closed.has(entry) ? "hidden" : judge.entry(entry, isDirectory)),
+    entry: (entry, isDirectory) => (isHidden(entry) ? "hidden" : judge.entry(entry, isDirectory)),
   };
   return await settledLook(() => new WorkspaceLook(view.identity.source, workspaceTree(path), seeing), settle, signal);
 }

@@ -11,10 +11,12 @@ import { join } from "node:path";
 import type { SandboxSettings } from "../../config/sections/sandbox.ts";
 import { INSIDE_WORKSPACE } from "../../sandbox/plan/plan.ts";
 import type { ScopeJudge } from "../../sandbox/plan/workspace-mounts.ts";
-import type { SandboxDiagnosis } from "../../sandbox/sandbox.ts";
+import type { ChosenView, SandboxDiagnosis } from "../../sandbox/sandbox.ts";
+import { type KernelOptions, viewsIn } from "../open-parts.ts";
 import { openSandbox } from "../operator/open-sandbox.ts";
-import type { OperatorDirectory } from "../operator/operator-directory.ts";
-import type { Finding } from "./finding.ts";
+import { defaultStatePath, type OperatorDirectory } from "../operator/operator-directory.ts";
+import { workspaceDirectory } from "../workspace/workspace-catalog.ts";
+import { attempt as attemptFinding, type Finding } from "./finding.ts";
 
 /** Milliseconds that the command of `handrail doctor` may run. */
 const DOCTOR_RUN_MS = 10_000;
@@ -103,10 +105,37 @@ async function contain(settings: OperatorDirectory["settings"]): Promise<string>
   }
 }
 
-function described({ program, controlGroups, runsAs }: SandboxDiagnosis): string {
+/** What commands in the workspace at `path` write into; does not throw. */
+export function viewFinding(
+  operator: () => Promise<Pick<OperatorDirectory, "settings">>,
+  path: string,
+  { stateDirectory, environment }: Pick<KernelOptions, "environment" | "stateDirectory">,
+): Promise<Finding> {
+  return attemptFinding("views of the workspace", async () => {
+    const root = workspaceDirectory(path);
+    const viewsDirectory = viewsIn(stateDirectory ?? defaultStatePath(environment));
+    const { settings } = await operator();
+    const { sandbox, endRuns, close } = openSandbox({ operator: { settings } }, "doctor-views", { viewsDirectory });
+    try {
+      const view = await (await sandbox.open()).viewOf(root);
+      return view === undefined ? "commands write into the workspace itself" : ofView(view);
+    } finally {
+      await endRuns();
+      await close();
+    }
+  });
+}
+
+function ofView({ kind, problem }: ChosenView): string {
+  if (kind === "overlay") return "commands write into overlays of the workspace";
+  const why = problem === undefined ? "" : `, because no overlay can be mounted (${problem})`;
+  return `commands write into copies of the workspace${why}`;
+}
+
+function described({ program, controlGroups, runsAs, view }: SandboxDiagnosis): string {
   const memory =
     typeof controlGroups === "number"
       ? `control groups (version ${controlGroups})`
       : `looking at all processes of a command ten times a second: ${controlGroups.problem}`;
-  return `${program} contains commands (own namespaces, a filter of system calls, no capability), as user ${runsAs}; memory is bounded by ${memory}`;
+  return `${program} contains commands (own namespaces, a filter of system calls, no capability), as user ${runsAs}; ${view === undefined ? "" : `${ofView(view)}; `}memory is bounded by ${memory}`;
 }

@@ -33,7 +33,7 @@ import { trustReports } from "../workspace/trust.ts";
 import { commandsFinding } from "./doctor-commands.ts";
 import { gitFindings } from "./doctor-git.ts";
 import { installationFindings } from "./doctor-installation.ts";
-import { sandboxFindings } from "./doctor-sandbox.ts";
+import { sandboxFindings, viewFinding } from "./doctor-sandbox.ts";
 import { stallFinding } from "./doctor-stalls.ts";
 import { workspaceFinding } from "./doctor-workspace.ts";
 import { attempt, type Finding } from "./finding.ts";
@@ -59,6 +59,7 @@ export async function diagnose(options: DiagnosisOptions): Promise<readonly Find
     await attempt("policies", () => policies(options)),
     ...(await installationFindings(read, environment)),
     ...(await sandboxFindings(read)),
+    ...(workspace ? [await viewFinding(read, workspace.path, options)] : []),
     ...(await systemFindings(read)),
     ...(await gitFindings(read, environment)),
     await attempt("capabilities", async () => capabilities(await read(), options.tools)),

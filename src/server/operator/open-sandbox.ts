@@ -96,7 +96,7 @@ export function openSandbox(
 
 /** What the operator should know of commands that nothing contains, or of a word that changes nothing. */
 export function warningOf(
-  { backend }: Pick<SandboxSettings, "backend">,
+  { backend, views }: Pick<SandboxSettings, "backend"> & Partial<Pick<SandboxSettings, "views">>,
   allowsUnsandboxed: boolean,
 ): string | undefined {
   if (backend === "none") {
@@ -105,7 +105,9 @@ export function warningOf(
           "says `sandbox: none` run commands as this user, with its files, processes and network"
       : "`sandbox.backend` is `none`, but the kernel was not started with --allow-unsandboxed-commands: commands are refused";
   }
+  const copies =
+    views === "copy" ? "each command works on a copy of its workspace, because `sandbox.views` is `copy`" : undefined;
   return allowsUnsandboxed
     ? `--allow-unsandboxed-commands changes nothing: \`sandbox.backend\` is \`${backend}\`, and commands run in that sandbox`
-    : undefined;
+    : copies;
 }
