@@ -34,7 +34,7 @@ export function checkObligations(
     : deny(requiredDenial(tool, open.ruleId, "and nobody was asked about that; send it again"));
 }
 
-/** The denial of a call whose effect has to be looked at before it stands: there is no place to keep it meanwhile. */
+/** The denial of a call whose effect has to be looked at before it stands, and is not kept on a branch until then. */
 export function stagedDenial(tool: string, obligations: readonly ImposedObligation[]): Denial | undefined {
   const staged = obligations.find(({ obligation }) => obligation === "stage");
   return (
@@ -42,7 +42,7 @@ export function stagedDenial(tool: string, obligations: readonly ImposedObligati
       layer: "approval",
       reason: "tool_approval_required",
       ruleId: staged.ruleId,
-      message: `\`${tool}\` needs to be staged for a person's review by rule \`${staged.ruleId}\`, and nobody can be asked here; choose another way or leave this step to the operator`,
+      message: `\`${tool}\` is allowed on a branch alone by rule \`${staged.ruleId}\`, where its effect stays until a person merges it; make one with \`create_branch\`, or ask the operator for a session on a branch`,
       fix: waiverOf(staged.ruleId),
     }
   );

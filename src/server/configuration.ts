@@ -31,6 +31,8 @@ export interface LiveOperator {
 export interface ConfigurationParts {
   readonly live: LiveOperator;
   readonly stateDirectory: string;
+  /** Where the files of a branch lie. */
+  readonly treeOf: (branchId: string) => string;
   readonly tools: ToolsInForce;
   readonly ledger: EventSink;
   readonly nowMs: () => number;
@@ -52,7 +54,7 @@ export function openConfiguration(parts: ConfigurationParts): Configuration {
   if (misspelt !== undefined) tell(misspelt);
   const gates = problemOfGates(live.operator, tools.under(live.operator.settings).tools);
   if (gates !== undefined) tell(gates);
-  const workspaces = createWorkspaceCatalog(() => live.operator, [live.operator.path, stateDirectory]);
+  const workspaces = createWorkspaceCatalog(() => live.operator, [live.operator.path, stateDirectory], parts.treeOf);
   const validated = validatedPolicies(stateDirectory, onInternalError);
   const inputsOf = (operator: OperatorDirectory) => ({
     tools: tools.under(operator.settings).tools,

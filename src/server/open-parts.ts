@@ -14,9 +14,10 @@ import { Dedupe } from "../dedupe/dedupe.ts";
 import { type KernelParts, KillSwitch, SecretGuesses, ToolRegistry } from "../kernel/index.ts";
 import { BY_KERNEL } from "../ledger/actors.ts";
 import type { Tool } from "../model/tool/tool.ts";
+import { Branches } from "../sandbox/branches/branches.ts";
 import { newFiles } from "../sandbox/files/new-files.ts";
 import { instanceOfName, temporaryName } from "../sandbox/files/places/temporary.ts";
-import type { ViewNames } from "../sandbox/layers/view-directories.ts";
+import { ViewDirectories, type ViewNames } from "../sandbox/layers/view-directories.ts";
 import type { EgressNetwork } from "../sandbox/sandbox.ts";
 import { openBell } from "../stores/embedded/approvals/bell.ts";
 import { openContentStore } from "../stores/embedded/content/content-store.ts";
@@ -121,10 +122,21 @@ async function openServices(base: Base, options: KernelOptions) {
     instanceOf: (name) => instanceOfName(name, giver.key),
     isAlive: instances.isAlive,
   };
-  const opening = { live, stateDirectory, tools, ledger, nowMs: systemClock.nowMs, tell, onInternalError };
+  const branches = new Branches({
+    directory: join(stateDirectory, "branches"),
+    store: stores.branches,
+    views: new ViewDirectories(viewsIn(stateDirectory), viewNames),
+    instanceId: instance.id,
+    isAlive: instances.isAlive,
+    clock: systemClock,
+    random: systemRandom,
+  });
+  const treeOf = (id: string) => branches.treeOf(id);
+  const opening = { live, stateDirectory, treeOf, tools, ledger, nowMs: systemClock.nowMs, tell, onInternalError };
   return {
     tell,
     viewNames,
+    branches,
     kept: openDedupeStore(stateDirectory),
     content: openContent({ ...shared, ...who }),
     configuration: openConfiguration(opening),
@@ -152,8 +164,8 @@ async function openServices(base: Base, options: KernelOptions) {
 function kernelParts(base: Base, services: Awaited<ReturnType<typeof openServices>>): KernelParts {
   const { live, settings, tools, redactor, instance, instances, ledger, stores, stateDirectory, onInternalError } =
     base;
-  const { kept, content, configuration, spending, asking, commands, machine, left } = services;
-  const { sessions, bell: _shared, freezes: _administered, ...consulted } = stores;
+  const { kept, content, configuration, spending, asking, commands, machine, left, branches } = services;
+  const { sessions, bell: _shared, freezes: _administered, branches: _kept, ...consulted } = stores;
   return {
     clock: systemClock,
     random: systemRandom,
@@ -181,6 +193,7 @@ function kernelParts(base: Base, services: Awaited<ReturnType<typeof openService
       onInternalError,
     }),
     workspaces: configuration.workspaces,
+    branches,
     sandbox: commands.sandbox,
     machine: machine.machine,
     gitRemotes: gitRemotesBy,

@@ -11,6 +11,8 @@ export interface SessionPatch {
   readonly revokedAtMs?: number;
   readonly frozenAtMs?: number | null;
   readonly expiresAtMs?: number;
+  /** The branch that it works on from its next call on; `null` for the workspace itself. One that is bound stays. */
+  readonly branchId?: string | null;
 }
 
 /** Changes of a lease; absent members stay. A release is final. */

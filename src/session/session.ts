@@ -29,6 +29,9 @@ export interface NewSession {
   /** Absent: the mode that narrows nothing. */
   readonly mode?: string;
   readonly skill?: string;
+  /** The branch that it is made for. */
+  readonly branchId?: string;
+  readonly isBranchBound?: boolean;
   readonly lifetimeMs: number;
 }
 

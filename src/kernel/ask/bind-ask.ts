@@ -55,7 +55,7 @@ export async function bindAsk(parts: KernelParts, decided: Decided, signal: Abor
       role,
       sessionId,
       workspace: serviceRoot,
-      workDir: serviceRoot,
+      workDir: place.workspace.serviceRoot,
       tool: tool.name,
       arguments: plainArguments(call.arguments),
     },

@@ -75,6 +75,7 @@ export async function describeCall(
     sessionId: session.id,
     workspace: session.serviceRoot,
     workDir: session.serviceRoot,
+    ...(caller.branch && { branch: caller.branch.name }),
     seen: { trustLevel: mark.trustLevel, dataClass: mark.dataClass },
     accesses: shownAccesses(decided),
     ...(words.shown.length > 0 && { projectWords: words.shown }),

@@ -25,6 +25,7 @@ import type { SystemSettings } from "../../model/work/system.ts";
 import type { ProjectFile, Toolchain } from "../../model/work/toolchain.ts";
 import type { PolicyEngine } from "../../policy/policy.ts";
 import type { Redactor } from "../../redact/redact.ts";
+import type { Branches } from "../../sandbox/branches/branches.ts";
 import type { WorkspaceRoots } from "../../sandbox/files/files.ts";
 import type { NewFiles } from "../../sandbox/files/new-files.ts";
 import type { HostMachine } from "../../sandbox/host-commands/host-machine.ts";
@@ -127,6 +128,8 @@ export interface KernelParts {
   /** Executes calls with a dedupe key at most once. */
   readonly dedupe: Dedupe;
   readonly workspaces: WorkspaceCatalog;
+  /** Copies of workspaces that stay, on which sessions work; a kernel without them refuses such sessions. */
+  readonly branches?: Branches;
   /** Where commands run. */
   readonly sandbox: KernelSandbox;
   /** Where programs run that the operator lists for system tools. */

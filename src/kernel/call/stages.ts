@@ -14,6 +14,7 @@ import type { OperatorGates } from "../../model/people/gates.ts";
 import type { Lease } from "../../model/people/lease.ts";
 import type { Session } from "../../model/people/session.ts";
 import type { Access, WorkspacePath } from "../../model/place/access.ts";
+import type { Branch } from "../../model/place/branch.ts";
 import type { Zone } from "../../model/place/zone.ts";
 import type { ToolCall } from "../../model/tool/call.ts";
 import type { FilePreview, Tool } from "../../model/tool/tool.ts";
@@ -50,6 +51,8 @@ export interface Caller {
   readonly session: Session;
   readonly lease: Lease;
   readonly place: OpenWorkspace;
+  /** The branch that `place` is; the workspace itself when absent. */
+  readonly branch?: Branch;
   /** What the principal has seen in this workspace. */
   readonly mark: Mark;
   /** Whether calls that need arming may run. */

@@ -7,6 +7,7 @@
 import type { ProgressListener } from "../../model/outcome/progress.ts";
 import type { FileAccess } from "../../model/place/files.ts";
 import type { ReplyForm, ToolAudit, ToolContext } from "../../model/tool/tool.ts";
+import type { BranchAccess } from "../../model/work/branches.ts";
 import type { ContentAccess } from "../../model/work/content.ts";
 import type { ExecAccess } from "../../model/work/exec.ts";
 import type { GitAccess, RepositoryView } from "../../model/work/git.ts";
@@ -43,6 +44,7 @@ export class CallHandles implements ToolContext {
   #exec: ExecAccess | undefined;
   #machine: MachineAccess | undefined;
   #git: GitAccess | undefined;
+  #branches: BranchAccess | undefined;
 
   constructor(handle: HandleParts) {
     const { session, caller, requestId, call } = handle.running;
@@ -102,6 +104,11 @@ export class CallHandles implements ToolContext {
     return this.#git;
   }
 
+  get branches(): BranchAccess {
+    this.#branches ??= lazyBranches(this.#handle);
+    return this.#branches;
+  }
+
   get toolchain(): ToolchainView {
     return this.#handle.running.look.toolchain;
   }
@@ -142,6 +149,18 @@ function lazyGit(handle: HandleParts): GitAccess {
       const { runGit } = await import("./git-access.ts");
       return runGit(handle, judge, request);
     },
+  };
+}
+
+/** Branches; the code that makes them is loaded with the first use. */
+function lazyBranches(handle: HandleParts): BranchAccess {
+  const load = async () => (await import("./branches/branch-access.ts")).createBranchAccess(handle);
+  return {
+    create: async (name) => (await load()).create(name),
+    list: async () => (await load()).list(),
+    diff: async (name) => (await load()).diff(name),
+    merge: async (name) => (await load()).merge(name),
+    drop: async (name) => (await load()).drop(name),
   };
 }
 

@@ -106,7 +106,7 @@ async function run(handle: HandleParts, request: ExecRequest): Promise<Ran> {
       landing: {
         newFiles: parts.newFiles,
         onLanded: (landed) => {
-          effects = landed.map((effect) => keyed(effect, parts.argumentsKey));
+          effects = landed.map((effect) => keyedEffect(effect, parts.argumentsKey));
         },
         async before() {
           // what lands is judged by the same rules and is none of what the command did not see
@@ -141,7 +141,7 @@ async function run(handle: HandleParts, request: ExecRequest): Promise<Ran> {
 }
 
 /** The content of a short file could be guessed from a plain digest. */
-function keyed({ digest, ...effect }: LandedEffect, key: Uint8Array): LandedEffect {
+export function keyedEffect({ digest, ...effect }: LandedEffect, key: Uint8Array): LandedEffect {
   return digest === undefined
     ? effect
     : { ...effect, digest: blake3KeyedHex(key, `handrail.effect.content ${digest}`) };

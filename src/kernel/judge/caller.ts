@@ -6,17 +6,40 @@
  */
 import { ARMING_MAX_MS } from "../../base/limits.ts";
 import { INITIAL_MARK } from "../../flow/flow.ts";
+import { Refusal } from "../../model/outcome/failure.ts";
 import type { Mark } from "../../model/outcome/label.ts";
 import type { Session } from "../../model/people/session.ts";
+import type { Branch } from "../../model/place/branch.ts";
 import type { Authenticated } from "../../session/session.ts";
 import type { KernelParts } from "../call/parts.ts";
 import type { Caller } from "../call/stages.ts";
 
 /** The caller behind an authenticated session, as things are now. */
 export async function callerOf(parts: KernelParts, { session, lease }: Authenticated): Promise<Caller> {
+  const branch = await branchOf(parts, session);
   const place = await parts.workspaces.open(session);
   const mark = await markOf(parts, session);
-  return { session, lease, place, mark, armed: await isArmed(parts, session), gates: parts.settings.gates };
+  const armed = await isArmed(parts, session);
+  return { session, lease, place, ...(branch && { branch }), mark, armed, gates: parts.settings.gates };
+}
+
+/**
+ * The branch that the session works on.
+ * @throws Refusal when it was merged or dropped, ToolFailure RESOURCE_BUSY while it is
+ */
+async function branchOf(
+  { branches }: Pick<KernelParts, "branches">,
+  { branchId }: Session,
+): Promise<Branch | undefined> {
+  if (branchId === undefined) return undefined;
+  const branch = await branches?.ready(branchId);
+  if (branch !== undefined) return branch;
+  throw new Refusal({
+    layer: "authenticate",
+    reason: "session_invalid",
+    ruleId: "SESSION:branch",
+    message: "the branch of this session was merged or dropped; ask the operator for a new session",
+  });
 }
 
 /**

@@ -208,7 +208,13 @@ export function policyRequest(
       call,
     },
     capabilityObligations: obligationsOf({ tool, mark, demands }, { resource, effect, carriesSecret }),
+    ...(session.branchId !== undefined && staysOnBranch(effect, resource) && { isStaged: true }),
   };
+}
+
+/** A branch holds files: what leaves the machine, changes it, or is published for every session is not kept there. */
+function staysOnBranch(effect: PolicyRequest["effect"], { kind }: PolicyResource): boolean {
+  return effect !== "network" && effect !== "system" && kind !== "host" && kind !== "artifact";
 }
 
 /**
@@ -237,7 +243,12 @@ const WIRE_NAMES: Readonly<Record<string, WireVariant>> = {
 };
 
 function decide(tool: ToolFacts, request: PolicyRequest, verdict: PolicyVerdict): Verdict<Ruling> {
-  if (verdict.decision === "allow") return allow({ permits: verdict.permits, obligations: verdict.obligations });
+  if (verdict.decision === "allow") {
+    const { permits, obligations } = verdict;
+    const due =
+      request.isStaged === true ? obligations.filter(({ obligation }) => obligation !== "stage") : obligations;
+    return allow({ permits, obligations: due });
+  }
   return deny({
     layer: "policy",
     reason: verdict.rationale ?? `${WIRE_NAMES[tool.name] ?? tool.name}_denied`,

@@ -25,6 +25,7 @@ const details = z.object({
   sessionId: z.string(),
   workspace: z.string(),
   workDir: z.string(),
+  branch: z.string().exactOptional(),
   seen: z.object({ trustLevel: z.enum(TRUST_LEVELS), dataClass: z.enum(DATA_CLASSES) }),
   accesses: z.array(object),
   changes: z.array(

@@ -64,6 +64,8 @@ export type ApprovalDetails = {
   readonly sessionId: string;
   readonly workspace: string;
   readonly workDir: string;
+  /** The branch that the session works on; the workspace itself when absent. */
+  readonly branch?: string;
   /** What the principal has seen in the workspace so far. */
   readonly seen: { readonly trustLevel: TrustLevel; readonly dataClass: DataClass };
   /**

@@ -40,6 +40,7 @@ function callerLines({
   sessionId,
   workspace,
   workDir,
+  branch,
   seen,
 }: ApprovalDetails): readonly PromptLine[] {
   return [
@@ -50,6 +51,7 @@ function callerLines({
     fact(workDir === workspace ? "workspace" : "workspace, and the directory in which it works"),
     ...foreign(workspace),
     ...(workDir === workspace ? [] : foreign(workDir)),
+    ...(branch === undefined ? [] : [fact("on a branch of it, whose name is"), ...foreign(branch)]),
   ];
 }
 

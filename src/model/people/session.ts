@@ -18,6 +18,10 @@ export interface Session {
   readonly mode: string;
   readonly skill?: string;
   readonly preset: string;
+  /** The branch of the workspace that it sees and changes; the workspace itself when absent. */
+  readonly branchId?: string;
+  /** Whether it was made for that branch, and cannot leave it. */
+  readonly isBranchBound?: boolean;
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
   readonly revokedAtMs?: number;

@@ -27,6 +27,8 @@ export type IsolationLevel = "STRICT" | "SHARED";
 export interface Workspace {
   readonly serviceRoot: string;
   readonly projectRoot: string;
+  /** Where whoever works on a copy of a workspace takes it to be; the service root itself when absent. */
+  readonly knownRoot?: string;
   /** Shared directories, relative to the project root. */
   readonly sharedPaths: readonly string[];
   readonly zones: ZoneMap;
@@ -41,7 +43,7 @@ export function resolveWorkspacePath(workspace: Workspace, requested: string): V
   if (requested.includes("\0")) return leaves("contains a null byte");
   if (requested.split(/[/\\]/).includes("..")) return traversal();
   if (!requested.startsWith("/")) return allow({ root: "service", path: normalise(requested) });
-  const real = below(workspace.serviceRoot, requested);
+  const real = below(workspace.knownRoot ?? workspace.serviceRoot, requested);
   if (real !== undefined) return allow({ root: "service", path: real });
   const inProject = below(workspace.projectRoot, requested);
   if (

@@ -15,6 +15,7 @@ import type { Role } from "../people/role.ts";
 import type { Access } from "../place/access.ts";
 import type { FileAccess } from "../place/files.ts";
 import type { IsolationLevel } from "../place/workspace.ts";
+import type { BranchAccess } from "../work/branches.ts";
 import type { ContentAccess } from "../work/content.ts";
 import type { ExecAccess } from "../work/exec.ts";
 import type { GitAccess, RepositoryView } from "../work/git.ts";
@@ -52,6 +53,7 @@ export interface ToolContext {
   readonly content: ContentAccess;
   readonly exec: ExecAccess;
   readonly git: GitAccess;
+  readonly branches: BranchAccess;
   /** The machine itself; for tools of the effect class `system` alone. */
   readonly machine: MachineAccess;
   /** The same as analysis saw. */

@@ -80,4 +80,6 @@ export interface PolicyRequest {
   /** Arguments by name; only those that the action declares reach policy. */
   readonly arguments?: Readonly<Record<string, unknown>>;
   readonly capabilityObligations?: readonly CapabilityObligation[];
+  /** What happens stays on a branch until it is merged, so that rules which stage are met. */
+  readonly isStaged?: boolean;
 }

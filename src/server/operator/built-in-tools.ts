@@ -5,6 +5,7 @@
 import { type ParsedSystemSettings, systemOf } from "../../config/sections/system.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import { artifactTools } from "../../tools/artifact/artifact-tools.ts";
+import { branchTools } from "../../tools/branch/branch-tools.ts";
 import { editTools } from "../../tools/edit/edit-tools.ts";
 import { fileTools } from "../../tools/file/file-tools.ts";
 import { gitTools } from "../../tools/git/git-tools.ts";
@@ -22,6 +23,7 @@ export const BUILT_IN_TOOLS: readonly Tool[] = [
   shell,
   ...toolchainTools,
   ...gitTools,
+  ...branchTools,
 ];
 
 const configured = new WeakSet<Tool>();

@@ -73,6 +73,7 @@ interface Opening {
   readonly key: string;
   readonly serviceRoot: string;
   readonly projectRoot: string;
+  readonly branchId: string | undefined;
   /** State of the workspace's own configuration files before they were read. */
   readonly files: Promise<string>;
   readonly place: Promise<OpenWorkspace>;
@@ -80,13 +81,24 @@ interface Opening {
   made?: OpenWorkspace;
 }
 
-/** @param hidden directories that no agent may see: the operator's and the state directory */
-export function createWorkspaceCatalog(rules: WorkspaceRules, hidden: readonly string[]): ClosableCatalog {
+/** Where the files of a branch lie. */
+type TreeOf = (branchId: string) => string;
+
+/**
+ * @param hidden directories that no agent may see: the operator's and the state directory
+ * @param treeOf of branches; none are known when absent
+ */
+export function createWorkspaceCatalog(
+  rules: WorkspaceRules,
+  hidden: readonly string[],
+  treeOf: TreeOf = unknownTree,
+): ClosableCatalog {
   const openings = new Openings();
   const openAnew = (key: string, session: Session): Promise<OpenWorkspace> => {
     const files = workspaceFilesState(session.serviceRoot);
-    const place = files.then(() => openWorkspace(rules, hidden, session));
-    const opening: Opening = { key, serviceRoot: session.serviceRoot, projectRoot: session.projectRoot, files, place };
+    const place = files.then(() => openWorkspace(rules, { hidden, treeOf }, session));
+    const { serviceRoot, projectRoot, branchId } = session;
+    const opening: Opening = { key, serviceRoot, projectRoot, branchId, files, place };
     openings.keep(opening);
     place.then(
       (made) => {
@@ -120,7 +132,7 @@ export function createWorkspaceCatalog(rules: WorkspaceRules, hidden: readonly s
     open(session) {
       const newest = openings.newestOf(session)?.made;
       if (newest !== undefined && areInPlace(newest.roots)) return newest;
-      const key = `${session.serviceRoot}\0${session.projectRoot}`;
+      const key = `${session.serviceRoot}\0${session.projectRoot}\0${session.branchId ?? ""}`;
       const known = openings.get(key);
       if (known?.made === undefined || !areInPlace(known.made.roots)) return openWaiting(key, session);
       openings.keep(known);
@@ -156,9 +168,11 @@ class Openings {
   }
 
   /** The one that was used last, if it is the session's: most calls come for the workspace of the call before them. */
-  newestOf({ serviceRoot, projectRoot }: Session): Opening | undefined {
+  newestOf({ serviceRoot, projectRoot, branchId }: Session): Opening | undefined {
     const newest = this.#newest;
-    return newest?.serviceRoot === serviceRoot && newest.projectRoot === projectRoot ? newest : undefined;
+    const isIts =
+      newest?.serviceRoot === serviceRoot && newest.projectRoot === projectRoot && newest.branchId === branchId;
+    return isIts ? newest : undefined;
   }
 
   all(): readonly Opening[] {
@@ -198,7 +212,7 @@ function areInPlace({ service, project }: WorkspaceRoots): boolean {
 
 async function openWorkspace(
   rulesOf: WorkspaceRules,
-  hidden: readonly string[],
+  { hidden, treeOf }: { readonly hidden: readonly string[]; readonly treeOf: TreeOf },
   session: Session,
 ): Promise<OpenWorkspace> {
   const {
@@ -210,7 +224,8 @@ async function openWorkspace(
     privateGitHosts: opened,
   } = await planWorkspace(rulesOf, session, { hidden });
   const gitRules = await readyGitRules(git);
-  const workspace = workspaceBy(rules, session);
+  const ground = workspaceBy(rules, session);
+  const workspace = session.branchId === undefined ? ground : onBranch(ground, treeOf(session.branchId));
   const roots = openWorkspaceRoots(workspace);
   unused.register(roots, roots.close);
   return {
@@ -232,8 +247,23 @@ async function openWorkspace(
     installFile: (path) => installFile(workspace, roots, path),
     repository: (directory) => lookAtRepository({ workspace, roots }, directory, gitRules),
     privateGitHosts: new Set(opened),
-    volumeId: String(statSync(session.serviceRoot).dev),
+    volumeId: String(statSync(workspace.serviceRoot).dev),
   };
+}
+
+/** The same workspace as it is on a branch. What the project shares is none of it. */
+function onBranch(workspace: Workspace, tree: string): Workspace {
+  return {
+    ...workspace,
+    serviceRoot: tree,
+    projectRoot: tree,
+    knownRoot: workspace.serviceRoot,
+    sharedPaths: [],
+  };
+}
+
+function unknownTree(): never {
+  throw configInvalid("this kernel has no branches");
 }
 
 /** The rules of a workspace, before anything of it is opened. */

@@ -38,7 +38,7 @@ function memoryStore(leases: readonly Lease[]) {
     updateSession: async (id, patch) => {
       const found = sessions.get(id);
       if (!found) return undefined;
-      const { frozenAtMs, ...rest } = patch;
+      const { frozenAtMs, branchId: _stays, ...rest } = patch;
       const changed = { ...found, ...rest, ...(typeof frozenAtMs === "number" && { frozenAtMs }) };
       sessions.set(id, changed);
       return changed;

@@ -24,6 +24,8 @@ export interface SessionRow {
   readonly expires_at_ms: number;
   readonly revoked_at_ms: number | null;
   readonly frozen_at_ms: number | null;
+  readonly branch_id: string | null;
+  readonly branch_bound: number;
 }
 
 /** A row of `leases`; scope and budget are JSON. */
@@ -56,6 +58,8 @@ export function sessionRow(session: Session): SessionRow {
     expires_at_ms: session.expiresAtMs,
     revoked_at_ms: session.revokedAtMs ?? null,
     frozen_at_ms: session.frozenAtMs ?? null,
+    branch_id: session.branchId ?? null,
+    branch_bound: session.isBranchBound === true ? 1 : 0,
   };
 }
 
@@ -78,6 +82,8 @@ export function sessionOf(row: SessionRow): Session {
     expiresAtMs: row.expires_at_ms,
     ...(row.revoked_at_ms === null ? {} : { revokedAtMs: row.revoked_at_ms }),
     ...(row.frozen_at_ms === null ? {} : { frozenAtMs: row.frozen_at_ms }),
+    ...(row.branch_id === null ? {} : { branchId: row.branch_id }),
+    ...(row.branch_bound === 0 ? {} : { isBranchBound: true }),
   };
 }
 

@@ -35,7 +35,7 @@ export class EmbeddedSessionStore extends EmbeddedStore implements SessionStore 
       noun: "session",
       insert: database.prepare(
         `INSERT INTO sessions VALUES (@id, @token_hash, @user_id, @agent_id, @role, @service_root, @project_root, @isolation_level, @lease_id,
-           @mode, @skill, @preset, @created_at_ms, @expires_at_ms, @revoked_at_ms, @frozen_at_ms)`,
+           @mode, @skill, @preset, @created_at_ms, @expires_at_ms, @revoked_at_ms, @frozen_at_ms, @branch_id, @branch_bound)`,
       ),
       find: database.prepare("SELECT * FROM sessions WHERE id = ?"),
       list: database.prepare(`SELECT * FROM sessions ORDER BY created_at_ms DESC, id LIMIT ${STORE_LIST_MAX}`),
@@ -68,11 +68,13 @@ export class EmbeddedSessionStore extends EmbeddedStore implements SessionStore 
 
   async updateSession(id: string, patch: SessionPatch): Promise<Session | undefined> {
     return this.change(this.sessions, id, () => {
-      const { revokedAtMs, frozenAtMs, expiresAtMs } = patch;
+      const { revokedAtMs, frozenAtMs, expiresAtMs, branchId } = patch;
       if (revokedAtMs !== undefined)
         this.set("UPDATE sessions SET revoked_at_ms = coalesce(revoked_at_ms, ?) WHERE id = ?", revokedAtMs, id);
       if (frozenAtMs !== undefined) this.set("UPDATE sessions SET frozen_at_ms = ? WHERE id = ?", frozenAtMs, id);
       if (expiresAtMs !== undefined) this.set("UPDATE sessions SET expires_at_ms = ? WHERE id = ?", expiresAtMs, id);
+      if (branchId !== undefined)
+        this.set("UPDATE sessions SET branch_id = ? WHERE id = ? AND branch_bound = 0", branchId, id);
     });
   }
 
@@ -133,7 +135,7 @@ export class EmbeddedSessionStore extends EmbeddedStore implements SessionStore 
     return changed;
   }
 
-  private set(sql: string, value: number | null, id: string): void {
+  private set(sql: string, value: number | string | null, id: string): void {
     this.database.prepare(sql).run(value, id);
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Opens the stores of `state.db`: sessions and leases, marks, armings, and freezes.
+ * Opens the stores of `state.db`: sessions and leases, marks, armings, freezes, and branches.
  *
  * They share one connection and one check of its freshness.
  */
@@ -9,6 +9,7 @@ import Sqlite from "better-sqlite3";
 import { KernelError, storeCorrupt } from "../../../base/errors.ts";
 import type { FreezeStore } from "../../../flow/freeze-store.ts";
 import type { MarkStore } from "../../../flow/mark-store.ts";
+import type { BranchStore } from "../../../sandbox/ports/branch-store.ts";
 import type { ArmingStore } from "../../../session/arming-store.ts";
 import type { SessionStore } from "../../../session/session-store.ts";
 import { openDatabase, openDatabaseReadOnly } from "../state/database.ts";
@@ -16,6 +17,7 @@ import { STATE_SCHEMA } from "../state/schema.ts";
 import { StateFreshness } from "../state/state-cache.ts";
 import { prepareStateDirectory } from "../state/state-directory.ts";
 import { EmbeddedArmingStore } from "./arming-store.ts";
+import { EmbeddedBranchStore } from "./branch-store.ts";
 import { EmbeddedFreezeStore } from "./freeze-store.ts";
 import { EmbeddedMarkStore } from "./mark-store.ts";
 import { EmbeddedSessionStore } from "./session-store.ts";
@@ -26,6 +28,7 @@ export interface StateStores {
   readonly marks: MarkStore;
   readonly armings: ArmingStore;
   readonly freezes: FreezeStore;
+  readonly branches: BranchStore;
 }
 
 const FILE = "state.db";
@@ -57,6 +60,7 @@ export async function openStateStores(stateDirectory: string, acceptsLoss = fals
     marks: new EmbeddedMarkStore(opened, freshness),
     armings: new EmbeddedArmingStore(opened, freshness),
     freezes: new EmbeddedFreezeStore(opened, freshness),
+    branches: new EmbeddedBranchStore(opened, freshness),
   };
 }
 

@@ -21,7 +21,7 @@ export const LEDGER_SCHEMA: Schema = {
   ],
 };
 
-/** `state.db`: sessions and leases, the marks that follow principals, armings, and freezes. */
+/** `state.db`: sessions and leases, the marks that follow principals, armings, freezes, and branches. */
 export const STATE_SCHEMA: Schema = {
   applicationId: 0x48_53_54_41,
   migrations: [
@@ -46,6 +46,14 @@ export const STATE_SCHEMA: Schema = {
        scope TEXT NOT NULL CHECK (scope IN ('all', 'principal', 'workspace')), user_id TEXT NOT NULL, agent_id TEXT NOT NULL,
        service_root TEXT NOT NULL, cause TEXT NOT NULL CHECK (cause IN ('alert', 'operator')), reason TEXT NOT NULL, frozen_by TEXT NOT NULL,
        at_ms INTEGER NOT NULL, PRIMARY KEY (scope, user_id, agent_id, service_root)) STRICT, WITHOUT ROWID;`,
+    `CREATE TABLE branches (
+       id TEXT PRIMARY KEY, name TEXT NOT NULL, service_root TEXT NOT NULL, parent_id TEXT,
+       state TEXT NOT NULL CHECK (state IN ('making', 'ready', 'merging')), instance_id TEXT NOT NULL,
+       user_id TEXT NOT NULL, agent_id TEXT NOT NULL, way TEXT NOT NULL, entries INTEGER NOT NULL,
+       created_at_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+     CREATE UNIQUE INDEX branches_by_name ON branches (service_root, name);
+     ALTER TABLE sessions ADD COLUMN branch_id TEXT;
+     ALTER TABLE sessions ADD COLUMN branch_bound INTEGER NOT NULL DEFAULT 0;`,
   ],
 };
 

@@ -1,0 +1,101 @@
+/**
+ * Describes what a branch changed, file by file, for somebody who may read it.
+ *
+ * Each file is compared with its parent's as it is now. INVARIANT: a diff is made of whole versions, so that no line
+ * shows a part of a secret, and memory is bounded whatever the branch holds.
+ */
+import { MIB, textOf } from "../../../base/bytes.ts";
+import { blake3Hex } from "../../../base/hash.ts";
+import type { BranchFile } from "../../../model/work/branches.ts";
+import type { BranchChange } from "../../../sandbox/branches/branch-changes.ts";
+import { bytesAt } from "../../../sandbox/branches/merge-plan.ts";
+import { lineChanges } from "../../../text/line-changes.ts";
+import { type HiddenIn, unifiedDiff } from "../../../text/unified-diff.ts";
+
+/** Paths that a description names. */
+const FILES_MAX = 1_000;
+/** Bytes of all diffs together. */
+const DIFFS_BYTES_MAX = 4 * MIB;
+
+/** What is described. */
+export interface DescribedBranch {
+  readonly changes: readonly BranchChange[];
+  /** Open descriptors: of the branch's tree, and of its parent. */
+  readonly tree: number;
+  readonly parent: number;
+  readonly hidden: HiddenIn;
+}
+
+/** The files that changed; each step is one. */
+export function* branchFiles({ changes, ...sides }: DescribedBranch): Generator<void, readonly BranchFile[]> {
+  const files: BranchFile[] = [];
+  const left = { bytes: DIFFS_BYTES_MAX };
+  const renamed = renamings(changes, sides);
+  const isTaken = new Set([...renamed.values()].map(({ path }) => path));
+  for (const change of changes) {
+    if (files.length >= FILES_MAX) break;
+    if (isTaken.has(change.path)) continue; // named where it went to
+    const from = renamed.get(change.path);
+    files.push(
+      from === undefined ? fileOf(change, sides, left) : { ...factsOf(change), change: "rename", from: from.path },
+    );
+    yield;
+  }
+  return files;
+}
+
+type Sides = Omit<DescribedBranch, "changes">;
+
+/** Files that were made with the content of one that has gone, by their new path. */
+function renamings(changes: readonly BranchChange[], { tree, parent }: Sides): ReadonlyMap<string, BranchChange> {
+  const gone = changes.filter(({ was, is }) => was === "file" && is === undefined);
+  const made = changes.filter(({ was, is }) => was === undefined && is === "file");
+  const renamed = new Map<string, BranchChange>();
+  if (gone.length === 0 || made.length === 0 || gone.length + made.length > FILES_MAX) return renamed;
+  const byDigest = new Map<string, BranchChange>();
+  for (const change of gone) {
+    const bytes = bytesAt(parent, change.path, "file");
+    if (bytes !== undefined && bytes.length > 0) byDigest.set(blake3Hex(bytes), change);
+  }
+  for (const change of made) {
+    const bytes = bytesAt(tree, change.path, "file");
+    const from = bytes && byDigest.get(blake3Hex(bytes));
+    if (bytes === undefined || from === undefined) continue;
+    byDigest.delete(blake3Hex(bytes));
+    renamed.set(change.path, from);
+  }
+  return renamed;
+}
+
+function factsOf({ path, was, is, mode, bytes }: BranchChange): Omit<BranchFile, "change"> {
+  return {
+    path,
+    kind: is ?? was ?? "file",
+    ...(is === "file" && mode !== undefined && { mode: mode.toString(8).padStart(4, "0") }),
+    ...(is === "file" && bytes !== undefined && { bytes }),
+  };
+}
+
+function fileOf(change: BranchChange, { tree, parent, hidden }: Sides, left: { bytes: number }): BranchFile {
+  const { path, was, is } = change;
+  const facts = factsOf(change);
+  if (is === "directory" || (is === undefined && was === "directory"))
+    return { ...facts, change: is === undefined ? "delete" : was === undefined ? "create" : "mode" };
+  const kind = was === undefined ? "create" : is === undefined ? "delete" : "modify";
+  const before = was === undefined || was === "directory" ? NOTHING : bytesAt(parent, path, was);
+  const after = is === undefined ? NOTHING : bytesAt(tree, path, is);
+  if (before === undefined || after === undefined) return { ...facts, change: kind };
+  if (kind === "modify" && before.equals(after)) return { ...facts, change: "mode" };
+  if (![before, after].every(isText)) return { ...facts, change: kind, isBinary: true };
+  const edited = { original: before, changes: lineChanges(before, after), updated: after };
+  const { text, linesOmitted } = unifiedDiff(path, edited, { hidden });
+  left.bytes -= text.length;
+  if (left.bytes < 0) return { ...facts, change: kind };
+  return { ...facts, change: kind, diff: text, ...(linesOmitted > 0 && { linesOmitted }) };
+}
+
+const NOTHING = Buffer.alloc(0);
+
+function isText(bytes: Uint8Array): boolean {
+  return !bytes.includes(0) && textOf(bytes) !== undefined;
+}

@@ -1,0 +1,132 @@
+/**
+ * Finds what was changed on a branch since it was made.
+ *
+ * INVARIANT: a directory is gone into by its own descriptor, and no link is followed.
+ */
+import { type BigIntStats, closeSync, lstatSync } from "node:fs";
+import { ToolFailure } from "../../model/outcome/failure.ts";
+import { type CopiedEntry, identityOf, type Manifest, stampOf } from "../copies/manifest.ts";
+import { isTemporaryName } from "../files/places/temporary.ts";
+import { entriesIn } from "../host/directory-pieces.ts";
+import { OPEN_DIRECTORY } from "../landing/moves.ts";
+import { openBeneath } from "../native/syscalls.ts";
+
+/** What stands on one side of a change. */
+export type BranchKind = "file" | "link" | "directory";
+
+/** One path that differs from what it was when the branch was made. */
+export interface BranchChange {
+  readonly path: string;
+  /** What stood there; absent where nothing did. */
+  readonly was?: BranchKind;
+  /** What stands there; absent where nothing does. */
+  readonly is?: BranchKind;
+  readonly mode?: number;
+  readonly bytes?: number;
+  /** Another stamp, another content: what was looked at is what is taken later. */
+  readonly stamp?: string;
+}
+
+/** Changes that one branch may hold to be shown or merged. */
+const CHANGES_MAX = 100_000;
+
+/**
+ * Lists the changes, directories before what lies in them.
+ * @param tree an open descriptor of the branch's tree
+ * @param isLeftOut whether a directory is none of the branch's, with all that lies in it
+ * @throws ToolFailure OUTPUT_LIMIT when there are too many
+ */
+export function* branchChanges(
+  tree: number,
+  manifest: Manifest,
+  isLeftOut: (directory: string) => boolean,
+): Generator<void, readonly BranchChange[]> {
+  const changes: BranchChange[] = [];
+  const add = (change: BranchChange): void => {
+    changes.push(change);
+    if (changes.length > CHANGES_MAX) throw tooMany();
+  };
+  const open = [""];
+  for (let directory = open.pop(); directory !== undefined; directory = open.pop()) {
+    const descriptor = openBeneath(tree, directory === "" ? "." : directory, OPEN_DIRECTORY, "plain");
+    if (descriptor < 0) continue; // it went away meanwhile: whoever merges looks again
+    const known = manifest.in(directory);
+    const seen = new Set<string>();
+    try {
+      for (const { name: bytes } of yield* entriesIn(`/proc/self/fd/${descriptor}`, Number.POSITIVE_INFINITY)) {
+        const name = bytes.toString();
+        if (!Buffer.from(name).equals(bytes) || isTemporaryName(name)) continue;
+        seen.add(name);
+        const path = directory === "" ? name : `${directory}/${name}`;
+        const now = lstatSync(`/proc/self/fd/${descriptor}/${name}`, { bigint: true, throwIfNoEntry: false });
+        const is = now && kindOf(now);
+        if (now === undefined || is === undefined) continue;
+        if (is === "directory" && isLeftOut(path)) continue;
+        const change = changeOf(path, known.get(name), { now, is });
+        if (change !== undefined) add(change);
+        if (is !== "directory" && known.get(name)?.kind === "directory")
+          yield* goneIn(manifest, path, { add, isLeftOut });
+        if (is === "directory" && known.get(name)?.kind !== "hidden") open.push(path);
+        yield;
+      }
+    } finally {
+      closeSync(descriptor);
+    }
+    for (const [name, entry] of known)
+      if (!seen.has(name))
+        yield* gone(manifest, directory === "" ? name : `${directory}/${name}`, { entry, add, isLeftOut });
+    yield;
+  }
+  return changes;
+}
+
+/** How what has gone is noted. */
+interface Noting {
+  readonly add: (change: BranchChange) => void;
+  readonly isLeftOut: (directory: string) => boolean;
+}
+
+/** All that lay in a directory that has gone. */
+function* goneIn(manifest: Manifest, directory: string, noting: Noting): Generator<void> {
+  for (const [name, entry] of manifest.in(directory))
+    yield* gone(manifest, `${directory}/${name}`, { entry, ...noting });
+  yield;
+}
+
+function* gone(
+  manifest: Manifest,
+  path: string,
+  { entry, ...noting }: Noting & { readonly entry: CopiedEntry },
+): Generator<void> {
+  if (entry.kind === "hidden" || (entry.kind === "directory" && noting.isLeftOut(path))) return;
+  noting.add({ path, was: entry.kind });
+  if (entry.kind === "directory") yield* goneIn(manifest, path, noting);
+}
+
+function changeOf(
+  path: string,
+  was: CopiedEntry | undefined,
+  { now, is }: { readonly now: BigIntStats; readonly is: BranchKind },
+): BranchChange | undefined {
+  if (was?.kind === "hidden") return undefined;
+  const side = { is, mode: Number(now.mode) & 0o7777, bytes: Number(now.size), stamp: stampOf(now) };
+  if (was === undefined) return { path, ...side };
+  if (was.kind !== is) return { path, was: was.kind, ...side };
+  if (was.kind === "directory") return Number(now.mode) === was.mode ? undefined : { path, was: was.kind, ...side };
+  const isSame = identityOf(now) === was.identity && stampOf(now) === was.stamp;
+  return isSame ? undefined : { path, was: was.kind, ...side };
+}
+
+function kindOf(found: BigIntStats): BranchKind | undefined {
+  if (found.isFile()) return "file";
+  if (found.isDirectory()) return "directory";
+  return found.isSymbolicLink() ? "link" : undefined;
+}
+
+function tooMany(): ToolFailure {
+  return new ToolFailure(
+    "OUTPUT_LIMIT",
+    `the branch changed more than ${CHANGES_MAX} files, which nobody could look at`,
+    "remove what a build or an installation made there, or ask the operator to take over what is needed by hand",
+  );
+}

@@ -1,0 +1,283 @@
+/**
+ * Makes, compares, merges and drops the branches of a state directory.
+ *
+ * A branch is a copy of its parent in a directory of its own, so that files, searches, git and commands meet it as they
+ * meet a workspace. What it was copied from is noted, so that what was changed since is known on both sides.
+ *
+ * INVARIANTS: of two that make, merge or drop one branch at once, one alone does; a merge lands as a whole or not at
+ * all; what was written on a branch while it was merged is never thrown away.
+ */
+import { closeSync, constants, existsSync, mkdirSync, openSync, renameSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Clock } from "../../base/clock.ts";
+import { newId, type RandomBytes } from "../../base/ids.ts";
+import { inSlices } from "../../base/long-steps.ts";
+import { FailureWithoutEffect, ToolFailure } from "../../model/outcome/failure.ts";
+import type { Branch } from "../../model/place/branch.ts";
+import { copyWorkspace } from "../copies/copy-workspace.ts";
+import { removeTree } from "../files/remove-tree.ts";
+import { nextTick } from "../landing/file-clock.ts";
+import type { LandingTerms } from "../landing/land-view.ts";
+import type { Landed } from "../landing/landing.ts";
+import type { ViewDirectories } from "../layers/view-directories.ts";
+import type { BranchStore } from "../ports/branch-store.ts";
+import { type BranchChange, branchChanges } from "./branch-changes.ts";
+import { type Fork, readFork, writeFork } from "./fork-record.ts";
+import { landMerge } from "./merge-landing.ts";
+import { type MergeConflict, planMerge } from "./merge-plan.ts";
+
+/** Branches that one workspace has at once. */
+export const BRANCHES_MAX = 32;
+
+/** What branches are made with. */
+export interface BranchParts {
+  /** Where they lie, absolute. */
+  readonly directory: string;
+  readonly store: BranchStore;
+  /** Where merges are put together. */
+  readonly views: ViewDirectories;
+  readonly instanceId: string;
+  readonly isAlive: (instanceId: string) => Promise<boolean>;
+  readonly clock: Clock;
+  readonly random: RandomBytes;
+  /** What a file was when the branch was made, where that was kept. */
+  readonly baseOf?: (branch: Branch, path: string) => Promise<Uint8Array | undefined>;
+}
+
+/** What a branch is made of. */
+export interface BranchWish extends Pick<Branch, "name" | "serviceRoot" | "parentId" | "userId" | "agentId"> {
+  /** An open descriptor of its parent. */
+  readonly root: number;
+  /** What is not in it. */
+  readonly isHidden: (path: string) => boolean;
+}
+
+/** What is merged into its parent. */
+export interface MergeWish {
+  readonly branch: Branch;
+  /** An open descriptor of its parent, and its real path. */
+  readonly parent: number;
+  readonly parentPath: string;
+  readonly isLeftOut: (directory: string) => boolean;
+  readonly terms: Omit<LandingTerms, "isWhole">;
+}
+
+/** What came of a merge. */
+export type Merged =
+  | { readonly kind: "conflict"; readonly conflicts: readonly MergeConflict[] }
+  | { readonly kind: "landed"; readonly landed: Landed; readonly isLeft: boolean };
+
+const OPEN = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+const OWNER_ONLY = 0o700;
+const PASSED_THROUGH = 0o711;
+
+/** The branches of one kernel's state directory. */
+export class Branches {
+  readonly #parts: BranchParts;
+
+  constructor(parts: BranchParts) {
+    this.#parts = parts;
+  }
+
+  /** The directory in which a branch's files lie, absolute. */
+  treeOf(id: string): string {
+    return join(this.#parts.directory, id, "tree");
+  }
+
+  /** A branch that can be worked on. @throws ToolFailure RESOURCE_BUSY while it is made or merged */
+  async ready(id: string): Promise<Branch | undefined> {
+    const branch = await this.#parts.store.findBranch(id);
+    if (branch === undefined || branch.state === "ready") return branch;
+    throw busy(branch);
+  }
+
+  /** Those of a workspace, oldest first. */
+  list(serviceRoot?: string): Promise<readonly Branch[]> {
+    return this.#parts.store.listBranches(serviceRoot);
+  }
+
+  /** Ids of the sessions that work on it and have not ended. */
+  sessionsOn(id: string): Promise<readonly string[]> {
+    return this.#parts.store.sessionsOn(id, this.#parts.clock.nowMs());
+  }
+
+  /** Makes one. @throws ToolFailure FILE_EXISTS for a name that is taken, SANDBOX_UNAVAILABLE for too much to copy */
+  async create({ root, isHidden, ...wish }: BranchWish, signal: AbortSignal): Promise<Branch> {
+    const { store, instanceId, clock, random } = this.#parts;
+    if ((await this.list(wish.serviceRoot)).length >= BRANCHES_MAX) throw tooMany();
+    const id = newId("bra", random);
+    const making: Branch = {
+      ...wish,
+      id,
+      state: "making",
+      instanceId,
+      way: "",
+      entries: 0,
+      createdAtMs: clock.nowMs(),
+    };
+    if (!(await store.insertBranch(making))) throw taken(wish.name);
+    try {
+      const made = await this.#copy(id, { root, isHidden }, signal);
+      const ready = await store.changeBranch(id, { from: "making", to: "ready", instanceId, ...made });
+      if (ready === undefined) throw gone(wish.name);
+      return ready;
+    } catch (error) {
+      await store.removeBranch(id);
+      await this.#remove(id);
+      throw error;
+    }
+  }
+
+  async #copy(
+    id: string,
+    { root, isHidden }: Pick<BranchWish, "root" | "isHidden">,
+    signal: AbortSignal,
+  ): Promise<Pick<Branch, "way" | "entries">> {
+    const isRoot = process.geteuid?.() === 0; // the user of root's commands passes through
+    const directory = join(this.#parts.directory, id);
+    mkdirSync(this.#parts.directory, { recursive: true, mode: isRoot ? PASSED_THROUGH : OWNER_ONLY });
+    mkdirSync(directory, { mode: isRoot ? PASSED_THROUGH : OWNER_ONLY });
+    mkdirSync(this.treeOf(id), { mode: OWNER_ONLY });
+    const into = openSync(this.treeOf(id), OPEN);
+    try {
+      const sinceNs = await nextTick();
+      const copying = copyWorkspace({ root, into, hidden: { has: isHidden } });
+      const { manifest, isShared } = (await inSlices("copying a workspace", copying, signal)).result;
+      const noting = writeFork(join(directory, "fork"), sinceNs, manifest);
+      const { result: entries } = await inSlices("noting what was copied", noting, signal);
+      return { way: isShared ? "clone" : "copy", entries };
+    } finally {
+      closeSync(into);
+    }
+  }
+
+  /**
+   * What was changed on a branch since it was made, sorted by path.
+   * @param work gets it with an open descriptor of the branch's tree
+   */
+  async compare<Result>(
+    branch: Branch,
+    { isLeftOut, signal }: Comparing,
+    work: (changes: readonly BranchChange[], tree: number) => Promise<Result>,
+  ): Promise<Result> {
+    return await this.#withTree(branch, async (tree, fork) =>
+      work(await changesOf({ tree, fork, isLeftOut }, signal), tree),
+    );
+  }
+
+  /** Merges a branch into its parent and removes it; where it is in conflict, nothing happens. */
+  async merge({ branch, parent, parentPath, isLeftOut, terms }: MergeWish, signal: AbortSignal): Promise<Merged> {
+    const { store, instanceId, views, baseOf } = this.#parts;
+    const merging = await store.changeBranch(branch.id, { from: "ready", to: "merging", instanceId });
+    if (merging === undefined) throw busy(branch);
+    let isRemoved = false;
+    try {
+      return await this.#withTree(branch, async (tree, fork): Promise<Merged> => {
+        const sinceNs = await nextTick();
+        const changes = await changesOf({ tree, fork, isLeftOut }, signal);
+        const base = async (path: string) => await baseOf?.(branch, path);
+        const plan = await planMerge({ tree, parent, ...fork, baseOf: base }, changes);
+        if (plan.conflicts.length > 0) return { kind: "conflict", conflicts: plan.conflicts };
+        const landed = await landMerge({ directories: views, tree, parent, parentPath, sinceNs, plan }, terms, signal);
+        if (landed.isCut || landed.isAwaited === true || landed.notKept.length > 0)
+          return { kind: "landed", landed, isLeft: true };
+        // calls that began before may have written there since
+        const isLeft = !isSame(changes, await changesOf({ tree, fork, isLeftOut }));
+        if (!isLeft) isRemoved = await store.removeBranch(branch.id);
+        return { kind: "landed", landed, isLeft };
+      });
+    } finally {
+      if (isRemoved) await this.#remove(branch.id);
+      else await store.changeBranch(branch.id, { from: "merging", to: "ready", instanceId });
+    }
+  }
+
+  /** Removes a branch with what was changed on it. @throws ToolFailure RESOURCE_BUSY while it is made or merged */
+  async drop(branch: Branch): Promise<void> {
+    const { store, instanceId } = this.#parts;
+    const held = await store.changeBranch(branch.id, { from: "ready", to: "merging", instanceId });
+    if (held === undefined) throw busy(branch);
+    await store.removeBranch(branch.id);
+    await this.#remove(branch.id);
+  }
+
+  /** Puts in order what dead kernels left: what they were making is removed, what they were merging can be worked on. */
+  async settle(): Promise<void> {
+    const { store, isAlive, instanceId } = this.#parts;
+    for (const { id, state, instanceId: fromInstanceId } of await this.list()) {
+      if (state === "ready" || fromInstanceId === instanceId || (await isAlive(fromInstanceId))) continue;
+      const own = await store.changeBranch(id, { from: state, to: "ready", fromInstanceId, instanceId });
+      const isWhole = existsSync(join(this.#parts.directory, id, "fork")) && state === "merging";
+      if (own === undefined || isWhole) continue;
+      await store.removeBranch(id);
+      await this.#remove(id);
+    }
+  }
+
+  /** Under another name first, so that no call finds it half removed. */
+  async #remove(id: string): Promise<void> {
+    const path = join(this.#parts.directory, id);
+    if (!existsSync(path)) return;
+    const away = join(dirname(path), `dropped-${id}`);
+    renameSync(path, away);
+    await removeTree(away);
+  }
+
+  async #withTree<Result>(branch: Branch, work: (tree: number, fork: Fork) => Promise<Result>): Promise<Result> {
+    const tree = openSync(this.treeOf(branch.id), OPEN);
+    try {
+      return await work(tree, await readFork(join(this.#parts.directory, branch.id, "fork")));
+    } finally {
+      closeSync(tree);
+    }
+  }
+}
+
+/** What is compared. */
+interface Comparing {
+  readonly isLeftOut: (directory: string) => boolean;
+  readonly signal?: AbortSignal;
+}
+
+async function changesOf(
+  { tree, fork, isLeftOut }: { readonly tree: number; readonly fork: Fork } & Pick<Comparing, "isLeftOut">,
+  signal?: AbortSignal,
+): Promise<readonly BranchChange[]> {
+  const comparing = branchChanges(tree, fork.manifest, isLeftOut);
+  const { result } = await inSlices("comparing a branch with what it was", comparing, signal);
+  return result.toSorted((one, other) => (one.path < other.path ? -1 : 1)); // directories before what lies in them
+}
+
+function isSame(one: readonly BranchChange[], other: readonly BranchChange[]): boolean {
+  const facts = (changes: readonly BranchChange[]) =>
+    JSON.stringify(changes.map(({ path, is, mode, stamp }) => [path, is, mode, is === "directory" ? "" : stamp]));
+  return facts(one) === facts(other);
+}
+
+function busy({ name, state }: Branch): ToolFailure {
+  const what = state === "making" ? "made" : "merged or dropped";
+  return new FailureWithoutEffect("RESOURCE_BUSY", `the branch \`${name}\` is being ${what} right now`, {
+    suggestion: "try again in a moment",
+    retryAfterMs: 1000,
+  });
+}
+
+function gone(name: string): ToolFailure {
+  return new ToolFailure("RESOURCE_BUSY", `the branch \`${name}\` was dropped while it was made`, "make it again");
+}
+
+function taken(name: string): ToolFailure {
+  return new FailureWithoutEffect(
+    "FILE_EXISTS",
+    `there is a branch \`${name}\` in this workspace already`,
+    "choose another name; `list_branches` shows those that are there",
+  );
+}
+
+function tooMany(): ToolFailure {
+  return new FailureWithoutEffect(
+    "NOT_SUPPORTED",
+    `the workspace has ${BRANCHES_MAX} branches, which is as many as it may have`,
+    "merge or drop one first, or ask the operator to",
+  );
+}

@@ -1,0 +1,95 @@
+/**
+ * Keeps on disk what a branch was when it was made: one line of JSON for the fork, then one for each directory.
+ *
+ * INVARIANT: a record is read as a whole or not at all; one that is cut or damaged says that the branch is.
+ */
+import { closeSync, constants, createReadStream, fsyncSync, openSync, writeSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { storeCorrupt } from "../../base/errors.ts";
+import { isJsonObject } from "../../base/json.ts";
+import { parseJson } from "../../base/json-parse.ts";
+import { type CopiedEntry, Manifest } from "../copies/manifest.ts";
+
+/** What a branch was made from. */
+export interface Fork {
+  /**
+   * Nanoseconds of the time at which copying began, as its parent's file system counts: what changed there then or later
+   * is not in the branch.
+   */
+  readonly sinceNs: bigint;
+  readonly manifest: Manifest;
+  /** Files, directories and links. */
+  readonly entries: number;
+}
+
+const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+const OWNER_ONLY = 0o600;
+/** Characters that are written at once. */
+const PIECE = 262_144;
+
+/** Writes the record, durably; one step is one piece. */
+export function* writeFork(path: string, sinceNs: bigint, manifest: Manifest): Generator<void, number> {
+  const descriptor = openSync(path, NEW_FILE, OWNER_ONLY);
+  try {
+    let text = `${JSON.stringify({ version: 1, sinceNs: String(sinceNs) })}\n`;
+    let entries = 0;
+    for (const [directory, inside] of manifest.directories()) {
+      entries += inside.size;
+      text += `${JSON.stringify([directory, [...inside]])}\n`;
+      if (text.length < PIECE) continue;
+      writeSync(descriptor, text);
+      text = "";
+      yield;
+    }
+    writeSync(descriptor, `${text}${JSON.stringify({ entries })}\n`);
+    fsyncSync(descriptor);
+    return entries;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Reads a record. @throws KernelError STORE_CORRUPT when it is none */
+export async function readFork(path: string): Promise<Fork> {
+  const manifest = new Manifest();
+  let sinceNs: bigint | undefined;
+  let entries = 0;
+  let total: number | undefined;
+  const lines = createInterface({ input: createReadStream(path, "utf8"), crlfDelay: Number.POSITIVE_INFINITY });
+  for await (const line of lines) {
+    const parsed = parseJson(line);
+    if (!parsed.ok || total !== undefined) throw damaged(path);
+    const { value } = parsed;
+    if (isJsonObject(value)) {
+      if (typeof value["sinceNs"] === "string" && /^\d+$/.test(value["sinceNs"])) sinceNs = BigInt(value["sinceNs"]);
+      else if (typeof value["entries"] === "number") total = value["entries"];
+      else throw damaged(path);
+    } else if (isDirectoryLine(value)) {
+      for (const [name, entry] of value[1]) manifest.note(value[0], name, entry);
+      entries += value[1].length;
+    } else throw damaged(path);
+  }
+  if (sinceNs === undefined || total !== entries) throw damaged(path);
+  return { sinceNs, manifest, entries };
+}
+
+function isDirectoryLine(value: unknown): value is [string, [string, CopiedEntry][]] {
+  if (!Array.isArray(value) || typeof value[0] !== "string" || !Array.isArray(value[1])) return false;
+  return value[1].every(
+    (pair: unknown) => Array.isArray(pair) && typeof pair[0] === "string" && isEntry(pair[1] as Partial<CopiedEntry>),
+  );
+}
+
+function isEntry(entry: Record<string, unknown> | null | undefined): boolean {
+  if (typeof entry !== "object" || entry === null) return false;
+  const { kind, identity, stamp, mode } = entry;
+  if (kind === "hidden") return true;
+  if (typeof identity !== "string") return false;
+  return kind === "directory"
+    ? typeof mode === "number"
+    : (kind === "file" || kind === "link") && typeof stamp === "string";
+}
+
+function damaged(path: string) {
+  return storeCorrupt(`the record \`${path}\` of a branch is damaged; drop the branch with \`handrail branches drop\``);
+}

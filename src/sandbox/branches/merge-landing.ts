@@ -1,0 +1,55 @@
+/** Lands a planned merge in the parent of the branch, as what a command changed lands. */
+import { closeSync, constants, openSync } from "node:fs";
+import { join } from "node:path";
+import { inSlices } from "../../base/long-steps.ts";
+import { type LandingTerms, landView, NOTHING } from "../landing/land-view.ts";
+import type { Landed } from "../landing/landing.ts";
+import type { ViewDirectories } from "../layers/view-directories.ts";
+import type { MergePlan } from "./merge-plan.ts";
+import { fillMerge } from "./merge-view.ts";
+
+/** What is merged, and where. */
+export interface MergeLanding {
+  readonly directories: ViewDirectories;
+  /** Open descriptors: of the branch's tree, and of its parent, with the parent's real path. */
+  readonly tree: number;
+  readonly parent: number;
+  readonly parentPath: string;
+  /** Nanoseconds of the time, as the parent's file system counts, from which on its changes were not looked at. */
+  readonly sinceNs: bigint;
+  readonly plan: MergePlan;
+}
+
+const OPEN = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+
+/** Lands all of it or nothing. @throws ToolFailure as `landView` */
+export async function landMerge(
+  { directories, tree, parent, parentPath, sinceNs, plan }: MergeLanding,
+  terms: Omit<LandingTerms, "isWhole">,
+  signal: AbortSignal,
+): Promise<Landed> {
+  const directory = directories.make(undefined);
+  let isKept = false;
+  const upper = openSync(join(directory.path, "upper"), OPEN);
+  try {
+    const filling = fillMerge({ tree, parent, upper }, plan);
+    const { result: changes } = await inSlices("taking over a branch", filling, signal);
+    if (changes.length === 0) return NOTHING;
+    const view = {
+      directory: directory.path,
+      rootPath: parentPath,
+      root: parent,
+      upper,
+      sinceNs,
+      known: () => undefined,
+      admit: () => undefined,
+      keep: () => {
+        isKept = true;
+      },
+    };
+    return await landView({ view, changes }, { ...terms, isWhole: true }, signal);
+  } finally {
+    closeSync(upper);
+    if (!isKept) directory.dispose();
+  }
+}

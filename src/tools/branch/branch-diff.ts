@@ -1,0 +1,61 @@
+/** `branch_diff`: what was changed on a branch since it was made. */
+import type { infer as Infer } from "zod";
+import type { JsonObject } from "../../base/json.ts";
+import type { Tool } from "../../model/tool/tool.ts";
+import type { BranchFile } from "../../model/work/branches.ts";
+import { READS } from "../kit/capabilities.ts";
+import { flag, integer, listOf, objectOf, text } from "../kit/result-schema.ts";
+import { BRANCH, branchArgument, described } from "./branch-argument.ts";
+
+const parameters = branchArgument("Name of the branch.");
+
+/** The tool `branch_diff`. */
+export const branchDiff: Tool<Infer<typeof parameters>> = {
+  name: "branch_diff",
+  title: "Compare a branch",
+  description:
+    "Shows what was changed on a branch since it was made, file by file: made, changed, deleted, renamed, rights, and a unified diff of text " +
+    "against the file as it is now where the branch came from. Installed packages and git's own files are not listed.",
+  parameters,
+  outputSchema: objectOf({
+    branch: BRANCH,
+    files: listOf(
+      objectOf(
+        {
+          path: text(),
+          change: text("`create`, `modify`, `delete`, `mode` or `rename`."),
+          kind: text("`file`, `link` or `directory`."),
+          from: text("The former path of what was renamed."),
+          mode: text("Rights of a file, octal."),
+          bytes: integer(),
+          binary: flag(),
+          diff: text(),
+          lines_omitted: integer(),
+        },
+        ["from", "mode", "bytes", "binary", "diff", "lines_omitted"],
+      ),
+    ),
+    files_omitted: integer("Paths beyond those that are named."),
+    files_hidden: integer("Paths that you may not read."),
+  }),
+  capability: READS,
+  analyse: () => [],
+  async execute({ name }, { branches }) {
+    const { branch, files, filesOmitted, filesHidden } = await branches.diff(name);
+    const data = {
+      branch: described(branch),
+      files: files.map(fileOf),
+      files_omitted: filesOmitted,
+      files_hidden: filesHidden,
+    };
+    return { kind: "data", data };
+  },
+};
+
+function fileOf({ isBinary, linesOmitted, ...file }: BranchFile): JsonObject {
+  return {
+    ...file,
+    ...(isBinary === true && { binary: true }),
+    ...(linesOmitted !== undefined && { lines_omitted: linesOmitted }),
+  };
+}
