@@ -36,8 +36,8 @@ export interface CopyJob {
   readonly root: number;
   /** One of an empty directory. */
   readonly into: number;
-  /** What a call must not read. */
-  readonly hidden: ReadonlySet<string>;
+  /** Paths of what is not to be in it. */
+  readonly hidden: Pick<ReadonlySet<string>, "has">;
   readonly limits?: CopyLimits | undefined;
 }
 

@@ -28,6 +28,11 @@ export class Manifest {
     entries.set(name, entry);
   }
 
+  /** Every directory of which anything is noted, with what lies in it. */
+  directories(): Iterable<readonly [string, ReadonlyMap<string, CopiedEntry>]> {
+    return this.#directories;
+  }
+
   /** What lies in `directory`. */
   in(directory: string): ReadonlyMap<string, CopiedEntry> {
     return this.#directories.get(directory) ?? NOTHING;
