@@ -66,7 +66,7 @@ export const ORDER = {
   "sandbox/files": ["places", "."],
   "sandbox/net": ["gate", "proxy", "."],
   "sandbox/search": ["pattern", "tree", "."],
-  server: ["operator", "ledger", "workspace", "policy", "people", ".", "admin", "doors", "doctor"],
+  server: ["operator", "ledger", "workspace", "branches", "policy", "people", ".", "admin", "doors", "doctor"],
   "stores/embedded": ["state", "approvals", "budgets", "content", "ledger", "sessions", "."],
   "tools/git": ["calls", "operations", "."],
   "tools/shell": ["words", "gadgets", "reading", "."],

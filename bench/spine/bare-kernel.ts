@@ -171,6 +171,7 @@ export async function openBareKernel(
     clock: systemClock,
     random: systemRandom,
     requireUsual: () => undefined,
+    branchFor: () => Promise.reject(new Error("no session of this bench works on a branch")),
     warn: () => undefined,
   });
   const { token } = await administration.createSession({

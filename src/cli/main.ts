@@ -11,6 +11,7 @@ import { addApprovalsCommand, addDecideCommands } from "./commands/approvals.ts"
 import { addApproversCommand } from "./commands/approvers.ts";
 import { addArmCommand, addDisarmCommand } from "./commands/arm.ts";
 import { addAuditCommand } from "./commands/audit.ts";
+import { addBranchesCommand } from "./commands/branches.ts";
 import { addBudgetsCommand } from "./commands/budgets.ts";
 import { addCallCommand } from "./commands/call.ts";
 import { addCasCommand } from "./commands/cas.ts";
@@ -42,6 +43,7 @@ for (const add of [
   addServeCommand,
   addMcpCommand,
   addCallCommand,
+  addBranchesCommand,
   addSessionsCommand,
   addLeasesCommand,
   addBudgetsCommand,

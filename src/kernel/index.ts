@@ -20,7 +20,7 @@ import { warmUp } from "./warm-up.ts";
 export type { InBandAnswer, InBandAsker, InBandQuestion } from "../approval/in-band.ts";
 export type { Admission, Asker } from "./admit.ts";
 export { KillSwitch } from "./call/kill-switch.ts";
-export type { KernelParts, KernelSettings, OpenWorkspace, WorkspaceCatalog } from "./call/parts.ts";
+export type { KernelParts, KernelSettings, OpenWorkspace, WorkspaceCatalog, WorkspaceName } from "./call/parts.ts";
 export type { Submission } from "./call/submission.ts";
 export type { Fetched, FetchRequest, UploadAnnouncement } from "./content-door.ts";
 export { needsArming } from "./declared/capability-obligations.ts";
@@ -28,6 +28,8 @@ export { patternsReady, problemsOfPatterns } from "./declared/danger-patterns.ts
 export { compileInputSchema } from "./declared/input-schema.ts";
 export { type ToolDefinition, ToolRegistry } from "./declared/registry.ts";
 export { compileWholePattern, problemOfWholePattern } from "./declared/whole-pattern.ts";
+export { branchFiles } from "./handles/branches/branch-files.ts";
+export { isLeftOutOf, isRepositoryPath, mayBeMerged } from "./handles/branches/merge-scope.ts";
 export type { Assumptions, CallExplanation } from "./judge/explain.ts";
 export { imagineAccesses, imagineCall } from "./judge/imagine.ts";
 export { type ImaginedAccess, imagineRequests } from "./judge/imagine-requests.ts";

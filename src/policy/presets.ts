@@ -22,8 +22,7 @@ export const PRESETS: Readonly<Record<PresetName, Preset>> = {
   },
   autonomous: {
     files: ["base.cedar", "autonomous.cedar", "install.cedar"],
-    description:
-      "for unattended work: what changes anything waits for branches, which are not there yet, and is refused; no network",
+    description: "for unattended work: each session changes a branch of its own, which a person merges; no network",
   },
   meao: {
     files: ["base.cedar", "dev.cedar", "meao.cedar", "danger.cedar", "install.cedar"],

@@ -10,6 +10,7 @@ import { systemRandom } from "../base/ids.ts";
 import { createKernelDoor, type KernelDoor, type ToolRegistry } from "../kernel/index.ts";
 import type { OperatorGates } from "../model/people/gates.ts";
 import type { Authenticated } from "../session/session.ts";
+import { BranchDesk } from "./branches/branch-desk.ts";
 import { announce, recordStall, recordStop, sweepDeadInstances, takeBackLandings } from "./kernel-life.ts";
 import type { LedgerHealth } from "./ledger/ledger-messages.ts";
 import { type KernelOptions, type OpenedParts, openParts, viewsIn } from "./open-parts.ts";
@@ -53,6 +54,8 @@ export interface OpenKernel {
   readonly freezes: FreezeAdministration;
   /** What is limited, spent, reserved and left. */
   readonly budgets: BudgetAdministration;
+  /** Copies of workspaces that stay. */
+  readonly branches: BranchDesk;
   /** Stored content. */
   readonly content: ContentAdministration;
   /** Which roles clients of a workspace may ask for. */
@@ -101,6 +104,7 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
     onInternalError,
   )
     .then(spending.settleOrphans)
+    .then(() => opened.branches.settle())
     .then(() => takeBackLandings(ledger, views, { tell: opened.tell, report: onInternalError }))
     .then(() =>
       sweepDeadInstances(opened.left, { key: parts.argumentsKey, isAlive: instances.isAlive }, onInternalError),
@@ -133,8 +137,11 @@ function administrationsOf(opened: OpenedParts, door: KernelDoor) {
   const { sessions, marks, armings, freezes, violations, bell } = stores;
   const clock = systemClock;
   const operatorPath = live.operator.path;
+  const { branches, workspaces, newFiles } = { ...opened, ...parts };
+  const desk = new BranchDesk({ branches, workspaces, sessions, newFiles, ledger, clock, random: systemRandom });
   return {
-    administration: administrationOf(opened),
+    administration: administrationOf(opened, desk),
+    branches: desk,
     marks: new MarkAdministration({ marks, ledger, clock }),
     arming: new ArmingAdministration({ armings, sessions, ledger, clock }),
     budgets: spending.administration,
@@ -184,16 +191,10 @@ async function closeKernel(opened: OpenedParts, door: KernelDoor, started: Promi
 }
 
 /** Settings are looked up for each act: they may have been reloaded. */
-function administrationOf({
-  live,
-  parts,
-  settings,
-  stores,
-  ledger,
-  tell,
-  environment,
-  allowsUnusual,
-}: OpenedParts): Administration {
+function administrationOf(
+  { live, parts, settings, stores, ledger, tell, environment, allowsUnusual }: OpenedParts,
+  desk: BranchDesk,
+): Administration {
   const { sessions, bell } = stores;
   return new Administration({
     get settings() {
@@ -207,6 +208,7 @@ function administrationOf({
     random: systemRandom,
     requireUsual: (directory, isProjectRoot) =>
       allowsUnusual || requireUsualWorkspace(directory, environment, isProjectRoot),
+    branchFor: (wanted) => desk.branchFor(wanted),
     warn: tell,
   });
 }

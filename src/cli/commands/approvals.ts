@@ -4,7 +4,6 @@
  * Deciding takes an approver's credential; looking takes access to the state directory. Before anything is approved it
  * is shown.
  */
-import { createInterface } from "node:readline/promises";
 import { type Command, Option } from "commander";
 import { usageError } from "../../base/errors.ts";
 import type { OpenKernel } from "../../server/compose.ts";
@@ -21,6 +20,7 @@ import {
 } from "../approvals/approval-view.ts";
 import { type KernelFlags, withKernel, withKernelOptions } from "../start/kernel-options.ts";
 import { EXIT_FAILURE, EXIT_OK } from "../terminal/exit-codes.ts";
+import { confirms } from "../terminal/inputs.ts";
 import { print, printJson, printRow, say, table, visible } from "../terminal/output.ts";
 import { rowsFor, wantsColours } from "../terminal/screen-colours.ts";
 
@@ -177,15 +177,4 @@ async function decide(
     print(`${shortRef(approval.ref)} is ${standingOf(outcome.approval, Date.now())}`);
   else say(`handrail: nothing was changed: ${shortRef(approval.ref)} is ${standingOf(outcome.approval, Date.now())}`);
   return outcome.kind === "decided" ? EXIT_OK : EXIT_FAILURE;
-}
-
-/** Whether the person at the terminal says yes; where there is none, whoever runs the command has said so by that. */
-async function confirms(question: string): Promise<boolean> {
-  if (!process.stdin.isTTY) return true;
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    return /^y(es)?$/i.test((await lines.question(question)).trim());
-  } finally {
-    lines.close();
-  }
 }

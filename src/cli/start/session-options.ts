@@ -10,6 +10,7 @@ export interface SessionFlags {
   readonly preset?: string;
   readonly mode?: string;
   readonly skill?: string;
+  readonly branch?: string;
 }
 
 /** Adds the options; `role` and `preset` say what these two are for. */
@@ -23,7 +24,8 @@ export function withSessionOptions(
     .option("--role <role>", role)
     .option("--preset <name>", preset)
     .option("--mode <name>", "mode that narrows the session (`handrail modes list`)")
-    .option("--skill <name>", "skill that narrows it further (`handrail skills list`)");
+    .option("--skill <name>", "skill that narrows it further (`handrail skills list`)")
+    .option("--branch <name>", "branch of the workspace to work on, made where there is none (`handrail branches`)");
 }
 
 /** The part of a wish that the options say. */
@@ -34,7 +36,8 @@ export function wishOf({
   preset,
   mode,
   skill,
-}: SessionFlags): Pick<SessionWish, "workspace" | "projectRoot" | "role" | "preset" | "mode" | "skill"> {
+  branch,
+}: SessionFlags): Pick<SessionWish, "workspace" | "projectRoot" | "role" | "preset" | "mode" | "skill" | "branch"> {
   return {
     workspace,
     ...(project !== undefined && { projectRoot: project }),
@@ -42,5 +45,6 @@ export function wishOf({
     ...(preset !== undefined && { preset }),
     ...(mode !== undefined && { mode }),
     ...(skill !== undefined && { skill }),
+    ...(branch !== undefined && { branch }),
   };
 }

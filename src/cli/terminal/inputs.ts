@@ -4,6 +4,7 @@
  * Every mistake is answered with what to type instead.
  */
 import { userInfo } from "node:os";
+import { createInterface } from "node:readline/promises";
 import { usageError } from "../../base/errors.ts";
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import { parseJson } from "../../base/json-parse.ts";
@@ -59,5 +60,16 @@ export function currentUser(): string {
     return userInfo().username;
   } catch {
     return `uid:${process.geteuid?.() ?? "unknown"}`;
+  }
+}
+
+/** Whether the person at the terminal says yes; where there is none, whoever runs the command has said so by that. */
+export async function confirms(question: string): Promise<boolean> {
+  if (!process.stdin.isTTY) return true;
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(es)?$/i.test((await lines.question(question)).trim());
+  } finally {
+    lines.close();
   }
 }

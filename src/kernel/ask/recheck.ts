@@ -65,8 +65,10 @@ export async function stillAllowed(parts: KernelParts, decided: Decided): Promis
   const nowMs = parts.clock.nowMs();
   const again = await mayAct(parts, call.sessionToken, nowMs);
   if (!again.ok) return again;
-  const now = await callerOf(parts, again.value);
-  if (now.place.rules !== caller.place.rules) return deny(RULES_CHANGED);
+  const fresh = await callerOf(parts, again.value);
+  // effects land where they were looked at, which need not be where the session works
+  const now = decided.review === undefined ? fresh : { ...fresh, place: caller.place, session: caller.session };
+  if (fresh.place.rules !== caller.place.rules) return deny(RULES_CHANGED);
   const scoped = checkScope({ caller: now, tool, nowMs }, { input: call.arguments, accesses });
   if (!scoped.ok) return scoped;
   const current = await parts.policy(caller.session.preset);

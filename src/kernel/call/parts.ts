@@ -73,10 +73,13 @@ export interface OpenWorkspace {
   readonly volumeId: string;
 }
 
+/** What says which workspace it is, or which branch of one. */
+export type WorkspaceName = Pick<Session, "serviceRoot" | "projectRoot" | "branchId">;
+
 /** Where opened workspaces come from; the same session gets the same one. */
 export interface WorkspaceCatalog {
   /** At once where it is open already. */
-  readonly open: (session: Session) => OpenWorkspace | Promise<OpenWorkspace>;
+  readonly open: (session: WorkspaceName) => OpenWorkspace | Promise<OpenWorkspace>;
 }
 
 /** The sandbox of the configuration in force. */

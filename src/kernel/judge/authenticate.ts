@@ -8,12 +8,19 @@
  * same again. Its expiry is checked in each call.
  */
 import { currentTurn } from "../../base/turn.ts";
-import { deny } from "../../model/outcome/decision.ts";
+import { type Denial, deny } from "../../model/outcome/decision.ts";
 import { type Authenticated, type Authentication, authenticate } from "../../session/session.ts";
 import type { RunningCall } from "../call/kill-switch.ts";
 import type { KernelParts } from "../call/parts.ts";
 
-type AuthenticationParts = Pick<KernelParts, "sessions" | "killSwitch" | "clock">;
+type AuthenticationParts = Pick<KernelParts, "sessions" | "killSwitch" | "clock" | "branches">;
+
+const BRANCH_GONE: Denial = {
+  layer: "authenticate",
+  reason: "session_invalid",
+  ruleId: "SESSION:branch",
+  message: "the branch of this session was merged or dropped; ask the operator for a new session",
+};
 
 /** Who has acted in a turn, by their tokens; looking one up compares no more than a hash of it with others. */
 interface Seen {
@@ -94,6 +101,9 @@ export async function mayAct(parts: AuthenticationParts, token: string, nowMs: n
   const authenticated = await authenticate(parts.sessions, token, nowMs);
   if (!authenticated.ok) return authenticated;
   const { session } = authenticated.value;
+  const { branchId } = session;
+  if (branchId !== undefined && (await parts.branches?.find(branchId)) === undefined)
+    return { ...deny(BRANCH_GONE), session };
   const frozen = await parts.killSwitch.frozen(session);
   return frozen === undefined ? authenticated : { ...deny(frozen), session };
 }

@@ -4,9 +4,9 @@
  * That is the session, the lease, the workspace, and the mark of what was seen before, besides arming and the
  * operator's gates.
  */
+import { KernelError } from "../../base/errors.ts";
 import { ARMING_MAX_MS } from "../../base/limits.ts";
 import { INITIAL_MARK } from "../../flow/flow.ts";
-import { Refusal } from "../../model/outcome/failure.ts";
 import type { Mark } from "../../model/outcome/label.ts";
 import type { Session } from "../../model/people/session.ts";
 import type { Branch } from "../../model/place/branch.ts";
@@ -23,23 +23,15 @@ export async function callerOf(parts: KernelParts, { session, lease }: Authentic
   return { session, lease, place, ...(branch && { branch }), mark, armed, gates: parts.settings.gates };
 }
 
-/**
- * The branch that the session works on.
- * @throws Refusal when it was merged or dropped, ToolFailure RESOURCE_BUSY while it is
- */
+/** The branch that the session works on. @throws KernelError WORKSPACE_BUSY while it is merged or dropped */
 async function branchOf(
   { branches }: Pick<KernelParts, "branches">,
   { branchId }: Session,
 ): Promise<Branch | undefined> {
   if (branchId === undefined) return undefined;
-  const branch = await branches?.ready(branchId);
-  if (branch !== undefined) return branch;
-  throw new Refusal({
-    layer: "authenticate",
-    reason: "session_invalid",
-    ruleId: "SESSION:branch",
-    message: "the branch of this session was merged or dropped; ask the operator for a new session",
-  });
+  const branch = await branches?.find(branchId);
+  if (branch !== undefined && branches?.isFree(branch) === true) return branch;
+  throw new KernelError("WORKSPACE_BUSY", "the branch of this session is being merged or dropped right now");
 }
 
 /**

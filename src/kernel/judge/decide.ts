@@ -208,8 +208,13 @@ export function policyRequest(
       call,
     },
     capabilityObligations: obligationsOf({ tool, mark, demands }, { resource, effect, carriesSecret }),
-    ...(session.branchId !== undefined && staysOnBranch(effect, resource) && { isStaged: true }),
+    ...(isOnBranch(session) && staysOnBranch(effect, resource) && { isStaged: true }),
   };
+}
+
+/** Whether the session works on a branch; one that is only imagined may have none yet. */
+function isOnBranch({ branchId, isBranchBound = false }: Judged["session"]): boolean {
+  return branchId !== undefined || isBranchBound;
 }
 
 /** A branch holds files: what leaves the machine, changes it, or is published for every session is not kept there. */

@@ -33,13 +33,13 @@ const CHANGES_MAX = 100_000;
 /**
  * Lists the changes, directories before what lies in them.
  * @param tree an open descriptor of the branch's tree
- * @param isLeftOut whether a directory is none of the branch's, with all that lies in it
+ * @param isLeftOut whether a path is not looked at, nor what lies below it
  * @throws ToolFailure OUTPUT_LIMIT when there are too many
  */
 export function* branchChanges(
   tree: number,
   manifest: Manifest,
-  isLeftOut: (directory: string) => boolean,
+  isLeftOut: (path: string) => boolean,
 ): Generator<void, readonly BranchChange[]> {
   const changes: BranchChange[] = [];
   const add = (change: BranchChange): void => {
@@ -61,7 +61,7 @@ export function* branchChanges(
         const now = lstatSync(`/proc/self/fd/${descriptor}/${name}`, { bigint: true, throwIfNoEntry: false });
         const is = now && kindOf(now);
         if (now === undefined || is === undefined) continue;
-        if (is === "directory" && isLeftOut(path)) continue;
+        if (isLeftOut(path)) continue;
         const change = changeOf(path, known.get(name), { now, is });
         if (change !== undefined) add(change);
         if (is !== "directory" && known.get(name)?.kind === "directory")
@@ -83,7 +83,7 @@ export function* branchChanges(
 /** How what has gone is noted. */
 interface Noting {
   readonly add: (change: BranchChange) => void;
-  readonly isLeftOut: (directory: string) => boolean;
+  readonly isLeftOut: (path: string) => boolean;
 }
 
 /** All that lay in a directory that has gone. */
@@ -98,7 +98,7 @@ function* gone(
   path: string,
   { entry, ...noting }: Noting & { readonly entry: CopiedEntry },
 ): Generator<void> {
-  if (entry.kind === "hidden" || (entry.kind === "directory" && noting.isLeftOut(path))) return;
+  if (entry.kind === "hidden" || noting.isLeftOut(path)) return;
   noting.add({ path, was: entry.kind });
   if (entry.kind === "directory") yield* goneIn(manifest, path, noting);
 }

@@ -58,7 +58,7 @@ export interface MergeWish {
   /** An open descriptor of its parent, and its real path. */
   readonly parent: number;
   readonly parentPath: string;
-  readonly isLeftOut: (directory: string) => boolean;
+  readonly isLeftOut: (path: string) => boolean;
   readonly terms: Omit<LandingTerms, "isWhole">;
 }
 
@@ -74,6 +74,8 @@ const PASSED_THROUGH = 0o711;
 /** The branches of one kernel's state directory. */
 export class Branches {
   readonly #parts: BranchParts;
+  /** Those that are looked at for the last time before they are removed. */
+  readonly #closing = new Set<string>();
 
   constructor(parts: BranchParts) {
     this.#parts = parts;
@@ -84,10 +86,21 @@ export class Branches {
     return join(this.#parts.directory, id, "tree");
   }
 
+  /** The branch of that id, however it stands. */
+  find(id: string): Promise<Branch | undefined> {
+    return this.#parts.store.findBranch(id);
+  }
+
+  /** Whether it can be worked on: a call that merges it is asked about again while it does. */
+  isFree({ id, state, instanceId }: Branch): boolean {
+    if (state === "ready") return true;
+    return state === "merging" && instanceId === this.#parts.instanceId && !this.#closing.has(id);
+  }
+
   /** A branch that can be worked on. @throws ToolFailure RESOURCE_BUSY while it is made or merged */
   async ready(id: string): Promise<Branch | undefined> {
-    const branch = await this.#parts.store.findBranch(id);
-    if (branch === undefined || branch.state === "ready") return branch;
+    const branch = await this.find(id);
+    if (branch === undefined || this.isFree(branch)) return branch;
     throw busy(branch);
   }
 
@@ -181,6 +194,7 @@ export class Branches {
         const landed = await landMerge({ directories: views, tree, parent, parentPath, sinceNs, plan }, terms, signal);
         if (landed.isCut || landed.isAwaited === true || landed.notKept.length > 0)
           return { kind: "landed", landed, isLeft: true };
+        this.#closing.add(branch.id);
         // calls that began before may have written there since
         const isLeft = !isSame(changes, await changesOf({ tree, fork, isLeftOut }));
         if (!isLeft) isRemoved = await store.removeBranch(branch.id);
@@ -189,6 +203,7 @@ export class Branches {
     } finally {
       if (isRemoved) await this.#remove(branch.id);
       else await store.changeBranch(branch.id, { from: "merging", to: "ready", instanceId });
+      this.#closing.delete(branch.id);
     }
   }
 
@@ -235,7 +250,7 @@ export class Branches {
 
 /** What is compared. */
 interface Comparing {
-  readonly isLeftOut: (directory: string) => boolean;
+  readonly isLeftOut: (path: string) => boolean;
   readonly signal?: AbortSignal;
 }
 

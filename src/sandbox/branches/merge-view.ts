@@ -25,7 +25,7 @@ import { OPEN_DIRECTORY } from "../landing/moves.ts";
 import { nameOf, parentOf, pathIn } from "../landing/standing.ts";
 import { cloneFile, setTimes } from "../native/layer-calls.ts";
 import { makeLink, openBeneath } from "../native/syscalls.ts";
-import type { BranchChange } from "./branch-changes.ts";
+import type { BranchChange, BranchKind } from "./branch-changes.ts";
 import { bytesAt, type MergePlan } from "./merge-plan.ts";
 
 /** Where the changes come from, and where they are put. */
@@ -73,7 +73,7 @@ class Filling {
 
   directory({ path, was, mode = 0 }: BranchChange): void {
     this.#above(path);
-    this.#make(path, mode, was !== undefined && was !== "directory");
+    this.#make(path, mode, was);
   }
 
   link(path: string): void {
@@ -140,14 +140,14 @@ class Filling {
     const there = openBeneath(this.#work.parent, parent, OPEN_DIRECTORY, "plain");
     if (there < 0) throw changedMeanwhile(parent);
     try {
-      this.#make(parent, fstatSync(there).mode, false);
+      this.#make(parent, fstatSync(there).mode, "directory");
     } finally {
       closeSync(there);
     }
     return parent;
   }
 
-  #make(path: string, mode: number, isReplaced: boolean): void {
+  #make(path: string, mode: number, was: BranchKind | undefined): void {
     if (this.#made.has(path)) return;
     this.#made.add(path);
     const at = pathIn(this.#work.upper, path);
@@ -157,8 +157,8 @@ class Filling {
     this.changes.push({
       path,
       kind: "directory",
-      isReplaced,
-      isCopy: !isReplaced,
+      isReplaced: was !== undefined && was !== "directory",
+      isCopy: was === "directory",
       bytes: 0,
       mode: constants.S_IFDIR | (mode & RIGHTS) | OWNER_DIRECTORY,
     });

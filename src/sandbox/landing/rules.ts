@@ -60,6 +60,7 @@ export class LandingRules {
    * workspace.
    */
   #shapes(path: string): boolean {
+    if (this.#judge.isOfRepository?.(path) === true) return false;
     const directory = parentOf(path);
     return shapesRepository(nameOf(path), (name) =>
       this.#standing.has(directory === "" ? name : `${directory}/${name}`),
@@ -83,6 +84,7 @@ export class LandingRules {
 
   /** Whether it may complete a repository with what others make beside it. */
   mayShape(path: string): boolean {
+    if (this.#judge.isOfRepository?.(path) === true) return false;
     return this.wholeAbove(parentOf(path)) === undefined && shapesRepository(nameOf(path), () => true);
   }
 

@@ -58,6 +58,8 @@ export interface ScopeJudge {
    * Whether a directory that looks like a repository of git under a name of its own is hidden, whatever `entry` says.
    */
   readonly hidesRepository?: (directory: string) => boolean;
+  /** Whether a path is one of a repository that is meant to be one, so that it makes no look-alike of one. */
+  readonly isOfRepository?: (path: string) => boolean;
 }
 
 /** An entry of a directory, as far as mounts look at it. */

@@ -29,6 +29,7 @@ import { PRESETS } from "../../policy/presets.ts";
 import { appliedProfile } from "../../session/profile.ts";
 import { type Authenticated, type MintedSession, mintSession, type NewSession } from "../../session/session.ts";
 import type { SessionStore } from "../../session/session-store.ts";
+import type { WantedBranch } from "../branches/branch-desk.ts";
 import { choosePreset, grantOf, ROLES_WITHOUT_GRANT, requireProjectRoot } from "../workspace/grants.ts";
 import { installationNotice, installationPaths, placeInInstallation } from "../workspace/installation.ts";
 import { workspaceDirectory } from "../workspace/workspace-catalog.ts";
@@ -47,9 +48,14 @@ export interface AdministrationParts {
   readonly random: RandomBytes;
   /** Refuses a directory that is hardly meant as a workspace or a project root. */
   readonly requireUsual: (directory: string, isProjectRoot: boolean) => void;
+  /** Finds or makes the branch that a session is made for. @returns its id */
+  readonly branchFor: (wanted: WantedBranch) => Promise<string>;
   /** Told what the operator should know about a choice. */
   readonly warn: (message: string) => void;
 }
+
+/** The preset whose sessions work on a branch in any case. */
+const UNATTENDED: PresetName = "autonomous";
 
 /** What there is to make sessions with. */
 export interface Offer {
@@ -76,6 +82,8 @@ export interface SessionWish {
   /** A mode and a skill only narrow, so that anybody may choose them. */
   readonly mode?: string;
   readonly skill?: string;
+  /** The branch to work on and to stay on, made where there is none; `autonomous` has one of its own when absent. */
+  readonly branch?: string;
   readonly userId: string;
   readonly agentId: string;
   readonly lifetimeMs?: number;
@@ -106,8 +114,10 @@ export class Administration {
   async createSession(wish: SessionWish): Promise<MintedSession> {
     const { sessions, clock, random } = this.#parts;
     const wanted = this.#resolve(wish, !OperatorProof.isProof(wish.operator));
+    const bound = await this.#branchOf(wish, wanted);
     const lease = await this.#leaseFor(wish, wanted.lifetimeMs);
-    const minted = await mintSession(sessions, { ...wanted, leaseId: lease.id }, { nowMs: clock.nowMs(), random });
+    const made = { ...wanted, ...bound, leaseId: lease.id };
+    const minted = await mintSession(sessions, made, { nowMs: clock.nowMs(), random });
     const { id, role, preset, mode, skill, serviceRoot, expiresAtMs } = minted.session;
     const { registry, tools, gates } = this.#parts.offer();
     const applied = appliedProfile(minted.session, gates, tools);
@@ -121,6 +131,7 @@ export class Administration {
       mode,
       ...(skill !== undefined && { skill }),
       serviceRoot,
+      ...(bound.branchId !== undefined && { branchId: bound.branchId }),
       leaseId: lease.id,
       registry,
       applied: { hash: applied.hash, ...applied.document },
@@ -143,6 +154,7 @@ export class Administration {
       id: newId("ses", this.#parts.random),
       leaseId: lease.id,
       tokenHash: "",
+      ...((wish.branch !== undefined || wanted.preset === UNATTENDED) && { isBranchBound: true }),
       createdAtMs,
       expiresAtMs,
     };
@@ -272,6 +284,22 @@ export class Administration {
       ...profile,
       lifetimeMs: wish.lifetimeMs ?? settings.sessions.lifetime_seconds * 1000,
     };
+  }
+
+  /** The branch that a session is made for; one of `autonomous` has no other place for what it changes. */
+  async #branchOf(
+    { branch }: SessionWish,
+    { preset, serviceRoot, projectRoot, userId, agentId }: Omit<NewSession, "leaseId">,
+  ): Promise<Pick<NewSession, "branchId" | "isBranchBound">> {
+    if (branch === undefined && preset !== UNATTENDED) return {};
+    const branchId = await this.#parts.branchFor({
+      ...(branch !== undefined && { name: branch }),
+      serviceRoot,
+      projectRoot,
+      userId,
+      agentId,
+    });
+    return { branchId, isBranchBound: true };
   }
 
   #profileOf({ mode = DEFAULT_MODE, skill }: SessionWish): Pick<NewSession, "mode" | "skill"> {

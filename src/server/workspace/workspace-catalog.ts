@@ -18,8 +18,7 @@ import { privateGitHosts } from "../../config/sections/git.ts";
 import { type ChosenGitRules, chosenGitRules } from "../../config/sections/git-rules.ts";
 import { chosenToolchain } from "../../config/sections/toolchain.ts";
 import { type TrustState, trustStateOf } from "../../config/trust.ts";
-import type { OpenWorkspace, WorkspaceCatalog } from "../../kernel/index.ts";
-import type { Session } from "../../model/people/session.ts";
+import type { OpenWorkspace, WorkspaceCatalog, WorkspaceName } from "../../kernel/index.ts";
 import type { Workspace } from "../../model/place/workspace.ts";
 import { BUILT_IN_ZONE_RULES, compileZones, type ZoneRules } from "../../model/place/zone.ts";
 import type { ChosenToolchain } from "../../model/work/toolchain.ts";
@@ -94,7 +93,7 @@ export function createWorkspaceCatalog(
   treeOf: TreeOf = unknownTree,
 ): ClosableCatalog {
   const openings = new Openings();
-  const openAnew = (key: string, session: Session): Promise<OpenWorkspace> => {
+  const openAnew = (key: string, session: WorkspaceName): Promise<OpenWorkspace> => {
     const files = workspaceFilesState(session.serviceRoot);
     const place = files.then(() => openWorkspace(rules, { hidden, treeOf }, session));
     const { serviceRoot, projectRoot, branchId } = session;
@@ -109,7 +108,7 @@ export function createWorkspaceCatalog(
     );
     return place;
   };
-  const openWaiting = async (key: string, session: Session): Promise<OpenWorkspace> => {
+  const openWaiting = async (key: string, session: WorkspaceName): Promise<OpenWorkspace> => {
     const known = openings.get(key);
     if (known === undefined) return openAnew(key, session);
     const place = await known.place.catch(async (error: unknown) => {
@@ -168,7 +167,7 @@ class Openings {
   }
 
   /** The one that was used last, if it is the session's: most calls come for the workspace of the call before them. */
-  newestOf({ serviceRoot, projectRoot, branchId }: Session): Opening | undefined {
+  newestOf({ serviceRoot, projectRoot, branchId }: WorkspaceName): Opening | undefined {
     const newest = this.#newest;
     const isIts =
       newest?.serviceRoot === serviceRoot && newest.projectRoot === projectRoot && newest.branchId === branchId;
@@ -213,7 +212,7 @@ function areInPlace({ service, project }: WorkspaceRoots): boolean {
 async function openWorkspace(
   rulesOf: WorkspaceRules,
   { hidden, treeOf }: { readonly hidden: readonly string[]; readonly treeOf: TreeOf },
-  session: Session,
+  session: WorkspaceName,
 ): Promise<OpenWorkspace> {
   const {
     rules,
@@ -286,7 +285,7 @@ export interface WorkspacePlan {
  */
 export async function planWorkspace(
   rulesOf: WorkspaceRules,
-  session: Session,
+  session: WorkspaceName,
   { hidden, assumeTrust = false }: { readonly hidden: readonly string[]; readonly assumeTrust?: boolean },
 ): Promise<WorkspacePlan> {
   const { serviceRoot, projectRoot } = session;
@@ -315,7 +314,7 @@ export async function planWorkspace(
 }
 
 /** The workspace that `rules` make of the directories of `session`. */
-export function workspaceBy(rules: ZoneRules, { serviceRoot, projectRoot }: Session): Workspace {
+export function workspaceBy(rules: ZoneRules, { serviceRoot, projectRoot }: WorkspaceName): Workspace {
   return {
     serviceRoot,
     projectRoot,
@@ -325,7 +324,7 @@ export function workspaceBy(rules: ZoneRules, { serviceRoot, projectRoot }: Sess
 }
 
 /** The project's paths of the directories `hidden`, as they are named and as they really lie. */
-function hiddenPaths(hidden: readonly string[], { serviceRoot, projectRoot }: Session): readonly string[] {
+function hiddenPaths(hidden: readonly string[], { serviceRoot, projectRoot }: WorkspaceName): readonly string[] {
   const places = hidden.flatMap((directory) => [resolve(directory), realPath(directory)]);
   if (places.some((directory) => isWithin(directory, serviceRoot))) {
     throw configInvalid(
@@ -338,7 +337,7 @@ function hiddenPaths(hidden: readonly string[], { serviceRoot, projectRoot }: Se
 }
 
 /** The project's paths of the installation that is running; `""` where the project lies in it. */
-function installedPaths({ projectRoot }: Session): readonly string[] {
+function installedPaths({ projectRoot }: WorkspaceName): readonly string[] {
   const paths = installationPaths();
   if (paths.some((path) => isWithin(path, projectRoot))) return [""];
   return paths.filter((path) => isWithin(projectRoot, path)).map((path) => relative(projectRoot, path));

@@ -13,6 +13,7 @@ import type { Branches } from "../../../sandbox/branches/branches.ts";
 import { rootPath } from "../../../sandbox/files/places/roots.ts";
 import { reviewEffects } from "../../ask/review.ts";
 import type { OpenWorkspace } from "../../call/parts.ts";
+import type { Granted } from "../../call/stages.ts";
 import { keyedEffect } from "../exec-access.ts";
 import { execScope } from "../exec-scope.ts";
 import type { HandleParts } from "../handle-parts.ts";
@@ -98,6 +99,7 @@ class BranchesOfCall {
     const branch = await this.#named(name);
     this.#requireOther(branch, "merged");
     const parent = await this.#parentOf(branch);
+    const there = onParent(running, parent, branch.parentId);
     await this.#requireChildless(branch);
     await requireAllowed(this.#handle);
     let effects: readonly LandedEffect[] = [];
@@ -111,7 +113,7 @@ class BranchesOfCall {
             parentPath: rootPath(parent.roots.service),
             isLeftOut: isLeftOutOf(parent),
             terms: {
-              judge: mergeScope(running, parent),
+              judge: mergeScope(there),
               newFiles: kernel.parts.newFiles,
               onLanded: (landed) => {
                 effects = landed.map((effect) => keyedEffect(effect, kernel.parts.argumentsKey));
@@ -119,8 +121,11 @@ class BranchesOfCall {
               review: async (asked) => {
                 // what git keeps says little to a person and comes last
                 const inOrder = [...asked].sort((one, other) => order(one.path) - order(other.path));
-                const accesses = inOrder.map((effect) => mergeAccess(parent, running, effect));
-                const question = { granted: running, effects: inOrder, accesses };
+                const isFirst = inOrder.findIndex(({ path }) => isRepositoryPath(path));
+                const accesses = inOrder
+                  .filter(({ path }, index) => index === isFirst || !isRepositoryPath(path))
+                  .map((effect) => mergeAccess(there, effect));
+                const question = { granted: there, effects: inOrder, accesses };
                 const reviewed = await reviewEffects(kernel, question, this.#handle);
                 if (reviewed.answer === "later") later = reviewed.why;
                 else await requireAllowed(this.#handle);
@@ -245,6 +250,13 @@ class BranchesOfCall {
 }
 
 const WORKSPACE = "the workspace";
+
+/** The call as if its session worked where the branch was made from: that is where a merge lands, and is judged. */
+function onParent<G extends Granted>(granted: G, place: OpenWorkspace, parentId: string | undefined): G {
+  const { branchId: _own, isBranchBound: _too, ...session } = granted.caller.session;
+  const there = { ...session, ...(parentId !== undefined && { branchId: parentId }) };
+  return { ...granted, caller: { ...granted.caller, place, session: there } };
+}
 
 function order(path: string): number {
   return isRepositoryPath(path) ? 1 : 0;

@@ -24,37 +24,56 @@ export function isRepositoryPath(path: string): boolean {
   return path === ".git" || path.startsWith(".git/");
 }
 
-/** Whether nothing of a directory is merged: it is managed, and not the workspace's own repository. */
-export function isLeftOutOf({ workspace }: Pick<OpenWorkspace, "workspace">): (directory: string) => boolean {
-  return (directory) =>
-    !isRepositoryPath(directory) && workspace.zones.classify({ root: "service", path: directory }) === "managed";
+/**
+ * Whether nothing of a path, and of what lies below it, is merged: it is managed, and not what commits are made of in
+ * the workspace's own repository.
+ */
+export function isLeftOutOf({ workspace }: Pick<OpenWorkspace, "workspace">): (path: string) => boolean {
+  return (path) => {
+    if (isRepositoryPath(path)) return path !== ".git" && !COMMITTED.test(path);
+    return workspace.zones.classify({ root: "service", path }) === "managed";
+  };
 }
 
-/** An effect of a merge as policy is asked about it. What git keeps is asked about as a file of nobody's. */
+/** An effect of a merge as policy is asked about it. What git keeps is asked about as one. */
 export function mergeAccess(
-  place: OpenWorkspace,
-  { tool }: Pick<Granted, "tool">,
+  { tool, caller: { place } }: Pick<Granted, "tool" | "caller">,
   { path, kind, isDirectory, bytes, isExecutable }: CommandEffect,
 ): ResolvedAccess {
-  const isGit = isRepositoryPath(path);
+  const action = tool.name;
+  if (isRepositoryPath(path)) return { resource: { kind: "git_ref", ref: "*" }, effect: "write", action };
   const at: WorkspacePath = { root: "service", path };
   return {
     resource: { kind: "file", path },
     effect: "write",
-    action: tool.name,
-    target: { place: at, zone: isGit ? "own" : zoneNow(place, at, "write") },
+    action,
+    target: { place: at, zone: zoneNow(place, at, "write") },
     arguments: { kind, directory: isDirectory, bytes, executable: isExecutable },
   };
 }
 
-/** The judge of a merge into `place`. */
-export function mergeScope(granted: Granted, place: OpenWorkspace): ScopeJudge {
-  const { caller, tool, policy, holdings } = granted;
+/** Whether a merge, whoever makes it, may write a path of `place`. */
+export function mayBeMerged(place: OpenWorkspace, path: string): Reach {
+  if (isRepositoryPath(path)) return path === ".git" || COMMITTED.test(path) ? "write" : "read";
+  const at: WorkspacePath = { root: "service", path };
   const { zones } = place.workspace;
+  const zone = zoneNow(place, at, "write");
+  if (zone === "secret") return "hidden";
+  if (zone === "managed" || zone === "shared") return "read";
+  // what is protected for what lies beside it would be a part of a repository: no merge makes one
+  const restriction = zones.restriction(at);
+  const isOpen = zones.classify(at) === zone && (restriction === undefined || restriction === "protected");
+  return isOpen ? "write" : "read";
+}
+
+/** The judge of a merge into the place of the caller. */
+export function mergeScope(granted: Granted): ScopeJudge {
+  const { caller, tool, policy, holdings } = granted;
   const { scope } = caller.lease;
-  const question = programQuestion({ ...granted, caller: { ...caller, place } });
+  const { place } = caller;
+  const question = programQuestion(granted);
   const commit = (effect: CommandEffect): "lands" | "asks" | "drops" => {
-    const decided = evaluateRequests(policy, tool, requestsOf(question, [mergeAccess(place, granted, effect)]));
+    const decided = evaluateRequests(policy, tool, requestsOf(question, [mergeAccess(granted, effect)]));
     if (!decided.ok) return "drops";
     const due = decided.value.obligations.filter(
       ({ ruleId, obligation }) =>
@@ -65,16 +84,9 @@ export function mergeScope(granted: Granted, place: OpenWorkspace): ScopeJudge {
     return due.every(({ obligation }) => obligation === "ask") ? "asks" : "drops";
   };
   const entry = (path: string, isDirectory: boolean): Reach => {
-    if (isRepositoryPath(path)) return path === ".git" || COMMITTED.test(path) ? "write" : "read";
-    const at: WorkspacePath = { root: "service", path };
-    const zone = zoneNow(place, at, "write");
-    if (zone === "secret") return "hidden";
-    if (zone === "managed" || zone === "shared") return "read";
-    // what is protected for what lies beside it would be a part of a repository: no merge makes one
-    const isPlain = zones.classify(at) === zone;
-    const restriction = zones.restriction(at);
-    const isOpen = isPlain && (restriction === undefined || restriction === "protected");
-    return isOpen && (isDirectory || admits(scope, "writePaths", leasePathOf(at))) ? "write" : "read";
+    const reach = mayBeMerged(place, path);
+    if (reach !== "write" || isDirectory || isRepositoryPath(path)) return reach;
+    return admits(scope, "writePaths", leasePathOf({ root: "service", path })) ? "write" : "read";
   };
-  return { entry, below: () => "write", commit, isWhole: () => false };
+  return { entry, below: () => "write", commit, isWhole: () => false, isOfRepository: isRepositoryPath };
 }

@@ -1,0 +1,188 @@
+/** `handrail branches`: a person lists, makes, compares, merges and drops the branches of a workspace. */
+import type { Command } from "commander";
+import { usageError } from "../../base/errors.ts";
+import type { JsonObject } from "../../base/json.ts";
+import type { BranchFile } from "../../model/work/branches.ts";
+import type { ShownBranch } from "../../server/branches/branch-desk.ts";
+import type { OpenKernel } from "../../server/compose.ts";
+import { type KernelFlags, withKernel, withKernelOptions } from "../start/kernel-options.ts";
+import { EXIT_DENIED, EXIT_OK } from "../terminal/exit-codes.ts";
+import { confirms, currentUser } from "../terminal/inputs.ts";
+import { print, printJson, table, visible } from "../terminal/output.ts";
+
+interface BranchFlags extends KernelFlags {
+  readonly workspace: string;
+  readonly all?: boolean;
+  readonly stat?: boolean;
+  readonly yes?: boolean;
+  readonly json?: boolean;
+}
+
+/** Adds `handrail branches`. */
+export function addBranchesCommand(program: Command): void {
+  const branches = program
+    .command("branches")
+    .description("copies of a workspace on which agents work until somebody merges or drops them");
+  const added = (name: string, description: string) =>
+    withKernelOptions(
+      branches
+        .command(name)
+        .description(description)
+        .option("--workspace <directory>", "workspace root", ".")
+        .option("--json", "print JSON"),
+    );
+  added("list", "list the branches of a workspace, oldest first")
+    .option("--all", "those of every workspace")
+    .action((flags: BranchFlags) => withKernel(flags, (kernel) => list(kernel, flags)));
+  added("create <name>", "make a branch of the workspace as it is now").action((name: string, flags: BranchFlags) =>
+    withKernel(flags, (kernel) => create(kernel, name, flags)),
+  );
+  added("diff <name>", "show what was changed on a branch since it was made")
+    .option("--stat", "name the files alone")
+    .action((name: string, flags: BranchFlags) => withKernel(flags, (kernel) => diff(kernel, name, flags)));
+  added("merge <name>", "bring what was changed on a branch back, all of it or nothing")
+    .option("--yes", "do not show the difference and ask")
+    .addHelpText("after", "\nExit codes: 0 merged, 1 usage or configuration, 2 nothing was merged.")
+    .action(async (name: string, flags: BranchFlags) => {
+      process.exitCode = await withKernel(flags, (kernel) => merge(kernel, name, flags));
+    });
+  added("drop <name>", "remove a branch with everything that was changed on it")
+    .option("--yes", "do not ask")
+    .action(async (name: string, flags: BranchFlags) => {
+      process.exitCode = await withKernel(flags, (kernel) => drop(kernel, name, flags));
+    });
+}
+
+async function list({ branches }: OpenKernel, { all, json, workspace }: BranchFlags): Promise<void> {
+  const found = await branches.list(all ? undefined : await rootOf(workspace));
+  if (json) return printJson(found.map(publicBranch));
+  if (found.length === 0) return print("there is no branch; an agent makes one with `create_branch`");
+  const rows = found.map((branch) => [
+    visible(branch.name),
+    branch.state,
+    String(branch.sessions),
+    new Date(branch.createdAtMs).toISOString(),
+    visible(`${branch.userId}/${branch.agentId}`),
+    visible(branch.parent ?? (all ? branch.serviceRoot : "the workspace")),
+  ]);
+  print(table([["BRANCH", "STATE", "SESSIONS", "MADE", "BY", "FROM"], ...rows]));
+}
+
+async function create({ branches }: OpenKernel, name: string, { workspace, json }: BranchFlags): Promise<void> {
+  const serviceRoot = await rootOf(workspace);
+  const wanted = { name, serviceRoot, projectRoot: serviceRoot, userId: currentUser(), agentId: "cli" };
+  const branch = await branches.create(wanted);
+  if (json) return printJson(publicBranch({ ...branch, sessions: 0 }));
+  const how = branch.way === "clone" ? "shared with the workspace until they change" : "copied";
+  print(`branch ${visible(branch.name)}: ${branch.entries} files and directories, ${how}`);
+}
+
+async function diff({ branches }: OpenKernel, name: string, { workspace, json, stat }: BranchFlags): Promise<void> {
+  const difference = await branches.difference(await branches.named(await rootOf(workspace), name));
+  if (json) return printJson(difference);
+  showDifference(difference, stat === true);
+}
+
+async function merge({ branches }: OpenKernel, name: string, { workspace, json, yes }: BranchFlags): Promise<number> {
+  const branch = await branches.named(await rootOf(workspace), name);
+  if (yes !== true) {
+    showDifference(await branches.difference(branch), false);
+    if (!(await isConfirmed(`merge \`${visible(name)}\`?`))) return EXIT_DENIED;
+  }
+  const merged = await branches.merge(branch, currentUser());
+  if (json) printJson(merged);
+  if (merged.kind === "conflict") {
+    if (!json) {
+      print("nothing was merged: these were changed on both sides");
+      for (const { path, why } of merged.conflicts) print(`  ${visible(path)}  (${why.replaceAll("_", " ")})`);
+    }
+    return EXIT_DENIED;
+  }
+  const { created, changed, removed, notKept } = merged.landed;
+  if (notKept.length > 0) {
+    if (!json) {
+      print("nothing was merged, because not all of it may be");
+      for (const { path, reason } of notKept) print(`  ${visible(path)}  (${reason.replaceAll("_", " ")})`);
+    }
+    return EXIT_DENIED;
+  }
+  if (!json)
+    print(
+      `merged: ${created} made, ${changed} changed, ${removed} removed${merged.isLeft ? "; the branch stays, because somebody wrote on it meanwhile" : ""}`,
+    );
+  return EXIT_OK;
+}
+
+async function drop({ branches }: OpenKernel, name: string, { workspace, json, yes }: BranchFlags): Promise<number> {
+  const branch = await branches.named(await rootOf(workspace), name);
+  if (yes !== true && !(await isConfirmed(`drop \`${visible(name)}\` with everything that was changed on it?`)))
+    return EXIT_DENIED;
+  await branches.drop(branch, currentUser());
+  if (json) printJson(publicBranch({ ...branch, sessions: 0 }));
+  else print(`the branch ${visible(name)} is gone`);
+  return EXIT_OK;
+}
+
+/** Asks at a terminal; elsewhere nobody can be asked. */
+async function isConfirmed(question: string): Promise<boolean> {
+  if (process.stdin.isTTY && process.stdout.isTTY) return await confirms(`${question} [y/N] `);
+  throw usageError("there is no terminal to ask at; look at `handrail branches diff`, then say --yes");
+}
+
+async function rootOf(workspace: string): Promise<string> {
+  const { workspaceDirectory } = await import("../../server/workspace/workspace-catalog.ts");
+  return workspaceDirectory(workspace);
+}
+
+type Difference = Awaited<ReturnType<OpenKernel["branches"]["difference"]>>;
+
+function showDifference({ files, filesOmitted, changesRepository }: Difference, isShort: boolean): void {
+  if (files.length === 0) print("no file was changed");
+  for (const file of files) {
+    print(`${titleOf(file)}`);
+    if (!isShort && file.diff !== undefined) for (const line of linesOf(file.diff)) print(visible(line));
+    if (!isShort && file.linesOmitted !== undefined) print(`(${file.linesOmitted} more lines)`);
+  }
+  if (filesOmitted > 0) print(`and ${filesOmitted} more`);
+  if (changesRepository) print("and what git keeps: commits, branches or its index");
+}
+
+function titleOf({ path, change, kind, from, isBinary, bytes, mode }: BranchFile): string {
+  const what = kind === "file" ? "" : ` ${kind}`;
+  const size = bytes === undefined ? "" : `, ${bytes} bytes`;
+  const rights = change === "mode" && mode !== undefined ? `, rights ${mode}` : "";
+  const former = from === undefined ? "" : ` (was ${visible(from)})`;
+  return `${change}${what} ${visible(path)}${former}${isBinary === true ? ", no text" : ""}${size}${rights}`;
+}
+
+function linesOf(diff: string): readonly string[] {
+  return diff.replace(/\n$/, "").split("\n");
+}
+
+function publicBranch({
+  id,
+  name,
+  serviceRoot,
+  parent,
+  state,
+  userId,
+  agentId,
+  way,
+  entries,
+  createdAtMs,
+  sessions,
+}: ShownBranch): JsonObject {
+  return {
+    id,
+    name,
+    workspace: serviceRoot,
+    ...(parent !== undefined && { parent }),
+    state,
+    user: userId,
+    agent: agentId,
+    made_by: way,
+    entries,
+    created_at: new Date(createdAtMs).toISOString(),
+    sessions,
+  };
+}

@@ -1,0 +1,212 @@
+/**
+ * Makes, shows, merges and drops branches for people, and finds those that sessions are made for.
+ *
+ * A person who merges has seen the difference, so that no rule asks about its files; zones hold for them as for
+ * everybody. INVARIANT: what a person does with a branch is recorded before it is told.
+ */
+import type { Clock } from "../../base/clock.ts";
+import { storeUnavailable, usageError } from "../../base/errors.ts";
+import { newId, type RandomBytes } from "../../base/ids.ts";
+import type { JsonObject } from "../../base/json.ts";
+import { inSlices } from "../../base/long-steps.ts";
+import {
+  branchFiles,
+  isLeftOutOf,
+  isRepositoryPath,
+  mayBeMerged,
+  type OpenWorkspace,
+  type WorkspaceCatalog,
+} from "../../kernel/index.ts";
+import { BY_OPERATOR } from "../../ledger/actors.ts";
+import type { EventSink, EventType } from "../../model/outcome/event.ts";
+import { ToolFailure } from "../../model/outcome/failure.ts";
+import { type Branch, branchNameProblem } from "../../model/place/branch.ts";
+import type { BranchFile } from "../../model/work/branches.ts";
+import type { Branches, Merged } from "../../sandbox/branches/branches.ts";
+import type { NewFiles } from "../../sandbox/files/new-files.ts";
+import { rootPath } from "../../sandbox/files/places/roots.ts";
+import type { SessionStore } from "../../session/session-store.ts";
+
+/** What the desk works on. */
+export interface BranchDeskParts {
+  readonly branches: Branches;
+  readonly workspaces: WorkspaceCatalog;
+  readonly sessions: SessionStore;
+  readonly newFiles: NewFiles;
+  readonly ledger: EventSink;
+  readonly clock: Clock;
+  readonly random: RandomBytes;
+}
+
+/** A branch that a session is made for; without a name it is a new one. */
+export interface WantedBranch extends Pick<Branch, "serviceRoot" | "userId" | "agentId"> {
+  readonly name?: string;
+  readonly projectRoot: string;
+}
+
+/** A branch, and what a person would want to know of it. */
+export interface ShownBranch extends Branch {
+  readonly parent?: string;
+  /** Sessions that work on it and have not ended. */
+  readonly sessions: number;
+}
+
+/** What a branch changed, for a person. */
+export interface ShownDifference {
+  readonly files: readonly BranchFile[];
+  readonly filesOmitted: number;
+  /** Whether it holds commits, or other changes of what git keeps. */
+  readonly changesRepository: boolean;
+}
+
+/** People's acts on branches. */
+export class BranchDesk {
+  readonly #parts: BranchDeskParts;
+
+  constructor(parts: BranchDeskParts) {
+    this.#parts = parts;
+  }
+
+  /** The branches of a workspace, oldest first, or of all. @param serviceRoot a real path */
+  async list(serviceRoot?: string): Promise<readonly ShownBranch[]> {
+    const all = await this.#parts.branches.list(serviceRoot);
+    return await Promise.all(
+      all.map(async (branch) => {
+        const parent = all.find(({ id }) => id === branch.parentId)?.name;
+        const sessions = (await this.#parts.branches.sessionsOn(branch.id)).length;
+        return { ...branch, ...(parent !== undefined && { parent }), sessions };
+      }),
+    );
+  }
+
+  /** Finds or makes the branch that a session is made for. @returns its id @throws KernelError USAGE */
+  async branchFor({ name, ...wanted }: WantedBranch): Promise<string> {
+    const known = (await this.#parts.branches.list(wanted.serviceRoot)).find((branch) => branch.name === name);
+    if (known === undefined)
+      return (await this.create({ name: name ?? this.#freshName(wanted.agentId), ...wanted })).id;
+    if (known.userId !== wanted.userId)
+      throw usageError(`the branch \`${known.name}\` is \`${known.userId}\`'s; choose another name`);
+    return known.id;
+  }
+
+  /** Makes a branch of a workspace. @throws KernelError USAGE */
+  async create({
+    name,
+    serviceRoot,
+    projectRoot,
+    userId,
+    agentId,
+  }: WantedBranch & { readonly name: string }): Promise<Branch> {
+    const problem = branchNameProblem(name);
+    if (problem !== undefined) throw usageError(`the branch's name ${problem}; choose another one`);
+    const { workspace, roots } = await this.#parts.workspaces.open({ serviceRoot, projectRoot });
+    const isHidden = (path: string) => workspace.zones.classify({ root: "service", path }) === "secret";
+    const wish = { name, serviceRoot, userId, agentId, root: roots.service.descriptor, isHidden };
+    const branch = await asUsage(() => this.#parts.branches.create(wish, new AbortController().signal));
+    await this.#record("branch_created", { ...factsOf(branch), entries: branch.entries, way: branch.way });
+    return branch;
+  }
+
+  /** The branch of that name. @throws KernelError USAGE when there is none */
+  async named(serviceRoot: string, name: string): Promise<Branch> {
+    const found = (await this.#parts.branches.list(serviceRoot)).find((branch) => branch.name === name);
+    if (found !== undefined) return found;
+    throw usageError(
+      `there is no branch \`${name}\` in \`${serviceRoot}\`; \`handrail branches list\` shows those that there are`,
+    );
+  }
+
+  /** What a branch changed since it was made, against its parent as it is now. */
+  async difference(branch: Branch): Promise<ShownDifference> {
+    const parent = await this.#parentOf(branch);
+    return await asUsage(() =>
+      this.#parts.branches.compare(branch, { isLeftOut: isLeftOutOf(parent) }, async (all, tree) => {
+        const changes = all.filter(({ path }) => !isRepositoryPath(path));
+        const { descriptor } = parent.roots.service;
+        const describing = branchFiles({ changes, tree, parent: descriptor, hidden: () => [] });
+        const { result: files } = await inSlices("describing a branch", describing);
+        const named = files.reduce((sum, { from }) => sum + (from === undefined ? 1 : 2), 0);
+        return { files, filesOmitted: changes.length - named, changesRepository: changes.length < all.length };
+      }),
+    );
+  }
+
+  /** Merges a branch into what it was made from. @throws KernelError USAGE where another one was made from it */
+  async merge(branch: Branch, by: string): Promise<Merged> {
+    await this.#requireChildless(branch);
+    const parent = await this.#parentOf(branch);
+    const merged = await asUsage(() =>
+      this.#parts.branches.merge(
+        {
+          branch,
+          parent: parent.roots.service.descriptor,
+          parentPath: rootPath(parent.roots.service),
+          isLeftOut: isLeftOutOf(parent),
+          terms: {
+            judge: {
+              entry: (path) => mayBeMerged(parent, path),
+              below: () => "write",
+              isWhole: () => false,
+              isOfRepository: isRepositoryPath,
+            },
+            newFiles: this.#parts.newFiles,
+          },
+        },
+        new AbortController().signal,
+      ),
+    );
+    if (merged.kind === "landed" && merged.landed.notKept.length === 0) {
+      const { created, changed, removed } = merged.landed;
+      await this.#record("branch_merged", { ...factsOf(branch), created, changed, removed, by });
+    }
+    return merged;
+  }
+
+  /** Removes a branch with what was changed on it; sessions on it end with their next call. */
+  async drop(branch: Branch, by: string): Promise<void> {
+    await this.#requireChildless(branch);
+    await asUsage(() => this.#parts.branches.drop(branch));
+    await this.#record("branch_dropped", { ...factsOf(branch), by });
+  }
+
+  #freshName(agentId: string): string {
+    const agent = agentId
+      .replaceAll(/[^\w.+-]+/g, "-")
+      .replace(/^[^\w]+/, "")
+      .replace(/\.+$/, "");
+    return `${agent.slice(0, 40) || "agent"}/${newId("bra", this.#parts.random).slice(4, 14).replaceAll("-", "_")}`;
+  }
+
+  async #parentOf({ serviceRoot, parentId }: Branch): Promise<OpenWorkspace> {
+    if (parentId !== undefined && (await this.#parts.branches.ready(parentId)) === undefined)
+      throw usageError("the branch that it was made from is gone, so there is nothing to compare it with");
+    const place = { serviceRoot, projectRoot: serviceRoot, ...(parentId !== undefined && { branchId: parentId }) };
+    return await this.#parts.workspaces.open(place);
+  }
+
+  async #requireChildless({ id, name, serviceRoot }: Branch): Promise<void> {
+    const child = (await this.#parts.branches.list(serviceRoot)).find(({ parentId }) => parentId === id);
+    if (child !== undefined)
+      throw usageError(`the branch \`${child.name}\` was made from \`${name}\`; merge or drop it first`);
+  }
+
+  async #record(type: EventType, payload: JsonObject): Promise<void> {
+    const { ledger, clock } = this.#parts;
+    await ledger.record({ type, ...BY_OPERATOR, timeMs: clock.nowMs(), payload }, "durable");
+  }
+}
+
+function factsOf({ id, name, serviceRoot, parentId = "" }: Branch): JsonObject {
+  return { branchId: id, branch: name, serviceRoot, parentId };
+}
+
+/** What an agent would be told as a failure, a person is told as one of usage. */
+async function asUsage<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ToolFailure)) throw error;
+    const message = `${error.message}; ${error.suggestion}`;
+    throw error.code === "OUTCOME_UNKNOWN" ? storeUnavailable(message, error) : usageError(message, error);
+  }
+}
