@@ -50,6 +50,7 @@ const REFERENCES: readonly ResourceKind[] = ["file", "git_ref", "tool"];
 const REMOTES: readonly ResourceKind[] = ["file", "git_ref", "host", "tool"];
 const RESOURCES: Readonly<Record<string, readonly ResourceKind[]>> = {
   git: REMOTES,
+  merge_branch: REFERENCES,
   git_status: REFERENCES,
   git_diff: REFERENCES,
   git_add: REFERENCES,
