@@ -59,6 +59,8 @@ const DIRECTORY_RIGHTS = 0o3777;
 const GROUP = 0o070;
 const OWNER_FILE = 0o600;
 const OWNER_DIRECTORY = 0o700;
+/** Of an empty directory over which one is mounted: runtimes of containers give that the same rights. */
+const STAND_IN = 0o755;
 
 /** What no file system says of one file alone: nothing there can be shared. */
 const NEVER_SHARED: readonly number[] = [errno.EOPNOTSUPP, errno.ENOTTY, errno.EXDEV, errno.ENOSYS, errno.EPERM];
@@ -154,8 +156,10 @@ class Copying {
 
   #hide({ path, to }: Directory, name: string, isDirectory: boolean): void {
     const at = `/proc/self/fd/${to}/${name}`;
-    if (isDirectory) mkdirSync(at, OWNER_DIRECTORY);
-    else writeFileSync(at, "", { flag: "wx", mode: OWNER_FILE });
+    if (isDirectory) {
+      mkdirSync(at);
+      chmodSync(at, STAND_IN);
+    } else writeFileSync(at, "", { flag: "wx", mode: OWNER_FILE });
     this.#manifest.note(path, name, { kind: "hidden" });
   }
 
@@ -250,6 +254,7 @@ class Copying {
     const name = path.slice(path.lastIndexOf("/") + 1);
     const parent = path.slice(0, Math.max(0, path.lastIndexOf("/")));
     if (path === "" || error === -errno.ENAMETOOLONG) throw cannotCopy(path, `error ${-error}`);
+    chmodSync(`/proc/self/fd/${this.#job.into}/${path}`, STAND_IN);
     this.#closed.add(path);
     this.#manifest.note(parent, name, { kind: "hidden" });
   }
