@@ -27,6 +27,7 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
     ],
   "views, which lie in the state directory, once nothing of their commands is left": [
     "src/sandbox/landing/effects.ts",
+    "src/sandbox/copies/copied-changes.ts",
     "src/sandbox/landing/file-clock.ts",
     "src/sandbox/landing/lock-files.ts",
     "src/sandbox/landing/aside.ts",
@@ -37,6 +38,7 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
     "src/sandbox/layers/view-directories.ts",
     "src/sandbox/views/views.ts",
   ],
+  "copies in the making, where nobody else comes": ["src/sandbox/copies/copy-workspace.ts"],
   "directories of the workspace alone, by path, links in the last place not followed": [
     "src/sandbox/files/left-files.ts",
     "src/sandbox/host/directory-pieces.ts",
