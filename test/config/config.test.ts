@@ -16,6 +16,7 @@ test("an operator who wrote nothing gets the safe defaults", async () => {
     redaction: { rules: [], allow: [], environment: { secret: [], harmless: [] } },
     sandbox: {
       backend: "bwrap",
+      views: "auto",
       toolchains: [],
       memory_mb: 512,
       processes: 128,

@@ -113,7 +113,7 @@ class Comparing {
     if (stampOf(now) !== entry.stamp) return true;
     const { unlike } = this.#copy;
     if (unlike === undefined || entry.kind === "link") return false;
-    return (yield* hasSameBytesBeneath(this.#at(path), unlike.root, path, unlike.sinceNs)) === false;
+    return (yield* hasSameBytesBeneath(this.#at(path), path, unlike)) === false;
   }
 
   /** Moves what is new, or other than it was. */

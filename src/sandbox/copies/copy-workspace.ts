@@ -23,7 +23,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { ToolFailure } from "../../model/outcome/failure.ts";
-import { copyBytes } from "../files/copy-bytes.ts";
+import { copyBytes } from "../files/copy-content.ts";
 import { entriesIn, type RawEntry } from "../host/directory-pieces.ts";
 import { accessListOf, cloneFile, setAccessList, setTimes } from "../native/layer-calls.ts";
 import { errno, makeLink, openBeneath } from "../native/syscalls.ts";

@@ -17,7 +17,7 @@ import {
   type Stats,
 } from "node:fs";
 import { GIB } from "../../base/bytes.ts";
-import { copyBytes } from "../files/copy-bytes.ts";
+import { copyBytes } from "../files/copy-content.ts";
 import { accessList, removeOverlayAttribute, setAccessList, setTimes } from "../native/layer-calls.ts";
 import { makeLink } from "../native/syscalls.ts";
 import type { Change } from "./changes.ts";

