@@ -155,6 +155,8 @@ interface AcceptedRun {
   readonly wanted: SandboxRun;
   readonly output: RunOutput;
   readonly signal: AbortSignal;
+  /** Called when its command has run. */
+  readonly ended?: () => void;
 }
 
 /** The sandbox of one kernel. */
@@ -258,11 +260,15 @@ export class Sandbox {
       throw noOwnFiles(this.#backend.name);
     if (wanted.landing === undefined || !this.isContained) return await this.#runSeeing(undefined, identity, run);
     const kind = await this.#kinds.of(wanted.root, identity);
+    let hasRun = false;
+    const ended = () => {
+      hasRun = true;
+    };
     try {
-      return await this.#runInView(kind, identity, run);
+      return await this.#runInView(kind, identity, { ...run, ended });
     } catch (error) {
-      // it did not run; perhaps because the overlay could not be mounted any more
-      if (kind !== "overlay" || !isUnavailable(error) || run.signal.aborted) throw error;
+      // perhaps the overlay could not be mounted any more
+      if (hasRun || kind !== "overlay" || !isUnavailable(error) || run.signal.aborted) throw error;
       if (!this.#kinds.forget(wanted.root) || (await this.#kinds.of(wanted.root, identity)) === kind) throw error;
       return await this.#runInView("copy", identity, run);
     }
@@ -276,6 +282,7 @@ export class Sandbox {
       const watch = bytesMax === undefined ? undefined : view.watch(bytesMax);
       const bounded = watch === undefined ? run : { ...run, signal: AbortSignal.any([signal, watch.signal]) };
       const end = await this.#runSeeing(view, view.identity, bounded);
+      run.ended?.();
       if ((await watch?.end()) === true) return { ...end, wroteTooMuch: true };
       return { ...end, ...(await landed(view, wanted, { end, signal })) };
     } finally {

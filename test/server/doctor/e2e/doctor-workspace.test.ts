@@ -2,8 +2,10 @@
 import { chownSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { defaultSettings } from "../../../../src/config/config.ts";
 import { SANDBOX_MOUNTS_MAX } from "../../../../src/sandbox/plan/workspace-mounts.ts";
 import { commandsFinding } from "../../../../src/server/doctor/doctor-commands.ts";
+import { viewFinding } from "../../../../src/server/doctor/doctor-sandbox.ts";
 import { freshPlace } from "../../../support/place.ts";
 
 test("a workspace that can be shown is said to be, and one that cannot with what stands in the way", async () => {
@@ -33,6 +35,21 @@ test("a workspace that can be shown is said to be, and one that cannot with what
   }
   expect(await commandsFinding(long)).toMatchObject({ status: "failed", detail: expect.stringContaining("too long") });
   expect(await commandsFinding(join(workspace, "none"))).toMatchObject({ status: "failed" });
+});
+
+test("it says what commands in the workspace write into, and why there is nothing", async () => {
+  const { workspace, base } = freshPlace();
+  const finding = (views: "auto" | "copy", path = workspace) => {
+    const settings = defaultSettings();
+    const chosen = { settings: { ...settings, sandbox: { ...settings.sandbox, views } } };
+    return viewFinding(async () => chosen, path, { environment: {}, stateDirectory: join(base, "doctor-state") });
+  };
+  const [overlay, copy, gone] = [await finding("auto"), await finding("copy"), await finding("auto", join(base, "no"))];
+  expect([overlay, copy].map(({ status, detail }) => [status, detail])).toEqual([
+    ["ok", "commands write into overlays of the workspace"],
+    ["ok", "commands write into copies of the workspace"],
+  ]);
+  expect(gone.status).toBe("failed");
 });
 
 test("a directory of another user is named, because commands cannot change what lies there", async () => {
