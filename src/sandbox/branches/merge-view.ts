@@ -19,7 +19,7 @@ import {
 } from "node:fs";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import { stampOf } from "../copies/manifest.ts";
-import { copyBytes } from "../files/copy-bytes.ts";
+import { copyBytes } from "../files/copy-content.ts";
 import type { Change } from "../landing/changes.ts";
 import { OPEN_DIRECTORY } from "../landing/moves.ts";
 import { nameOf, parentOf, pathIn } from "../landing/standing.ts";
