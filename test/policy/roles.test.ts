@@ -209,8 +209,11 @@ put_content artifact_publish
   on itself artifact
   | ok dev.write-artifacts | = | = | - base.product-owner-changes-nothing | - DEFAULT_DENY
 merge_branch
-  on itself own
-  | ask dev.merge-branch | = | = | - base.product-owner-changes-nothing | - DEFAULT_DENY
+  on itself
+  | ok dev.merge-branch | = | = | - base.product-owner-changes-nothing | - DEFAULT_DENY
+merge_branch
+  on own
+  | ask dev.merge-files | = | = | - base.product-owner-changes-nothing | - DEFAULT_DENY
 git_add git_commit git_checkout git:add git:commit git:checkout git:branch git:merge git:reset git:stash git:tag
   on itself git
   | ok dev.git-local | = | = | - base.product-owner-changes-nothing | - DEFAULT_DENY

@@ -1,6 +1,7 @@
 /**
- * Branches, as a tool uses them: it makes, lists, compares, merges and drops those of the call's user in the call's
- * workspace.
+ * Branches, as a tool uses them.
+ *
+ * It makes, lists, compares, merges and drops those of the call's user in the call's workspace.
  */
 import type { NotKeptReason } from "./exec.ts";
 

@@ -216,7 +216,7 @@ export class Branches {
     await this.#remove(branch.id);
   }
 
-  /** Puts in order what dead kernels left: what they were making is removed, what they were merging can be worked on. */
+  /** Puts in order what dead kernels left: what they were making goes, what they were merging can be worked on. */
   async settle(): Promise<void> {
     const { store, isAlive, instanceId } = this.#parts;
     for (const { id, state, instanceId: fromInstanceId } of await this.list()) {

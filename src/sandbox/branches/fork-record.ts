@@ -1,5 +1,7 @@
 /**
- * Keeps on disk what a branch was when it was made: one line of JSON for the fork, then one for each directory.
+ * Keeps on disk what a branch was when it was made.
+ *
+ * It is lines of JSON: one for the fork, one for each directory, and a last one with how many entries there were.
  *
  * INVARIANT: a record is read as a whole or not at all; one that is cut or damaged says that the branch is.
  */
@@ -13,8 +15,8 @@ import { type CopiedEntry, Manifest } from "../copies/manifest.ts";
 /** What a branch was made from. */
 export interface Fork {
   /**
-   * Nanoseconds of the time at which copying began, as its parent's file system counts: what changed there then or later
-   * is not in the branch.
+   * Nanoseconds of the time at which copying began, as its parent's file system counts: what changed there then or
+   * later is not in the branch.
    */
   readonly sinceNs: bigint;
   readonly manifest: Manifest;

@@ -1,5 +1,5 @@
 /**
- * Plans a merge: what of a branch its parent takes, what is merged line by line, and what is in conflict.
+ * Plans a merge: what is taken, what is merged line by line, and what is in conflict.
  *
  * A path that changed on the branch alone is taken. One that changed on both sides alike needs nothing; of a text file
  * that changed in different lines both changes are taken, where it is known what it was before. All else is a conflict.
@@ -43,8 +43,8 @@ export interface MergePlan {
   readonly conflicts: readonly MergeConflict[];
 }
 
-/** Bytes of a file that is merged line by line. */
-const MERGED_BYTES_MAX = MIB;
+/** Bytes of a file that is compared, shown or merged line by line. */
+const READ_BYTES_MAX = MIB;
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** Plans the merge of `changes`. */
@@ -95,7 +95,7 @@ function standingBeneath(root: number, path: string): Standing | undefined {
   }
 }
 
-/** Whether the parent's side differs from what it was when the branch was made. A directory changes by its kind alone. */
+/** Whether the parent's side differs from what it was when the branch was made; a directory changes by its kind. */
 function isChanged({ sinceNs }: MergeSides, { was }: BranchChange, there: Standing | undefined): boolean {
   if (was === undefined) return there !== undefined;
   if (there === undefined || there.kind !== was) return true;
@@ -158,12 +158,7 @@ function textOf(bytes: Uint8Array | undefined): string | undefined {
 }
 
 /** A file's bytes, or where a link leads; `undefined` for one that is too large or cannot be read. */
-export function bytesAt(
-  root: number,
-  path: string,
-  kind: "file" | "link",
-  bytesMax = MERGED_BYTES_MAX,
-): Buffer | undefined {
+export function bytesAt(root: number, path: string, kind: "file" | "link"): Buffer | undefined {
   const parent = openBeneath(root, parentOf(path) || ".", OPEN_DIRECTORY, "plain");
   if (parent < 0) return undefined;
   try {
@@ -175,7 +170,7 @@ export function bytesAt(
     if (file < 0) return undefined;
     try {
       const found = fstatSync(file);
-      return found.isFile() && found.size <= bytesMax ? readFileSync(file) : undefined;
+      return found.isFile() && found.size <= READ_BYTES_MAX ? readFileSync(file) : undefined;
     } finally {
       closeSync(file);
     }

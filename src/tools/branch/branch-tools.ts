@@ -1,6 +1,6 @@
 /** The tools that work with branches. */
 import type { Tool } from "../../model/tool/tool.ts";
-import { branchDiff } from "./branch-diff.ts";
+import { branchDiff } from "./compare-branch.ts";
 import { createBranch } from "./create-branch.ts";
 import { dropBranch } from "./drop-branch.ts";
 import { listBranches } from "./list-branches.ts";

@@ -92,6 +92,13 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
     "src/server/operator/operator-gates.ts",
     "src/server/workspace/role-grants.ts",
   ],
+  "branches, in the state directory, and what they are merged with": [
+    "src/sandbox/branches/branches.ts",
+    "src/sandbox/branches/fork-record.ts",
+    "src/sandbox/branches/merge-landing.ts",
+    "src/sandbox/branches/merge-plan.ts",
+    "src/sandbox/branches/merge-view.ts",
+  ],
   "the machine's list of users": ["src/server/workspace/unusual-workspace.ts"],
   "the installation": [
     "src/server/workspace/installation.ts",

@@ -1,9 +1,9 @@
 /**
  * Judges what a merge brings into the parent of a branch, path by path.
  *
- * INVARIANTS: what a file tool of this call would be refused, a merge is refused too. Policy is asked about each file as
- * the action of the merging tool. Of what git keeps only what commits are made of is merged, once the files would be:
- * nothing by which git or its hooks run programs.
+ * INVARIANTS: what a file tool of this call would be refused, a merge is refused too. Policy is asked about each file
+ * as the action of the merging tool, and about what git keeps as one reference. Of that only what commits are made of
+ * is merged: nothing by which git or its hooks run programs.
  */
 import { LEAK_RULE } from "../../../flow/flow.ts";
 import type { WorkspacePath } from "../../../model/place/access.ts";
