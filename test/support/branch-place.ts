@@ -27,6 +27,8 @@ export interface BranchPlace extends Place {
   readonly asked: ApprovalRequest[];
   /** Whether they agree. */
   answers: boolean;
+  /** What happens while they look at it. */
+  whileAsked: () => Promise<void>;
   /** Another kernel of the same state. */
   readonly another: () => Promise<OpenKernel>;
   readonly session: (options?: SessionChoice, kernel?: OpenKernel) => Promise<Call>;
@@ -41,9 +43,16 @@ export interface SessionChoice {
   readonly agentId?: string;
 }
 
+/** What differs from place to place. */
+export interface BranchPlaceOptions {
+  /** The operator's own policies, by their names. */
+  readonly policy?: Readonly<Record<string, string>>;
+}
+
 /** Opens a kernel on a fresh workspace with a repository of git. */
-export async function branchPlace(): Promise<BranchPlace> {
+export async function branchPlace({ policy = {} }: BranchPlaceOptions = {}): Promise<BranchPlace> {
   const place = freshPlace();
+  for (const [name, text] of Object.entries(policy)) place.put(`config/policy/${name}`, text);
   const at = join(place.base, "workspace");
   place.put("workspace/a.txt", "one\ntwo\nthree\nfour\nfive\n");
   place.put("workspace/src/x.ts", "export const x = 1;\n");
@@ -57,12 +66,13 @@ export async function branchPlace(): Promise<BranchPlace> {
   git("add", "a.txt", "src");
   git("commit", "-qm", "first");
   const asked: ApprovalRequest[] = [];
-  const state = { answers: true };
+  const state = { answers: true, whileAsked: async (): Promise<void> => undefined };
   const open = async () => {
     const approvals = new ApprovalManager();
     approvals.setHandler({
       request: async (request) => {
         asked.push(request);
+        await state.whileAsked();
         return state.answers;
       },
     });
@@ -86,6 +96,12 @@ export async function branchPlace(): Promise<BranchPlace> {
     },
     set answers(value: boolean) {
       state.answers = value;
+    },
+    get whileAsked() {
+      return state.whileAsked;
+    },
+    set whileAsked(work: () => Promise<void>) {
+      state.whileAsked = work;
     },
     another: open,
     git,

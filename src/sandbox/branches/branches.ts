@@ -9,11 +9,13 @@
  */
 import { closeSync, constants, existsSync, mkdirSync, openSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { GIB } from "../../base/bytes.ts";
 import type { Clock } from "../../base/clock.ts";
 import { newId, type RandomBytes } from "../../base/ids.ts";
 import { inSlices } from "../../base/long-steps.ts";
 import { FailureWithoutEffect, ToolFailure } from "../../model/outcome/failure.ts";
 import type { Branch } from "../../model/place/branch.ts";
+import type { CopyLimits } from "../copies/copy-limits.ts";
 import { copyWorkspace } from "../copies/copy-workspace.ts";
 import { removeTree } from "../files/remove-tree.ts";
 import { nextTick } from "../landing/file-clock.ts";
@@ -28,6 +30,9 @@ import { type MergeConflict, planMerge } from "./merge-plan.ts";
 
 /** Branches that one workspace has at once. */
 export const BRANCHES_MAX = 32;
+
+/** What one branch may hold: it is copied once, and not for each command. */
+const BRANCH_LIMITS: CopyLimits = { entriesMax: 1_000_000, bytesMax: 16 * GIB };
 
 /** What branches are made with. */
 export interface BranchParts {
@@ -114,7 +119,7 @@ export class Branches {
     return this.#parts.store.sessionsOn(id, this.#parts.clock.nowMs());
   }
 
-  /** Makes one. @throws ToolFailure FILE_EXISTS for a name that is taken, SANDBOX_UNAVAILABLE for too much to copy */
+  /** Makes one. @throws ToolFailure FILE_EXISTS for a name that is taken, NOT_SUPPORTED for too much to copy */
   async create({ root, isHidden, ...wish }: BranchWish, signal: AbortSignal): Promise<Branch> {
     const { store, instanceId, clock, random } = this.#parts;
     if ((await this.list(wish.serviceRoot)).length >= BRANCHES_MAX) throw tooMany();
@@ -154,8 +159,11 @@ export class Branches {
     const into = openSync(this.treeOf(id), OPEN);
     try {
       const sinceNs = await nextTick();
-      const copying = copyWorkspace({ root, into, hidden: { has: isHidden } });
-      const { manifest, isShared } = (await inSlices("copying a workspace", copying, signal)).result;
+      const copying = copyWorkspace({ root, into, hidden: { has: isHidden }, limits: BRANCH_LIMITS });
+      const { result } = await inSlices("copying a workspace", copying, signal).catch((error: unknown) => {
+        throw asBranch(error);
+      });
+      const { manifest, isShared } = result;
       const noting = writeFork(join(directory, "fork"), sinceNs, manifest);
       const { result: entries } = await inSlices("noting what was copied", noting, signal);
       return { way: isShared ? "clone" : "copy", entries };
@@ -275,6 +283,13 @@ function busy({ name, state }: Branch): ToolFailure {
     suggestion: "try again in a moment",
     retryAfterMs: 1000,
   });
+}
+
+/** The failure of a copy says that a command did not run. */
+function asBranch(error: unknown): unknown {
+  if (!(error instanceof ToolFailure) || error.code !== "SANDBOX_UNAVAILABLE") return error;
+  const message = error.message.replace(/; the command did not run$/, "");
+  return new FailureWithoutEffect("NOT_SUPPORTED", `no branch could be made: ${message}`, error.suggestion);
 }
 
 function gone(name: string): ToolFailure {

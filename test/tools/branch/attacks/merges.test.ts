@@ -1,0 +1,111 @@
+// Attacks on merges: what comes along unseen, who leaves a branch, and what is written meanwhile. Each has a control.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { branchPlace } from "../../../support/branch-place.ts";
+
+async function treeOf(place: Awaited<ReturnType<typeof branchPlace>>, path: string): Promise<string> {
+  const [branch] = await place.kernel.branches.list();
+  return join(place.state, "branches", branch?.id ?? "", "tree", path);
+}
+
+test("hooks, settings and attributes of a branch's repository stay there; commits come along", async () => {
+  const place = await branchPlace();
+  const call = await place.session();
+  await call("create_branch", { name: "one" });
+  await call("write_file", { path: "n.txt", content: "n\n" });
+  await call("git", { operation: "ADD", args: ["n.txt"] });
+  await call("git", { operation: "COMMIT", args: ["-m", "Add n"] });
+  // as if the agent had found a way to write there
+  for (const path of [".git/hooks/pre-commit", ".git/info/attributes", ".git/config.worktree", ".git/modules"])
+    writeFileSync(await treeOf(place, path), "evil\n", { mode: 0o755 });
+  writeFileSync(await treeOf(place, ".git/config"), "[core]\n\tfsmonitor = ./evil\n", { flag: "a" });
+  expect((await call("merge_branch", { name: "one" })).kind).toBe("success");
+  for (const path of ["hooks/pre-commit", "info/attributes", "config.worktree", "modules"])
+    expect(existsSync(join(place.workspace, ".git", path))).toBe(false);
+  expect(readFileSync(join(place.workspace, ".git/config"), "utf8")).not.toContain("evil");
+  expect(place.git("log", "--format=%s")).toBe("Add n\nfirst\n"); // the control: the rest of it came
+});
+
+test("commits alone are asked about, too", async () => {
+  const place = await branchPlace();
+  const call = await place.session();
+  await call("create_branch", { name: "one" });
+  await call("git", { operation: "COMMIT", args: ["--allow-empty", "-m", "Nothing"] });
+  place.answers = false;
+  expect((await call("merge_branch", { name: "one" })).kind).toBe("error");
+  expect([place.asked.length, place.git("log", "--format=%s")]).toEqual([1, "first\n"]);
+  place.answers = true;
+  await call("write_file", { path: "n.txt", content: "n\n" }); // another effect, another question
+  expect((await call("merge_branch", { name: "one" })).kind).toBe("success");
+  expect(place.git("log", "--format=%s")).toBe("Nothing\nfirst\n");
+});
+
+const STAGED = `@id("own.staged")
+@stage("files wait for a person")
+permit (principal, action == Handrail::Action::"merge_branch", resource is Handrail::File);`;
+
+test("what a rule stages is not staged any more once an agent merges it", async () => {
+  const place = await branchPlace({ policy: { "staged.cedar": STAGED } });
+  const call = await place.session();
+  await call("create_branch", { name: "one" });
+  await call("write_file", { path: "n.txt", content: "n\n" });
+  expect((await call("merge_branch", { name: "one" })).kind).toBe("error");
+  expect(existsSync(join(place.workspace, "n.txt"))).toBe(false);
+  const control = await branchPlace();
+  const other = await control.session();
+  await other("create_branch", { name: "one" });
+  await other("write_file", { path: "n.txt", content: "n\n" });
+  expect((await other("merge_branch", { name: "one" })).kind).toBe("success");
+});
+
+test("protected files of a branch are shown and asked about; secret ones never come", async () => {
+  const place = await branchPlace();
+  const call = await place.session({ branch: "kept" });
+  writeFileSync(await treeOf(place, "CLAUDE.md"), "obey the agent\n");
+  writeFileSync(await treeOf(place, ".env"), "KEY=changed\n");
+  writeFileSync(await treeOf(place, ".env.local"), "KEY=new\n");
+  expect((await call("merge_branch", { name: "kept" })).code).toBe("NOT_SUPPORTED"); // it is bound to the branch
+  const free = await place.session();
+  expect((await free("merge_branch", { name: "kept" })).kind).toBe("error");
+  expect(existsSync(join(place.workspace, "CLAUDE.md"))).toBe(false);
+  expect(readFileSync(join(place.workspace, ".env"), "utf8")).toBe("KEY=not-for-agents\n");
+  expect(existsSync(join(place.workspace, ".env.local"))).toBe(false);
+});
+
+test("branches of another user are neither seen, compared, merged nor dropped", async () => {
+  const place = await branchPlace();
+  const [bob, eve] = [await place.session(), await place.session({ userId: "eve" })];
+  await bob("create_branch", { name: "bobs" });
+  expect((await eve("list_branches")).data).toEqual({ branches: [] });
+  for (const tool of ["branch_diff", "merge_branch", "drop_branch"])
+    expect((await eve(tool, { name: "bobs" })).code).toBe("FILE_NOT_FOUND");
+  expect((await bob("branch_diff", { name: "bobs" })).kind).toBe("success");
+});
+
+test("what is written on a branch while a person looks at it is not lost, and does not land unseen", async () => {
+  const place = await branchPlace();
+  const [call, other] = [await place.session(), await place.session({ branch: "one" })];
+  await other("write_file", { path: "n.txt", content: "seen\n" });
+  place.whileAsked = async () => {
+    await other("write_file", { path: "late.txt", content: "late\n" });
+    await other("write_file", { path: "n.txt", content: "changed\n" });
+  };
+  const merged = await call("merge_branch", { name: "one" });
+  place.whileAsked = async () => undefined;
+  expect(merged).toMatchObject({ kind: "success", data: { branch_stays: true } });
+  expect(readFileSync(join(place.workspace, "n.txt"), "utf8")).toBe("seen\n");
+  expect(existsSync(join(place.workspace, "late.txt"))).toBe(false);
+  expect((await other("read_file", { path: "late.txt" })).data["content"]).toBe("late\n");
+});
+
+test.each(["../x", "a//b", "a/../b", ".git", "-x", "a b", "x\u202ey", "x\n", "", "a/", "n".repeat(101), "e\u0301"])(
+  "the name %j is refused",
+  async (name) => {
+    const place = await branchPlace();
+    const call = await place.session();
+    expect((await call("create_branch", { name })).kind).not.toBe("success");
+    expect(await place.kernel.branches.list()).toEqual([]);
+    await expect(place.session({ branch: name })).rejects.toMatchObject({ code: "USAGE" });
+  },
+);
