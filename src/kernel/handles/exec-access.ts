@@ -55,21 +55,21 @@ export const EXEC_KEPT_BYTES = 24_000;
 export function createExec(handle: HandleParts): ExecAccess {
   return {
     async run(request) {
-      const { outcome, awaited } = await handle.running.run.changes.during(
+      const { outcome, unlanded } = await handle.running.run.changes.during(
         () => run(handle, request),
         // what a command did to other machines has happened, whatever lands
-        (ran) => ran.awaited === undefined || ran.outcome.network !== undefined,
+        (ran) => ran.unlanded === undefined || (ran.outcome.network?.allowed ?? 0) > 0,
       );
-      if (awaited === undefined) return outcome;
-      throw awaited instanceof ToolFailure ? awaited : new Refusal(awaited);
+      if (unlanded === undefined) return outcome;
+      throw unlanded instanceof ToolFailure ? unlanded : new Refusal(unlanded);
     },
   };
 }
 
-/** A command that ran, and why nothing of what it changed has landed where a person has yet to agree. */
+/** A command that ran, and why nothing of what it changed has landed: a person has yet to agree, or it failed. */
 interface Ran {
   readonly outcome: ExecOutcome;
-  readonly awaited?: Denial | ToolFailure | undefined;
+  readonly unlanded?: Denial | ToolFailure | undefined;
 }
 
 async function run(handle: HandleParts, request: ExecRequest): Promise<Ran> {
@@ -88,7 +88,7 @@ async function run(handle: HandleParts, request: ExecRequest): Promise<Ran> {
   const { roots } = caller.place;
   const histories = new RepositoryHistories(caller, running.receivedAtMs);
   let hidden: readonly string[] = [];
-  let awaited: Ran["awaited"];
+  let awaited: Ran["unlanded"];
   let effects: readonly LandedEffect[] = [];
   const judge = execScope(running, histories);
   if (selection !== undefined) makeFilled(roots, judge, selection);
@@ -135,9 +135,9 @@ async function run(handle: HandleParts, request: ExecRequest): Promise<Ran> {
   const network = end.egress && (await egress?.outcome(end.egress));
   const outcome = outcomeOf(end, output.shown(redaction));
   noteCommand(running.run, outcome, effects);
-  if (end.problem !== undefined) throw end.problem;
+  if (end.problem?.code === "OUTCOME_UNKNOWN") throw end.problem;
   const more = { ...(hidden.length > 0 && { hiddenRepositories: hidden }), ...(network && { network }) };
-  return { outcome: { ...outcome, ...more }, awaited };
+  return { outcome: { ...outcome, ...more }, unlanded: end.problem ?? awaited };
 }
 
 /** The content of a short file could be guessed from a plain digest. */

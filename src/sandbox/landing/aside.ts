@@ -34,8 +34,8 @@ export interface AsideDirectory {
   /** Says that a journal names it, so that nobody takes it for something that is left over. */
   readonly hold: () => void;
   readonly release: () => void;
-  /** Closes it, and removes what nobody else does. */
-  readonly dispose: () => Promise<void>;
+  /** Closes it, and removes what nobody else does, unless it `isKept`. */
+  readonly dispose: (isKept: boolean) => Promise<void>;
 }
 
 /**
@@ -76,9 +76,9 @@ export function openAside(
     isElsewhere,
     hold: () => writeFileSync(pathIn(descriptor, HELD_DIRECTORY), ""),
     release: () => rmSync(pathIn(descriptor, HELD_DIRECTORY)),
-    async dispose() {
+    async dispose(isKept) {
       closeSync(descriptor);
-      await removeTree(at);
+      if (!isKept) await removeTree(at);
     },
   };
 }

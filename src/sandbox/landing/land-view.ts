@@ -18,6 +18,7 @@ import { timeOf } from "./file-clock.ts";
 import { endJournal, keepInterrupted, writeJournal } from "./journal.ts";
 import { applyLanding, type Landed, type LandingWork, type PreparedLanding, prepareLanding } from "./landing.ts";
 import { releaseLocks, takeLocks } from "./lock-files.ts";
+import { nothingLanded } from "./machine/failures.ts";
 import { OPEN_DIRECTORY } from "./moves.ts";
 import type { LandingPlace } from "./plan.ts";
 import { nameOf, parentOf, pathIn, standingAt } from "./standing.ts";
@@ -68,7 +69,8 @@ export interface ViewChanges {
 /**
  * Lands the changes.
  * @param signal takes all of it back
- * @throws ToolFailure OUTPUT_LIMIT when that is too much, OUTCOME_UNKNOWN when it could not be taken back
+ * @throws ToolFailure OUTPUT_LIMIT when that is too much, OUTCOME_UNKNOWN when it could not be taken back;
+ * FailureWithoutEffect where the machine refused it, such as DISK_FULL, and nothing has landed
  */
 export async function landView(
   { view, changes }: ViewChanges,
@@ -76,21 +78,34 @@ export async function landView(
   signal: AbortSignal,
 ): Promise<Landed> {
   const { directory, rootPath: _named, keep, ...place } = view;
-  const aside = openAside(view.root, view.upper, { view: directory, newFiles });
+  const aside = opened(() => openAside(view.root, view.upper, { view: directory, newFiles }));
   const { descriptor: side, isElsewhere, path } = aside;
+  let isKept = false;
+  let hasMoved = false;
   const work: LandingWork = { ...place, judge, isWhole, side, isElsewhere, nowNs: () => timeOf(path) };
   try {
     const prepared = await reviewed(work, changes, { review, signal });
     if (prepared === undefined) return { ...NOTHING, isAwaited: true };
     if (prepared.ready.length > 0 && !signal.aborted)
-      return await landPrepared({ view, work, aside, prepared }, conditions, signal);
+      return await landPrepared({ view, work, aside, prepared, onMoved: () => (hasMoved = true) }, conditions, signal);
     return (await inSlices("landing nothing", applyLanding(work, prepared, signal))).result;
   } catch (error) {
-    if (!isInterrupted(error)) throw error;
+    if (!isInterrupted(error)) throw hasMoved ? error : nothingLanded(error);
     keep();
-    throw keptIn(keepInterrupted(directory, isElsewhere ? path : undefined), error);
+    isKept = isElsewhere;
+    const kept = keepInterrupted(directory, isElsewhere ? path : undefined);
+    isKept = false;
+    throw keptIn(kept, error);
   } finally {
-    await aside.dispose();
+    await aside.dispose(isKept); // what was taken is nowhere else where it could not be copied
+  }
+}
+
+function opened(open: () => AsideDirectory): AsideDirectory {
+  try {
+    return open();
+  } catch (error) {
+    throw nothingLanded(error);
   }
 }
 
@@ -100,10 +115,12 @@ interface ReadyLanding {
   readonly work: LandingWork;
   readonly aside: AsideDirectory;
   readonly prepared: PreparedLanding;
+  /** Told once all moves are done: from then on what has landed stays. */
+  readonly onMoved: () => void;
 }
 
 async function landPrepared(
-  { view, work, aside, prepared }: ReadyLanding,
+  { view, work, aside, prepared, onMoved }: ReadyLanding,
   { lockOf, unchanged = [], onLanded }: Pick<LandingTerms, "lockOf" | "unchanged" | "onLanded">,
   signal: AbortSignal,
 ): Promise<Landed> {
@@ -136,6 +153,7 @@ async function landPrepared(
     const landing = others.length > 0 ? notLanded(others) : undefined;
     const landed =
       landing ?? (await inSlices("landing what a command changed", applyLanding(work, prepared, signal))).result;
+    onMoved();
     end();
     const isLeft = new Set(landed.notKept.map((one) => one.path));
     const hasLanded = landed.created + landed.changed + landed.removed > 0;

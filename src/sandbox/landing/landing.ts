@@ -14,6 +14,7 @@ import type { ExecLanded, NotKeptReason } from "../../model/work/exec.ts";
 import { errno, openBeneath } from "../native/syscalls.ts";
 import type { CommandEffect } from "../plan/workspace-mounts.ts";
 import type { Change } from "./changes.ts";
+import { codeOf, isFull, MachineRefusal, saysFull } from "./machine/failures.ts";
 import {
   type Aside,
   doMove,
@@ -64,7 +65,10 @@ export interface Landed extends ExecLanded {
   readonly isAwaited?: true;
 }
 
-/** Plans the landing of `changes`, and makes ready what is new. The workspace is not changed. */
+/**
+ * Plans the landing of `changes`, and makes ready what is new. The workspace is not changed.
+ * @throws the machine's own error where it has no room
+ */
 export function* prepareLanding(
   work: LandingWork,
   changes: readonly Change[],
@@ -90,7 +94,11 @@ export function* prepareLanding(
   return { ready, notKept: chosen.end(), readyNs: work.nowNs(), asked: plan.asked };
 }
 
-/** Does the moves of a landing. @throws ToolFailure OUTCOME_UNKNOWN where it had to be taken back and could not */
+/**
+ * Does the moves of a landing.
+ * @throws ToolFailure OUTCOME_UNKNOWN where it had to be taken back and could not; whatever else ended it, once all is
+ * taken back
+ */
 export function* applyLanding(
   work: LandingWork,
   { ready, notKept, readyNs }: PreparedLanding,
@@ -175,7 +183,8 @@ function* readied(work: LandingWork, staging: Staging, step: Step): Generator<vo
     const own = waitingAt(work, aside);
     return { kind: over === undefined ? "put" : "swap", path, aside, own, ...old };
   } catch (error) {
-    // Each step stands for itself: what the machine refuses keeps no other from landing.
+    if (isFull(error)) throw error; // and so it is for all that comes after it
+    // Each step stands for itself: what else the machine refuses keeps no other from landing.
     if (error instanceof CannotStage || (error instanceof Error && "code" in error)) return "failed";
     throw error;
   } finally {
@@ -229,6 +238,7 @@ class Landing {
       if (isGone) return undefined; // somebody else removed it, too
       if (fstatSync(parent).ino !== step.parent || this.#isChanged(parent, step)) return "changed_meanwhile";
       const result = doMove({ ground: this.#work, parent, expected: expectedOf(step) }, move);
+      if (saysFull(result)) throw new MachineRefusal("a name could not be changed", result);
       if (result < 0) return reasonOf(result);
       if (this.#shapes(parent, step)) {
         // Another landing made the rest of a repository meanwhile; of two that look afterwards one at least sees the
@@ -248,11 +258,21 @@ class Landing {
   *takeBack(): Generator<void> {
     const left: string[] = [];
     for (const move of this.#done.reverse()) {
-      if (!(yield* undoMove(this.#work, move, this.#readyNs))) left.push(move.path);
+      if (!(yield* this.#undo(move))) left.push(move.path);
       yield;
     }
     this.#counts = { created: 0, changed: 0, removed: 0 };
     if (left.length > 0) throw interrupted(left);
+  }
+
+  /** What the machine does not let be taken back is left where it is, and said to be. */
+  *#undo(move: Move): Generator<void, boolean> {
+    try {
+      return yield* undoMove(this.#work, move, this.#readyNs);
+    } catch (error) {
+      if (codeOf(error) === undefined) throw error;
+      return false;
+    }
   }
 
   #shapes(parent: number, { path, mayShape }: Step): boolean {

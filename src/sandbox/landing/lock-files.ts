@@ -4,14 +4,19 @@
  * INVARIANT: a lock that somebody else holds is left, and only locks with this landing's mark are removed.
  */
 import { closeSync, constants, readFileSync, writeSync } from "node:fs";
-import { openBeneath, removeName } from "../native/syscalls.ts";
+import { errno, openBeneath, removeName } from "../native/syscalls.ts";
+import { MachineRefusal } from "./machine/failures.ts";
 import { OPEN_DIRECTORY } from "./moves.ts";
 import { nameOf, parentOf, pathIn } from "./standing.ts";
 
 const NEW_LOCK = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 const RIGHTS = 0o644;
 
-/** Takes the lock files `paths` below the open directory `root`. @returns whether all were free; else none is taken */
+/**
+ * Takes the lock files `paths` below the open directory `root`.
+ * @returns whether all were free; else none is taken
+ * @throws the machine's own error where it has no room for one; then none is taken, either
+ */
 export function takeLocks(root: number, paths: readonly string[], mark: string): boolean {
   const taken: string[] = [];
   let isWhole = false;
@@ -26,7 +31,8 @@ export function takeLocks(root: number, paths: readonly string[], mark: string):
 function isTaken(root: number, path: string, mark: string): boolean {
   return inParent(root, path, (parent) => {
     const lock = openBeneath(parent, nameOf(path), NEW_LOCK, "plain", RIGHTS);
-    if (lock < 0) return false;
+    if (lock === -errno.EEXIST) return false;
+    if (lock < 0) throw new MachineRefusal("a lock file could not be made", lock);
     let isMarked = false;
     try {
       isMarked = writeSync(lock, mark) === Buffer.byteLength(mark);

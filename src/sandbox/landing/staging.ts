@@ -21,6 +21,7 @@ import { copyBytes } from "../files/copy-content.ts";
 import { accessList, removeOverlayAttribute, setAccessList, setTimes } from "../native/layer-calls.ts";
 import { makeLink } from "../native/syscalls.ts";
 import type { Change } from "./changes.ts";
+import { MachineRefusal } from "./machine/failures.ts";
 import type { Aside, Ground } from "./moves.ts";
 import { pathIn } from "./standing.ts";
 import type { Step } from "./steps.ts";
@@ -165,7 +166,7 @@ export class Staging {
     if (kind === "link") {
       const points = readlinkSync(`${this.#upper}/${path}`, { encoding: "buffer" });
       const made = makeLink(this.#ground.side, to, points, found);
-      if (made < 0) throw new CannotStage(`a link: ${made}`);
+      if (made < 0) throw new MachineRefusal("a link could not be made", made);
       setTimes(this.#ground.side, to, this.#times(path));
       return;
     }

@@ -1,4 +1,5 @@
 /** Lands what a command changed in its view, once it has ended. */
+import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { ExecLanded } from "../../model/work/exec.ts";
 import type { NewFiles } from "../files/new-files.ts";
 import type { LandingTerms, Review } from "../landing/land-view.ts";
@@ -43,13 +44,21 @@ export async function landed(
   view: View | undefined,
   { judge, landing }: { readonly judge: ScopeJudge; readonly landing?: SandboxLanding },
   { end, signal }: EndedRun,
-): Promise<{ readonly landed?: ExecLanded; readonly endedBy?: "cancelled" }> {
+): Promise<{ readonly landed?: ExecLanded; readonly endedBy?: "cancelled"; readonly problem?: ToolFailure }> {
   if (view === undefined || landing === undefined || end.problem !== undefined || end.endedBy === "cancelled")
     return {};
   if (landing.wants?.(end) === false) return {};
   await landing.before?.();
   if (signal.aborted) return { endedBy: "cancelled" };
-  const { isCut, isAwaited, ...landed } = await view.land({ judge, ...landing }, signal);
+  const ended = await view.land({ judge, ...landing }, signal).catch(failed);
+  if (ended instanceof ToolFailure) return { problem: ended };
+  const { isCut, isAwaited, ...landed } = ended;
   if (isAwaited === true) return {};
   return isCut ? { landed, endedBy: "cancelled" } : { landed };
+}
+
+/** The command has run all the same: what is known of it is not lost. */
+function failed(error: unknown): ToolFailure {
+  if (error instanceof ToolFailure) return error;
+  throw error;
 }

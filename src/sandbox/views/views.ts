@@ -20,6 +20,7 @@ import { type Change, changesIn } from "../landing/changes.ts";
 import { nextTick, timeOf } from "../landing/file-clock.ts";
 import { type LandingTerms, landView, NOTHING } from "../landing/land-view.ts";
 import type { Landed } from "../landing/landing.ts";
+import { neverBegan } from "../landing/machine/failures.ts";
 import type { LandingPlace } from "../landing/plan.ts";
 import { mergedIn } from "../layers/overlay.ts";
 import type { ViewDirectories, ViewDirectory } from "../layers/view-directories.ts";
@@ -72,14 +73,14 @@ export class View {
   readonly identity: Identity;
 
   /**
-   * @throws ToolFailure SANDBOX_UNAVAILABLE when there is no place for it
+   * @throws ToolFailure SANDBOX_UNAVAILABLE when there is no place for it, DISK_FULL when there is no room
    */
   constructor({ directories, identity, root, counted, kind }: ViewPlace) {
     this.#kind = kind;
     this.#counted = counted;
     const { views } = identity;
     assert(views, "a run that nothing contains has no view");
-    this.#directory = directories.make(views.owner);
+    this.#directory = made(() => directories.make(views.owner));
     const directory = `${views.path}/${this.#directory.name}`;
     const layers = kind === "overlay" ? { layers: { directory, workspace: identity.source } } : {};
     this.identity = { ...identity, source: mergedIn(directory), ...layers };
@@ -102,7 +103,7 @@ export class View {
   async begin(known: LandingPlace["known"], entries: number): Promise<void> {
     this.#room = ENTRIES_LANDED_MAX - entries + this.#counted.made;
     const isSame = statSync(this.#rootPath).dev === statSync(this.#directory.path).dev;
-    this.#sinceNs = isSame ? timeOf(this.#directory.path) : await nextTick();
+    this.#sinceNs = isSame ? made(() => timeOf(this.#directory.path)) : await nextTick();
     this.#known = known;
     if (this.#kind === "overlay") await this.#startWatch();
   }
@@ -217,6 +218,15 @@ const MILLISECOND_NS = 1_000_000n;
 function tellsOfAllWrites(directory: string): boolean {
   const { ctimeNs } = statSync(join(directory, "upper"), { bigint: true });
   return NOTING_EACH_WRITE.includes(statfsSync(directory).type) && ctimeNs % MILLISECOND_NS !== 0n;
+}
+
+/** What a view needs before its command begins; the machine may have no room for it. */
+function made<Made>(make: () => Made): Made {
+  try {
+    return make();
+  } catch (error) {
+    throw neverBegan(error);
+  }
 }
 
 function full(): ToolFailure {

@@ -1,0 +1,77 @@
+/** Says what it means for a call that the machine refused something while a command's changes were to land. */
+import { FailureWithoutEffect, Refusal, ToolFailure, type ToolFailureCode } from "../../../model/outcome/failure.ts";
+import { errno, errorName } from "../../native/syscalls.ts";
+
+/** What a system call answered, where that ends the whole landing. */
+export class MachineRefusal extends Error {
+  readonly code: string;
+
+  /** @param negative the error number */
+  constructor(what: string, negative: number) {
+    super(`${what}: ${errorName(negative)}`);
+    this.name = "MachineRefusal";
+    this.code = errorName(negative);
+  }
+}
+
+const FULL: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT"]);
+
+/** Whether the machine had no room: then nothing that comes later has any, either. */
+export function isFull(error: unknown): boolean {
+  return FULL.has(codeOf(error) ?? "");
+}
+
+/** Whether a negative error number says that the machine had no room. */
+export function saysFull(negative: number): boolean {
+  return negative === -errno.ENOSPC || negative === -errno.EDQUOT;
+}
+
+/** The machine's name of an error that it raised itself. */
+export function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || error instanceof ToolFailure || error instanceof Refusal) return undefined;
+  const { code } = error as NodeJS.ErrnoException;
+  return typeof code === "string" && /^E[A-Z0-9]+$/.test(code) ? code : undefined;
+}
+
+interface Meaning {
+  readonly code: ToolFailureCode;
+  readonly why: string;
+  readonly next: string;
+}
+
+const ROOM = "free some space, or ask a person to, then run it again";
+const RIGHTS = "ask a person to look at the permissions of the workspace";
+
+const MEANINGS: Readonly<Record<string, Meaning>> = {
+  ENOSPC: { code: "DISK_FULL", why: "the disk is full", next: ROOM },
+  EDQUOT: { code: "DISK_FULL", why: "the disk quota is used up", next: ROOM },
+  EROFS: {
+    code: "READ_ONLY_FILE_SYSTEM",
+    why: "the workspace is on a read-only file system",
+    next: "ask a person to make the workspace writable",
+  },
+  EACCES: { code: "PERMISSION_DENIED", why: "the kernel's user may not write there", next: RIGHTS },
+  EPERM: { code: "PERMISSION_DENIED", why: "the kernel's user may not write there", next: RIGHTS },
+};
+
+/** `error` as a failure that left nothing, where the machine raised it and nothing has landed; else unchanged. */
+export function nothingLanded(error: unknown): unknown {
+  return failureOf(error, (why) => `${why}, so nothing of what the command changed was kept`);
+}
+
+/** The same for one that came before the command began. */
+export function neverBegan(error: unknown): unknown {
+  return failureOf(error, (why) => `${why}, so the command did not run`);
+}
+
+function failureOf(error: unknown, says: (why: string) => string): unknown {
+  const name = codeOf(error);
+  if (name === undefined) return error;
+  const meaning = MEANINGS[name];
+  if (meaning !== undefined) return new FailureWithoutEffect(meaning.code, says(meaning.why), meaning.next);
+  const why = `the machine could not do it (${name})`;
+  return new FailureWithoutEffect("IO_ERROR", says(why), {
+    suggestion: "check the disk, then run it again",
+    cause: error,
+  });
+}
