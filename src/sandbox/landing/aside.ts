@@ -18,6 +18,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { syncDirectory } from "../files/directory-sync.ts";
 import { HELD_DIRECTORY } from "../files/left-files.ts";
 import type { NewFiles } from "../files/new-files.ts";
 import { removeTree } from "../files/remove-tree.ts";
@@ -33,7 +34,7 @@ export interface AsideDirectory {
   readonly isElsewhere: boolean;
   /** Says that a journal names it, so that nobody takes it for something that is left over. */
   readonly hold: () => void;
-  readonly release: () => void;
+  readonly release: () => Promise<void>;
   /** Closes it, and removes what nobody else does, unless it `isKept`. */
   readonly dispose: (isKept: boolean) => Promise<void>;
 }
@@ -56,7 +57,7 @@ export function openAside(
       path,
       isElsewhere,
       hold: () => undefined,
-      release: () => undefined,
+      release: async () => undefined,
       dispose: async () => closeSync(descriptor),
     };
   }
@@ -75,7 +76,10 @@ export function openAside(
     path,
     isElsewhere,
     hold: () => writeFileSync(pathIn(descriptor, HELD_DIRECTORY), ""),
-    release: () => rmSync(pathIn(descriptor, HELD_DIRECTORY)),
+    async release() {
+      rmSync(pathIn(descriptor, HELD_DIRECTORY));
+      await syncDirectory(descriptor);
+    },
     async dispose(isKept) {
       closeSync(descriptor);
       if (!isKept) await removeTree(at);

@@ -20,9 +20,11 @@ import { open } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { z } from "zod";
 import { parseJson } from "../../base/json-parse.ts";
+import { syncDirectory } from "../files/directory-sync.ts";
 import { LANDING_JOURNAL } from "../layers/view-directories.ts";
 import { atOnce } from "../plan/workspace-mounts.ts";
 import { releaseLocks } from "./lock-files.ts";
+import { settled } from "./machine/durability.ts";
 import { type Ground, isAsLeft, type Move, undoMove } from "./moves.ts";
 
 const aside = z.strictObject({ in: z.enum(["upper", "side"]), path: z.string() });
@@ -64,6 +66,7 @@ export interface LandingJournal {
 
 /** Brings the journal of the view in `directory` to disk: lines of JSON for the head and each move, and the end. */
 export async function writeJournal(directory: string, { moves, ...rest }: LandingJournal): Promise<void> {
+  const view = openSync(directory, DIRECTORY);
   const file = await open(join(directory, LANDING_JOURNAL), "wx", 0o600);
   try {
     await file.write(`${JSON.stringify(rest)}\n`);
@@ -72,16 +75,25 @@ export async function writeJournal(directory: string, { moves, ...rest }: Landin
       await file.write(lines.join(""));
     }
     await file.write(END);
-    await file.datasync();
+    await settled([file.datasync(), syncDirectory(view)]);
   } finally {
     await file.close();
+    closeSync(view);
   }
 }
 
-/** Ends the landing: nothing is taken back any more. */
-export function endJournal(directory: string): void {
+/** Ends the landing: nothing is taken back any more, also after the machine has lost its power. */
+export async function endJournal(directory: string): Promise<void> {
   unlinkSync(join(directory, LANDING_JOURNAL));
+  const view = openSync(directory, DIRECTORY);
+  try {
+    await syncDirectory(view);
+  } finally {
+    closeSync(view);
+  }
 }
+
+const DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 /** What came of taking back what a killed kernel had begun to land in the workspace `root`. */
 export interface TakenBack {
@@ -105,7 +117,7 @@ export function takeBackLanding(directory: string): TakenBack | undefined {
   const moves = rest.map((line) => move.parse(jsonOf(line)) as Move);
   const opened: number[] = [];
   const opens = (path: string): number => {
-    const descriptor = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+    const descriptor = openSync(path, DIRECTORY);
     opened.push(descriptor);
     return descriptor;
   };
@@ -125,7 +137,7 @@ export function takeBackLanding(directory: string): TakenBack | undefined {
       touched.length > 0 ? touched : moves.toReversed().filter((one) => !atOnce(undoMove(ground, one, at)));
     const left = undone.map(({ path }) => path);
     releaseLocks(ground.root, locks, mark);
-    if (left.length === 0) endJournal(directory);
+    if (left.length === 0) unlinkSync(join(directory, LANDING_JOURNAL));
     return { root: root.path, side, left };
   } finally {
     for (const descriptor of opened) closeSync(descriptor);

@@ -1,7 +1,8 @@
 /**
  * Takes the changes of a view through all steps of a landing: prepared, asked about, noted on disk, locked, moved.
  *
- * INVARIANT: nothing is moved before its journal is on disk, and nothing once what has to be as it was is not.
+ * INVARIANTS: nothing is moved before it and its journal are on disk, and nothing once what has to be as it was is not;
+ * what is said to have landed is on disk.
  */
 import { closeSync, constants, fstatSync, readFileSync } from "node:fs";
 import { MIB } from "../../base/bytes.ts";
@@ -18,6 +19,7 @@ import { timeOf } from "./file-clock.ts";
 import { endJournal, keepInterrupted, writeJournal } from "./journal.ts";
 import { applyLanding, type Landed, type LandingWork, type PreparedLanding, prepareLanding } from "./landing.ts";
 import { releaseLocks, takeLocks } from "./lock-files.ts";
+import { type Below, settled, syncContents, syncNames } from "./machine/durability.ts";
 import { nothingLanded } from "./machine/failures.ts";
 import { OPEN_DIRECTORY } from "./moves.ts";
 import type { LandingPlace } from "./plan.ts";
@@ -90,7 +92,8 @@ export async function landView(
       return await landPrepared({ view, work, aside, prepared, onMoved: () => (hasMoved = true) }, conditions, signal);
     return (await inSlices("landing nothing", applyLanding(work, prepared, signal))).result;
   } catch (error) {
-    if (!isInterrupted(error)) throw hasMoved ? error : nothingLanded(error);
+    if (hasMoved) throw error;
+    if (!isInterrupted(error)) throw nothingLanded(error);
     keep();
     isKept = isElsewhere;
     const kept = keepInterrupted(directory, isElsewhere ? path : undefined);
@@ -128,22 +131,23 @@ async function landPrepared(
   const moves = prepared.ready.map(({ move }) => move);
   const locks = [...new Set([...unchanged, ...moves].flatMap((one) => lockOf?.(one.path) ?? []))];
   const mark = `held while ${directory.slice(directory.lastIndexOf("/") + 1)} lands\n`;
-  const end = () => {
+  const end = async () => {
     // in this order: whoever takes back what a killed kernel landed gives back its locks, too
     releaseLocks(root, locks, mark);
-    aside.release();
-    endJournal(directory);
+    await aside.release();
+    await endJournal(directory);
   };
   const { dev, ino } = fstatSync(root, { bigint: true });
   aside.hold();
-  await writeJournal(directory, {
+  const journal = {
     root: { path: view.rootPath, device: String(dev), inode: String(ino) },
     ...(aside.isElsewhere && { side: aside.path }),
     locks,
     mark,
     readyNs: String(prepared.readyNs),
     moves,
-  });
+  };
+  await settled([writeJournal(directory, journal), syncContents(work.side, waitingOf(work, prepared))]);
   const steps = onLanded === undefined ? [] : prepared.ready.map(({ step }) => step);
   const { result: effects } = await inSlices("reading what lands", landingEffects(work, steps));
   try {
@@ -154,13 +158,43 @@ async function landPrepared(
     const landed =
       landing ?? (await inSlices("landing what a command changed", applyLanding(work, prepared, signal))).result;
     onMoved();
-    end();
     const isLeft = new Set(landed.notKept.map((one) => one.path));
     const hasLanded = landed.created + landed.changed + landed.removed > 0;
+    if (hasLanded) await onDisk(() => syncNames(work, changedDirectories(prepared)));
+    await onDisk(end);
     if (hasLanded) onLanded?.(effects.filter((one) => !isLeft.has(one.path)));
     return landed;
   } finally {
     releaseLocks(root, locks, mark);
+  }
+}
+
+/** What is to be on disk before it is moved. */
+function waitingOf(work: LandingWork, { ready }: PreparedLanding): readonly Below[] {
+  return ready.flatMap(({ step: { kind, path, tree }, move: { own, aside } }) => {
+    if (own === undefined || kind === "put_link") return [];
+    const directory = work[aside.in];
+    const inside = (tree?.kept ?? []).filter((one) => one.kind !== "link");
+    const paths = inside.map((one) => aside.path + one.path.slice(path.length));
+    return [aside.path, ...paths].map((one) => ({ directory, path: one }));
+  });
+}
+
+/** Directories whose names or rights change. */
+function changedDirectories({ ready }: PreparedLanding): ReadonlySet<string> {
+  return new Set(ready.flatMap(({ move: { kind, path } }) => (kind === "rights" ? [path] : [parentOf(path)])));
+}
+
+/** What has landed stays. @throws ToolFailure OUTCOME_UNKNOWN where the disk does not answer for it */
+async function onDisk(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    throw new ToolFailure(
+      "OUTCOME_UNKNOWN",
+      "what the command changed has landed, but the disk did not confirm that it holds it",
+      { suggestion: "look at the workspace, and tell the operator; the kernel's log has the cause", cause: error },
+    );
   }
 }
 
