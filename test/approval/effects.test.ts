@@ -1,9 +1,10 @@
 // Effects of a command about which policy asks: a person sees them after the command ran and before they land, and what
 // they agree to is what lands.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readApprovalDocument } from "../../src/model/approval/approval-document.ts";
+import { promptLines } from "../../src/model/approval/prompt-lines.ts";
 import { shell } from "../../src/tools/shell/shell.ts";
 import { approve, askingKernel, denialOf, pending, refuse } from "../support/asking.ts";
 
@@ -164,4 +165,39 @@ test("policy judges each effect by what it is", async () => {
   });
   await run("mv plain other");
   expect(text("plain")).toBe("a\n");
+});
+
+const ASKS = `@id("test.all") @ask("everything that a command changes") permit (principal, action == Handrail::Action::"commit", resource is Handrail::File);`;
+
+test("a file and a directory that were renamed are shown as that, and recorded as that once they have landed", async () => {
+  const { kernel, at, text, run } = await place(ASKS);
+  mkdirSync(at("lib/in"), { recursive: true });
+  for (const path of ["a.txt", "lib/x.ts", "lib/in/y.ts"]) writeFileSync(at(path), `the text of ${path}\n`);
+  const asked = run("mv a.txt b.txt; mv lib moved; echo new > c.txt");
+  const { ref, document } = await pending(kernel);
+  const shown = readApprovalDocument(ref, document);
+  expect(shown?.details.changes).toMatchObject([
+    { kind: "rename", from: "lib/", path: "moved/" },
+    { kind: "rename", from: "a.txt", path: "b.txt", diff: expect.stringContaining("+the text of a.txt") },
+    { kind: "create", path: "c.txt" },
+  ]);
+  const lines = (shown === undefined ? [] : promptLines(shown)).map(({ text }) => text).join("\n");
+  expect(lines).toMatch(/renamed directory, from\n.*lib\/.*\nto\n.*moved\//);
+  expect(lines).toMatch(/renamed file, 18 bytes, from\n.*a\.txt.*\nto\n.*b\.txt/);
+  await approve(kernel, ref);
+  expect((await asked).outcome).toMatchObject({ kind: "success" });
+  expect([text("a.txt"), text("b.txt"), text("moved/in/y.ts")]).toEqual([
+    undefined,
+    "the text of a.txt\n",
+    "the text of lib/in/y.ts\n",
+  ]);
+  const [recorded] = (kernel.ledger.of("tool_executed").at(-1)?.payload["commands"] ?? []) as { effects: object[] }[];
+  expect(recorded).toMatchObject({
+    effects: expect.arrayContaining([
+      { kind: "rename", from: "a.txt", path: "b.txt", digest: expect.stringMatching(/^[0-9a-f]{64}$/) },
+      { kind: "rename", from: "lib", path: "moved" },
+      expect.objectContaining({ kind: "create", path: "c.txt" }),
+    ]),
+    effectsCount: 3,
+  });
 });

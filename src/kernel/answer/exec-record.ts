@@ -49,11 +49,13 @@ export function noteCommand(
 /** What has landed: the first effects, how many there are, and the digest of all. */
 function effectsFact(effects: readonly LandedEffect[]): JsonObject {
   const hash = streamingHash();
-  for (const { path, kind, digest = "" } of effects) hash.update(Buffer.from(JSON.stringify([path, kind, digest])));
+  for (const { path, kind, digest = "", from } of effects)
+    hash.update(Buffer.from(JSON.stringify([path, kind, digest, ...(from === undefined ? [] : [from])])));
   return {
-    effects: effects.slice(0, EFFECTS_RECORDED_MAX).map(({ path, kind, digest }) => ({
+    effects: effects.slice(0, EFFECTS_RECORDED_MAX).map(({ path, kind, digest, from }) => ({
       path: path.slice(0, NOT_KEPT_CHARACTERS_MAX).toWellFormed(),
       kind,
+      ...(from !== undefined && { from: from.slice(0, NOT_KEPT_CHARACTERS_MAX).toWellFormed() }),
       ...(digest !== undefined && { digest }),
     })),
     effectsCount: effects.length,

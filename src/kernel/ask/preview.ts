@@ -115,13 +115,15 @@ function jsonBytes(value: unknown): number {
 const NOTHING = new Uint8Array();
 
 function changeOf(preview: FilePreview, redaction: CallRedaction, linesMax: number): ChangeDetail {
-  const { path, before = NOTHING, after = NOTHING, sizes } = preview;
+  const { path, before = NOTHING, after = NOTHING, sizes, from } = preview;
   const facts = {
     path: path.toWellFormed(),
-    kind: preview.before === undefined ? "create" : preview.after === undefined ? "delete" : "modify",
+    kind: kindOf(preview),
+    ...(from !== undefined && { from: from.toWellFormed() }),
     ...(preview.before && { bytesBefore: sizes?.before ?? before.byteLength }),
     ...(preview.after && { bytesAfter: sizes?.after ?? after.byteLength }),
   } as const;
+  if (preview.before === undefined && preview.after === undefined) return { ...facts, linesOmitted: 0 };
   const isShown =
     sizes === undefined && [before, after].every((bytes) => bytes.byteLength <= PROMPT_FILE_BYTES_MAX && isText(bytes));
   if (!isShown) return { ...facts, linesOmitted: 0 };
@@ -130,6 +132,11 @@ function changeOf(preview: FilePreview, redaction: CallRedaction, linesMax: numb
   const edited = { original: before, changes: lineChanges(before, after), updated: after };
   const { text, linesOmitted } = unifiedDiff(path, edited, { hidden, limits });
   return { ...facts, diff: text, linesOmitted };
+}
+
+function kindOf({ before, after, from }: FilePreview): ChangeDetail["kind"] {
+  if (from !== undefined) return "rename";
+  return before === undefined ? "create" : after === undefined ? "delete" : "modify";
 }
 
 /** Text as people mean it: UTF-8 without zero bytes. */

@@ -159,7 +159,11 @@ export function projectRisks(
 export function previewRisks({ changes, unseen }: Pick<ApprovalDetails, "changes" | "unseen">): readonly string[] {
   const deleted = changes.filter(({ kind }) => kind === "delete").length;
   const isPartial =
-    unseen !== undefined || changes.some(({ diff, linesOmitted }) => diff === undefined || linesOmitted > 0);
+    unseen !== undefined ||
+    changes.some(({ kind, bytesAfter, diff, linesOmitted }) => {
+      const isDirectory = kind === "rename" && bytesAfter === undefined; // all of it is as it was
+      return (diff === undefined && !isDirectory) || linesOmitted > 0;
+    });
   return [
     ...(deleted === 0 ? [] : [`deletes ${deleted} file${plural(deleted)}`]),
     ...(isPartial ? ["not all of what would change can be shown"] : []),

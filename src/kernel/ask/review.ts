@@ -8,7 +8,8 @@ import { blake3KeyedHex } from "../../base/hash.ts";
 import type { Denial } from "../../model/outcome/decision.ts";
 import { Refusal, type ToolFailure } from "../../model/outcome/failure.ts";
 import type { FilePreview } from "../../model/tool/tool.ts";
-import type { EffectSide, ReviewedEffect } from "../../sandbox/sandbox.ts";
+import { coveredBy, renamesIn, type SidedEffect } from "../../model/work/renames.ts";
+import { type EffectSide, likenessOf, type ReviewedEffect } from "../../sandbox/sandbox.ts";
 import type { Kernel } from "../answer/kernel.ts";
 import { Holdings } from "../call/holdings.ts";
 import type { EffectReview, Granted, ResolvedAccess } from "../call/stages.ts";
@@ -69,9 +70,40 @@ function reviewOf(effects: readonly ReviewedEffect[], key: Uint8Array): EffectRe
   const isProgram = (side: EffectSide | undefined) => side?.kind === "file" && (side.mode & 0o111) !== 0;
   return {
     hash: blake3KeyedHex(key, JSON.stringify(["handrail.approval.effects", facts])),
-    previews: effects.filter(({ before, after }) => [before, after].some(isShown)).map(previewOf),
+    previews: previewsOf(effects),
     rights: effects.flatMap(({ before, after }) => rightsOf(before, after)),
     programs: effects.filter(({ before, after }) => isProgram(after) && !isProgram(before)).length,
+  };
+}
+
+/** What is shown: renamed directories first, and then each file; of a renamed one where it was before. */
+function previewsOf(effects: readonly ReviewedEffect[]): readonly FilePreview[] {
+  const renames = renamesIn(effects.map(sidedOf));
+  const directories = renames.filter(({ isDirectory }) => isDirectory);
+  const from = new Map(renames.flatMap((one) => (one.isDirectory ? [] : [[one.to, one.from] as const])));
+  const isGone = coveredBy(new Set(renames.map((one) => one.from)));
+  const isMade = coveredBy(new Set(directories.map(({ to }) => to)));
+  const shownAlone = effects.filter(({ path, kind, before, after }) => {
+    if (![before, after].some(isShown)) return false;
+    return kind === "delete" ? !isGone(path) : kind !== "create" || !isMade(path);
+  });
+  return [
+    ...directories.map((one): FilePreview => ({ path: `${one.to}/`, from: `${one.from}/` })),
+    ...shownAlone.map((effect) => {
+      const was = effect.kind === "create" ? from.get(effect.path) : undefined;
+      return { ...previewOf(effect), ...(was !== undefined && { from: was }) };
+    }),
+  ];
+}
+
+function sidedOf({ path, kind, isDirectory, before, after }: ReviewedEffect): SidedEffect {
+  const side = kind === "delete" ? before : after;
+  const isLike = isShown(side) && side !== undefined;
+  return {
+    path,
+    kind,
+    isDirectory,
+    ...(isLike && { likeness: likenessOf(side), isEmpty: side.sizeBytes === 0 }),
   };
 }
 

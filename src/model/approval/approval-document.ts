@@ -31,7 +31,8 @@ const details = z.object({
   changes: z.array(
     z.object({
       path: z.string(),
-      kind: z.enum(["create", "modify", "delete"]),
+      kind: z.enum(["create", "modify", "delete", "rename"]),
+      from: z.string().exactOptional(),
       diff: z.string().exactOptional(),
       linesOmitted: z.number(),
       bytesBefore: z.number().exactOptional(),

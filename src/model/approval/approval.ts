@@ -41,7 +41,9 @@ export interface AskingRule {
 /** A file as it is, and as it would be after the call. */
 export type ChangeDetail = {
   readonly path: string;
-  readonly kind: "create" | "modify" | "delete";
+  /** `rename`: a file with the same content, or a directory with all that lies in it, was at `from` before. */
+  readonly kind: "create" | "modify" | "delete" | "rename";
+  readonly from?: string;
   /** Unified diff, redacted; absent for bytes that are no text. */
   readonly diff?: string;
   /** Lines of the diff that are not shown; lines that were cut say so themselves. */

@@ -100,7 +100,7 @@ function changesLines({ changes, unseen }: ApprovalDetails): readonly PromptLine
   return [heading("what would change"), ...changes.flatMap(changeLines), ...why];
 }
 
-const KINDS: Readonly<Record<ChangeDetail["kind"], string>> = {
+const KINDS: Readonly<Record<Exclude<ChangeDetail["kind"], "rename">, string>> = {
   create: "new file",
   modify: "changed file",
   delete: "deleted file",
@@ -109,7 +109,17 @@ const KINDS: Readonly<Record<ChangeDetail["kind"], string>> = {
 function changeLines(change: ChangeDetail): readonly PromptLine[] {
   const { bytesBefore, bytesAfter, diff, linesOmitted } = change;
   const sizes = [bytesBefore, bytesAfter].map((bytes) => (bytes === undefined ? "none" : `${bytes} bytes`));
-  const title = [fact(`${KINDS[change.kind]}, ${sizes.join(" -> ")}`), ...named(change.path)];
+  const isDirectory = change.kind === "rename" && bytesAfter === undefined;
+  const title =
+    change.kind === "rename"
+      ? [
+          fact(`renamed ${isDirectory ? "directory" : `file, ${sizes[1]}`}, from`),
+          ...named(change.from),
+          fact("to"),
+          ...named(change.path),
+        ]
+      : [fact(`${KINDS[change.kind]}, ${sizes.join(" -> ")}`), ...named(change.path)];
+  if (isDirectory) return [...title, fact("all that lies in it stays as it is; look at it under its old name")];
   if (diff === undefined) return [...title, warning("its content is not shown: it is no text, or too large")];
   const shown = diff === "" ? [fact("its content stays as it is")] : diffLines(diff);
   return linesOmitted === 0

@@ -86,6 +86,8 @@ export interface FilePreview {
   readonly after?: Uint8Array;
   /** Bytes of the versions where one of them is too large to be shown; `before` and `after` are only its beginning. */
   readonly sizes?: { readonly before: number; readonly after: number };
+  /** Where the same file, or directory with all that lies in it, was before. */
+  readonly from?: string;
 }
 
 /** What a tool gets to say what a call would change: it can look, and nothing else. */

@@ -129,10 +129,11 @@ export const NOT_KEPT_REASONS = [
 /** One of them. */
 export type NotKeptReason = (typeof NOT_KEPT_REASONS)[number];
 
-/** One change of the workspace that has landed. */
+/** One change of the workspace that has landed; a renaming is one, with the name that was before. */
 export interface LandedEffect {
   readonly path: string;
-  readonly kind: "create" | "modify" | "delete" | "mode";
+  readonly kind: "create" | "modify" | "delete" | "mode" | "rename";
+  readonly from?: string;
   /** Of a file's bytes, hexadecimal; absent where there are too many, and of what is no file. */
   readonly digest?: string;
 }

@@ -7,13 +7,14 @@ import { closeSync, constants, lstatSync, openSync, readlinkSync, readSync } fro
 import { MIB } from "../../base/bytes.ts";
 import { blake3Hex, streamingHash } from "../../base/hash.ts";
 import type { LandedEffect } from "../../model/work/exec.ts";
+import { coveredBy, renamesIn, type SidedEffect } from "../../model/work/renames.ts";
 import { FILE_CHUNK_BYTES } from "../files/read.ts";
 import { openBeneath } from "../native/syscalls.ts";
 import type { CommandEffect } from "../plan/workspace-mounts.ts";
 import { OPEN_DIRECTORY } from "./moves.ts";
 import type { LandingPlace } from "./plan.ts";
 import { nameOf, parentOf, pathIn } from "./standing.ts";
-import type { Step } from "./steps.ts";
+import { puts, type Step } from "./steps.ts";
 
 /** One side of an effect: a file, or a link with the text that it leads to. */
 export interface EffectSide {
@@ -36,33 +37,74 @@ export interface ReviewedEffect extends CommandEffect {
 const HASHED_BYTES_MAX = MIB;
 const HASHED_BYTES_TOTAL = 16 * MIB;
 
+/** What a landing does to one path, and what of it shows a renaming. */
+export interface LandingEffect extends SidedEffect {
+  readonly digest?: string;
+}
+
 /** What the moves of a landing will have done, file by file; of a directory that is one thing only that. */
 export function* landingEffects(
-  work: Pick<LandingPlace, "upper" | "judge">,
+  work: Pick<LandingPlace, "root" | "upper" | "judge">,
   steps: readonly Step[],
-): Generator<void, readonly LandedEffect[]> {
-  const effects: LandedEffect[] = [];
+): Generator<void, readonly LandingEffect[]> {
+  const effects: LandingEffect[] = [];
   let left = HASHED_BYTES_TOTAL;
-  const file = function* (path: string, kind: LandedEffect["kind"]) {
-    const at = pathIn(work.upper, path);
-    const { size } = lstatSync(at);
-    if (size > Math.min(HASHED_BYTES_MAX, left)) return { path, kind };
+  const madeBytes = new Set<number>();
+  const file = function* (path: string, kind: "create" | "modify" | "delete", at: string, size: number) {
+    const bare = { path, kind, isDirectory: false };
+    if (kind === "create") madeBytes.add(size);
+    if (size > Math.min(HASHED_BYTES_MAX, left)) return bare;
     left -= size;
-    const digest = (yield* side(at, 0))?.digest ?? "";
-    return { path, kind, ...(digest !== "" && { digest }) };
+    const found = yield* side(at, 0);
+    if (found === undefined || found.kind === "directory") return bare;
+    return { ...bare, digest: found.digest, likeness: likenessOf(found), ...(size === 0 && { isEmpty: true }) };
+  };
+  const written = (path: string, kind: "create" | "modify") => {
+    const at = pathIn(work.upper, path);
+    return file(path, kind, at, lstatSync(at).size);
   };
   for (const { kind, path, over, tree } of steps) {
-    if (kind === "remove" || kind === "remove_directory") effects.push({ path, kind: "delete" });
-    else if (kind === "set_rights") effects.push({ path, kind: "mode" });
-    else if (kind !== "put_tree") effects.push(yield* file(path, over === undefined ? "create" : "modify"));
-    else {
-      effects.push({ path, kind: over === undefined ? "create" : "modify" });
+    if (kind === "set_rights") effects.push({ path, kind: "mode", isDirectory: true });
+    else if (kind === "put_tree") {
+      effects.push({ path, kind: over === undefined ? "create" : "modify", isDirectory: true });
       for (const one of work.judge.isWhole(path) ? [] : (tree?.kept ?? []))
-        effects.push(one.kind === "directory" ? { path: one.path, kind: "create" } : yield* file(one.path, "create"));
+        if (one.kind === "directory") effects.push({ path: one.path, kind: "create", isDirectory: true });
+        else effects.push(yield* written(one.path, "create"));
+    } else if (puts({ kind })) effects.push(yield* written(path, over === undefined ? "create" : "modify"));
+    yield;
+  }
+  for (const { path, over } of steps.filter(({ kind }) => kind === "remove" || kind === "remove_directory")) {
+    const isDirectory = over?.kind === "directory";
+    // read where it may have come from here alone
+    const isCandidate = !isDirectory && over !== undefined && madeBytes.has(over.bytes);
+    const parent = isCandidate ? openBeneath(work.root, parentOf(path) || ".", OPEN_DIRECTORY, "plain") : -1;
+    try {
+      if (over === undefined || parent < 0) effects.push({ path, kind: "delete", isDirectory });
+      else effects.push(yield* file(path, "delete", pathIn(parent, nameOf(path)), over.bytes));
+    } finally {
+      if (parent >= 0) closeSync(parent);
     }
     yield;
   }
   return effects;
+}
+
+/** The effects as they are recorded: both sides of a renaming as one. */
+export function recordedEffects(effects: readonly LandingEffect[]): readonly LandedEffect[] {
+  const renames = new Map(renamesIn(effects).map((one) => [one.to, one]));
+  const isGone = coveredBy(new Set([...renames.values()].map(({ from }) => from)));
+  const isMade = coveredBy(new Set(renames.keys()));
+  return effects.flatMap(({ path, kind, digest }): readonly LandedEffect[] => {
+    const rename = kind === "create" ? renames.get(path) : undefined;
+    if (rename !== undefined) return [{ path, kind: "rename", from: rename.from, ...(digest && { digest }) }];
+    if ((kind === "delete" && isGone(path)) || (kind === "create" && isMade(path))) return [];
+    return [{ path, kind, ...(digest && { digest }) }];
+  });
+}
+
+/** The same for two files, or links, with the same content and rights. */
+export function likenessOf({ kind, mode, digest }: Pick<EffectSide, "kind" | "mode" | "digest">): string {
+  return kind === "link" ? `link ${digest}` : `${kind} ${mode} ${digest}`;
 }
 
 /** Bytes of all sides together that are kept to be shown: more than any prompt shows. */

@@ -14,7 +14,7 @@ import { openBeneath } from "../native/syscalls.ts";
 import type { ScopeJudge } from "../plan/workspace-mounts.ts";
 import { type AsideDirectory, openAside } from "./aside.ts";
 import type { Change } from "./changes.ts";
-import { landingEffects, type ReviewedEffect, reviewedEffects } from "./effects.ts";
+import { landingEffects, type ReviewedEffect, recordedEffects, reviewedEffects } from "./effects.ts";
 import { timeOf } from "./file-clock.ts";
 import { endJournal, keepInterrupted, writeJournal } from "./journal.ts";
 import { applyLanding, type Landed, type LandingWork, type PreparedLanding, prepareLanding } from "./landing.ts";
@@ -162,7 +162,7 @@ async function landPrepared(
     const hasLanded = landed.created + landed.changed + landed.removed > 0;
     if (hasLanded) await onDisk(() => syncNames(work, changedDirectories(prepared)));
     await onDisk(end);
-    if (hasLanded) onLanded?.(effects.filter((one) => !isLeft.has(one.path)));
+    if (hasLanded) onLanded?.(recordedEffects(effects.filter((one) => !isLeft.has(one.path))));
     return landed;
   } finally {
     releaseLocks(root, locks, mark);

@@ -30,7 +30,7 @@ export interface Step {
 }
 
 /** Whether the step makes something. */
-export function puts({ kind }: Step): boolean {
+export function puts({ kind }: Pick<Step, "kind">): boolean {
   return kind === "put_file" || kind === "put_link" || kind === "put_tree";
 }
 
