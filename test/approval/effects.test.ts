@@ -3,6 +3,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { INITIAL_MARK } from "../../src/flow/flow.ts";
+import { reviewRisks } from "../../src/kernel/ask/review-words.ts";
 import { readApprovalDocument } from "../../src/model/approval/approval-document.ts";
 import { promptLines } from "../../src/model/approval/prompt-lines.ts";
 import { shell } from "../../src/tools/shell/shell.ts";
@@ -200,4 +202,37 @@ test("a file and a directory that were renamed are shown as that, and recorded a
     ]),
     effectsCount: 3,
   });
+});
+
+test("a rule keeps what may come from untrusted content from landing, and the label of what lands is recorded", async () => {
+  const policies = `@id("test.trusted") @message("the session has read untrusted content; write it with the file tools") forbid (principal, action == Handrail::Action::"commit", resource is Handrail::File) when { context.trust == "untrusted" && resource.name == "after" };`;
+  const { kernel, text, run } = await place(policies);
+  expect((await run("echo 1 > before")).outcome).toMatchObject({ data: { files: { created: 1 } } });
+  const labelled = kernel.ledger.of("tool_executed").at(-1)?.payload["commands"];
+  expect(labelled).toMatchObject([{ effectsLabel: { trustLevel: "verified", dataClass: "internal" } }]);
+  const seen = { trustLevel: "untrusted", dataClass: "internal" } as const;
+  await kernel.marks.raiseMark(kernel.session, { initial: INITIAL_MARK, seen }, kernel.time.nowMs);
+  const asked = run("echo 2 > after");
+  await approve(kernel, (await pending(kernel)).ref); // a command after untrusted content
+  expect((await asked).outcome).toMatchObject({ data: { not_kept: [{ path: "after", reason: "not_allowed" }] } });
+  expect([text("before"), text("after")]).toEqual(["1\n", undefined]);
+});
+
+test("what a command has reached already is shown before what would land, host by host", async () => {
+  const { kernel, run } = await place();
+  const asked = run(COMMAND);
+  const { ref, document } = await pending(kernel);
+  const shown = readApprovalDocument(ref, document);
+  expect(shown?.details).not.toHaveProperty("reached");
+  await refuse(kernel, ref);
+  await asked;
+  const reached = [{ host: "api.example", port: 443, allowed: 2, refused: 1, failed: 0, bytesOut: 12_000, bytesIn: 3 }];
+  expect(reviewRisks({ hash: "", previews: [], rights: [], programs: 0, reached })).toContain(
+    "it has already reached 1 host: 12000 bytes sent",
+  );
+  const request = shown && { ...shown, details: { ...shown.details, reached } };
+  const lines = (request === undefined ? [] : promptLines(request)).map((line) => line.text).join("\n");
+  expect(lines).toMatch(
+    /tried to reach already, whatever you say\nport 443: 2 times reached, 12000 bytes sent, 3 received; 1 times refused, 0 failed\n.*api\.example/,
+  );
 });

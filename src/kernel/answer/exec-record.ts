@@ -6,7 +6,8 @@
 import { streamingHash } from "../../base/hash.ts";
 import type { JsonObject } from "../../base/json.ts";
 
-import type { ExecOutcome, LandedEffect } from "../../model/work/exec.ts";
+import type { Mark } from "../../model/outcome/label.ts";
+import type { ExecOutcome, LandedEffect, ReachedHost } from "../../model/work/exec.ts";
 import type { RunRecord } from "../call/run-record.ts";
 
 /** Commands of one call that its outcome records. */
@@ -19,11 +20,24 @@ const NOT_KEPT_CHARACTERS_MAX = 256;
 /** Effects that the record of a command names; all of them are counted, and hashed together. */
 const EFFECTS_RECORDED_MAX = 32;
 
+/** Hosts that the record of a command names. */
+const HOSTS_RECORDED_MAX = 16;
+
+/** What else a command did. */
+interface CommandFacts {
+  /** What has landed. */
+  readonly effects?: readonly LandedEffect[];
+  /** What it tried to reach. */
+  readonly hosts?: readonly ReachedHost[];
+  /** What its session had seen when it was judged, and so may stand in what landed. */
+  readonly label?: Mark;
+}
+
 /** Notes a command that has ended, for the outcome of its call. */
 export function noteCommand(
   run: RunRecord,
   { exitCode, signal, endedBy, durationMs, usage, stdout, stderr, landed }: Omit<ExecOutcome, "enforced" | "network">,
-  effects: readonly LandedEffect[] = [],
+  { effects = [], hosts = [], label }: CommandFacts = {},
 ): void {
   run.noteCommand({
     ...(exitCode !== undefined && { exitCode }),
@@ -33,7 +47,11 @@ export function noteCommand(
     ...(usage && { processorMs: Math.round(usage.processorMs), memoryBytesMax: usage.memoryBytesMax }),
     stdoutBytes: stdout.totalBytes,
     stderrBytes: stderr.totalBytes,
-    ...(effects.length > 0 && effectsFact(effects)),
+    ...(hosts.length > 0 && {
+      hosts: hosts.slice(0, HOSTS_RECORDED_MAX).map((one) => ({ ...one })),
+      hostsCount: hosts.length,
+    }),
+    ...(effects.length > 0 && { ...effectsFact(effects), ...(label && { effectsLabel: { ...label } }) }),
     ...(landed && { files: { created: landed.created, changed: landed.changed, removed: landed.removed } }),
     ...(landed &&
       landed.notKept.length > 0 && {

@@ -58,6 +58,7 @@ export async function describeCall(
   { files, containedBy }: CallMeans,
 ): Promise<DescribedCall> {
   const { call, caller, tool, redaction, accesses, look } = decided;
+  const reached = decided.review?.reached ?? [];
   const { session, mark } = caller;
   const preview = await previewOf(decided, files);
   const { shown, isCut } = shownArguments(redaction, call.arguments);
@@ -78,6 +79,7 @@ export async function describeCall(
     ...(caller.branch && { branch: caller.branch.name }),
     seen: { trustLevel: mark.trustLevel, dataClass: mark.dataClass },
     accesses: shownAccesses(decided),
+    ...(reached.length > 0 && { reached: reached.slice(0, PROMPT_ACCESSES_MAX).map((one) => ({ ...one })) }),
     ...(words.shown.length > 0 && { projectWords: words.shown }),
     ...preview,
     arguments: shown,
@@ -87,7 +89,9 @@ export async function describeCall(
   const cut = [
     ...(isCut ? [ARGUMENTS_CUT] : []),
     ...(words.isCut ? [WORDS_CUT] : []),
-    ...(details.accesses.some((access) => access["kind"] === "more") ? [ACCESSES_CUT] : []),
+    ...(details.accesses.some((access) => access["kind"] === "more") || reached.length > PROMPT_ACCESSES_MAX
+      ? [ACCESSES_CUT]
+      : []),
     ...(hasMarkers(JSON.stringify(shownDetails)) ? [HIDDEN] : []),
   ];
   return {

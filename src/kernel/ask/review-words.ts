@@ -16,10 +16,18 @@ export function reviewSummary(tool: Pick<Tool, "name" | "capability">, accesses:
 }
 
 /** What a person should know of it. */
-export function reviewRisks({ programs, rights }: EffectReview): readonly string[] {
+export function reviewRisks({ programs, rights, reached }: EffectReview): readonly string[] {
   const made = programs === 1 ? "one file becomes a program" : `${programs} files become programs`;
   const kinds = [...new Set(rights)];
   const more = kinds.length > RIGHTS_SHOWN_MAX ? " and in other ways" : "";
   const changed = `rights change ${rights.length} times: ${kinds.slice(0, RIGHTS_SHOWN_MAX).join(", ")}${more}`;
-  return [HAS_RUN, ...(programs === 0 ? [] : [made]), ...(rights.length === 0 ? [] : [changed])];
+  const out = reached.filter(({ allowed }) => allowed > 0);
+  const sent = out.reduce((sum, { bytesOut }) => sum + bytesOut, 0);
+  const left = `it has already reached ${out.length} ${out.length === 1 ? "host" : "hosts"}: ${sent} bytes sent`;
+  return [
+    HAS_RUN,
+    ...(out.length === 0 ? [] : [left]),
+    ...(programs === 0 ? [] : [made]),
+    ...(rights.length === 0 ? [] : [changed]),
+  ];
 }

@@ -8,6 +8,7 @@ import { blake3KeyedHex } from "../../base/hash.ts";
 import type { Denial } from "../../model/outcome/decision.ts";
 import { Refusal, type ToolFailure } from "../../model/outcome/failure.ts";
 import type { FilePreview } from "../../model/tool/tool.ts";
+import type { ReachedHost } from "../../model/work/exec.ts";
 import { coveredBy, renamesIn, type SidedEffect } from "../../model/work/renames.ts";
 import { type EffectSide, likenessOf, type ReviewedEffect } from "../../sandbox/sandbox.ts";
 import type { Kernel } from "../answer/kernel.ts";
@@ -27,7 +28,7 @@ export type Reviewed =
 /** Asks about `effects`, each as policy is asked about it. */
 export async function reviewEffects(
   kernel: Kernel,
-  { granted, effects, accesses }: AskedEffects,
+  { granted, effects, accesses, reached }: AskedEffects,
   waiter: Waiter,
 ): Promise<Reviewed> {
   const { parts } = kernel;
@@ -36,7 +37,7 @@ export async function reviewEffects(
   const question = { policy, caller, tool, nowMs, call: wholeCall(tool, granted.accesses, call.arguments) };
   const ruling = evaluateAccesses(question, accesses);
   if (!ruling.ok) return { answer: "later", why: ruling.denial };
-  const review = reviewOf(effects, parts.argumentsKey);
+  const review = { ...reviewOf(effects, parts.argumentsKey), reached };
   const asked: Granted = { ...granted, accesses, ruling: ruling.value, review, holdings: new Holdings() };
   const ended = await approve(kernel, asked, waiter);
   if (ended === undefined) return await stillAgreed(kernel, asked, waiter);
@@ -52,6 +53,8 @@ export interface AskedEffects {
   readonly granted: Granted;
   readonly effects: readonly ReviewedEffect[];
   readonly accesses: readonly ResolvedAccess[];
+  /** What the command has tried to reach. */
+  readonly reached: readonly ReachedHost[];
 }
 
 /** Looks once more at the files as they are, right before anything lands. */
@@ -65,7 +68,7 @@ async function stillAgreed({ parts }: Kernel, asked: Granted, { signal }: Waiter
   }
 }
 
-function reviewOf(effects: readonly ReviewedEffect[], key: Uint8Array): EffectReview {
+function reviewOf(effects: readonly ReviewedEffect[], key: Uint8Array): Omit<EffectReview, "reached"> {
   const facts = effects.map(({ path, kind, before, after }) => [path, kind, factOf(before), factOf(after)]);
   const isProgram = (side: EffectSide | undefined) => side?.kind === "file" && (side.mode & 0o111) !== 0;
   return {

@@ -18,6 +18,7 @@ import type { Branch } from "../../model/place/branch.ts";
 import type { Zone } from "../../model/place/zone.ts";
 import type { ToolCall } from "../../model/tool/call.ts";
 import type { FilePreview, Tool } from "../../model/tool/tool.ts";
+import type { ReachedHost } from "../../model/work/exec.ts";
 import type { PolicyEngine } from "../../policy/policy.ts";
 import type { Demands } from "../declared/capability-obligations.ts";
 import type { CallRedaction } from "../redaction/redaction.ts";
@@ -44,6 +45,8 @@ export interface EffectReview {
   readonly rights: readonly string[];
   /** How many become programs. */
   readonly programs: number;
+  /** What its command tried to reach before. */
+  readonly reached: readonly ReachedHost[];
 }
 
 /** Who calls, under which lease, in which workspace. */

@@ -20,6 +20,7 @@ import type {
   ExecRequest,
   ExecSelection,
   LandedEffect,
+  ReachedHost,
 } from "../../model/work/exec.ts";
 import { makeFilledDirectories } from "../../sandbox/files/places/filled-directories.ts";
 import { rootPath, type WorkspaceRoots } from "../../sandbox/files/places/roots.ts";
@@ -90,7 +91,9 @@ async function run(handle: HandleParts, request: ExecRequest): Promise<Ran> {
   let hidden: readonly string[] = [];
   let awaited: Ran["unlanded"];
   let effects: readonly LandedEffect[] = [];
-  const judge = execScope(running, histories);
+  const reached = () => egress?.reached() ?? [];
+  const hasReached = () => reached().some(({ allowed }) => allowed > 0);
+  const judge = execScope(running, histories, hasReached);
   if (selection !== undefined) makeFilled(roots, judge, selection);
   else if (workDir !== INSIDE_WORKSPACE) requireDirectory(roots, workDir.slice(INSIDE_WORKSPACE.length + 1));
   const output = new ShownOutput(request.keptBytesMax ?? EXEC_KEPT_BYTES, report);
@@ -114,8 +117,9 @@ async function run(handle: HandleParts, request: ExecRequest): Promise<Ran> {
           await requireAllowed(handle);
         },
         async review(asked) {
-          const accesses = asked.map((effect) => commitAccess(caller, effect));
-          const reviewed = await reviewEffects(kernel, { granted: running, effects: asked, accesses }, handle);
+          const accesses = asked.map((effect) => commitAccess(caller, effect, { hasReached: hasReached() }));
+          const question = { granted: running, effects: asked, accesses, reached: reached() };
+          const reviewed = await reviewEffects(kernel, question, handle);
           if (reviewed.answer === "later") awaited = reviewed.why;
           else await requireAllowed(handle); // a person took their time
           return reviewed.answer;
@@ -134,10 +138,14 @@ async function run(handle: HandleParts, request: ExecRequest): Promise<Ran> {
   running.run.noteSandbox({ ...end.enforced, namespaces: [...end.enforced.namespaces] });
   const network = end.egress && (await egress?.outcome(end.egress));
   const outcome = outcomeOf(end, output.shown(redaction));
-  noteCommand(running.run, outcome, effects);
+  noteCommand(running.run, outcome, { effects, hosts: shownHosts(reached(), redaction), label: caller.mark });
   if (end.problem?.code === "OUTCOME_UNKNOWN") throw end.problem;
   const more = { ...(hidden.length > 0 && { hiddenRepositories: hidden }), ...(network && { network }) };
   return { outcome: { ...outcome, ...more }, unlanded: end.problem ?? awaited };
+}
+
+function shownHosts(hosts: readonly ReachedHost[], redaction: Running["redaction"]): readonly ReachedHost[] {
+  return hosts.map((one) => ({ ...one, host: redaction.words(one.host) }));
 }
 
 /** The content of a short file could be guessed from a plain digest. */

@@ -8,7 +8,7 @@
  */
 
 import { Refusal } from "../../model/outcome/failure.ts";
-import type { ExecNetwork } from "../../model/work/exec.ts";
+import type { ExecNetwork, ReachedHost } from "../../model/work/exec.ts";
 import { canonicalHost } from "../../names/host-name.ts";
 import type { EgressAttempt, EgressGrant, EgressTotals, EgressVerdict } from "../../sandbox/sandbox.ts";
 import type { Analysed } from "../call/stages.ts";
@@ -26,6 +26,28 @@ export interface CommandEgress {
   readonly outcome: (totals: EgressTotals) => Promise<ExecNetwork>;
 }
 
+/** The way out of a command of which each host is told apart. */
+interface TalliedEgress extends CommandEgress {
+  /** The hosts of all attempts until now, in the order of the first ones; of very many those. */
+  readonly reached: () => readonly ReachedHost[];
+}
+
+/** Hosts of one command that are told apart. */
+const COMMAND_HOSTS_MAX = 256;
+
+/** Adds an attempt to what is known of its host. */
+function tally(hosts: Map<string, ReachedHost>, { host, port, outcome, bytesOut, bytesIn }: EgressAttempt): void {
+  const key = `${host}:${port}`;
+  const before = hosts.get(key) ?? { host, port, allowed: 0, refused: 0, failed: 0, bytesOut: 0, bytesIn: 0 };
+  if (hosts.size >= COMMAND_HOSTS_MAX && !hosts.has(key)) return;
+  hosts.set(key, {
+    ...before,
+    [outcome]: before[outcome] + 1,
+    bytesOut: before.bytesOut + bytesOut,
+    bytesIn: before.bytesIn + bytesIn,
+  });
+}
+
 /**
  * The way out to `hosts`.
  * @param hosts as `host:port`
@@ -36,7 +58,7 @@ export function commandEgress(
   { accesses, tool }: Pick<Analysed, "accesses" | "tool">,
   hosts: readonly string[],
   record: (attempt: EgressAttempt) => Promise<unknown>,
-): CommandEgress {
+): TalliedEgress {
   const named = new Set(
     accesses.flatMap(({ resource }) => (resource.kind === "host" ? [keyOf(resource.host, resource.port)] : [])),
   );
@@ -45,11 +67,13 @@ export function commandEgress(
   const { blockedPorts } = tool.capability.network ?? {};
   const recorded: Promise<unknown>[] = [];
   const refused: EgressAttempt[] = [];
+  const tried = new Map<string, ReachedHost>();
   return {
     grant: {
       decide: (host, port) => decided(granted, host, port),
       ...(blockedPorts && { blockedPorts }),
       record: (attempt) => {
+        tally(tried, attempt);
         const writing = record(attempt);
         writing.catch(() => undefined); // whoever asks for the outcome is told
         recorded.push(writing);
@@ -57,6 +81,7 @@ export function commandEgress(
         if (isCut && refused.length < COMMAND_HOSTS_REPORTED_MAX) refused.push(attempt);
       },
     },
+    reached: () => [...tried.values()],
     async outcome(totals) {
       await Promise.all(recorded);
       const { allowed, refused: refusedCount, failed, bytesOut, bytesIn } = totals;

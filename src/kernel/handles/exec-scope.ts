@@ -40,11 +40,18 @@ function isManagedBy({ capability }: Pick<Tool, "capability">, zones: ZoneMap, p
 /** What may be written may land in one way at least. */
 const COMMITS = ["create", "modify", "delete", "mode"] as const;
 
-/** An effect as policy is asked about it. @param known the zone of its path, where it was looked at already */
+/** What else is known of an effect: the zone of its path, where it was looked at already, and of its command. */
+interface EffectGround {
+  readonly known?: Zone | undefined;
+  /** Whether it has come to another machine. */
+  readonly hasReached: boolean;
+}
+
+/** An effect as policy is asked about it. */
 export function commitAccess(
   { place }: Granted["caller"],
   { path, kind, isDirectory, bytes, isExecutable }: CommandEffect,
-  known?: Zone,
+  { known, hasReached }: EffectGround,
 ): ResolvedAccess {
   const at: WorkspacePath = { root: "service", path };
   return {
@@ -52,16 +59,20 @@ export function commitAccess(
     effect: "write",
     action: COMMIT_ACTION.name,
     target: { place: at, zone: known ?? zoneNow(place, at, "write") },
-    arguments: { kind, directory: isDirectory, bytes, executable: isExecutable },
+    arguments: { kind, directory: isDirectory, bytes, executable: isExecutable, reached: hasReached },
   };
 }
 
 /** Judges the effects of a command, each by itself; of one whose zone is `known` that is not looked at again. */
-function commitJudge(granted: Granted): (effect: CommandEffect, known?: Zone) => "lands" | "asks" | "drops" {
+function commitJudge(
+  granted: Granted,
+  hasReached: () => boolean,
+): (effect: CommandEffect, known?: Zone) => "lands" | "asks" | "drops" {
   const { caller, tool, policy, holdings } = granted;
   const question = programQuestion(granted);
   return (effect, known) => {
-    const decided = evaluateRequests(policy, tool, requestsOf(question, [commitAccess(caller, effect, known)]));
+    const access = commitAccess(caller, effect, { known, hasReached: hasReached() });
+    const decided = evaluateRequests(policy, tool, requestsOf(question, [access]));
     if (!decided.ok) return "drops";
     // A person who agreed to the call after untrusted content agreed to it for each of its files.
     const isAnswered = ({ ruleId }: { readonly ruleId: string }) =>
@@ -73,26 +84,46 @@ function commitJudge(granted: Granted): (effect: CommandEffect, known?: Zone) =>
   };
 }
 
-/** The judge of a call. */
-export function execScope(granted: Granted, histories: Pick<RepositoryHistories, "hides">): ScopeJudge {
-  const { caller, tool, policy, holdings } = granted;
-  const { zones } = caller.place.workspace;
-  const { scope } = caller.lease;
-  const byZone = new Map<string, boolean>();
+type CommitJudge = ReturnType<typeof commitJudge>;
+
+/** Tells whether anything may land at a path, asked once for each zone where policy does not look at paths. */
+function landingByZone(
+  granted: Granted,
+  commit: CommitJudge,
+): (path: string, isDirectory: boolean, zone: Zone) => boolean {
+  const { caller, policy } = granted;
   const question = programQuestion(granted);
-  const commit = commitJudge(granted);
   const landing = new Map<string, boolean>();
-  /** Whether anything may land there, asked once for each zone where policy does not look at paths. */
-  const mayLand = (path: string, isDirectory: boolean, zone: Zone): boolean => {
+  return (path, isDirectory, zone) => {
     const key = `${isDirectory} ${zone}`;
     const before = landing.get(key);
     if (before !== undefined) return before;
     const effects = COMMITS.map((kind) => ({ path, kind, isDirectory, bytes: 0, isExecutable: false }));
     const may = effects.some((effect) => commit(effect, zone) !== "drops");
-    const requests = effects.map((effect) => requestsOf(question, [commitAccess(caller, effect, zone)])[0]);
+    const requests = effects.map(
+      (effect) => requestsOf(question, [commitAccess(caller, effect, { known: zone, hasReached: false })])[0],
+    );
     if (!requests.some((request) => policy.looksAtPath(request))) landing.set(key, may);
     return may;
   };
+}
+
+/**
+ * The judge of a call.
+ * @param hasReached whether its command has come to another machine by now
+ */
+export function execScope(
+  granted: Granted,
+  histories: Pick<RepositoryHistories, "hides">,
+  hasReached: () => boolean,
+): ScopeJudge {
+  const { caller, tool, policy, holdings } = granted;
+  const { zones } = caller.place.workspace;
+  const { scope } = caller.lease;
+  const byZone = new Map<string, boolean>();
+  const question = programQuestion(granted);
+  const commit = commitJudge(granted, hasReached);
+  const mayLand = landingByZone(granted, commit);
 
   /** Policy is asked once for each zone where it does not look at paths. */
   const permits = (place: WorkspacePath, zone: Zone, effect: "read" | "write"): boolean => {

@@ -16,6 +16,8 @@ import type { ApprovalDetails, ApprovalRequest } from "./approval.ts";
 export type ShownRequest = ApprovalRequest & { readonly details: ApprovalDetails };
 
 const object = z.custom<JsonObject>(isJsonObject);
+const count = z.number();
+const counts = { port: count, allowed: count, refused: count, failed: count, bytesOut: count, bytesIn: count };
 const details = z.object({
   kind: z.enum(["execute", "danger"]),
   rules: z.array(z.object({ ruleId: z.string(), rationale: z.string().exactOptional() })),
@@ -28,6 +30,7 @@ const details = z.object({
   branch: z.string().exactOptional(),
   seen: z.object({ trustLevel: z.enum(TRUST_LEVELS), dataClass: z.enum(DATA_CLASSES) }),
   accesses: z.array(object),
+  reached: z.array(z.object({ host: z.string(), ...counts })).exactOptional(),
   changes: z.array(
     z.object({
       path: z.string(),

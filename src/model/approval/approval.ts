@@ -6,6 +6,7 @@
  */
 import type { JsonObject } from "../../base/json.ts";
 import type { DataClass, TrustLevel } from "../outcome/label.ts";
+import type { ReachedHost } from "../work/exec.ts";
 
 /** How an answer came in; part of evidence. */
 export const APPROVAL_CHANNELS = [
@@ -75,6 +76,8 @@ export type ApprovalDetails = {
    * …
    */
   readonly accesses: readonly JsonObject[];
+  /** What a command that has run tried to reach, whatever is decided now. */
+  readonly reached?: readonly ReachedHost[];
   readonly changes: readonly ChangeDetail[];
   /** What files of the project say about what is run: whoever can write them, wrote it. */
   readonly projectWords?: readonly { readonly path: string; readonly text: string }[];

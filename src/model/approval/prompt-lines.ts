@@ -27,6 +27,7 @@ export function promptLines(request: ApprovalRequest & { readonly details: Appro
     heading("for"),
     ...callerLines(details),
     ...accessLines(details.accesses),
+    ...reachedLines(details),
     ...projectLines(details),
     ...changesLines(details),
     ...argumentLines(details.arguments),
@@ -57,6 +58,19 @@ function callerLines({
 
 function accessLines(accesses: readonly JsonObject[]): readonly PromptLine[] {
   return accesses.length === 0 ? [] : [heading("what it touches"), ...accesses.flatMap(accessLine)];
+}
+
+function reachedLines({ reached = [] }: ApprovalDetails): readonly PromptLine[] {
+  if (reached.length === 0) return [];
+  return [
+    heading("what it has tried to reach already, whatever you say"),
+    ...reached.flatMap(({ host, port, allowed, refused, failed, bytesOut, bytesIn }) => [
+      fact(
+        `port ${port}: ${allowed} times reached, ${bytesOut} bytes sent, ${bytesIn} received; ${refused} times refused, ${failed} failed`,
+      ),
+      ...strictly(host),
+    ]),
+  ];
 }
 
 /** What the kernel knows stands in its own line, the name that the agent chose in the next. */

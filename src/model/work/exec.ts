@@ -95,6 +95,18 @@ export interface ExecNetwork {
   readonly problems: readonly { readonly host: string; readonly port: number; readonly reason: string }[];
 }
 
+/** A host that a command tried to reach, all its attempts together. */
+export interface ReachedHost {
+  readonly host: string;
+  readonly port: number;
+  readonly allowed: number;
+  readonly refused: number;
+  /** Allowed, and it did not come about. */
+  readonly failed: number;
+  readonly bytesOut: number;
+  readonly bytesIn: number;
+}
+
 /** How a program that was started ended, in the sandbox or outside of it. */
 export interface ProgramOutcome {
   readonly exitCode?: number;

@@ -42,6 +42,14 @@ export interface LandingEffect extends SidedEffect {
   readonly digest?: string;
 }
 
+interface HashedFile {
+  readonly path: string;
+  readonly kind: "create" | "modify" | "delete";
+  /** Where it lies. */
+  readonly at: string;
+  readonly size: number;
+}
+
 /** What the moves of a landing will have done, file by file; of a directory that is one thing only that. */
 export function* landingEffects(
   work: Pick<LandingPlace, "root" | "upper" | "judge">,
@@ -50,7 +58,7 @@ export function* landingEffects(
   const effects: LandingEffect[] = [];
   let left = HASHED_BYTES_TOTAL;
   const madeBytes = new Set<number>();
-  const file = function* (path: string, kind: "create" | "modify" | "delete", at: string, size: number) {
+  const file = function* ({ path, kind, at, size }: HashedFile) {
     const bare = { path, kind, isDirectory: false };
     if (kind === "create") madeBytes.add(size);
     if (size > Math.min(HASHED_BYTES_MAX, left)) return bare;
@@ -61,7 +69,7 @@ export function* landingEffects(
   };
   const written = (path: string, kind: "create" | "modify") => {
     const at = pathIn(work.upper, path);
-    return file(path, kind, at, lstatSync(at).size);
+    return file({ path, kind, at, size: lstatSync(at).size });
   };
   for (const { kind, path, over, tree } of steps) {
     if (kind === "set_rights") effects.push({ path, kind: "mode", isDirectory: true });
@@ -80,7 +88,7 @@ export function* landingEffects(
     const parent = isCandidate ? openBeneath(work.root, parentOf(path) || ".", OPEN_DIRECTORY, "plain") : -1;
     try {
       if (over === undefined || parent < 0) effects.push({ path, kind: "delete", isDirectory });
-      else effects.push(yield* file(path, "delete", pathIn(parent, nameOf(path)), over.bytes));
+      else effects.push(yield* file({ path, kind: "delete", at: pathIn(parent, nameOf(path)), size: over.bytes }));
     } finally {
       if (parent >= 0) closeSync(parent);
     }

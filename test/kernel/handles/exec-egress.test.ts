@@ -70,3 +70,16 @@ test("closed ports are those of the tool, where it names some", () => {
   expect(commandEgress(analysedCall([], [22, 8080]), [], written).grant.blockedPorts).toEqual([22, 8080]);
   expect(commandEgress(analysedCall([]), [], written).grant.blockedPorts).toBeUndefined();
 });
+
+test("each host that was tried is told with what became of it, and of very many the first", () => {
+  const { grant, reached } = commandEgress(analysedCall([]), [], written);
+  grant.record({ ...attempt("a.example", "allowed"), bytesOut: 12, bytesIn: 3 });
+  grant.record({ ...attempt("a.example", "failed"), bytesOut: 1 });
+  grant.record(attempt("b.example", "refused", "denied"));
+  expect(reached()).toEqual([
+    { host: "a.example", port: 443, allowed: 1, refused: 0, failed: 1, bytesOut: 13, bytesIn: 3 },
+    { host: "b.example", port: 443, allowed: 0, refused: 1, failed: 0, bytesOut: 0, bytesIn: 0 },
+  ]);
+  for (let count = 0; count < 1000; count += 1) grant.record(attempt(`${count}.example`, "refused", "denied"));
+  expect(reached()).toHaveLength(256);
+});

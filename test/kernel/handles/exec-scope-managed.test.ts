@@ -52,7 +52,7 @@ async function judgeOf(
     tool,
     holdings,
   } as unknown as Granted;
-  return execScope(granted, { hides: () => false });
+  return execScope(granted, { hides: () => false }, () => false);
 }
 
 /** What commands of the tool may do with each path. */
