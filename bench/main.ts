@@ -1,8 +1,9 @@
 /**
- * `npm run bench -- spine|surface|redact|redact-quality|gates [--quick] [--json FILE] [--table] [--only ID]`: measures
+ * `npm run bench -- spine|surface|redact|redact-quality|gates|exec|git|branch [--quick] [--json FILE] [--table] [--only ID]`: measures
  * Handrail against a named peer for each figure, in turns, and prints the ratios.
  */
 import { writeFileSync } from "node:fs";
+import { measureBranches } from "./exec/branch.ts";
 import { measureCommands } from "./exec/commands.ts";
 import { measureGit } from "./exec/git.ts";
 import { keepFigures } from "./figures.ts";
@@ -55,6 +56,8 @@ const REDACT = [
 ] as const;
 /** What a sandboxed command costs. */
 const EXEC = [{ id: "exec", measure: measureCommands }] as const;
+/** What views cost, and the landing of what was changed in them. */
+const BRANCH = [{ id: "branch", measure: measureBranches }] as const;
 /** What git costs in it. */
 const GIT = [{ id: "git", measure: measureGit }] as const;
 const REDACT_QUALITY = [{ id: "quality", measure: measureRedactionQuality }] as const;
@@ -71,6 +74,7 @@ const SUITES = {
   gates: GATES,
   exec: EXEC,
   git: GIT,
+  branch: BRANCH,
 } as const;
 
 try {

@@ -8,6 +8,7 @@ import { createKernel } from "../../src/server/doors/library.ts";
 import { interleave, type Row } from "../measure.ts";
 import type { Effort } from "../options.ts";
 import type { Playground } from "../playground.ts";
+import { longestTurnMs } from "./longest-turn.ts";
 
 const FILES = 100_000;
 const FILES_PER_DIRECTORY = 50;
@@ -49,25 +50,4 @@ export async function measureManyFiles(playground: Playground, effort: Effort): 
   } finally {
     await kernel.close();
   }
-}
-
-/** Processor time of this thread in the longest turn of its event loop while `work` goes on. */
-async function longestTurnMs(work: () => Promise<void>): Promise<number> {
-  let [beganMs, longestMs, isOver] = [threadMs(), 0, false];
-  const turn = (): void => {
-    const nowMs = threadMs();
-    longestMs = Math.max(longestMs, nowMs - beganMs);
-    beganMs = nowMs;
-    if (!isOver) setImmediate(turn);
-  };
-  setImmediate(turn);
-  await work();
-  isOver = true;
-  turn();
-  return longestMs;
-}
-
-function threadMs(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1000;
 }

@@ -39,6 +39,18 @@ const SUITES = [
     ],
   ],
   ["git", ["git-status"]],
+  [
+    "branch",
+    [
+      "branch-ready-small",
+      "branch-ready-large",
+      "branch-true",
+      "branch-land",
+      "branch-modules",
+      "branch-turn-land",
+      "branch-turn-modules",
+    ],
+  ],
   ["exec", ["exec-true", "exec-library", "exec-twenty", "exec-output", "exec-memory", "exec-longest-turn"]],
   [
     "surface",
