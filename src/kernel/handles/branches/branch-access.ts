@@ -74,7 +74,7 @@ class BranchesOfCall {
     const { running, signal } = this.#handle;
     const branch = await this.#named(name);
     const parent = await this.#parentOf(branch);
-    const scope = execScope(running, new RepositoryHistories(running.caller, running.receivedAtMs));
+    const scope = execScope(running, new RepositoryHistories(running.caller, running.receivedAtMs), () => false);
     const described = await this.#branches.compare(
       branch,
       { isLeftOut: isLeftOutOf(parent), signal },
@@ -125,7 +125,7 @@ class BranchesOfCall {
                 const accesses = inOrder
                   .filter(({ path }, index) => index === isFirst || !isRepositoryPath(path))
                   .map((effect) => mergeAccess(there, effect));
-                const question = { granted: there, effects: inOrder, accesses };
+                const question = { granted: there, effects: inOrder, accesses, reached: [] };
                 const reviewed = await reviewEffects(kernel, question, this.#handle);
                 if (reviewed.answer === "later") later = reviewed.why;
                 else await requireAllowed(this.#handle);
