@@ -1,6 +1,6 @@
 /**
- * Lands what a command changed, and is killed meanwhile. `land-until-killed BASE`, where BASE/workspace is the workspace
- * and BASE/views holds the views. Prints `landing` right before, and `landed` once it is done.
+ * Lands what a command changed, and is killed meanwhile. `land-until-killed BASE COMMAND`, where BASE/workspace is the
+ * workspace and BASE/views holds the views. Prints `landing` right before, and `landed` once it is done.
  */
 import { join } from "node:path";
 import { SANDBOX_USER_ID } from "../../../src/sandbox/identity/identity.ts";
