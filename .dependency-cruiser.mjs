@@ -57,6 +57,7 @@ export const ORDER = {
     "host-commands",
     "landing",
     "copies",
+    "branches",
     "views",
     "bwrap",
     "container",

@@ -35,10 +35,12 @@ test("commits alone are asked about, too", async () => {
   place.answers = false;
   expect((await call("merge_branch", { name: "one" })).kind).toBe("error");
   expect([place.asked.length, place.git("log", "--format=%s")]).toEqual([1, "first\n"]);
-  place.answers = true;
-  await call("write_file", { path: "n.txt", content: "n\n" }); // another effect, another question
-  expect((await call("merge_branch", { name: "one" })).kind).toBe("success");
-  expect(place.git("log", "--format=%s")).toBe("Nothing\nfirst\n");
+  const control = await branchPlace();
+  const other = await control.session();
+  await other("create_branch", { name: "one" });
+  await other("git", { operation: "COMMIT", args: ["--allow-empty", "-m", "Nothing"] });
+  expect((await other("merge_branch", { name: "one" })).kind).toBe("success");
+  expect([control.asked.length, control.git("log", "--format=%s")]).toEqual([1, "Nothing\nfirst\n"]);
 });
 
 const STAGED = `@id("own.staged")
