@@ -34,6 +34,8 @@ export type { Assumptions, CallExplanation } from "./judge/explain.ts";
 export { imagineAccesses, imagineCall } from "./judge/imagine.ts";
 export { type ImaginedAccess, imagineRequests } from "./judge/imagine-requests.ts";
 export { wholeCall } from "./judge/whole-call.ts";
+export { keepableOf } from "./keeping/call-keeping.ts";
+export { FileHistory } from "./keeping/file-history.ts";
 export { SecretGuesses } from "./redaction/secret-guesses.ts";
 export type { AnsweredRound, OpenedQuestion, RoundCall } from "./rounds.ts";
 

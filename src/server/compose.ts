@@ -109,6 +109,7 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
     .then(() =>
       sweepDeadInstances(opened.left, { key: parts.argumentsKey, isAlive: instances.isAlive }, onInternalError),
     )
+    .then(() => opened.history.sweep())
     .catch(onInternalError);
   let closed: Promise<void> | undefined;
   return {
@@ -173,6 +174,7 @@ async function closeKernel(opened: OpenedParts, door: KernelDoor, started: Promi
     stores,
     kept,
     content,
+    history,
     left,
     onInternalError,
   } = opened;
@@ -186,7 +188,7 @@ async function closeKernel(opened: OpenedParts, door: KernelDoor, started: Promi
   await configuration.workspaces.close();
   // What the ledger could not take stands in the spool, which the next kernel may recover once the claim is released.
   await ledger.close().finally(() => instance.release());
-  for (const store of [asking, commands, bell, sessions, violations, locks, kept, content, spending, left])
+  for (const store of [asking, commands, bell, sessions, violations, locks, kept, content, history, spending, left])
     await store.close();
 }
 

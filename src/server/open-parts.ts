@@ -10,8 +10,9 @@ import { join } from "node:path";
 import type { ApprovalManager } from "../approval/handler.ts";
 import { systemClock } from "../base/clock.ts";
 import { systemRandom } from "../base/ids.ts";
+import { undoLimits } from "../config/sections/undo.ts";
 import { Dedupe } from "../dedupe/dedupe.ts";
-import { type KernelParts, KillSwitch, SecretGuesses, ToolRegistry } from "../kernel/index.ts";
+import { FileHistory, type KernelParts, KillSwitch, SecretGuesses, ToolRegistry } from "../kernel/index.ts";
 import { BY_KERNEL } from "../ledger/actors.ts";
 import type { Tool } from "../model/tool/tool.ts";
 import { Branches } from "../sandbox/branches/branches.ts";
@@ -21,6 +22,7 @@ import { ViewDirectories, type ViewNames } from "../sandbox/layers/view-director
 import type { EgressNetwork } from "../sandbox/sandbox.ts";
 import { openBell } from "../stores/embedded/approvals/bell.ts";
 import { openContentStore } from "../stores/embedded/content/content-store.ts";
+import { openHistoryStore } from "../stores/embedded/content/history-store.ts";
 import { openDedupeStore } from "../stores/embedded/dedupe-store.ts";
 import { openInstanceStore } from "../stores/embedded/ledger/instance-store.ts";
 import { openLockStore } from "../stores/embedded/lock-store.ts";
@@ -139,6 +141,7 @@ async function openServices(base: Base, options: KernelOptions) {
     branches,
     kept: openDedupeStore(stateDirectory),
     content: openContent({ ...shared, ...who }),
+    history: openHistory(base),
     configuration: openConfiguration(opening),
     spending: openSpending({ ...shared, ...who, sessions, limits: () => settings.limits }),
     asking: openApprovals({
@@ -164,7 +167,7 @@ async function openServices(base: Base, options: KernelOptions) {
 function kernelParts(base: Base, services: Awaited<ReturnType<typeof openServices>>): KernelParts {
   const { live, settings, tools, redactor, instance, instances, ledger, stores, stateDirectory, onInternalError } =
     base;
-  const { kept, content, configuration, spending, asking, commands, machine, left, branches } = services;
+  const { kept, content, history, configuration, spending, asking, commands, machine, left, branches } = services;
   const { sessions, bell: _shared, freezes: _administered, branches: _kept, ...consulted } = stores;
   return {
     clock: systemClock,
@@ -181,6 +184,7 @@ function kernelParts(base: Base, services: Awaited<ReturnType<typeof openService
     sessions,
     ...consulted,
     content,
+    history,
     budgets: spending.budgets,
     rates: spending.rates,
     approvals: asking.approvals,
@@ -230,6 +234,15 @@ function registryOf(tools: readonly Tool[] = []): ToolRegistry {
   const registry = new ToolRegistry();
   for (const tool of [...BUILT_IN_TOOLS, ...tools]) registry.register(tool);
   return registry;
+}
+
+function openHistory({ stateDirectory, instance, live, onInternalError }: Base): FileHistory {
+  return new FileHistory({
+    store: openHistoryStore({ stateDirectory, instanceId: instance.id, random: systemRandom }),
+    limits: () => undoLimits(live.operator.settings.undo),
+    nowMs: systemClock.nowMs,
+    onInternalError,
+  });
 }
 
 /** What the store of content is opened with. */

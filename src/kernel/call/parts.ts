@@ -34,6 +34,7 @@ import type { Sandbox, SandboxLimits } from "../../sandbox/sandbox.ts";
 import type { ArmingStore } from "../../session/arming-store.ts";
 import type { SessionStore } from "../../session/session-store.ts";
 import type { ToolRegistry } from "../declared/registry.ts";
+import type { FileHistory } from "../keeping/file-history.ts";
 import type { SecretGuesses } from "../redaction/secret-guesses.ts";
 import type { KillSwitch } from "./kill-switch.ts";
 
@@ -124,6 +125,8 @@ export interface KernelParts {
   /** Names files in the making. */
   readonly newFiles: NewFiles;
   readonly content: ContentStore;
+  /** Where it is noted what calls change in files; absent: nowhere. */
+  readonly history?: FileHistory;
   readonly budgets: Budgets;
   readonly rates: Rates;
   /** Asks people, and knows what they allowed. */

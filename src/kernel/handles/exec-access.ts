@@ -37,6 +37,7 @@ import { noteCommand } from "../answer/exec-record.ts";
 import { reviewEffects } from "../ask/review.ts";
 import type { Running } from "../call/stages.ts";
 import { unanalysed } from "../judge/scope.ts";
+import { keepingOf } from "../keeping/call-keeping.ts";
 import { ShownOutput } from "../redaction/shown-output.ts";
 import { commandEgress } from "./exec-egress.ts";
 import { commitAccess, execScope } from "./exec-scope.ts";
@@ -108,6 +109,7 @@ async function run(handle: HandleParts, request: ExecRequest): Promise<Ran> {
       },
       landing: {
         newFiles: parts.newFiles,
+        keeping: keepingOf(parts, running),
         onLanded: (landed) => {
           effects = landed.map((effect) => keyedEffect(effect, parts.argumentsKey));
         },

@@ -11,6 +11,7 @@ import type { Running } from "../call/stages.ts";
 import { exactly, judgePlace, leavesReading, unanalysed } from "../judge/scope.ts";
 import { withoutMarkers } from "../judge/secret-writes.ts";
 import { zoneNow } from "../judge/zone-now.ts";
+import { keepingOf } from "../keeping/call-keeping.ts";
 import { withoutGuessing } from "../redaction/secret-guesses.ts";
 import type { HandleParts } from "./handle-parts.ts";
 import { recheckOrRefuse } from "./still-allowed.ts";
@@ -38,6 +39,7 @@ export function createFiles(handle: HandleParts): FileAccess {
     locks: parts.locks,
     lockOwner: parts.instanceId,
     newFiles: parts.newFiles,
+    keeping: keepingOf(parts, running),
     clock: parts.clock,
     random: parts.random,
     signal,

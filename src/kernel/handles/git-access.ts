@@ -34,6 +34,7 @@ import {
 } from "../../sandbox/sandbox.ts";
 import type { Caller, Running } from "../call/stages.ts";
 import { installationDenial, unanalysed } from "../judge/scope.ts";
+import { keepingOf } from "../keeping/call-keeping.ts";
 import { EXEC_TIMEOUT_MS } from "./exec-access.ts";
 import { beginBounds, isBounded, requireUnoccupied } from "./git-bounds.ts";
 import { gitEgress, plainAddress } from "./git-egress.ts";
@@ -167,6 +168,7 @@ function landingOf(
     ...(reach !== "new" && { unchanged: [{ path: `${own}/HEAD`, text: headOf(handle.running, root) }] }),
     judge,
     newFiles: handle.kernel.parts.newFiles,
+    keeping: keepingOf(handle.kernel.parts, handle.running),
     isWhole: true,
     wants: hasSettled,
     before: () => requireAllowed(handle),

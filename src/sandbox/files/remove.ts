@@ -12,6 +12,7 @@ import type { RemoveReceipt } from "../../model/place/files.ts";
 import { errorName, O_PATH, openBeneath, removeName } from "../native/syscalls.ts";
 import { syncDirectory } from "./directory-sync.ts";
 import { type HeldLock, withFileLock } from "./lock.ts";
+import { noteChange } from "./noted-change.ts";
 import { changed, failureOf, notAFile, quoted, throwIfCancelled, translated } from "./places/failures.ts";
 import { findExisting, kindOf, requestedPlace } from "./places/open.ts";
 import { type Destination, openExistingDestination, requireInPlace } from "./places/parent.ts";
@@ -76,12 +77,19 @@ async function removeLocked(
   try {
     requireWritable(original, path);
     await requireTarget(scope, destination, { path, original });
-    throwIfCancelled(scope.signal);
-    if (!lock.isFresh()) throw tooSlow(path);
-    requireInPlace(scope.roots, destination, path);
-    requireUnchanged(destination, { path, original }, () => changed(path));
-    const result = removeName(destination.directory, destination.name, "file");
-    if (result < 0) throw failureOf(errorName(result), path);
+    const noted = await noteChange(scope, destination, { path, original });
+    let isGone = false;
+    try {
+      throwIfCancelled(scope.signal);
+      if (!lock.isFresh()) throw tooSlow(path);
+      requireInPlace(scope.roots, destination, path);
+      requireUnchanged(destination, { path, original }, () => changed(path));
+      const result = removeName(destination.directory, destination.name, "file");
+      if (result < 0) throw failureOf(errorName(result), path);
+      isGone = true;
+    } finally {
+      await (isGone ? noted.made() : noted.forget());
+    }
   } finally {
     await freeDescriptor(original.descriptor);
   }

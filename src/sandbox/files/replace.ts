@@ -17,6 +17,7 @@ import {
 } from "node:fs";
 import { promisify } from "node:util";
 import { KernelError } from "../../base/errors.ts";
+import { type StreamingHash, streamingHash } from "../../base/hash.ts";
 import { storeFailure, ToolFailure } from "../../model/outcome/failure.ts";
 import { errno, errorName, linkThenRemove, openBeneath, removeName, renameBetween } from "../native/syscalls.ts";
 import { syncDirectory } from "./directory-sync.ts";
@@ -59,6 +60,9 @@ export interface NewVersion {
 export interface Beside {
   readonly name: string;
   readonly sizeBytes: number;
+  readonly mode: number;
+  /** BLAKE3-256 of its bytes, where that is asked for. */
+  readonly content?: string;
 }
 
 /** A new file is for its owner until it has the mode of the one it replaces. */
@@ -67,6 +71,12 @@ const PRIVATE_MODE = 0o600;
 const NEW_FILE_MODE = 0o666;
 /** Permissions and the sticky bit. Set-id bits go, as they do when a file is written in place. */
 const KEPT_MODE_BITS = 0o1777n;
+const MODE = 0o7777;
+
+/** What hashes what is written. */
+interface Hashing {
+  readonly hash: StreamingHash | undefined;
+}
 
 /**
  * Writes the new version into a new file in `directory`, with the mode and owner of the original, and brings it to
@@ -75,7 +85,7 @@ const KEPT_MODE_BITS = 0o1777n;
 export async function writeBeside(
   directory: number,
   { path, original, content }: NewVersion,
-  scope: { readonly newFiles: NewFiles; readonly signal: AbortSignal },
+  scope: { readonly newFiles: NewFiles; readonly signal: AbortSignal; readonly keeping?: object | undefined },
 ): Promise<Beside> {
   const name = nameIn(directory, scope.newFiles);
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
@@ -83,13 +93,15 @@ export async function writeBeside(
   if (descriptor === -errno.ENOENT) throw changed(path); // the directory itself is gone
   if (descriptor < 0) throw failureOf(errorName(descriptor), path);
   let complete = false;
+  const hash = scope.keeping && streamingHash();
   try {
-    const copied = content.before ? await copyInto({ descriptor, path }, content.before, scope.signal) : 0;
-    await writeAll(descriptor, { bytes: content.bytes, position: copied }, scope.signal);
+    const copied = content.before ? await copyInto({ descriptor, path, hash }, content.before, scope.signal) : 0;
+    await writeAll(descriptor, { bytes: content.bytes, position: copied, hash }, scope.signal);
     if (original) keepOwnerAndMode(descriptor, original, path);
     await fsyncAsync(descriptor);
     complete = true;
-    return { name, sizeBytes: copied + content.bytes.byteLength };
+    const made = { name, sizeBytes: copied + content.bytes.byteLength, mode: fstatSync(descriptor).mode & MODE };
+    return hash === undefined ? made : { ...made, content: hash.hex() };
   } finally {
     closeSync(descriptor);
     if (!complete) removeName(directory, name, "file");
@@ -104,7 +116,11 @@ function nameIn(directory: number, names: NewFiles): string {
   }
 }
 
-async function copyInto({ descriptor, path }: OpenFile, original: Original, signal: AbortSignal): Promise<number> {
+async function copyInto(
+  { descriptor, path, hash }: OpenFile & Hashing,
+  original: Original,
+  signal: AbortSignal,
+): Promise<number> {
   const source = openForReading(original.descriptor, path);
   try {
     const sizeBytes = Number(original.stats.size);
@@ -112,7 +128,7 @@ async function copyInto({ descriptor, path }: OpenFile, original: Original, sign
       const next = { offset, length: Math.min(FILE_CHUNK_BYTES, sizeBytes - offset) };
       const part = await readInSteps({ descriptor: source, path }, next, signal);
       if (part.byteLength === 0) throw changed(path);
-      await writeAll(descriptor, { bytes: part, position: offset }, signal);
+      await writeAll(descriptor, { bytes: part, position: offset, hash }, signal);
       offset += part.byteLength;
     }
     return sizeBytes;
@@ -123,9 +139,10 @@ async function copyInto({ descriptor, path }: OpenFile, original: Original, sign
 
 async function writeAll(
   descriptor: number,
-  { bytes, position }: { readonly bytes: Uint8Array; readonly position: number },
+  { bytes, position, hash }: Hashing & { readonly bytes: Uint8Array; readonly position: number },
   signal: AbortSignal,
 ): Promise<void> {
+  hash?.update(bytes);
   for (let done = 0; done < bytes.byteLength; ) {
     throwIfCancelled(signal);
     const length = Math.min(FILE_CHUNK_BYTES, bytes.byteLength - done);

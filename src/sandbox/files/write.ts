@@ -11,18 +11,31 @@ import { MAX_READ_LIMIT } from "../../base/limits.ts";
 import { type Refusal, ToolFailure } from "../../model/outcome/failure.ts";
 import type { WorkspacePath } from "../../model/place/access.ts";
 import type { WriteOptions, WriteReceipt } from "../../model/place/files.ts";
-import { errno, errorName, O_PATH, openBeneath } from "../native/syscalls.ts";
+import type { NotedChanges } from "../../model/work/file-history.ts";
+import { errno, errorName, O_PATH, openBeneath, removeName } from "../native/syscalls.ts";
 import { type HeldLock, type LockScope, withFileLock } from "./lock.ts";
 import type { NewFiles } from "./new-files.ts";
+import { type FileReplaced, type NotingScope, noteChange } from "./noted-change.ts";
 import { changed, failureOf, notAFile, quoted, refusal, throwIfCancelled, translated } from "./places/failures.ts";
 import { type FileEffect, type FileScope, find, kindOf } from "./places/open.ts";
 import { type Destination, openDestination, removeMade, requireInPlace } from "./places/parent.ts";
 import { contentDigest } from "./pre-image.ts";
 import { openForReading, readInSteps } from "./read.ts";
-import { type Content, freeDescriptor, type NewVersion, type Original, putInPlace, writeBeside } from "./replace.ts";
+import {
+  type Beside,
+  type Content,
+  freeDescriptor,
+  type NewVersion,
+  type Original,
+  putInPlace,
+  writeBeside,
+} from "./replace.ts";
 
 /** What writing needs of the call. */
-export type WriteScope = FileScope & LockScope & ApprovedTargets & { readonly newFiles: NewFiles };
+export type WriteScope = FileScope &
+  LockScope &
+  ApprovedTargets &
+  Pick<NotingScope, "keeping"> & { readonly newFiles: NewFiles };
 
 /** Where a person approved a change, it is made to the very file that they approved it for. */
 export interface ApprovedTargets {
@@ -149,23 +162,46 @@ async function changeLocked(
     if (content === undefined) return { ...written, sizeBytes: Number(original?.stats.size ?? 0) };
     const beside = await writeBeside(destination.directory, { path, original, content }, scope);
     const taken = () => (plan.whenPresent === "fail" ? failureOf("EEXIST", path) : changed(path));
-    await putInPlace(destination, beside, {
-      path,
-      replace: original !== undefined,
-      taken,
-      onPlaced() {
-        freed = original && freeDescriptor(original.descriptor);
-      },
-      check() {
-        throwIfCancelled(scope.signal);
-        if (!plan.lock.isFresh()) throw tooSlow(path);
-        requireInPlace(scope.roots, destination, path);
-        requireUnchanged(destination, { path, original }, taken);
-      },
-    });
+    const noted = await notedBeside(scope, destination, { path, original, beside });
+    let isPlaced = false;
+    try {
+      await putInPlace(destination, beside, {
+        path,
+        replace: original !== undefined,
+        taken,
+        onPlaced() {
+          isPlaced = true;
+          freed = original && freeDescriptor(original.descriptor);
+        },
+        check() {
+          throwIfCancelled(scope.signal);
+          if (!plan.lock.isFresh()) throw tooSlow(path);
+          requireInPlace(scope.roots, destination, path);
+          requireUnchanged(destination, { path, original }, taken);
+        },
+      });
+    } finally {
+      await (isPlaced ? noted.made() : noted.forget());
+    }
     return { ...written, sizeBytes: beside.sizeBytes };
   } finally {
     if (original) await (freed ?? freeDescriptor(original.descriptor));
+  }
+}
+
+/** Notes the change; the new file goes where that is not possible. */
+async function notedBeside(
+  scope: WriteScope,
+  destination: Destination,
+  replaced: FileReplaced & { readonly beside: Beside },
+): Promise<NotedChanges> {
+  let isNoted = false;
+  try {
+    const noted = await noteChange(scope, destination, replaced);
+    isNoted = true;
+    return noted;
+  } finally {
+    if (!isNoted) removeName(destination.directory, replaced.beside.name, "file");
   }
 }
 

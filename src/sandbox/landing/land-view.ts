@@ -9,7 +9,9 @@ import { MIB } from "../../base/bytes.ts";
 import { inSlices } from "../../base/long-steps.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { LandedEffect } from "../../model/work/exec.ts";
+import type { NotedChanges } from "../../model/work/file-history.ts";
 import type { NewFiles } from "../files/new-files.ts";
+import { type Keeping, keptChanges } from "../keeping/keeping.ts";
 import { openBeneath } from "../native/syscalls.ts";
 import type { ScopeJudge } from "../plan/workspace-mounts.ts";
 import { type AsideDirectory, openAside } from "./aside.ts";
@@ -17,7 +19,15 @@ import type { Change } from "./changes.ts";
 import { landingEffects, type ReviewedEffect, recordedEffects, reviewedEffects } from "./effects.ts";
 import { timeOf } from "./file-clock.ts";
 import { endJournal, keepInterrupted, writeJournal } from "./journal.ts";
-import { applyLanding, type Landed, type LandingWork, type PreparedLanding, prepareLanding } from "./landing.ts";
+import {
+  applyLanding,
+  changingPaths,
+  type Landed,
+  type LandingWork,
+  type PreparedLanding,
+  prepareLanding,
+  unchangedPaths,
+} from "./landing.ts";
 import { releaseLocks, takeLocks } from "./lock-files.ts";
 import { type Below, settled, syncContents, syncNames } from "./machine/durability.ts";
 import { nothingLanded } from "./machine/failures.ts";
@@ -35,6 +45,8 @@ export const NOTHING: Landed = { created: 0, changed: 0, removed: 0, notKept: []
 export interface LandingTerms {
   readonly judge: ScopeJudge;
   readonly newFiles: NewFiles;
+  /** Keeps what stood there before; nothing is kept when absent. */
+  readonly keeping?: Keeping | undefined;
   /** Where something of it may not land, nothing does. */
   readonly isWhole?: boolean;
   /** Files that have to be as they were when the view began, with their text but for a line's end. */
@@ -123,6 +135,34 @@ interface ReadyLanding {
 }
 
 async function landPrepared(
+  { view, work, aside, prepared, onMoved }: ReadyLanding,
+  { lockOf, unchanged, onLanded, keeping }: Pick<LandingTerms, "lockOf" | "unchanged" | "onLanded" | "keeping">,
+  signal: AbortSignal,
+): Promise<Landed> {
+  const noted = await noteLanding(keeping, work, prepared);
+  const landed = await landNoted({ view, work, aside, prepared, onMoved }, { lockOf, unchanged, onLanded }, signal);
+  const hasLanded = landed.created + landed.changed + landed.removed > 0;
+  const unmade = unchangedPaths(prepared.ready, landed.notKept);
+  await (hasLanded ? noted?.made((path) => !unmade.has(path)) : noted?.forget());
+  return landed;
+}
+
+/**
+ * Notes what a landing is about to change. Where it fails later, the note stays as that of changes of which nobody says
+ * that they were made.
+ */
+async function noteLanding(
+  keeping: Keeping | undefined,
+  work: LandingWork,
+  { ready }: PreparedLanding,
+): Promise<NotedChanges | undefined> {
+  if (keeping === undefined) return undefined;
+  const steps = keptChanges(keeping, changingPaths(work, ready));
+  const { changes, isCut } = (await inSlices("keeping what a command changes", steps)).result;
+  return changes.length === 0 ? undefined : keeping.note(changes, { isCut });
+}
+
+async function landNoted(
   { view, work, aside, prepared, onMoved }: ReadyLanding,
   { lockOf, unchanged = [], onLanded }: Pick<LandingTerms, "lockOf" | "unchanged" | "onLanded">,
   signal: AbortSignal,

@@ -11,6 +11,7 @@ import { assert } from "../../base/errors.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import { shapesRepository } from "../../model/place/repository-shape.ts";
 import type { ExecLanded, NotKeptReason } from "../../model/work/exec.ts";
+import type { ChangingPath } from "../keeping/keeping.ts";
 import { errno, openBeneath } from "../native/syscalls.ts";
 import type { CommandEffect } from "../plan/workspace-mounts.ts";
 import type { Change } from "./changes.ts";
@@ -92,6 +93,34 @@ export function* prepareLanding(
     yield;
   }
   return { ready, notKept: chosen.end(), readyNs: work.nowNs(), asked: plan.asked };
+}
+
+/** What the moves of a landing will change, as it can be noted while nothing is moved. */
+export function* changingPaths(
+  work: Pick<LandingWork, "root" | "upper" | "side">,
+  ready: PreparedLanding["ready"],
+): Generator<ChangingPath> {
+  for (const { step, move } of ready) {
+    const { path, over, tree } = step;
+    const before = over === undefined ? {} : { before: { directory: work.root, path } };
+    if (step.kind === "set_rights") {
+      const [, mode = 0] = move.rights ?? [];
+      yield { path, ...before, after: { state: { kind: "directory", mode } } };
+    } else if (!puts(step)) yield { path, ...before };
+    else {
+      const directory = work[move.aside.in];
+      yield { path, ...before, after: { directory, path: move.aside.path } };
+      for (const one of tree?.kept ?? [])
+        yield { path: one.path, after: { directory, path: move.aside.path + one.path.slice(path.length) } };
+    }
+  }
+}
+
+/** Paths of a landing that were not changed after all. @param notKept as `Landed` names them */
+export function unchangedPaths(ready: PreparedLanding["ready"], notKept: Landed["notKept"]): ReadonlySet<string> {
+  const names = new Set(notKept.map(({ path }) => path));
+  const left = ready.filter(({ step }) => names.has(step.path)).map(({ step }) => step);
+  return new Set(left.flatMap(({ path, tree }) => [path, ...(tree?.kept ?? []).map((one) => one.path)]));
 }
 
 /**

@@ -10,6 +10,8 @@ import type { View } from "./views.ts";
 /** How what a command changed lands. */
 export interface SandboxLanding {
   readonly newFiles: NewFiles;
+  /** Keeps what stood there before; nothing is kept when absent. */
+  readonly keeping?: LandingTerms["keeping"];
   /** Awaited before; what it throws keeps everything from landing. */
   readonly before?: () => Promise<void>;
   /** Judges what lands, where that is not what the command may write in its view. */

@@ -187,3 +187,25 @@ export const BUDGET_SCHEMA: Schema = {
        PRIMARY KEY (key, instance)) STRICT, WITHOUT ROWID;`,
   ],
 };
+
+/**
+ * `history.db`: what calls changed in files. Apart from stored content, because every change of a file notes something.
+ */
+export const HISTORY_SCHEMA: Schema = {
+  applicationId: 0x48_48_49_53,
+  migrations: [
+    // `file` is the absolute path, so that workspaces one within the other have one history.
+    `CREATE TABLE entries (
+       number INTEGER PRIMARY KEY AUTOINCREMENT, call_id TEXT NOT NULL, session_id TEXT NOT NULL, actor TEXT NOT NULL, role TEXT NOT NULL,
+       tool TEXT NOT NULL, root TEXT NOT NULL, at_ms INTEGER NOT NULL, made INTEGER NOT NULL, cut INTEGER NOT NULL) STRICT;
+     CREATE INDEX entries_by_call ON entries (call_id, number);
+     CREATE INDEX entries_by_age ON entries (at_ms);
+     CREATE TABLE changes (
+       number INTEGER PRIMARY KEY AUTOINCREMENT, entry INTEGER NOT NULL, file TEXT NOT NULL, before TEXT, after TEXT,
+       content TEXT, unkept TEXT) STRICT;
+     CREATE INDEX changes_by_entry ON changes (entry, number);
+     CREATE INDEX changes_by_file ON changes (file, number);
+     CREATE INDEX changes_by_content ON changes (content) WHERE content IS NOT NULL;
+     CREATE TABLE contents (content TEXT PRIMARY KEY, bytes INTEGER NOT NULL) STRICT, WITHOUT ROWID;`,
+  ],
+};
