@@ -60,6 +60,7 @@ export const ORDER = {
     "copies",
     "branches",
     "views",
+    "undo",
     "bwrap",
     "container",
     "none",

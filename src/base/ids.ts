@@ -35,7 +35,7 @@ export const systemRandom: RandomBytes = (count) => {
 };
 
 /** Kinds of identifier and the prefix that marks each. */
-export type IdPrefix = "ses" | "lea" | "req" | "ins" | "cal" | "bud" | "bra";
+export type IdPrefix = "ses" | "lea" | "req" | "ins" | "cal" | "bud" | "bra" | "und";
 
 /** A new identifier such as `ses_3q2-7wX…`: prefix and 128 random bits in base64url. */
 export function newId(prefix: IdPrefix, random: RandomBytes): string {

@@ -16,6 +16,7 @@ import { addBudgetsCommand } from "./commands/budgets.ts";
 import { addCallCommand } from "./commands/call.ts";
 import { addCasCommand } from "./commands/cas.ts";
 import { addDoctorCommand } from "./commands/doctor.ts";
+import { addHistoryCommand, addUndoCommand } from "./commands/history.ts";
 import { addInitCommand } from "./commands/init.ts";
 import { addKillCommand, addResumeCommand } from "./commands/kill.ts";
 import { addLabelsCommand } from "./commands/labels.ts";
@@ -62,6 +63,8 @@ for (const add of [
   addKillCommand,
   addResumeCommand,
   addAuditCommand,
+  addHistoryCommand,
+  addUndoCommand,
   addLedgerCommand,
   addRedactCommand,
   addCasCommand,

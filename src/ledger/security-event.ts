@@ -59,6 +59,8 @@ const SEVERITY_OF: Readonly<Record<EventType, Severity | undefined>> = {
   content_stored: undefined,
   content_collected: undefined,
   content_references_rebuilt: undefined,
+  undo_begun: "warning",
+  undo_ended: undefined,
   ledger_restarted: "critical",
   ledger_accepted: "warning",
   workspace_violation: "warning",

@@ -23,6 +23,7 @@ import type { BudgetAdministration } from "./people/budget-administration.ts";
 import { ContentAdministration } from "./people/content-administration.ts";
 import { FreezeAdministration } from "./people/freeze-administration.ts";
 import { MarkAdministration } from "./people/mark-administration.ts";
+import { UndoAdministration } from "./people/undo-administration.ts";
 import type { AdvisedExplanation, ExplainedCall } from "./policy/advice.ts";
 import { AlwaysAllow } from "./policy/always-allow.ts";
 import { type Stalls, stallFacts, stallLine, Watchdog, watchedDoor } from "./watchdog.ts";
@@ -58,6 +59,8 @@ export interface OpenKernel {
   readonly branches: BranchDesk;
   /** Stored content. */
   readonly content: ContentAdministration;
+  /** What calls changed in files, and bringing it back. */
+  readonly undo: UndoAdministration;
   /** Which roles clients of a workspace may ask for. */
   readonly roles: RoleDesk;
   /** Trust in the configuration that workspaces bring. */
@@ -159,6 +162,19 @@ function administrationsOf(opened: OpenedParts, door: KernelDoor) {
     roles: new RoleDesk({ operatorPath, ledger, clock }),
     trust: new TrustDesk({ operatorPath, ledger, clock, random: systemRandom }),
     content: new ContentAdministration({ content, ledger, clock, stateDirectory }),
+    undo: new UndoAdministration({
+      history: opened.history,
+      ledger,
+      clock,
+      random: systemRandom,
+      instanceId: parts.instanceId,
+      locks: parts.locks,
+      newFiles: parts.newFiles,
+      viewsDirectory: viewsIn(stateDirectory),
+      viewNames: opened.viewNames,
+      rules: () => live.operator,
+      hidden: [operatorPath, stateDirectory],
+    }),
   };
 }
 

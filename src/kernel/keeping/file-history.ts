@@ -5,7 +5,7 @@
  * what is too old or too much leaves beside all calls.
  */
 import { KernelError } from "../../base/errors.ts";
-import type { ChangingCall, HistoryStore } from "../../cas/history-store.ts";
+import type { ChangingCall, HistoryStore, HistorySweep } from "../../cas/history-store.ts";
 import { storeFailure } from "../../model/outcome/failure.ts";
 import type { FileChange, NotedChanges } from "../../model/work/file-history.ts";
 
@@ -72,10 +72,10 @@ export class FileHistory {
   }
 
   /** Removes what is too old or too much. */
-  async sweep(): Promise<void> {
+  async sweep(): Promise<HistorySweep> {
     this.#sweptAtMs = this.#parts.nowMs();
     this.#notedBytes = 0;
-    await this.#parts.store.sweep(this.#parts.limits(), this.#sweptAtMs);
+    return this.#parts.store.sweep(this.#parts.limits(), this.#sweptAtMs);
   }
 
   #sweepIfDue(): void {
@@ -84,7 +84,7 @@ export class FileHistory {
       this.#parts.nowMs() - this.#sweptAtMs >= SWEEP_EVERY_MS || this.#notedBytes > bytesMax * SWEEP_AFTER_PART;
     if (!isDue || this.#sweeping !== undefined) return;
     this.#sweeping = this.sweep()
-      .catch(this.#parts.onInternalError)
+      .then(() => undefined, this.#parts.onInternalError)
       .finally(() => {
         this.#sweeping = undefined;
       });

@@ -71,6 +71,8 @@ export const EVENT_TYPES = [
   "content_collected",
   "content_quarantined",
   "content_references_rebuilt",
+  "undo_begun",
+  "undo_ended",
 ] as const;
 /** One event type. */
 export type EventType = (typeof EVENT_TYPES)[number];
