@@ -74,10 +74,7 @@ async function showHistory(path: string, flags: HistoryFlags): Promise<void> {
   const inside = insideOf(root, path);
   await withKernel(flags, async (kernel) => {
     const lines = await kernel.undo.history(root, inside, flags.limit);
-    if (flags.json) {
-      for (const line of lines) printJson(plainLine(line));
-      return;
-    }
+    if (flags.json) return printJson(lines.map(plainLine));
     if (lines.length === 0) return say(`nothing is known that changed \`${visible(path)}\``);
     print(
       table([["TIME", "CALL", "TOOL", "BY", "CHANGE", "BYTES", "PATH", "CAN BE BROUGHT BACK"], ...lines.map(rowOf)]),

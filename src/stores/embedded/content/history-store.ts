@@ -86,7 +86,7 @@ class EmbeddedHistory extends EmbeddedStore {
   );
   readonly #dropChange = this.database.prepare<[number]>("DELETE FROM changes WHERE number = ?");
   readonly #dropEmpty = this.database.prepare<[number]>(
-    "DELETE FROM entries WHERE number = ?1 AND NOT EXISTS (SELECT 1 FROM changes WHERE entry = ?1)",
+    "DELETE FROM entries WHERE number = ? AND NOT EXISTS (SELECT 1 FROM changes c WHERE c.entry = entries.number)",
   );
   readonly #entriesOf = this.database.prepare<[string], EntryRow>(
     `SELECT ${ENTRY} FROM entries e WHERE e.call_id = ? ORDER BY e.number`,
