@@ -92,6 +92,7 @@ export function* prepareLanding(
     else ready.push({ step, move });
     yield;
   }
+  if (work.isWhole === true && chosen.hasFailed) return { ready: [], notKept: chosen.end(), readyNs: 0n, asked: [] };
   return { ready, notKept: chosen.end(), readyNs: work.nowNs(), asked: plan.asked };
 }
 

@@ -138,7 +138,10 @@ async function undoIn(parts: UndoParts, place: UndoPlace, changes: readonly Whol
     const terms = { judge: EVERYTHING, newFiles, keeping, isWhole: true, lockOf };
     const landed = await landView({ view: ended, changes: landingOf(ready) }, terms, signal);
     const isUndone = landed.created + landed.changed + landed.removed > 0;
-    return { planned, isUndone, meanwhile: landed.notKept.map(({ path }) => path) };
+    const others = landed.notKept.map(({ path }) => path);
+    // what was to go and has gone by somebody else's hand is named by nobody
+    const meanwhile = isUndone || others.length > 0 ? others : ready.map(({ path }) => path);
+    return { planned, isUndone, meanwhile };
   } finally {
     closeSync(upper);
   }

@@ -119,7 +119,10 @@ describe("what has changed since", () => {
     ]);
     const named = await undo(id, { paths: ["b.txt", "d"] });
     expect([statesOf(named), named.isUndone]).toEqual([{ "b.txt": "ready", d: "ready", "d/c": "ready" }, true]);
-    expect(tree()).toEqual([expect.stringMatching(/^a.txt \d+ mine\n$/), expect.stringMatching(/^b.txt \d+ before\n$/)]);
+    expect(tree()).toEqual([
+      expect.stringMatching(/^a.txt \d+ mine\n$/),
+      expect.stringMatching(/^b.txt \d+ before\n$/),
+    ]);
     await expect(undo(id, { paths: ["elsewhere"] })).rejects.toThrow(/nothing of what/);
   });
 
