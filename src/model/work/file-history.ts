@@ -60,6 +60,8 @@ export interface ContentWriter {
   readonly write: (bytes: Uint8Array) => void;
   /** Puts the content in its place. @returns its BLAKE3-256 */
   readonly end: () => string;
+  /** The same for content that stands in one piece, of which nothing was written. */
+  readonly whole: (bytes: Uint8Array) => string;
   /** Forgets it; harmless after `end`. */
   readonly discard: () => void;
 }

@@ -6,7 +6,7 @@
  */
 import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, readlinkSync, readSync } from "node:fs";
 import { KIB, MIB } from "../../base/bytes.ts";
-import { blake3Hex, streamingHash } from "../../base/hash.ts";
+import { blake3Hex, type StreamingHash, streamingHash } from "../../base/hash.ts";
 import type { WorkspaceRoot } from "../../model/place/access.ts";
 import type {
   ContentWriter,
@@ -152,8 +152,14 @@ function hashing(left: BytesLeft): Taker {
 
 /** Hashes, and keeps nothing. */
 export function hashWriter(): ContentWriter {
-  const hash = streamingHash();
-  return { write: hash.update, end: hash.hex, discard: () => undefined };
+  let hash: StreamingHash | undefined;
+  const hashing = () => (hash ??= streamingHash());
+  return {
+    write: (bytes) => hashing().update(bytes),
+    end: () => hashing().hex(),
+    whole: blake3Hex,
+    discard: () => undefined,
+  };
 }
 
 /** What stands there, its content given to `taker`; nothing where nothing does. */
@@ -193,8 +199,7 @@ function linkState(at: string, mode: number, taker: Taker): Kept {
   const text = readlinkSync(at, { encoding: "buffer" });
   const writer = taker.writer();
   try {
-    writer.write(text);
-    return { state: { kind: "link", mode, content: writer.end(), bytes: text.length } };
+    return { state: { kind: "link", mode, content: writer.whole(text), bytes: text.length } };
   } catch (error) {
     return { state: { kind: "link", mode, content: blake3Hex(text), bytes: text.length }, unkept: unstored(error) };
   } finally {
@@ -213,6 +218,10 @@ export function* fileState(descriptor: number, taker: Taker): Generator<void, Ke
     const piece = Buffer.allocUnsafe(Math.min(PIECE_BYTES, size + 1));
     for (;;) {
       const length = readSync(descriptor, piece, 0, piece.length, bytes);
+      if (length === size && bytes === 0 && size < piece.length) {
+        taker.took(size);
+        return { state: { ...state, content: writer.whole(piece.subarray(0, size)) } };
+      }
       if (length === 0) break;
       bytes += length;
       if (bytes > taker.bytesMax) return { state, unkept: taker.beyond };

@@ -143,7 +143,8 @@ async function landPrepared(
   const landed = await landNoted({ view, work, aside, prepared, onMoved }, { lockOf, unchanged, onLanded }, signal);
   const hasLanded = landed.created + landed.changed + landed.removed > 0;
   const unmade = unchangedPaths(prepared.ready, landed.notKept);
-  await (hasLanded ? noted?.made((path) => !unmade.has(path)) : noted?.forget());
+  const isMade = unmade.size === 0 ? undefined : (path: string) => !unmade.has(path);
+  await (hasLanded ? noted?.made(isMade) : noted?.forget());
   return landed;
 }
 

@@ -20,7 +20,7 @@ import {
 import { dirname, join } from "node:path";
 import { KIB } from "../../../base/bytes.ts";
 import { errorCode } from "../../../base/errors.ts";
-import { type StreamingHash, streamingHash } from "../../../base/hash.ts";
+import { blake3Hex, type StreamingHash, streamingHash } from "../../../base/hash.ts";
 import { HASH_PATTERN } from "../../../model/work/content.ts";
 import { contentCorrupt, contentNotFound } from "../../../model/work/content-failures.ts";
 import type { ContentWriter } from "../../../model/work/file-history.ts";
@@ -103,7 +103,7 @@ export class HistoryFiles {
 class Writer implements ContentWriter {
   readonly #path: string;
   readonly #placeOf: (content: string) => string;
-  readonly #hash: StreamingHash = streamingHash();
+  #hash: StreamingHash | undefined;
   #waiting: Buffer[] = [];
   #waitingBytes = 0;
   #descriptor: number | undefined;
@@ -115,6 +115,7 @@ class Writer implements ContentWriter {
   }
 
   readonly write = (bytes: Uint8Array): void => {
+    this.#hash ??= streamingHash();
     this.#hash.update(bytes);
     if (this.#descriptor === undefined && this.#waitingBytes + bytes.byteLength <= WAITING_BYTES_MAX) {
       this.#waiting.push(Buffer.from(bytes));
@@ -124,8 +125,14 @@ class Writer implements ContentWriter {
     writeAll(this.#opened(), bytes);
   };
 
-  readonly end = (): string => {
-    const content = this.#hash.hex();
+  readonly whole = (bytes: Uint8Array): string => {
+    this.#waiting = [Buffer.from(bytes)];
+    return this.#end(blake3Hex(bytes));
+  };
+
+  readonly end = (): string => this.#end((this.#hash ?? streamingHash()).hex());
+
+  #end(content: string): string {
     const place = this.#placeOf(content);
     if (this.#descriptor === undefined && isTouched(place)) return content;
     const descriptor = this.#opened();
@@ -135,7 +142,7 @@ class Writer implements ContentWriter {
     renameSync(this.#path, place);
     this.#isMade = false;
     return content;
-  };
+  }
 
   readonly discard = (): void => {
     if (this.#descriptor !== undefined) closeSync(this.#descriptor);

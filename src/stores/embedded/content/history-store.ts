@@ -126,6 +126,7 @@ class EmbeddedHistory extends EmbeddedStore {
   async note(call: ChangingCall, changes: readonly FileChange[], isCut: boolean): Promise<NotedChanges> {
     const { callId, sessionId, actor, role, tool, root, atMs } = call;
     let entry: number | undefined;
+    const known = new Set<string>();
     for (let at = 0; at < Math.max(1, changes.length); at += ROWS_AT_ONCE) {
       if (at > 0) await nextTurn();
       entry = this.transaction((): number => {
@@ -135,23 +136,30 @@ class EmbeddedHistory extends EmbeddedStore {
             this.#putEntry.run(callId, sessionId, actor, role, tool, root, Math.floor(atMs), isCut ? 1 : 0)
               .lastInsertRowid,
           );
-        for (const change of changes.slice(at, at + ROWS_AT_ONCE)) this.#put(into, root, change);
+        for (const change of changes.slice(at, at + ROWS_AT_ONCE)) this.#put(into, { root, known }, change);
         return into;
       });
     }
     const noted = entry ?? 0;
     return {
-      made: (isMade = () => true) => this.#settle(noted, root, isMade),
+      made: async (isMade) =>
+        isMade === undefined ? void this.guarded(() => this.#made.run(noted)) : this.#settle(noted, root, isMade),
       forget: () => this.#settle(noted, root, () => false),
     };
   }
 
-  #put(entry: number, root: string, { path, before, after, unkept }: FileChange): void {
+  /** @param known content that is known to be there, and named */
+  #put(
+    entry: number,
+    { root, known }: { readonly root: string; readonly known: Set<string> },
+    { path, before, after, unkept }: FileChange,
+  ): void {
     const wanted = before?.kind === "directory" ? undefined : before?.content;
     const isKept = wanted !== undefined && unkept === undefined;
-    const isLost = isKept && !this.#files.has(wanted);
+    const isLost = isKept && !known.has(wanted) && !this.#files.has(wanted);
     const content = isKept && !isLost ? wanted : null;
-    if (content !== null) this.#putContent.run(content, before?.bytes ?? 0);
+    if (content !== null && !known.has(content)) this.#putContent.run(content, before?.bytes ?? 0);
+    if (content !== null) known.add(content);
     const sides = [before, after].map((side) => (side === undefined ? null : JSON.stringify(side)));
     const file = root === "/" ? `/${path}` : `${root}/${path}`;
     this.#putChange.run(
