@@ -188,8 +188,9 @@ function rowOf({ hash, sizeBytes, createdAtMs, state, owners, artifacts, referen
 
 function collect(flags: GcFlags): Promise<void> {
   const graceMs = parseDuration(flags.grace);
-  return withContent(flags, async ({ content }) => {
+  return withContent(flags, async ({ content, undo }) => {
     const report = await content.collect(graceMs, flags.dryRun === true);
+    if (flags.dryRun !== true) await undo.sweep(); // what can no longer be brought back
     if (flags.json) return printJson({ ...report, dryRun: flags.dryRun === true });
     const { objects, bytes, strayFiles, temporaryFiles } = report;
     const verb = flags.dryRun ? "would remove" : "removed";
