@@ -164,6 +164,8 @@ const EVENTS = [
   "tool_outcome_unknown",
   "tool_replayed",
   "tool_selected",
+  "undo_begun",
+  "undo_ended",
   "workspace_trust_revoked",
   "workspace_trusted",
   "workspace_violation",
