@@ -1,5 +1,5 @@
 /**
- * What calls changed in files: each change with what stood there before and after, as it is kept to be undone.
+ * Describes what calls changed in files: what stood there before, and what after.
  *
  * A path is relative to the root of its workspace. Content is named by its BLAKE3-256 (64 hexadecimal digits).
  */

@@ -209,7 +209,9 @@ function linkState(at: string, mode: number, taker: Taker): Kept {
 
 /** The state of an open file, read from its beginning. */
 export function* fileState(descriptor: number, taker: Taker): Generator<void, Kept> {
-  const { mode: fullMode, size } = fstatSync(descriptor);
+  const found = fstatSync(descriptor);
+  if (!found.isFile()) return { unkept: "not_a_file" }; // it was one when it was looked at
+  const { mode: fullMode, size } = found;
   const state = { kind: "file", mode: fullMode & MODE, bytes: size } as const;
   if (size > taker.bytesMax) return { state, unkept: taker.beyond };
   const writer = taker.writer();

@@ -1,5 +1,6 @@
 // An undo cannot be led out of the workspace, neither by links that somebody put there meanwhile nor by what is stored;
-// and no agent reads what was kept of another, or of its own. Each control shows the attack working without the defence.
+// and no agent reads what was kept of another, or of its own. Each control shows the attack working without the
+// defence.
 import {
   existsSync,
   lstatSync,
