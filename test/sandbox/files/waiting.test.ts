@@ -24,6 +24,7 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
       "src/sandbox/search/tree/walk.ts",
       "src/sandbox/landing/plan.ts",
       "src/sandbox/landing/moves.ts",
+      "src/sandbox/undo/undo-plan.ts",
     ],
   "views, which lie in the state directory, once nothing of their commands is left": [
     "src/sandbox/landing/effects.ts",
@@ -43,7 +44,6 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
     "src/sandbox/files/left-files.ts",
     "src/sandbox/host/directory-pieces.ts",
     "src/sandbox/host/workspace-tree.ts",
-    "src/sandbox/undo/undo-plan.ts",
   ],
   "`O_PATH`, which opens nothing": ["src/sandbox/files/places/roots.ts"],
   "one helper for everything else below a workspace, and `/proc/self/fd`": ["src/sandbox/native/syscalls.ts"],
