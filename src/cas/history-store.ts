@@ -84,7 +84,10 @@ export interface HistoryStore {
    * @throws (while iterating) ToolFailure CONTENT_NOT_FOUND, or CONTENT_CORRUPT at its end when it is not what was kept
    */
   readonly read: (content: string) => Iterable<Uint8Array>;
-  /** Removes what is too old, and content of the oldest changes while there is too much of it. */
-  readonly sweep: (bounds: HistoryBounds, nowMs: number) => Promise<HistorySweep>;
+  /**
+   * Removes what is too old, and content of the oldest changes while there is too much of it.
+   * @param isThorough looks for all content that nothing names, also where nothing was removed
+   */
+  readonly sweep: (bounds: HistoryBounds, nowMs: number, isThorough?: boolean) => Promise<HistorySweep>;
   readonly close: () => Promise<void>;
 }

@@ -112,12 +112,12 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
     .then(() =>
       sweepDeadInstances(opened.left, { key: parts.argumentsKey, isAlive: instances.isAlive }, onInternalError),
     )
-    .then(() => opened.history.sweep())
+    .then(() => opened.history.sweep(false))
     .catch(onInternalError);
   let closed: Promise<void> | undefined;
   return {
     door,
-    ...administrationsOf(opened, door),
+    ...administrationsOf(opened, door, started),
     get operator() {
       return live.operator;
     },
@@ -136,7 +136,7 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
 }
 
 /** What the operator does and sees, each desk for itself. */
-function administrationsOf(opened: OpenedParts, door: KernelDoor) {
+function administrationsOf(opened: OpenedParts, door: KernelDoor, started: Promise<unknown>) {
   const { parts, live, stores, asking, spending, content, ledger, stateDirectory } = opened;
   const { sessions, marks, armings, freezes, violations, bell } = stores;
   const clock = systemClock;
@@ -164,6 +164,7 @@ function administrationsOf(opened: OpenedParts, door: KernelDoor) {
     content: new ContentAdministration({ content, ledger, clock, stateDirectory }),
     undo: new UndoAdministration({
       history: opened.history,
+      ready: () => started,
       ledger,
       clock,
       random: systemRandom,

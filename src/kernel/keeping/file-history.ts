@@ -37,12 +37,13 @@ const CALL_PART = 1 / 2;
 /** The history of one kernel. */
 export class FileHistory {
   readonly #parts: FileHistoryParts;
-  #sweptAtMs = 0;
+  #sweptAtMs: number;
   #notedBytes = 0;
   #sweeping: Promise<void> | undefined;
 
   constructor(parts: FileHistoryParts) {
     this.#parts = parts;
+    this.#sweptAtMs = parts.nowMs();
   }
 
   get store(): HistoryStore {
@@ -71,11 +72,11 @@ export class FileHistory {
     };
   }
 
-  /** Removes what is too old or too much. */
-  async sweep(): Promise<HistorySweep> {
+  /** Removes what is too old or too much. @param isThorough as the store takes it */
+  async sweep(isThorough = true): Promise<HistorySweep> {
     this.#sweptAtMs = this.#parts.nowMs();
     this.#notedBytes = 0;
-    return this.#parts.store.sweep(this.#parts.limits(), this.#sweptAtMs);
+    return this.#parts.store.sweep(this.#parts.limits(), this.#sweptAtMs, isThorough);
   }
 
   #sweepIfDue(): void {

@@ -26,6 +26,8 @@ export type { PlannedUndo } from "../../sandbox/undo/undo-plan.ts";
 /** What the desk works with. */
 export interface UndoAdministrationParts {
   readonly history: FileHistory;
+  /** What a killed kernel had begun is taken back by then. */
+  readonly ready: () => Promise<unknown>;
   readonly ledger: EventSink;
   readonly clock: Clock;
   readonly random: RandomBytes;
@@ -104,6 +106,7 @@ export class UndoAdministration {
    * @throws KernelError USAGE for a call that is not known, is ambiguous, or changed nothing of what is named
    */
   async undo(wish: UndoWish): Promise<UndoReport> {
+    await this.#parts.ready();
     const call = await this.#find(wish);
     const changes = chosenChanges(call.changes, wish.paths);
     if (changes.length === 0)

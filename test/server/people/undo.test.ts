@@ -208,6 +208,24 @@ describe("what is not kept", () => {
     ]);
   });
 
+  test("could not be stored: it lands, and the history says so; without a note nothing is changed", async () => {
+    const { place, call, undo, tried, person } = await undoPlace();
+    place.put("workspace/a.txt", "before\n");
+    place.put("state/cas/before", "in the way of a directory");
+    const id = await call("write_file", { path: "a.txt", content: "after\n" });
+    const [line] = await person.undo.history(place.workspace, "a.txt", 1);
+    expect([line?.change.unkept, statesOf(await undo(id))]).toEqual(["not_stored", { "a.txt": "unkept" }]);
+    const other = await undoPlace();
+    other.place.put("workspace/a.txt", "before\n");
+    other.place.put("state/history.db/in-the-way", "");
+    expect(await other.tried("write_file", { path: "a.txt", content: "after\n" })).toMatchObject({
+      kind: "error",
+      code: "STORE_UNAVAILABLE",
+    });
+    expect(other.tree()).toEqual([expect.stringMatching(/^a.txt \d+ before\n$/)]);
+    expect(await tried("write_file", { path: "b.txt", content: "b\n" })).toMatchObject({ kind: "success" });
+  });
+
   test("is too old: it is not known any more, and its content leaves", async () => {
     const { place, call, undo, person } = await undoPlace();
     place.put("workspace/a.txt", "old secret of mine\n");

@@ -60,7 +60,8 @@ function lazyHistory(opening: Lazy<EmbeddedHistory>, files: HistoryFiles, isTher
     ofCall: async (callId) => (await opened())?.ofCall(callId) ?? [],
     earliestSince: async (root, path, sinceMs) => (await opened())?.earliestSince(root, path, sinceMs),
     read: (content) => files.read(content),
-    sweep: async (bounds, nowMs) => (await opened())?.sweep(bounds, nowMs) ?? NOTHING_SWEPT,
+    sweep: async (bounds, nowMs, isThorough = true) =>
+      (await opened())?.sweep(bounds, nowMs, isThorough) ?? NOTHING_SWEPT,
     close: async () => (await opening.opened())?.close(),
   };
 }
@@ -102,6 +103,7 @@ class EmbeddedHistory extends EmbeddedStore {
   readonly #old = this.database.prepare<[number], { number: number }>(
     "SELECT number FROM entries WHERE at_ms <= ? ORDER BY at_ms LIMIT 1",
   );
+  readonly #allBytes = this.database.prepare<[], { bytes: number | null }>("SELECT sum(bytes) AS bytes FROM contents");
   readonly #bytes = this.database.prepare<[], { bytes: number | null }>(
     "SELECT sum(bytes) AS bytes FROM contents o WHERE EXISTS (SELECT 1 FROM changes c WHERE c.content = o.content)",
   );
@@ -213,9 +215,10 @@ class EmbeddedHistory extends EmbeddedStore {
     return row && pathChangeOf(row);
   }
 
-  async sweep({ keepMs, bytesMax }: HistoryBounds, nowMs: number): Promise<HistorySweep> {
+  async sweep({ keepMs, bytesMax }: HistoryBounds, nowMs: number, isThorough: boolean): Promise<HistorySweep> {
     const entries = await this.#dropOld(Math.floor(nowMs - keepMs));
-    await this.#shrink(bytesMax);
+    const hasShrunk = await this.#shrink(bytesMax);
+    if (entries === 0 && !hasShrunk && !isThorough) return NOTHING_SWEPT;
     let contents = 0;
     let bytes = 0;
     for (let after = "", isMore = true; isMore; await nextTurn()) {
@@ -231,7 +234,7 @@ class EmbeddedHistory extends EmbeddedStore {
         return unnamed.length === ROWS_AT_ONCE;
       });
     }
-    await this.#dropStrays(nowMs);
+    if (isThorough) await this.#dropStrays(nowMs);
     return { entries, contents, bytes };
   }
 
@@ -250,17 +253,21 @@ class EmbeddedHistory extends EmbeddedStore {
     return dropped;
   }
 
-  /** Lets the oldest content go while there is more than `bytesMax`. */
-  async #shrink(bytesMax: number): Promise<void> {
+  /** Lets the oldest content go while there is more than `bytesMax`. @returns whether any went */
+  async #shrink(bytesMax: number): Promise<boolean> {
+    let hasShrunk = false;
+    if ((this.guarded(() => this.#allBytes.get())?.bytes ?? 0) <= bytesMax) return false;
     for (let isMore = true; isMore; await nextTurn()) {
       isMore = this.transaction(() => {
         if ((this.#bytes.get()?.bytes ?? 0) <= bytesMax) return false;
         const oldest = this.#keeping.get()?.number;
         if (oldest === undefined) return false;
         this.#makeRoom.run(oldest, oldest + LET_GO_AT_ONCE - 1);
+        hasShrunk = true;
         return true;
       });
     }
+    return hasShrunk;
   }
 
   /** Removes files that a killed kernel left before it noted what they are for. */
