@@ -14,6 +14,7 @@ import { rootPath } from "../../../sandbox/files/places/roots.ts";
 import { reviewEffects } from "../../ask/review.ts";
 import type { OpenWorkspace } from "../../call/parts.ts";
 import type { Granted } from "../../call/stages.ts";
+import { keepingOf } from "../../keeping/call-keeping.ts";
 import { keyedEffect } from "../exec-access.ts";
 import { execScope } from "../exec-scope.ts";
 import type { HandleParts } from "../handle-parts.ts";
@@ -115,6 +116,7 @@ class BranchesOfCall {
             terms: {
               judge: mergeScope(there),
               newFiles: kernel.parts.newFiles,
+              keeping: keepingOf(kernel.parts, there),
               onLanded: (landed) => {
                 effects = landed.map((effect) => keyedEffect(effect, kernel.parts.argumentsKey));
               },
