@@ -28,8 +28,8 @@ export { patternsReady, problemsOfPatterns } from "./declared/danger-patterns.ts
 export { compileInputSchema } from "./declared/input-schema.ts";
 export { type ToolDefinition, ToolRegistry } from "./declared/registry.ts";
 export { compileWholePattern, problemOfWholePattern } from "./declared/whole-pattern.ts";
-export { branchFiles } from "./handles/branches/branch-files.ts";
-export { isLeftOutOf, isRepositoryPath, mayBeMerged } from "./handles/branches/merge-scope.ts";
+/** What describes and judges branches, loaded with its first use. */
+export const loadBranchParts = () => import("./handles/branches/branch-parts.ts");
 export type { Assumptions, CallExplanation } from "./judge/explain.ts";
 export { imagineAccesses, imagineCall } from "./judge/imagine.ts";
 export { type ImaginedAccess, imagineRequests } from "./judge/imagine-requests.ts";

@@ -18,7 +18,7 @@ import type { Tool } from "../model/tool/tool.ts";
 import { Branches } from "../sandbox/branches/branches.ts";
 import { newFiles } from "../sandbox/files/new-files.ts";
 import { instanceOfName, temporaryName } from "../sandbox/files/places/temporary.ts";
-import { ViewDirectories, type ViewNames } from "../sandbox/layers/view-directories.ts";
+import type { ViewNames } from "../sandbox/layers/view-directories.ts";
 import type { EgressNetwork } from "../sandbox/sandbox.ts";
 import { openBell } from "../stores/embedded/approvals/bell.ts";
 import { openContentStore } from "../stores/embedded/content/content-store.ts";
@@ -124,16 +124,24 @@ async function openServices(base: Base, options: KernelOptions) {
     instanceOf: (name) => instanceOfName(name, giver.key),
     isAlive: instances.isAlive,
   };
-  const branches = new Branches({
+  const history = openHistory(base);
+  const branches: Branches = new Branches({
     directory: join(stateDirectory, "branches"),
     store: stores.branches,
-    views: new ViewDirectories(viewsIn(stateDirectory), viewNames),
+    views: async () => {
+      const { ViewDirectories } = await import("../sandbox/layers/view-directories.ts");
+      return new ViewDirectories(viewsIn(stateDirectory), viewNames);
+    },
+    baseOf: async (branch, path) => {
+      const { keptBase } = await import("./branches/kept-base.ts");
+      return await keptBase(history.store, { root: treeOf(branch.id), path, sinceMs: branch.createdAtMs });
+    },
     instanceId: instance.id,
     isAlive: instances.isAlive,
     clock: systemClock,
     random: systemRandom,
   });
-  const treeOf = (id: string) => branches.treeOf(id);
+  const treeOf = (id: string): string => branches.treeOf(id);
   const opening = { live, stateDirectory, treeOf, tools, ledger, nowMs: systemClock.nowMs, tell, onInternalError };
   return {
     tell,
@@ -141,7 +149,7 @@ async function openServices(base: Base, options: KernelOptions) {
     branches,
     kept: openDedupeStore(stateDirectory),
     content: openContent({ ...shared, ...who }),
-    history: openHistory(base),
+    history,
     configuration: openConfiguration(opening),
     spending: openSpending({ ...shared, ...who, sessions, limits: () => settings.limits }),
     asking: openApprovals({

@@ -7,32 +7,21 @@
  * INVARIANTS: of two that make, merge or drop one branch at once, one alone does; a merge lands as a whole or not at
  * all; what was written on a branch while it was merged is never thrown away.
  */
-import { closeSync, constants, existsSync, mkdirSync, openSync, renameSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { GIB } from "../../base/bytes.ts";
 import type { Clock } from "../../base/clock.ts";
 import { newId, type RandomBytes } from "../../base/ids.ts";
-import { inSlices } from "../../base/long-steps.ts";
 import { FailureWithoutEffect, ToolFailure } from "../../model/outcome/failure.ts";
 import type { Branch } from "../../model/place/branch.ts";
-import type { CopyLimits } from "../copies/copy-limits.ts";
-import { copyWorkspace } from "../copies/copy-workspace.ts";
 import { removeTree } from "../files/remove-tree.ts";
-import { nextTick } from "../landing/file-clock.ts";
 import type { LandingTerms } from "../landing/land-view.ts";
-import type { Landed } from "../landing/landing.ts";
 import type { ViewDirectories } from "../layers/view-directories.ts";
 import type { BranchStore } from "../ports/branch-store.ts";
-import { type BranchChange, branchChanges } from "./branch-changes.ts";
-import { type Fork, readFork, writeFork } from "./fork-record.ts";
-import { landMerge } from "./merge-landing.ts";
-import { type MergeConflict, planMerge } from "./merge-plan.ts";
+import type { BranchChange } from "./branch-changes.ts";
+import type { BranchPlace, Comparing, Merged } from "./branch-work.ts";
 
 /** Branches that one workspace has at once. */
 export const BRANCHES_MAX = 32;
-
-/** What one branch may hold: it is copied once, and not for each command. */
-const BRANCH_LIMITS: CopyLimits = { entriesMax: 1_000_000, bytesMax: 16 * GIB };
 
 /** What branches are made with. */
 export interface BranchParts {
@@ -40,7 +29,7 @@ export interface BranchParts {
   readonly directory: string;
   readonly store: BranchStore;
   /** Where merges are put together. */
-  readonly views: ViewDirectories;
+  readonly views: () => Promise<ViewDirectories>;
   readonly instanceId: string;
   readonly isAlive: (instanceId: string) => Promise<boolean>;
   readonly clock: Clock;
@@ -67,12 +56,6 @@ export interface MergeWish {
   readonly terms: Omit<LandingTerms, "isWhole">;
 }
 
-/** What came of a merge. */
-export type Merged =
-  | { readonly kind: "conflict"; readonly conflicts: readonly MergeConflict[] }
-  | { readonly kind: "landed"; readonly landed: Landed; readonly isLeft: boolean };
-
-const OPEN = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const OWNER_ONLY = 0o700;
 const PASSED_THROUGH = 0o711;
 
@@ -146,30 +129,14 @@ export class Branches {
     }
   }
 
-  async #copy(
-    id: string,
-    { root, isHidden }: Pick<BranchWish, "root" | "isHidden">,
-    signal: AbortSignal,
-  ): Promise<Pick<Branch, "way" | "entries">> {
+  async #copy(id: string, wish: Pick<BranchWish, "root" | "isHidden">, signal: AbortSignal) {
     const isRoot = process.geteuid?.() === 0; // the user of root's commands passes through
-    const directory = join(this.#parts.directory, id);
-    mkdirSync(this.#parts.directory, { recursive: true, mode: isRoot ? PASSED_THROUGH : OWNER_ONLY });
-    mkdirSync(directory, { mode: isRoot ? PASSED_THROUGH : OWNER_ONLY });
-    mkdirSync(this.treeOf(id), { mode: OWNER_ONLY });
-    const into = openSync(this.treeOf(id), OPEN);
-    try {
-      const sinceNs = await nextTick();
-      const copying = copyWorkspace({ root, into, hidden: { has: isHidden }, limits: BRANCH_LIMITS });
-      const { result } = await inSlices("copying a workspace", copying, signal).catch((error: unknown) => {
-        throw asBranch(error);
-      });
-      const { manifest, isShared } = result;
-      const noting = writeFork(join(directory, "fork"), sinceNs, manifest);
-      const { result: entries } = await inSlices("noting what was copied", noting, signal);
-      return { way: isShared ? "clone" : "copy", entries };
-    } finally {
-      closeSync(into);
-    }
+    const place = this.#placeOf(id);
+    for (const directory of [this.#parts.directory, dirname(place.tree)])
+      mkdirSync(directory, { recursive: true, mode: isRoot ? PASSED_THROUGH : OWNER_ONLY });
+    mkdirSync(place.tree, { mode: OWNER_ONLY });
+    const { copyBranch } = await load();
+    return await copyBranch({ ...wish, place }, signal);
   }
 
   /**
@@ -178,36 +145,34 @@ export class Branches {
    */
   async compare<Result>(
     branch: Branch,
-    { isLeftOut, signal }: Comparing,
+    comparing: Comparing,
     work: (changes: readonly BranchChange[], tree: number) => Promise<Result>,
   ): Promise<Result> {
-    return await this.#withTree(branch, async (tree, fork) =>
-      work(await changesOf({ tree, fork, isLeftOut }, signal), tree),
-    );
+    const { compareBranch } = await load();
+    return await compareBranch(this.#placeOf(branch.id), comparing, work);
   }
 
   /** Merges a branch into its parent and removes it; where it is in conflict, nothing happens. */
-  async merge({ branch, parent, parentPath, isLeftOut, terms }: MergeWish, signal: AbortSignal): Promise<Merged> {
+  async merge({ branch, ...wish }: MergeWish, signal: AbortSignal): Promise<Merged> {
     const { store, instanceId, views, baseOf } = this.#parts;
     const merging = await store.changeBranch(branch.id, { from: "ready", to: "merging", instanceId });
     if (merging === undefined) throw busy(branch);
     let isRemoved = false;
     try {
-      return await this.#withTree(branch, async (tree, fork): Promise<Merged> => {
-        const sinceNs = await nextTick();
-        const changes = await changesOf({ tree, fork, isLeftOut }, signal);
-        const base = async (path: string) => await baseOf?.(branch, path);
-        const plan = await planMerge({ tree, parent, ...fork, baseOf: base }, changes);
-        if (plan.conflicts.length > 0) return { kind: "conflict", conflicts: plan.conflicts };
-        const landed = await landMerge({ directories: views, tree, parent, parentPath, sinceNs, plan }, terms, signal);
-        if (landed.isCut || landed.isAwaited === true || landed.notKept.length > 0)
-          return { kind: "landed", landed, isLeft: true };
-        this.#closing.add(branch.id);
-        // calls that began before may have written there since
-        const isLeft = !isSame(changes, await changesOf({ tree, fork, isLeftOut }));
-        if (!isLeft) isRemoved = await store.removeBranch(branch.id);
-        return { kind: "landed", landed, isLeft };
-      });
+      const { mergeBranch } = await load();
+      const merged = await mergeBranch(
+        {
+          place: this.#placeOf(branch.id),
+          views,
+          baseOf: async (path) => await baseOf?.(branch, path),
+          // from now on no call begins to work on it
+          onLanded: () => void this.#closing.add(branch.id),
+          ...wish,
+        },
+        signal,
+      );
+      if (merged.kind === "landed" && !merged.isLeft) isRemoved = await store.removeBranch(branch.id);
+      return merged;
     } finally {
       if (isRemoved) await this.#remove(branch.id);
       else await store.changeBranch(branch.id, { from: "merging", to: "ready", instanceId });
@@ -246,35 +211,14 @@ export class Branches {
     await removeTree(away);
   }
 
-  async #withTree<Result>(branch: Branch, work: (tree: number, fork: Fork) => Promise<Result>): Promise<Result> {
-    const tree = openSync(this.treeOf(branch.id), OPEN);
-    try {
-      return await work(tree, await readFork(join(this.#parts.directory, branch.id, "fork")));
-    } finally {
-      closeSync(tree);
-    }
+  #placeOf(id: string): BranchPlace {
+    return { tree: this.treeOf(id), fork: join(this.#parts.directory, id, "fork") };
   }
 }
 
-/** What is compared. */
-interface Comparing {
-  readonly isLeftOut: (path: string) => boolean;
-  readonly signal?: AbortSignal;
-}
-
-async function changesOf(
-  { tree, fork, isLeftOut }: { readonly tree: number; readonly fork: Fork } & Pick<Comparing, "isLeftOut">,
-  signal?: AbortSignal,
-): Promise<readonly BranchChange[]> {
-  const comparing = branchChanges(tree, fork.manifest, isLeftOut);
-  const { result } = await inSlices("comparing a branch with what it was", comparing, signal);
-  return result.toSorted((one, other) => (one.path < other.path ? -1 : 1)); // directories before what lies in them
-}
-
-function isSame(one: readonly BranchChange[], other: readonly BranchChange[]): boolean {
-  const facts = (changes: readonly BranchChange[]) =>
-    JSON.stringify(changes.map(({ path, is, mode, stamp }) => [path, is, mode, is === "directory" ? "" : stamp]));
-  return facts(one) === facts(other);
+/** What copies, compares and merges is loaded with its first use. */
+function load(): Promise<typeof import("./branch-work.ts")> {
+  return import("./branch-work.ts");
 }
 
 function busy({ name, state }: Branch): ToolFailure {
@@ -283,13 +227,6 @@ function busy({ name, state }: Branch): ToolFailure {
     suggestion: "try again in a moment",
     retryAfterMs: 1000,
   });
-}
-
-/** The failure of a copy says that a command did not run. */
-function asBranch(error: unknown): unknown {
-  if (!(error instanceof ToolFailure) || error.code !== "SANDBOX_UNAVAILABLE") return error;
-  const message = error.message.replace(/; the command did not run$/, "");
-  return new FailureWithoutEffect("NOT_SUPPORTED", `no branch could be made: ${message}`, error.suggestion);
 }
 
 function gone(name: string): ToolFailure {

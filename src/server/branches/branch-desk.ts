@@ -9,20 +9,14 @@ import { storeUnavailable, usageError } from "../../base/errors.ts";
 import { newId, type RandomBytes } from "../../base/ids.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { inSlices } from "../../base/long-steps.ts";
-import {
-  branchFiles,
-  isLeftOutOf,
-  isRepositoryPath,
-  mayBeMerged,
-  type OpenWorkspace,
-  type WorkspaceCatalog,
-} from "../../kernel/index.ts";
+import { loadBranchParts, type OpenWorkspace, type WorkspaceCatalog } from "../../kernel/index.ts";
 import { BY_OPERATOR } from "../../ledger/actors.ts";
 import type { EventSink, EventType } from "../../model/outcome/event.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import { type Branch, branchNameProblem } from "../../model/place/branch.ts";
 import type { BranchFile } from "../../model/work/branches.ts";
-import type { Branches, Merged } from "../../sandbox/branches/branches.ts";
+import type { Merged } from "../../sandbox/branches/branch-work.ts";
+import type { Branches } from "../../sandbox/branches/branches.ts";
 import type { NewFiles } from "../../sandbox/files/new-files.ts";
 import { rootPath } from "../../sandbox/files/places/roots.ts";
 import type { SessionStore } from "../../session/session-store.ts";
@@ -119,6 +113,7 @@ export class BranchDesk {
   /** What a branch changed since it was made, against its parent as it is now. */
   async difference(branch: Branch): Promise<ShownDifference> {
     const parent = await this.#parentOf(branch);
+    const { branchFiles, isLeftOutOf, isRepositoryPath } = await loadBranchParts();
     return await asUsage(() =>
       this.#parts.branches.compare(branch, { isLeftOut: isLeftOutOf(parent) }, async (all, tree) => {
         const changes = all.filter(({ path }) => !isRepositoryPath(path));
@@ -135,6 +130,7 @@ export class BranchDesk {
   async merge(branch: Branch, by: string): Promise<Merged> {
     await this.#requireChildless(branch);
     const parent = await this.#parentOf(branch);
+    const { isLeftOutOf, isRepositoryPath, mayBeMerged } = await loadBranchParts();
     const merged = await asUsage(() =>
       this.#parts.branches.merge(
         {

@@ -110,6 +110,17 @@ test("of a file that changed on both sides in the same lines nothing is merged; 
   expect(existsSync(join(place.workspace, "two.txt"))).toBe(true);
 });
 
+test("changes of other lines of one file are both taken, where it is kept what the file was", async () => {
+  const place = await branchPlace();
+  const call = await place.session();
+  await call("create_branch", { name: "one" });
+  await call("shell", { command: "sed -i s/one/ONE/ a.txt" });
+  place.put("workspace/a.txt", "one\ntwo\nthree\nfour\nFIVE\n");
+  expect((await call("merge_branch", { name: "one" })).kind).toBe("success");
+  expect(JSON.stringify(place.asked[0]?.details)).toContain("-one\\n+ONE");
+  expect(readFileSync(join(place.workspace, "a.txt"), "utf8")).toBe("ONE\ntwo\nthree\nfour\nFIVE\n");
+});
+
 test("a person's own changes are conflicts, never overwritten or removed", async () => {
   const place = await branchPlace();
   const call = await place.session();

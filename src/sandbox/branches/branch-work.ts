@@ -1,0 +1,149 @@
+/**
+ * Does the work of branches on the machine: copies one, compares it, merges it.
+ *
+ * Who may do so, and which branch is whose, was decided before.
+ */
+import { closeSync, constants, openSync } from "node:fs";
+import { GIB } from "../../base/bytes.ts";
+import { inSlices } from "../../base/long-steps.ts";
+import { FailureWithoutEffect, ToolFailure } from "../../model/outcome/failure.ts";
+import type { Branch } from "../../model/place/branch.ts";
+import type { CopyLimits } from "../copies/copy-limits.ts";
+import { copyWorkspace } from "../copies/copy-workspace.ts";
+import { nextTick } from "../landing/file-clock.ts";
+import type { LandingTerms } from "../landing/land-view.ts";
+import type { Landed } from "../landing/landing.ts";
+import type { ViewDirectories } from "../layers/view-directories.ts";
+import { type BranchChange, branchChanges } from "./branch-changes.ts";
+import { type Fork, readFork, writeFork } from "./fork-record.ts";
+import { landMerge } from "./merge-landing.ts";
+import { type MergeConflict, type MergeSides, planMerge } from "./merge-plan.ts";
+
+/** Where a branch lies: its files, and the record of what it was made of; absolute. */
+export interface BranchPlace {
+  readonly tree: string;
+  readonly fork: string;
+}
+
+/** What is compared. */
+export interface Comparing {
+  /** Whether a path is not looked at, nor what lies below it. */
+  readonly isLeftOut: (path: string) => boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** What came of a merge. */
+export type Merged =
+  | { readonly kind: "conflict"; readonly conflicts: readonly MergeConflict[] }
+  | { readonly kind: "landed"; readonly landed: Landed; readonly isLeft: boolean };
+
+/** What one branch may hold: it is copied once, and not for each command. */
+const BRANCH_LIMITS: CopyLimits = { entriesMax: 1_000_000, bytesMax: 16 * GIB };
+
+const OPEN = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+
+/** A branch in the making; its tree is an empty directory. */
+export interface CopiedBranch {
+  /** An open descriptor of its parent. */
+  readonly root: number;
+  /** What is not in it. */
+  readonly isHidden: (path: string) => boolean;
+  readonly place: BranchPlace;
+}
+
+/** Copies one, and notes what was copied. @throws ToolFailure NOT_SUPPORTED where it is too large */
+export async function copyBranch(
+  { root, isHidden, place }: CopiedBranch,
+  signal: AbortSignal,
+): Promise<Pick<Branch, "way" | "entries">> {
+  const into = openSync(place.tree, OPEN);
+  try {
+    const sinceNs = await nextTick();
+    const copying = copyWorkspace({ root, into, hidden: { has: isHidden }, limits: BRANCH_LIMITS });
+    const { result } = await inSlices("copying a workspace", copying, signal).catch((error: unknown) => {
+      throw asBranch(error);
+    });
+    const { manifest, isShared } = result;
+    const noting = writeFork(place.fork, sinceNs, manifest);
+    const { result: entries } = await inSlices("noting what was copied", noting, signal);
+    return { way: isShared ? "clone" : "copy", entries };
+  } finally {
+    closeSync(into);
+  }
+}
+
+/** What was changed on a branch since it was made. @param work gets it with an open descriptor of the branch's tree */
+export async function compareBranch<Result>(
+  place: BranchPlace,
+  { isLeftOut, signal }: Comparing,
+  work: (changes: readonly BranchChange[], tree: number) => Promise<Result>,
+): Promise<Result> {
+  return await withTree(place, async (tree, fork) => work(await changesOf({ tree, fork, isLeftOut }, signal), tree));
+}
+
+/** What is merged into its parent. */
+export interface MergedBranch extends Pick<Comparing, "isLeftOut">, Pick<MergeSides, "baseOf"> {
+  readonly place: BranchPlace;
+  /** An open descriptor of the parent, and its real path. */
+  readonly parent: number;
+  readonly parentPath: string;
+  readonly terms: Omit<LandingTerms, "isWhole">;
+  readonly views: () => Promise<ViewDirectories>;
+  /** Called before it is looked whether somebody has written on the branch meanwhile. */
+  readonly onLanded: () => void;
+}
+
+/** Merges a branch into its parent; where it is in conflict, nothing happens. */
+export async function mergeBranch(
+  { place, parent, parentPath, isLeftOut, terms, views, baseOf, onLanded }: MergedBranch,
+  signal: AbortSignal,
+): Promise<Merged> {
+  return await withTree(place, async (tree, fork): Promise<Merged> => {
+    const sinceNs = await nextTick();
+    const changes = await changesOf({ tree, fork, isLeftOut }, signal);
+    const plan = await planMerge({ tree, parent, ...fork, baseOf }, changes);
+    if (plan.conflicts.length > 0) return { kind: "conflict", conflicts: plan.conflicts };
+    const directories = await views();
+    const landed = await landMerge({ directories, tree, parent, parentPath, sinceNs, plan }, terms, signal);
+    if (landed.isCut || landed.isAwaited === true || landed.notKept.length > 0)
+      return { kind: "landed", landed, isLeft: true };
+    onLanded();
+    // calls that began before may have written there since
+    const isLeft = !isSame(changes, await changesOf({ tree, fork, isLeftOut }));
+    return { kind: "landed", landed, isLeft };
+  });
+}
+
+async function withTree<Result>(
+  place: BranchPlace,
+  work: (tree: number, fork: Fork) => Promise<Result>,
+): Promise<Result> {
+  const tree = openSync(place.tree, OPEN);
+  try {
+    return await work(tree, await readFork(place.fork));
+  } finally {
+    closeSync(tree);
+  }
+}
+
+async function changesOf(
+  { tree, fork, isLeftOut }: { readonly tree: number; readonly fork: Fork } & Pick<Comparing, "isLeftOut">,
+  signal?: AbortSignal,
+): Promise<readonly BranchChange[]> {
+  const comparing = branchChanges(tree, fork.manifest, isLeftOut);
+  const { result } = await inSlices("comparing a branch with what it was", comparing, signal);
+  return result.toSorted((one, other) => (one.path < other.path ? -1 : 1)); // directories before what lies in them
+}
+
+function isSame(one: readonly BranchChange[], other: readonly BranchChange[]): boolean {
+  const facts = (changes: readonly BranchChange[]) =>
+    JSON.stringify(changes.map(({ path, is, mode, stamp }) => [path, is, mode, is === "directory" ? "" : stamp]));
+  return facts(one) === facts(other);
+}
+
+/** The failure of a copy says that a command did not run. */
+function asBranch(error: unknown): unknown {
+  if (!(error instanceof ToolFailure) || error.code !== "SANDBOX_UNAVAILABLE") return error;
+  const message = error.message.replace(/; the command did not run$/, "");
+  return new FailureWithoutEffect("NOT_SUPPORTED", `no branch could be made: ${message}`, error.suggestion);
+}
