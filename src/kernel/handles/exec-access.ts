@@ -77,11 +77,10 @@ interface Ran {
 async function run(handle: HandleParts, request: ExecRequest): Promise<Ran> {
   const { kernel, running, signal, report } = handle;
   const { caller, redaction } = running;
-  const { parts, evidence } = kernel;
+  const { parts } = kernel;
   const boundsOfOne = parts.sandbox.limits();
   requireAnalysed(running, request.command);
-  const record = (attempt: EgressAttempt) => evidence.networkAttempt(running, attempt);
-  const egress = request.hosts === undefined ? undefined : commandEgress(running, request.hosts, record);
+  const egress = egressOf(handle, request);
   const sandbox = await parts.sandbox.open();
   if (!sandbox.isContained) requireNoSandbox(running);
   await requireAllowed(handle);
@@ -144,6 +143,11 @@ async function run(handle: HandleParts, request: ExecRequest): Promise<Ran> {
   if (end.problem?.code === "OUTCOME_UNKNOWN") throw end.problem;
   const more = { ...(hidden.length > 0 && { hiddenRepositories: hidden }), ...(network && { network }) };
   return { outcome: { ...outcome, ...more }, unlanded: end.problem ?? awaited };
+}
+
+function egressOf({ kernel: { evidence }, running }: HandleParts, { hosts }: ExecRequest) {
+  if (hosts === undefined) return undefined;
+  return commandEgress(running, hosts, (attempt: EgressAttempt) => evidence.networkAttempt(running, attempt));
 }
 
 function shownHosts(hosts: readonly ReachedHost[], redaction: Running["redaction"]): readonly ReachedHost[] {

@@ -1,4 +1,4 @@
-/** Finds what a file of a branch was when the branch was made, in what was kept of the calls that changed it. */
+/** Finds what a file was when its branch was made, in what was kept of the calls on it. */
 import { MIB } from "../../base/bytes.ts";
 import type { HistoryStore } from "../../cas/history-store.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
