@@ -74,6 +74,7 @@ export const ORDER = {
   "stores/embedded": ["state", "approvals", "budgets", "content", "ledger", "sessions", "."],
   "tools/git": ["calls", "operations", "."],
   "tools/shell": ["words", "gadgets", "reading", "."],
+  "tools/shell/gadgets": ["rows", "."],
   "transports/connect": ["wire", "methods", "."],
   "transports/mcp": ["protocol", "answers", "lines", "approval", "."],
 };

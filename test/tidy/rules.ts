@@ -22,7 +22,7 @@ const LINE_CHARACTERS_MAX = 120;
 const HEADER_WORDS_MAX = 20;
 const FOLDER_FILES_MAX = 15;
 /** Folders that list like things: they may hold more. */
-const LISTS = ["src/cli/commands", "src/redact/rules", "src/tools/shell/gadgets", "src/model/place/obeyed-files"];
+const LISTS = ["src/cli/commands", "src/redact/rules", "src/tools/shell/gadgets/rows", "src/model/place/obeyed-files"];
 const PARAMETERS_MAX = 3;
 
 /** Places where a function may take more parameters: an object would cost there, or hide what is called. */

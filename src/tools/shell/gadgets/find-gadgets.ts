@@ -6,21 +6,21 @@
  */
 import type { Input } from "../words/input.ts";
 import { isFixed, mayBeMany, type ShellWord } from "../words/words.ts";
-import { ARCHIVE_VALUES, ARCHIVES } from "./archives.ts";
-import { BUILD, BUILD_VALUES } from "./build.ts";
-import { CONTAINERS } from "./containers.ts";
-import { DATABASES } from "./databases.ts";
-import { DOCUMENTS } from "./documents.ts";
-import { EDITORS } from "./editors.ts";
-import { DEEDS, type Gadget } from "./gadget.ts";
-import { INTERPRETERS } from "./interpreters.ts";
-import { NETWORK, NETWORK_VALUES } from "./network.ts";
 import { givesOption } from "./options.ts";
-import { PACKAGE_VALUES, PACKAGES } from "./packages.ts";
-import { RUNNERS } from "./runners.ts";
-import { SYSTEM } from "./system.ts";
-import { TEXT } from "./text.ts";
-import { VERSION_CONTROL } from "./version-control.ts";
+import { ARCHIVE_VALUES, ARCHIVES } from "./rows/archives.ts";
+import { BUILD, BUILD_VALUES } from "./rows/build.ts";
+import { CONTAINERS } from "./rows/containers.ts";
+import { DATABASES } from "./rows/databases.ts";
+import { DOCUMENTS } from "./rows/documents.ts";
+import { EDITORS } from "./rows/editors.ts";
+import { DEEDS, type Gadget } from "./rows/gadget.ts";
+import { INTERPRETERS } from "./rows/interpreters.ts";
+import { NETWORK, NETWORK_VALUES } from "./rows/network.ts";
+import { PACKAGE_VALUES, PACKAGES } from "./rows/packages.ts";
+import { RUNNERS } from "./rows/runners.ts";
+import { SYSTEM } from "./rows/system.ts";
+import { TEXT } from "./rows/text.ts";
+import { VERSION_CONTROL } from "./rows/version-control.ts";
 
 /** All lists. */
 export const GADGETS: readonly Gadget[] = [

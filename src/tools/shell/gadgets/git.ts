@@ -5,8 +5,8 @@
  */
 import type { ShellWord } from "../words/words.ts";
 import type { FoundGadget } from "./find-gadgets.ts";
-import { DEEDS } from "./gadget.ts";
 import { givesOption } from "./options.ts";
+import { DEEDS } from "./rows/gadget.ts";
 
 /** Verbs of git's own that start nothing by what they are told. Source: git(1). */
 const PLAIN_VERBS = new Set(

@@ -7,7 +7,7 @@
  */
 import { mayBeMany, type ShellWord } from "../words/words.ts";
 import type { FoundGadget } from "./find-gadgets.ts";
-import { DEEDS } from "./gadget.ts";
+import { DEEDS } from "./rows/gadget.ts";
 
 /** What the scripts of `name` with `args` do; nothing for other programs. */
 export function scriptGadgets(name: string, args: readonly ShellWord[]): readonly FoundGadget[] {

@@ -4,7 +4,7 @@
  * The lists beside this file are data, one file for each family of programs. Each row names the manual it was taken
  * from. What is not listed is plain use. INVARIANT: a row can only add a danger, never take one away.
  */
-import { type CommandDanger, REASON_WORDS } from "../../../model/place/command.ts";
+import { type CommandDanger, REASON_WORDS } from "../../../../model/place/command.ts";
 
 /** What a gadget does, and how that is said to people. */
 export const DEEDS = {
