@@ -9,6 +9,7 @@ import { isFixed, mayBeMany, type ShellWord } from "../words/words.ts";
 import { givesOption } from "./options.ts";
 import { ARCHIVE_VALUES, ARCHIVES } from "./rows/archives.ts";
 import { BUILD, BUILD_VALUES } from "./rows/build.ts";
+import { CHECKER_VALUES, CHECKERS } from "./rows/checkers.ts";
 import { CONTAINERS } from "./rows/containers.ts";
 import { DATABASES } from "./rows/databases.ts";
 import { DOCUMENTS } from "./rows/documents.ts";
@@ -24,13 +25,14 @@ import { VERSION_CONTROL } from "./rows/version-control.ts";
 
 /** All lists. */
 export const GADGETS: readonly Gadget[] = [
-  ...[...ARCHIVES, ...BUILD, ...CONTAINERS, ...DATABASES, ...DOCUMENTS, ...EDITORS, ...INTERPRETERS],
+  ...[...ARCHIVES, ...BUILD, ...CHECKERS, ...CONTAINERS, ...DATABASES, ...DOCUMENTS, ...EDITORS, ...INTERPRETERS],
   ...[...NETWORK, ...PACKAGES, ...RUNNERS, ...SYSTEM, ...TEXT, ...VERSION_CONTROL],
 ];
 
 const VALUES: Readonly<Record<string, string>> = {
   ...ARCHIVE_VALUES,
   ...BUILD_VALUES,
+  ...CHECKER_VALUES,
   ...NETWORK_VALUES,
   ...PACKAGE_VALUES,
 };
@@ -170,7 +172,10 @@ function whatHolds(
   const named = (part: string) => `${program} ${part}`;
   if (gadget.always === true) return gadget.by === undefined ? program : named(gadget.by);
   const option = options.find((one) =>
-    args.some(({ text }) => !isWholeOption(program, text) && givesOption(text, one, VALUES[program])),
+    args.some(
+      ({ text }, at) =>
+        !isWholeOption(program, text) && givesOption(text, one, VALUES[program]) && !isPlainValue(gadget, args, at),
+    ),
   );
   if (option !== undefined) return named(option);
   const verb = verbs.find((words) => givesVerb(args, words));
@@ -181,6 +186,20 @@ function whatHolds(
   if (gadget.first?.test(args[0]?.text ?? "") === true) return by;
   if (gadget.operands !== undefined && hasOperand(args, parts(gadget.operands, " "))) return by;
   return gadget.input !== undefined && readsCommands(gadget.input, input) ? named("with input") : undefined;
+}
+
+/**
+ * Whether the option at `at` gets a value that is known to be plain: joined to it, behind `=`, or as the next word.
+ */
+function isPlainValue({ plain }: Gadget, args: readonly ShellWord[], at: number): boolean {
+  const word = args[at];
+  if (plain === undefined || !isFixed(word)) return false;
+  const { text } = word;
+  const end = text.indexOf("=");
+  if (text.startsWith("--") ? end !== -1 : text.length > 2)
+    return plain.test(text.slice(text.startsWith("--") ? end + 1 : 2));
+  const next = args[at + 1];
+  return isFixed(next) && plain.test(next.text);
 }
 
 /** What an argument is, or what is joined to the option in it. */
@@ -195,6 +214,7 @@ const WHOLE_OPTIONS: Readonly<Record<string, readonly string[]>> = {
   node: ["--test", "--run"],
   pytest: ["--co"],
   mysql: ["--init", "--de"],
+  jest: ["--watch"],
 };
 
 function isWholeOption(program: string, text: string): boolean {

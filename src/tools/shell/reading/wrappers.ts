@@ -42,6 +42,9 @@ export interface Unwrapped {
   readonly sets: readonly string[];
 }
 
+/** A verb of git as a program of its own, as they lie in git's own directory: `git-push` is `git push`. */
+const GIT_VERB = /^git-([^.]+)(?:\.exe)?$/;
+
 const FIND_RUNS = new Set(["-exec", "-execdir", "-ok", "-okdir"]);
 
 /**
@@ -75,6 +78,10 @@ function wraps(name: string, args: readonly ShellWord[]): boolean {
 }
 
 function written(name: string, args: readonly ShellWord[]): Unwrapped {
+  const gitVerb = GIT_VERB.exec(name)?.[1];
+  const asksOnly = args.length === 1 && /^--(?:version|help)$/.test(args[0]?.text ?? "");
+  if (gitVerb !== undefined && !asksOnly)
+    return only({ kind: "command", words: [plainWord("git"), plainWord(gitVerb), ...args] });
   const code = codeOption(name, args);
   if (code !== undefined) return only({ kind: "code", code, elsewhere: true });
   if (name === "script" || name === "su" || name === "runuser") return ownShell(name, args);

@@ -8,7 +8,7 @@ const DOT = new RegExp(`(?:^|\\n)[\\s;]*\\.(?!(?:${PLAIN_DOT})(?:\\s|$))`);
 const EXTENSION = /load_extension|\bedit\W*\(|fts3_tokenizer/i;
 /** `\!`, `\copy … to program`, `\o |…`; `\d` and the like only show. */
 const BACKSLASH =
-  /\\(?:!|copy|o(?:\b|ut)|g(?:x|set|exec|desc)?\s*[|(]|g\s+\S|w(?:\b|rite|atch)|i(?:r|nclude)?\b|ir\b|e(?:d|f|v|dit)?\b|s\b|setenv|lo_|\|)|\bprogram\b/i;
+  /\\(?:!|copy|gexec|set\s+PROMPT|o(?:\b|ut)|g(?:x|set|exec|desc)?\s*[|(]|g\s+\S|w(?:\b|rite|atch)|i(?:r|nclude)?\b|ir\b|e(?:d|f|v|dit)?\b|s\b|setenv|lo_|\|)|\\[a-z?][^\n]*`|\bprogram\b/i;
 const MYSQL =
   /\\[!PeTR.]|(?:^|[;\n])\s*(?:system|pager|edit|tee|source|prompt|delimiter)\b|\binto\s+(?:out|dump)file\b|load\s+data/i;
 
@@ -22,7 +22,7 @@ export const DATABASES: readonly Gadget[] = [
   loads("sqlite3 sqlite sqlcipher litecli", "sqlite3(1)", { words: EXTENSION, input: EXTENSION, by: "load_extension" }),
   runs("sqlite3 sqlite duckdb sqlcipher", "sqlite3(1)", { options: "-init -vfs", words: /^-[fs]$/ }),
   loads("duckdb", "duckdb(1)", { options: "-unsigned -ui", words: /\b(?:install|load)\s/i, by: "LOAD" }),
-  starts("mysql mariadb mycli", "mysql(1)", { words: MYSQL, input: MYSQL, by: "a command such as \\!" }),
+  starts("mysql mariadb mycli litecli", "mysql(1)", { words: MYSQL, input: MYSQL, by: "a command such as \\!" }),
   starts("mysql mariadb mycli", "mysql(1)", { options: "--pager --tee --init-command" }),
   loads(
     "mysql mariadb mysqldump mariadb-dump mysqladmin mariadb-admin mysqlimport mysqlshow mysqlcheck mysqlslap mysqlbinlog mysqlpump mysql_upgrade",
@@ -32,15 +32,33 @@ export const DATABASES: readonly Gadget[] = [
   starts("mysqlslap", "mysqlslap(1)", { options: "--pre-system --post-system" }),
   runs("mysqlsh", "mysqlsh(1)", { options: "--py --js --python --javascript -e --execute -f --file", input: true }),
   starts("psql pgcli", "psql(1)", { words: BACKSLASH, input: BACKSLASH, by: "a command such as \\!" }),
+  starts("psql pgcli", "psql(1)", { words: /^-\w*o\s*\||^\s*\|/, by: "-o |program" }),
   runs("psql", "psql(1): its files may hold \\!", { options: "-f --file" }),
   runs("psql", "psql(1): variables such as EDITOR and PROMPT1", { options: "-v --set --variable" }),
   starts("pg_ctl initdb pg_ctlcluster postgres", "pg_ctl(1)", { always: true, unless: "status" }),
   starts("pg_basebackup pg_receivewal pg_restore pg_rewind", "pg_basebackup(1)", { options: "--target" }),
+  starts("pg_upgrade pg_regress pg_autoctl patroni", "pg_upgrade(1)", { always: true }),
+  runs("pg_rewind", "pg_rewind(1)", { options: "--config-file" }),
+  runs("pgbench", "pgbench(1): its scripts may hold \\shell", { options: "-f --file" }),
   runs("mongo mongosh", "mongosh(1)", {
     options: "--eval -f --file --shell",
     input: true,
     operands: "--host --port -u -p --username --password",
   }),
+  loads("redis-server valkey-server", "redis-server --help", { options: "--loadmodule --module" }),
+  loads("mysqld mariadbd mysqld_safe mariadbd-safe", "mysqld(8)", {
+    options:
+      "--plugin-load --plugin-load-add --early-plugin-load --plugin-dir --init-file --mysqld --ledir --malloc-lib",
+  }),
+  loads("sqldiff", "sqldiff --help", { options: "-L --lib" }),
+  runs("sqlite3_analyzer", "sqlite3_analyzer --help", { options: "--tclsh" }),
+  starts("sqitch", "sqitch-configuration(1)", { options: "--client", verbs: "config" }),
+  loads("flyway", "flyway help", {
+    words: /^-(?:jarDirs|callbacks|resolvers|configFiles)=/,
+    by: "-jarDirs",
+  }),
+  loads("liquibase", "liquibase --help", { options: "--classpath --driver --database-class --driver-properties-file" }),
+  loads("knex", "knex --help", { options: "--knexfile --require --esm --import" }),
   leaves("redis-cli valkey-cli", "redis-cli(1)", {
     verbs: "module, config, eval, script, debug, slaveof, replicaof, migrate, function",
     options: "--eval --rdb --pipe --functions-rdb",

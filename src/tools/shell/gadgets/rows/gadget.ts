@@ -24,6 +24,8 @@ export interface Gadget {
   readonly does: keyof typeof DEEDS;
   /** Options, parted by blanks: letters also in groups and with their value joined, long names also cut short. */
   readonly options?: string;
+  /** Values of `options` with which the row does not hold: those that name something of the program's own. */
+  readonly plain?: RegExp;
   /** Sub-commands, parted by commas; blanks part their words: `config edit, open`. */
   readonly verbs?: string;
   /** An argument that matches. */
