@@ -8,11 +8,12 @@
 
 import { readFileSync } from "node:fs";
 import { getCompileCacheDir } from "node:module";
-import { dirname, join, relative, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { errorCode } from "../../base/errors.ts";
-import { type Mount, parseMounts } from "../../base/mount-info.ts";
+import type { Mount } from "../../base/mount-info.ts";
 import { isWithin, realPath } from "../operator/real-path.ts";
+import { pathsWithin } from "./mounted-places.ts";
 
 let found: readonly string[] | undefined;
 
@@ -52,30 +53,15 @@ export type InstallationPlace = "inside" | "holds" | "apart";
 /**
  * Whether the directory `workspace`, a real path, lies in the installation or holds a part of it, by its path or by
  * what is mounted there.
- * @param mountInfo `/proc/self/mountinfo`
  */
 export function placeInInstallation(
   workspace: string,
   installation: readonly string[],
-  mountInfo = readFileSync("/proc/self/mountinfo", "utf8"),
+  mounts?: readonly Mount[],
 ): InstallationPlace {
-  const mounts = parseMounts(mountInfo);
-  const places = [(path: string) => path, (path: string) => placeOnDisk(path, mounts)];
-  const lies = (isSo: (place: (path: string) => string) => (path: string) => boolean) =>
-    places.some((place) => installation.some(isSo(place)));
-  if (lies((place) => (path) => isWithin(place(path), place(workspace)))) return "inside";
-  return lies((place) => (path) => isWithin(place(workspace), place(path))) ? "holds" : "apart";
-}
-
-/** Where a path lies on its file system, whatever name that is mounted under: the same for all names of one place. */
-function placeOnDisk(path: string, mounts: readonly Mount[]): string {
-  const above = mounts.filter(({ target }) => isWithin(target, path));
-  // of two at one place the later one lies on top
-  const { device, root, target } = above.reduce<Mount | undefined>(
-    (nearest, mount) => (nearest === undefined || mount.target.length >= nearest.target.length ? mount : nearest),
-    undefined,
-  ) ?? { device: "", root: "/", target: "/" };
-  return join("/", device, root, relative(target, path));
+  const within = pathsWithin(workspace, installation, mounts);
+  if (within.length === 0) return "apart";
+  return within.includes("") ? "inside" : "holds";
 }
 
 /** What the operator is told of such a workspace. */

@@ -1,5 +1,5 @@
 /**
- * Refuses directories that are hardly meant as a workspace: the whole machine, system directories, and homes.
+ * Refuses directories that are hardly meant as a workspace: the machine, its system directories, homes and their keys.
  *
  * An agent that works there reaches what everything else runs by. INVARIANT: asked of every workspace and project root
  * for which a session is made, through whatever door, and answered by real paths.
@@ -11,13 +11,26 @@ import type { Environment } from "../operator/operator-directory.ts";
 import { isWithin, realPath } from "../operator/real-path.ts";
 
 /** Directories of the system: they and all below them. */
-const SYSTEM_TREES = ["/etc", "/usr", "/boot", "/dev", "/proc", "/sys", "/run", "/bin", "/sbin", "/snap"];
+const SYSTEM_TREES = [
+  ...["/etc", "/usr", "/boot", "/dev", "/proc", "/sys", "/run", "/bin", "/sbin", "/snap"],
+  ...["/var/spool/cron", "/var/spool/at"],
+];
 const LIBRARY_TREE = /^\/lib(?:32|64|x32|o32)?(?:\/|$)/;
 
 /** Directories that hold others' things: they themselves, and not what lies in them. */
 const SHARED_DIRECTORIES = [
   ...["/home", "/root", "/var", "/opt", "/srv", "/tmp", "/mnt", "/media", "/lost+found"],
   ...["/var/lib", "/var/log", "/var/cache", "/var/spool", "/var/mail", "/var/tmp", "/var/backups", "/var/opt"],
+];
+
+/**
+ * Directories of a home, they and all below them: what opens other machines and services by the files in it, and what
+ * is run or obeyed whenever somebody logs in. `.local` and `.cache` hold worktrees, too.
+ */
+const HOME_TREES = [
+  ...[".ssh", ".gnupg", ".pki", ".password-store", ".local/share/keyrings", ".mozilla", ".thunderbird"],
+  ...[".aws", ".azure", ".gcloud", ".oci", ".kube", ".docker", ".terraform.d", ".minikube", ".ansible"],
+  ...[".config", ".local/bin", ".local/lib", ".local/share/systemd", ".cargo", ".rustup", ".gem", ".m2", ".subversion"],
 ];
 
 /** Fields of a line of `/etc/passwd`; the sixth is the home. */
@@ -31,8 +44,17 @@ export function unusualWorkspace(directory: string, homes: readonly string[]): s
   if (SHARED_DIRECTORIES.includes(directory))
     return "it is a directory of the system that holds what belongs to others";
   const home = homes.find((one) => isWithin(directory, one));
-  if (home === undefined) return undefined;
+  if (home === undefined) return homeTree(directory, homes);
   return home === directory ? "it is a home directory" : `it holds the home directory \`${home}\``;
+}
+
+/** A home that is the root of the machine, as system users have it, is one for whom nothing lies in it. */
+function homeTree(directory: string, homes: readonly string[]): string | undefined {
+  const tree = homes
+    .filter((home) => home !== "/")
+    .flatMap((home) => HOME_TREES.map((name) => `${home}/${name}`))
+    .find((one) => isWithin(one, directory));
+  return tree && `it lies in \`${tree}\`, whose files open other services or are obeyed by whoever logs in`;
 }
 
 /** Real paths of the homes of this machine's users, and of whoever runs this. */

@@ -30,6 +30,7 @@ import type { OperatorDirectory } from "../operator/operator-directory.ts";
 import { isWithin, realPath } from "../operator/real-path.ts";
 import { grantOf } from "./grants.ts";
 import { installationPaths } from "./installation.ts";
+import { pathsWithin } from "./mounted-places.ts";
 import {
   readWorkspaceConfiguration,
   TOOL_POLICY_FILE,
@@ -323,24 +324,20 @@ export function workspaceBy(rules: ZoneRules, { serviceRoot, projectRoot }: Work
   };
 }
 
-/** The project's paths of the directories `hidden`, as they are named and as they really lie. */
+/** The project's paths of the directories `hidden`, as they are named, as they really lie, and as they are mounted. */
 function hiddenPaths(hidden: readonly string[], { serviceRoot, projectRoot }: WorkspaceName): readonly string[] {
-  const places = hidden.flatMap((directory) => [resolve(directory), realPath(directory)]);
-  if (places.some((directory) => isWithin(directory, serviceRoot))) {
+  const places = [...new Set(hidden.flatMap((directory) => [resolve(directory), realPath(directory)]))];
+  if (pathsWithin(serviceRoot, places).includes("")) {
     throw configInvalid(
       `the workspace \`${serviceRoot}\` lies in Handrail's own directory; keep state and configuration elsewhere`,
     );
   }
-  return places
-    .filter((directory) => isWithin(projectRoot, directory))
-    .map((directory) => relative(projectRoot, directory));
+  return pathsWithin(projectRoot, places);
 }
 
 /** The project's paths of the installation that is running; `""` where the project lies in it. */
 function installedPaths({ projectRoot }: WorkspaceName): readonly string[] {
-  const paths = installationPaths();
-  if (paths.some((path) => isWithin(path, projectRoot))) return [""];
-  return paths.filter((path) => isWithin(projectRoot, path)).map((path) => relative(projectRoot, path));
+  return pathsWithin(projectRoot, installationPaths());
 }
 
 /**

@@ -3,7 +3,9 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { parseMounts } from "../../../src/base/mount-info.ts";
 import { installationPaths, pathsOf, placeInInstallation } from "../../../src/server/workspace/installation.ts";
+import { pathsWithin } from "../../../src/server/workspace/mounted-places.ts";
 
 let place: string;
 beforeAll(() => {
@@ -59,7 +61,8 @@ test("a workspace lies in it, holds it, or is apart", () => {
 test("a workspace that is a mount of the installation, of a part of it or of what holds it, is known as such", () => {
   const mounts = (...lines: readonly string[]) =>
     ["20 1 8:1 / / rw - ext4 /dev/a rw", ...lines.map((line) => `21 20 ${line} rw - ext4 /dev/a rw`)].join("\n");
-  const stands = (mountInfo: string, workspace = "/w") => placeInInstallation(workspace, ["/opt/handrail"], mountInfo);
+  const stands = (mountInfo: string, workspace = "/w") =>
+    placeInInstallation(workspace, ["/opt/handrail"], parseMounts(mountInfo));
   expect(stands(mounts())).toBe("apart");
   expect(stands(mounts("8:1 /opt/handrail /w"))).toBe("inside");
   expect(stands(mounts("8:1 /opt/handrail /w"), "/w/src")).toBe("inside");
@@ -72,4 +75,25 @@ test("a workspace that is a mount of the installation, of a part of it or of wha
   // what lies below another mount at the same place counts for nothing
   expect(stands(mounts("8:1 /opt/handrail /w", "8:2 /opt/handrail /w"))).toBe("apart");
   expect(stands(mounts("8:1 /opt/hand\\040rail /w"))).toBe("apart");
+});
+
+test("what of the installation is mounted in a directory is found there, whatever name it has", () => {
+  const mountsOf = (...lines: readonly string[]) =>
+    parseMounts(
+      ["20 1 8:1 / / rw - ext4 /dev/a rw", ...lines.map((line) => `21 20 ${line} rw - ext4 /dev/a rw`)].join("\n"),
+    );
+  const found = (...lines: readonly string[]) =>
+    pathsWithin("/w", ["/opt/handrail", "/usr/bin/node"], mountsOf(...lines));
+  expect(found()).toEqual([]);
+  expect(found("8:1 /opt/handrail /w/in")).toEqual(["in"]);
+  expect(found("8:1 /opt/handrail/src /w/deep/in")).toEqual(["deep/in"]);
+  expect(found("8:1 /opt /w/in", "8:1 /usr /w/usr")).toEqual(["in/handrail", "usr/bin/node"]);
+  expect(found("8:1 / /w")).toEqual(["opt/handrail", "usr/bin/node"]);
+  expect(found("8:1 /opt/handrail/src /w")).toEqual([""]);
+  // a part of the installation that is a file system of its own
+  expect(found("8:3 / /opt/handrail/node_modules", "8:3 /pkg /w/pkg")).toEqual(["pkg"]);
+  // a file by itself
+  expect(found("8:1 /usr/bin/node /w/tool")).toEqual(["tool"]);
+  expect(found("8:1 /opt/other /w/in", "8:2 /opt/handrail /w/same", "8:1 /opt/handrails /w/like")).toEqual([]);
+  expect(pathsWithin("/opt", ["/opt/handrail"], mountsOf())).toEqual(["handrail"]);
 });

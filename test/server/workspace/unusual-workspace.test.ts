@@ -39,10 +39,26 @@ test.each([
     "/sys",
     "/run/user/1000",
     "/snap/x",
+    "/var/spool/cron/crontabs",
   ],
   ...["/opt", "/srv", "/tmp", "/var", "/var/tmp", "/var/lib", "/var/log", "/mnt", "/media"],
 ])("`%s` is refused", (directory) => {
   expect(unusualWorkspace(directory, HOMES)).toBeDefined();
+});
+
+test.each([".ssh", ".ssh/keys", ".gnupg", ".aws", ".kube", ".docker", ".config", ".config/gh", ".local/bin", ".cargo"])(
+  "`~/%s` is refused, in every home; a project that bears the name elsewhere is not",
+  (name) => {
+    for (const home of HOMES)
+      expect(unusualWorkspace(`${home}/${name}`, [...HOMES, "/"])).toMatch(/open other services/);
+    expect(unusualWorkspace(`/srv/orders/${name}`, [...HOMES, "/"])).toBeUndefined();
+    expect(unusualWorkspace(`${HOMES[1]}/project/${name}`, HOMES)).toBeUndefined();
+  },
+);
+
+test("worktrees in a home's hidden directories are taken", () => {
+  for (const name of [".local/share/worktrees/a", ".cursor/worktrees/a", ".cache/a", ".sshd", ".configs"])
+    expect(unusualWorkspace(`/home/u/${name}`, HOMES), name).toBeUndefined();
 });
 
 test("the root of the machine is refused for itself, whatever homes there are, as a project root too", () => {

@@ -1,7 +1,7 @@
 // An agent whose workspace is, holds or lies in the Handrail that is running must not change it: the next start would
 // run what it wrote.
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { JsonObject } from "../../../../src/base/json.ts";
@@ -140,6 +140,59 @@ test("git changes nothing in the repository of the installation; that of another
   for (const [operation, ...args] of changes.slice(0, 2))
     expect(JSON.parse(git(ROOT, operation, ...args)), operation).toMatchObject({ status: "success" });
   expect(readFileSync(join(copy, "presets/own.cedar"), "utf8")).toBe("one");
+});
+
+const isRoot = () => process.getuid?.() === 0;
+
+/** What a call answers in a namespace where `from` is mounted on `to` as well, and what the start said. */
+function callMounted(
+  place: ReturnType<typeof freshPlace>,
+  [from, to]: readonly [string, string],
+  tool: string,
+  args: JsonObject,
+) {
+  const script = 'mount --bind "$1" "$2" && shift 2 && exec "$@"';
+  const call = ["call", tool, "--json", JSON.stringify(args), "--workspace", place.workspace, "--preset", "open"];
+  const command = ["sh", "-c", script, "sh", from, to, process.execPath, join(ROOT, "src/cli/main.ts"), ...call];
+  const { stdout, stderr } = spawnSync("unshare", [isRoot() ? "-m" : "-rm", ...command], {
+    env: {
+      PATH: process.env["PATH"],
+      HOME: place.home,
+      HANDRAIL_STATE_HOME: place.state,
+      HANDRAIL_CONFIG_HOME: place.config,
+    },
+    encoding: "utf8",
+  });
+  return { answer: stdout, stderr };
+}
+
+test.each([
+  ["below the workspace", ROOT, "in", "in"],
+  ["in part below the workspace", join(ROOT, "src"), "in", "in"],
+  ["as the workspace", ROOT, ".", "."],
+  ["in a mount of what holds it, as the workspace", dirname(ROOT), ".", basename(ROOT)],
+])("the installation mounted %s: nothing is written there", (_, from, to, at) => {
+  const place = freshPlace();
+  leavesNothingAt(join(from === dirname(ROOT) ? ROOT : from, PLANTED));
+  mkdirSync(join(place.workspace, "in"));
+  const { answer, stderr } = callMounted(place, [from, join(place.workspace, to)], "write_file", {
+    path: join(at, PLANTED),
+    content: "planted",
+  });
+  expect(answer, stderr).toContain("ZONE:installation");
+});
+
+test("the state directory mounted below a workspace is hidden there, and as a workspace is refused", () => {
+  const place = freshPlace();
+  const inner = join(place.workspace, "in");
+  mkdirSync(inner);
+  writeFileSync(join(place.workspace, "plain"), "plain");
+  // the control: the state is made, and a file of the workspace is read
+  expect(callMounted(place, [place.home, inner], "read_file", { path: "plain" }).answer).toContain('"success"');
+  const read = callMounted(place, [place.state, inner], "read_file", { path: "in/evidence.key" });
+  expect(read.answer, read.stderr).toMatch(/ZONE:/);
+  const taken = callMounted(place, [place.state, place.workspace], "read_file", { path: "evidence.key" });
+  expect(taken.answer + taken.stderr).toMatch(/lies in Handrail's own directory/);
 });
 
 test.each(["/", "/etc", "/root"])("`%s` is refused as a workspace by the door that all share", async (workspace) => {
