@@ -13,6 +13,7 @@ import {
   type SandboxMount,
   type SandboxPlan,
 } from "../plan/plan.ts";
+import { tooManyMounts } from "../plan/workspace-mounts.ts";
 import { beginning } from "../run/beginning.ts";
 
 /** Descriptors that a run of bwrap inherits, by what they carry. */
@@ -42,6 +43,8 @@ const ISOLATION = [
 
 /** More are refused by bwrap, which counts those on its line and those by descriptor together. */
 const ARGUMENTS_MAX = 9000;
+/** Of these what a workspace's mounts may take; the rest is for the system, the environment and the command. */
+export const WORKSPACE_ARGUMENTS_MAX = 8400;
 
 /** How bwrap is told of a plan. */
 export interface BwrapArguments {
@@ -51,19 +54,25 @@ export interface BwrapArguments {
   readonly options: Uint8Array;
 }
 
+/** How many arguments the mounts of a workspace take. */
+export function workspaceArguments(mounts: readonly SandboxMount[]): number {
+  return mounts.reduce((sum, mount) => sum + mountArguments(mount).length, 0);
+}
+
 /**
  * Arguments for `plan`.
  * @throws ToolFailure SANDBOX_UNAVAILABLE when they are too many
  */
 export function bwrapArguments(plan: SandboxPlan): BwrapArguments {
+  if (workspaceArguments(plan.workspace) > WORKSPACE_ARGUMENTS_MAX) throw tooManyMounts();
   const options = optionsOf(plan);
   const line = ["--args", String(DESCRIPTORS.options), "--", ...beginning(plan, DESCRIPTORS, "exec")];
   if (options.length + line.length < ARGUMENTS_MAX)
     return { line, options: Buffer.from(options.map((each) => `${each}\0`).join("")) };
   throw new ToolFailure(
     "SANDBOX_UNAVAILABLE",
-    "the scope needs more mounts than a command can be given; the command did not run",
-    "ask the operator for a simpler scope or a smaller workspace",
+    "the command and its environment have more words than bwrap takes; the command did not run",
+    "use fewer arguments or variables, or a script",
   );
 }
 

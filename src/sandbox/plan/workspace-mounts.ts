@@ -244,7 +244,8 @@ function hidden(path: string, kind: TreeEntry["kind"]): SandboxMount {
   return { kind: kind === "directory" ? "hide_directory" : "hide_file", target: at(INSIDE_WORKSPACE, path) };
 }
 
-function tooManyMounts(): ToolFailure {
+/** The refusal of a plan that is too large. */
+export function tooManyMounts(): ToolFailure {
   return notStarted("the scope needs more mounts than a command can be given");
 }
 

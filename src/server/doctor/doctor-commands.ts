@@ -1,31 +1,98 @@
 /**
  * The finding of `handrail doctor` about what in a workspace keeps commands from running there.
  *
- * Looks at it as each command does, by the built-in zones; nothing is run and nothing changed.
+ * Looks at it as each command does, by its zones and the operator's; nothing is run and nothing changed.
  */
-import { readFileSync } from "node:fs";
-import { BUILT_IN_ZONE_RULES, compileZones } from "../../model/place/zone.ts";
+import { lstatSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathShapesRepository } from "../../model/place/repository-shape.ts";
+import { BUILT_IN_ZONE_RULES, compileZones, type ZoneMap } from "../../model/place/zone.ts";
+import { WORKSPACE_ARGUMENTS_MAX, workspaceArguments } from "../../sandbox/bwrap/bwrap-arguments.ts";
 import { type WorkspaceTree, workspaceTree } from "../../sandbox/host/workspace-tree.ts";
+import { INSIDE_WORKSPACE, type SandboxMount } from "../../sandbox/plan/plan.ts";
 import { atOnce, type ScopeJudge, WorkspaceLook } from "../../sandbox/plan/workspace-mounts.ts";
 import { requireNoMounts } from "../../sandbox/run/mount-check.ts";
-import { workspaceDirectory } from "../workspace/workspace-catalog.ts";
+import type { OperatorDirectory } from "../operator/operator-directory.ts";
+import { planWorkspace, workspaceDirectory } from "../workspace/workspace-catalog.ts";
 import { attempt, type Finding } from "./finding.ts";
 
 const CHECK = "commands in the workspace";
 
+/** Mounts from which on each command takes seconds to start. */
+const MANY_MOUNTS = 1000;
+/** Directories that are named as those with most mounts. */
+const NAMED_MAX = 3;
+
 /** Looks through the workspace at `path`; does not throw. */
-export function commandsFinding(path: string): Promise<Finding> {
-  return attempt(CHECK, () => {
+export async function commandsFinding(read: () => Promise<OperatorDirectory>, path: string): Promise<Finding> {
+  const operator = await read().catch(() => undefined); // said by the check of the directory
+  return attempt(CHECK, async () => {
     const root = workspaceDirectory(path);
     requireNoMounts(root, readFileSync("/proc/self/mountinfo", "utf8"));
+    const rules =
+      operator &&
+      (await planWorkspace(
+        () => operator,
+        { serviceRoot: root, projectRoot: root, branchId: undefined },
+        NOTHING_HIDDEN,
+      ));
+    const judge = zoneJudge(root, compileZones(rules?.rules ?? BUILT_IN_ZONE_RULES, ""));
     const tree = workspaceTree(root);
-    const look = new WorkspaceLook(root, tree, zoneJudge());
-    atOnce(look.steps());
-    const mounts = look.result().length;
-    const detail = `\`${root}\` can be shown to commands, in ${mounts} mounts`;
+    const backend = operator?.settings.sandbox.backend ?? "bwrap";
+    const shown = largest([judge, { ...judge, hidesRepository: () => true }].map((one) => mountsOf(root, tree, one)));
+    const room = roomIn(backend, shown);
+    const detail = `\`${root}\` ${room.isEnough ? "can" : "cannot"} be shown to commands, in ${shown.length} mounts${room.said}`;
     const others = othersDirectory(tree);
-    return others === undefined ? detail : { status: "advisory", detail: `${detail}; ${others}` };
+    const said = [
+      detail,
+      ...(shown.length > MANY_MOUNTS ? [adviceOn(shown)] : []),
+      ...(others === undefined ? [] : [others]),
+    ];
+    if (!room.isEnough) return { status: "failed", detail: said.join("; ") };
+    return said.length === 1 ? detail : { status: "advisory", detail: said.join("; ") };
   });
+}
+
+const NOTHING_HIDDEN = { hidden: [] } as const;
+
+function mountsOf(root: string, tree: WorkspaceTree, judge: ScopeJudge): readonly SandboxMount[] {
+  const look = new WorkspaceLook(root, tree, judge);
+  atOnce(look.steps());
+  return look.result();
+}
+
+/** Repositories under names of their own may be hidden or shown: what takes more is what commands may meet. */
+function largest(plans: readonly (readonly SandboxMount[])[]): readonly SandboxMount[] {
+  return plans.reduce((most, plan) => (workspaceArguments(plan) > workspaceArguments(most) ? plan : most));
+}
+
+/** `bwrap` takes so many arguments alone, and a mount is up to seven of them. */
+function roomIn(
+  backend: string,
+  mounts: readonly SandboxMount[],
+): { readonly isEnough: boolean; readonly said: string } {
+  if (backend !== "bwrap") return { isEnough: true, said: "" };
+  const needed = workspaceArguments(mounts);
+  if (needed <= WORKSPACE_ARGUMENTS_MAX) return { isEnough: true, said: "" };
+  return {
+    isEnough: false,
+    said: `: bwrap would be given ${needed} arguments for them, and takes ${WORKSPACE_ARGUMENTS_MAX}`,
+  };
+}
+
+/** Where the most mounts are, and what to do about them. */
+function adviceOn(mounts: readonly SandboxMount[]): string {
+  const counts = new Map<string, number>();
+  for (const { target } of mounts) {
+    const [top = ""] = target.slice(INSIDE_WORKSPACE.length + 1).split("/", 1);
+    if (top !== "") counts.set(top, (counts.get(top) ?? 0) + 1);
+  }
+  const most = [...counts].sort(([, a], [, b]) => b - a).slice(0, NAMED_MAX);
+  const named = most.map(([name, count]) => `\`${name}\` (${count})`).join(", ");
+  return (
+    `each directory with a secret file or installed packages takes some, most of them in ${named}, and each command takes seconds to start: ` +
+    "work in a part of it as a workspace of its own, or keep secret files in one directory"
+  );
 }
 
 /** What of another user or group is in a view keeps its looks, but can be neither changed nor moved there. */
@@ -40,12 +107,16 @@ function othersDirectory(tree: WorkspaceTree): string | undefined {
   return undefined;
 }
 
-function zoneJudge(): ScopeJudge {
-  const zones = compileZones(BUILT_IN_ZONE_RULES, "");
+/** As a call sees it that may write wherever people are asked at most. */
+function zoneJudge(root: string, zones: ZoneMap): ScopeJudge {
   const zoneOf = (path: string) => zones.classify({ root: "service", path });
+  const isThere = (path: string) => lstatSync(join(root, path), { throwIfNoEntry: false }) !== undefined;
+  const isOpen = (path: string) =>
+    (zoneOf(path) === "protected" || (zoneOf(path) === "own" && !pathShapesRepository(path, isThere))) &&
+    [undefined, "protected"].includes(zones.restriction({ root: "service", path }));
   return {
-    entry: (path) => (zoneOf(path) === "secret" ? "hidden" : zoneOf(path) === "own" ? "write" : "read"),
-    below: (directory) => (directory === "." || zoneOf(directory) === "own" ? "write" : "read"),
+    entry: (path) => (zoneOf(path) === "secret" ? "hidden" : isOpen(path) ? "write" : "read"),
+    below: (directory) => (directory === "." || isOpen(directory) ? "write" : "read"),
     isWhole: (directory) => directory !== "." && zoneOf(directory) === "managed",
   };
 }

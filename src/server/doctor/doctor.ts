@@ -51,7 +51,7 @@ export async function diagnose(options: DiagnosisOptions): Promise<readonly Find
   const read = () => readOperatorDirectory(options.configDirectory ?? operatorPath(environment));
   return [
     // Before a kernel is opened, which removes what it knows of.
-    ...(workspace ? [await workspaceFinding(options, workspace), await commandsFinding(workspace.path)] : []),
+    ...(workspace ? [await workspaceFinding(options, workspace), await commandsFinding(read, workspace.path)] : []),
     await attempt("node", () => nodeVersion()),
     await attempt("operating system", () => operatingSystem()),
     await attempt("contained file access", () => containment()),

@@ -105,6 +105,8 @@ test("more mounts than bwrap takes are refused before it is started", () => {
     ...REQUEST,
     workspace: Array.from({ length: count }, (_, index) => ({ kind: "hide_file", target: `/workspace/${index}` })),
   });
-  expect(bwrapArguments(planSandbox(many(2900), "x64")).options.length).toBeGreaterThan(0);
-  expect(() => bwrapArguments(planSandbox(many(3000), "x64"))).toThrow("more mounts");
+  expect(bwrapArguments(planSandbox(many(2800), "x64")).options.length).toBeGreaterThan(0);
+  expect(() => bwrapArguments(planSandbox(many(2801), "x64"))).toThrow("more mounts");
+  const wordy = { ...REQUEST, command: ["echo", ...Array.from({ length: 9000 }, () => "x")] } as const;
+  expect(() => bwrapArguments(planSandbox(wordy, "x64"))).toThrow("more words");
 });

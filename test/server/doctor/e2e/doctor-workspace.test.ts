@@ -3,22 +3,32 @@ import { chownSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { defaultSettings } from "../../../../src/config/config.ts";
+import { createKernel } from "../../../../src/index.ts";
 import { SANDBOX_MOUNTS_MAX } from "../../../../src/sandbox/plan/workspace-mounts.ts";
 import { commandsFinding } from "../../../../src/server/doctor/doctor-commands.ts";
 import { viewFinding } from "../../../../src/server/doctor/doctor-sandbox.ts";
+import type { OperatorDirectory } from "../../../../src/server/operator/operator-directory.ts";
 import { freshPlace } from "../../../support/place.ts";
+
+const OPERATOR: OperatorDirectory = {
+  path: "/none",
+  exists: false,
+  settings: defaultSettings(),
+  policies: [],
+};
+const finding = (path: string) => commandsFinding(async () => OPERATOR, path);
 
 test("a workspace that can be shown is said to be, and one that cannot with what stands in the way", async () => {
   const { workspace } = freshPlace();
-  expect(await commandsFinding(workspace)).toMatchObject({ status: "ok" });
+  expect(await finding(workspace)).toMatchObject({ status: "ok" });
   mkdirSync(Buffer.from(`${workspace}/d\xff`, "latin1"));
-  expect(await commandsFinding(workspace)).toMatchObject({
+  expect(await finding(workspace)).toMatchObject({
     status: "failed",
     detail: expect.stringContaining("not UTF-8"),
   });
   const secrets = freshPlace().workspace;
   for (let index = 0; index <= SANDBOX_MOUNTS_MAX; index += 1) writeFileSync(join(secrets, `.env.${index}`), "");
-  expect(await commandsFinding(secrets)).toMatchObject({
+  expect(await finding(secrets)).toMatchObject({
     status: "failed",
     detail: expect.stringContaining("more mounts"),
   });
@@ -33,8 +43,8 @@ test("a workspace that can be shown is said to be, and one that cannot with what
   } finally {
     process.chdir(here);
   }
-  expect(await commandsFinding(long)).toMatchObject({ status: "failed", detail: expect.stringContaining("too long") });
-  expect(await commandsFinding(join(workspace, "none"))).toMatchObject({ status: "failed" });
+  expect(await finding(long)).toMatchObject({ status: "failed", detail: expect.stringContaining("too long") });
+  expect(await finding(join(workspace, "none"))).toMatchObject({ status: "failed" });
 });
 
 test("it says what commands in the workspace write into, and why there is nothing", async () => {
@@ -55,11 +65,60 @@ test("it says what commands in the workspace write into, and why there is nothin
 test("a directory of another user is named, because commands cannot change what lies there", async () => {
   const { workspace } = freshPlace();
   mkdirSync(join(workspace, "theirs/deeper"), { recursive: true });
-  expect(await commandsFinding(workspace)).toMatchObject({ status: "ok" });
+  expect(await finding(workspace)).toMatchObject({ status: "ok" });
   if (process.geteuid?.() !== 0) return; // nobody else can give a directory away
   chownSync(join(workspace, "theirs"), 12345, 12345);
-  expect(await commandsFinding(workspace)).toMatchObject({
+  expect(await finding(workspace)).toMatchObject({
     status: "advisory",
     detail: expect.stringMatching(/`theirs` belongs to another/),
   });
+});
+
+function packages(count: number): string {
+  const { workspace } = freshPlace();
+  for (let index = 0; index < count; index += 1) {
+    mkdirSync(join(workspace, `p/${index}/node_modules/x`), { recursive: true });
+    writeFileSync(join(workspace, `p/${index}/.env`), "");
+  }
+  return workspace;
+}
+
+test("a workspace whose mounts bwrap does not take is said to be one, with the figures and what to do", async () => {
+  expect(await finding(packages(1000))).toMatchObject({
+    status: "failed",
+    detail: expect.stringMatching(/cannot be shown to commands, in 3002 mounts: bwrap .*9006.* 8400; .*`p` \(3001\)/),
+  });
+  // the control: fewer can, and it is said that each command is slow
+  expect(await finding(packages(400))).toMatchObject({
+    status: "advisory",
+    detail: expect.stringMatching(/can be shown to commands, in 1202 mounts; .*takes seconds/),
+  });
+});
+
+function addLookalikes(workspace: string, count: number): void {
+  for (let index = 0; index < count; index += 1) {
+    for (const name of ["objects", "refs"]) mkdirSync(join(workspace, `rr/${index}/${name}`), { recursive: true });
+    writeFileSync(join(workspace, `rr/${index}/HEAD`), "");
+  }
+}
+
+test("directories that look like repositories count as commands see them", async () => {
+  const { workspace } = freshPlace();
+  addLookalikes(workspace, 1000);
+  expect(await finding(workspace)).toMatchObject({ status: "failed", detail: expect.stringContaining("bwrap") });
+});
+
+test("what the doctor counts is what a command is given", async () => {
+  const workspace = packages(20);
+  mkdirSync(join(workspace, ".git/hooks"), { recursive: true });
+  addLookalikes(workspace, 5);
+  writeFileSync(join(workspace, "AGENTS.md"), "");
+  const counted = /in (\d+) mounts/.exec((await finding(workspace)).detail)?.[1];
+  const { state, config, home } = freshPlace();
+  const options = { stateDirectory: state, configDirectory: config, environment: { HOME: home } };
+  await using kernel = await createKernel(options);
+  const session = await kernel.openSession({ workspace, preset: "dev" });
+  const command = "grep -cE ' /workspace[ /]' /proc/self/mountinfo";
+  const { result } = await session.call("shell", { command });
+  expect(result).toMatchObject({ status: "success", data: { stdout: `${counted}\n` } });
 });
