@@ -38,8 +38,9 @@ export const WEB_RULES: readonly Rule[] = [
     id: "url-password",
     kind: "definite",
     title: "a password in an address",
-    keywords: ["://"],
-    expression: "://[^\\s/:@?#\"'<>`\\\\]{0,128}:([^\\s/@\"'<>`\\\\]{3,255})@[A-Za-z0-9.[$-]",
+    keywords: [":/"],
+    // paths of files have fewer slashes, or more, than the address that they are made of
+    expression: ":/{1,8}[^\\s/:@?#\"'<>`\\\\]{0,128}:([^\\s/@\"'<>`\\\\]{3,255})@[A-Za-z0-9.[$-]",
     left: "any",
     check: (secret) => judgePassword(secret),
     examples: {
@@ -48,6 +49,9 @@ export const WEB_RULES: readonly Rule[] = [
         "DATABASE_URL=mysql://root:{a14}@h/x",
         "https://deploy:{a20}@git.example.org/r.git",
         "redis://:{a24}@cache:6379",
+        "https:/bob:{a20}@example.org/x",
+        "a/https:///bob:{a20}@h",
+        "postgres:/u:{a18}@h/db",
       ],
       negative: [
         "https://user:password@example.org",
@@ -55,6 +59,7 @@ export const WEB_RULES: readonly Rule[] = [
         "http://localhost:3000/@scope/x",
         "mongodb://u:<password>@h",
         "https://a.b:443/c@d",
+        "C:/Users/a:b@c",
       ],
     },
   },
@@ -62,15 +67,15 @@ export const WEB_RULES: readonly Rule[] = [
     id: "url-token",
     kind: "probable",
     title: "a token as the user of an address",
-    keywords: ["://"],
-    expression: "://([A-Za-z0-9_.~%-]{20,255})@[A-Za-z0-9.[-]",
+    keywords: [":/"],
+    expression: ":/{1,8}([A-Za-z0-9_.~%-]{20,255})@[A-Za-z0-9.[-]",
     left: "any",
     check: (secret) =>
       /\d/.test(secret) && /[a-zA-Z]/.test(secret) && entropyOf(secret) > 3.5 && !secret.includes(".")
         ? "probable"
         : undefined,
     examples: {
-      positive: ["https://{a40}@git.example.org/r.git"],
+      positive: ["https://{a40}@git.example.org/r.git", "https:/{a40}@git.example.org/r.git"],
       negative: ["https://git@github.com/x", "ssh://continuous-integration@host"],
     },
   },

@@ -7,6 +7,7 @@
  * was looked at is never overwritten; mode and owner are kept, set-id bits are not.
  */
 import { accessSync, closeSync, constants, fstatSync } from "node:fs";
+import { blake3Hex } from "../../base/hash.ts";
 import { MAX_READ_LIMIT } from "../../base/limits.ts";
 import { type Refusal, ToolFailure } from "../../model/outcome/failure.ts";
 import type { WorkspacePath } from "../../model/place/access.ts";
@@ -124,10 +125,10 @@ async function change(scope: WriteScope, plan: Plan): Promise<WriteReceipt> {
   }
 }
 
-/** Names the lock of a file, whatever path leads to it. */
+/** Names the lock of a file, whatever path leads to it; the store need not know what the file is called. */
 export function lockKeyOf({ directory, name }: Destination): string {
   const { dev, ino } = fstatSync(directory, { bigint: true });
-  return `file:${dev}:${ino}/${name}`;
+  return `file:${dev}:${ino}/${blake3Hex(name)}`;
 }
 
 /** Where the write goes: links followed, judged, parent directory opened. */

@@ -186,3 +186,16 @@ test("the control: a name that could be a tool's is recorded", async () => {
   await kernel.call("read_everything", {});
   expect(await keptOf(kernel)).toContain("read_everything");
 });
+
+test.each(["https:/bob:PW@example.org/x", "https:///bob:PW@h", "sub/./postgres:/u:PW@h/db", "a//https://bob:PW@h/y"])(
+  "a path with a login, %s, is kept without it, whatever the number of its slashes",
+  async (form) => {
+    const kernel = await recordingKernel();
+    const path = form.replace("PW", PASSWORD);
+    await write(kernel, path, Buffer.from("plain"));
+    await kernel.call("read_file", { path });
+    const kept = await keptOf(kernel);
+    expect(kept).toContain("[REDACTED:url-password]");
+    expect(kept).not.toContain(PASSWORD);
+  },
+);

@@ -5,7 +5,9 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { geteuid } from "node:process";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { blake3Hex } from "../../../../src/base/hash.ts";
 import { FILE_LOCK_STALE_MS } from "../../../../src/sandbox/files/lock.ts";
+import type { LockStore } from "../../../../src/sandbox/ports/lock-store.ts";
 import { startChild } from "../../../support/children/run.ts";
 import { endOf, memoryLocks, namesBelow, newPlace, type Place, textOf } from "../../../support/files-fixture.ts";
 import { freshDirectory } from "../../../support/store-place.ts";
@@ -84,8 +86,22 @@ describe("locks", () => {
   const held = { owner: "somebody", staleAfterMs: FILE_LOCK_STALE_MS };
   const keyOf = (name: string) => {
     const { dev, ino } = lstatSync(place.root, { bigint: true });
-    return `file:${dev}:${ino}/${name}`;
+    return `file:${dev}:${ino}/${blake3Hex(name)}`;
   };
+
+  test("what a file is called does not stand in the store of locks", async () => {
+    const keys: string[] = [];
+    const locks: LockStore = {
+      ...place.locks,
+      acquire: (request) => {
+        keys.push(request.key);
+        return place.locks.acquire(request);
+      },
+    };
+    await place.access({ locks }).write("bob:a-password@host", bytes("one"), { mode: "overwrite" });
+    expect(keys).toEqual([keyOf("bob:a-password@host")]);
+    expect(keys.join()).not.toContain("password");
+  });
 
   test("a lock that does not become free is a busy resource, and nothing is written", async () => {
     writeFileSync(path("file.txt"), "one");
