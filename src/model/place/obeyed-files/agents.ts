@@ -108,6 +108,9 @@ export const AGENT_FILES = obeyedFiles({
   "https://docs.x.ai/build/features/project-rules": {
     ".grok GROK.md": "Grok reads it as rules in every session, and starts the servers that its settings name",
   },
+  "https://docs.qodo.ai": {
+    ".qodo": "Qodo reads it as instructions and workflows, and starts the servers that it names",
+  },
   "https://oraios.github.io/serena": {
     ".serena": "Serena starts language servers as it says, and reads its memories as instructions",
   },

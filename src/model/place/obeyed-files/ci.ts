@@ -14,6 +14,8 @@ function documentsOf(directory: string): readonly string[] {
   return [...names, ...templates].map((name) => `${directory}/${name}`);
 }
 
+const SEMANTIC_RELEASE = ".releaserc* release.config.js release.config.cjs release.config.mjs release.config.ts";
+
 /** Files of pipelines and of forges. */
 export const CI_FILES = obeyedFiles({
   "https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax": {
@@ -58,6 +60,9 @@ export const CI_FILES = obeyedFiles({
     ".woodpecker .woodpecker.yml .woodpecker.yaml": "Woodpecker runs it with every push",
   },
   "https://www.appveyor.com/docs/appveyor-yml": { "appveyor.yml .appveyor.yml": "AppVeyor runs it with every push" },
+  "https://docs.codemagic.io/yaml-basic-configuration/yaml-getting-started": {
+    "codemagic.yaml": "Codemagic runs it with every push",
+  },
   "https://buildkite.com/docs/pipelines/configure/defining-steps": {
     ".buildkite": "Buildkite runs its pipelines, hooks and plug-ins",
   },
@@ -115,6 +120,22 @@ export const CI_FILES = obeyedFiles({
   },
   "https://docs.railway.com/reference/config-as-code": {
     "railway.json railway.toml nixpacks.toml": "Railway builds and starts as it says with every push",
+  },
+  "https://devcenter.heroku.com/articles/procfile": {
+    Procfile: "Heroku and its like run the commands in it with every push",
+  },
+  "https://developers.cloudflare.com/workers/wrangler/configuration": {
+    "wrangler.toml wrangler.json wrangler.jsonc":
+      "Cloudflare runs its build command and deploys as it says with every push",
+  },
+  "https://semantic-release.gitbook.io/semantic-release/usage/configuration": {
+    [SEMANTIC_RELEASE]: "semantic-release loads the plug-ins and runs the commands that it names with every push",
+  },
+  "https://github.com/changesets/changesets/blob/main/docs/config-file-options.md": {
+    "**/.changeset/config.json": "changesets loads the module that it names when a pipeline makes a release",
+  },
+  "https://docs.snyk.io/manage-risk/policies/the-.snyk-file": {
+    ".snyk": "Snyk leaves out the weaknesses that it names when it reviews a change",
   },
   "https://devcenter.heroku.com/articles/build-docker-images-heroku-yml": {
     "heroku.yml": "Heroku builds, releases and runs as it says with every push",

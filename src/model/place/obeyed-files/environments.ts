@@ -40,6 +40,18 @@ export const ENVIRONMENT_FILES = obeyedFiles({
     ".autoenv .autoenv.leave .autoenv.zsh .autoenv_leave.zsh":
       "autoenv runs it as shell code when the directory is entered",
   },
+  "https://www.jetify.com/docs/devbox/configuration": {
+    "devbox.json":
+      "Devbox, by direnv or an editor too, fetches its packages and runs its hook when the directory is entered",
+  },
+  "https://devenv.sh/automatic-shell-activation": {
+    "devenv.nix devenv.yaml devenv.local.nix":
+      "devenv makes an environment of it and runs its hooks when the directory is entered",
+  },
+  "https://nix.dev/guides/recipes/direnv": {
+    "flake.nix shell.nix":
+      "Nix makes an environment of it, and runs its hook, when direnv or an editor enters the directory",
+  },
   "https://moonrepo.dev/docs/proto/config": { ".prototools": "proto fetches the plug-ins and tools that it names" },
   "https://aquaproj.github.io/docs/reference/config": {
     "aqua.yaml aqua.yml .aqua.yaml .aqua.yml .aqua": "aqua fetches and runs the tools that it names",

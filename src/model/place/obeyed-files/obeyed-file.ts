@@ -6,6 +6,13 @@
  * `Dockerfile`, `setup.py`, `conftest.py`, `build.rs` and the settings of linters and test runners stay ordinary: a
  * person runs them by name, as the code that the agent was asked to write. Files that name a version alone (`.nvmrc`,
  * `.python-version`), or that only format and ignore (`.editorconfig`, `.gitignore`, `.mailmap`), stay ordinary too.
+ *
+ * Looked at and left ordinary: what a person starts by name (`gradlew`, `mvnw`, `compose.yaml` and its overrides,
+ * `Vagrantfile`, `Tiltfile`, `skaffold.yaml`, `default.nix`, `pixi.toml`, `deno.json`, `turbo.json`, `nx.json`,
+ * `lerna.json`, `rush.json`, `fly.toml`, `firebase.json`, `app.yaml`), what a build reads (`build.sbt`, `plugins.sbt`,
+ * `WORKSPACE.bazel`, `go.work`, `composer.json`), what only reports (`codecov.yml`, `.sonarcloud.properties`), what is
+ * obeyed only in a home (`.local/bin`, `.gnupg`, `go.env`), and what tools look for elsewhere (`dependabot.yml` in the
+ * root).
  */
 
 /** What one tool obeys. */

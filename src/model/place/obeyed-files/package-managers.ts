@@ -68,6 +68,10 @@ export const PACKAGE_MANAGER_FILES = obeyedFiles({
   "https://maven.apache.org/configure.html": {
     ".mvn .m2": "Maven loads its extensions, and takes arguments of the Java machine and mirrors from it",
   },
+  "https://docs.gradle.org/current/userguide/build_environment.html": {
+    "gradle.properties gradle-daemon-jvm.properties":
+      "Gradle, which editors start, takes the Java that it runs, its arguments and init scripts from it",
+  },
   "https://docs.gradle.org/current/userguide/gradle_wrapper.html": {
     "gradle-wrapper.properties gradle-wrapper.jar": "Gradle's wrapper and editors fetch and run what it names or holds",
   },
@@ -77,6 +81,9 @@ export const PACKAGE_MANAGER_FILES = obeyedFiles({
   },
   "https://bazel.build/run/bazelrc": {
     ".bazelrc": "Bazel takes options from it, programs that it runs at every build included",
+  },
+  "https://buck2.build/docs/concepts/buckconfig": {
+    ".buckconfig .buckconfig.local .buckconfig.d": "Buck takes aliases, tools and options from it at every build",
   },
   "https://www.scala-sbt.org/1.x/docs/Command-Line-Reference.html": {
     ".sbtopts .jvmopts": "sbt passes it to the Java machine as arguments",

@@ -2,6 +2,10 @@
 import { REPOSITORY_HEAD } from "../repository-shape.ts";
 import { obeyedFiles } from "./obeyed-file.ts";
 
+const COMMITIZEN = [
+  ".czrc .cz.json cz.json .cz.toml cz.toml .cz.yaml cz.yaml .cz-config.js .cz-config.cjs cz.config.js",
+  "changelog.config.js",
+].join(" ");
 const LEFTHOOK = [
   "lefthook.yml lefthook.yaml lefthook.toml lefthook.json lefthook.jsonc .lefthook* lefthook-local.yml",
   "lefthook-local.yaml lefthook-local.toml lefthook-local.json",
@@ -98,6 +102,12 @@ export const VERSION_CONTROL_FILES = obeyedFiles({
   },
   "https://commitlint.js.org/reference/configuration.html": {
     [COMMITLINT]: "commitlint runs it as a program when something is committed",
+  },
+  "https://commitizen.github.io/cz-cli": {
+    [COMMITIZEN]: "Commitizen loads the adapter or plug-in that it names when something is committed",
+  },
+  "https://moonrepo.dev/docs/guides/vcs-hooks": {
+    ".moon": "moon installs the commands in it as hooks, which git runs when something is committed",
   },
   "https://jorisroovers.com/gitlint/latest/configuration": {
     ".gitlint": "gitlint loads the Python rules that it names when something is committed",
