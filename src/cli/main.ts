@@ -77,8 +77,16 @@ for (const add of [
 try {
   await program.parseAsync();
 } catch (error) {
-  if (error instanceof KernelError && error.code !== "INTERNAL")
-    say(`handrail: ${error.message.split("\n").map(visible).join("\n")}`);
-  else say(`handrail: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  await sayEnd(error);
   process.exitCode = EXIT_FAILURE;
+}
+
+/** Says what ended the command, unless the kernel's log has just said the same. */
+async function sayEnd(error: unknown): Promise<void> {
+  if (!(error instanceof KernelError) || error.code === "INTERNAL") {
+    say(`handrail: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+    return;
+  }
+  const { wasTold } = await import("../server/report.ts");
+  if (!wasTold(error.message)) say(`handrail: ${error.message.split("\n").map(visible).join("\n")}`);
 }

@@ -3,9 +3,23 @@ import { KernelError } from "../base/errors.ts";
 import { withoutControls } from "../text/foreign-text.ts";
 import type { CurrentRedactor } from "./configuration.ts";
 
-/** Writes an error to the log, without secrets; what cannot be redacted is not written. */
+/** What was written last of failures that say themselves what to do. */
+let told: string | undefined;
+
+/** Whether this message was the last one that was written: whoever ends by it need not say it again. */
+export function wasTold(message: string): boolean {
+  return told === message;
+}
+
+/**
+ * Writes an error to the log, without secrets; what cannot be redacted is not written. A failure that says itself what
+ * to do is one line, and not written twice in a row; of others it takes the way that led there.
+ */
 export async function reportInternalError(redactor: CurrentRedactor, error: unknown): Promise<void> {
-  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const plain = error instanceof KernelError && error.code !== "INTERNAL" ? error.message : undefined;
+  if (plain !== undefined && wasTold(plain)) return;
+  told = plain;
+  const text = plain ?? (error instanceof Error ? (error.stack ?? error.message) : String(error));
   let shown: string;
   try {
     const made = redactor();

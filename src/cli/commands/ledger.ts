@@ -37,7 +37,8 @@ export function addLedgerCommand(program: Command): void {
     ledger
       .command("accept")
       .description(
-        "accept that entries are lost, as `verify` says; recorded with your name, before kernels take up work again",
+        "accept, in your name, that entries are lost: until then `verify` fails, and kernels do not start with a " +
+          "ledger that was cut or changed (beside an empty one they begin a new chain); start kernels anew after it",
       )
       .requiredOption("--reason <text>", "why, for the record"),
   ).action((flags: LedgerFlags & { readonly reason: string }) => accept(flags));
