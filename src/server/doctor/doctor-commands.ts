@@ -30,12 +30,7 @@ export async function commandsFinding(read: () => Promise<OperatorDirectory>, pa
     const root = workspaceDirectory(path);
     requireNoMounts(root, readFileSync("/proc/self/mountinfo", "utf8"));
     const rules =
-      operator &&
-      (await planWorkspace(
-        () => operator,
-        { serviceRoot: root, projectRoot: root, branchId: undefined },
-        NOTHING_HIDDEN,
-      ));
+      operator && (await planWorkspace(() => operator, { serviceRoot: root, projectRoot: root }, NOTHING_HIDDEN));
     const judge = zoneJudge(root, compileZones(rules?.rules ?? BUILT_IN_ZONE_RULES, ""));
     const tree = workspaceTree(root);
     const backend = operator?.settings.sandbox.backend ?? "bwrap";

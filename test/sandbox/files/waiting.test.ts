@@ -63,6 +63,7 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
     "src/sandbox/sandbox.ts",
     "src/server/doctor/doctor-commands.ts",
     "src/server/watchdog.ts",
+    "src/server/workspace/mounted-places.ts",
   ],
   "directories that the kernel made for itself, and system directories": [
     "src/sandbox/container/container-backend.ts",
