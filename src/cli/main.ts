@@ -26,6 +26,7 @@ import { addPolicyCommand } from "./commands/policy.ts";
 import { addModesCommand, addSkillsCommand } from "./commands/profiles.ts";
 import { addRedactCommand } from "./commands/redact.ts";
 import { addRolesCommand } from "./commands/roles.ts";
+import { addRunCommand } from "./commands/run.ts";
 import { addServeCommand } from "./commands/serve.ts";
 import { addLeasesCommand, addSessionsCommand } from "./commands/sessions.ts";
 import { addStartCommand } from "./commands/start.ts";
@@ -44,6 +45,7 @@ for (const add of [
   addServeCommand,
   addMcpCommand,
   addCallCommand,
+  addRunCommand,
   addBranchesCommand,
   addSessionsCommand,
   addLeasesCommand,

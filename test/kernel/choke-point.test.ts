@@ -161,6 +161,7 @@ const STARTERS = [
   "src/sandbox/identity/view-holder.ts",
   "src/sandbox/layers/held-overlay.ts",
   "src/sandbox/run/supervised-run.ts",
+  "src/sandbox/views/view-kinds.ts",
 ];
 
 describe("a program of the machine", () => {

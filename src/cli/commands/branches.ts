@@ -83,12 +83,22 @@ async function diff({ branches }: OpenKernel, name: string, { workspace, json, s
   showDifference(difference, stat === true);
 }
 
-async function merge({ branches }: OpenKernel, name: string, { workspace, json, yes }: BranchFlags): Promise<number> {
+async function merge(kernel: OpenKernel, name: string, { workspace, json, yes }: BranchFlags): Promise<number> {
+  const { branches } = kernel;
   const branch = await branches.named(await rootOf(workspace), name);
   if (yes !== true) {
     showDifference(await branches.difference(branch), false);
     if (!(await isConfirmed(`merge \`${visible(name)}\`?`))) return EXIT_DENIED;
   }
+  return await mergeNow(kernel, branch, json);
+}
+
+/** Merges a branch and says what came of it. @returns the exit code */
+export async function mergeNow(
+  { branches }: OpenKernel,
+  branch: Awaited<ReturnType<OpenKernel["branches"]["named"]>>,
+  json: boolean | undefined,
+): Promise<number> {
   const merged = await branches.merge(branch, currentUser());
   if (json) printJson(merged);
   if (merged.kind === "conflict") {
@@ -129,14 +139,16 @@ async function isConfirmed(question: string): Promise<boolean> {
   throw usageError("there is no terminal to ask at; look at `handrail branches diff`, then say --yes");
 }
 
-async function rootOf(workspace: string): Promise<string> {
+/** The real path of a workspace. */
+export async function rootOf(workspace: string): Promise<string> {
   const { workspaceDirectory } = await import("../../server/workspace/workspace-catalog.ts");
   return workspaceDirectory(workspace);
 }
 
 type Difference = Awaited<ReturnType<OpenKernel["branches"]["difference"]>>;
 
-function showDifference({ files, filesOmitted, changesRepository }: Difference, isShort: boolean): void {
+/** Prints what a branch changed; `isShort` without the differences of its files. */
+export function showDifference({ files, filesOmitted, changesRepository }: Difference, isShort: boolean): void {
   if (files.length === 0) print("no file was changed");
   for (const file of files) {
     print(`${titleOf(file)}`);

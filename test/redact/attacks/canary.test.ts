@@ -111,7 +111,9 @@ async function tour(call: Call): Promise<readonly unknown[]> {
 
 /** The files below `directory`, with what stands in them. */
 function bytesBelow(directory: string): readonly { readonly name: string; readonly bytes: Buffer }[] {
-  const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const all = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  // what stood in the workspace is kept as it stood, so that it can be brought back
+  const files = all.filter(({ parentPath }) => !parentPath.includes("/cas/before"));
   return files.map((entry) => ({ name: entry.name, bytes: readFileSync(join(entry.parentPath, entry.name)) }));
 }
 

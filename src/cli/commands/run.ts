@@ -1,0 +1,132 @@
+/**
+ * `handrail run --staged`: a person runs a command on a branch, looks at what it changed, and merges it or not.
+ *
+ * The command runs as an agent's would, in the sandbox, through the kernel and its policy. Nothing of it reaches the
+ * workspace before the person has agreed.
+ */
+import type { Command } from "commander";
+import { usageError } from "../../base/errors.ts";
+import { newId, systemRandom } from "../../base/ids.ts";
+import { quoted } from "../../model/place/command.ts";
+import type { Outcome } from "../../model/tool/call.ts";
+import type { OpenKernel } from "../../server/compose.ts";
+import { openFromFlags, type ServingFlags, withServingOptions } from "../start/kernel-options.ts";
+import { onStop } from "../start/stop-signals.ts";
+import { EXIT_DENIED, EXIT_OK, EXIT_TOOL_ERROR } from "../terminal/exit-codes.ts";
+import { confirms, currentUser, parseDuration } from "../terminal/inputs.ts";
+import { print, say, visible } from "../terminal/output.ts";
+import { mergeNow, rootOf, showDifference } from "./branches.ts";
+
+interface RunFlags extends ServingFlags {
+  readonly workspace: string;
+  readonly staged?: boolean;
+  readonly preset?: string;
+  readonly branch?: string;
+  readonly keep?: boolean;
+  readonly yes?: boolean;
+  readonly timeout: string;
+}
+
+/** Adds `handrail run`. */
+export function addRunCommand(program: Command): void {
+  const command = program
+    .command("run <command...>")
+    .description("run a command on a branch of the workspace, show what it changed, and merge that if you agree")
+    .option("--staged", "work on a branch (the only way there is)")
+    .option("--workspace <directory>", "workspace root", ".")
+    .option("--preset <name>", "preset of the session that runs it")
+    .option("--branch <name>", "work on this branch, made where there is none, and keep it")
+    .option("--keep", "keep the branch instead of asking")
+    .option("--yes", "merge without asking")
+    .option("--timeout <duration>", "after which the command is ended", "10m");
+  withServingOptions(command)
+    .addHelpText(
+      "after",
+      "\nExit codes: 0 merged, kept, or nothing was changed; 1 usage or configuration; 2 denied, refused or in conflict; 3 the command failed.\nExample: handrail run --staged -- npm run format",
+    )
+    .action(async (words: readonly string[], flags: RunFlags) => {
+      process.exitCode = await runStaged(words, flags);
+    });
+}
+
+async function runStaged(words: readonly string[], flags: RunFlags): Promise<number> {
+  if (flags.staged !== true) throw usageError("say --staged: the command runs on a branch of the workspace");
+  if (flags.keep === true && flags.yes === true) throw usageError("`--keep` and `--yes` do not go together");
+  const timeoutMs = parseDuration(flags.timeout);
+  const kernel = await openFromFlags(flags);
+  try {
+    const serviceRoot = await rootOf(flags.workspace);
+    const name = flags.branch ?? `run/${newId("bra", systemRandom).slice(4, 14).replaceAll("-", "_")}`;
+    const outcome = await runOn(kernel, name, { words, flags, timeoutMs });
+    const branch = await kernel.branches.named(serviceRoot, name);
+    const difference = await kernel.branches.difference(branch);
+    const isEmpty = difference.files.length === 0 && !difference.changesRepository;
+    if (isEmpty && flags.branch === undefined) {
+      await kernel.branches.drop(branch, currentUser());
+      say("nothing was changed");
+      return outcome;
+    }
+    showDifference(difference, false);
+    const isKept = flags.branch !== undefined || flags.keep === true || outcome !== EXIT_OK;
+    if (isKept && flags.yes !== true) return told(name, outcome);
+    if (flags.yes === true || (process.stdin.isTTY && (await confirms("merge this into the workspace? [y/N] "))))
+      return await mergeNow(kernel, branch, false);
+    return told(name, EXIT_DENIED);
+  } finally {
+    await kernel.close();
+  }
+}
+
+function told(name: string, code: number): number {
+  say(`the branch ${visible(name)} stays: \`handrail branches diff|merge|drop ${visible(name)}\``);
+  return code;
+}
+
+/** Runs the command in a session of its own on the branch, and prints what it printed. @returns the exit code */
+async function runOn(
+  kernel: OpenKernel,
+  branch: string,
+  {
+    words,
+    flags,
+    timeoutMs,
+  }: { readonly words: readonly string[]; readonly flags: RunFlags; readonly timeoutMs: number },
+): Promise<number> {
+  const { workspace, preset } = flags;
+  const wish = { workspace, branch, userId: currentUser(), agentId: "cli", ...(preset !== undefined && { preset }) };
+  const { session, token } = await kernel.administration.createSession(wish);
+  const abort = new AbortController();
+  onStop(() => abort.abort()); // what runs is ended, put in order and recorded
+  try {
+    const { outcome } = await kernel.door.execute(
+      {
+        kind: "call",
+        requestId: newId("req", systemRandom),
+        sessionToken: token,
+        tool: "shell",
+        arguments: { command: words.map(quoted).join(" "), timeout_ms: timeoutMs },
+      },
+      abort.signal,
+    );
+    return show(outcome);
+  } finally {
+    await kernel.administration.endSession(session);
+  }
+}
+
+function show(outcome: Outcome): number {
+  if (outcome.kind === "denied") {
+    say(`handrail: ${visible(outcome.denial.message)}`);
+    return EXIT_DENIED;
+  }
+  if (outcome.kind === "error") {
+    say(`handrail: ${visible(outcome.message)}; ${visible(outcome.suggestion)}`);
+    return EXIT_TOOL_ERROR;
+  }
+  const { exit_code: code, stdout, stderr } = outcome.data;
+  for (const text of [stdout, stderr])
+    if (typeof text === "string" && text !== "") print(text.replace(/\n$/, "").split("\n").map(visible).join("\n"));
+  if (code === 0) return EXIT_OK;
+  say(`the command ended with ${String(code ?? "no exit code")}`);
+  return EXIT_TOOL_ERROR;
+}
