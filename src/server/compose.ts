@@ -141,8 +141,10 @@ function administrationsOf(opened: OpenedParts, door: KernelDoor, started: Promi
   const { sessions, marks, armings, freezes, violations, bell } = stores;
   const clock = systemClock;
   const operatorPath = live.operator.path;
-  const { branches, workspaces, newFiles } = { ...opened, ...parts };
-  const desk = new BranchDesk({ branches, workspaces, sessions, newFiles, ledger, clock, random: systemRandom });
+  const { branches, history } = opened;
+  const { workspaces, newFiles } = parts;
+  const shared = { workspaces, sessions, newFiles, history, ledger, clock, random: systemRandom };
+  const desk = new BranchDesk({ branches, ...shared });
   return {
     administration: administrationOf(opened, desk),
     branches: desk,

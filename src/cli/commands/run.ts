@@ -1,7 +1,7 @@
 /**
- * `handrail run --staged`: a person runs a command on a branch, looks at what it changed, and merges it or not.
+ * `handrail run --staged`: runs a command of a person's on a branch.
  *
- * The command runs as an agent's would, in the sandbox, through the kernel and its policy. Nothing of it reaches the
+ * What it changed is shown, and merged if the person agrees. The command runs as an agent's would, in the sandbox, through the kernel and its policy. Nothing of it reaches the
  * workspace before the person has agreed.
  */
 import type { Command } from "commander";
@@ -42,7 +42,7 @@ export function addRunCommand(program: Command): void {
   withServingOptions(command)
     .addHelpText(
       "after",
-      "\nExit codes: 0 merged, kept, or nothing was changed; 1 usage or configuration; 2 denied, refused or in conflict; 3 the command failed.\nExample: handrail run --staged -- npm run format",
+      "\nExit codes: 0 merged, kept, or nothing was changed; 1 usage or configuration;\n2 denied, refused or in conflict; 3 the command failed.\nExample: handrail run --staged -- npm run format",
     )
     .action(async (words: readonly string[], flags: RunFlags) => {
       process.exitCode = await runStaged(words, flags);

@@ -9,8 +9,14 @@ import { storeUnavailable, usageError } from "../../base/errors.ts";
 import { newId, type RandomBytes } from "../../base/ids.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { inSlices } from "../../base/long-steps.ts";
-import { loadBranchParts, type OpenWorkspace, type WorkspaceCatalog } from "../../kernel/index.ts";
-import { BY_OPERATOR } from "../../ledger/actors.ts";
+import {
+  type FileHistory,
+  keepableOf,
+  loadBranchParts,
+  type OpenWorkspace,
+  type WorkspaceCatalog,
+} from "../../kernel/index.ts";
+import { BY_OPERATOR, byPerson } from "../../ledger/actors.ts";
 import type { EventSink, EventType } from "../../model/outcome/event.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import { type Branch, branchNameProblem } from "../../model/place/branch.ts";
@@ -19,6 +25,7 @@ import type { Merged } from "../../sandbox/branches/branch-work.ts";
 import type { Branches } from "../../sandbox/branches/branches.ts";
 import type { NewFiles } from "../../sandbox/files/new-files.ts";
 import { rootPath } from "../../sandbox/files/places/roots.ts";
+import type { Keeping } from "../../sandbox/keeping/keeping.ts";
 import type { SessionStore } from "../../session/session-store.ts";
 
 /** What the desk works on. */
@@ -27,6 +34,8 @@ export interface BranchDeskParts {
   readonly workspaces: WorkspaceCatalog;
   readonly sessions: SessionStore;
   readonly newFiles: NewFiles;
+  /** Where what a merge replaces is kept. */
+  readonly history: FileHistory;
   readonly ledger: EventSink;
   readonly clock: Clock;
   readonly random: RandomBytes;
@@ -130,6 +139,7 @@ export class BranchDesk {
   async merge(branch: Branch, by: string): Promise<Merged> {
     await this.#requireChildless(branch);
     const parent = await this.#parentOf(branch);
+    const callId = newId("cal", this.#parts.random);
     const { isLeftOutOf, isRepositoryPath, mayBeMerged } = await loadBranchParts();
     const merged = await asUsage(() =>
       this.#parts.branches.merge(
@@ -146,6 +156,7 @@ export class BranchDesk {
               isOfRepository: isRepositoryPath,
             },
             newFiles: this.#parts.newFiles,
+            keeping: this.#keepingOf(parent, { callId, by }),
           },
         },
         new AbortController().signal,
@@ -153,7 +164,7 @@ export class BranchDesk {
     );
     if (merged.kind === "landed" && merged.landed.notKept.length === 0) {
       const { created, changed, removed } = merged.landed;
-      await this.#record("branch_merged", { ...factsOf(branch), created, changed, removed, by });
+      await this.#record("branch_merged", { ...factsOf(branch), callId, created, changed, removed, by });
     }
     return merged;
   }
@@ -163,6 +174,32 @@ export class BranchDesk {
     await this.#requireChildless(branch);
     await asUsage(() => this.#parts.branches.drop(branch));
     await this.#record("branch_dropped", { ...factsOf(branch), by });
+  }
+
+  /** Keeps what a merge replaces, so that it can be undone as a call. */
+  #keepingOf(
+    { workspace, roots }: OpenWorkspace,
+    who: { readonly callId: string; readonly by: string },
+  ): Keeping | undefined {
+    const { history, clock } = this.#parts;
+    const { keepMs, fileBytesMax, callBytesMax } = history.limits;
+    if (keepMs === 0) return undefined;
+    const root = rootPath(roots.service);
+    const call = {
+      callId: who.callId,
+      sessionId: "",
+      actor: byPerson(who.by).actor,
+      role: "",
+      tool: "merge_branch",
+      root,
+    };
+    return {
+      fileBytesMax,
+      callBytesMax,
+      keepable: (path) => keepableOf(workspace.zones, { root: "service", path }),
+      writer: () => history.store.writer(),
+      note: (changes, { isCut = false } = {}) => history.note({ ...call, atMs: clock.nowMs() }, changes, isCut),
+    };
   }
 
   #freshName(agentId: string): string {

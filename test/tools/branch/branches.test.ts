@@ -173,6 +173,8 @@ test("a session of `autonomous` works on a branch of its own, and neither merges
   if (branch === undefined) throw new Error("there is a branch");
   expect(await place.kernel.branches.merge(branch, "ann")).toMatchObject({ kind: "landed", isLeft: false });
   expect(readFileSync(join(place.workspace, "n.txt"), "utf8")).toBe("n\n");
+  const [past] = await place.kernel.undo.history(place.workspace, "n.txt", 1);
+  expect(past).toMatchObject({ entry: { tool: "merge_branch", actor: "operator:ann" }, change: { path: "n.txt" } });
   expect(place.git("log", "-1", "--format=%s")).toBe("Work at night\n");
   expect(await call("read_file", { path: "n.txt" })).toMatchObject({ code: "session_invalid" });
 });

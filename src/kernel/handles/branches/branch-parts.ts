@@ -1,3 +1,7 @@
-/** What people's acts on branches take of the kernel: how they are described, and judged. */
+/**
+ * Hands out what people's acts on branches take of the kernel.
+ *
+ * It is how branches are described, and what of them may be merged.
+ */
 export { branchFiles } from "./branch-files.ts";
 export { isLeftOutOf, isRepositoryPath, mayBeMerged } from "./merge-scope.ts";
