@@ -1,8 +1,8 @@
 /**
  * `handrail run --staged`: runs a command of a person's on a branch.
  *
- * What it changed is shown, and merged if the person agrees. The command runs as an agent's would, in the sandbox, through the kernel and its policy. Nothing of it reaches the
- * workspace before the person has agreed.
+ * What it changed is shown, and merged if the person agrees. The command runs as an agent's would, in the sandbox,
+ * through the kernel and its policy. Nothing of it reaches the workspace before the person has agreed.
  */
 import type { Command } from "commander";
 import { usageError } from "../../base/errors.ts";
