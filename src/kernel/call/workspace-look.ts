@@ -3,8 +3,9 @@
  *
  * What was seen first is seen again, because an approval is for what was analysed.
  */
-import { type GitRepository, NO_REPOSITORY, type RepositoryView } from "../../model/work/git.ts";
+import { type FoundRepository, type GitRepository, NO_REPOSITORY, type RepositoryView } from "../../model/work/git.ts";
 import { type Toolchain, type ToolchainView, UNKNOWN_TOOLCHAIN } from "../../model/work/toolchain.ts";
+import { JudgedRepository } from "./judged-repository.ts";
 import type { OpenWorkspace } from "./parts.ts";
 
 type Place = Pick<OpenWorkspace, "toolchain" | "installFile" | "repository">;
@@ -17,6 +18,8 @@ export class WorkspaceLook {
   readonly repository: RepositoryView;
   readonly #place: Place;
   readonly #repositories = new Map<string, GitRepository>();
+  /** By the directory that a repository lies in. */
+  readonly #judged = new Map<string, JudgedRepository>();
   #toolchain: Toolchain | undefined;
 
   constructor(place: Place) {
@@ -35,6 +38,11 @@ export class WorkspaceLook {
     return this.#repositories.keys();
   }
 
+  /** What the call was judged by of the repository in `root`. */
+  judged(root: string): JudgedRepository | undefined {
+    return this.#judged.get(root);
+  }
+
   #seeToolchain(paths: readonly string[]): Toolchain {
     const { toolchain: look, installFile } = this.#place;
     if (look === undefined) return UNKNOWN_TOOLCHAIN;
@@ -49,8 +57,16 @@ export class WorkspaceLook {
   #seeRepository(directory: string): GitRepository {
     const known = this.#repositories.get(directory);
     if (known !== undefined) return known;
-    const seen = this.#place.repository?.(directory) ?? NO_REPOSITORY;
+    const found = this.#place.repository?.(directory) ?? NO_REPOSITORY;
+    const seen = found.kind === "found" ? this.#judge(found).repository : found;
     this.#repositories.set(directory, seen);
     return seen;
+  }
+
+  /** Two directories of one repository are one look. */
+  #judge(found: FoundRepository): JudgedRepository {
+    const judged = this.#judged.get(found.root) ?? new JudgedRepository(found);
+    this.#judged.set(found.root, judged);
+    return judged;
   }
 }

@@ -40,6 +40,7 @@ import { beginBounds, isBounded, requireUnoccupied } from "./git-bounds.ts";
 import { gitEgress, plainAddress } from "./git-egress.ts";
 import { type GitJudge, gitScope } from "./git-scope.ts";
 import type { HandleParts } from "./handle-parts.ts";
+import { type JudgedGround, judgedGround } from "./judged-ground.ts";
 import { requireAllowed } from "./still-allowed.ts";
 
 /** Bytes that one run of git may put out; a call that wants more has to be narrowed. */
@@ -79,6 +80,8 @@ async function run(handle: HandleParts, judge: GitJudge, request: GitRequest): P
   const scope = gitScope(judge, request);
   const { roots } = caller.place;
   if (request.reach === "new") requireUnoccupied(roots.service, request.root);
+  const ground = judgedGround(handle, request);
+  ground?.requireStanding();
   const isDirect = scope.landing === undefined;
   const bounds = isBound && isDirect ? await beginBounds(handle, request, remotes.limits) : undefined;
   const ending = sandbox.run(
@@ -90,7 +93,7 @@ async function run(handle: HandleParts, judge: GitJudge, request: GitRequest): P
         return false;
       },
       ...(scope.landing && {
-        landing: landingOf(handle, { judge: scope.landing, request }, isBound ? remotes.limits : undefined),
+        landing: landingOf(handle, { judge: scope.landing, request, ground }, isBound ? remotes.limits : undefined),
       }),
       command: ["git", ...request.args],
       workDir: request.reach === "new" ? INSIDE_WORKSPACE : inside,
@@ -115,6 +118,7 @@ async function run(handle: HandleParts, judge: GitJudge, request: GitRequest): P
   const hasFailed = end.exitCode !== 0 || end.endedBy !== undefined;
   const isExceeded = (await bounds?.settle(hasFailed)) ?? end.wroteTooMuch === true;
   if (end.problem !== undefined) throw end.problem;
+  ground?.requireStood();
   if (end.endedBy === "output") throw tooMuch(request);
   const [said, complained] = [stdout.parts().head, Buffer.from(stderr.parts().head)];
   return {
@@ -158,7 +162,11 @@ function saidOf(
 /** All that git changes in a view lands, or nothing. */
 function landingOf(
   handle: HandleParts,
-  { judge, request }: { readonly judge: ScopeJudge; readonly request: GitRequest },
+  {
+    judge,
+    request,
+    ground,
+  }: { readonly judge: ScopeJudge; readonly request: GitRequest; readonly ground: JudgedGround | undefined },
   limits: GitRemoteLimits | undefined,
 ): SandboxLanding {
   const { root, reach } = request;
@@ -166,6 +174,7 @@ function landingOf(
   return {
     lockOf: (path) => gitLockOf(own, path),
     ...(reach !== "new" && { unchanged: [{ path: `${own}/HEAD`, text: headOf(handle.running, root) }] }),
+    ...(ground && { ground: { stands: () => ground.stands(), landed: () => ground.renew() } }),
     judge,
     newFiles: handle.kernel.parts.newFiles,
     keeping: keepingOf(handle.kernel.parts, handle.running),

@@ -59,14 +59,22 @@ export interface FoundRepository {
   readonly branch?: string;
   /** The current commit; absent before the first. */
   readonly commit?: string;
-  /** The commit that a branch, tag, remote branch or `HEAD` names, as far as that is plain to see. */
+  /**
+   * The object that a branch, tag, remote branch, `HEAD`, an entry of a log (`stash@{1}`) or the beginning of an
+   * object's name stands for, as far as that is plain to see. Of a look that a call was judged by the same each time,
+   * and the call changes nothing once it is another.
+   */
   readonly resolve: (name: string) => string | undefined;
+  /** What the log says of an entry of it: of `stash@{1}` the message. */
+  readonly noteOf: (name: string) => string | undefined;
   /**
    * The branch that is really changed when one of that name is: a name can stand for another (a symbolic reference).
    */
   readonly branchOf: (name: string) => string;
-  /** A mark of what is staged, as it is now: another one when anything was staged or unstaged since. */
+  /** A mark of what is staged: another one when anything was staged or unstaged since. As `resolve` of a judged look. */
   readonly staged: () => string;
+  /** The same of a merge, rebase or the like that is under way. */
+  readonly progress: () => string;
   readonly remotes: Readonly<Record<string, GitRemote>>;
   /** By branch: the remote and the branch there that it follows. */
   readonly upstreams: Readonly<Record<string, { readonly remote?: string; readonly branch?: string }>>;

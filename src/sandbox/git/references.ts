@@ -2,6 +2,8 @@
 
 import { KIB, MIB } from "../../base/bytes.ts";
 import { GIT_REF_BYTES_MAX } from "../../base/limits.ts";
+import { objectOfPrefix } from "./object-prefixes.ts";
+import { branchBefore, entryOfLog } from "./reference-logs.ts";
 import type { RepositoryFiles } from "./repository-files.ts";
 
 /** Bytes of a repository's settings, and of other small files of it, that are looked at. */
@@ -17,6 +19,13 @@ const NAME = /^(?!.*(?:\.\.|\/\/|@\{|\.lock(?:\/|$)|\/\.|\.\/|\.$|\/$))[^\p{Cc}\
 
 const SYMBOLIC = /^ref: (refs\/.+)$/;
 const BRANCHES = "refs/heads/";
+/** What git writes beside `HEAD`: `FETCH_HEAD`, `ORIG_HEAD`, `MERGE_HEAD`. Its first line begins with an object. */
+const OWN_HEAD = /^[A-Z]+(?:_[A-Z]+)*_HEAD$/;
+const FIRST_OBJECT = /^([0-9a-f]{40}|[0-9a-f]{64})(?![0-9a-f])/;
+/** Beginnings of objects' names, as long as git takes them. */
+const PREFIX = /^[0-9a-f]{4,63}$/;
+/** What a name was, or what it follows: `main@{1}`, `@{-1}`, `main@{upstream}`. */
+const EARLIER = /^([^@]*(?:@[^@{]+)*)@\{(?:(\d{1,6})|-(\d{1,3})|(u|upstream))\}$/;
 
 /** The current branch and commit. */
 export interface Head {
@@ -26,13 +35,18 @@ export interface Head {
   readonly commit?: string;
 }
 
+/** By branch: the remote and the branch there that it follows. */
+type Upstreams = Readonly<Record<string, { readonly remote?: string; readonly branch?: string }>>;
+
 /** References of one repository, as they are while nobody changes them. */
 export class References {
   readonly #files: RepositoryFiles;
+  readonly #upstreams: Upstreams;
   #packed: ReadonlyMap<string, string> | undefined;
 
-  constructor(files: RepositoryFiles) {
+  constructor(files: RepositoryFiles, upstreams: Upstreams) {
     this.#files = files;
+    this.#upstreams = upstreams;
   }
 
   /** What `HEAD` says; `undefined` when that cannot be read, or is no branch. */
@@ -52,23 +66,53 @@ export class References {
     return target?.startsWith(BRANCHES) ? target.slice(BRANCHES.length) : branch;
   };
 
-  /** The object that `name` names, looked for where git looks. */
+  /** The object that `name` names, looked for where git looks; steps such as `~1` are none of its business. */
   readonly resolve = (name: string): string | undefined => {
     if (COMMIT.test(name)) return name;
     if (name === "HEAD") return this.head()?.commit;
+    if (OWN_HEAD.test(name)) return FIRST_OBJECT.exec(this.#files.read(`.git/${name}`, OWN_HEAD_BYTES_MAX) ?? "")?.[1];
+    if (name.includes("@{")) return this.#earlier(name);
     if (!isName(name)) return undefined;
-    for (const full of [
-      name,
-      `refs/tags/${name}`,
-      `refs/heads/${name}`,
-      `refs/remotes/${name}`,
-      `refs/remotes/${name}/HEAD`,
-    ]) {
+    for (const full of [name, `refs/${name}`, ...fullNames(name), `refs/remotes/${name}/HEAD`]) {
       const found = full.startsWith("refs/") ? this.#named(full) : undefined;
       if (found !== undefined) return found;
     }
-    return undefined;
+    return PREFIX.test(name) ? objectOfPrefix(this.#files, name) : undefined;
   };
+
+  /** What the log says of an entry of it; short, and without what is not seen. */
+  readonly noteOf = (name: string): string | undefined => {
+    const [, base = "", entry] = EARLIER.exec(name) ?? [];
+    const full = entry === undefined || base === "" ? undefined : this.#fullOf(base);
+    const note = full === undefined ? undefined : entryOfLog(this.#files, full, Number(entry))?.note;
+    return note?.replaceAll(/[\p{Cc}\p{Cf}]/gu, "?").slice(0, NOTE_CHARACTERS_MAX);
+  };
+
+  #earlier(name: string): string | undefined {
+    const [, base = "", entry, before, follows] = EARLIER.exec(name) ?? [];
+    if (before !== undefined) {
+      const branch = base === "" ? branchBefore(this.#files, Number(before)) : undefined;
+      return branch === undefined ? undefined : this.resolve(branch);
+    }
+    const branch = base === "" ? this.head()?.branch : base;
+    if (follows !== undefined) {
+      const { remote, branch: there } =
+        branch !== undefined && Object.hasOwn(this.#upstreams, branch) ? (this.#upstreams[branch] ?? {}) : {};
+      if (there === undefined) return undefined;
+      return this.#named(remote === "." ? `${BRANCHES}${there}` : `refs/remotes/${remote}/${there}`);
+    }
+    if (entry === undefined) return undefined;
+    const full =
+      branch === undefined || branch === "HEAD" ? "HEAD" : this.#fullOf(base === "" ? BRANCHES + branch : base);
+    return full === undefined ? undefined : entryOfLog(this.#files, full, Number(entry))?.object;
+  }
+
+  /** The whole name of what `name` stands for. */
+  #fullOf(name: string): string | undefined {
+    return [name, `refs/${name}`, ...fullNames(name)].find(
+      (full) => full.startsWith("refs/") && this.#named(full) !== undefined,
+    );
+  }
 
   #named(full: string): string | undefined {
     const { text, target } = this.#followed(full) ?? {};
@@ -97,6 +141,16 @@ export class References {
     );
     return this.#packed;
   }
+}
+
+/** Characters of what a log says of an entry. */
+const NOTE_CHARACTERS_MAX = 200;
+/** Bytes of a file like `FETCH_HEAD` that are looked at: it has a line for each branch. */
+const OWN_HEAD_BYTES_MAX = MIB;
+
+/** The whole names that a name may stand for, in the order in which git looks for them. */
+function fullNames(name: string): readonly string[] {
+  return [`refs/tags/${name}`, `${BRANCHES}${name}`, `refs/remotes/${name}`];
 }
 
 function isName(name: string): boolean {

@@ -6,6 +6,7 @@
  */
 import { closeSync, constants, fstatSync, opendirSync, readSync } from "node:fs";
 import { KernelError } from "../../base/errors.ts";
+import { blake3Hex } from "../../base/hash.ts";
 import { isLeased } from "../files/places/failures.ts";
 import type { RootHandle } from "../files/places/roots.ts";
 import { O_PATH, openBeneath } from "../native/syscalls.ts";
@@ -29,6 +30,10 @@ export interface RepositoryFiles {
    * @throws KernelError WORKSPACE_BUSY when somebody holds a lease on it
    */
   readonly read: (path: string, bytesMax: number) => string | undefined;
+  /** `length` bytes of a regular file, or as many as there are; `undefined` where there is none. Otherwise as `read`. */
+  readonly piece: (path: string, from: number, length: number) => Buffer | undefined;
+  /** The digest of a regular file of at most `bytesMax` bytes; empty for anything else. Otherwise as `read`. */
+  readonly digestOf: (path: string, bytesMax: number) => string;
 }
 
 /** The files of a repository whose own directory `path` is, under the names that they would have below `.git`. */
@@ -40,12 +45,27 @@ export function filesOfRepository(handle: RootHandle, path: string): RepositoryF
     markOf: (name) => files.markOf(inside(name)),
     namesIn: (name, namesMax) => files.namesIn(inside(name), namesMax),
     read: (name, bytesMax) => files.read(inside(name), bytesMax),
+    piece: (name, from, length) => files.piece(inside(name), from, length),
+    digestOf: (name, bytesMax) => files.digestOf(inside(name), bytesMax),
   };
 }
 
 /** The files below `directory` of the workspace of `handle`. */
 export function repositoryFiles(handle: RootHandle, directory: string): RepositoryFiles {
   const at = (path: string) => (directory === "." ? path : `${directory}/${path}`);
+  const ofFile = <Found>(path: string, look: (descriptor: number, size: number) => Found): Found | undefined => {
+    const descriptor = openBeneath(handle.descriptor, at(path), constants.O_RDONLY | constants.O_NOFOLLOW, "plain");
+    // Whatever would be made of an absent file would be wrong.
+    if (isLeased(descriptor))
+      throw new KernelError("WORKSPACE_BUSY", `\`${at(path)}\` is held by another program, which has a lease on it`);
+    if (descriptor < 0) return undefined;
+    try {
+      const stats = fstatSync(descriptor);
+      return stats.isFile() ? look(descriptor, stats.size) : undefined;
+    } finally {
+      closeSync(descriptor);
+    }
+  };
   return {
     kindOf(path) {
       const descriptor = openBeneath(handle.descriptor, at(path), O_PATH | constants.O_NOFOLLOW, "plain");
@@ -77,28 +97,30 @@ export function repositoryFiles(handle: RootHandle, directory: string): Reposito
         closeSync(descriptor);
       }
     },
-    read(path, bytesMax) {
-      const descriptor = openBeneath(handle.descriptor, at(path), constants.O_RDONLY | constants.O_NOFOLLOW, "plain");
-      // Whatever would be made of an absent file would be wrong.
-      if (isLeased(descriptor))
-        throw new KernelError("WORKSPACE_BUSY", `\`${at(path)}\` is held by another program, which has a lease on it`);
-      if (descriptor < 0) return undefined;
-      try {
-        const stats = fstatSync(descriptor);
-        if (!stats.isFile() || stats.size > bytesMax) return undefined;
-        const bytes = Buffer.alloc(stats.size);
-        let done = 0;
-        while (done < bytes.length) {
-          const count = readSync(descriptor, bytes, done, bytes.length - done, done);
-          if (count === 0) break; // it became shorter meanwhile
-          done += count;
-        }
-        return bytes.toString("utf8", 0, done);
-      } finally {
-        closeSync(descriptor);
-      }
+    read: (path, bytesMax) => ofFile(path, (descriptor, size) => whole(descriptor, size, bytesMax)?.toString("utf8")),
+    piece: (path, from, length) =>
+      ofFile(path, (descriptor, size) => bytesOf(descriptor, from, Math.max(0, Math.min(length, size - from)))),
+    digestOf(path, bytesMax) {
+      const bytes = ofFile(path, (descriptor, size) => whole(descriptor, size, bytesMax));
+      return bytes === undefined ? "" : blake3Hex(bytes);
     },
   };
+}
+
+function whole(descriptor: number, size: number, bytesMax: number): Buffer | undefined {
+  return size > bytesMax ? undefined : bytesOf(descriptor, 0, size);
+}
+
+/** What stands there; less where the file became shorter meanwhile. */
+function bytesOf(descriptor: number, from: number, length: number): Buffer {
+  const bytes = Buffer.alloc(length);
+  let done = 0;
+  while (done < length) {
+    const count = readSync(descriptor, bytes, done, length - done, from + done);
+    if (count === 0) break;
+    done += count;
+  }
+  return bytes.subarray(0, done);
 }
 
 function firstNames(descriptor: number, namesMax: number): readonly string[] | undefined {

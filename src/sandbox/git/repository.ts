@@ -6,7 +6,7 @@
  * setting that is not on a closed list.
  */
 
-import { KIB } from "../../base/bytes.ts";
+import { KIB, MIB } from "../../base/bytes.ts";
 import { resolveWorkspacePath } from "../../model/place/workspace.ts";
 import type { GitRepository, GitRules, RepositoryState } from "../../model/work/git.ts";
 import type { FileScope } from "../files/places/open.ts";
@@ -18,6 +18,9 @@ import { type SafeSettings, safeSettings } from "./safe-settings.ts";
 
 /** Bytes of settings that are handed to git: they go through a pipe that nobody reads before it is full. */
 const GIT_SETTINGS_BYTES_MAX = 32 * KIB;
+
+/** Bytes of an index whose content is looked at; of a larger one it is when it was changed that counts. */
+const GIT_INDEX_BYTES_MAX = 64 * MIB;
 
 /** The repository of `directory`, or of the nearest directory of the workspace above it that has one. */
 export function lookAtRepository(
@@ -60,7 +63,7 @@ function openRepository(files: RepositoryFiles, root: string, rules: GitRules): 
   });
   const settings = settingsOf(files);
   if (typeof settings === "string") return unusable(settings);
-  const references = new References(files);
+  const references = new References(files, settings.upstreams);
   const head = references.head();
   if (head === undefined) return unusable("`.git/HEAD` cannot be read, or names no branch");
   const { text, ignored, ...named } = settings;
@@ -69,8 +72,10 @@ function openRepository(files: RepositoryFiles, root: string, rules: GitRules): 
     root,
     ...head,
     resolve: references.resolve,
+    noteOf: references.noteOf,
     branchOf: references.branchOf,
-    staged: () => files.markOf(".git/index"),
+    staged: () => contentMark(files, "index"),
+    progress: () => PROGRESS.map((name) => files.markOf(`.git/${name}`)).join("\n"),
     ...named,
     settings: text,
     ignoredSettings: ignored,
@@ -95,6 +100,21 @@ export function settingsOf(files: RepositoryFiles): SafeSettings | string {
   const settings = safeSettings(written);
   if (typeof settings === "string") return settings;
   return Buffer.byteLength(settings.text) > GIT_SETTINGS_BYTES_MAX ? "`.git/config` has too many settings" : settings;
+}
+
+/** What decides about the next commit beside the index. */
+const PROGRESS = [
+  ..."MERGE_HEAD MERGE_MODE MERGE_MSG SQUASH_MSG AUTO_MERGE CHERRY_PICK_HEAD REVERT_HEAD".split(" "),
+  ...["", "git-rebase-todo", "done", "onto", "orig-head", "head-name", "stopped-sha", "message", "amend"].map(
+    (name) => `rebase-merge/${name}`,
+  ),
+  ...["", "next", "onto", "orig-head", "head-name", "final-commit"].map((name) => `rebase-apply/${name}`),
+].map((name) => name.replace(/\/$/, ""));
+
+/** Another mark for any other file, and for any other content: a clock's tick is longer than a moment. */
+function contentMark(files: RepositoryFiles, name: string): string {
+  const mark = files.markOf(`.git/${name}`);
+  return `${mark} ${files.digestOf(`.git/${name}`, GIT_INDEX_BYTES_MAX)}`;
 }
 
 function stateOf(files: RepositoryFiles, head: Head): RepositoryState {

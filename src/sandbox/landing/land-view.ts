@@ -51,6 +51,8 @@ export interface LandingTerms {
   readonly isWhole?: boolean;
   /** Files that have to be as they were when the view began, with their text but for a line's end. */
   readonly unchanged?: readonly { readonly path: string; readonly text: string }[] | undefined;
+  /** What else has to stand, and who is told that all has landed; both while the locks are held. */
+  readonly ground?: { readonly stands: () => boolean; readonly landed: () => void } | undefined;
   /** Told of everything that has landed. */
   readonly onLanded?: ((effects: readonly LandedEffect[]) => void) | undefined;
   /** The file by which other programs lock one that lands, where they do. */
@@ -134,13 +136,16 @@ interface ReadyLanding {
   readonly onMoved: () => void;
 }
 
+/** What has to hold while it lands, and who is told. */
+type Conditions = Pick<LandingTerms, "lockOf" | "unchanged" | "ground" | "onLanded">;
+
 async function landPrepared(
   { view, work, aside, prepared, onMoved }: ReadyLanding,
-  { lockOf, unchanged, onLanded, keeping }: Pick<LandingTerms, "lockOf" | "unchanged" | "onLanded" | "keeping">,
+  { keeping, ...conditions }: Conditions & Pick<LandingTerms, "keeping">,
   signal: AbortSignal,
 ): Promise<Landed> {
   const noted = await noteLanding(keeping, work, prepared);
-  const landed = await landNoted({ view, work, aside, prepared, onMoved }, { lockOf, unchanged, onLanded }, signal);
+  const landed = await landNoted({ view, work, aside, prepared, onMoved }, conditions, signal);
   const hasLanded = landed.created + landed.changed + landed.removed > 0;
   const unmade = unchangedPaths(prepared.ready, landed.notKept);
   const isMade = unmade.size === 0 ? undefined : (path: string) => !unmade.has(path);
@@ -165,7 +170,7 @@ async function noteLanding(
 
 async function landNoted(
   { view, work, aside, prepared, onMoved }: ReadyLanding,
-  { lockOf, unchanged = [], onLanded }: Pick<LandingTerms, "lockOf" | "unchanged" | "onLanded">,
+  { lockOf, unchanged = [], ground, onLanded }: Conditions,
   signal: AbortSignal,
 ): Promise<Landed> {
   const { directory, root } = view;
@@ -195,10 +200,13 @@ async function landNoted(
     const others = takeLocks(root, locks, mark)
       ? unchanged.filter((one) => !isUnchanged(work, one)).map((one) => one.path)
       : locks;
-    const landing = others.length > 0 ? notLanded(others) : undefined;
+    const isOther = others.length === 0 && ground?.stands() === false;
+    const landing =
+      others.length > 0 || isOther ? notLanded(isOther ? moves.map(({ path }) => path) : others) : undefined;
     const landed =
       landing ?? (await inSlices("landing what a command changed", applyLanding(work, prepared, signal))).result;
     onMoved();
+    if (landed.notKept.length === 0) ground?.landed();
     const isLeft = new Set(landed.notKept.map((one) => one.path));
     const hasLanded = landed.created + landed.changed + landed.removed > 0;
     if (hasLanded) await onDisk(() => syncNames(work, changedDirectories(prepared)));

@@ -26,6 +26,8 @@ export interface SandboxLanding {
   readonly review?: Review;
   /** Files that have to be as they were when the view began, with their text, where anything lands. */
   readonly unchanged?: LandingTerms["unchanged"];
+  /** What else has to stand where anything lands. */
+  readonly ground?: LandingTerms["ground"];
   /** Whether anything lands after such an end; after every one when absent. */
   readonly wants?: (end: RunEnd) => boolean;
   /** Bytes that the command may write in its view; it is ended when they are more. */

@@ -141,10 +141,12 @@ const gitPush = wrapper({
     requiredRole: "release_manager",
     ...(git.capability.network && { network: git.capability.network }),
   },
-  call: ({ remote, branch, confirm }) => ({
-    operation: "PUSH",
-    args: [...(confirm ? [] : ["--dry-run"]), remote, branch],
-  }),
+  call({ remote, branch, confirm }, repository) {
+    const found = repository(".");
+    const full = `refs/heads/${branch}`;
+    const isBranch = found.kind === "found" && found.resolve(full) !== undefined;
+    return { operation: "PUSH", args: [...(confirm ? [] : ["--dry-run"]), remote, isBranch ? full : branch] };
+  },
 });
 
 /** `git`, and its operations by what they are for. */

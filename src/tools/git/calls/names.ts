@@ -107,9 +107,32 @@ export function commitOf(revision: string): string {
   return `${revision.replace(/\^\{commit\}$/, "")}^{commit}`;
 }
 
-/** The name that a revision begins with, where nothing follows it. */
-export function plainName(revision: string): string | undefined {
-  return /[~^{]/.test(revision) ? undefined : revision === "@" ? "HEAD" : revision;
+/** A name, an entry of its log, and the steps from there. */
+const PARTS = /^((?:[^~^@]|@(?!\{))*(?:@\{[^}]*\})?)((?:~\d*|\^\d*|\^\{commit\})*)$/;
+const STEP = /~\d*|\^\d*|\^\{commit\}/g;
+/** Steps that lead nowhere else. */
+const IDLE_STEP = /^(?:~0+|\^0+|\^\{commit\})$/;
+
+/** What a revision begins with, for whoever looks names up, and the steps from there that lead elsewhere. */
+export function partsOf(revision: string): { readonly base: string; readonly steps: string } | undefined {
+  const [, base, steps = ""] = PARTS.exec(revision) ?? [];
+  if (base === undefined) return undefined;
+  const kept = (steps.match(STEP) ?? []).filter((step) => !IDLE_STEP.test(step));
+  return { base: base === "@" ? "HEAD" : base, steps: kept.join("") };
+}
+
+/** Where names of each kind lie, in the order in which git looks for them. */
+const SPACES = { tag: "refs/tags/", branch: "refs/heads/", "remote-tracking branch": "refs/remotes/" } as const;
+
+/** What a name stands for, all of it where that is several things: kinds, with whole names. */
+export function meaningsOf(
+  name: string,
+  resolve: (full: string) => string | undefined,
+): readonly { readonly kind: string; readonly full: string }[] {
+  if (name.startsWith("refs/") || name === "HEAD") return [];
+  return Object.entries(SPACES)
+    .map(([kind, space]) => ({ kind, full: space + name }))
+    .filter(({ full }) => resolve(full) !== undefined);
 }
 
 /** A name for a message: short, and without what is not seen. */

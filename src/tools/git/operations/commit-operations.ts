@@ -19,7 +19,7 @@ import {
   refuseClosed,
   sorted,
 } from "../calls/runner.ts";
-import { movedBranch, type Operation, type Running } from "./operation.ts";
+import { bindStaged, movedBranch, type Operation, type Running } from "./operation.ts";
 import { readStatus } from "./status.ts";
 
 /** ADD. */
@@ -103,7 +103,10 @@ export const commit: Operation = {
       return has(parsed, "--no-edit") ? undefined : "give the message with -m; nobody can write one in an editor";
     return messageProblem(joinedMessage(parts));
   },
-  touches: ({ parsed, repository }) => ({ refs: [movedBranch(repository, { force: has(parsed, "--amend") })] }),
+  touches({ parsed, repository }) {
+    bindStaged(repository);
+    return { refs: [movedBranch(repository, { force: has(parsed, "--amend") })] };
+  },
   run: runCommit,
 };
 

@@ -6,6 +6,7 @@
  * INVARIANT: the remote is one whose address stands in the repository, or was given to CLONE. What is pushed, and
  * whether by force, is named to policy.
  */
+import { randomBytes } from "node:crypto";
 import type { JsonObject } from "../../../base/json.ts";
 import { FailureWithoutEffect } from "../../../model/outcome/failure.ts";
 import type { GitRepository } from "../../../model/work/git.ts";
@@ -18,6 +19,7 @@ import {
   shownName,
 } from "../calls/names.ts";
 import { has, lastValue, type OptionTable, optionsOf, type Parsed, written } from "../calls/options.ts";
+import { judgedObject, requireObject, requireOneMeaning } from "../calls/pinned.ts";
 import { pathProblem, workspacePath } from "../calls/places.ts";
 import { addressOf, addressProblem, hostOf, reachOf, requireReach } from "../calls/remotes.ts";
 import { type Asked, isProtected, movedBranch, type Operation, type Running, type Touched } from "./operation.ts";
@@ -66,6 +68,8 @@ const FETCH_SAFE = [
   "--no-write-commit-graph",
   "--no-progress",
 ] as const;
+/** Tags of a remote may have names that something else has here; they come only when they are asked for. */
+const NO_TAGS = "--no-tags";
 
 async function fetchNow(
   { parsed, git, repository }: Running,
@@ -89,12 +93,29 @@ export const fetch: Operation = {
     const { branches } = named(parsed, running.repository);
     const remote = await fetchNow(
       running,
-      written(parsed, ["--prune", "--tags", "--no-tags", "--unshallow", "--depth"]),
+      [...(has(parsed, "--tags") ? ["--tags"] : [NO_TAGS]), ...written(parsed, ["--prune", "--unshallow", "--depth"])],
       branches,
     );
     return { text: `fetched from ${remote}`, remote };
   },
 };
+
+/**
+ * Fetches one branch of the remote. It goes into a reference of the call's own: what another fetch brings meanwhile, or
+ * a tag of that name, is no part of it.
+ */
+async function fetchBranch(
+  running: Running,
+  branch: string,
+): Promise<{ readonly remote: string; readonly commit: string }> {
+  const { git } = running;
+  const own = `refs/handrail/pull-${randomBytes(16).toString("hex")}`;
+  const spec = `+refs/heads/${branch}:${own}`;
+  const remote = await fetchNow(running, [NO_TAGS, "--no-write-fetch-head"], [spec]);
+  const commit = (await git.run("nothing", ["rev-parse", "--verify", `${own}^{commit}`])).trim();
+  await git.run("repository", ["update-ref", "-d", own]);
+  return { remote, commit };
+}
 
 /** PULL: what was fetched is looked at before it is merged. */
 export const pull: Operation = {
@@ -112,8 +133,7 @@ export const pull: Operation = {
     const branch = branches[0] ?? current ?? repository.branch;
     if (branch === undefined)
       throw new FailureWithoutEffect("NOT_SUPPORTED", "no branch is checked out", "name the remote and the branch");
-    const remote = await fetchNow(running, [], [branch]);
-    const [theirs = ""] = await git.fields(["log", "-1", "-z", "--format=%H", "FETCH_HEAD"]);
+    const { remote, commit: theirs } = await fetchBranch(running, branch);
     const how = ["--no-edit", "--no-verify", "--no-gpg-sign", "--no-stat"];
     const given = written(parsed, ["--ff-only", "--ff", "--no-ff"]);
     const merged = await git.try("files", ["merge", ...how, ...given, theirs]);
@@ -137,7 +157,7 @@ function parsePushed(parsed: Parsed, spec: string): Pushed | string {
   const plain = name.replace(/^refs\/(?:heads|tags)\//, "");
   // Under its own name something is pushed that is there; under another one something is made.
   const problem =
-    (isDeleting || plain === source ? nameProblem : newNameProblem)(plain) ??
+    (isDeleting || plain === source.replace(/^refs\/(?:heads|tags)\//, "") ? nameProblem : newNameProblem)(plain) ??
     (isDeleting ? undefined : revisionProblem(source));
   if (problem !== undefined) return problem;
   return {
@@ -151,7 +171,8 @@ function pushesOf(parsed: Parsed, repository: GitRepository): readonly Pushed[] 
   const specs = parsed.operands.slice(1);
   const current = repository.kind === "found" ? repository.branch : undefined;
   const force = has(parsed, "--force") || has(parsed, "--force-with-lease");
-  if (specs.length === 0) return current === undefined ? [] : [{ source: current, target: current, force }];
+  if (specs.length === 0)
+    return current === undefined ? [] : [{ source: `refs/heads/${current}`, target: current, force }];
   return specs.flatMap((spec) => {
     const pushed = parsePushed(parsed, spec);
     return typeof pushed === "string" ? [] : [pushed];
@@ -180,7 +201,7 @@ export const push: Operation = {
     const dryRun = has(parsed, "--dry-run") && { dryRun: true as const };
     const effect = has(parsed, "--dry-run") ? ("read" as const) : ("network" as const);
     const refs = pushesOf(parsed, repository).map(({ source, target, force }): Touched => {
-      const commit = repository.kind === "found" && source !== "" ? repository.resolve(source) : undefined;
+      const commit = source === "" ? undefined : judgedObject(repository, source);
       const name = target.replace(/^refs\/heads\//, "");
       return {
         remote,
@@ -209,7 +230,10 @@ async function runPush({ parsed, git, repository }: Running): Promise<JsonObject
     const full = target.startsWith("refs/")
       ? target
       : `${isTag(repository, source) ? "refs/tags" : "refs/heads"}/${target}`;
-    return `${force && !has(parsed, "--force-with-lease") && source !== "" ? "+" : ""}${source}:${full}`;
+    if (source === "") return `:${full}`;
+    requireOneMeaning(repository, source);
+    // Git asks the remote before it looks names up: by then they may stand for something else.
+    return `${force && !has(parsed, "--force-with-lease") ? "+" : ""}${requireObject(repository, source)}:${full}`;
   });
   const how = [
     "--porcelain",
@@ -222,7 +246,7 @@ async function runPush({ parsed, git, repository }: Running): Promise<JsonObject
   ];
   const asked = dryRun ? { ...reach, asksOnly: true as const } : reach;
   const text = await git.run(dryRun ? "nothing" : "repository", ["push", ...how, "--", remote, ...specs], asked);
-  return { text, remote, dry_run: dryRun, pushed: pushed.map(({ target }) => target) };
+  return { text, remote, dry_run: dryRun, pushed: pushed.map(({ target }) => target.replace(/^refs\/heads\//, "")) };
 }
 
 function isTag(repository: GitRepository, name: string): boolean {
@@ -240,8 +264,13 @@ export function cloneTarget({ operands: [address = "", directory] }: Parsed): st
 
 /** CLONE. */
 export const clone: Operation = {
-  usage: "CLONE [--depth <number>] [--branch <branch>] <https address> [<directory>]",
-  options: { ...QUIET, ...DEPTH, ...optionsOf("--branch|-b", { takes: "text" }), "--single-branch": {} },
+  usage: "CLONE [--depth <number>] [--branch <branch>] [--tags] <https address> [<directory>]",
+  options: {
+    ...QUIET,
+    ...DEPTH,
+    ...optionsOf("--branch|-b", { takes: "text" }),
+    ...optionsOf("--single-branch --tags"),
+  },
   isNew: true,
   check(parsed) {
     const { operands, paths = [] } = parsed;
@@ -280,7 +309,8 @@ export const clone: Operation = {
       "--no-hardlinks",
       "--template=",
       "--origin=origin",
-      ...written(parsed, ["--depth", "--no-tags", "--branch", "--single-branch"]),
+      ...(has(parsed, "--tags") ? [] : [NO_TAGS]),
+      ...written(parsed, ["--depth", "--branch", "--single-branch"]),
     ];
     await git.run("new", ["clone", "--quiet", "--no-progress", ...how, "--", address, directory], reach);
     return { text: `cloned into ${directory}`, directory };

@@ -5,8 +5,8 @@ import type { Access, GitRefResource } from "../../../model/place/access.ts";
 import type { ToolContext } from "../../../model/tool/tool.ts";
 import type { FoundRepository, GitRepository } from "../../../model/work/git.ts";
 import { compileMeasuredGlob } from "../../../names/glob.ts";
-import { plainName } from "../calls/names.ts";
 import type { OptionTable, Parsed } from "../calls/options.ts";
+import { judgedObject } from "../calls/pinned.ts";
 import { workspacePath } from "../calls/places.ts";
 import type { Runner } from "../calls/runner.ts";
 
@@ -79,9 +79,15 @@ export function accessesOf(
 
 /** `revision` as something that is read. */
 export function readRef(repository: GitRepository, revision: string): Touched {
-  const name = plainName(revision);
-  const commit = name === undefined || repository.kind !== "found" ? undefined : repository.resolve(name);
+  const commit = judgedObject(repository, revision);
   return { ref: revision, effect: "read", ...(commit !== undefined && { commit }) };
+}
+
+/** Binds a call to what is staged and under way: it makes a commit of that. */
+export function bindStaged(repository: GitRepository): void {
+  if (repository.kind !== "found") return;
+  repository.staged();
+  repository.progress();
 }
 
 /** The branch that an operation moves: the current one where it names none. */

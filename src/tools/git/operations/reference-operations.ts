@@ -1,8 +1,10 @@
 /** BRANCH, TAG and REMOTE: listing and changing references, and the addresses of remotes. */
 import type { JsonObject } from "../../../base/json.ts";
+import type { FoundRepository } from "../../../model/work/git.ts";
 import { joinedMessage, messageProblem, requireFit } from "../calls/message.ts";
 import { commitOf, firstProblem, nameProblem, newNameProblem, remoteProblem, revisionProblem } from "../calls/names.ts";
 import { has, lastValue, type OptionTable, optionsOf, type Parsed } from "../calls/options.ts";
+import { judgedCommit } from "../calls/pinned.ts";
 import { addressProblem } from "../calls/remotes.ts";
 import type { Runner } from "../calls/runner.ts";
 import { isProtected, movedBranch, type Operation, readRef, type Touched } from "./operation.ts";
@@ -89,6 +91,7 @@ export const branch: Operation = {
       movedBranch(repository, { name, force }),
     );
     const [first, ...more] = [...renamed, ...named];
+    if (verb === "create" && repository.kind === "found") repository.resolve("HEAD");
     const start =
       verb === "create" && !isDeleting ? operands.slice(1).map((revision) => readRef(repository, revision)) : [];
     return { refs: [first ?? movedBranch(repository, { force }), ...more, ...start] };
@@ -129,7 +132,7 @@ export const branch: Operation = {
             ...(has(parsed, "--force") ? ["--force"] : []),
             "--",
             name,
-            ...(start === undefined ? [] : [commitOf(start)]),
+            ...startOf(repository, start),
           ]),
           `made ${name}`,
         );
@@ -138,6 +141,12 @@ export const branch: Operation = {
     }
   },
 };
+
+/** Where something new begins, by the commit that was judged. Where nothing is committed yet git says so. */
+function startOf(repository: FoundRepository, start: string | undefined): readonly string[] {
+  if (start === undefined && repository.resolve("HEAD") === undefined) return [];
+  return [judgedCommit(repository, start ?? "HEAD")];
+}
 
 async function changed(change: Promise<unknown>, text: string): Promise<JsonObject> {
   await change;
@@ -222,7 +231,8 @@ export const tag: Operation = {
   },
   touches({ parsed, repository }) {
     const [name, target] = parsed.operands;
-    if (name === undefined) return { refs: [readRef(repository, "HEAD")] };
+    const head = readRef(repository, "HEAD");
+    if (name === undefined) return { refs: [head] };
     const isDeleting = has(parsed, "--delete");
     const force = (isDeleting || has(parsed, "--force")) && { force: true as const };
     const tags = (isDeleting ? parsed.operands : [name]).map((one): Touched => {
@@ -242,7 +252,7 @@ export const tag: Operation = {
       ] as unknown as readonly [Touched, ...Touched[]],
     };
   },
-  async run({ parsed, git, context }) {
+  async run({ parsed, git, context, repository }) {
     const [name, target] = parsed.operands;
     if (name === undefined) {
       const rows = await references(
@@ -270,7 +280,7 @@ export const tag: Operation = {
       ...(has(parsed, "--force") ? ["--force"] : []),
     ];
     return changed(
-      git.run("repository", ["tag", "--no-sign", ...how, "--", name, commitOf(target ?? "HEAD")]),
+      git.run("repository", ["tag", "--no-sign", ...how, "--", name, ...startOf(repository, target)]),
       `made ${name}`,
     );
   },

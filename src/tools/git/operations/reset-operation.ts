@@ -1,6 +1,7 @@
 /** RESET: moves a branch, and unstages files. */
-import { commitOf, firstProblem, revisionProblem } from "../calls/names.ts";
+import { firstProblem, revisionProblem } from "../calls/names.ts";
 import { has, optionsOf } from "../calls/options.ts";
+import { judgedCommit } from "../calls/pinned.ts";
 import { movedBranch, type Operation, readRef } from "./operation.ts";
 
 import { pathsProblem, placed, QUIET, requireWritable, whereNow } from "./tree-operations.ts";
@@ -25,22 +26,23 @@ export const reset: Operation = {
     return { refs: [movedBranch(repository, { force: true }), ...others], paths };
   },
   async run(running) {
-    const { parsed, git } = running;
+    const { parsed, git, repository } = running;
     const [target = "HEAD"] = parsed.operands;
+    const commit = judgedCommit(repository, target);
     const paths = placed(running);
     if (paths.length > 0) {
-      await requireWritable(git, ["--cached", commitOf(target), "--", ...paths]);
-      await git.run("repository", ["reset", "--quiet", commitOf(target), "--", ...paths]);
+      await requireWritable(git, ["--cached", commit, "--", ...paths]);
+      await git.run("repository", ["reset", "--quiet", commit, "--", ...paths]);
       return { text: "unstaged" };
     }
     const kind = ["--soft", "--hard"].find((name) => has(parsed, name)) ?? "--mixed";
-    await requireWritable(git, ["--cached", commitOf(target)]);
+    await requireWritable(git, ["--cached", commit]);
     await git.run(kind === "--hard" ? "files" : "repository", [
       "reset",
       kind,
       "--quiet",
       "--no-recurse-submodules",
-      commitOf(target),
+      commit,
       "--",
     ]);
     return whereNow(git);

@@ -4,7 +4,7 @@ import { FailureWithoutEffect } from "../../../model/outcome/failure.ts";
 import { displayArguments, listChanges } from "../calls/display.ts";
 import { messageProblem, requireFit } from "../calls/message.ts";
 import { has, lastValue, optionsOf, type Parsed } from "../calls/options.ts";
-import { pinned } from "../calls/pinned.ts";
+import { pinned, requireObject } from "../calls/pinned.ts";
 import { leftOutFacts } from "../calls/runner.ts";
 import { type Operation, type Running, readRef } from "./operation.ts";
 import { differing, ended, pathsProblem, placed, QUIET, replaced } from "./tree-operations.ts";
@@ -37,8 +37,14 @@ export const stash: Operation = {
   touches({ parsed, repository }) {
     const { verb, entry } = stashOf(parsed);
     if (verb === "list" || verb === "show") return { refs: [{ ...readRef(repository, "HEAD"), ref: entry }] };
+    const { commit } = readRef(repository, entry);
+    const message = repository.kind === "found" ? repository.noteOf(entry) : undefined;
+    const what = verb !== "push" && {
+      ...(commit !== undefined && { commit }),
+      ...(message !== undefined && { message }),
+    };
     return {
-      refs: [{ ref: entry, effect: "write", ...(verb === "drop" && { force: true as const }) }],
+      refs: [{ ref: entry, effect: "write", ...what, ...(verb === "drop" && { force: true as const }) }],
       paths: replaced(parsed.paths),
     };
   },
@@ -95,9 +101,14 @@ async function runStash(running: Running): Promise<JsonObject> {
       };
     }
     case "drop":
+      requireObject(repository, entry);
       await git.run("repository", ["stash", "drop", "--quiet", entry]);
       return { text: `dropped ${entry}` };
-    default:
-      return ended(git, await git.try("files", ["stash", verb, "--quiet", entry]), `stash ${verb}`);
+    default: {
+      const commit = requireObject(repository, entry);
+      // Only one that stays can be named by its commit; whether the entry is still that one is looked at before it lands.
+      const named = verb === "apply" ? commit : entry;
+      return ended(git, await git.try("files", ["stash", verb, "--quiet", named]), `stash ${verb}`);
+    }
   }
 }

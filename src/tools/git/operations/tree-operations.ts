@@ -9,12 +9,14 @@ import { FailureWithoutEffect } from "../../../model/outcome/failure.ts";
 import type { FoundRepository, GitOutcome, GitRepository } from "../../../model/work/git.ts";
 import { pathArguments } from "../calls/display.ts";
 import { joinedMessage, messageProblem, requireFit } from "../calls/message.ts";
-import { commitOf, firstProblem, newNameProblem, revisionProblem } from "../calls/names.ts";
+import { firstProblem, meaningsOf, newNameProblem, revisionProblem } from "../calls/names.ts";
 import { has, lastValue, optionsOf, type Parsed, written } from "../calls/options.ts";
+import { judgedCommit, requireObject } from "../calls/pinned.ts";
 import { pathProblem } from "../calls/places.ts";
 import { failureOf, leftOutFacts, type Runner, refuseClosed, sorted } from "../calls/runner.ts";
 import {
   type Asked,
+  bindStaged,
   movedBranch,
   type Operation,
   type Running,
@@ -106,7 +108,7 @@ async function runCheckout(running: Running): Promise<JsonObject> {
   const [target] = parsed.operands;
   if ((parsed.paths ?? []).length > 0) {
     const paths = placed(running);
-    const from = target === undefined ? [] : [commitOf(target)];
+    const from = target === undefined ? [] : [judgedCommit(repository, target)];
     const side = written(parsed, ["--ours", "--theirs"]);
     const count = (await differing(git, [...from, "--", ...paths])).length;
     await git.run("files", ["checkout", ...side, ...from, "--", ...paths]);
@@ -120,10 +122,25 @@ async function runCheckout(running: Running): Promise<JsonObject> {
     "--no-guess",
     ...written(parsed, ["--force", "--detach"]),
     ...(name === undefined ? [] : ["--no-track", "-b", name]),
-    ...(target === undefined ? [] : [has(parsed, "--detach") || name !== undefined ? commitOf(target) : target]),
+    ...checkedOut(running),
   ];
   await git.run("files", ["checkout", ...how, "--"]);
   return whereNow(git);
+}
+
+/** What git is told to check out: a branch by its name, whatever else by the commit that was judged. */
+function checkedOut({ parsed, repository }: Running): readonly string[] {
+  const [target] = parsed.operands;
+  const start = target ?? (lastValue(parsed, "-b") === undefined ? undefined : "HEAD");
+  if (start === undefined) return [];
+  // a branch that has no commit yet
+  if (target === undefined && repository.resolve("HEAD") === undefined) return [];
+  if (!changesBranch(parsed)) return [judgedCommit(repository, start)];
+  if (/^@\{-\d+\}$/.test(start)) {
+    requireObject(repository, start);
+    return [start];
+  }
+  return branchFirst(repository, start) === start ? [judgedCommit(repository, start)] : [start];
 }
 
 /** Branches that agents make are named as the operator wants. */
@@ -196,17 +213,16 @@ export const merge: Operation = {
       ...written(parsed, ["--ff", "--ff-only", "--no-ff", "--squash", "--no-commit", "--strategy-option"]),
       ...(parts === undefined ? [] : [`--message=${joinedMessage(parts)}`]),
     ];
-    return ended(git, await git.try("files", ["merge", ...how, commitOf(other)]), "merge");
+    return ended(git, await git.try("files", ["merge", ...how, judgedCommit(repository, other)]), "merge");
   },
 };
 
 /** As git says it of a name. */
 function mergeMessage({ branch, resolve }: FoundRepository, other: string): string {
-  const kinds = { tags: "tag", heads: "branch", remotes: "remote-tracking branch" };
-  const [, kind = "commit"] =
-    Object.entries(kinds).find(([space]) => resolve(`refs/${space}/${other}`) !== undefined) ?? [];
+  const name = other.replace(/^refs\/(?:heads|tags|remotes)\//, "");
+  const { kind } = meaningsOf(name, resolve).find(({ full }) => name === other || full === other) ?? { kind: "commit" };
   const into = branch === undefined || branch === "main" || branch === "master" ? "" : ` into ${branch}`;
-  return `Merge ${kind} '${other}'${into}`;
+  return `Merge ${kind} '${name}'${into}`;
 }
 
 /** REBASE. */
@@ -248,7 +264,13 @@ export const rebase: Operation = {
     ];
     return ended(
       git,
-      await git.try("files", ["rebase", ...how, "--onto", commitOf(onto), commitOf(upstream)]),
+      await git.try("files", [
+        "rebase",
+        ...how,
+        "--onto",
+        judgedCommit(repository, onto),
+        judgedCommit(repository, upstream),
+      ]),
       "rebase",
     );
   },
@@ -275,7 +297,9 @@ function oneOrStep(parsed: Parsed, steps: readonly string[]): string | undefined
 /** The current branch is moved; with `forced`, or by one of `forcing`, what it named may be lost. */
 function branchMoved(forcing: readonly string[], forced = false): Operation["touches"] {
   return ({ parsed, repository }: Asked) => {
-    const others = parsed.operands.map((revision) => readRef(repository, revision));
+    const named = [...parsed.operands, ...(parsed.options.get("--onto") ?? []).slice(-1)];
+    const others = named.map((revision) => readRef(repository, revision));
+    if (parsed.operands.length === 0) bindStaged(repository);
     return {
       refs: [movedBranch(repository, { force: forced || forcing.some((name) => has(parsed, name)) }), ...others],
     };

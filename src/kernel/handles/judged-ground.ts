@@ -1,0 +1,61 @@
+/**
+ * Holds a run of git to what its call was judged by: references, what is staged, what is under way.
+ *
+ * INVARIANT: a run changes nothing once that is another, neither when it begins nor when what it changed lands. A run
+ * is not tried again on what is there instead: nobody has judged that.
+ */
+import { assert } from "../../base/errors.ts";
+import { FailureWithoutEffect } from "../../model/outcome/failure.ts";
+import type { GitRepository, GitRequest } from "../../model/work/git.ts";
+import type { HandleParts } from "./handle-parts.ts";
+
+/** Changes that a message names. */
+const SHOWN_MAX = 3;
+
+/** What one run has to find. */
+export interface JudgedGround {
+  /** @throws ToolFailure RESOURCE_BUSY where something is another already */
+  readonly requireStanding: () => void;
+  /** Whether all of it stands, asked while others are kept from changing what the run changes. */
+  readonly stands: () => boolean;
+  /** What the run changed has landed, and others are still kept away. */
+  readonly renew: () => void;
+  /** @throws ToolFailure RESOURCE_BUSY where it did not stand when the run was to land, so that nothing has */
+  readonly requireStood: () => void;
+}
+
+/** The ground of a run; of one that changes nothing, or begins a repository, none. */
+export function judgedGround({ running }: HandleParts, { root, reach }: GitRequest): JudgedGround | undefined {
+  if (reach === "nothing" || reach === "new") return undefined;
+  const { look, caller } = running;
+  look.repository(root);
+  const judged = look.judged(root);
+  assert(judged, "git runs in a repository that was looked at");
+  const now = (): GitRepository => caller.place.repository?.(root) ?? { kind: "none" };
+  let changed: readonly string[] = [];
+  const compare = () => {
+    changed = judged.changes(now());
+    return changed.length === 0;
+  };
+  const demand = () => {
+    if (changed.length > 0) throw busy(changed);
+  };
+  return {
+    requireStanding() {
+      compare();
+      demand();
+    },
+    stands: compare,
+    renew: () => judged.renew(now()),
+    requireStood: demand,
+  };
+}
+
+function busy(changed: readonly string[]): FailureWithoutEffect {
+  const more = changed.length > SHOWN_MAX ? ` and ${changed.length - SHOWN_MAX} more` : "";
+  return new FailureWithoutEffect(
+    "RESOURCE_BUSY",
+    `somebody has changed ${changed.slice(0, SHOWN_MAX).join(", ")}${more} since the call was judged; nothing was changed`,
+    "look at what is there now, and send the call again if it is still right",
+  );
+}
