@@ -18,6 +18,10 @@ import type { Decided, ResolvedAccess } from "../call/stages.ts";
 const REPOSITORY_RISK =
   "completes or changes what git takes for a repository, and git runs the programs that its `config` names";
 
+/** Of a new tree nobody has seen anything when a person is asked about it. */
+const CLONE_RISK =
+  "whatever the repository holds lands, also files that people's tools execute or obey, and symbolic links";
+
 /** Lines about obeyed files in one prompt: more would hide the other risks. */
 const OBEYED_LINES_MAX = 8;
 
@@ -112,6 +116,8 @@ export function risksOf(
     const risk = EFFECT_RISKS[effect];
     if (risk !== undefined) risks.push(risk);
   }
+  if (accesses.some(({ resource }) => resource.kind === "git_ref" && resource.operation === "clone"))
+    risks.push(CLONE_RISK);
   risks.push(...obeyedRisks(accesses));
   if (mark.trustLevel === "untrusted")
     risks.push("the agent has read untrusted content, which may be what asks for this");

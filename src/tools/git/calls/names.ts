@@ -108,8 +108,8 @@ export function commitOf(revision: string): string {
 }
 
 /** A name, an entry of its log, and the steps from there. */
-const PARTS = /^((?:[^~^@]|@(?!\{))*(?:@\{[^}]*\})?)((?:~\d*|\^\d*|\^\{commit\})*)$/;
-const STEP = /~\d*|\^\d*|\^\{commit\}/g;
+const PARTS = /^((?:[^~^@]|@(?!\{))*(?:@\{[^}]*\})?)((?:~\d*|\^\{commit\}|\^\d*)*)$/;
+const STEP = /~\d*|\^\{commit\}|\^\d*/g;
 /** Steps that lead nowhere else. */
 const IDLE_STEP = /^(?:~0+|\^0+|\^\{commit\})$/;
 

@@ -114,7 +114,7 @@ function withoutPrograms(packages: JsonObject): JsonObject {
 
 /** A package within another one is fetched with it, and the other one's hash holds for both. */
 function bundleProblem(path: string, { version }: JsonObject, packages: JsonObject): string | undefined {
-  if (typeof version !== "string" || !PLAIN_VERSION.test(version)) return "has no plain version";
+  if (!isPlainVersion(version)) return "has no plain version";
   const around = packages[path.slice(0, Math.max(0, path.lastIndexOf(`/${MODULES}/`)))];
   const isBundle =
     path.includes(`/${MODULES}/`) &&
@@ -131,14 +131,22 @@ function bundles({ bundleDependencies }: JsonObject, path: string): boolean {
 
 const PLAIN_VERSION = /^\d[\w.+-]*$/;
 
+function isPlainVersion(version: JsonValue | undefined): boolean {
+  return typeof version === "string" && PLAIN_VERSION.test(version);
+}
+
 function isHash(integrity: JsonValue | undefined): boolean {
   return typeof integrity === "string" && INTEGRITY.test(integrity);
 }
 
 function problemOf(path: string, entry: JsonObject, { members, grants, packages }: Allowed): string | undefined {
-  const { resolved, integrity, link, inBundle } = entry;
+  const { resolved, integrity, link, inBundle, version } = entry;
+  // npm takes a version that is an address for where the package comes from
+  if (version !== undefined && !isPlainVersion(version)) return "has no plain version";
   if (path === "") return resolved === undefined ? undefined : "is the project itself and comes from elsewhere";
   if (!isInsidePath(path)) return "does not lie in the workspace";
+  const place = placeOf(path);
+  if (place !== undefined && place !== "" && !members.has(place)) return "lies below no package of the workspace";
   if (link !== undefined && link !== false) {
     const isMember =
       link === true && typeof resolved === "string" && members.has(resolved) && path.split("/").includes(MODULES);
@@ -150,16 +158,23 @@ function problemOf(path: string, entry: JsonObject, { members, grants, packages 
     const problem = typeof resolved === "string" ? addressProblem(resolved, grants) : "comes from what is no address";
     if (problem !== undefined) return problem;
   }
+  if (resolved === undefined && version === undefined) return "has no plain version";
   return isHash(integrity) ? undefined : "has no hash (`integrity`)";
+}
+
+/** The package of the workspace, empty for the project, below which a path's `node_modules` lies, if it has one. */
+function placeOf(path: string): string | undefined {
+  const names = path.split("/");
+  const index = names.indexOf(MODULES);
+  return index === -1 ? undefined : names.slice(0, index).join("/");
 }
 
 /** The root's, and those of packages of the workspace that have some of their own. */
 function moduleDirectories(packages: JsonObject): readonly string[] {
   const found = new Set([MODULES]);
   for (const path of Object.keys(packages)) {
-    const names = path.split("/");
-    const index = names.indexOf(MODULES);
-    if (index > 0) found.add(names.slice(0, index + 1).join("/"));
+    const place = placeOf(path);
+    if (place !== undefined && place !== "") found.add(`${place}/${MODULES}`);
   }
   return [...found];
 }
