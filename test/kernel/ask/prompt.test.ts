@@ -18,6 +18,7 @@ import { createRedactor } from "../../../src/redact/redact.ts";
 import { editFile } from "../../../src/tools/edit/edit-file.ts";
 import { deleteFile } from "../../../src/tools/file/delete-file.ts";
 import { writeFile } from "../../../src/tools/file/write-file.ts";
+import { git } from "../../../src/tools/git/git.ts";
 import { newPlace, type Place } from "../../support/files-fixture.ts";
 
 /** Put together here, so that this file holds no secret. */
@@ -109,6 +110,14 @@ test("a request holds what was judged, by whom it is asked, what they have seen,
       arguments: args,
     },
   });
+});
+
+test("of a clone it is said what may land, because nobody has seen any of it", async () => {
+  const call = { operation: "CLONE", args: ["https://git.example/team.git", "new"] };
+  expect((await described(git, call)).risks).toContainEqual(
+    expect.stringMatching(/^whatever the repository holds lands, /),
+  );
+  expect((await described(git, { operation: "FETCH", args: [] })).risks.join()).not.toContain("whatever");
 });
 
 test("a danger pattern names the request and heads its risks", async () => {

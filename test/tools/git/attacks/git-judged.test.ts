@@ -90,19 +90,23 @@ describe("a name that comes to mean something else while a person decides", () =
       expect(hasEvil(plain)).toBe(false);
       plain.git("tag", "-d", short);
     }
-    expect((await approved(kernel, ["MERGE", shown.slice(0, 8)], () => undefined)).response.outcome.kind).toBe("success");
+    expect((await approved(kernel, ["MERGE", shown.slice(0, 8)], () => undefined)).response.outcome.kind).toBe(
+      "success",
+    );
     expect(plain.git("rev-parse", "main").trim()).toBe(shown);
   });
 
   test("a beginning that names nothing yet names nothing later", async () => {
     const { kernel, plain } = await place();
-    plain.git("checkout", "--quiet", "feature");
-    let made = "";
-    const { response } = await approved(kernel, ["RESET", "--hard", "0000"], () => {
-      made = plain.commit("more", { "d.txt": "d\n" });
-    });
-    expect(JSON.stringify(response.outcome)).toMatch(/tool_approval_invalid|FILE_NOT_FOUND/);
-    expect(plain.git("rev-parse", "feature").trim()).toBe(made);
+    const other = newRepository(`${kernel.root}/../other`);
+    const evil = other.commit("evil", { "evil.txt": "evil\n" });
+    const call = ["RESET", "--hard", evil.slice(0, 8)];
+    const { response } = await approved(kernel, call, () => plain.git("fetch", "--quiet", other.directory, "main"));
+    expect(denialOf(response)).toMatchObject({ reason: "tool_approval_invalid" });
+    expect(hasEvil(plain)).toBe(false);
+    // control: by now git takes it
+    plain.git("reset", "--quiet", "--hard", evil.slice(0, 8));
+    expect(hasEvil(plain)).toBe(true);
   });
 
   test("what is put aside is shown with its commit and message, and is that one", async () => {

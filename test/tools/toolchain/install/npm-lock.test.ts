@@ -137,6 +137,10 @@ test.each([
   ["a source that is no text", { ...FINE, resolved: { href: FINE.resolved } }],
   ["a source that is null", { ...FINE, resolved: null }],
   ["no source and no hash", { version: "1.0.0" }],
+  ["a version that is an address", { version: "https://evil.example/a.tgz", integrity: INTEGRITY }],
+  ["a version that is an address, beside a source", { ...FINE, version: "https://evil.example/a.tgz" }],
+  ["a version that is no text", { ...FINE, version: ["1.0.0"] }],
+  ["neither version nor source", { integrity: INTEGRITY }],
   ["a bundle that comes from elsewhere", { inBundle: true, resolved: "https://evil.example/x.tgz" }],
   ["a bundle by another word", { inBundle: "true", version: "1.0.0" }],
   ["a link out of the workspace", { resolved: "../x", link: true }],
@@ -170,6 +174,14 @@ test.each([
   expect(one({ name: "x" }, path)).toMatch(/does not lie in the workspace|has no hash/);
   expect(one(FINE, path)).toMatch(/does not lie in the workspace/);
 });
+
+test.each([".github/workflows/node_modules/q", "src/node_modules/q", "packages/a/b/node_modules/q"])(
+  "a package at %j, where no package of the workspace has modules, is refused",
+  (path) => {
+    const packages = { "": { name: "p" }, "packages/a": { name: "a" }, [path]: FINE };
+    expect(judged(lockOf(packages))).toMatch(/lies below no package of the workspace/);
+  },
+);
 
 test("packages of the workspace are linked where they lie, and have modules of their own", () => {
   const packages = {
