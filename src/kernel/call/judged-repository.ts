@@ -13,6 +13,9 @@ const SHOWN_CHARACTERS_MAX = 100;
 const MARKS = { staged: "what is staged", progress: "the merge or rebase under way" } as const;
 type Mark = keyof typeof MARKS;
 
+/** The mark of what could not be looked at, which is nothing's. */
+const UNSEEN = "";
+
 /** One repository as a call was judged by it. */
 export class JudgedRepository {
   /** The look itself; what it says stays. */
@@ -52,7 +55,7 @@ export class JudgedRepository {
 
   /** The call itself has changed what is staged or under way. @param now a new look, while nobody else can change it */
   renew(now: GitRepository): void {
-    if (now.kind === "found") for (const mark of this.#marks.keys()) this.#marks.set(mark, now[mark]());
+    for (const mark of this.#marks.keys()) this.#marks.set(mark, now.kind === "found" ? now[mark]() : UNSEEN);
   }
 
   #resolve(name: string): string | undefined {

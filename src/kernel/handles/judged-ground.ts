@@ -4,9 +4,9 @@
  * INVARIANT: a run changes nothing once that is another, neither when it begins nor when what it changed lands. A run
  * is not tried again on what is there instead: nobody has judged that.
  */
-import { assert } from "../../base/errors.ts";
+import { assert, KernelError } from "../../base/errors.ts";
 import { FailureWithoutEffect } from "../../model/outcome/failure.ts";
-import type { GitRepository, GitRequest } from "../../model/work/git.ts";
+import { type GitRepository, type GitRequest, NO_REPOSITORY } from "../../model/work/git.ts";
 import type { HandleParts } from "./handle-parts.ts";
 
 /** Changes that a message names. */
@@ -31,10 +31,13 @@ export function judgedGround({ running }: HandleParts, { root, reach }: GitReque
   look.repository(root);
   const judged = look.judged(root);
   assert(judged, "git runs in a repository that was looked at");
-  const now = (): GitRepository => caller.place.repository?.(root) ?? { kind: "none" };
+  const now = (): GitRepository => caller.place.repository?.(root) ?? NO_REPOSITORY;
   let changed: readonly string[] = [];
   const compare = () => {
-    changed = judged.changes(now());
+    changed = unlessHeld(
+      () => judged.changes(now()),
+      () => judged.changes(NO_REPOSITORY),
+    );
     return changed.length === 0;
   };
   const demand = () => {
@@ -46,9 +49,23 @@ export function judgedGround({ running }: HandleParts, { root, reach }: GitReque
       demand();
     },
     stands: compare,
-    renew: () => judged.renew(now()),
+    renew: () =>
+      unlessHeld(
+        () => judged.renew(now()),
+        () => judged.renew(NO_REPOSITORY),
+      ),
     requireStood: demand,
   };
+}
+
+/** What cannot be looked at, because another program holds a file of it, is another. */
+function unlessHeld<Answer>(look: () => Answer, otherwise: () => Answer): Answer {
+  try {
+    return look();
+  } catch (error) {
+    if (error instanceof KernelError && error.code === "WORKSPACE_BUSY") return otherwise();
+    throw error;
+  }
 }
 
 function busy(changed: readonly string[]): FailureWithoutEffect {
