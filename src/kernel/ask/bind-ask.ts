@@ -16,8 +16,8 @@ import type { Decided } from "../call/stages.ts";
 import { plainArguments } from "../declared/plain-arguments.ts";
 import { judgeByPolicy } from "../judge/decide.ts";
 import { judgePlace, unanalysed } from "../judge/scope.ts";
+import { repositoryGround } from "../repositories/repository-ground.ts";
 import { isDanger } from "./prompt-risks.ts";
-import { repositoryGround } from "./repository-ground.ts";
 
 /** A call that asks, bound. */
 export interface BoundAsk extends CallBinding {

@@ -35,12 +35,12 @@ import {
 import type { Caller, Running } from "../call/stages.ts";
 import { installationDenial, unanalysed } from "../judge/scope.ts";
 import { keepingOf } from "../keeping/call-keeping.ts";
+import { type JudgedGround, judgedGround } from "../repositories/judged-ground.ts";
 import { EXEC_TIMEOUT_MS } from "./exec-access.ts";
 import { beginBounds, isBounded, requireUnoccupied } from "./git-bounds.ts";
 import { gitEgress, plainAddress } from "./git-egress.ts";
 import { type GitJudge, gitScope } from "./git-scope.ts";
 import type { HandleParts } from "./handle-parts.ts";
-import { type JudgedGround, judgedGround } from "./judged-ground.ts";
 import { requireAllowed } from "./still-allowed.ts";
 
 /** Bytes that one run of git may put out; a call that wants more has to be narrowed. */
@@ -62,11 +62,10 @@ export function runGit(handle: HandleParts, judge: GitJudge, request: GitRequest
 
 async function run(handle: HandleParts, judge: GitJudge, request: GitRequest): Promise<GitOutcome> {
   const { kernel, running, signal } = handle;
-  const { caller } = running;
   const { parts } = kernel;
   const boundsOfOne = parts.sandbox.limits();
   requireAnalysed(running, request);
-  requireNotInstalled(caller, request);
+  requireNotInstalled(running.caller, request);
   const { remote } = request;
   const isBound = isBounded(handle, request);
   const remotes = remote || isBound ? parts.gitRemotes(running.redaction.by) : NO_GIT_REMOTES;
@@ -78,18 +77,18 @@ async function run(handle: HandleParts, judge: GitJudge, request: GitRequest): P
   const stdout = new CapturedOutput(GIT_OUTPUT_BYTES_MAX);
   const stderr = new CapturedOutput(GIT_MESSAGE_BYTES_MAX);
   const scope = gitScope(judge, request);
-  const { roots } = caller.place;
+  const { roots } = running.caller.place;
   if (request.reach === "new") requireUnoccupied(roots.service, request.root);
   const ground = judgedGround(handle, request);
-  ground?.requireStanding();
-  const isDirect = scope.landing === undefined;
-  const bounds = isBound && isDirect ? await beginBounds(handle, request, remotes.limits) : undefined;
+  const bounds =
+    isBound && scope.landing === undefined ? await beginBounds(handle, request, remotes.limits) : undefined;
   const ending = sandbox.run(
     {
       root: rootPath(roots.service),
       judge: scope.judge,
       async settle(tookTime) {
         if (tookTime) await requireAllowed(handle);
+        ground?.requireStanding();
         return false;
       },
       ...(scope.landing && {
@@ -97,7 +96,7 @@ async function run(handle: HandleParts, judge: GitJudge, request: GitRequest): P
       }),
       command: ["git", ...request.args],
       workDir: request.reach === "new" ? INSIDE_WORKSPACE : inside,
-      environment: environmentOf(request, settings.hasIdentity ? undefined : committerOf(caller)),
+      environment: environmentOf(request, settings.hasIdentity ? undefined : committerOf(running.caller)),
       limits: {
         ...boundsOfOne,
         outputBytesMax: GIT_OUTPUT_BYTES_MAX,

@@ -33,7 +33,7 @@ export interface GitRefResource {
   readonly protected?: true;
   /** Nothing is changed: it is only tried. */
   readonly dryRun?: true;
-  /** The object that it names now, a commit or an annotated tag; with the steps from there, if it names any (`8c1f…~2`). */
+  /** The commit or annotated tag that it names now, with the steps from there if it names any (`8c1f…~2`). */
   readonly commit?: string;
   /** What whoever put changes aside said of them. */
   readonly message?: string;

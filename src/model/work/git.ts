@@ -71,7 +71,7 @@ export interface FoundRepository {
    * The branch that is really changed when one of that name is: a name can stand for another (a symbolic reference).
    */
   readonly branchOf: (name: string) => string;
-  /** A mark of what is staged: another one when anything was staged or unstaged since. As `resolve` of a judged look. */
+  /** A mark of what is staged: another one when anything was staged or unstaged since. It binds as `resolve` does. */
   readonly staged: () => string;
   /** The same of a merge, rebase or the like that is under way. */
   readonly progress: () => string;

@@ -30,7 +30,7 @@ export interface RepositoryFiles {
    * @throws KernelError WORKSPACE_BUSY when somebody holds a lease on it
    */
   readonly read: (path: string, bytesMax: number) => string | undefined;
-  /** `length` bytes of a regular file, or as many as there are; `undefined` where there is none. Otherwise as `read`. */
+  /** `length` bytes of a regular file, or as many as there are; `undefined` where there is none. Else as `read`. */
   readonly piece: (path: string, from: number, length: number) => Buffer | undefined;
   /** The digest of a regular file of at most `bytesMax` bytes; empty for anything else. Otherwise as `read`. */
   readonly digestOf: (path: string, bytesMax: number) => string;

@@ -33,13 +33,16 @@ export function requireObject(repository: FoundRepository, revision: string): st
   );
 }
 
-/** The commit that `revision` named when the call was judged. @throws ToolFailure for a name of two things, or of none */
+/**
+ * The commit that `revision` named when the call was judged.
+ * @throws ToolFailure for a name of two things, or of none
+ */
 export function judgedCommit(repository: FoundRepository, revision: string): string {
   requireOneMeaning(repository, revision);
   return commitOf(requireObject(repository, revision));
 }
 
-/** @throws ToolFailure NOT_SUPPORTED for a name that a branch and a tag have: people and programs take it differently */
+/** @throws ToolFailure NOT_SUPPORTED for a name that a branch and a tag have, which programs take differently */
 export function requireOneMeaning({ resolve }: FoundRepository, revision: string): void {
   const name = (partsOf(revision)?.base ?? revision).replace(/@\{.*$/, "");
   const [first, second] = meaningsOf(name, resolve);

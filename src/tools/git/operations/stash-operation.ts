@@ -106,7 +106,7 @@ async function runStash(running: Running): Promise<JsonObject> {
       return { text: `dropped ${entry}` };
     default: {
       const commit = requireObject(repository, entry);
-      // Only one that stays can be named by its commit; whether the entry is still that one is looked at before it lands.
+      // One that goes has to be named by its number; whether it is still that commit is looked at before it lands.
       const named = verb === "apply" ? commit : entry;
       return ended(git, await git.try("files", ["stash", verb, "--quiet", named]), `stash ${verb}`);
     }

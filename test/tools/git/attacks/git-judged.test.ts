@@ -127,7 +127,7 @@ describe("a name that comes to mean something else while a person decides", () =
 describe("at every moment after a person agreed", () => {
   const TURNS = [1, 2, 3, 4, 5, 6, 7, 8];
 
-  /** Tries an attack at each moment. @param attack prepares, and gives the call, the act, and whether it came to harm */
+  /** Tries an attack at each moment. @param attack prepares it, and says whether it came to harm */
   async function atEachMoment(
     attack: (plain: PlainGit) => {
       readonly call: readonly string[];

@@ -7,7 +7,7 @@
 import { assert, KernelError } from "../../base/errors.ts";
 import { FailureWithoutEffect } from "../../model/outcome/failure.ts";
 import { type GitRepository, type GitRequest, NO_REPOSITORY } from "../../model/work/git.ts";
-import type { HandleParts } from "./handle-parts.ts";
+import type { HandleParts } from "../handles/handle-parts.ts";
 
 /** Changes that a message names. */
 const SHOWN_MAX = 3;
@@ -24,7 +24,10 @@ export interface JudgedGround {
   readonly requireStood: () => void;
 }
 
-/** The ground of a run; of one that changes nothing, or begins a repository, none. */
+/**
+ * The ground of a run, which stands; of one that changes nothing, or begins a repository, none.
+ * @throws ToolFailure RESOURCE_BUSY where something is another already
+ */
 export function judgedGround({ running }: HandleParts, { root, reach }: GitRequest): JudgedGround | undefined {
   if (reach === "nothing" || reach === "new") return undefined;
   const { look, caller } = running;
@@ -43,11 +46,13 @@ export function judgedGround({ running }: HandleParts, { root, reach }: GitReque
   const demand = () => {
     if (changed.length > 0) throw busy(changed);
   };
+  const requireStanding = () => {
+    compare();
+    demand();
+  };
+  requireStanding();
   return {
-    requireStanding() {
-      compare();
-      demand();
-    },
+    requireStanding,
     stands: compare,
     renew: () =>
       unlessHeld(
