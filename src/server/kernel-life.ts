@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { systemClock } from "../base/clock.ts";
-import { storeUnavailable } from "../base/errors.ts";
+import { storeCorrupt, storeUnavailable } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { KernelSettings, ToolRegistry } from "../kernel/index.ts";
 import { BY_KERNEL, byPerson } from "../ledger/actors.ts";
@@ -47,8 +47,12 @@ export async function announce(
     const damage = spoolDamage(recovery);
     if (damage !== undefined) report(damage);
   }
+  if (ledger.isAnew()) report(storeCorrupt(LEDGER_GONE));
   await closeOrphans(ledger, instances, timeMs);
 }
+
+const LEDGER_GONE =
+  "the ledger that stood in the state directory is gone or damaged, and another one was begun, which says so: stop every kernel, keep a copy of the state directory and restore the newest backup, or accept the loss with `handrail ledger accept --reason <why>`";
 
 /**
  * Takes back what dead kernels had begun to land in workspaces, and records each.

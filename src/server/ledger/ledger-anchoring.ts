@@ -41,6 +41,7 @@ export interface AnchoringParts {
 export class LedgerAnchoring {
   readonly #parts: AnchoringParts;
   #chain: Uint8Array | undefined;
+  #hasBegunAnew = false;
   /** A durable head that is not anchored. */
   #pending: Head | undefined;
   /** On the monotonic clock; 0 before the first. */
@@ -48,6 +49,11 @@ export class LedgerAnchoring {
 
   constructor(parts: AnchoringParts) {
     this.#parts = parts;
+  }
+
+  /** Whether a chain was gone when the ledger was opened, so that another one was begun. */
+  get hasBegunAnew(): boolean {
+    return this.#hasBegunAnew;
   }
 
   /** When the anchor has to move, on the monotonic clock; absent while it is where it should be. */
@@ -109,6 +115,7 @@ export class LedgerAnchoring {
 
   async #beginAnew(store: LedgerStore, lost: JsonObject | string): Promise<void> {
     const { instanceId, random, nowMs } = this.#parts;
+    this.#hasBegunAnew = true;
     const entry = pendingEntry(restarted({ lost }, nowMs()), "durable");
     // Another kernel may have been faster: then the chain has begun.
     await store.append({

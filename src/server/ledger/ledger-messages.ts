@@ -25,6 +25,8 @@ export interface LedgerThread extends EventSink, OpenIntentSource, SpoolSource {
   /** Resolves once the store is open; rejects with `STORE_CORRUPT`, `STORE_UNAVAILABLE` or `LEDGER_UNAVAILABLE`. */
   readonly ready: () => Promise<void>;
   readonly health: () => LedgerHealth;
+  /** Whether what stood in the ledger before was gone when it was opened; known once a question was answered. */
+  readonly isAnew: () => boolean;
   /**
    * Ends the worker if nothing waits for it, so that its memory goes back; whatever comes next starts another one.
    * Resolves when that is done.
@@ -108,8 +110,8 @@ export type LedgerRequest =
 
 /** From the worker. */
 export type LedgerReply =
-  /** The store is open, or why it is not. Sent once. */
-  | { readonly kind: "opened"; readonly failure?: Failure; readonly known?: LedgerPlace }
+  /** The store is open, or why it is not. Sent once. `isAnew`: what stood in it before is gone. */
+  | { readonly kind: "opened"; readonly failure?: Failure; readonly known?: LedgerPlace; readonly isAnew?: true }
   /**
    * The oldest unanswered events, in order: their sequences, 0 where the intent to close was not open. And how much of
    * the spool the ledger holds.

@@ -65,6 +65,7 @@ class WorkerLedgerThread implements LedgerThread {
   private readonly spools: boolean;
   private readonly restarts: boolean;
   private worker: Worker | undefined;
+  private begunAnew = false;
   /** Where the last worker that said so had the ledger open. */
   private known: LedgerPlace | undefined;
   /** Asked to rest, and nothing sent since. */
@@ -142,6 +143,10 @@ class WorkerLedgerThread implements LedgerThread {
     return this.problem === undefined
       ? { writable: true, waiting }
       : { writable: false, problem: this.problem, waiting };
+  }
+
+  isAnew(): boolean {
+    return this.begunAnew;
   }
 
   rest(): Promise<void> {
@@ -308,8 +313,9 @@ class WorkerLedgerThread implements LedgerThread {
     for (let index = 0; index < count; index++) this.next()?.reject(ledgerUnavailable(message));
   }
 
-  private opened({ failure, known }: Extract<LedgerReply, { kind: "opened" }>): void {
+  private opened({ failure, known, isAnew }: Extract<LedgerReply, { kind: "opened" }>): void {
     this.attended = true;
+    this.begunAnew ||= isAnew === true;
     this.known = known ?? this.known;
     this.problem = failure?.message;
     if (failure === undefined) this.opening.resolve();

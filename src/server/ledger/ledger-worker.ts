@@ -97,7 +97,8 @@ class LedgerWorker {
   async start(): Promise<void> {
     this.running = true;
     try {
-      this.reply({ kind: "opened", known: (await this.opened()).place() });
+      const known = (await this.opened()).place();
+      this.reply({ kind: "opened", known, ...(this.anchoring.hasBegunAnew && { isAnew: true }) });
     } catch (error) {
       this.failed(LEDGER_RETRY_MS);
       this.reply({ kind: "opened", failure: failureOf(error) });

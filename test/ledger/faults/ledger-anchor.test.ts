@@ -69,6 +69,21 @@ test("the anchor follows the head: with the first durable event, and when a kern
   expect(await problemsOf(directory)).toEqual([]);
 });
 
+test("whoever starts a kernel is told that the ledger began anew, once", async () => {
+  const directory = await freshDirectory();
+  await session(directory, "one");
+  await rm(ledgerOf(directory));
+  const told: boolean[] = [];
+  for (const name of ["two", "three"]) {
+    const ledger = startLedgerThread({ stateDirectory: directory, instanceId: "ins_a" });
+    await ledger.ready();
+    told.push(ledger.isAnew());
+    await ledger.record(sampleEvent(name), "durable");
+    await ledger.close();
+  }
+  expect(told).toEqual([true, false]);
+});
+
 test("a chain that begins anew says so first, and does not verify until a person accepts that", async () => {
   const directory = await freshDirectory();
   await session(directory, "one", "two");

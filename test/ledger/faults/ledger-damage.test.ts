@@ -67,6 +67,12 @@ test.each(["ledger.db", "state.db"])(
   },
 );
 
+test("a ledger whose tables are gone was damaged or cut, and is not taken for one of an older handrail", async () => {
+  const { directory, path } = await ledgerFile();
+  await writeFile(path, new Uint8Array());
+  await expect(openLedgerReader(directory)).rejects.toThrow(/damaged or cut.*nothing was deleted.*restore a backup/);
+});
+
 test("the thread over a damaged ledger says so when it starts, and refuses every event", async () => {
   const directory = await freshDirectory();
   await writeFile(join(directory, "ledger.db"), Buffer.alloc(8192, "rubbish "), { mode: 0o600 });

@@ -55,6 +55,11 @@ export function openDatabaseReadOnly(path: string, schema: Schema, code: Unavail
     const database = new Sqlite(path, { timeout: STORE_BUSY_MS, readonly: true, fileMustExist: true });
     return closedOnError(database, () => {
       const version = checkedVersion(database, schema, code);
+      if (version === 0)
+        throw new KernelError(
+          code,
+          `${name(path)} holds nothing of handrail's: it was damaged or cut, or its first kernel ended before it was made; nothing was deleted: if it held anything, stop every kernel, keep a copy of the state directory, then restore a backup`,
+        );
       if (version < schema.migrations.length)
         throw new KernelError(code, `${name(path)} was made by an older handrail; start a kernel once to migrate it`);
     });
