@@ -37,7 +37,7 @@ export const ORDER = {
   approval: ["decisions", "."],
   cli: ["terminal", "start", "approvals", "commands", "."],
   config: ["sections", "files", "."],
-  kernel: ["declared", "redaction", "keeping", "call", "judge", "answer", "ask", "handles", "."],
+  kernel: ["declared", "redaction", "keeping", "call", "judge", "answer", "repositories", "ask", "handles", "."],
   model: ["outcome", "place", "people", "spending", "work", "tool", "approval"],
   policy: ["terms", "compile", "evaluate", "."],
   redact: ["expressions", "search", "kinds", "rules", "."],

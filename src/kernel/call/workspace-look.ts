@@ -5,7 +5,7 @@
  */
 import { type FoundRepository, type GitRepository, NO_REPOSITORY, type RepositoryView } from "../../model/work/git.ts";
 import { type Toolchain, type ToolchainView, UNKNOWN_TOOLCHAIN } from "../../model/work/toolchain.ts";
-import { JudgedRepository } from "../repositories/judged-repository.ts";
+import { JudgedRepository } from "../../sandbox/git/judged-repository.ts";
 import type { OpenWorkspace } from "./parts.ts";
 
 type Place = Pick<OpenWorkspace, "toolchain" | "installFile" | "repository">;

@@ -79,7 +79,7 @@ async function run(handle: HandleParts, judge: GitJudge, request: GitRequest): P
   const scope = gitScope(judge, request);
   const { roots } = running.caller.place;
   if (request.reach === "new") requireUnoccupied(roots.service, request.root);
-  const ground = judgedGround(handle, request);
+  const ground = judgedGround(running, request);
   const bounds =
     isBound && scope.landing === undefined ? await beginBounds(handle, request, remotes.limits) : undefined;
   const ending = sandbox.run(

@@ -7,7 +7,7 @@
 import { assert, KernelError } from "../../base/errors.ts";
 import { FailureWithoutEffect } from "../../model/outcome/failure.ts";
 import { type GitRepository, type GitRequest, NO_REPOSITORY } from "../../model/work/git.ts";
-import type { HandleParts } from "../handles/handle-parts.ts";
+import type { Running } from "../call/stages.ts";
 
 /** Changes that a message names. */
 const SHOWN_MAX = 3;
@@ -28,9 +28,8 @@ export interface JudgedGround {
  * The ground of a run, which stands; of one that changes nothing, or begins a repository, none.
  * @throws ToolFailure RESOURCE_BUSY where something is another already
  */
-export function judgedGround({ running }: HandleParts, { root, reach }: GitRequest): JudgedGround | undefined {
+export function judgedGround({ look, caller }: Running, { root, reach }: GitRequest): JudgedGround | undefined {
   if (reach === "nothing" || reach === "new") return undefined;
-  const { look, caller } = running;
   look.repository(root);
   const judged = look.judged(root);
   assert(judged, "git runs in a repository that was looked at");
