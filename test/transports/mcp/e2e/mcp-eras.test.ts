@@ -146,11 +146,15 @@ type Schema = Parameters<AjvJsonSchemaValidator["getValidator"]>[0];
 const CONTENT = "hello";
 const CONTENT_HASH = "ea8f163db38682925e4491c5e58d4bb3506ef8c14eb78a86e908c5624a67200f";
 
-/** A call of each tool that succeeds once the content is stored. */
+/** A call of each tool that succeeds once the content is stored and there is a branch. */
 const SUCCEEDING: Readonly<Record<string, object>> = {
   artifact_fetch: { content_hash: CONTENT_HASH },
   artifact_publish: { artifact_id: "a", category: "report", content_hash: CONTENT_HASH },
+  branch_diff: { name: "first" },
   count_matches: { path: ".", regex: "o" },
+  create_branch: { name: "second" },
+  drop_branch: { name: "second" },
+  list_branches: {},
   delete_file: { path: "b.txt" },
   put_content: { content: CONTENT },
   search_file: { path: ".", regex: "o" },
@@ -165,7 +169,7 @@ const SUCCEEDING: Readonly<Record<string, object>> = {
  */
 const NOT_RUN = [
   ...["git", "git_add", "git_checkout", "git_commit", "git_diff", "git_push", "git_status"],
-  ...["install_dependencies", "run_lint", "run_test", "shell"],
+  ...["install_dependencies", "merge_branch", "run_lint", "run_test", "shell"],
 ];
 
 /** A call that is refused by policy, one that fails, and one whose arguments do not fit. */
@@ -199,6 +203,7 @@ test.each(ERAS)(
       return validate.getValidator(outputSchema)(structuredContent).errorMessage;
     };
     await client.callTool({ name: "put_content", arguments: { content: CONTENT } });
+    await client.callTool({ name: "create_branch", arguments: { name: "first" } });
     for (const { name } of tools) {
       expect.soft(await problem(name, { no_such_argument: true })).toBeUndefined();
       if (NOT_RUN.includes(name)) continue;
