@@ -93,7 +93,7 @@ describe("the official client", () => {
       branch_diff: { title: "Compare a branch", ...reads },
       count_matches: { title: "Count matches", ...reads },
       create_branch: { title: "Create a branch", ...writes, destructiveHint: false },
-      drop_branch: { title: "Drop a branch", ...writes },
+      drop_branch: { title: "Drop a branch", ...writes, destructiveHint: false },
       list_branches: { title: "List branches", ...reads },
       merge_branch: { title: "Merge a branch", ...writes },
       delete_file: { title: "Delete a file", ...writes },
