@@ -7,9 +7,10 @@
  * INVARIANTS: of two that make, merge or drop one branch at once, one alone does; a merge lands as a whole or not at
  * all; what was written on a branch while it was merged is never thrown away.
  */
-import { existsSync, mkdirSync, renameSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
+import { errorCode } from "../../base/errors.ts";
 import { newId, type RandomBytes } from "../../base/ids.ts";
 import { FailureWithoutEffect, ToolFailure } from "../../model/outcome/failure.ts";
 import type { Branch } from "../../model/place/branch.ts";
@@ -200,6 +201,12 @@ export class Branches {
       await store.removeBranch(id);
       await this.#remove(id);
     }
+    // what was dropped, and not removed to its end; whoever makes one notes it before its directory
+    for (const name of existsSync(this.#parts.directory) ? readdirSync(this.#parts.directory) : [])
+      if (!(await store.findBranch(name)))
+        await removeTree(join(this.#parts.directory, name)).catch((error: unknown) => {
+          if (errorCode(error) !== "ENOENT") throw error; // another kernel removes it, too
+        });
   }
 
   /** Under another name first, so that no call finds it half removed. */

@@ -26,7 +26,7 @@ import { LedgerWatch } from "../../ledger/watch.ts";
 import { openAnchorStore } from "../../stores/embedded/ledger/anchor-store.ts";
 import { requireClaim } from "../../stores/embedded/ledger/instance-store.ts";
 import { openLedgerStore, openLedgerStoreReadOnly } from "../../stores/embedded/ledger/ledger-store.ts";
-import { requireSoundLog } from "../../stores/embedded/ledger/log-header.ts";
+import { SoundLog } from "../../stores/embedded/ledger/sound-log.ts";
 import { openSpoolStore } from "../../stores/embedded/ledger/spool-store.ts";
 import { collectHeap, IdleMemory } from "./idle-memory.ts";
 import { LedgerAnchoring } from "./ledger-anchoring.ts";
@@ -85,9 +85,16 @@ class LedgerWorker {
       nowMs: systemClock.nowMs,
       expectsChain: data.expectsChain === true,
     });
-    const look = () => {
-      requireSoundLog(join(stateDirectory, "ledger.db-wal"));
-      return openLedgerStoreReadOnly(stateDirectory);
+    const log = new SoundLog(join(stateDirectory, "ledger.db-wal"));
+    const look = async () => {
+      const store = await openLedgerStoreReadOnly(stateDirectory);
+      try {
+        log.require((await store.head()).sequence);
+        return store;
+      } catch (error) {
+        await store.close();
+        throw error;
+      }
     };
     this.watch = new LedgerWatch(look, data.known?.changedNs);
     this.spools = openSpoolStore(data.stateDirectory);

@@ -11,7 +11,7 @@ export const dropBranch: Tool<Infer<typeof parameters>> = {
   name: "drop_branch",
   title: "Drop a branch",
   description:
-    "Removes a branch with everything that was changed on it, for good. If you work on it, you go on where it was made from.",
+    "Removes the branch that you work on, with everything that was changed on it, for good. You go on where it was made from.",
   parameters,
   outputSchema: BRANCH,
   capability: { ...IN_KERNEL, effect: "control", risk: "medium" },

@@ -1,5 +1,5 @@
 /** The files of the ledger go away under a running kernel: nothing is acknowledged that no file at its place holds. */
-import { cp, mkdir, open, readFile, rename, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { cp, mkdir, open, readFile, rename, rm, stat, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -240,28 +240,41 @@ test.each<[string, (path: string) => Promise<void>]>([
 });
 
 test.each([
-  ["zeroed", 0, undefined],
-  ["filled", 0xff, undefined],
-  ["without a header", 0, 32],
-])("a log that is %s in place under a running kernel is refused soon", async (_, fill, bytes) => {
-  const place = await running(120);
-  await place.ledger.record(sampleEvent("before"), "durable");
-  const log = `${place.path}-wal`;
-  await writeFile(log, Buffer.alloc(bytes ?? (await stat(log)).size, fill), { flag: "r+" });
-  // fewer than make SQLite write the log back, which would notice it, too
-  const outcomes = [];
-  for (let index = 0; index < 40 && outcomes.at(-1) !== "refused"; index++) {
-    await new Promise((done) => setTimeout(done, 100));
-    outcomes.push(
-      await place.ledger.record(sampleEvent(`after${index}`), "durable").then(
-        () => "done",
-        () => "refused",
-      ),
-    );
-  }
-  expect(outcomes.at(-1)).toBe("refused");
-  await expect(place.ledger.record(sampleEvent("later"), "durable")).rejects.toMatchObject(REFUSED);
-});
+  ["zeroed", 0, { from: 0 }],
+  ["filled", 0xff, { from: 0 }],
+  ["without a header", 0, { from: 0, bytes: 32 }],
+  ["damaged in its first frame", 0x41, { from: 40, bytes: 512 }],
+  ["damaged in its second frame", 0x41, { from: 4_152, bytes: 512 }],
+  ["damaged in a page", 0x41, { from: 8_192, bytes: 512 }],
+  ["damaged in a byte", 0x41, { from: 20_000, bytes: 1 }],
+  ["damaged near its end", 0x41, { from: -2_000, bytes: 512 }],
+])(
+  "a log that is %s under a running kernel is refused soon",
+  async (_, fill, damage: { from: number; bytes?: number }) => {
+    const { from, bytes } = damage;
+    const place = await running(120);
+    await place.ledger.record(sampleEvent("before"), "durable");
+    const log = `${place.path}-wal`;
+    const { size } = await stat(log);
+    const file = await open(log, "r+");
+    const at = from < 0 ? size + from : from;
+    await file.write(Buffer.alloc(bytes ?? size, fill), 0, bytes ?? size, at);
+    await file.close();
+    // fewer than make SQLite write the log back, which would notice it, too
+    const outcomes = [];
+    for (let index = 0; index < 40 && outcomes.at(-1) !== "refused"; index++) {
+      await new Promise((done) => setTimeout(done, 100));
+      outcomes.push(
+        await place.ledger.record(sampleEvent(`after${index}`), "durable").then(
+          () => "done",
+          () => "refused",
+        ),
+      );
+    }
+    expect(outcomes.at(-1)).toBe("refused");
+    await expect(place.ledger.record(sampleEvent("later"), "durable")).rejects.toMatchObject(REFUSED);
+  },
+);
 
 test("damage that comes while the thread rests is noticed once it writes again", async () => {
   const directory = await freshDirectory();

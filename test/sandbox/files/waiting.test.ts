@@ -82,7 +82,7 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
     "src/stores/embedded/content/history-files.ts",
     "src/stores/embedded/approvals/decision-files.ts",
     "src/stores/embedded/ledger/instance-store.ts",
-    "src/stores/embedded/ledger/log-header.ts",
+    "src/stores/embedded/ledger/sound-log.ts",
     "src/stores/embedded/state/log-sync.ts",
     "src/stores/embedded/new-file-store.ts",
     "src/stores/embedded/ledger/spool-store.ts",

@@ -98,7 +98,7 @@ class BranchesOfCall {
   async merge(name: string): Promise<BranchMerged> {
     const { running, signal, kernel } = this.#handle;
     const branch = await this.#named(name);
-    this.#requireOther(branch, "merged");
+    this.#requireFree("merges none");
     const parent = await this.#parentOf(branch);
     const there = onParent(running, parent, branch.parentId);
     await this.#requireChildless(branch);
@@ -164,7 +164,8 @@ class BranchesOfCall {
 
   async drop(name: string): Promise<BranchFacts> {
     const branch = await this.#named(name);
-    this.#requireOther(branch, "dropped");
+    this.#requireFree("drops none");
+    if (branch.id !== this.#handle.running.caller.session.branchId) throw notOn(branch.name);
     await this.#requireChildless(branch);
     await this.#requireUnused(branch);
     await requireAllowed(this.#handle);
@@ -232,12 +233,6 @@ class BranchesOfCall {
     if (caller.session.isBranchBound === true) throw bound(caller.branch?.name ?? "", what);
   }
 
-  #requireOther(branch: Branch, what: string): void {
-    const { session } = this.#handle.running.caller;
-    if (session.isBranchBound === true && session.branchId === branch.id)
-      throw bound(branch.name, `cannot be ${what} by it`);
-  }
-
   async #requireChildless({ id, name }: Branch): Promise<void> {
     const child = (await this.#own()).find(({ parentId }) => parentId === id);
     if (child !== undefined) throw hasChild(name, child.name);
@@ -293,6 +288,14 @@ function hasChild(name: string, child: string): ToolFailure {
     "NOT_SUPPORTED",
     `the branch \`${child}\` was made from \`${name}\` and would be left without it`,
     "merge or drop that one first",
+  );
+}
+
+function notOn(name: string): ToolFailure {
+  return new FailureWithoutEffect(
+    "NOT_SUPPORTED",
+    `the session does not work on the branch \`${name}\`, and drops no other one`,
+    "leave it to a person, who drops it with `handrail branches drop`",
   );
 }
 

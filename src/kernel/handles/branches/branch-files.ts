@@ -30,7 +30,7 @@ export interface DescribedBranch {
 export function* branchFiles({ changes, ...sides }: DescribedBranch): Generator<void, readonly BranchFile[]> {
   const files: BranchFile[] = [];
   const left = { bytes: DIFFS_BYTES_MAX };
-  const renamed = renamings(changes, sides);
+  const renamed = yield* renamings(changes, sides);
   const isTaken = new Set([...renamed.values()].map(({ path }) => path));
   for (const change of changes) {
     if (files.length >= FILES_MAX) break;
@@ -47,7 +47,10 @@ export function* branchFiles({ changes, ...sides }: DescribedBranch): Generator<
 type Sides = Omit<DescribedBranch, "changes">;
 
 /** Files that were made with the content of one that has gone, by their new path. */
-function renamings(changes: readonly BranchChange[], { tree, parent }: Sides): ReadonlyMap<string, BranchChange> {
+function* renamings(
+  changes: readonly BranchChange[],
+  { tree, parent }: Sides,
+): Generator<void, ReadonlyMap<string, BranchChange>> {
   const gone = changes.filter(({ was, is }) => was === "file" && is === undefined);
   const made = changes.filter(({ was, is }) => was === undefined && is === "file");
   const renamed = new Map<string, BranchChange>();
@@ -56,13 +59,15 @@ function renamings(changes: readonly BranchChange[], { tree, parent }: Sides): R
   for (const change of gone) {
     const bytes = bytesAt(parent, change.path, "file");
     if (bytes !== undefined && bytes.length > 0) byDigest.set(blake3Hex(bytes), change);
+    yield;
   }
   for (const change of made) {
     const bytes = bytesAt(tree, change.path, "file");
-    const from = bytes && byDigest.get(blake3Hex(bytes));
-    if (bytes === undefined || from === undefined) continue;
-    byDigest.delete(blake3Hex(bytes));
-    renamed.set(change.path, from);
+    const digest = bytes === undefined ? "" : blake3Hex(bytes);
+    const from = byDigest.get(digest);
+    byDigest.delete(digest);
+    if (from !== undefined) renamed.set(change.path, from);
+    yield;
   }
   return renamed;
 }

@@ -75,6 +75,21 @@ test("protected files of a branch are shown and asked about; secret ones never c
   expect(existsSync(join(place.workspace, ".env.local"))).toBe(false);
 });
 
+test("what an earlier session left on a branch is dropped by no agent", async () => {
+  const place = await branchPlace();
+  const night = await place.session({ preset: "autonomous" });
+  await night("write_file", { path: "n.txt", content: "n\n" });
+  const [branch] = await place.kernel.branches.list();
+  const name = branch?.name ?? "";
+  for (const session of await place.kernel.administration.listSessions())
+    await place.kernel.administration.revokeSession(session.id);
+  const [day, another] = [await place.session(), await place.session({ preset: "autonomous" })];
+  for (const call of [day, another]) expect((await call("drop_branch", { name })).code).toBe("NOT_SUPPORTED");
+  expect((await day("branch_diff", { name })).kind).toBe("success");
+  await day("create_branch", { name: "own" });
+  expect((await day("drop_branch", { name: "own" })).kind).toBe("success"); // the control
+});
+
 test("branches of another user are neither seen, compared, merged nor dropped", async () => {
   const place = await branchPlace();
   const [bob, eve] = [await place.session(), await place.session({ userId: "eve" })];
