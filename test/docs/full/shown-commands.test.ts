@@ -47,6 +47,7 @@ const PREPARED: Readonly<Record<string, Preparation>> = {
     await works(place, ["kill", "--all"]);
     return new Map([[/\bID\b/, () => id]]);
   },
+  "docs/guide/branches.md": () => new Map(),
   "docs/guide/budgets.md": async (place) => {
     const { leaseId } = await newSession(place);
     return new Map([[/\bLEASE\b/, () => leaseId]]);
@@ -80,6 +81,17 @@ const PREPARED: Readonly<Record<string, Preparation>> = {
   "docs/guide/redaction.md": (place) => {
     place.put("workspace/build.log", `password = "${"kX9vQ2mLp8Zr"}${"T4wBn6Ys"}"\n`);
     return new Map();
+  },
+  "docs/guide/undo.md": async (place) => {
+    place.put("workspace/src/a.ts", "one\n");
+    const args = '{"path":"src/a.ts","content":"two\\n"}';
+    await works(place, ["call", "write_file", "--json", args, "--workspace", place.workspace]);
+    const history = await works(place, ["history", "src", "--workspace", place.workspace, "--json"]);
+    const id = /"(req_[\w-]+)"/.exec(history)?.[1] ?? "none";
+    return new Map([
+      ["/srv/orders", () => place.workspace],
+      ["req_9vVq…", () => id],
+    ]);
   },
 };
 

@@ -226,7 +226,7 @@ describe("closing", () => {
     await new Promise((done) => setTimeout(done, 300));
     const begunMs = performance.now();
     await front.server.close();
-    expect(performance.now() - begunMs).toBeLessThan(1_500);
+    expect(performance.now() - begunMs).toBeLessThan(10_000); // waiting for them would take half a minute
     expect(seen).toEqual([]);
   });
 });
