@@ -40,7 +40,7 @@ export function makePlace(): Place {
       writeFileSync(file, content, { mode: 0o600 });
       return file;
     },
-    remove: () => rmSync(base, { recursive: true, force: true }),
+    remove: () => rmSync(base, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }),
   };
 }
 

@@ -10,7 +10,6 @@
  * store is closed, and the next events open it anew: nothing is assumed about what a failed file descriptor kept.
  */
 
-import { join } from "node:path";
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { systemClock } from "../../base/clock.ts";
 import { assert, KernelError, ledgerUnavailable } from "../../base/errors.ts";
@@ -25,8 +24,8 @@ import type { SpoolStore } from "../../ledger/spool-store.ts";
 import { LedgerWatch } from "../../ledger/watch.ts";
 import { openAnchorStore } from "../../stores/embedded/ledger/anchor-store.ts";
 import { requireClaim } from "../../stores/embedded/ledger/instance-store.ts";
-import { openLedgerStore, openLedgerStoreReadOnly } from "../../stores/embedded/ledger/ledger-store.ts";
-import { SoundLog } from "../../stores/embedded/ledger/sound-log.ts";
+import { openLedgerStore } from "../../stores/embedded/ledger/ledger-store.ts";
+import { soundLook } from "../../stores/embedded/ledger/sound-look.ts";
 import { openSpoolStore } from "../../stores/embedded/ledger/spool-store.ts";
 import { collectHeap, IdleMemory } from "./idle-memory.ts";
 import { LedgerAnchoring } from "./ledger-anchoring.ts";
@@ -85,18 +84,7 @@ class LedgerWorker {
       nowMs: systemClock.nowMs,
       expectsChain: data.expectsChain === true,
     });
-    const log = new SoundLog(join(stateDirectory, "ledger.db-wal"));
-    const look = async () => {
-      const store = await openLedgerStoreReadOnly(stateDirectory);
-      try {
-        log.require((await store.head()).sequence);
-        return store;
-      } catch (error) {
-        await store.close();
-        throw error;
-      }
-    };
-    this.watch = new LedgerWatch(look, data.known?.changedNs);
+    this.watch = new LedgerWatch(soundLook(stateDirectory), data.known?.changedNs);
     this.spools = openSpoolStore(data.stateDirectory);
     this.intake = new SpoolIntake(this.spools, data.instanceId);
   }

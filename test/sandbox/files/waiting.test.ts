@@ -98,6 +98,7 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
   ],
   "branches, in the state directory, and what they are merged with": [
     "src/sandbox/branches/branch-work.ts",
+    "src/sandbox/branches/branches.ts",
     "src/sandbox/branches/fork-record.ts",
     "src/sandbox/branches/merge-landing.ts",
     "src/sandbox/branches/merge-plan.ts",

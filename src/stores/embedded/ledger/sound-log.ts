@@ -1,9 +1,9 @@
 /**
  * Verifies a ledger's write-ahead log by its sums (SQLite's file format, sections 4.1 and 4.2).
  *
- * SQLite looks at them only when it recovers the log after a kill. Until then entries are found by a shared index, while
- * all from the first damaged frame on would be lost. The shared index itself is not opened: closing it gives up the
- * locks of the process.
+ * SQLite looks at them only when it recovers the log after a kill. Until then entries are found by a shared index,
+ * while all from the first damaged frame on would be lost. The shared index itself is not opened: closing it gives up
+ * the locks of the process.
  *
  * INVARIANT: a log that goes on has at least as many sound transactions as it had; one that was begun anew has other
  * salts. Frames that end no transaction may be overwritten.
