@@ -79,27 +79,28 @@ async function create({ branches }: OpenKernel, name: string, { workspace, json 
 
 async function diff({ branches }: OpenKernel, name: string, { workspace, json, stat }: BranchFlags): Promise<void> {
   const difference = await branches.difference(await branches.named(await rootOf(workspace), name));
-  if (json) return printJson(difference);
+  const { shown: _whole, ...told } = difference;
+  if (json) return printJson(told);
   showDifference(difference, stat === true);
 }
 
 async function merge(kernel: OpenKernel, name: string, { workspace, json, yes }: BranchFlags): Promise<number> {
   const { branches } = kernel;
   const branch = await branches.named(await rootOf(workspace), name);
-  if (yes !== true) {
-    showDifference(await branches.difference(branch), false);
-    if (!(await isConfirmed(`merge \`${visible(name)}\`?`))) return EXIT_DENIED;
-  }
-  return await mergeNow(kernel, branch, json);
+  if (yes === true) return await mergeNow(kernel, branch, { json });
+  const difference = await branches.difference(branch);
+  showDifference(difference, false);
+  if (!(await isConfirmed(`merge \`${visible(name)}\`?`))) return EXIT_DENIED;
+  return await mergeNow(kernel, branch, { json, shown: difference.shown });
 }
 
 /** Merges a branch and says what came of it. @returns the exit code */
 export async function mergeNow(
   { branches }: OpenKernel,
   branch: Awaited<ReturnType<OpenKernel["branches"]["named"]>>,
-  json: boolean | undefined,
+  { json, shown }: { readonly json?: boolean | undefined; readonly shown?: string },
 ): Promise<number> {
-  const merged = await branches.merge(branch, currentUser());
+  const merged = await branches.merge(branch, currentUser(), shown);
   if (json) printJson(merged);
   if (merged.kind === "conflict") {
     if (!json) {
@@ -148,7 +149,10 @@ export async function rootOf(workspace: string): Promise<string> {
 type Difference = Awaited<ReturnType<OpenKernel["branches"]["difference"]>>;
 
 /** Prints what a branch changed; `isShort` without the differences of its files. */
-export function showDifference({ files, filesOmitted, changesRepository }: Difference, isShort: boolean): void {
+export function showDifference(
+  { files, filesOmitted, changesRepository }: Omit<Difference, "shown">,
+  isShort: boolean,
+): void {
   if (files.length === 0) print("no file was changed");
   for (const file of files) {
     print(`${titleOf(file)}`);

@@ -70,7 +70,7 @@ async function runStaged(words: readonly string[], flags: RunFlags): Promise<num
     const isKept = flags.branch !== undefined || flags.keep === true || outcome !== EXIT_OK;
     if (isKept && flags.yes !== true) return told(name, outcome);
     if (flags.yes === true || (process.stdin.isTTY && (await confirms("merge this into the workspace? [y/N] "))))
-      return await mergeNow(kernel, branch, false);
+      return await mergeNow(kernel, branch, { shown: difference.shown });
     return told(name, EXIT_DENIED);
   } finally {
     await kernel.close();

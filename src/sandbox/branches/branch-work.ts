@@ -91,16 +91,19 @@ export interface MergedBranch extends Pick<Comparing, "isLeftOut">, Pick<MergeSi
   readonly views: () => Promise<ViewDirectories>;
   /** Called before it is looked whether somebody has written on the branch meanwhile. */
   readonly onLanded: () => void;
+  /** What was shown to whoever merges, as `factsOf` says it: with other changes nothing happens. */
+  readonly shown?: string | undefined;
 }
 
 /** Merges a branch into its parent; where it is in conflict, nothing happens. */
 export async function mergeBranch(
-  { place, parent, parentPath, isLeftOut, terms, views, baseOf, onLanded }: MergedBranch,
+  { place, parent, parentPath, isLeftOut, terms, views, baseOf, onLanded, shown }: MergedBranch,
   signal: AbortSignal,
 ): Promise<Merged> {
   return await withTree(place, async (tree, fork): Promise<Merged> => {
     const sinceNs = await nextTick();
     const changes = await changesOf({ tree, fork, isLeftOut }, signal);
+    if (shown !== undefined && factsOf(changes) !== shown) throw otherThanShown();
     const plan = await planMerge({ tree, parent, ...fork, baseOf }, changes);
     if (plan.conflicts.length > 0) return { kind: "conflict", conflicts: plan.conflicts };
     const directories = await views();
@@ -136,9 +139,20 @@ async function changesOf(
 }
 
 function isSame(one: readonly BranchChange[], other: readonly BranchChange[]): boolean {
-  const facts = (changes: readonly BranchChange[]) =>
-    JSON.stringify(changes.map(({ path, is, mode, stamp }) => [path, is, mode, is === "directory" ? "" : stamp]));
-  return facts(one) === facts(other);
+  return factsOf(one) === factsOf(other);
+}
+
+/** What was looked at of changes, as one text: another text, another branch. */
+export function factsOf(changes: readonly BranchChange[]): string {
+  return JSON.stringify(changes.map(({ path, is, mode, stamp }) => [path, is, mode, is === "directory" ? "" : stamp]));
+}
+
+function otherThanShown(): ToolFailure {
+  return new FailureWithoutEffect(
+    "RESOURCE_BUSY",
+    "somebody has written on the branch since its changes were shown; nothing was merged",
+    "look at what it changes now, once nobody works on it",
+  );
 }
 
 /** The failure of a copy says that a command did not run. */

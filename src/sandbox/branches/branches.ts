@@ -55,6 +55,8 @@ export interface MergeWish {
   readonly parentPath: string;
   readonly isLeftOut: (path: string) => boolean;
   readonly terms: Omit<LandingTerms, "isWhole">;
+  /** As `MergedBranch` has it. */
+  readonly shown?: string | undefined;
 }
 
 const OWNER_ONLY = 0o700;
@@ -215,7 +217,9 @@ export class Branches {
     if (!existsSync(path)) return;
     const away = join(dirname(path), `dropped-${id}`);
     renameSync(path, away);
-    await removeTree(away);
+    await removeTree(away).catch((error: unknown) => {
+      if (errorCode(error) !== "ENOENT") throw error; // a kernel that has just begun removes it, too
+    });
   }
 
   #placeOf(id: string): BranchPlace {

@@ -60,6 +60,8 @@ export interface ShownDifference {
   readonly filesOmitted: number;
   /** Whether it holds commits, or other changes of what git keeps. */
   readonly changesRepository: boolean;
+  /** What was looked at: a merge that is given it merges nothing else. */
+  readonly shown: string;
 }
 
 /** People's acts on branches. */
@@ -130,13 +132,19 @@ export class BranchDesk {
         const describing = branchFiles({ changes, tree, parent: descriptor, hidden: () => [] });
         const { result: files } = await inSlices("describing a branch", describing);
         const named = files.reduce((sum, { from }) => sum + (from === undefined ? 1 : 2), 0);
-        return { files, filesOmitted: changes.length - named, changesRepository: changes.length < all.length };
+        const { factsOf: shownOf } = await import("../../sandbox/branches/branch-work.ts");
+        const changesRepository = changes.length < all.length;
+        return { files, filesOmitted: changes.length - named, changesRepository, shown: shownOf(all) };
       }),
     );
   }
 
-  /** Merges a branch into what it was made from. @throws KernelError USAGE where another one was made from it */
-  async merge(branch: Branch, by: string): Promise<Merged> {
+  /**
+   * Merges a branch into what it was made from.
+   * @param shown what the person has seen of it (`ShownDifference`); whatever it changes when absent
+   * @throws KernelError USAGE where another one was made from it, or it is not what was shown any more
+   */
+  async merge(branch: Branch, by: string, shown?: string): Promise<Merged> {
     await this.#requireChildless(branch);
     const parent = await this.#parentOf(branch);
     const callId = newId("cal", this.#parts.random);
@@ -148,6 +156,7 @@ export class BranchDesk {
           parent: parent.roots.service.descriptor,
           parentPath: rootPath(parent.roots.service),
           isLeftOut: isLeftOutOf(parent),
+          shown,
           terms: {
             judge: {
               entry: (path) => mayBeMerged(parent, path),

@@ -75,6 +75,21 @@ test("protected files of a branch are shown and asked about; secret ones never c
   expect(existsSync(join(place.workspace, ".env.local"))).toBe(false);
 });
 
+test("a person merges what was shown, and nothing that was written since", async () => {
+  const place = await branchPlace();
+  const call = await place.session({ branch: "one" });
+  await call("write_file", { path: "b.txt", content: "harmless\n" });
+  const [branch] = await place.kernel.branches.list();
+  if (branch === undefined) throw new Error("there is a branch");
+  const { shown } = await place.kernel.branches.difference(branch);
+  await call("write_file", { path: "b.txt", content: "evil\n" });
+  await expect(place.kernel.branches.merge(branch, "ann", shown)).rejects.toMatchObject({ code: "USAGE" });
+  expect(existsSync(join(place.workspace, "b.txt"))).toBe(false);
+  const now = await place.kernel.branches.difference(branch);
+  expect(await place.kernel.branches.merge(branch, "ann", now.shown)).toMatchObject({ kind: "landed", isLeft: false });
+  expect(readFileSync(join(place.workspace, "b.txt"), "utf8")).toBe("evil\n"); // the control: it was shown
+});
+
 test("what an earlier session left on a branch is dropped by no agent", async () => {
   const place = await branchPlace();
   const night = await place.session({ preset: "autonomous" });
