@@ -150,7 +150,7 @@ type Difference = Awaited<ReturnType<OpenKernel["branches"]["difference"]>>;
 
 /** Prints what a branch changed; `isShort` without the differences of its files. */
 export function showDifference(
-  { files, filesOmitted, changesRepository }: Omit<Difference, "shown">,
+  { files, filesOmitted, changesRepository, references }: Omit<Difference, "shown">,
   isShort: boolean,
 ): void {
   if (files.length === 0) print("no file was changed");
@@ -160,7 +160,9 @@ export function showDifference(
     if (!isShort && file.linesOmitted !== undefined) print(`(${file.linesOmitted} more lines)`);
   }
   if (filesOmitted > 0) print(`and ${filesOmitted} more`);
-  if (changesRepository) print("and what git keeps: commits, branches or its index");
+  for (const { name, before, after } of references)
+    print(`git ${visible(name)}: ${visible(before || "nothing")} -> ${visible(after || "nothing")}`);
+  if (changesRepository) print("and what git keeps: its objects, logs or index; commits are not shown");
 }
 
 function titleOf({ path, change, kind, from, isBinary, bytes, mode }: BranchFile): string {

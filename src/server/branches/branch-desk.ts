@@ -28,6 +28,9 @@ import { rootPath } from "../../sandbox/files/places/roots.ts";
 import type { Keeping } from "../../sandbox/keeping/keeping.ts";
 import type { SessionStore } from "../../session/session-store.ts";
 
+/** What names commits. */
+const REFERENCE = /^\.git\/(?:HEAD|packed-refs|refs\/.+)$/;
+
 /** What the desk works on. */
 export interface BranchDeskParts {
   readonly branches: Branches;
@@ -60,6 +63,8 @@ export interface ShownDifference {
   readonly filesOmitted: number;
   /** Whether it holds commits, or other changes of what git keeps. */
   readonly changesRepository: boolean;
+  /** References of git that would name something else, with what they name. */
+  readonly references: readonly { readonly name: string; readonly before: string; readonly after: string }[];
   /** What was looked at: a merge that is given it merges nothing else. */
   readonly shown: string;
 }
@@ -132,9 +137,18 @@ export class BranchDesk {
         const describing = branchFiles({ changes, tree, parent: descriptor, hidden: () => [] });
         const { result: files } = await inSlices("describing a branch", describing);
         const named = files.reduce((sum, { from }) => sum + (from === undefined ? 1 : 2), 0);
+        const { bytesAt } = await import("../../sandbox/branches/merge-plan.ts");
         const { factsOf: shownOf } = await import("../../sandbox/branches/branch-work.ts");
         const changesRepository = changes.length < all.length;
-        return { files, filesOmitted: changes.length - named, changesRepository, shown: shownOf(all) };
+        const references = all
+          .filter(({ path, is, was }) => REFERENCE.test(path) && is !== "directory" && was !== "directory")
+          .map(({ path }) => ({
+            name: path.slice(".git/".length),
+            before: bytesAt(descriptor, path, "file")?.toString("utf8").trim() ?? "",
+            after: bytesAt(tree, path, "file")?.toString("utf8").trim() ?? "",
+          }));
+        const filesOmitted = changes.length - named;
+        return { files, filesOmitted, changesRepository, references, shown: shownOf(all) };
       }),
     );
   }

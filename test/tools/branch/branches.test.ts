@@ -171,6 +171,14 @@ test("a session of `autonomous` works on a branch of its own, and neither merges
   expect((await call("shell", { command: "curl http://127.0.0.1:1/" })).kind).not.toBe("denied");
   expect(place.asked).toHaveLength(0);
   if (branch === undefined) throw new Error("there is a branch");
+  const { references } = await place.kernel.branches.difference(branch);
+  expect(references).toEqual([
+    {
+      name: "refs/heads/work",
+      before: place.git("rev-parse", "HEAD").trim(),
+      after: expect.stringMatching(/^[0-9a-f]{40}$/),
+    },
+  ]);
   expect(await place.kernel.branches.merge(branch, "ann")).toMatchObject({ kind: "landed", isLeft: false });
   expect(readFileSync(join(place.workspace, "n.txt"), "utf8")).toBe("n\n");
   const [past] = await place.kernel.undo.history(place.workspace, "n.txt", 1);
