@@ -211,15 +211,19 @@ export class Branches {
         });
   }
 
-  /** Under another name first, so that no call finds it half removed. */
+  /**
+   * Removes what nobody refers to any more, under another name first, so that no call finds it half removed. What was
+   * merged or dropped is so whatever becomes of it: what stays is removed by the next kernel.
+   */
   async #remove(id: string): Promise<void> {
     const path = join(this.#parts.directory, id);
-    if (!existsSync(path)) return;
-    const away = join(dirname(path), `dropped-${id}`);
-    renameSync(path, away);
-    await removeTree(away).catch((error: unknown) => {
-      if (errorCode(error) !== "ENOENT") throw error; // a kernel that has just begun removes it, too
-    });
+    const away = join(this.#parts.directory, `dropped-${id}`);
+    try {
+      renameSync(path, away);
+      await removeTree(away);
+    } catch (error) {
+      if (errorCode(error) === "unknown") throw error;
+    }
   }
 
   #placeOf(id: string): BranchPlace {

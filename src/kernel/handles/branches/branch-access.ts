@@ -123,10 +123,9 @@ class BranchesOfCall {
               review: async (asked) => {
                 // what git keeps says little to a person and comes last
                 const inOrder = [...asked].sort((one, other) => order(one.path) - order(other.path));
-                const isFirst = inOrder.findIndex(({ path }) => isRepositoryPath(path));
-                const accesses = inOrder
-                  .filter(({ path }, index) => index === isFirst || !isRepositoryPath(path))
-                  .map((effect) => mergeAccess(there, effect));
+                const all = inOrder.map((effect) => mergeAccess(there, effect));
+                // many objects are one reference
+                const accesses = [...new Map(all.map((access) => [JSON.stringify(access.resource), access])).values()];
                 const question = { granted: there, effects: inOrder, accesses, reached: [] };
                 const reviewed = await reviewEffects(kernel, question, this.#handle);
                 if (reviewed.answer === "later") later = reviewed.why;

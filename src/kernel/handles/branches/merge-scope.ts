@@ -2,7 +2,7 @@
  * Judges what a merge brings into the parent of a branch, path by path.
  *
  * INVARIANTS: what a file tool of this call would be refused, a merge is refused too. Policy is asked about each file
- * as the action of the merging tool, and about what git keeps as one reference. Of that only what commits are made of
+ * as the action of the merging tool, and about what git keeps by its references. Of that only what commits are made of
  * is merged: nothing by which git or its hooks run programs.
  */
 import { LEAK_RULE } from "../../../flow/flow.ts";
@@ -35,13 +35,13 @@ export function isLeftOutOf({ workspace }: Pick<OpenWorkspace, "workspace">): (p
   };
 }
 
-/** An effect of a merge as policy is asked about it. What git keeps is asked about as one. */
+/** An effect of a merge as policy is asked about it. What git keeps is asked about by its references. */
 export function mergeAccess(
   { tool, caller: { place } }: Pick<Granted, "tool" | "caller">,
   { path, kind, isDirectory, bytes, isExecutable }: CommandEffect,
 ): ResolvedAccess {
   const action = tool.name;
-  if (isRepositoryPath(path)) return { resource: { kind: "git_ref", ref: "*" }, effect: "write", action };
+  if (isRepositoryPath(path)) return { resource: { kind: "git_ref", ref: referenceOf(path) }, effect: "write", action };
   const at: WorkspacePath = { root: "service", path };
   return {
     resource: { kind: "file", path },
@@ -64,6 +64,11 @@ export function mayBeMerged(place: OpenWorkspace, path: string): Reach {
   const restriction = zones.restriction(at);
   const isOpen = zones.classify(at) === zone && (restriction === undefined || restriction === "protected");
   return isOpen ? "write" : "read";
+}
+
+/** The reference that a path of a repository is; `*` for what holds commits and logs. */
+function referenceOf(path: string): string {
+  return /^\.git\/(HEAD|refs\/.+)$/.exec(path)?.[1] ?? "*";
 }
 
 /** The judge of a merge into the place of the caller. */
