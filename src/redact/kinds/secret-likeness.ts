@@ -50,6 +50,7 @@ function wordsOf(name: string): string[] {
 export function looksSecret(value: string, name: NameClass): boolean {
   if (name === "none" || value.length < 8 || /[\s\0]/.test(value)) return false;
   if (isFiller(value) || isCalledStandIn(value)) return false;
+  if (isMachineMade(value)) return true;
   if (name === "password" && isWordWithNumber(value)) return true;
   if (isPlainThing(value)) return false;
   if (name === "password") return isPasswordLike(value);
@@ -82,6 +83,15 @@ const PATTERN = /[*?]\*|\\[dwsbnt]|\(\?|\.\*|\[\^/;
 function isPlainThing(value: string): boolean {
   return PLAIN_WHOLE.test(value) || PLAIN_BEGINNING.test(value) || PATTERN.test(value);
 }
+
+/** Base64 of random bytes: parted by its own `/` it looks like a path, without a digit like a name. */
+function isMachineMade(value: string): boolean {
+  if (!/^[A-Za-z0-9+/_-]{16,}={0,2}$/.test(value) || !/[a-z]/.test(value) || !/[A-Z]/.test(value)) return false;
+  return transitions(value) >= MACHINE_TRANSITIONS && entropyOf(value) >= 3.3;
+}
+
+/** Of random base64, 0.65 of the characters are of another kind than the one before; of paths and names, 0.1 to 0.35. */
+const MACHINE_TRANSITIONS = 0.42;
 
 /** `Winter2024`: what people take for a password when it must have a capital and a digit. */
 function isWordWithNumber(value: string): boolean {
