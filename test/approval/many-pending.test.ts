@@ -60,7 +60,7 @@ test("ten thousand requests that wait take at most 50 MiB of memory", async () =
   expect(heldBytes() - before).toBeLessThan(50 * MIB);
   expect(await store.find(request(7777).ref, NOW_MS)).toMatchObject({ state: "pending" });
   expect(await store.list("pending", 5, NOW_MS)).toHaveLength(5);
-}, 300_000);
+});
 
 type Act = {
   readonly kind: "use" | "approve" | "deny" | "give back" | "void";

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 
 /** Milliseconds that anything may take in a test before it counts as stuck: less than the time limit of a test. */
-export const STUCK_MS = 120_000;
+export const STUCK_MS = 240_000;
 
 /** How long `vi.waitFor` waits for what comes within milliseconds on an idle machine. */
 export const SOON = { timeout: STUCK_MS, interval: 10 };

@@ -56,9 +56,7 @@ async function watched() {
   return { place, kernel, credential, child, pending, call, text };
 }
 
-test("a kernel is killed while a request waits: it can be decided all the same, and the next kernel does it, once", {
-  timeout: 300_000,
-}, async () => {
+test("a kernel is killed while a request waits: it can be decided all the same, and the next kernel does it, once", async () => {
   const { place, kernel, credential, child, pending, call, text } = await watched();
   const asking = child();
   const { ref } = await pending();

@@ -2,7 +2,7 @@
 // credential, and who sees it.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { JsonObject } from "../../../src/base/json.ts";
 import { FailureWithoutEffect } from "../../../src/model/outcome/failure.ts";
 import { type GitRemotes, NO_GIT_REMOTES } from "../../../src/model/work/git-remote.ts";
@@ -14,8 +14,6 @@ import { gitServer, seed } from "../../support/git-server.ts";
 import { type MemoryKernelOptions, memoryKernel } from "../../support/memory-kernel.ts";
 import { freshPlace } from "../../support/place.ts";
 import { testedBackend } from "../../support/sandbox-place.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const LOGIN = { username: "bot", password: "kN3-correct-horse-77" };
 const HOST = "git.example";

@@ -197,9 +197,7 @@ const step = fc.oneof(
 /** Each step is looked at twice, in sandboxes. */
 const RUNS = searching({ shortly: 5, thoroughly: 20 });
 
-test("what is remembered of a history and what came since is all of it, whatever happens to a repository", {
-  timeout: 300_000,
-}, async () => {
+test("what is remembered of a history and what came since is all of it, whatever happens to a repository", async () => {
   const counts = { hidden: 0, seen: 0, some: 0 };
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 8, maxLength: 12 }), async (names) => {

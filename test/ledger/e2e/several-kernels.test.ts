@@ -49,9 +49,7 @@ function openIntents(records: readonly Evidence[], instanceId: string): number[]
     .map(({ entry }) => entry.sequence);
 }
 
-test("the chain verifies, no acknowledged write is lost, and the next kernel closes what the killed one left open", {
-  timeout: 300_000,
-}, async () => {
+test("the chain verifies, no acknowledged write is lost, and the next kernel closes what the killed one left open", async () => {
   const place = freshPlace();
   const names = ["one", "two", "three", "four"] as const;
   const clients = await Promise.all(names.map((name) => connectRpc(place, ["--agent", name])));

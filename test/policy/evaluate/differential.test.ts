@@ -188,7 +188,7 @@ test("sliced and remembered verdicts are those of the plain engine", async () =>
   );
   // The property is worth something only if all of these really happened.
   for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(10);
-}, 300_000);
+});
 
 test("the same for the shipped presets", async () => {
   for (const preset of PRESET_NAMES) {
@@ -204,4 +204,4 @@ test("the same for the shipped presets", async () => {
     expect(engine.statistics().hits).toBeGreaterThan(50);
     engine.dispose();
   }
-}, 300_000);
+});

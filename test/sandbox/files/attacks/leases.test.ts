@@ -91,9 +91,7 @@ const BUSY: readonly (readonly [tool: string, args: JsonObject])[] = [
   ["git", { operation: "LOG" }],
 ];
 
-test("every tool that reads a leased file is told that it is busy, and nothing stands meanwhile", {
-  timeout: 120_000,
-}, async () => {
+test("every tool that reads a leased file is told that it is busy, and nothing stands meanwhile", async () => {
   const place = laidOut();
   await using kernel = await createKernel({
     stateDirectory: place.state,
@@ -124,9 +122,7 @@ test("every tool that reads a leased file is told that it is busy, and nothing s
   expect(await told(session, "search_file", { path: ".", regex: "needle" })).toBe("done");
 });
 
-test("a workspace whose own configuration is leased is busy, and not closed for good", {
-  timeout: 60_000,
-}, async () => {
+test("a workspace whose own configuration is leased is busy, and not closed for good", async () => {
   const place = laidOut();
   place.put("workspace/handrail.yaml", "files: { secret: [keys] }\n");
   await using kernel = await createKernel({

@@ -71,9 +71,7 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await pause(10);
 }
 
-test("what killed kernels left is gone once the next one has started, and plain git would have taken it", {
-  timeout: 60_000,
-}, async () => {
+test("what killed kernels left is gone once the next one has started, and plain git would have taken it", async () => {
   const writing = beginning();
   await killedWhileWriting(writing);
   const [first = ""] = writing.left();
@@ -89,9 +87,7 @@ test("what killed kernels left is gone once the next one has started, and plain 
   await after.kernel.close();
 });
 
-test("what others have in the making stays, and the kernel's own git, listings and searches leave it out", {
-  timeout: 60_000,
-}, async () => {
+test("what others have in the making stays, and the kernel's own git, listings and searches leave it out", async () => {
   const writing = beginning();
   const living = await opened(writing);
   const key = await evidenceKey(writing.place.state, systemRandom);

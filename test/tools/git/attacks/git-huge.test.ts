@@ -28,8 +28,6 @@ import { noise } from "../../../support/noise.ts";
 import { freshPlace } from "../../../support/place.ts";
 import { processesNaming, testedBackend } from "../../../support/sandbox-place.ts";
 
-vi.setConfig({ testTimeout: 90_000 });
-
 const MB = 2 ** 20;
 const CONTROL_BYTES_MAX = 200 * MB;
 const HOST = "git.example";

@@ -2,7 +2,7 @@
 // itself, and no tag comes along that was not asked for.
 import type { RequestListener } from "node:http";
 import { join } from "node:path";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { NO_GIT_REMOTES } from "../../../../src/model/work/git-remote.ts";
 import { gitTools } from "../../../../src/tools/git/git-tools.ts";
 import { newCertificate } from "../../../support/certificate.ts";
@@ -12,8 +12,6 @@ import { gitServer } from "../../../support/git-server.ts";
 import { memoryKernel } from "../../../support/memory-kernel.ts";
 import { freshPlace } from "../../../support/place.ts";
 import { testedBackend } from "../../../support/sandbox-place.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const HOST = "git.example";
 const ADDRESS = `https://${HOST}/team.git`;

@@ -1,12 +1,10 @@
 // What a person approved is what git works on: names that come to mean something else, and what is staged, put aside or
 // under way and is exchanged, while a person decides and at every later moment. Plain git takes what is there.
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { git } from "../../../../src/tools/git/git.ts";
 import { approve, askingKernel, denialOf, pending } from "../../../support/asking.ts";
 import { newRepository, type PlainGit } from "../../../support/git-place.ts";
 import type { MemoryKernel } from "../../../support/memory-kernel.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 /** `main` is checked out; `feature` holds what may be seen, and `evil` what nobody has looked at. */
 async function place() {

@@ -40,7 +40,7 @@ test("a lock that another git takes while an operation runs keeps it from landin
   plain.commit("other", { "b.txt": "b\n" });
   plain.git("checkout", "--quiet", "-b", "work", "main");
   let landed = 0;
-  for (let delayMs = 0; delayMs < 400; delayMs += 20) {
+  for (let delayMs = 0; delayMs < 400 || landed === 0; delayMs += delayMs < 400 ? 20 : delayMs) {
     const asked = ask("CHECKOUT", "other");
     await setTimeout(delayMs);
     const isBefore = !stands("b.txt");

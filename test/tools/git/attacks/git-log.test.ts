@@ -1,11 +1,9 @@
 // What a log shows of files that the call may not read. Plain git shows all of it.
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import type { JsonObject } from "../../../../src/base/json.ts";
 import { git } from "../../../../src/tools/git/git.ts";
 import { newRepository } from "../../../support/git-place.ts";
 import { memoryKernel } from "../../../support/memory-kernel.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 async function place() {
   const kernel = await memoryKernel({ tools: [git], preset: "open" });

@@ -4,7 +4,7 @@
 import { existsSync } from "node:fs";
 import type { RequestListener } from "node:http";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { NO_GIT_REMOTES } from "../../../../src/model/work/git-remote.ts";
 import { canonicalHost } from "../../../../src/names/host-name.ts";
 import { admit, type EgressNetwork } from "../../../../src/sandbox/net/gate/admission.ts";
@@ -18,8 +18,6 @@ import { gitServer, seed } from "../../../support/git-server.ts";
 import { type MemoryKernelOptions, memoryKernel } from "../../../support/memory-kernel.ts";
 import { freshPlace } from "../../../support/place.ts";
 import { testedBackend } from "../../../support/sandbox-place.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const HOST = "git.corp";
 const PORT = 8443;

@@ -7,7 +7,7 @@ import { existsSync, rmSync, writeFileSync } from "node:fs";
 import type { RequestListener } from "node:http";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { secureWay } from "../../../../src/kernel/handles/git-egress.ts";
 import { type GitRemotes, NO_GIT_REMOTES } from "../../../../src/model/work/git-remote.ts";
 import { AttemptLog } from "../../../../src/sandbox/net/gate/attempt.ts";
@@ -22,8 +22,6 @@ import { type MemoryKernelOptions, memoryKernel } from "../../../support/memory-
 import { noise } from "../../../support/noise.ts";
 import { freshPlace } from "../../../support/place.ts";
 import { testedBackend } from "../../../support/sandbox-place.ts";
-
-vi.setConfig({ testTimeout: 90_000 });
 
 const LOGIN = { username: "bot", password: "hB5-marble-window-93" };
 const VALUE = `Basic ${Buffer.from(`${LOGIN.username}:${LOGIN.password}`).toString("base64")}`;

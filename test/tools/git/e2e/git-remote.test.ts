@@ -16,8 +16,6 @@ import { plainGit } from "../../../support/git-place.ts";
 import { gitServer, seed } from "../../../support/git-server.ts";
 import { freshPlace } from "../../../support/place.ts";
 
-vi.setConfig({ testTimeout: 120_000 });
-
 const HOST = "git.example";
 const PRIVATE = "10.20.30.40";
 const ADDRESS = `https://${HOST}/shop/orders.git`;

@@ -6,7 +6,7 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { ApprovalManager, createKernel } from "../../../../src/index.ts";
 import { Internet } from "../../../support/egress.ts";
 import { freshPlace, type Place } from "../../../support/place.ts";
@@ -14,8 +14,6 @@ import { freshPlace, type Place } from "../../../support/place.ts";
 /** Where npm was installed, unless commands see it anyway. */
 const prefix = dirname(dirname(execFileSync("sh", ["-c", "command -v npm"], { encoding: "utf8" }).trim()));
 const toolchains = prefix.startsWith("/usr") || prefix === "/" ? [] : [prefix];
-
-vi.setConfig({ testTimeout: 90_000 });
 
 /**
  * A kernel over a workspace, with an internet of its own that answers for the one registry. `meanwhile` happens while a

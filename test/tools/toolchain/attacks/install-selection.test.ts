@@ -6,12 +6,10 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { ApprovalManager, createKernel } from "../../../../src/index.ts";
 import { Internet } from "../../../support/egress.ts";
 import { freshPlace } from "../../../support/place.ts";
-
-vi.setConfig({ testTimeout: 90_000 });
 
 /** cargo reads these in the directory in which it begins, in all above it, and in its home. */
 const CARGO = `#!/bin/sh

@@ -7,7 +7,7 @@ import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { JsonObject } from "../../../../src/base/json.ts";
 import { ApprovalManager, createKernel } from "../../../../src/index.ts";
 import { Internet } from "../../../support/egress.ts";
@@ -66,9 +66,6 @@ async function opened(scripts = false) {
   const session = await kernel.openSession({ workspace: place.workspace });
   return { place, internet, asked, session, close };
 }
-
-/** npm starts four times, beside another test that may do as much. */
-vi.setConfig({ testTimeout: 90_000 });
 
 const facts = (evidence: Awaited<ReturnType<typeof readEvidence>>, type: string) =>
   evidence.filter(({ entry }) => entry.eventType === type).map(({ payload }) => payload);
