@@ -90,7 +90,7 @@ function isMachineMade(value: string): boolean {
   return transitions(value) >= MACHINE_TRANSITIONS && entropyOf(value) >= 3.3;
 }
 
-/** Of random base64, 0.65 of the characters are of another kind than the one before; of paths and names, 0.1 to 0.35. */
+/** Of random base64, 0.65 of the characters differ in kind from the one before; of paths and names, 0.1 to 0.35. */
 const MACHINE_TRANSITIONS = 0.42;
 
 /** `Winter2024`: what people take for a password when it must have a capital and a digit. */

@@ -1,4 +1,4 @@
-/** What programs make of random bytes is a secret beside a name that promises one, whatever its separators look like. */
+/** Random bytes in base64 are a secret beside a name that promises one, whatever their separators look like. */
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { createRedactor } from "../../../src/redact/redact.ts";
