@@ -2,7 +2,6 @@
  * Governed 4 KB reads over the framed socket, against the same framed server in a process of its own that answers a
  * constant 4 KB without looking at the request: what the socket itself costs.
  */
-import { spawn, spawnSync } from "node:child_process";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -13,11 +12,11 @@ import { encodeRequest } from "../../src/wire/protobuf.ts";
 import { interleave, type Row } from "../measure.ts";
 import type { Effort } from "../options.ts";
 import { FILE_BYTES, type Playground, REPEATED_FILES } from "../playground.ts";
-import { HANDRAIL, LAUNCHER } from "../servers.ts";
+import { makeSession, startServer } from "../server-process.ts";
+import { LAUNCHER } from "../servers.ts";
 import { FrameCounter } from "./frame-counter.ts";
 
 const IN_FLIGHT = 64;
-const START_MS_MAX = 30_000;
 const EMPTY_SERVER = fileURLToPath(new URL("./empty-framed-server.ts", import.meta.url));
 
 /** The figure. */
@@ -25,10 +24,10 @@ export async function measureFramed(playground: Playground, effort: Effort): Pro
   const { path, files } = playground.workspace("framed", REPEATED_FILES);
   const state = playground.directory("state-framed");
   const token = makeSession(playground, path, state);
-  await using ours = await startServer(playground, [LAUNCHER, "serve", "--state", state], join(state, "handrail.sock"));
+  await using ours = await connected(playground, [LAUNCHER, "serve", "--state", state], join(state, "handrail.sock"));
   const emptySocket = join(playground.directory("empty-server"), "empty.sock");
   const empty = [process.execPath, "--disable-warning=ExperimentalWarning", EMPTY_SERVER, emptySocket] as const;
-  await using theirs = await startServer(playground, empty, emptySocket);
+  await using theirs = await connected(playground, empty, emptySocket);
   const requests = files.map((file, index) => frame(readRequest(token, index, file)));
   for (const server of [ours, theirs]) await readsPerSecond(server.socket, requests, effort.turnMs);
   const subject = {
@@ -49,50 +48,23 @@ function readRequest(sessionToken: string, index: number, path: string): Uint8Ar
   );
 }
 
-function makeSession(playground: Playground, workspace: string, state: string): string {
-  const args = [...HANDRAIL, "sessions", "create", "--json", "--workspace", workspace, "--state", state];
-  const { stdout, stderr } = spawnSync(process.execPath, args, {
-    env: playground.environment,
-    encoding: "utf8",
-    timeout: START_MS_MAX,
-  });
-  const token = /ses_[\w-]{22}\.[\w-]+/.exec(stdout)?.[0];
-  if (token === undefined) throw new Error(`no session was made: ${stderr}`);
-  return token;
-}
-
-interface RunningServer extends AsyncDisposable {
+interface Connected extends AsyncDisposable {
   readonly socket: Socket;
 }
 
-async function startServer(
+async function connected(
   playground: Playground,
-  [program, ...args]: readonly [string, ...string[]],
+  program: readonly [string, ...string[]],
   socketPath: string,
-): Promise<RunningServer> {
-  const child = spawn(program, args, { env: playground.environment, stdio: ["ignore", "inherit", "pipe"] });
-  const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()));
-  let said = "";
-  await new Promise<void>((resolve, reject) => {
-    const late = setTimeout(() => reject(new Error(`the server did not listen: ${said}`)), START_MS_MAX);
-    child.stderr.on("data", (chunk: Buffer) => {
-      said = (said + chunk.toString()).slice(-4000);
-      if (!said.includes("listening")) return;
-      clearTimeout(late);
-      resolve();
-    });
-    child.once("exit", () => reject(new Error(`the server ended: ${said}`)));
-  });
+): Promise<Connected> {
+  const server = await startServer(playground, program);
   const socket = connect(socketPath);
   await new Promise<void>((resolve, reject) => socket.once("connect", resolve).once("error", reject));
   return {
     socket,
     [Symbol.asyncDispose]: async () => {
       socket.destroy();
-      child.kill("SIGTERM");
-      const late = setTimeout(() => child.kill("SIGKILL"), START_MS_MAX);
-      await gone;
-      clearTimeout(late);
+      await server[Symbol.asyncDispose]();
     },
   };
 }

@@ -3,7 +3,6 @@
  * framework in a process of its own that answers a constant of the same message type: what governing a call adds to
  * what the framework costs anyway.
  */
-import { spawn, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,11 +11,11 @@ import { ToolRequestSchema } from "../../src/gen/handrail/tool/v1/tool_pb.ts";
 import { interleave, microsecondsEachAwaited, type Row } from "../measure.ts";
 import type { Effort } from "../options.ts";
 import { FILE_BYTES, type Playground, REPEATED_FILES } from "../playground.ts";
+import { makeSession, startServer } from "../server-process.ts";
 import { HANDRAIL } from "../servers.ts";
 import { HttpCaller } from "./http-caller.ts";
 
 const CONNECTIONS = 16;
-const START_MS_MAX = 30_000;
 const EMPTY_SERVER = fileURLToPath(new URL("./empty-connect-server.ts", import.meta.url));
 const FRONT_SERVER = fileURLToPath(new URL("./front-connect-server.ts", import.meta.url));
 const IDLE_SERVER = fileURLToPath(new URL("./idle-connect-server.ts", import.meta.url));
@@ -30,8 +29,16 @@ export async function measureConnect(playground: Playground, effort: Effort): Pr
   const token = makeSession(playground, path, state);
   const ourSocket = join(state, "handrail-http.sock");
   const theirSocket = join(playground.directory("empty-connect"), "empty.sock");
-  await using _ours = await startServer(playground, [...HANDRAIL, "serve", "--state", state, "--http-socket"]);
+  await using _ours = await startServer(playground, [
+    process.execPath,
+    ...HANDRAIL,
+    "serve",
+    "--state",
+    state,
+    "--http-socket",
+  ]);
   await using _theirs = await startServer(playground, [
+    process.execPath,
     "--disable-warning=ExperimentalWarning",
     EMPTY_SERVER,
     theirSocket,
@@ -42,6 +49,7 @@ export async function measureConnect(playground: Playground, effort: Effort): Pr
   const idles = [encoded({ requestId: "bench", sessionToken: idle.token, tool: { case: "call", value: IDLE } })];
   const frontSocket = join(playground.directory("front-connect"), "front.sock");
   await using _front = await startServer(playground, [
+    process.execPath,
     "--disable-warning=ExperimentalWarning",
     FRONT_SERVER,
     frontSocket,
@@ -144,18 +152,6 @@ async function callsPerSecond(
   return (asked * 1000) / (performance.now() - started);
 }
 
-function makeSession(playground: Playground, workspace: string, state: string): string {
-  const args = [...HANDRAIL, "sessions", "create", "--json", "--workspace", workspace, "--state", state];
-  const { stdout, stderr } = spawnSync(process.execPath, args, {
-    env: playground.environment,
-    encoding: "utf8",
-    timeout: START_MS_MAX,
-  });
-  const token = /ses_[\w-]{22}\.[\w-]+/.exec(stdout)?.[0];
-  if (token === undefined) throw new Error(`no session was made: ${stderr}`);
-  return token;
-}
-
 /** A kernel with a tool that touches nothing, which the operator permits. */
 async function startIdle(
   playground: Playground,
@@ -167,7 +163,7 @@ async function startIdle(
   writeFileSync(join(playground.directory("config-idle/policy"), "bench.cedar"), permit, { mode: 0o600 });
   const socket = join(state, "http.sock");
   const args = ["--disable-warning=ExperimentalWarning", IDLE_SERVER, state, config, workspace, socket];
-  const server = await startServer(playground, args);
+  const server = await startServer(playground, [process.execPath, ...args]);
   return {
     socket,
     token: /token (\S+)/.exec(server.said())?.[1] ?? "",
@@ -187,35 +183,4 @@ async function withCallers(
   } finally {
     for (const caller of callers) caller.close();
   }
-}
-
-async function startServer(
-  playground: Playground,
-  args: readonly string[],
-): Promise<AsyncDisposable & { readonly said: () => string }> {
-  const child = spawn(process.execPath, [...args], {
-    env: playground.environment,
-    stdio: ["ignore", "inherit", "pipe"],
-  });
-  const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()));
-  let said = "";
-  await new Promise<void>((resolve, reject) => {
-    const late = setTimeout(() => reject(new Error(`the server did not listen: ${said}`)), START_MS_MAX);
-    child.stderr.on("data", (chunk: Buffer) => {
-      said = (said + chunk.toString()).slice(-4000);
-      if (!said.includes("listening")) return;
-      clearTimeout(late);
-      resolve();
-    });
-    child.once("exit", () => reject(new Error(`the server ended: ${said}`)));
-  });
-  return {
-    said: () => said,
-    [Symbol.asyncDispose]: async () => {
-      child.kill("SIGTERM");
-      const late = setTimeout(() => child.kill("SIGKILL"), START_MS_MAX);
-      await gone;
-      clearTimeout(late);
-    },
-  };
 }

@@ -14,6 +14,7 @@ import { onTestFinished } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
 import { KernelAdmin } from "../../src/gen/handrail/admin/v1/admin_pb.ts";
 import { ToolKernel } from "../../src/gen/handrail/tool/v1/kernel_pb.ts";
+import type { Submission } from "../../src/kernel/index.ts";
 import type { CallResponse } from "../../src/model/tool/call.ts";
 import { tcpAddress, unixAddress } from "../../src/server/doors/http-address.ts";
 import { type ConnectLimits, type ConnectServer, serveConnect } from "../../src/transports/connect/index.ts";
@@ -141,4 +142,16 @@ export function clientsOf(
 
 function connectTo({ socketPath }: Pick<TestFront, "socketPath">) {
   return connect(socketPath);
+}
+
+/** A front door that remembers what reached the kernel. */
+export async function recording(limits: Parameters<typeof serveFront>[1] = {}) {
+  const seen: Submission[] = [];
+  const door = quickDoor({
+    execute: async (submission) => {
+      seen.push(submission);
+      return successOf("r-1", {});
+    },
+  });
+  return { front: await serveFront(door, limits), seen };
 }

@@ -10,7 +10,6 @@ import type { ObeyedFile } from "../../model/place/obeyed-files/obeyed-file.ts";
 import { obeyedBy } from "../../model/place/obeyed-files/obeyed-files.ts";
 import type { Workspace } from "../../model/place/workspace.ts";
 import type { Zone } from "../../model/place/zone.ts";
-import type { ToolCall } from "../../model/tool/call.ts";
 import { type Explanation, explain } from "../../policy/explain.ts";
 import type { PolicyEngine } from "../../policy/policy.ts";
 import type { PolicyRequest } from "../../policy/terms/request.ts";
@@ -24,6 +23,7 @@ import { analyse, findTool } from "./analyse.ts";
 import { isArmed, markOf } from "./caller.ts";
 import { requestsOf } from "./decide.ts";
 import { checkMasterGate, withGateDemands } from "./gates.ts";
+import { imaginedToolCall } from "./imagine.ts";
 import { checkScope } from "./scope.ts";
 import { markSecrets } from "./secret-writes.ts";
 import { wholeCall } from "./whole-call.ts";
@@ -107,15 +107,7 @@ export async function explainCall(
     mark: await markOf(parts, who.session),
     armed,
   };
-  const call: ToolCall = {
-    requestId: "",
-    sessionToken: "",
-    dedupeKey: "",
-    tool: name,
-    arguments: args,
-    variant: "call",
-    reply: "result",
-  };
+  const call = imaginedToolCall(name, args);
   await parts.registry.prepare(name);
   const refused = (denial: Denial): CallExplanation => ({ tool: name, denial, accesses: [], armed });
   const found = findTool(parts.registry, caller.gates, name);

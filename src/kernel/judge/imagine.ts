@@ -8,6 +8,7 @@
  */
 import { judgeFlow } from "../../flow/flow.ts";
 import type { Verdict } from "../../model/outcome/decision.ts";
+import type { ToolCall } from "../../model/tool/call.ts";
 import type { PolicyEngine } from "../../policy/policy.ts";
 import type { Redactor } from "../../redact/redact.ts";
 import type { Judged, Ruling } from "../call/stages.ts";
@@ -33,6 +34,19 @@ export interface ImaginedCall {
   readonly nowMs: number;
 }
 
+/** The call as its caller would have sent it. */
+export function imaginedToolCall(tool: string, args: ToolCall["arguments"]): ToolCall {
+  return {
+    requestId: "",
+    sessionToken: "",
+    dedupeKey: "",
+    tool,
+    arguments: args,
+    variant: "call",
+    reply: "result",
+  };
+}
+
 /**
  * What would be decided, by the pipeline's stages from analysis to flow control: what policy allowed, or the denial.
  */
@@ -45,15 +59,7 @@ export function imagineCall({
   args,
   nowMs,
 }: ImaginedCall): Verdict<Ruling> {
-  const call = {
-    requestId: "",
-    sessionToken: "",
-    dedupeKey: "",
-    tool: name,
-    arguments: args,
-    variant: "call",
-    reply: "result",
-  } as const;
+  const call = imaginedToolCall(name, args);
   const found = findTool(registry, caller.gates, name);
   if (!found.ok) return found;
   const tool = found.value;

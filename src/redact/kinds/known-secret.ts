@@ -7,7 +7,7 @@
  * INVARIANT: matches are exact. A known value is hidden wherever it stands, and allow-lists do not apply.
  */
 import type { Matcher, Trigger } from "../search/matcher.ts";
-import { alignedBase64 } from "./wrapped.ts";
+import { alignedBase64, isBase64 } from "./wrapped.ts";
 
 /** A secret and the rule under which it is hidden. */
 export interface KnownSecret {
@@ -143,15 +143,4 @@ function endOfPartial(text: string, end: number): number {
   let at = isBase64(text.charCodeAt(end)) ? end + 1 : end;
   for (let padding = 0; padding < 2 && text.charCodeAt(at) === 61; padding += 1) at += 1;
   return at;
-}
-
-function isBase64(code: number): boolean {
-  return (
-    (code >= 97 && code <= 122) ||
-    (code >= 65 && code <= 90) ||
-    (code >= 47 && code <= 57) ||
-    code === 43 ||
-    code === 45 ||
-    code === 95
-  );
 }

@@ -111,7 +111,8 @@ function endOfBase64(text: string, start: number, limit: number): number {
 
 const PADDING = 61;
 
-function isBase64(code: number): boolean {
+/** Whether a character is one of base64 or base64url, padding apart. */
+export function isBase64(code: number): boolean {
   return (
     (code >= 97 && code <= 122) ||
     (code >= 65 && code <= 90) ||

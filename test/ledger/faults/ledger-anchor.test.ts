@@ -116,19 +116,24 @@ test("control: without an anchor a removed ledger begins anew in silence", async
   expect(await problemsOf(directory)).toEqual([]);
 });
 
-test("a ledger that is removed with its anchor is missed by the sessions that it told of", async () => {
+/** A place, and what opens a kernel with a session there and closes it. */
+function placeOfKernels() {
   const place = freshPlace();
-  const options = {
-    stateDirectory: place.state,
-    configDirectory: place.config,
-    environment: { HOME: place.home },
-    onWarning: () => undefined,
-  };
   const opened = async () => {
-    const kernel = await createKernel(options);
+    const kernel = await createKernel({
+      stateDirectory: place.state,
+      configDirectory: place.config,
+      environment: { HOME: place.home },
+      onWarning: () => undefined,
+    });
     await kernel.openSession({ workspace: place.workspace });
     await kernel.close();
   };
+  return { place, opened };
+}
+
+test("a ledger that is removed with its anchor is missed by the sessions that it told of", async () => {
+  const { place, opened } = placeOfKernels();
   await opened();
   expect(await problemsOf(place.state)).toEqual([]);
   for (const name of ["ledger.db", "ledger.db-wal", "ledger.db-shm", "anchor"])
@@ -163,18 +168,7 @@ test("the control: an anchor that stays is not said to be written anew", async (
 });
 
 test("a key of the evidence that is removed is not made anew until a person accepts that", async () => {
-  const place = freshPlace();
-  const options = {
-    stateDirectory: place.state,
-    configDirectory: place.config,
-    environment: { HOME: place.home },
-    onWarning: () => undefined,
-  };
-  const opened = async () => {
-    const kernel = await createKernel(options);
-    await kernel.openSession({ workspace: place.workspace });
-    await kernel.close();
-  };
+  const { place, opened } = placeOfKernels();
   await opened();
   await opened(); // the control: with its key it starts again
   await rm(join(place.state, "evidence.key"));

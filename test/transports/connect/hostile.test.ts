@@ -7,8 +7,7 @@ import { Code } from "@connectrpc/connect";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ToolRequestSchema } from "../../../src/gen/handrail/tool/v1/tool_pb.ts";
-import type { Submission } from "../../../src/kernel/index.ts";
-import { clientsOf, PROTOCOLS, quickDoor, serveFront, successOf } from "../../support/front-door.ts";
+import { clientsOf, PROTOCOLS, recording } from "../../support/front-door.ts";
 import { envelope, http1, rawConnection } from "../../support/raw-http.ts";
 
 const EXECUTE = "/handrail.tool.v1.ToolKernel/Execute";
@@ -24,18 +23,6 @@ const OTHER = toBinary(
 );
 const PROTO = { "content-type": "application/proto" };
 const GRPC_WEB = { "content-type": "application/grpc-web+proto" };
-
-/** A front door that remembers what reached the kernel. */
-async function recording(limits: Parameters<typeof serveFront>[1] = {}) {
-  const seen: Submission[] = [];
-  const door = quickDoor({
-    execute: async (submission) => {
-      seen.push(submission);
-      return successOf("r-1", {});
-    },
-  });
-  return { front: await serveFront(door, limits), seen };
-}
 
 async function answerTo(to: string | number, bytes: Uint8Array): Promise<string> {
   const connection = await rawConnection(to);

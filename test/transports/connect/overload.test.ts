@@ -4,9 +4,8 @@ import { connect } from "node:net";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ToolRequestSchema } from "../../../src/gen/handrail/tool/v1/tool_pb.ts";
-import type { Submission } from "../../../src/kernel/index.ts";
 import { signalOf } from "../../support/call-end.ts";
-import { clientsOf, quickDoor, serveFront, successOf } from "../../support/front-door.ts";
+import { clientsOf, quickDoor, recording, serveFront, successOf } from "../../support/front-door.ts";
 import { envelope, http1, rawConnection } from "../../support/raw-http.ts";
 
 const EXECUTE = "/handrail.tool.v1.ToolKernel/Execute";
@@ -17,18 +16,6 @@ const REQUEST = create(ToolRequestSchema, {
 });
 const BYTES = toBinary(ToolRequestSchema, REQUEST);
 const PROTO = { "content-type": "application/proto" };
-
-/** A front door that remembers what reached the kernel. */
-async function recording(limits: Parameters<typeof serveFront>[1] = {}) {
-  const seen: Submission[] = [];
-  const door = quickDoor({
-    execute: async (submission) => {
-      seen.push(submission);
-      return successOf("r-1", {});
-    },
-  });
-  return { front: await serveFront(door, limits), seen };
-}
 
 describe("slow peers", () => {
   test.each([

@@ -4,7 +4,7 @@
  * They hold only numbers and texts. Threads get descriptors of directories that the search holds open, and names in
  * them that the call may read. They never see a path.
  */
-import type { SearchPattern, SkippedFiles } from "../../../model/work/search.ts";
+import type { FoundLine, SearchPattern, SkippedFiles } from "../../../model/work/search.ts";
 import type { HiddenRange } from "../../../text/hidden-range.ts";
 
 /** What is wanted of each file. */
@@ -32,15 +32,7 @@ export interface SearchWork {
 }
 
 /** A line as a thread found it; which file it is in says the batch. */
-export interface ThreadLine {
-  readonly line: number;
-  readonly column: number;
-  readonly text: string;
-  readonly cut?: true;
-  readonly endLine?: number;
-  readonly before: readonly string[];
-  readonly after: readonly string[];
-}
+export type ThreadLine = Omit<FoundLine, "path">;
 
 /** A file of the batch in which the pattern occurs. */
 export interface ThreadMatch {
