@@ -51,6 +51,12 @@ export const TEST_PROGRAMS = [
     probe: () => ["/bin/sh", ["-c", "command -v rg"]],
   },
   {
+    command: "mkfs.xfs",
+    aptPackage: "xfsprogs",
+    why: "copies that share their blocks with what they were made of are tested on its file system",
+    probe: () => ["/bin/sh", ["-c", "command -v mkfs.xfs || test -x /usr/sbin/mkfs.xfs"]],
+  },
+  {
     command: "python3 with grpc",
     aptPackage: "python3-grpcio",
     why: "the Python client in examples/ is run by a test (HANDRAIL_TEST_PYTHON names another interpreter)",
