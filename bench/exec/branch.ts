@@ -1,102 +1,22 @@
 /**
  * What views cost: until a command in one begins, a whole command that changes nothing, the landing of 1,000 changed
- * files and of a replaced `node_modules`, and how long the thread stands meanwhile.
+ * files and of a replaced `node_modules`, how long the thread stands meanwhile, and a build of a real package.
  */
 import { execFile } from "node:child_process";
-import { chownSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { SANDBOX_USER_ID } from "../../src/sandbox/identity/identity.ts";
-import { Sandbox, type ScopeJudge } from "../../src/sandbox/sandbox.ts";
 import { interleave, type Row, type Subject } from "../measure.ts";
 import type { Effort } from "../options.ts";
 import type { Playground } from "../playground.ts";
+import { measureBuild } from "./build.ts";
 import { longestTurnMs } from "./longest-turn.ts";
 import { createExecPlace } from "./place.ts";
+import { FILES_PER_DIRECTORY, ViewPlace } from "./view-place.ts";
 
 const run = promisify(execFile);
-const FILES_PER_DIRECTORY = 100;
 const MODULES_ENTRIES = 15_000;
 const CHANGED_FILES = 1000;
-const LIMITS = {
-  timeoutMs: 120_000,
-  outputBytesMax: 2 ** 20,
-  processesMax: 100,
-  memoryBytesMax: 512 * 2 ** 20,
-  processors: 2,
-  fileBytesMax: 2 ** 30,
-  openFilesMax: 1024,
-  temporaryBytesMax: 2 ** 26,
-};
-const JUDGE: ScopeJudge = { entry: () => "write", below: () => "write", isWhole: (path) => path === "node_modules" };
-
-/** From the call until the command said something, and from the last that it said until all had landed. */
-interface Times {
-  readonly beganMs: number;
-  readonly landedMs: number;
-}
-
-class ViewPlace implements Disposable {
-  readonly root: string;
-  readonly #sandbox: Sandbox;
-
-  constructor(playground: Playground, name: string, files: number) {
-    this.root = playground.directory(name);
-    const isRoot = process.geteuid?.() === 0;
-    if (isRoot) chownSync(playground.root, SANDBOX_USER_ID, SANDBOX_USER_ID);
-    makeFiles(this.root, files);
-    const viewsDirectory = playground.directory(`${name}-views`);
-    const instanceId = `bench-${name}-${process.pid}`;
-    this.#sandbox = new Sandbox({ instanceId, userId: SANDBOX_USER_ID, toolchains: [], viewsDirectory });
-  }
-
-  /** Runs a text of the shell that says `ready` and, in the end, `done`. */
-  async times(text: string): Promise<Times> {
-    const startedMs = performance.now();
-    let [first, last] = [Number.NaN, Number.NaN];
-    const output = {
-      stdout() {
-        last = performance.now();
-        if (Number.isNaN(first)) first = last;
-      },
-      stderr: (piece: Uint8Array) => process.stderr.write(piece),
-    };
-    const wanted = {
-      root: this.root,
-      judge: JUDGE,
-      landing: { newFiles: { nameIn: () => ".handrail-new-bench" } },
-      command: ["bash", "--noprofile", "--norc", "-c", text] as const,
-      workDir: "/workspace",
-      environment: {},
-      limits: LIMITS,
-    };
-    const { exitCode, problem, landed } = await this.#sandbox.run(wanted, output, new AbortController().signal);
-    if (exitCode !== 0 || problem !== undefined || landed?.notKept.length !== 0)
-      throw new Error(`the command ended with ${exitCode}, ${problem?.message ?? JSON.stringify(landed?.notKept)}`);
-    return { beganMs: first - startedMs, landedMs: performance.now() - last };
-  }
-
-  [Symbol.dispose](): void {
-    this.#sandbox.close();
-  }
-}
-
-function makeFiles(root: string, count: number): void {
-  const isRoot = process.geteuid?.() === 0;
-  const own = (path: string) => isRoot && chownSync(path, SANDBOX_USER_ID, SANDBOX_USER_ID);
-  own(root);
-  for (let index = 0; index < count; index += 1) {
-    const directory = join(root, `part${Math.floor(index / FILES_PER_DIRECTORY)}`);
-    if (index % FILES_PER_DIRECTORY === 0) {
-      mkdirSync(directory, { recursive: true });
-      own(directory);
-    }
-    const path = join(directory, `file${index}.ts`);
-    writeFileSync(path, "export const value = 1;\n");
-    own(path);
-  }
-}
-
 /** Writes files into directories of a hundred, as the command of a view or of its peer. */
 const writing = (directory: string, count: number, text: string) =>
   `python3 -c 'import os
@@ -158,6 +78,7 @@ export async function measureBranches(playground: Playground, effort: Effort): P
       () => timed(() => place.raw("true")),
     ),
     ...(await measureLandings({ view: small, copied, rounds, scale })),
+    await measureBuild(playground, rounds, isQuick ? "base" : ""),
   ];
 }
 

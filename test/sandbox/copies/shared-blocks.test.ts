@@ -27,8 +27,8 @@ const SCRIPT = String.raw`
 
 function copiedOn(mount: string): string {
   const place = freshPlace();
-  const env = { ...environmentOf(place), BASE: place.base, MAIN, NODE: process.execPath, MOUNT: mount };
-  env.PATH = `${env.PATH}:/usr/sbin:/sbin`;
+  const more = { BASE: place.base, MAIN, NODE: process.execPath, MOUNT: mount };
+  const env = environmentOf(place, { ...more, PATH: `${process.env["PATH"]}:/usr/sbin:/sbin` });
   if (mount.includes("xfs"))
     execFileSync("sh", ["-c", `truncate -s ${IMAGE_BYTES} xfs.img && mkfs.xfs -q -m reflink=1 xfs.img`], {
       cwd: place.base,
