@@ -5,9 +5,10 @@
  */
 import { type BigIntStats, closeSync, lstatSync } from "node:fs";
 import { ToolFailure } from "../../model/outcome/failure.ts";
-import { type CopiedEntry, identityOf, type Manifest, stampOf } from "../copies/manifest.ts";
+import { type CopiedEntry, type Manifest, stampOf } from "../copies/manifest.ts";
 import { isTemporaryName } from "../files/places/temporary.ts";
 import { entriesIn } from "../host/directory-pieces.ts";
+import { identityOf } from "../host/file-identity.ts";
 import { OPEN_DIRECTORY } from "../landing/moves.ts";
 import { openBeneath } from "../native/syscalls.ts";
 
@@ -21,6 +22,8 @@ export interface BranchChange {
   readonly was?: BranchKind;
   /** What stands there; absent where nothing does. */
   readonly is?: BranchKind;
+  /** Which file or link of the parent it was copied from. */
+  readonly origin?: string;
   readonly mode?: number;
   readonly bytes?: number;
   /** Another stamp, another content: what was looked at is what is taken later. */
@@ -99,7 +102,7 @@ function* gone(
   { entry, ...noting }: Noting & { readonly entry: CopiedEntry },
 ): Generator<void> {
   if (entry.kind === "hidden" || noting.isLeftOut(path)) return;
-  noting.add({ path, was: entry.kind });
+  noting.add({ path, ...wasOf(entry) });
   if (entry.kind === "directory") yield* goneIn(manifest, path, noting);
 }
 
@@ -111,10 +114,14 @@ function changeOf(
   if (was?.kind === "hidden") return undefined;
   const side = { is, mode: Number(now.mode) & 0o7777, bytes: Number(now.size), stamp: stampOf(now) };
   if (was === undefined) return { path, ...side };
-  if (was.kind !== is) return { path, was: was.kind, ...side };
+  if (was.kind !== is) return { path, ...wasOf(was), ...side };
   if (was.kind === "directory") return Number(now.mode) === was.mode ? undefined : { path, was: was.kind, ...side };
   const isSame = identityOf(now) === was.identity && stampOf(now) === was.stamp;
-  return isSame ? undefined : { path, was: was.kind, ...side };
+  return isSame ? undefined : { path, ...wasOf(was), ...side };
+}
+
+function wasOf(entry: Exclude<CopiedEntry, { kind: "hidden" }>): Pick<BranchChange, "was" | "origin"> {
+  return entry.kind === "directory" ? { was: entry.kind } : { was: entry.kind, origin: entry.origin ?? "" };
 }
 
 function kindOf(found: BigIntStats): BranchKind | undefined {

@@ -59,7 +59,7 @@ export async function copyBranch(
   const into = openSync(place.tree, OPEN);
   try {
     const sinceNs = await nextTick();
-    const copying = copyWorkspace({ root, into, hidden: { has: isHidden }, limits: BRANCH_LIMITS });
+    const copying = copyWorkspace({ root, into, hidden: { has: isHidden }, limits: BRANCH_LIMITS, notesOrigins: true });
     const { result } = await inSlices("copying a workspace", copying, signal).catch((error: unknown) => {
       throw asBranch(error);
     });

@@ -33,7 +33,7 @@ const PIECE = 262_144;
 export function* writeFork(path: string, sinceNs: bigint, manifest: Manifest): Generator<void, number> {
   const descriptor = openSync(path, NEW_FILE, OWNER_ONLY);
   try {
-    let text = `${JSON.stringify({ version: 1, sinceNs: String(sinceNs) })}\n`;
+    let text = `${JSON.stringify({ version: 2, sinceNs: String(sinceNs) })}\n`;
     let entries = 0;
     for (const [directory, inside] of manifest.directories()) {
       entries += inside.size;
@@ -84,12 +84,12 @@ function isDirectoryLine(value: unknown): value is [string, [string, CopiedEntry
 
 function isEntry(entry: Record<string, unknown> | null | undefined): boolean {
   if (typeof entry !== "object" || entry === null) return false;
-  const { kind, identity, stamp, mode } = entry;
+  const { kind, identity, stamp, mode, origin } = entry;
   if (kind === "hidden") return true;
   if (typeof identity !== "string") return false;
   return kind === "directory"
     ? typeof mode === "number"
-    : (kind === "file" || kind === "link") && typeof stamp === "string";
+    : (kind === "file" || kind === "link") && typeof stamp === "string" && typeof origin === "string";
 }
 
 function damaged(path: string) {

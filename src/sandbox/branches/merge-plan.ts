@@ -95,11 +95,14 @@ function standingBeneath(root: number, path: string): Standing | undefined {
   }
 }
 
-/** Whether the parent's side differs from what it was when the branch was made; a directory changes by its kind. */
-function isChanged({ sinceNs }: MergeSides, { was }: BranchChange, there: Standing | undefined): boolean {
+/**
+ * Whether the parent's side differs from what it was when the branch was made; a directory changes by its kind. A file
+ * that came there with a directory of another name has an old time, and is another one.
+ */
+function isChanged({ sinceNs }: MergeSides, { was, origin }: BranchChange, there: Standing | undefined): boolean {
   if (was === undefined) return there !== undefined;
   if (there === undefined || there.kind !== was) return true;
-  return was !== "directory" && there.changedNs >= sinceNs;
+  return was !== "directory" && (there.changedNs >= sinceNs || there.identity !== origin);
 }
 
 /** Whether both sides have come to the same. */

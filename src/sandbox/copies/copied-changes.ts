@@ -8,6 +8,7 @@
  * was copied, so that no link is followed.
  */
 import { type BigIntStats, chmodSync, lstatSync, mkdirSync, renameSync } from "node:fs";
+import { identityOf } from "../host/file-identity.ts";
 import {
   addChange,
   type Change,
@@ -20,7 +21,7 @@ import {
 } from "../landing/changes.ts";
 import { hasSameBytesBeneath } from "../landing/standing.ts";
 import { SANDBOX_ENTRIES_PER_STEP } from "../plan/workspace-mounts.ts";
-import { type CopiedEntry, identityOf, type Manifest, stampOf } from "./manifest.ts";
+import { type CopiedEntry, type Manifest, stampOf } from "./manifest.ts";
 
 /** A copy whose command has ended. */
 export interface EndedCopy {

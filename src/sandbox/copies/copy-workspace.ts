@@ -25,10 +25,11 @@ import {
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import { copyBytes } from "../files/copy-content.ts";
 import { entriesIn, type RawEntry } from "../host/directory-pieces.ts";
+import { identityOf } from "../host/file-identity.ts";
 import { accessListOf, cloneFile, setAccessList, setTimes } from "../native/layer-calls.ts";
 import { errno, makeLink, openBeneath } from "../native/syscalls.ts";
 import { COPY_LIMITS, CopyCount, type CopyLimits, cannotCopy, noRoom } from "./copy-limits.ts";
-import { identityOf, Manifest, stampOf } from "./manifest.ts";
+import { type CopiedEntry, Manifest, stampOf } from "./manifest.ts";
 
 /** What is copied, and to where. */
 export interface CopyJob {
@@ -39,6 +40,8 @@ export interface CopyJob {
   /** Paths of what is not to be in it. */
   readonly hidden: Pick<ReadonlySet<string>, "has">;
   readonly limits?: CopyLimits | undefined;
+  /** Whether it is noted which file and link each was copied from. */
+  readonly notesOrigins?: boolean;
 }
 
 /** What was copied. */
@@ -182,7 +185,7 @@ class Copying {
         fchmodSync(made, this.#rights(source, made, Number(found.mode)));
         setTimes(to, name, found);
         const copy = fstatSync(made, { bigint: true });
-        this.#manifest.note(path, name, { kind: "file", identity: identityOf(copy), stamp: stampOf(copy) });
+        this.#manifest.note(path, name, { kind: "file", ...this.#facts(copy, found) });
       } finally {
         closeSync(made);
       }
@@ -224,7 +227,12 @@ class Copying {
     if (made < 0) throw cannotCopy(path === "" ? name : `${path}/${name}`, `error ${-made}`);
     setTimes(to, name, found);
     const copy = lstatSync(`/proc/self/fd/${to}/${name}`, { bigint: true });
-    this.#manifest.note(path, name, { kind: "link", identity: identityOf(copy), stamp: stampOf(copy) });
+    this.#manifest.note(path, name, { kind: "link", ...this.#facts(copy, found) });
+  }
+
+  #facts(copy: BigIntStats, from: BigIntStats): Omit<Extract<CopiedEntry, { kind: "file" | "link" }>, "kind"> {
+    const facts = { identity: identityOf(copy), stamp: stampOf(copy) };
+    return this.#job.notesOrigins === true ? { ...facts, origin: identityOf(from) } : facts;
   }
 
   /** Gives a directory that is filled its owner, rights and times. */

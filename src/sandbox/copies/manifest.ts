@@ -9,6 +9,8 @@ export type CopiedEntry =
       readonly identity: string;
       /** Another stamp, another content, other rights or another time. */
       readonly stamp: string;
+      /** Which one it was copied from, where that is asked for. */
+      readonly origin?: string;
     }
   | { readonly kind: "directory"; readonly identity: string; readonly mode: number }
   /** It stands for something that the command must not see. */
@@ -40,11 +42,6 @@ export class Manifest {
 }
 
 const NOTHING: ReadonlyMap<string, CopiedEntry> = new Map();
-
-/** Tells one file from another one that was given its number later. */
-export function identityOf({ ino, birthtimeNs }: BigIntStats): string {
-  return `${ino} ${birthtimeNs}`;
-}
 
 /** Tells a file from itself as it was before. */
 export function stampOf({ ctimeNs, mtimeNs, size, mode }: BigIntStats): string {

@@ -10,6 +10,7 @@ import {
   readSync,
 } from "node:fs";
 import { FILE_CHUNK_BYTES } from "../files/read.ts";
+import { identityOf } from "../host/file-identity.ts";
 import { openBeneath } from "../native/syscalls.ts";
 
 /** What stands under a name. */
@@ -22,6 +23,8 @@ export interface Standing {
   readonly mode: number;
   /** Which one it is. */
   readonly inode: number;
+  /** The same, told from one that was given its number later. */
+  readonly identity: string;
   /** How many names it has. */
   readonly names: number;
   readonly bytes: number;
@@ -38,7 +41,8 @@ export function standingAt(directory: number, name: string): Standing | undefine
   if (found === undefined) return undefined;
   const { ctimeNs: changedNs, mtimeNs: writtenNs, mode, ino, nlink, size } = found;
   const [inode, names, bytes] = [Number(ino), Number(nlink), Number(size)];
-  return { kind: kindOf(found), changedNs, writtenNs, mode: Number(mode), inode, names, bytes };
+  const identity = identityOf(found);
+  return { kind: kindOf(found), changedNs, writtenNs, mode: Number(mode), inode, identity, names, bytes };
 }
 
 function kindOf(found: BigIntStats): Standing["kind"] {

@@ -10,6 +10,7 @@ import { randomBytes } from "node:crypto";
 import type { JsonObject } from "../../../base/json.ts";
 import { FailureWithoutEffect } from "../../../model/outcome/failure.ts";
 import type { GitRepository } from "../../../model/work/git.ts";
+import { isProtected } from "../../../model/work/protected-branches.ts";
 import {
   firstProblem,
   nameProblem,
@@ -22,7 +23,7 @@ import { has, lastValue, type OptionTable, optionsOf, type Parsed, written } fro
 import { judgedObject, requireObject, requireOneMeaning } from "../calls/pinned.ts";
 import { pathProblem, workspacePath } from "../calls/places.ts";
 import { addressOf, addressProblem, hostOf, reachOf, requireReach } from "../calls/remotes.ts";
-import { type Asked, isProtected, movedBranch, type Operation, type Running, type Touched } from "./operation.ts";
+import { type Asked, movedBranch, type Operation, type Running, type Touched } from "./operation.ts";
 import { ended } from "./tree-operations.ts";
 
 const QUIET: OptionTable = optionsOf("--quiet -q --verbose -v", { idle: true });

@@ -4,7 +4,7 @@ import type { EffectClass } from "../../../model/outcome/effect.ts";
 import type { Access, GitRefResource } from "../../../model/place/access.ts";
 import type { ToolContext } from "../../../model/tool/tool.ts";
 import type { FoundRepository, GitRepository } from "../../../model/work/git.ts";
-import { compileMeasuredGlob } from "../../../names/glob.ts";
+import { isProtected } from "../../../model/work/protected-branches.ts";
 import type { OptionTable, Parsed } from "../calls/options.ts";
 import { judgedObject } from "../calls/pinned.ts";
 import { workspacePath } from "../calls/places.ts";
@@ -106,15 +106,4 @@ export function movedBranch(
     ...(isProtected(repository, name) && { protected: true as const }),
     ...(given.force === true && { force: true as const }),
   };
-}
-
-/** Whether a branch of that name is one of those that the operator protects. */
-export function isProtected(repository: GitRepository, name: string): boolean {
-  if (repository.kind !== "found") return false;
-  const names = [name, repository.branchOf(name)];
-  // A pattern that cannot be read protects everything.
-  return repository.rules.protectedBranches.some((pattern) => {
-    const glob = compileMeasuredGlob(pattern, { ignoreCase: false, below: true });
-    return glob === undefined || names.some((one) => glob.test(one));
-  });
 }

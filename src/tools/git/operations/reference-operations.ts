@@ -1,13 +1,14 @@
 /** BRANCH, TAG and REMOTE: listing and changing references, and the addresses of remotes. */
 import type { JsonObject } from "../../../base/json.ts";
 import type { FoundRepository } from "../../../model/work/git.ts";
+import { isProtected } from "../../../model/work/protected-branches.ts";
 import { joinedMessage, messageProblem, requireFit } from "../calls/message.ts";
 import { commitOf, firstProblem, nameProblem, newNameProblem, remoteProblem, revisionProblem } from "../calls/names.ts";
 import { has, lastValue, type OptionTable, optionsOf, type Parsed } from "../calls/options.ts";
 import { judgedCommit } from "../calls/pinned.ts";
 import { addressProblem } from "../calls/remotes.ts";
 import type { Runner } from "../calls/runner.ts";
-import { isProtected, movedBranch, type Operation, readRef, type Touched } from "./operation.ts";
+import { movedBranch, type Operation, readRef, type Touched } from "./operation.ts";
 import { requireBranchName } from "./tree-operations.ts";
 
 const QUIET: OptionTable = optionsOf("--quiet -q --no-color", { idle: true });

@@ -1,5 +1,5 @@
 // Attacks on merges: what comes along unseen, who leaves a branch, and what is written meanwhile. Each has a control.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { branchPlace } from "../../../support/branch-place.ts";
@@ -141,3 +141,28 @@ test.each(["../x", "a//b", "a/../b", ".git", "-x", "a b", "x\u202ey", "x\n", "",
     await expect(place.session({ branch: name })).rejects.toMatchObject({ code: "USAGE" });
   },
 );
+
+test("a directory that a person put in the place of another, with older files, is not overwritten", async () => {
+  const place = await branchPlace();
+  const call = await place.session();
+  for (const [directory, text] of [
+    ["a", "the branch's base\n"],
+    ["older", "a person's own\n"],
+  ]) {
+    place.put(`workspace/${directory}/f.txt`, text ?? "");
+    place.put(`workspace/${directory}/g.txt`, text ?? "");
+    place.put(`workspace/${directory}/same.txt`, "same\n");
+  }
+  await call("create_branch", { name: "one" });
+  await call("shell", { command: "echo mine > a/f.txt; rm a/g.txt" });
+  renameSync(join(place.workspace, "a"), join(place.workspace, "b"));
+  renameSync(join(place.workspace, "older"), join(place.workspace, "a"));
+  const { code, message } = await call("merge_branch", { name: "one" });
+  expect([code, message.includes("`a/f.txt`"), message.includes("`a/g.txt`")]).toEqual(["FILE_CHANGED", true, true]);
+  for (const name of ["f", "g"])
+    expect(readFileSync(join(place.workspace, `a/${name}.txt`), "utf8")).toBe("a person's own\n");
+  renameSync(join(place.workspace, "a"), join(place.workspace, "older"));
+  renameSync(join(place.workspace, "b"), join(place.workspace, "a"));
+  expect((await call("merge_branch", { name: "one" })).kind).toBe("success"); // the control: the same one is back
+  expect(readFileSync(join(place.workspace, "a/f.txt"), "utf8")).toBe("mine\n");
+});
