@@ -32,7 +32,7 @@ export async function runTool(
   { signal, listener, transfer, inBand }: Waiter,
 ): Promise<Ran> {
   const { parts } = kernel;
-  const { tool, args, intent, run } = running;
+  const { tool, intent, run } = running;
   if (signal.aborted) return cancelled();
   const feed = listener && new ProgressFeed(parts, listener, running);
   const rules = callRules(parts, running);
@@ -48,7 +48,8 @@ export async function runTool(
   if (listener && intent !== undefined) await followDeclared(kernel, running);
   run.begin();
   try {
-    const executing = asStep(`running ${tool.name}`, () => tool.execute(args, context));
+    const leave = intent === undefined ? undefined : await enterBranch(kernel, running);
+    const executing = executed(running, context, leave);
     const output = executing instanceof Promise ? await untilCancelled(executing, signal) : executing;
     run.noteReturn();
     const invalid = invalidOutput(tool.name, output);
@@ -67,6 +68,22 @@ export async function runTool(
   } finally {
     feed?.end();
   }
+}
+
+/** The branch that the call works on stays until the tool has ended. @returns what is done then */
+async function enterBranch({ parts }: Kernel, { caller, tool, run }: Running): Promise<(() => void) | undefined> {
+  return caller.branch && (await parts.branches?.enter(caller.branch, tool.name, run));
+}
+
+/** Runs the tool; one that was let go works on until it ends. */
+function executed(
+  { tool, args }: Running,
+  context: CallHandles,
+  leave: (() => void) | undefined,
+): ToolOutput | Promise<ToolOutput> {
+  const execute = () => asStep(`running ${tool.name}`, () => tool.execute(args, context));
+  if (leave === undefined) return execute();
+  return (async () => execute())().finally(leave);
 }
 
 /** A failure that invites to try again does so only while nothing was changed. */

@@ -119,7 +119,7 @@ export async function mergeNow(
   }
   if (!json)
     print(
-      `merged: ${created} made, ${changed} changed, ${removed} removed${merged.isLeft ? "; the branch stays, because somebody wrote on it meanwhile" : ""}`,
+      `merged: ${created} made, ${changed} changed, ${removed} removed${merged.isLeft ? "; the branch stays, because somebody wrote on it meanwhile, or works on it yet" : ""}`,
     );
   return EXIT_OK;
 }

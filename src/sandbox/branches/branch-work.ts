@@ -89,8 +89,11 @@ export interface MergedBranch extends Pick<Comparing, "isLeftOut">, Pick<MergeSi
   readonly parentPath: string;
   readonly terms: Omit<LandingTerms, "isWhole">;
   readonly views: () => Promise<ViewDirectories>;
-  /** Called before it is looked whether somebody has written on the branch meanwhile. */
-  readonly onLanded: () => void;
+  /**
+   * Lets nobody begin to work on the branch any more, before it is looked whether somebody has written there meanwhile.
+   * @returns whether somebody is still at work on it
+   */
+  readonly onLanded: () => Promise<boolean>;
   /** What was shown to whoever merges, as `factsOf` says it: with other changes nothing happens. */
   readonly shown?: string | undefined;
 }
@@ -110,9 +113,8 @@ export async function mergeBranch(
     const landed = await landMerge({ directories, tree, parent, parentPath, sinceNs, plan }, terms, signal);
     if (landed.isCut || landed.isAwaited === true || landed.notKept.length > 0)
       return { kind: "landed", landed, isLeft: true };
-    onLanded();
-    // calls that began before may have written there since
-    const isLeft = !isSame(changes, await changesOf({ tree, fork, isLeftOut }));
+    // calls that began before may have written there since, or do so yet
+    const isLeft = (await onLanded()) || !isSame(changes, await changesOf({ tree, fork, isLeftOut }));
     return { kind: "landed", landed, isLeft };
   });
 }

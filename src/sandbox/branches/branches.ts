@@ -5,7 +5,7 @@
  * meet a workspace. What it was copied from is noted, so that what was changed since is known on both sides.
  *
  * INVARIANTS: of two that make, merge or drop one branch at once, one alone does; a merge lands as a whole or not at
- * all; what was written on a branch while it was merged is never thrown away.
+ * all; what was written on a branch while it was merged, or by a call that is at work on it, is never thrown away.
  */
 import { existsSync, mkdirSync, readdirSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -18,6 +18,7 @@ import { removeTree } from "../files/remove-tree.ts";
 import type { LandingTerms } from "../landing/land-view.ts";
 import type { ViewDirectories } from "../layers/view-directories.ts";
 import type { BranchStore } from "../ports/branch-store.ts";
+import { BranchCalls } from "./branch-calls.ts";
 import type { BranchChange } from "./branch-changes.ts";
 import type { BranchPlace, Comparing, Merged } from "./branch-work.ts";
 
@@ -57,6 +58,8 @@ export interface MergeWish {
   readonly terms: Omit<LandingTerms, "isWhole">;
   /** As `MergedBranch` has it. */
   readonly shown?: string | undefined;
+  /** The call that merges it, as `enter` was told. */
+  readonly by?: object;
 }
 
 const OWNER_ONLY = 0o700;
@@ -68,8 +71,29 @@ export class Branches {
   /** Those that are looked at for the last time before they are removed. */
   readonly #closing = new Set<string>();
 
+  readonly #calls: BranchCalls;
+
   constructor(parts: BranchParts) {
     this.#parts = parts;
+    this.#calls = new BranchCalls(parts);
+  }
+
+  /**
+   * Says that a call begins to work on a branch, which stays until it has ended.
+   * @param by is the call to `merge`
+   * @returns what is done at its end
+   * @throws ToolFailure RESOURCE_BUSY where nobody can work on it any more
+   */
+  async enter(branch: Branch, tool: string, by: object): Promise<() => void> {
+    const leave = this.#calls.note(branch.id, tool, by);
+    try {
+      const now = await this.find(branch.id);
+      if (now !== undefined && this.isFree(now)) return leave;
+      throw busy({ ...branch, state: "merging" });
+    } catch (error) {
+      leave();
+      throw error;
+    }
   }
 
   /** The directory in which a branch's files lie, absolute. */
@@ -155,13 +179,18 @@ export class Branches {
     return await compareBranch(this.#placeOf(branch.id), comparing, work);
   }
 
-  /** Merges a branch into its parent and removes it; where it is in conflict, nothing happens. */
-  async merge({ branch, ...wish }: MergeWish, signal: AbortSignal): Promise<Merged> {
+  /**
+   * Merges a branch into its parent and removes it; where it is in conflict, nothing happens.
+   * @throws ToolFailure RESOURCE_BUSY while calls work on it
+   */
+  async merge({ branch, by, ...wish }: MergeWish, signal: AbortSignal): Promise<Merged> {
     const { store, instanceId, views, baseOf } = this.#parts;
     const merging = await store.changeBranch(branch.id, { from: "ready", to: "merging", instanceId });
     if (merging === undefined) throw busy(branch);
     let isRemoved = false;
     try {
+      const others = await this.#calls.others(branch.id, by);
+      if (others.length > 0) throw occupied(branch, others);
       const { mergeBranch } = await load();
       const merged = await mergeBranch(
         {
@@ -169,7 +198,10 @@ export class Branches {
           views,
           baseOf: async (path) => await baseOf?.(branch, path),
           // from now on no call begins to work on it
-          onLanded: () => void this.#closing.add(branch.id),
+          onLanded: async () => {
+            this.#closing.add(branch.id);
+            return (await this.#calls.others(branch.id, by)).length > 0 || (await this.#hasChild(branch));
+          },
           ...wish,
         },
         signal,
@@ -181,6 +213,10 @@ export class Branches {
       else await store.changeBranch(branch.id, { from: "merging", to: "ready", instanceId });
       this.#closing.delete(branch.id);
     }
+  }
+
+  async #hasChild({ id, serviceRoot }: Branch): Promise<boolean> {
+    return (await this.list(serviceRoot)).some(({ parentId }) => parentId === id);
   }
 
   /** Removes a branch with what was changed on it. @throws ToolFailure RESOURCE_BUSY while it is made or merged */
@@ -242,6 +278,19 @@ function busy({ name, state }: Branch): ToolFailure {
     suggestion: "try again in a moment",
     retryAfterMs: 1000,
   });
+}
+
+/** Tools that a failure names. */
+const TOOLS_MAX = 5;
+
+function occupied({ name }: Branch, tools: readonly string[]): ToolFailure {
+  const named = [...new Set(tools)].slice(0, TOOLS_MAX).map((tool) => `\`${tool}\``);
+  const what = tools.length === 1 ? "a call works" : `${tools.length} calls work`;
+  return new FailureWithoutEffect(
+    "RESOURCE_BUSY",
+    `${what} on the branch \`${name}\` right now (${named.join(", ")}); nothing was merged`,
+    { suggestion: "merge it once they have ended", retryAfterMs: 1000 },
+  );
 }
 
 function gone(name: string): ToolFailure {

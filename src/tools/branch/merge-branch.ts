@@ -32,7 +32,7 @@ export const mergeBranch: Tool<Infer<typeof parameters>> = {
     created: integer(),
     changed: integer(),
     removed: integer(),
-    branch_stays: flag("Somebody wrote on it meanwhile: it stays with those changes."),
+    branch_stays: flag("Somebody wrote on it meanwhile, or works on it yet: it stays with those changes."),
   }),
   capability: { ...WRITES, risk: "medium" },
   analyse: () => [],

@@ -110,6 +110,7 @@ class BranchesOfCall {
         this.#branches.merge(
           {
             branch,
+            by: running.run,
             parent: parent.roots.service.descriptor,
             parentPath: rootPath(parent.roots.service),
             isLeftOut: isLeftOutOf(parent),
