@@ -107,8 +107,9 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
     onInternalError,
   )
     .then(spending.settleOrphans)
-    .then(() => opened.branches.settle())
     .then(() => takeBackLandings(ledger, views, { tell: opened.tell, report: onInternalError }))
+    // afterwards: whoever merges again would take what is taken back for landed
+    .then(() => opened.branches.settle())
     .then(() =>
       sweepDeadInstances(opened.left, { key: parts.argumentsKey, isAlive: instances.isAlive }, onInternalError),
     )

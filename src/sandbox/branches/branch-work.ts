@@ -13,6 +13,7 @@ import { copyWorkspace } from "../copies/copy-workspace.ts";
 import { nextTick } from "../landing/file-clock.ts";
 import type { LandingTerms } from "../landing/land-view.ts";
 import type { Landed } from "../landing/landing.ts";
+import { neverMade } from "../landing/machine/failures.ts";
 import type { ViewDirectories } from "../layers/view-directories.ts";
 import { type BranchChange, branchChanges } from "./branch-changes.ts";
 import { type Fork, readFork, writeFork } from "./fork-record.ts";
@@ -56,17 +57,23 @@ export async function copyBranch(
   { root, isHidden, place }: CopiedBranch,
   signal: AbortSignal,
 ): Promise<Pick<Branch, "way" | "entries">> {
+  try {
+    return await copied({ root, isHidden, place }, signal);
+  } catch (error) {
+    throw unmade(error);
+  }
+}
+
+async function copied({ root, isHidden, place }: CopiedBranch, signal: AbortSignal) {
   const into = openSync(place.tree, OPEN);
   try {
     const sinceNs = await nextTick();
     const copying = copyWorkspace({ root, into, hidden: { has: isHidden }, limits: BRANCH_LIMITS, notesOrigins: true });
-    const { result } = await inSlices("copying a workspace", copying, signal).catch((error: unknown) => {
-      throw asBranch(error);
-    });
+    const { result } = await inSlices("copying a workspace", copying, signal);
     const { manifest, isShared } = result;
     const noting = writeFork(place.fork, sinceNs, manifest);
     const { result: entries } = await inSlices("noting what was copied", noting, signal);
-    return { way: isShared ? "clone" : "copy", entries };
+    return { way: isShared ? ("clone" as const) : ("copy" as const), entries };
   } finally {
     closeSync(into);
   }
@@ -157,9 +164,11 @@ function otherThanShown(): ToolFailure {
   );
 }
 
-/** The failure of a copy says that a command did not run. */
-function asBranch(error: unknown): unknown {
-  if (!(error instanceof ToolFailure) || error.code !== "SANDBOX_UNAVAILABLE") return error;
+/** `error` as the failure of a branch that could not be made: that of a copy says that a command did not run. */
+export function unmade(error: unknown): unknown {
+  if (!(error instanceof ToolFailure)) return neverMade(error);
+  if (error.code !== "SANDBOX_UNAVAILABLE" && error.code !== "DISK_FULL") return error;
+  const code = error.code === "DISK_FULL" ? error.code : "NOT_SUPPORTED";
   const message = error.message.replace(/; the command did not run$/, "");
-  return new FailureWithoutEffect("NOT_SUPPORTED", `no branch could be made: ${message}`, error.suggestion);
+  return new FailureWithoutEffect(code, `no branch could be made: ${message}`, error.suggestion);
 }

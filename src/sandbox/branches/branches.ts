@@ -150,8 +150,8 @@ export class Branches {
       if (ready === undefined) throw gone(wish.name);
       return ready;
     } catch (error) {
+      await this.#remove(id); // first, because on a full disk nothing can be noted
       await store.removeBranch(id);
-      await this.#remove(id);
       throw error;
     }
   }
@@ -159,10 +159,14 @@ export class Branches {
   async #copy(id: string, wish: Pick<BranchWish, "root" | "isHidden">, signal: AbortSignal) {
     const isRoot = process.geteuid?.() === 0; // the user of root's commands passes through
     const place = this.#placeOf(id);
-    for (const directory of [this.#parts.directory, dirname(place.tree)])
-      mkdirSync(directory, { recursive: true, mode: isRoot ? PASSED_THROUGH : OWNER_ONLY });
-    mkdirSync(place.tree, { mode: OWNER_ONLY });
-    const { copyBranch } = await load();
+    const { copyBranch, unmade } = await load();
+    try {
+      for (const directory of [this.#parts.directory, dirname(place.tree)])
+        mkdirSync(directory, { recursive: true, mode: isRoot ? PASSED_THROUGH : OWNER_ONLY });
+      mkdirSync(place.tree, { mode: OWNER_ONLY });
+    } catch (error) {
+      throw unmade(error);
+    }
     return await copyBranch({ ...wish, place }, signal);
   }
 

@@ -5,7 +5,7 @@
  *
  * INVARIANT: a record is read as a whole or not at all; one that is cut or damaged says that the branch is.
  */
-import { closeSync, constants, createReadStream, fsyncSync, openSync, writeSync } from "node:fs";
+import { closeSync, constants, createReadStream, fsyncSync, openSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { storeCorrupt } from "../../base/errors.ts";
 import { isJsonObject } from "../../base/json.ts";
@@ -39,11 +39,11 @@ export function* writeFork(path: string, sinceNs: bigint, manifest: Manifest): G
       entries += inside.size;
       text += `${JSON.stringify([directory, [...inside]])}\n`;
       if (text.length < PIECE) continue;
-      writeSync(descriptor, text);
+      writeFileSync(descriptor, text);
       text = "";
       yield;
     }
-    writeSync(descriptor, `${text}${JSON.stringify({ entries })}\n`);
+    writeFileSync(descriptor, `${text}${JSON.stringify({ entries })}\n`);
     fsyncSync(descriptor);
     return entries;
   } finally {

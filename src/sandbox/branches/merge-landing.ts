@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { inSlices } from "../../base/long-steps.ts";
 import { type LandingTerms, landView, NOTHING } from "../landing/land-view.ts";
 import type { Landed } from "../landing/landing.ts";
+import { neverMerged } from "../landing/machine/failures.ts";
 import type { ViewDirectories } from "../layers/view-directories.ts";
 import type { MergePlan } from "./merge-plan.ts";
 import { fillMerge } from "./merge-view.ts";
@@ -28,12 +29,15 @@ export async function landMerge(
   terms: Omit<LandingTerms, "isWhole">,
   signal: AbortSignal,
 ): Promise<Landed> {
-  const directory = directories.make(undefined);
+  const directory = await orNothing(() => directories.make(undefined));
   let isKept = false;
-  const upper = openSync(join(directory.path, "upper"), OPEN);
+  let upper = -1;
   try {
-    const filling = fillMerge({ tree, parent, upper }, plan);
-    const { result: changes } = await inSlices("taking over a branch", filling, signal);
+    const changes = await orNothing(async () => {
+      upper = openSync(join(directory.path, "upper"), OPEN);
+      const filling = fillMerge({ tree, parent, upper }, plan);
+      return (await inSlices("taking over a branch", filling, signal)).result;
+    });
     if (changes.length === 0) return NOTHING;
     const view = {
       directory: directory.path,
@@ -49,7 +53,16 @@ export async function landMerge(
     };
     return await landView({ view, changes }, { ...terms, isWhole: true }, signal);
   } finally {
-    closeSync(upper);
+    if (upper >= 0) closeSync(upper);
     if (!isKept) directory.dispose();
+  }
+}
+
+/** Nothing has landed yet where the machine refuses something of it. */
+async function orNothing<Result>(work: () => Result | Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw neverMerged(error);
   }
 }

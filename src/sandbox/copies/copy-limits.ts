@@ -1,7 +1,7 @@
 /** Bounds what is copied for one command, and says why there is none. */
 import { statfsSync } from "node:fs";
 import { GIB, MIB } from "../../base/bytes.ts";
-import { ToolFailure } from "../../model/outcome/failure.ts";
+import { FailureWithoutEffect, ToolFailure } from "../../model/outcome/failure.ts";
 
 /** What one copy may hold. */
 export interface CopyLimits {
@@ -61,8 +61,8 @@ function tooLarge(what: string): ToolFailure {
 
 /** The failure of a command for whose copy there is no room. */
 export function noRoom(): ToolFailure {
-  return new ToolFailure(
-    "SANDBOX_UNAVAILABLE",
+  return new FailureWithoutEffect(
+    "DISK_FULL",
     "there is too little room for a copy of the workspace; the command did not run",
     "ask the operator for room where the state directory lies",
   );

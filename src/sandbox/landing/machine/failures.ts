@@ -64,6 +64,16 @@ export function neverBegan(error: unknown): unknown {
   return failureOf(error, (why) => `${why}, so the command did not run`);
 }
 
+/** The same for one that came while a merge was put together. */
+export function neverMerged(error: unknown): unknown {
+  return failureOf(error, (why) => `${why}, so nothing was merged`);
+}
+
+/** The same for one that came while a branch was made. */
+export function neverMade(error: unknown): unknown {
+  return failureOf(error, (why) => `${why}, so no branch was made`);
+}
+
 function failureOf(error: unknown, says: (why: string) => string): unknown {
   const name = codeOf(error);
   if (name === undefined) return error;
