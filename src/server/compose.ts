@@ -5,6 +5,7 @@
  * what dead ones had spooled and closes their orphans. Closing gives everything back; nothing that was acknowledged is
  * lost either way.
  */
+import { join } from "node:path";
 import { systemClock } from "../base/clock.ts";
 import { systemRandom } from "../base/ids.ts";
 import { createKernelDoor, type KernelDoor, type ToolRegistry } from "../kernel/index.ts";
@@ -110,6 +111,7 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
     .then(() => takeBackLandings(ledger, views, { tell: opened.tell, report: onInternalError }))
     // afterwards: whoever merges again would take what is taken back for landed
     .then(() => opened.branches.settle())
+    .then((unknown) => unknown.map(unknownBranchLine).forEach(opened.tell))
     .then(() =>
       sweepDeadInstances(opened.left, { key: parts.argumentsKey, isAlive: instances.isAlive }, onInternalError),
     )
@@ -134,6 +136,10 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
     rest: () => ledger.rest(),
     close: () => (closed ??= closeKernel(opened, door, started).finally(() => watchdog.close())),
   };
+}
+
+function unknownBranchLine(path: string): string {
+  return `\`${path}\` holds a branch of which \`state.db\` knows nothing, as when an older one was put back: take over what is needed of \`${join(path, "tree")}\`, then remove it`;
 }
 
 /** What the operator does and sees, each desk for itself. */

@@ -30,7 +30,7 @@ export interface BranchPlace extends Place {
   /** What happens while they look at it. */
   whileAsked: () => Promise<void>;
   /** Another kernel of the same state. */
-  readonly another: () => Promise<OpenKernel>;
+  readonly another: (onWarning?: (message: string) => void) => Promise<OpenKernel>;
   readonly session: (options?: SessionChoice, kernel?: OpenKernel) => Promise<Call>;
   readonly git: (...args: readonly string[]) => string;
 }
@@ -67,7 +67,7 @@ export async function branchPlace({ policy = {} }: BranchPlaceOptions = {}): Pro
   git("commit", "-qm", "first");
   const asked: ApprovalRequest[] = [];
   const state = { answers: true, whileAsked: async (): Promise<void> => undefined };
-  const open = async () => {
+  const open = async (onWarning: (message: string) => void = () => undefined) => {
     const approvals = new ApprovalManager();
     approvals.setHandler({
       request: async (request) => {
@@ -81,7 +81,7 @@ export async function branchPlace({ policy = {} }: BranchPlaceOptions = {}): Pro
       configDirectory: place.config,
       environment: { HOME: place.home },
       approvals,
-      onWarning: () => undefined,
+      onWarning,
     });
     onTestFinished(() => kernel.close());
     return kernel;

@@ -64,6 +64,8 @@ export interface MergeWish {
 
 const OWNER_ONLY = 0o700;
 const PASSED_THROUGH = 0o711;
+/** How the name of a branch's directory begins once nobody may find it any more. */
+const DROPPED = "dropped-";
 
 /** The branches of one kernel's state directory. */
 export class Branches {
@@ -150,7 +152,7 @@ export class Branches {
       if (ready === undefined) throw gone(wish.name);
       return ready;
     } catch (error) {
-      await this.#remove(id); // first, because on a full disk nothing can be noted
+      await removeTree(join(this.#parts.directory, id)).catch(refusedOnly); // on a full disk nothing can be noted
       await store.removeBranch(id);
       throw error;
     }
@@ -210,11 +212,10 @@ export class Branches {
         },
         signal,
       );
-      if (merged.kind === "landed" && !merged.isLeft) isRemoved = await store.removeBranch(branch.id);
+      if (merged.kind === "landed" && !merged.isLeft) isRemoved = await this.#retire(branch.id);
       return merged;
     } finally {
-      if (isRemoved) await this.#remove(branch.id);
-      else await store.changeBranch(branch.id, { from: "merging", to: "ready", instanceId });
+      if (!isRemoved) await store.changeBranch(branch.id, { from: "merging", to: "ready", instanceId });
       this.#closing.delete(branch.id);
     }
   }
@@ -228,47 +229,75 @@ export class Branches {
     const { store, instanceId } = this.#parts;
     const held = await store.changeBranch(branch.id, { from: "ready", to: "merging", instanceId });
     if (held === undefined) throw busy(branch);
-    await store.removeBranch(branch.id);
-    await this.#remove(branch.id);
+    await this.#retire(branch.id);
   }
 
-  /** Puts in order what dead kernels left: what they were making goes, what they were merging can be worked on. */
-  async settle(): Promise<void> {
+  /**
+   * Puts in order what dead kernels left: what they were making goes, what they were merging can be worked on.
+   * @returns directories with branches that are whole and of which the store knows nothing, as when an older one was
+   * put back: they stay
+   */
+  async settle(): Promise<readonly string[]> {
     const { store, isAlive, instanceId } = this.#parts;
     for (const { id, state, instanceId: fromInstanceId } of await this.list()) {
       if (state === "ready" || fromInstanceId === instanceId || (await isAlive(fromInstanceId))) continue;
       const own = await store.changeBranch(id, { from: state, to: "ready", fromInstanceId, instanceId });
       const isWhole = existsSync(join(this.#parts.directory, id, "fork")) && state === "merging";
       if (own === undefined || isWhole) continue;
-      await store.removeBranch(id);
-      await this.#remove(id);
+      await this.#retire(id);
     }
-    // what was dropped, and not removed to its end; whoever makes one notes it before its directory
-    for (const name of existsSync(this.#parts.directory) ? readdirSync(this.#parts.directory) : [])
-      if (!(await store.findBranch(name)))
-        await removeTree(join(this.#parts.directory, name)).catch((error: unknown) => {
+    const unknown: string[] = [];
+    // whoever makes one notes it before its directory, and its record is the last of it
+    for (const name of existsSync(this.#parts.directory) ? readdirSync(this.#parts.directory) : []) {
+      const path = join(this.#parts.directory, name);
+      if (await store.findBranch(name)) continue;
+      if (!name.startsWith(DROPPED) && existsSync(join(path, "fork"))) unknown.push(path);
+      else
+        await removeTree(path).catch((error: unknown) => {
           if (errorCode(error) !== "ENOENT") throw error; // another kernel removes it, too
         });
+    }
+    return unknown;
   }
 
   /**
-   * Removes what nobody refers to any more, under another name first, so that no call finds it half removed. What was
-   * merged or dropped is so whatever becomes of it: what stays is removed by the next kernel.
+   * Forgets a branch and removes it. Its directory has another name first, so that no call finds it half removed, and
+   * one that no store knows is never taken for one that was dropped. What was merged or dropped is so whatever becomes
+   * of the directory: what stays of it is removed by the next kernel.
+   * @returns whether it was known
    */
-  async #remove(id: string): Promise<void> {
+  async #retire(id: string): Promise<boolean> {
     const path = join(this.#parts.directory, id);
-    const away = join(this.#parts.directory, `dropped-${id}`);
+    const away = join(this.#parts.directory, `${DROPPED}${id}`);
+    const isAside = unlessRefused(() => renameSync(path, away));
+    let isRemoved = false;
     try {
-      renameSync(path, away);
-      await removeTree(away);
-    } catch (error) {
-      if (errorCode(error) === "unknown") throw error;
+      isRemoved = await this.#parts.store.removeBranch(id);
+    } finally {
+      if (!isRemoved && isAside) renameSync(away, path);
     }
+    if (isRemoved) await removeTree(isAside ? away : path).catch(refusedOnly);
+    return isRemoved;
   }
 
   #placeOf(id: string): BranchPlace {
     return { tree: this.treeOf(id), fork: join(this.#parts.directory, id, "fork") };
   }
+}
+
+/** Does what the machine may refuse. @returns whether it was done */
+function unlessRefused(work: () => void): boolean {
+  try {
+    work();
+    return true;
+  } catch (error) {
+    refusedOnly(error);
+    return false;
+  }
+}
+
+function refusedOnly(error: unknown): void {
+  if (errorCode(error) === "unknown") throw error;
 }
 
 /** What copies, compares and merges is loaded with its first use. */

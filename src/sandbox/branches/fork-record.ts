@@ -1,12 +1,12 @@
 /**
  * Keeps on disk what a branch was when it was made.
  *
- * It is lines of JSON: one for the fork, one for each directory, and a last one with how many entries there were.
+ * It is lines of JSON: one for the fork, one for every thousand entries of a directory, and a last one with how many
+ * entries there were.
  *
  * INVARIANT: a record is read as a whole or not at all; one that is cut or damaged says that the branch is.
  */
 import { closeSync, constants, createReadStream, fsyncSync, openSync, writeFileSync } from "node:fs";
-import { createInterface } from "node:readline";
 import { storeCorrupt } from "../../base/errors.ts";
 import { isJsonObject } from "../../base/json.ts";
 import { parseJson } from "../../base/json-parse.ts";
@@ -28,6 +28,8 @@ const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | con
 const OWNER_ONLY = 0o600;
 /** Characters that are written at once. */
 const PIECE = 262_144;
+/** Entries of one line, so that none takes long to write or to read. */
+const LINE_ENTRIES = 1000;
 
 /** Writes the record, durably; one step is one piece. */
 export function* writeFork(path: string, sinceNs: bigint, manifest: Manifest): Generator<void, number> {
@@ -35,9 +37,9 @@ export function* writeFork(path: string, sinceNs: bigint, manifest: Manifest): G
   try {
     let text = `${JSON.stringify({ version: 2, sinceNs: String(sinceNs) })}\n`;
     let entries = 0;
-    for (const [directory, inside] of manifest.directories()) {
-      entries += inside.size;
-      text += `${JSON.stringify([directory, [...inside]])}\n`;
+    for (const line of linesOf(manifest)) {
+      entries += line[1].length;
+      text += `${JSON.stringify(line)}\n`;
       if (text.length < PIECE) continue;
       writeFileSync(descriptor, text);
       text = "";
@@ -51,14 +53,27 @@ export function* writeFork(path: string, sinceNs: bigint, manifest: Manifest): G
   }
 }
 
+type DirectoryLine = [directory: string, entries: [name: string, entry: CopiedEntry][]];
+
+function* linesOf(manifest: Manifest): Generator<DirectoryLine> {
+  for (const [directory, inside] of manifest.directories()) {
+    let entries: DirectoryLine[1] = [];
+    for (const entry of inside) {
+      if (entries.push([...entry]) < LINE_ENTRIES) continue;
+      yield [directory, entries];
+      entries = [];
+    }
+    if (entries.length > 0) yield [directory, entries];
+  }
+}
+
 /** Reads a record. @throws KernelError STORE_CORRUPT when it is none */
 export async function readFork(path: string): Promise<Fork> {
   const manifest = new Manifest();
   let sinceNs: bigint | undefined;
   let entries = 0;
   let total: number | undefined;
-  const lines = createInterface({ input: createReadStream(path, "utf8"), crlfDelay: Number.POSITIVE_INFINITY });
-  for await (const line of lines) {
+  for await (const line of linesIn(path)) {
     const parsed = parseJson(line);
     if (!parsed.ok || total !== undefined) throw damaged(path);
     const { value } = parsed;
@@ -75,7 +90,21 @@ export async function readFork(path: string): Promise<Fork> {
   return { sinceNs, manifest, entries };
 }
 
-function isDirectoryLine(value: unknown): value is [string, [string, CopiedEntry][]] {
+/**
+ * The lines of a file. They end with a line feed and nothing else: names may hold other characters that end lines for
+ * Node's `readline`, such as U+2028.
+ */
+async function* linesIn(path: string): AsyncGenerator<string> {
+  let rest = "";
+  for await (const piece of createReadStream(path, "utf8") as AsyncIterable<string>) {
+    const lines = (rest + piece).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
+  if (rest !== "") yield rest;
+}
+
+function isDirectoryLine(value: unknown): value is DirectoryLine {
   if (!Array.isArray(value) || typeof value[0] !== "string" || !Array.isArray(value[1])) return false;
   return value[1].every(
     (pair: unknown) => Array.isArray(pair) && typeof pair[0] === "string" && isEntry(pair[1] as Partial<CopiedEntry>),

@@ -2,6 +2,7 @@
 import { closeSync, constants, openSync } from "node:fs";
 import { join } from "node:path";
 import { inSlices } from "../../base/long-steps.ts";
+import { repositoryLockOf } from "../git/lock-names.ts";
 import { type LandingTerms, landView, NOTHING } from "../landing/land-view.ts";
 import type { Landed } from "../landing/landing.ts";
 import { neverMerged } from "../landing/machine/failures.ts";
@@ -26,7 +27,7 @@ const OPEN = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 /** Lands all of it or nothing. @throws ToolFailure as `landView` */
 export async function landMerge(
   { directories, tree, parent, parentPath, sinceNs, plan }: MergeLanding,
-  terms: Omit<LandingTerms, "isWhole">,
+  terms: Omit<LandingTerms, "isWhole" | "lockOf">,
   signal: AbortSignal,
 ): Promise<Landed> {
   const directory = await orNothing(() => directories.make(undefined));
@@ -51,7 +52,7 @@ export async function landMerge(
         isKept = true;
       },
     };
-    return await landView({ view, changes }, { ...terms, isWhole: true }, signal);
+    return await landView({ view, changes }, { ...terms, isWhole: true, lockOf: repositoryLockOf }, signal);
   } finally {
     if (upper >= 0) closeSync(upper);
     if (!isKept) directory.dispose();

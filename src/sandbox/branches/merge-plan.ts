@@ -6,7 +6,7 @@
  *
  * INVARIANT: pure but for what it reads; nothing is decided by a side that is not looked at.
  */
-import { closeSync, constants, fstatSync, readFileSync, readlinkSync } from "node:fs";
+import { closeSync, constants, fstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { diff3Merge } from "node-diff3";
 import { MIB } from "../../base/bytes.ts";
 import { asStep, inSlices } from "../../base/long-steps.ts";
@@ -78,7 +78,7 @@ function* sorted(
   const both: OnBoth[] = [];
   for (const change of changes) {
     const there = standingBeneath(sides.parent, change.path);
-    if (!isChanged(sides, change, there)) taken.push(change);
+    if (!isChanged(sides, change, there) && !holdsMore(sides, change)) taken.push(change);
     else if (!isAlike(sides, change, there)) both.push({ change, there });
     yield;
   }
@@ -104,6 +104,27 @@ function isChanged({ sinceNs }: MergeSides, { was, origin }: BranchChange, there
   if (there === undefined || there.kind !== was) return true;
   return was !== "directory" && (there.changedNs >= sinceNs || there.identity !== origin);
 }
+
+/**
+ * Whether a directory that goes holds what was not in it when the branch was made, or what no branch sees: that would
+ * go with it.
+ */
+function holdsMore({ parent, manifest }: MergeSides, { path, was, is }: BranchChange): boolean {
+  if (was !== "directory" || is === "directory") return false;
+  const directory = openBeneath(parent, path, OPEN_DIRECTORY, "plain");
+  if (directory < 0) return false;
+  try {
+    const known = manifest.in(path);
+    return readdirSync(`/proc/self/fd/${directory}`, { encoding: "buffer" }).some((bytes) => {
+      const name = bytes.toString();
+      return !Buffer.from(name).equals(bytes) || (known.get(name) ?? HIDDEN).kind === "hidden";
+    });
+  } finally {
+    closeSync(directory);
+  }
+}
+
+const HIDDEN = { kind: "hidden" } as const;
 
 /** Whether both sides have come to the same. */
 function isAlike(sides: MergeSides, { path, is, mode }: BranchChange, there: Standing | undefined): boolean {

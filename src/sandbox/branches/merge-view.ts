@@ -48,7 +48,7 @@ export function* fillMerge(work: MergeWork, plan: Omit<MergePlan, "conflicts">):
   for (const change of plan.taken) {
     if (change.is === undefined) filling.gone(change.path);
     else if (change.is === "directory") filling.directory(change);
-    else if (change.is === "link") filling.link(change.path);
+    else if (change.is === "link") filling.link(change);
     else yield* filling.file(change, plan.merged.get(change.path));
     yield;
   }
@@ -58,6 +58,8 @@ export function* fillMerge(work: MergeWork, plan: Omit<MergePlan, "conflicts">):
 class Filling {
   readonly #work: MergeWork;
   readonly #made = new Set<string>([""]);
+  /** Directories whose place something else takes. */
+  readonly #replaced = new Set<string>();
   readonly #owner: { readonly uid: number; readonly gid: number };
   readonly changes: Change[] = [];
 
@@ -67,6 +69,7 @@ class Filling {
   }
 
   gone(path: string): void {
+    if (this.#isInReplaced(path)) return;
     this.#above(path);
     this.changes.push({ path, kind: "gone", isReplaced: false, isCopy: false });
   }
@@ -76,8 +79,9 @@ class Filling {
     this.#make(path, mode, was);
   }
 
-  link(path: string): void {
+  link({ path, was }: BranchChange): void {
     const parent = this.#above(path);
+    if (was === "directory") this.#replaced.add(path);
     const points = bytesAt(this.#work.tree, path, "link");
     if (points === undefined) throw changedMeanwhile(path);
     const into = openBeneath(this.#work.upper, parent || ".", OPEN_DIRECTORY, "plain");
@@ -99,6 +103,7 @@ class Filling {
 
   *file({ path, was, mode = 0, stamp }: BranchChange, merged: Uint8Array | undefined): Generator<void> {
     this.#above(path);
+    if (was === "directory") this.#replaced.add(path);
     const source = openBeneath(this.#work.tree, path, READ, "plain");
     if (source < 0) throw changedMeanwhile(path);
     try {
@@ -130,6 +135,13 @@ class Filling {
     } finally {
       closeSync(source);
     }
+  }
+
+  /** Whether a file or link takes the place of a directory above: what lay in it goes with that. */
+  #isInReplaced(path: string): boolean {
+    for (let parent = parentOf(path); parent !== ""; parent = parentOf(parent))
+      if (this.#replaced.has(parent)) return true;
+    return false;
   }
 
   /** Lets the directories above stand in the view, with the rights that they have. @returns the nearest one */

@@ -10,3 +10,14 @@ export function gitLockOf(own: string, path: string): string | undefined {
   const name = path.startsWith(`${own}/`) ? path.slice(own.length + 1) : "";
   return LOCKED.test(name) ? `${path}.lock` : undefined;
 }
+
+const IN_REPOSITORY = /^(?:.*\/)?\.git(?=\/)/;
+
+/**
+ * The same for any path of a workspace: what git locks by no file of its own, such as an object, is locked by the
+ * index, without which nobody commits.
+ */
+export function repositoryLockOf(path: string): string | undefined {
+  const [own] = IN_REPOSITORY.exec(path) ?? [];
+  return own === undefined ? undefined : (gitLockOf(own, path) ?? `${own}/index.lock`);
+}

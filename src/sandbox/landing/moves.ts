@@ -98,12 +98,16 @@ function refused(back: number): number {
   return back < 0 ? back : -errno.EEXIST;
 }
 
+/** An object of git, which has its content's name: it harms nobody, and another commit may stand on it by now. */
+const OBJECT = /(?:^|\/)\.git\/objects\//;
+
 /**
- * Takes a move back, whether or not it was done.
+ * Takes a move back, whether or not it was done. Objects of git stay.
  * @param readyNs nanoseconds of a time at which all that waited was ready, and nothing had landed
  * @returns whether the name is as it was before the move; else somebody has changed it since, and it is left
  */
 export function* undoMove(ground: Ground, move: Move, readyNs: bigint): Generator<void, boolean> {
+  if (move.kind === "put" && OBJECT.test(move.path)) return true;
   const aside = asideOf(ground, move);
   const parent = openBeneath(ground.root, parentOf(move.path) || ".", OPEN_DIRECTORY, "plain");
   if (parent < 0) return move.own !== undefined && inodeAt(aside) === move.own.inode;

@@ -26,7 +26,7 @@ import { type KernelError, usageError } from "../../base/errors.ts";
 import { inSlices } from "../../base/long-steps.ts";
 import type { FileState } from "../../model/work/file-history.ts";
 import type { NewFiles } from "../files/new-files.ts";
-import { gitLockOf } from "../git/lock-names.ts";
+import { repositoryLockOf } from "../git/lock-names.ts";
 import type { Keeping } from "../keeping/keeping.ts";
 import type { Change } from "../landing/changes.ts";
 import { nextTick, timeOf } from "../landing/file-clock.ts";
@@ -135,7 +135,7 @@ async function undoIn(parts: UndoParts, place: UndoPlace, changes: readonly Whol
       keep,
     };
     const { newFiles, keeping, signal } = parts;
-    const terms = { judge: EVERYTHING, newFiles, keeping, isWhole: true, lockOf };
+    const terms = { judge: EVERYTHING, newFiles, keeping, isWhole: true, lockOf: repositoryLockOf };
     const landed = await landView({ view: ended, changes: landingOf(ready) }, terms, signal);
     const isUndone = landed.created + landed.changed + landed.removed > 0;
     const others = landed.notKept.map(({ path }) => path);
@@ -153,13 +153,6 @@ const EVERYTHING: ScopeJudge = {
   below: () => "write",
   isWhole: (directory) => directory === ".git" || directory.endsWith("/.git"),
 };
-
-const IN_REPOSITORY = /^(?:.*\/)?\.git(?=\/)/;
-
-function lockOf(path: string): string | undefined {
-  const [own] = IN_REPOSITORY.exec(path) ?? [];
-  return own === undefined ? undefined : gitLockOf(own, path);
-}
 
 function openRoot(path: string): number {
   const opened = tryOpen(path);

@@ -362,3 +362,18 @@ test("names of one file are no changes by somebody else to each other", () => {
   expect(atOnce(steps)).toMatchObject({ changed: 2, removed: 3, notKept: [] });
   expect(contents(root)).toEqual(["new", "new"]);
 });
+
+test("of a landing that is taken back objects of git stay, for somebody's commit may stand on them by now", () => {
+  const object = ".git/objects/ab/cdef";
+  const { root, land } = view({ ".git/objects/ab/old": "o", "z.txt": "before" }, [], {
+    [object]: "an object",
+    ".git/refs/heads/new": "abcdef",
+    "z.txt": "after",
+  });
+  const cancelling = new AbortController();
+  const steps = land({ isWhole: true, judge: { ...EVERYTHING, isWhole: () => true } }, cancelling.signal);
+  while (!existsSync(join(root, object)) || !existsSync(join(root, ".git/refs"))) steps.next();
+  cancelling.abort();
+  expect(atOnce(steps)).toMatchObject({ created: 0, isCut: true });
+  expect(contents(root)).toEqual(["an object", "before", "o"]); // the control: the reference and the file were taken back
+});
