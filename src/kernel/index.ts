@@ -20,7 +20,14 @@ import { warmUp } from "./warm-up.ts";
 export type { InBandAnswer, InBandAsker, InBandQuestion } from "../approval/in-band.ts";
 export type { Admission, Asker } from "./admit.ts";
 export { KillSwitch } from "./call/kill-switch.ts";
-export type { KernelParts, KernelSettings, OpenWorkspace, WorkspaceCatalog, WorkspaceName } from "./call/parts.ts";
+export type {
+  KernelParts,
+  KernelSandbox,
+  KernelSettings,
+  OpenWorkspace,
+  WorkspaceCatalog,
+  WorkspaceName,
+} from "./call/parts.ts";
 export type { Submission } from "./call/submission.ts";
 export type { Fetched, FetchRequest, UploadAnnouncement } from "./content-door.ts";
 export { needsArming } from "./declared/capability-obligations.ts";

@@ -151,7 +151,7 @@ function administrationsOf(opened: OpenedParts, door: KernelDoor, started: Promi
   const { branches, history } = opened;
   const { workspaces, newFiles } = parts;
   const shared = { workspaces, sessions, newFiles, history, ledger, clock, random: systemRandom };
-  const desk = new BranchDesk({ branches, ...shared });
+  const desk = new BranchDesk({ branches, sandbox: parts.sandbox, ...shared });
   return {
     administration: administrationOf(opened, desk),
     branches: desk,

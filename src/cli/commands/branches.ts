@@ -150,7 +150,7 @@ type Difference = Awaited<ReturnType<OpenKernel["branches"]["difference"]>>;
 
 /** Prints what a branch changed; `isShort` without the differences of its files. */
 export function showDifference(
-  { files, filesOmitted, changesRepository, references }: Omit<Difference, "shown">,
+  { files, filesOmitted, changesRepository, references, areReferencesKnown }: Omit<Difference, "shown">,
   isShort: boolean,
 ): void {
   if (files.length === 0) print("no file was changed");
@@ -160,9 +160,13 @@ export function showDifference(
     if (!isShort && file.linesOmitted !== undefined) print(`(${file.linesOmitted} more lines)`);
   }
   if (filesOmitted > 0) print(`and ${filesOmitted} more`);
-  for (const { name, before, after } of references)
-    print(`git ${visible(name)}: ${visible(before || "nothing")} -> ${visible(after || "nothing")}`);
-  if (changesRepository) print("and what git keeps: its objects, logs or index; commits are not shown");
+  for (const { name, before, after, isProtected, brings } of references) {
+    const mark = isProtected ? " (protected)" : "";
+    print(`git ${visible(name)}${mark}: ${visible(before || "nothing")} -> ${visible(after || "nothing")}`);
+    for (const line of brings) print(`  ${visible(line)}`);
+  }
+  if (!areReferencesKnown) print("git's list of packed references cannot be read: any reference may change");
+  if (changesRepository) print("and what git keeps: its objects, logs or index");
 }
 
 function titleOf({ path, change, kind, from, isBinary, bytes, mode }: BranchFile): string {

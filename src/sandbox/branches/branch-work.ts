@@ -101,13 +101,15 @@ export interface MergedBranch extends Pick<Comparing, "isLeftOut">, Pick<MergeSi
    * @returns whether somebody is still at work on it
    */
   readonly onLanded: () => Promise<boolean>;
+  /** Told what would be merged, with an open descriptor of the branch's tree, before any of it is judged. */
+  readonly onPlanned?: ((changes: readonly BranchChange[], tree: number) => Promise<void>) | undefined;
   /** What was shown to whoever merges, as `factsOf` says it: with other changes nothing happens. */
   readonly shown?: string | undefined;
 }
 
 /** Merges a branch into its parent; where it is in conflict, nothing happens. */
 export async function mergeBranch(
-  { place, parent, parentPath, isLeftOut, terms, views, baseOf, onLanded, shown }: MergedBranch,
+  { place, parent, parentPath, isLeftOut, terms, views, baseOf, onPlanned, onLanded, shown }: MergedBranch,
   signal: AbortSignal,
 ): Promise<Merged> {
   return await withTree(place, async (tree, fork): Promise<Merged> => {
@@ -116,6 +118,7 @@ export async function mergeBranch(
     if (shown !== undefined && factsOf(changes) !== shown) throw otherThanShown();
     const plan = await planMerge({ tree, parent, ...fork, baseOf }, changes);
     if (plan.conflicts.length > 0) return { kind: "conflict", conflicts: plan.conflicts };
+    await onPlanned?.(changes, tree);
     const directories = await views();
     const landed = await landMerge({ directories, tree, parent, parentPath, sinceNs, plan }, terms, signal);
     if (landed.isCut || landed.isAwaited === true || landed.notKept.length > 0)

@@ -20,7 +20,7 @@ import type { ViewDirectories } from "../layers/view-directories.ts";
 import type { BranchStore } from "../ports/branch-store.ts";
 import { BranchCalls } from "./branch-calls.ts";
 import type { BranchChange } from "./branch-changes.ts";
-import type { BranchPlace, Comparing, Merged } from "./branch-work.ts";
+import type { BranchPlace, Comparing, Merged, MergedBranch } from "./branch-work.ts";
 
 /** Branches that one workspace has at once. */
 export const BRANCHES_MAX = 32;
@@ -56,8 +56,9 @@ export interface MergeWish {
   readonly parentPath: string;
   readonly isLeftOut: (path: string) => boolean;
   readonly terms: Omit<LandingTerms, "isWhole">;
-  /** As `MergedBranch` has it. */
+  /** As `MergedBranch` has them. */
   readonly shown?: string | undefined;
+  readonly onPlanned?: MergedBranch["onPlanned"];
   /** The call that merges it, as `enter` was told. */
   readonly by?: object;
 }

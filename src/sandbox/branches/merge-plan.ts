@@ -85,7 +85,8 @@ function* sorted(
   return { taken, both };
 }
 
-function standingBeneath(root: number, path: string): Standing | undefined {
+/** What stands at a path below an open directory. */
+export function standingBeneath(root: number, path: string): Standing | undefined {
   const parent = openBeneath(root, parentOf(path) || ".", OPEN_DIRECTORY, "plain");
   if (parent < 0) return undefined;
   try {
@@ -147,7 +148,7 @@ async function mergedText(
   { path, was, is }: BranchChange,
   there: Standing | undefined,
 ): Promise<Uint8Array | undefined> {
-  if (was !== "file" || is !== "file" || there?.kind !== "file") return undefined;
+  if (was !== "file" || is !== "file" || there?.kind !== "file" || isOfGit(path)) return undefined;
   const base = textOf(await baseOf(path));
   const [own, other] = [tree, parent].map((root) => textOf(bytesAt(root, path, "file")));
   if (base === undefined || own === undefined || other === undefined) return undefined;
@@ -158,6 +159,11 @@ async function mergedText(
   );
   if (regions.some(({ conflict }) => conflict !== undefined)) return undefined;
   return Buffer.from(regions.flatMap(({ ok = [] }) => ok).join(""));
+}
+
+/** What git keeps is no text, even where it looks like one. */
+function isOfGit(path: string): boolean {
+  return path.startsWith(".git/");
 }
 
 /** Pairs of equal lines in two versions: the time that comparing them takes grows with their number. */

@@ -11,6 +11,7 @@ import type { JsonObject } from "../../base/json.ts";
 import { inSlices } from "../../base/long-steps.ts";
 import {
   type FileHistory,
+  type KernelSandbox,
   keepableOf,
   loadBranchParts,
   type OpenWorkspace,
@@ -21,15 +22,15 @@ import type { EventSink, EventType } from "../../model/outcome/event.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import { type Branch, branchNameProblem } from "../../model/place/branch.ts";
 import type { BranchFile } from "../../model/work/branches.ts";
+import { NO_REPOSITORY } from "../../model/work/git.ts";
+import type { BranchChange } from "../../sandbox/branches/branch-changes.ts";
 import type { Merged } from "../../sandbox/branches/branch-work.ts";
 import type { Branches } from "../../sandbox/branches/branches.ts";
 import type { NewFiles } from "../../sandbox/files/new-files.ts";
 import { rootPath } from "../../sandbox/files/places/roots.ts";
+import { gitLockOf } from "../../sandbox/git/lock-names.ts";
 import type { Keeping } from "../../sandbox/keeping/keeping.ts";
 import type { SessionStore } from "../../session/session-store.ts";
-
-/** What names commits. */
-const REFERENCE = /^\.git\/(?:HEAD|packed-refs|refs\/.+)$/;
 
 /** What the desk works on. */
 export interface BranchDeskParts {
@@ -37,6 +38,8 @@ export interface BranchDeskParts {
   readonly workspaces: WorkspaceCatalog;
   readonly sessions: SessionStore;
   readonly newFiles: NewFiles;
+  /** What runs git, to say what commits bring. */
+  readonly sandbox: KernelSandbox;
   /** Where what a merge replaces is kept. */
   readonly history: FileHistory;
   readonly ledger: EventSink;
@@ -57,14 +60,28 @@ export interface ShownBranch extends Branch {
   readonly sessions: number;
 }
 
+/** A reference of git that a merge moves, for a person. */
+export interface ShownReference {
+  readonly name: string;
+  /** What it names on either side; empty where there is none. */
+  readonly before: string;
+  readonly after: string;
+  /** Whether it is a branch that the operator protects. */
+  readonly isProtected: boolean;
+  /** Commits and files that it brings, as lines of text. */
+  readonly brings: readonly string[];
+}
+
 /** What a branch changed, for a person. */
 export interface ShownDifference {
   readonly files: readonly BranchFile[];
   readonly filesOmitted: number;
   /** Whether it holds commits, or other changes of what git keeps. */
   readonly changesRepository: boolean;
-  /** References of git that would name something else, with what they name. */
-  readonly references: readonly { readonly name: string; readonly before: string; readonly after: string }[];
+  /** References of git that would name something else. */
+  readonly references: readonly ShownReference[];
+  /** Whether the list of packed references could be read; any may move otherwise. */
+  readonly areReferencesKnown: boolean;
   /** What was looked at: a merge that is given it merges nothing else. */
   readonly shown: string;
 }
@@ -137,20 +154,36 @@ export class BranchDesk {
         const describing = branchFiles({ changes, tree, parent: descriptor, hidden: () => [] });
         const { result: files } = await inSlices("describing a branch", describing);
         const named = files.reduce((sum, { from }) => sum + (from === undefined ? 1 : 2), 0);
-        const { bytesAt } = await import("../../sandbox/branches/merge-plan.ts");
         const { factsOf: shownOf } = await import("../../sandbox/branches/branch-work.ts");
         const changesRepository = changes.length < all.length;
-        const references = all
-          .filter(({ path, is, was }) => REFERENCE.test(path) && is !== "directory" && was !== "directory")
-          .map(({ path }) => ({
-            name: path.slice(".git/".length),
-            before: bytesAt(descriptor, path, "file")?.toString("utf8").trim() ?? "",
-            after: bytesAt(tree, path, "file")?.toString("utf8").trim() ?? "",
-          }));
+        const { references, areReferencesKnown } = await this.#referencesOf(branch, parent, { changes: all, tree });
         const filesOmitted = changes.length - named;
-        return { files, filesOmitted, changesRepository, references, shown: shownOf(all) };
+        const shown = shownOf(all);
+        return { files, filesOmitted, changesRepository, references, areReferencesKnown, shown };
       }),
     );
+  }
+
+  async #referencesOf(
+    { id, serviceRoot }: Branch,
+    parent: OpenWorkspace,
+    { changes, tree }: { readonly changes: readonly BranchChange[]; readonly tree: number },
+  ): Promise<Pick<ShownDifference, "references" | "areReferencesKnown">> {
+    const { isProtectedReference, referenceSummaries, summaryLines } = await loadBranchParts();
+    const { movedReferences } = await import("../../sandbox/branches/moved-references.ts");
+    const { moved, isKnown } = movedReferences({ tree, parent: parent.roots.service.descriptor }, changes);
+    const branch = await this.#parts.workspaces.open({ serviceRoot, projectRoot: serviceRoot, branchId: id });
+    const place = { sandbox: this.#parts.sandbox, branch, parent, signal: new AbortController().signal };
+    const summaries = await referenceSummaries(place, moved);
+    const repository = parent.repository?.(".") ?? NO_REPOSITORY;
+    const references = moved.map(({ name, before = "", after = "" }) => ({
+      name,
+      before,
+      after,
+      isProtected: isProtectedReference(repository, name),
+      brings: after === "" ? [] : summaryLines(summaries.get(name)),
+    }));
+    return { references, areReferencesKnown: isKnown };
   }
 
   /**
@@ -162,7 +195,7 @@ export class BranchDesk {
     await this.#requireChildless(branch);
     const parent = await this.#parentOf(branch);
     const callId = newId("cal", this.#parts.random);
-    const { isLeftOutOf, isRepositoryPath, mayBeMerged } = await loadBranchParts();
+    const { isLeftOutOf, mayBeMerged, REPOSITORY_RULES } = await loadBranchParts();
     const merged = await asUsage(() =>
       this.#parts.branches.merge(
         {
@@ -172,11 +205,12 @@ export class BranchDesk {
           isLeftOut: isLeftOutOf(parent),
           shown,
           terms: {
+            lockOf: (path) => gitLockOf(".git", path),
             judge: {
+              ...REPOSITORY_RULES,
               entry: (path) => mayBeMerged(parent, path),
               below: () => "write",
               isWhole: () => false,
-              isOfRepository: isRepositoryPath,
             },
             newFiles: this.#parts.newFiles,
             keeping: this.#keepingOf(parent, { callId, by }),

@@ -9,8 +9,11 @@ import { FailureWithoutEffect, Refusal, ToolFailure } from "../../../model/outco
 import type { Branch } from "../../../model/place/branch.ts";
 import type { BranchAccess, BranchDiff, BranchFacts, BranchMerged } from "../../../model/work/branches.ts";
 import type { LandedEffect } from "../../../model/work/exec.ts";
+import type { BranchChange } from "../../../sandbox/branches/branch-changes.ts";
 import type { Branches } from "../../../sandbox/branches/branches.ts";
+import { movedReferences } from "../../../sandbox/branches/moved-references.ts";
 import { rootPath } from "../../../sandbox/files/places/roots.ts";
+import { gitLockOf } from "../../../sandbox/git/lock-names.ts";
 import { reviewEffects } from "../../ask/review.ts";
 import type { OpenWorkspace } from "../../call/parts.ts";
 import type { Granted } from "../../call/stages.ts";
@@ -21,7 +24,9 @@ import type { HandleParts } from "../handle-parts.ts";
 import { RepositoryHistories } from "../repository-history.ts";
 import { requireAllowed } from "../still-allowed.ts";
 import { branchFiles } from "./branch-files.ts";
-import { isLeftOutOf, isRepositoryPath, mergeAccess, mergeScope } from "./merge-scope.ts";
+import { order, withSummary } from "./merge-review.ts";
+import { isLeftOutOf, isRepositoryPath, type MergedReferences, mergeAccesses, mergeScope } from "./merge-scope.ts";
+import { referenceSummaries } from "./reference-summaries.ts";
 
 /** Branches for one call. */
 export function createBranchAccess(handle: HandleParts): BranchAccess {
@@ -105,6 +110,7 @@ class BranchesOfCall {
     await requireAllowed(this.#handle);
     let effects: readonly LandedEffect[] = [];
     let later: unknown;
+    let references: MergedReferences = { moved: [], isKnown: true, summaries: new Map() };
     const merged = await this.#changing(
       () =>
         this.#branches.merge(
@@ -114,19 +120,26 @@ class BranchesOfCall {
             parent: parent.roots.service.descriptor,
             parentPath: rootPath(parent.roots.service),
             isLeftOut: isLeftOutOf(parent),
+            onPlanned: async (changes, tree) => {
+              references = await this.#referencesOf(branch, parent, { changes, tree });
+            },
             terms: {
-              judge: mergeScope(there),
+              judge: mergeScope(there, () => references),
+              lockOf: (path) => gitLockOf(".git", path),
               newFiles: kernel.parts.newFiles,
               keeping: keepingOf(kernel.parts, there),
               onLanded: (landed) => {
                 effects = landed.map((effect) => keyedEffect(effect, kernel.parts.argumentsKey));
               },
               review: async (asked) => {
-                // what git keeps says little to a person and comes last
-                const inOrder = [...asked].sort((one, other) => order(one.path) - order(other.path));
-                const all = inOrder.map((effect) => mergeAccess(there, effect));
+                const inOrder = asked
+                  .map((effect) => withSummary(effect, references))
+                  .sort((one, other) => order(one.path, references) - order(other.path, references));
+                const all = inOrder.flatMap((effect) => mergeAccesses(there, effect, references));
                 // many objects are one reference
-                const accesses = [...new Map(all.map((access) => [JSON.stringify(access.resource), access])).values()];
+                const accesses = [
+                  ...new Map(all.map((access) => [JSON.stringify([access.resource, access.action]), access])).values(),
+                ];
                 const question = { granted: there, effects: inOrder, accesses, reached: [] };
                 const reviewed = await reviewEffects(kernel, question, this.#handle);
                 if (reviewed.answer === "later") later = reviewed.why;
@@ -160,6 +173,19 @@ class BranchesOfCall {
     });
     if (!merged.isLeft) await this.#moveSessions(branch);
     return { ...none, created, changed, removed, notKept, conflicts: [], isLeft: merged.isLeft };
+  }
+
+  /** The references of git that the merge moves, and what it brings to them. */
+  async #referencesOf(
+    branch: Branch,
+    parent: OpenWorkspace,
+    { changes, tree }: { readonly changes: readonly BranchChange[]; readonly tree: number },
+  ): Promise<MergedReferences> {
+    const { kernel, running, signal } = this.#handle;
+    const found = movedReferences({ tree, parent: parent.roots.service.descriptor }, changes);
+    const opened = await kernel.parts.workspaces.open({ ...running.caller.session, branchId: branch.id });
+    const place = { sandbox: kernel.parts.sandbox, branch: opened, parent, signal };
+    return { ...found, summaries: await referenceSummaries(place, found.moved) };
   }
 
   async drop(name: string): Promise<BranchFacts> {
@@ -253,10 +279,6 @@ function onParent<G extends Granted>(granted: G, place: OpenWorkspace, parentId:
   const { branchId: _own, isBranchBound: _too, ...session } = granted.caller.session;
   const there = { ...session, ...(parentId !== undefined && { branchId: parentId }) };
   return { ...granted, caller: { ...granted.caller, place, session: there } };
-}
-
-function order(path: string): number {
-  return isRepositoryPath(path) ? 1 : 0;
 }
 
 function unknown(name: string): ToolFailure {

@@ -4,4 +4,5 @@
  * It is how branches are described, and what of them may be merged.
  */
 export { branchFiles } from "./branch-files.ts";
-export { isLeftOutOf, isRepositoryPath, mayBeMerged } from "./merge-scope.ts";
+export { isLeftOutOf, isProtectedReference, isRepositoryPath, mayBeMerged, REPOSITORY_RULES } from "./merge-scope.ts";
+export { referenceSummaries, summaryLines } from "./reference-summaries.ts";
