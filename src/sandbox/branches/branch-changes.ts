@@ -24,6 +24,8 @@ export interface BranchChange {
   readonly is?: BranchKind;
   /** Which file or link of the parent it was copied from. */
   readonly origin?: string;
+  /** BLAKE3-256 of what a small file held when the branch was made. */
+  readonly base?: string;
   readonly mode?: number;
   readonly bytes?: number;
   /** Another stamp, another content: what was looked at is what is taken later. */
@@ -120,8 +122,12 @@ function changeOf(
   return isSame ? undefined : { path, ...wasOf(was), ...side };
 }
 
-function wasOf(entry: Exclude<CopiedEntry, { kind: "hidden" }>): Pick<BranchChange, "was" | "origin"> {
-  return entry.kind === "directory" ? { was: entry.kind } : { was: entry.kind, origin: entry.origin ?? "" };
+type WasSide = Pick<BranchChange, "was" | "origin" | "base">;
+
+function wasOf(entry: Exclude<CopiedEntry, { kind: "hidden" }>): WasSide {
+  if (entry.kind === "directory") return { was: entry.kind };
+  const { kind: was, origin = "", digest: base } = entry;
+  return { was, origin, ...(base !== undefined && { base }) };
 }
 
 function kindOf(found: BigIntStats): BranchKind | undefined {

@@ -113,7 +113,8 @@ function isDirectoryLine(value: unknown): value is DirectoryLine {
 
 function isEntry(entry: Record<string, unknown> | null | undefined): boolean {
   if (typeof entry !== "object" || entry === null) return false;
-  const { kind, identity, stamp, mode, origin } = entry;
+  const { kind, identity, stamp, mode, origin, digest } = entry;
+  if (digest !== undefined && typeof digest !== "string") return false;
   if (kind === "hidden") return true;
   if (typeof identity !== "string") return false;
   return kind === "directory"

@@ -9,6 +9,7 @@
 import { closeSync, constants, fstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { diff3Merge } from "node-diff3";
 import { MIB } from "../../base/bytes.ts";
+import { blake3Hex } from "../../base/hash.ts";
 import { asStep, inSlices } from "../../base/long-steps.ts";
 import type { Manifest } from "../copies/manifest.ts";
 import { OPEN_DIRECTORY } from "../landing/moves.ts";
@@ -145,11 +146,13 @@ function whyOf({ was, is }: BranchChange, there: Standing | undefined): MergeCon
 /** Both changes of a text file; `undefined` where they touch the same lines, or it cannot be said. */
 async function mergedText(
   { tree, parent, baseOf }: MergeSides,
-  { path, was, is }: BranchChange,
+  { path, was, is, base: digest }: BranchChange,
   there: Standing | undefined,
 ): Promise<Uint8Array | undefined> {
   if (was !== "file" || is !== "file" || there?.kind !== "file" || isOfGit(path)) return undefined;
-  const base = textOf(await baseOf(path));
+  const kept = digest === undefined ? undefined : await baseOf(path);
+  // what is kept begins with the first change that is known, which need not be the first
+  const base = kept === undefined || blake3Hex(kept) !== digest ? undefined : textOf(kept);
   const [own, other] = [tree, parent].map((root) => textOf(bytesAt(root, path, "file")));
   if (base === undefined || own === undefined || other === undefined) return undefined;
   const [ours, before, theirs] = [own, base, other].map(linesOf) as [string[], string[], string[]];

@@ -19,9 +19,12 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  readFileSync,
   readlinkSync,
   writeFileSync,
 } from "node:fs";
+import { MIB } from "../../base/bytes.ts";
+import { blake3Hex } from "../../base/hash.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import { copyBytes } from "../files/copy-content.ts";
 import { entriesIn, type RawEntry } from "../host/directory-pieces.ts";
@@ -40,7 +43,7 @@ export interface CopyJob {
   /** Paths of what is not to be in it. */
   readonly hidden: Pick<ReadonlySet<string>, "has">;
   readonly limits?: CopyLimits | undefined;
-  /** Whether it is noted which file and link each was copied from. */
+  /** Whether it is noted which file and link each was copied from, and what small files held. */
   readonly notesOrigins?: boolean;
 }
 
@@ -181,11 +184,12 @@ class Copying {
       const made = openSync(`/proc/self/fd/${to}/${name}`, NEW_FILE, OWNER_FILE);
       try {
         yield* this.#content(source, made, found);
+        const digest = this.#digest(made, found); // before its rights may keep even its owner from reading it
         if (this.#isRoot) fchownSync(made, Number(found.uid), Number(found.gid));
         fchmodSync(made, this.#rights(source, made, Number(found.mode)));
         setTimes(to, name, found);
         const copy = fstatSync(made, { bigint: true });
-        this.#manifest.note(path, name, { kind: "file", ...this.#facts(copy, found) });
+        this.#manifest.note(path, name, { kind: "file", ...this.#facts(copy, found), ...digest });
       } finally {
         closeSync(made);
       }
@@ -230,6 +234,11 @@ class Copying {
     this.#manifest.note(path, name, { kind: "link", ...this.#facts(copy, found) });
   }
 
+  #digest(made: number, { size }: BigIntStats): { readonly digest?: string } {
+    if (this.#job.notesOrigins !== true || size > DIGEST_BYTES_MAX) return {};
+    return { digest: blake3Hex(readFileSync(`/proc/self/fd/${made}`)) };
+  }
+
   #facts(copy: BigIntStats, from: BigIntStats): Omit<Extract<CopiedEntry, { kind: "file" | "link" }>, "kind"> {
     const facts = { identity: identityOf(copy), stamp: stampOf(copy) };
     return this.#job.notesOrigins === true ? { ...facts, origin: identityOf(from) } : facts;
@@ -268,6 +277,8 @@ class Copying {
   }
 }
 
+/** Bytes of a file that is noted with what it held: of a larger one nobody merges lines. */
+const DIGEST_BYTES_MAX = MIB;
 /** Bytes that stand in the count of a file's blocks. */
 const BLOCK_BYTES = 512;
 /** A hole is read as well, which costs some part of what copying does. */

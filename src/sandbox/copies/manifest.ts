@@ -11,6 +11,8 @@ export type CopiedEntry =
       readonly stamp: string;
       /** Which one it was copied from, where that is asked for. */
       readonly origin?: string;
+      /** BLAKE3-256 of a small file's bytes, where that is asked for. */
+      readonly digest?: string;
     }
   | { readonly kind: "directory"; readonly identity: string; readonly mode: number }
   /** It stands for something that the command must not see. */

@@ -166,3 +166,18 @@ test("a directory that a person put in the place of another, with older files, i
   expect((await call("merge_branch", { name: "one" })).kind).toBe("success"); // the control: the same one is back
   expect(readFileSync(join(place.workspace, "a/f.txt"), "utf8")).toBe("mine\n");
 });
+
+test("where it is not kept what a file was, or something else is, changes on both sides are a conflict", async () => {
+  const place = await branchPlace();
+  const call = await place.session();
+  await call("create_branch", { name: "one" });
+  // nobody kept what this changed, as after history was swept
+  writeFileSync(await treeOf(place, "a.txt"), "ONE\ntwo\nthree\nfour\nfive\n");
+  await call("shell", { command: "sed -i s/five/FIVE/ a.txt" });
+  place.put("workspace/a.txt", "one\ntwo\nTHREE\nfour\nfive\n");
+  expect(await call("merge_branch", { name: "one" })).toMatchObject({
+    code: "FILE_CHANGED",
+    message: expect.stringContaining("`a.txt`"),
+  });
+  expect(readFileSync(join(place.workspace, "a.txt"), "utf8")).toBe("one\ntwo\nTHREE\nfour\nfive\n");
+});
