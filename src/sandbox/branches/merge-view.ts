@@ -46,7 +46,7 @@ const OWNER_DIRECTORY = 0o700;
 export function* fillMerge(work: MergeWork, plan: Omit<MergePlan, "conflicts">): Generator<void, readonly Change[]> {
   const filling = new Filling(work);
   for (const change of plan.taken) {
-    if (change.is === undefined) filling.gone(change.path);
+    if (change.is === undefined) filling.gone(change);
     else if (change.is === "directory") filling.directory(change);
     else if (change.is === "link") filling.link(change);
     else yield* filling.file(change, plan.merged.get(change.path));
@@ -58,7 +58,7 @@ export function* fillMerge(work: MergeWork, plan: Omit<MergePlan, "conflicts">):
 class Filling {
   readonly #work: MergeWork;
   readonly #made = new Set<string>([""]);
-  /** Directories whose place something else takes. */
+  /** Directories that go, or whose place something else takes. */
   readonly #replaced = new Set<string>();
   readonly #owner: { readonly uid: number; readonly gid: number };
   readonly changes: Change[] = [];
@@ -68,8 +68,9 @@ class Filling {
     this.#owner = fstatSync(work.parent);
   }
 
-  gone(path: string): void {
+  gone({ path, was }: BranchChange): void {
     if (this.#isInReplaced(path)) return;
+    if (was === "directory") this.#replaced.add(path);
     this.#above(path);
     this.changes.push({ path, kind: "gone", isReplaced: false, isCopy: false });
   }
@@ -137,7 +138,7 @@ class Filling {
     }
   }
 
-  /** Whether a file or link takes the place of a directory above: what lay in it goes with that. */
+  /** Whether a directory above goes: what lay in it goes with that. */
   #isInReplaced(path: string): boolean {
     for (let parent = parentOf(path); parent !== ""; parent = parentOf(parent))
       if (this.#replaced.has(parent)) return true;
