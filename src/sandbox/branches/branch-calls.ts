@@ -3,8 +3,8 @@
  *
  * What a command changed lands when it ends, so that a branch which went away meanwhile would take it along.
  *
- * INVARIANT: a call is noted before it is asked whether the branch can be worked on; whoever removes a branch sees to it
- * that no call may begin, and looks at the notes then.
+ * INVARIANT: a call is noted before it is asked whether the branch can be worked on; whoever removes a branch sees to
+ * it that no call may begin, and looks at the notes then.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

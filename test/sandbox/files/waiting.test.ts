@@ -97,6 +97,7 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
     "src/server/workspace/role-grants.ts",
   ],
   "branches, in the state directory, and what they are merged with": [
+    "src/sandbox/branches/branch-calls.ts",
     "src/sandbox/branches/branch-work.ts",
     "src/sandbox/branches/branches.ts",
     "src/sandbox/branches/fork-record.ts",

