@@ -115,5 +115,8 @@ export interface LedgerStore {
   readonly strayPayloads: (limit: number) => Promise<readonly number[]>;
   /** What the storage engine itself finds broken, in its own words; empty when sound. */
   readonly integrity: () => Promise<readonly string[]>;
+  /** @throws KernelError STORE_CORRUPT when it is closed, but its newest entries are damaged, and left as they are */
   readonly close: () => Promise<void>;
+  /** Closes it and leaves its files as they are, because they are damaged. */
+  readonly leave: () => Promise<void>;
 }

@@ -5,12 +5,11 @@
  * entries are written: those stand in the log at first, whose times tell nothing because each entry changes them. When
  * the file itself changed, which writing the log back does too, all entries are read again. A look reads through a
  * connection of its own, because one that is open answers from its cache. It reads the head, both ends of the chain,
- * and as many entries as its time allows. The next look goes on from there, so all entries have their turn.
- *
- * INVARIANT: once damage is found, nothing is written until the file has changed and the damaged place is sound.
+ * and as many entries as its time allows. The next look goes on from there, so all entries have their turn, also those
+ * that were written before this kernel.
  */
 import { equalInConstantTime } from "../base/bytes.ts";
-import { KernelError, ledgerUnavailable } from "../base/errors.ts";
+import { storeCorrupt } from "../base/errors.ts";
 import { blake3Digest, blake3Salted } from "../base/hash.ts";
 import { decodeEntry } from "./entry.ts";
 import type { LedgerRow, LedgerStore } from "./ledger-store.ts";
@@ -38,7 +37,6 @@ export class LedgerWatch {
   #next = 1;
   /** On the monotonic clock. */
   #lookAtMs = 0;
-  #damage: KernelError | undefined;
 
   /**
    * @param open opens the ledger anew, for reading
@@ -49,23 +47,14 @@ export class LedgerWatch {
     this.#seenNs = seenNs;
   }
 
-  /** Lets only a ledger pass in which no damage is known. @throws KernelError LEDGER_UNAVAILABLE */
+  /** Lets a ledger pass in which this look finds no damage. @throws KernelError STORE_CORRUPT */
   async require(changedNs: bigint): Promise<void> {
-    this.#seenNs ??= changedNs;
+    if (performance.now() < this.#lookAtMs) return;
     const isChanged = changedNs !== this.#seenNs;
-    if ((isChanged || this.#damage === undefined) && performance.now() >= this.#lookAtMs) {
-      this.#seenNs = changedNs;
-      await this.#look(isChanged);
-    }
-    if (this.#damage !== undefined) throw this.#damage;
-  }
-
-  async #look(isChanged: boolean): Promise<void> {
+    this.#seenNs = changedNs;
     try {
-      this.#damage = damaged(await this.#lookedThrough(isChanged));
-    } catch (error) {
-      if (!(error instanceof KernelError) || error.code !== "STORE_CORRUPT") throw error;
-      this.#damage = damaged(error.message);
+      const problem = await this.#lookedThrough(isChanged);
+      if (problem !== undefined) throw storeCorrupt(problem);
     } finally {
       this.#lookAtMs = performance.now() + PAUSE_MS;
     }
@@ -118,11 +107,4 @@ function problemOf({ entry, hash, salt, payload }: LedgerRow): string | undefine
   return equalInConstantTime(blake3Salted(salt, payload), decoded.entry.payloadDigest)
     ? undefined
     : "has another payload than was written";
-}
-
-function damaged(problem: string | undefined): KernelError | undefined {
-  if (problem === undefined) return undefined;
-  const what = `\`ledger.db\` in the state directory was damaged while it was open (${problem.replace(/; nothing was deleted.*$/s, "")})`;
-  const advice = "nothing was deleted: stop every kernel, keep a copy of the state directory, then restore a backup";
-  return ledgerUnavailable(`${what}; ${advice}`);
 }

@@ -96,6 +96,13 @@ export class LedgerAnchoring {
     this.#nextAtMs = performance.now() + LEDGER_ANCHOR_PAUSE_MS;
   }
 
+  /** Anchors what waits for it without a word in the ledger, which is damaged: what is lost of it is known afterwards. */
+  keep(): void {
+    const head = this.#pending;
+    this.#pending = undefined;
+    if (head !== undefined && this.#chain !== undefined) this.#parts.anchors.advance({ chain: this.#chain, ...head });
+  }
+
   /**
    * The anchor was removed or emptied since it was last written: this ledger is whole as far as this kernel knows it,
    * and says what happened.

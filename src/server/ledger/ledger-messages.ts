@@ -3,7 +3,7 @@
  *
  * Order is kept, so that events need no ids.
  */
-import type { KernelErrorCode } from "../../base/errors.ts";
+import { KernelError, type KernelErrorCode } from "../../base/errors.ts";
 import type { PendingEntry } from "../../ledger/chain.ts";
 import type { ClaimFile, Instance } from "../../ledger/instance-store.ts";
 import type { LedgerPlace } from "../../ledger/ledger-store.ts";
@@ -76,6 +76,12 @@ export function ledgerOf(
 export interface Failure {
   readonly code: KernelErrorCode;
   readonly message: string;
+}
+
+/** What the worker says of an error. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof KernelError) return { code: error.code, message: error.message };
+  return { code: "LEDGER_UNAVAILABLE", message: "the ledger cannot be written" };
 }
 
 /** An event that waits for its sequence. */

@@ -8,8 +8,8 @@
  *
  * INVARIANT: events are answered in the order they came, each exactly once. INVARIANT: after a failed write or sync the
  * store is closed, and the next events open it anew: nothing is assumed about what a failed file descriptor kept.
+ * INVARIANT: a ledger that was found damaged is neither written nor written back from its log.
  */
-
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { systemClock } from "../../base/clock.ts";
 import { assert, KernelError, ledgerUnavailable } from "../../base/errors.ts";
@@ -17,28 +17,31 @@ import { systemRandom } from "../../base/ids.ts";
 import { LEDGER_BATCH_MAX } from "../../base/limits.ts";
 import { BY_KERNEL } from "../../ledger/actors.ts";
 import { pendingEntry } from "../../ledger/chain.ts";
+import { LedgerDamage } from "../../ledger/damage.ts";
 import { appendBatch, appendSpooled, type BatchEvent, readOpenIntents } from "../../ledger/ledger.ts";
 import type { LedgerPlace, LedgerStore } from "../../ledger/ledger-store.ts";
 import { recoverSpool, spooledInstances } from "../../ledger/spool-recovery.ts";
 import type { SpoolStore } from "../../ledger/spool-store.ts";
 import { LedgerWatch } from "../../ledger/watch.ts";
 import { openAnchorStore } from "../../stores/embedded/ledger/anchor-store.ts";
+import { FileDamageNote } from "../../stores/embedded/ledger/damage-note.ts";
 import { requireClaim } from "../../stores/embedded/ledger/instance-store.ts";
-import { openLedgerStore } from "../../stores/embedded/ledger/ledger-store.ts";
-import { soundLook } from "../../stores/embedded/ledger/sound-look.ts";
+import { openLedgerStore, openSoundLedgerStore } from "../../stores/embedded/ledger/ledger-store.ts";
 import { openSpoolStore } from "../../stores/embedded/ledger/spool-store.ts";
 import { collectHeap, IdleMemory } from "./idle-memory.ts";
 import { LedgerAnchoring } from "./ledger-anchoring.ts";
 import { SpoolIntake } from "./ledger-intake.ts";
-import type {
-  Failure,
-  LedgerAnswer,
-  LedgerQuestion,
-  LedgerReply,
-  LedgerRequest,
-  LedgerWorkerData,
-  SentEvent,
+import {
+  type Failure,
+  failureOf,
+  type LedgerAnswer,
+  type LedgerQuestion,
+  type LedgerReply,
+  type LedgerRequest,
+  type LedgerWorkerData,
+  type SentEvent,
 } from "./ledger-messages.ts";
+import { withLedgerReader } from "./ledger-reader.ts";
 import { LEDGER_RETRY_MS, LEDGER_SYNC_MS } from "./limits.ts";
 
 /** Half of what is promised: the sync itself and a long transaction take time too. */
@@ -54,6 +57,7 @@ class LedgerWorker {
   private known: LedgerPlace | undefined;
   private readonly anchoring: LedgerAnchoring;
   private readonly watch: LedgerWatch;
+  private readonly damage: LedgerDamage;
   private readonly spools: SpoolStore;
   private readonly intake: SpoolIntake;
   private queue: SentEvent[] = [];
@@ -84,7 +88,12 @@ class LedgerWorker {
       nowMs: systemClock.nowMs,
       expectsChain: data.expectsChain === true,
     });
-    this.watch = new LedgerWatch(soundLook(stateDirectory), data.known?.changedNs);
+    this.watch = new LedgerWatch(() => openSoundLedgerStore(stateDirectory), data.known?.changedNs);
+    this.damage = new LedgerDamage({
+      note: new FileDamageNote(stateDirectory),
+      verify: () => withLedgerReader(stateDirectory, (reader) => reader.verify()),
+      onFound: () => this.anchoring.keep(),
+    });
     this.spools = openSpoolStore(data.stateDirectory);
     this.intake = new SpoolIntake(this.spools, data.instanceId);
   }
@@ -196,10 +205,11 @@ class LedgerWorker {
     const mark = this.intake.mark();
     const entries = events.map(({ entry }) => entry);
     const isDurable = mark !== undefined || entries.some((entry) => entry.durability === "durable");
-    const sequences =
+    const sequences = await this.damage.noticing(() =>
       mark === undefined
-        ? await appendBatch(store, entries, { instanceId, random: systemRandom })
-        : await appendSpooled(store, { events, mark }, systemRandom);
+        ? appendBatch(store, entries, { instanceId, random: systemRandom })
+        : appendSpooled(store, { events, mark }, systemRandom),
+    );
     if (isDurable) {
       this.syncAtMs = undefined;
       await this.anchoring.appended(store);
@@ -289,7 +299,8 @@ class LedgerWorker {
   /** A failed sync stays due, so that it is tried again; one that succeeds after a failure shows that writing works. */
   private async sync(): Promise<void> {
     try {
-      await (await this.intact()).sync();
+      const store = await this.intact();
+      await this.damage.noticing(() => store.sync());
       this.syncAtMs = undefined;
       if (this.failing) this.reply({ kind: "writable" });
       this.failing = false;
@@ -324,6 +335,7 @@ class LedgerWorker {
       failure = failureOf(error);
     }
     await this.abandon();
+    if (this.damage.known) failure ??= failureOf(this.damage.known);
     this.reply({ kind: "closed", ...(failure === undefined ? {} : { failure }) });
     this.port.close();
   }
@@ -348,12 +360,13 @@ class LedgerWorker {
       await this.abandon();
       store = await this.opened();
     }
-    await this.watch.require(store.changedNs());
+    await this.damage.noticing(() => this.watch.require(store.changedNs()));
     return store;
   }
 
   private async opened(): Promise<LedgerStore> {
     if (this.store !== undefined) return this.store;
+    await this.damage.require();
     const store = await openLedgerStore(this.data.stateDirectory, this.known);
     try {
       await this.anchoring.open(store);
@@ -371,7 +384,8 @@ class LedgerWorker {
     this.store = undefined;
     if (store) this.known = store.place();
     try {
-      await store?.close();
+      if (this.damage.known) await store?.leave();
+      else await this.damage.noticing(async () => store?.close());
     } catch (error) {
       this.reply({ kind: "sync_failed", failure: failureOf(error) });
     }
@@ -380,11 +394,6 @@ class LedgerWorker {
   private reply(reply: LedgerReply): void {
     this.port.postMessage(reply);
   }
-}
-
-function failureOf(error: unknown): Failure {
-  if (error instanceof KernelError) return { code: error.code, message: error.message };
-  return { code: "LEDGER_UNAVAILABLE", message: "the ledger cannot be written" };
 }
 
 assert(parentPort !== null, "the ledger's worker runs in a worker thread");

@@ -77,6 +77,7 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
     "src/server/ledger/evidence-key.ts",
     "src/server/policy/validated-policies.ts",
     "src/stores/embedded/ledger/anchor-store.ts",
+    "src/stores/embedded/ledger/damage-note.ts",
     "src/stores/embedded/approvals/bell.ts",
     "src/stores/embedded/content/content-files.ts",
     "src/stores/embedded/content/history-files.ts",

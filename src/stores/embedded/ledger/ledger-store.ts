@@ -33,9 +33,13 @@ import { filesOf, guarded, immediately, openDatabase, openDatabaseReadOnly } fro
 import { identityAt } from "../state/opened-files.ts";
 import { LEDGER_SCHEMA } from "../state/schema.ts";
 import { checkStateDirectory, prepareStateDirectory } from "../state/state-directory.ts";
+import { CheckedLog } from "./checked-log.ts";
+import { requireSoundAt } from "./sound-log.ts";
 
 /** Kibibytes of pages that the ledger's writer keeps: it appends, and reads no page twice but the last ones. */
 const LEDGER_CACHE_KIB = 1024;
+/** Frames of a log that a look checks, some 8 MiB; it is written back long before it has as many. */
+const LOOKED_AT_FRAMES_MAX = 2_048;
 
 /**
  * Opens the ledger of a state directory for writing; refuses one whose tail does not agree with its head.
@@ -46,17 +50,20 @@ export async function openLedgerStore(stateDirectory: string, known?: LedgerPlac
   if (known !== undefined && identityAt(path) !== known.file) throw lostLedger();
   await prepareStateDirectory(stateDirectory);
   const database = await openDatabase(path, LEDGER_SCHEMA, "LEDGER_UNAVAILABLE");
+  let log: CheckedLog | undefined;
   try {
+    log = guarded(path, "LEDGER_UNAVAILABLE", () => new CheckedLog(database, path));
     guarded(path, "LEDGER_UNAVAILABLE", () => {
       database.pragma(`cache_size = -${LEDGER_CACHE_KIB}`);
       if (known !== undefined && statSync(path).size < known.bytes) requireWhole(database);
       checkTail(database);
     });
-    const store = new EmbeddedLedgerStore(database, path);
+    const store = new EmbeddedLedgerStore(database, path, log);
     if (known !== undefined) store.continueAfter(known.head);
     return store;
   } catch (error) {
-    database.close();
+    if (log === undefined) database.close();
+    else log.leave(); // what is left of a damaged ledger is evidence
     throw error;
   }
 }
@@ -66,6 +73,23 @@ export async function openLedgerStoreReadOnly(stateDirectory: string): Promise<L
   await checkStateDirectory(stateDirectory);
   const path = join(stateDirectory, "ledger.db");
   return new EmbeddedLedgerStore(openDatabaseReadOnly(path, LEDGER_SCHEMA, "LEDGER_UNAVAILABLE"), path);
+}
+
+/**
+ * Opens it for reading once its log was found to be what was written to it.
+ * @throws KernelError STORE_CORRUPT when it is not
+ */
+export async function openSoundLedgerStore(stateDirectory: string): Promise<LedgerStore> {
+  await checkStateDirectory(stateDirectory);
+  const path = join(stateDirectory, "ledger.db");
+  const database = openDatabaseReadOnly(path, LEDGER_SCHEMA, "LEDGER_UNAVAILABLE");
+  try {
+    guarded(path, "LEDGER_UNAVAILABLE", () => requireSoundAt(database, path, LOOKED_AT_FRAMES_MAX));
+    return new EmbeddedLedgerStore(database, path);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
 }
 
 /**
@@ -103,19 +127,23 @@ const SELECT_HEAD = "SELECT seq, hash FROM head WHERE one = 1";
 class EmbeddedLedgerStore implements LedgerStore {
   private readonly database: Database;
   private readonly path: string;
+  /** Absent where nothing is written. */
+  private readonly log: CheckedLog | undefined;
   private readonly statements: Statements;
   private synchronous: "FULL" | "NORMAL" = "FULL";
   /** The last head that this connection saw committed; absent until it was asked for. */
   private known: Head | undefined;
 
-  constructor(database: Database, path: string) {
+  constructor(database: Database, path: string, log?: CheckedLog) {
     this.database = database;
     this.path = path;
+    this.log = log;
     this.statements = prepareStatements(database);
   }
 
   async append(request: AppendRequest): Promise<Head> {
     return this.guarded(() => {
+      this.log?.writeBack();
       this.promise(request.durability);
       const head = immediately(this.database, () => this.write(request));
       filesOf(this.database).check();
@@ -225,7 +253,11 @@ class EmbeddedLedgerStore implements LedgerStore {
   }
 
   async close(): Promise<void> {
-    this.guarded(() => this.database.close());
+    this.guarded(() => (this.log ?? this.database).close());
+  }
+
+  async leave(): Promise<void> {
+    this.guarded(() => (this.log === undefined ? this.database.close() : this.log.leave()));
   }
 
   private write({ build, closes, spooled }: AppendRequest): Head {

@@ -2,15 +2,13 @@
  * Verifies a ledger's write-ahead log by its sums (SQLite's file format, sections 4.1 and 4.2).
  *
  * SQLite looks at them only when it recovers the log after a kill. Until then entries are found by a shared index,
- * while all from the first damaged frame on would be lost. The shared index itself is not opened: closing it gives up
- * the locks of the process.
- *
- * INVARIANT: a log that goes on has at least as many sound transactions as it had; one that was begun anew has other
- * salts. Frames that end no transaction may be overwritten.
+ * while all from the first damaged frame on would be lost, or written back as they are. The shared index itself is not
+ * opened: closing it gives up the locks of the process. SQLite says how many frames it holds to be committed.
  */
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
-import { MIB } from "../../../base/bytes.ts";
-import { storeCorrupt } from "../../../base/errors.ts";
+import { closeSync, constants, openSync, readSync } from "node:fs";
+import { endianness } from "node:os";
+import type { Database } from "better-sqlite3";
+import { errorCode, ledgerUnavailable, storeCorrupt } from "../../../base/errors.ts";
 
 const HEADER_BYTES = 32;
 const SUMMED_BYTES = 24;
@@ -19,109 +17,129 @@ const FRAME_HEADER_BYTES = 24;
 const FRAME_SUMMED_BYTES = 8;
 /** The last bit says in which order the bytes are summed. */
 const MAGIC = 0x377f0682;
-/** Reads, because another process may write right now, or begin the log anew. */
+const PAGE_BYTES_MIN = 512;
+const PAGE_BYTES_MAX = 65_536;
+/** Frames that are read at once. */
+const FRAMES = 64;
+/** Reads, because another process may begin the log anew right now. */
 const READS_MAX = 3;
-/** Bytes of a log that a look sums; it is written back long before it has as many. */
-const SUMMED_MAX = 8 * MIB;
 
-/** Where a frame says how large the database is with it, if it ends a transaction. */
-const COMMITS_AT = 4;
+/** Counts the frames that SQLite takes for committed. */
+export class LogFrames {
+  readonly #count;
 
-/** What was found of a log: which one it is, and how many frames of it are sound, to the end of a transaction. */
-interface Walked {
-  readonly salts: bigint;
-  readonly frames: number;
-  /** It is longer than what is summed. */
-  readonly isCut: boolean;
-}
-
-/** Looks after one log. */
-export class SoundLog {
-  readonly #path: string;
-  #known: (Walked & { readonly sequence: number }) | undefined;
-
-  constructor(path: string) {
-    this.#path = path;
+  constructor(database: Database) {
+    this.#count = database.prepare<[], { readonly log: number }>("PRAGMA wal_checkpoint(NOOP)");
   }
 
-  /**
-   * Lets a log pass that is empty, or sound as far as it was, and further where something was written since.
-   * @param sequence of the last entry that was written before
-   * @throws KernelError STORE_CORRUPT
-   */
-  require(sequence: number): void {
-    for (let reads = 0; reads < READS_MAX; reads += 1) {
-      const walked = walk(this.#path);
-      if (walked === "damaged" || (walked !== "empty" && this.#isShort(walked, sequence))) continue;
-      this.#known = walked === "empty" ? undefined : { ...walked, sequence };
-      return;
-    }
-    throw storeCorrupt(`\`${this.#path}\` is not what was written to it`);
-  }
-
-  #isShort({ salts, frames, isCut }: Walked, sequence: number): boolean {
-    const known = this.#known;
-    if (known?.salts !== salts) return false;
-    return frames < known.frames || (frames === known.frames && sequence > known.sequence && !isCut);
+  /** How many there are now. */
+  count(): number {
+    const frames = this.#count.get()?.log ?? -1;
+    if (frames < 0) throw ledgerUnavailable("the log of `ledger.db` cannot be looked at; try again");
+    return frames;
   }
 }
 
-function walk(path: string): Walked | "empty" | "damaged" {
-  const file = openSync(path, "r");
+/**
+ * Lets a log pass whose committed frames are what was written to it, or the first `framesMax` of them.
+ * @param open gives its file
+ * @throws KernelError STORE_CORRUPT
+ */
+export function requireSound(frames: LogFrames, open: () => number | undefined, framesMax = Infinity): void {
+  for (let reads = 0; reads < READS_MAX; reads += 1) {
+    const needed = Math.min(frames.count(), framesMax);
+    const file = needed === 0 ? undefined : open();
+    if (needed === 0 || (file !== undefined && isSound(file, needed))) return;
+  }
+  throw storeCorrupt("`ledger.db-wal` in the state directory is not what was written to it");
+}
+
+/** The same of the log that stands beside the database at `path`. */
+export function requireSoundAt(database: Database, path: string, framesMax: number): void {
+  let file: number | undefined;
+  const close = (): void => {
+    if (file !== undefined) closeSync(file);
+    file = undefined;
+  };
+  const open = (): number | undefined => {
+    close();
+    file = openLog(path);
+    return file;
+  };
   try {
-    const log = Buffer.alloc(Math.min(fstatSync(file).size, SUMMED_MAX));
-    const length = readSync(file, log, 0, log.length, 0);
-    return length === 0 ? "empty" : walked(log.subarray(0, length), log.length === SUMMED_MAX);
+    requireSound(new LogFrames(database), open, framesMax);
   } finally {
-    closeSync(file);
+    close();
   }
 }
 
-function walked(log: Buffer, isCut: boolean): Walked | "damaged" {
-  if (log.length < HEADER_BYTES || (log.readUInt32BE(0) | 1) !== (MAGIC | 1)) return "damaged";
-  const sum = new Sum(log, log.readUInt32BE(0) !== MAGIC);
-  sum.add(0, SUMMED_BYTES);
-  if (!sum.isAt(SUMMED_BYTES)) return "damaged";
-  const salts = log.readBigUInt64BE(16);
-  const pageBytes = log.readUInt32BE(8);
-  let committed = 0;
-  let frames = 0;
-  for (let at = HEADER_BYTES; at + FRAME_HEADER_BYTES + pageBytes <= log.length; at += FRAME_HEADER_BYTES + pageBytes) {
-    if (log.readBigUInt64BE(at + 8) !== salts) break; // of the log before
-    sum.add(at, FRAME_SUMMED_BYTES);
-    sum.add(at + FRAME_HEADER_BYTES, pageBytes);
-    if (!sum.isAt(at + 16)) break; // damage, or what a killed process had not written to its end
-    frames += 1;
-    if (log.readUInt32BE(at + COMMITS_AT) !== 0) committed = frames;
+/** `undefined` when there is none. */
+export function openLog(path: string): number | undefined {
+  try {
+    return openSync(`${path}-wal`, constants.O_RDONLY | constants.O_NOFOLLOW);
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return undefined;
+    throw error;
   }
-  return { salts, frames: committed, isCut };
+}
+
+/** Whether the first `needed` frames are what their sums say. */
+function isSound(file: number, needed: number): boolean {
+  const header = Buffer.alloc(HEADER_BYTES);
+  if (readSync(file, header, 0, HEADER_BYTES, 0) < HEADER_BYTES) return false;
+  const magic = header.readUInt32BE(0);
+  const pageBytes = header.readUInt32BE(8);
+  if ((magic | 1) !== (MAGIC | 1) || pageBytes < PAGE_BYTES_MIN || pageBytes > PAGE_BYTES_MAX || pageBytes % 8 !== 0)
+    return false;
+  const sum = new Sum(magic === MAGIC ? "LE" : "BE");
+  sum.take(header);
+  sum.add(0, SUMMED_BYTES);
+  if (!sum.isAt(header, SUMMED_BYTES)) return false;
+  const salts = header.readBigUInt64BE(16);
+  const frameBytes = FRAME_HEADER_BYTES + pageBytes;
+  const frames = Buffer.alloc(FRAMES * frameBytes);
+  for (let done = 0; done < needed; done += FRAMES) {
+    const bytes = Math.min(FRAMES, needed - done) * frameBytes;
+    if (readSync(file, frames, 0, bytes, HEADER_BYTES + done * frameBytes) < bytes) return false;
+    sum.take(frames);
+    for (let at = 0; at < bytes; at += frameBytes) {
+      if (frames.readBigUInt64BE(at + 8) !== salts) return false; // of the log before
+      sum.add(at, FRAME_SUMMED_BYTES);
+      sum.add(at + FRAME_HEADER_BYTES, pageBytes);
+      if (!sum.isAt(frames, at + 16)) return false;
+    }
+  }
+  return true;
 }
 
 /** The running sum of a log: two words that depend on everything before. */
 class Sum {
-  readonly #log: Buffer;
-  readonly #isBigEndian: boolean;
+  readonly #isSwapped: boolean;
+  #words = new Int32Array();
   #first = 0;
   #second = 0;
 
-  constructor(log: Buffer, isBigEndian: boolean) {
-    this.#log = log;
-    this.#isBigEndian = isBigEndian;
+  constructor(order: ReturnType<typeof endianness>) {
+    this.#isSwapped = order !== endianness();
+  }
+
+  /** From now on, these bytes are added to it. */
+  take(bytes: Buffer): void {
+    const { buffer } = new Uint8Array(bytes);
+    if (this.#isSwapped) Buffer.from(buffer).swap32();
+    this.#words = new Int32Array(buffer);
   }
 
   add(from: number, bytes: number): void {
-    for (let at = from; at < from + bytes; at += 8) {
-      this.#first = (this.#first + this.#word(at) + this.#second) >>> 0;
-      this.#second = (this.#second + this.#word(at + 4) + this.#first) >>> 0;
+    const words = this.#words;
+    for (let at = from / 4; at < (from + bytes) / 4; at += 2) {
+      this.#first = (this.#first + (words[at] ?? 0) + this.#second) | 0;
+      this.#second = (this.#second + (words[at + 1] ?? 0) + this.#first) | 0;
     }
   }
 
   /** Whether it is what stands there. */
-  isAt(at: number): boolean {
-    return this.#first === this.#log.readUInt32BE(at) && this.#second === this.#log.readUInt32BE(at + 4);
-  }
-
-  #word(at: number): number {
-    return this.#isBigEndian ? this.#log.readUInt32BE(at) : this.#log.readUInt32LE(at);
+  isAt(bytes: Buffer, at: number): boolean {
+    return this.#first === bytes.readInt32BE(at) && this.#second === bytes.readInt32BE(at + 4);
   }
 }
