@@ -73,7 +73,7 @@ export class LedgerDamage {
 
   #found({ message }: KernelError): KernelError {
     const { note, onFound } = this.#parts;
-    const known = damaged(`${message.replace(/; nothing was deleted.*$/s, "")}, noticed while it was open`);
+    const known = damaged(reasonOf(message));
     this.#known = known;
     this.#stamp = note.stamp();
     try {
@@ -93,10 +93,16 @@ export class LedgerDamage {
       if (ok || first === undefined) return undefined;
       return first.sequence === 0 ? first.problem : `entry ${first.sequence}: ${first.problem}`;
     } catch (error) {
-      if (error instanceof KernelError) return error.message.replace(/; nothing was deleted.*$/s, "");
+      if (error instanceof KernelError) return reasonOf(error.message);
       throw error;
     }
   }
+}
+
+/** What a store says, without what the refusal says, too. */
+function reasonOf(message: string): string {
+  const said = message.replace(/; nothing was deleted.*$/s, "");
+  return /^`ledger\.db` in the state directory is damaged \((.*)\)$/s.exec(said)?.[1] ?? said;
 }
 
 function damaged(problem: string): KernelError {

@@ -71,6 +71,8 @@ export interface OpenKernel {
   readonly instanceId: string;
   /** Why a call would be decided as it would, and the narrowest change that would let it run. Nothing runs. */
   readonly explain: (who: Authenticated, call: ExplainedCall) => Promise<AdvisedExplanation>;
+  /** Resolves once the ledger is open. @throws KernelError STORE_CORRUPT or LEDGER_UNAVAILABLE, saying what to do */
+  readonly ready: () => Promise<void>;
   readonly health: () => KernelHealth;
   /** Loads and validates the policies of a preset now rather than with the first call. */
   readonly loadPolicy: (preset: string) => Promise<void>;
@@ -131,6 +133,7 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
       const hidden = [live.operator.path, stateDirectory];
       return adviseCall({ door, operator: live.operator, settings, tools: parts.registry.getAll(), hidden }, who, call);
     },
+    ready: () => ledger.ready(),
     health: () => ({ ...ledger.health(), stalls: watchdog.stalls }),
     loadPolicy: async (preset) => void (await Promise.all([configuration.policy.engine(preset), redactor()])),
     rest: () => ledger.rest(),

@@ -40,6 +40,7 @@ export function addServeCommand(program: Command): void {
     const kernel = await openFromFlags(flags);
     try {
       const { serveSocket } = await import("../../server/doors/serve-framed.ts");
+      await kernel.ready(); // what cannot record anything would refuse every call
       const path = flags.socket === undefined ? join(kernel.stateDirectory, "handrail.sock") : resolve(flags.socket);
       const server = await serveSocket(kernel, path);
       // Whatever has been opened is closed, also when the next address cannot be listened on.

@@ -67,8 +67,8 @@ class LedgerWorker {
   private running = false;
   /** When the next sync is due, on the monotonic clock; absent while everything acknowledged is durable. */
   private syncAtMs: number | undefined;
-  /** The last attempt to write failed. */
-  private failing = false;
+  /** Why the last attempt to write failed, if it did. */
+  private failing: unknown;
   private spoolLossRecorded = false;
   private syncTimer: NodeJS.Timeout | undefined;
   /** When the spool has to be synced unless an append comes first. */
@@ -104,7 +104,7 @@ class LedgerWorker {
       const known = (await this.opened()).place();
       this.reply({ kind: "opened", known, ...(this.anchoring.hasBegunAnew && { isAnew: true }) });
     } catch (error) {
-      this.failed(LEDGER_RETRY_MS);
+      this.failed(error, LEDGER_RETRY_MS);
       this.reply({ kind: "opened", failure: failureOf(error) });
     }
     this.port.on("message", (request: LedgerRequest) => {
@@ -168,14 +168,14 @@ class LedgerWorker {
       const taken = events.filter(({ counter }) => counter === 0).length;
       const sequences = await this.write(store, events);
       this.queue = this.queue.slice(taken);
-      this.failing = false;
+      this.failing = undefined;
       this.reply({ kind: "appended", sequences, spool: this.intake.commit() });
       return true;
     } catch (error) {
       this.queue = this.queue.slice(batch.length);
       this.intake.rollBack();
       if (this.syncDue()) this.syncAtMs = undefined;
-      this.failed(this.intake.waiting ? LEDGER_RETRY_MS : SYNC_AFTER_MS);
+      this.failed(error, this.intake.waiting ? LEDGER_RETRY_MS : SYNC_AFTER_MS);
       if (this.intake.waiting && error instanceof KernelError && error.code === "STORE_CORRUPT")
         await this.recordSpoolLoss();
       await this.abandon();
@@ -261,8 +261,8 @@ class LedgerWorker {
     }
   }
 
-  private failed(retryAfterMs: number): void {
-    this.failing = true;
+  private failed(error: unknown, retryAfterMs: number): void {
+    this.failing = error;
     this.syncAtMs ??= performance.now() + retryAfterMs;
   }
 
@@ -290,7 +290,7 @@ class LedgerWorker {
       await this.anchoring.anchor(await this.opened());
     } catch (error) {
       this.anchoring.postpone(LEDGER_RETRY_MS);
-      this.failed(LEDGER_RETRY_MS);
+      this.failed(error, LEDGER_RETRY_MS);
       await this.abandon();
       this.reply({ kind: "sync_failed", failure: failureOf(error) });
     }
@@ -303,10 +303,10 @@ class LedgerWorker {
       await this.damage.noticing(() => store.sync());
       this.syncAtMs = undefined;
       if (this.failing) this.reply({ kind: "writable" });
-      this.failing = false;
+      this.failing = undefined;
     } catch (error) {
       this.syncAtMs = undefined;
-      this.failed(LEDGER_RETRY_MS);
+      this.failed(error, LEDGER_RETRY_MS);
       await this.abandon();
       this.reply({ kind: "sync_failed", failure: failureOf(error) });
     }
@@ -344,7 +344,7 @@ class LedgerWorker {
   private async giveSpoolBack(): Promise<void> {
     if (this.intake.waiting) {
       this.spools.sync(this.data.instanceId);
-      throw ledgerUnavailable("spooled events could not be recorded; the next kernel that starts tries it again");
+      throw this.failing ?? ledgerUnavailable("spooled events could not be recorded");
     }
     this.spools.remove(this.data.instanceId);
     await (await this.opened()).forgetSpool(this.data.instanceId);

@@ -69,11 +69,17 @@ export const CHECKERS: readonly Gadget[] = [
     options: "-r --rules --rulesdir --rule --plugin --preset --use -u --resolver --reporter -R",
   }),
   loads("graphql-codegen typeorm", "graphql-codegen --help", { options: "-r --require" }),
-  loads("rubocop standardrb rspec parallel_rspec cucumber parallel_cucumber turnip haml-lint slim-lint", "rubocop(1)", {
+  loads("rubocop standardrb haml-lint slim-lint", "rubocop(1)", {
+    options: "-r --require --plugin --require-module --import --loader",
+  }),
+  loads("rspec parallel_rspec turnip", "rspec --help", {
+    options: "-r --require --plugin --require-module --import --loader",
+  }),
+  loads("cucumber parallel_cucumber", "cucumber --help", {
     options: "-r --require --plugin --require-module --import --loader",
   }),
   loads("rubocop", "rubocop(1): its file may require others", { options: "-c --config" }),
-  loads("rspec parallel_rspec", "rspec(1)", { options: "-O --options -I" }),
+  loads("rspec parallel_rspec", "rspec --help", { options: "-O --options -I" }),
   loads("yard yardoc", "yard(1)", { options: "-e --load --plugin" }),
   loads("brakeman", "brakeman --help", { options: "--add-checks-path" }),
   loads("phpunit pest paratest codecept behat phpspec phpbench", "phpunit --help", {
