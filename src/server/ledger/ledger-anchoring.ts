@@ -96,7 +96,7 @@ export class LedgerAnchoring {
     this.#nextAtMs = performance.now() + LEDGER_ANCHOR_PAUSE_MS;
   }
 
-  /** Anchors what waits for it without a word in the ledger, which is damaged: what is lost of it is known afterwards. */
+  /** Anchors what waits for it, and says nothing in the ledger, which is damaged. */
   keep(): void {
     const head = this.#pending;
     this.#pending = undefined;

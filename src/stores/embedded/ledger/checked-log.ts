@@ -47,7 +47,7 @@ export class CheckedLog {
     this.#dueAt = frames + FRAMES_MAX;
   }
 
-  /** Closes the database, whose log is written back. @throws KernelError STORE_CORRUPT when it was not, being damaged */
+  /** Closes the database and writes its log back. @throws KernelError STORE_CORRUPT when that is damaged: it stays */
   close(): void {
     if (!this.#database.open) return;
     try {

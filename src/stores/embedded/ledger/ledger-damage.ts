@@ -1,17 +1,22 @@
 /**
- * What is known of damage to a ledger, found by this kernel or by one before it.
+ * Remembers damage to a ledger, found by this kernel or an earlier one.
  *
  * INVARIANT: once damage was found, the ledger is not opened for writing before all of it was verified anew. That is
  * done when a kernel starts, and when somebody has changed a file of the ledger since.
  */
-import { errorCode, KernelError, storeCorrupt } from "../base/errors.ts";
-import type { VerifyReport } from "./verify.ts";
+import { errorCode, KernelError, storeCorrupt } from "../../../base/errors.ts";
 
 /** Milliseconds between two verifications. */
 const PAUSE_MS = 1_000;
 
 const ADVICE =
   "stop every kernel, keep a copy of the state directory, then restore a backup; `handrail ledger verify` says what is lost";
+
+/** What verification of the whole ledger found; sequence 0 is the ledger itself. */
+export interface Verified {
+  readonly ok: boolean;
+  readonly problems: readonly { readonly sequence: number; readonly problem: string }[];
+}
 
 /** What outlives a kernel that found damage. */
 export interface DamageNote {
@@ -25,7 +30,7 @@ export interface DamageNote {
 /** What a ledger's damage is known by, and what is done when it is found. */
 export interface DamageParts {
   readonly note: DamageNote;
-  readonly verify: () => Promise<VerifyReport>;
+  readonly verify: () => Promise<Verified>;
   readonly onFound: () => void;
 }
 
