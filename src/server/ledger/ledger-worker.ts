@@ -344,7 +344,7 @@ class LedgerWorker {
   private async giveSpoolBack(): Promise<void> {
     if (this.intake.waiting) {
       this.spools.sync(this.data.instanceId);
-      throw this.failing ?? ledgerUnavailable("spooled events could not be recorded");
+      throw ledgerUnavailable(failureOf(this.failing).message);
     }
     this.spools.remove(this.data.instanceId);
     await (await this.opened()).forgetSpool(this.data.instanceId);
