@@ -8,7 +8,6 @@
  *
  * INVARIANT: events are answered in the order they came, each exactly once. INVARIANT: after a failed write or sync the
  * store is closed, and the next events open it anew: nothing is assumed about what a failed file descriptor kept.
- * INVARIANT: a ledger that was found damaged is neither written nor written back from its log.
  */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { systemClock } from "../../base/clock.ts";
@@ -161,9 +160,10 @@ class LedgerWorker {
 
   /** One transaction. @returns whether it was committed */
   private async append(): Promise<boolean> {
-    const batch = this.queue.slice(0, LEDGER_BATCH_MAX);
+    let batch = this.queue.slice(0, LEDGER_BATCH_MAX);
     try {
       const store = await this.intact();
+      batch = this.queue.slice(0, LEDGER_BATCH_MAX); // with what came meanwhile: spooled events stand among others
       const events = this.intake.before(batch);
       const taken = events.filter(({ counter }) => counter === 0).length;
       const sequences = await this.write(store, events);
