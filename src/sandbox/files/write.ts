@@ -126,7 +126,7 @@ async function change(scope: WriteScope, plan: Plan): Promise<WriteReceipt> {
 }
 
 /** Names the lock of a file, whatever path leads to it; the store need not know what the file is called. */
-export function lockKeyOf({ directory, name }: Destination): string {
+export function lockKeyOf({ directory, name }: Pick<Destination, "directory" | "name">): string {
   const { dev, ino } = fstatSync(directory, { bigint: true });
   return `file:${dev}:${ino}/${blake3Hex(name)}`;
 }

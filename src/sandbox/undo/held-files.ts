@@ -3,9 +3,10 @@
  *
  * INVARIANT: locks are taken in the order of paths, so that two of them that hold several never wait for each other.
  */
-import { closeSync, constants, fstatSync } from "node:fs";
+import { closeSync, constants } from "node:fs";
 import { usageError } from "../../base/errors.ts";
 import { type HeldLock, type LockScope, withFileLock } from "../files/lock.ts";
+import { lockKeyOf } from "../files/write.ts";
 import { openBeneath } from "../native/syscalls.ts";
 import { isInside, type WholeChange } from "./undo-plan.ts";
 
@@ -61,8 +62,7 @@ function keyOf(root: number, path: string): string | undefined {
   const directory = openBeneath(root, slash < 0 ? "." : path.slice(0, slash), OPEN_DIRECTORY, "plain");
   if (directory < 0) return undefined;
   try {
-    const { dev, ino } = fstatSync(directory, { bigint: true });
-    return `file:${dev}:${ino}/${path.slice(slash + 1)}`;
+    return lockKeyOf({ directory, name: path.slice(slash + 1) });
   } finally {
     closeSync(directory);
   }

@@ -1,19 +1,11 @@
 // An undo cannot be led out of the workspace, neither by links that somebody put there meanwhile nor by what is stored;
 // and no agent reads what was kept of another, or of its own. Each control shows the attack working without the
 // defence.
-import {
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, test } from "vitest";
+import { lockOf } from "../../../support/file-lock.ts";
 import { statesOf, type UndoPlace, undoPlace } from "../../../support/undo-place.ts";
 
 /** A file that a call has changed, and what stood there before. */
@@ -102,12 +94,9 @@ test("no agent reads what was kept, neither by its hash nor by a tool; the perso
 
 test("an undo waits for whoever holds a file's lock, and does nothing while they do", async () => {
   const { id, at, place, undo } = await changed();
-  const locks = new Sqlite(join(place.state, "locks.db"));
-  const { dev, ino } = lstatSync(join(place.workspace, "d"), { bigint: true });
-  locks.prepare("INSERT INTO locks VALUES (?, 'somebody', ?)").run(`file:${dev}:${ino}/a.txt`, Date.now());
+  const release = await lockOf(place, "d/a.txt"); // as file tools hold it
   await expect(undo(id)).rejects.toMatchObject({ code: "RESOURCE_BUSY" });
   expect(readFileSync(at("workspace/d/a.txt"), "utf8")).toBe("after\n");
-  locks.prepare("DELETE FROM locks").run();
-  locks.close();
+  await release();
   expect((await undo(id)).isUndone).toBe(true);
 });
