@@ -8,6 +8,7 @@
  * Any other variable counts by its value, if that looks random, unless it is one of the variables that every process
  * has. An address with a password counts, and so does its password alone.
  */
+import { loginsIn } from "./kinds/address-login.ts";
 import { entropyOf, isFiller, isReference } from "./kinds/entropy.ts";
 import type { KnownSecret } from "./kinds/known-secret.ts";
 import { isRuleName } from "./search/marker.ts";
@@ -48,11 +49,10 @@ export function secretsOfEnvironment(
     const value = raw?.trim() ?? "";
     if (value === "" || choice.harmless.includes(name)) continue;
     if (choice.secret.includes(name)) add(name, value);
-    const password = passwordOfAddress(value);
-    if (password !== undefined && !isCommonValue(password)) {
+    const passwords = passwordsOfAddresses(value).filter((password) => !isCommonValue(password));
+    if (passwords.length > 0) {
       add(name, value);
-      add(name, password);
-      if (decoded(password) !== password) add(name, decoded(password));
+      for (const password of passwords) for (const form of [password, decoded(password)]) add(name, form);
     } else if (isSecretVariable(name, value)) add(name, value);
   }
   return [...secrets.values()];
@@ -86,8 +86,9 @@ function isRandom(value: string): boolean {
   return mixed && entropyOf(value) >= RANDOM_BITS_MIN && !/^(?:[a-z]+[-_.]?){2,}\d*$/i.test(value);
 }
 
-function passwordOfAddress(value: string): string | undefined {
-  return /^[a-z][a-z0-9+.-]{1,32}:\/\/[^\s:/@]{0,128}:([^\s@/]{4,255})@/i.exec(value)?.[1];
+function passwordsOfAddresses(value: string): readonly string[] {
+  const { 1: usual } = /^[a-z][a-z0-9+.-]{1,32}:\/\/[^\s:/@]{0,128}:([^\s@/]{4,255})@/i.exec(value) ?? [];
+  return [usual ?? [], loginsIn(value).map(({ password }) => value.slice(password.start, password.end))].flat();
 }
 
 function decoded(text: string): string {

@@ -4,6 +4,7 @@
  * What analysis makes of a URL or a path may not look like a secret any more (`https:/user:password@host`), although
  * the secret in it is the same.
  */
+import { loginSecrets } from "../../redact/logins.ts";
 import type { KnownSecret, Redactor, ValueJudge } from "../../redact/redact.ts";
 
 /** Secrets by their values. `likely` ones are hidden in words and facts alone: they decide nothing. */
@@ -53,10 +54,15 @@ function collectFrom(
   look: ArgumentLook & { readonly judgedBefore: Set<string>; readonly judge: ValueJudge | undefined },
 ): void {
   if (text.length > ANALYSED_CHARACTERS_MAX) return;
+  const logins = loginSecrets(text);
+  for (const { rule, kind, value } of logins) {
+    const known = kind === "definite" ? found.definite : found.likely;
+    for (const form of formsInNames(value)) known.set(form, { rule, value: form });
+  }
   const judged = look.judge?.(text);
-  if (judged === undefined && look.isClean(text)) return;
+  if (judged === undefined && logins.length === 0 && look.isClean(text)) return;
   const findings = [...(judged === undefined ? [] : [judged]), ...look.redactor.find(text, look.known)];
-  if (findings.length === 0) look.noteClean(text);
+  if (findings.length + logins.length === 0) look.noteClean(text);
   for (const { rule, kind, start, end } of findings) {
     const secret = text.slice(start, end);
     // Arguments may say the same one very often.

@@ -1,22 +1,14 @@
 /** Secrets of the web: tokens that describe themselves, logins in addresses and headers, hashes of passwords. */
+import { isWeakPassword, judgePassword, URL_PASSWORD } from "../kinds/address-login.ts";
 import { isTokenHeader } from "../kinds/checksum.ts";
 import { distinctCharacters, entropyOf, isCalledStandIn, isReference, looksLikeStandIn } from "../kinds/entropy.ts";
 import type { Rule } from "../kinds/rule.ts";
 import type { FindingKind } from "../search/finding.ts";
 
-const WEAK =
-  /^(?:p(?:ass)?w(?:or)?d|pass(?:word|wd|phrase)?|passw0rd|secret|root|admin|user(?:name)?|test(?:ing)?|guest|postgres|mysql|mongo|redis|rabbitmq|minio(?:admin)?|docker|dev|local(?:host)?|default|example|foo|bar|baz|qux|hunter2|changeme|letmein|token|key|pwd|login|anonymous|x-oauth-basic|x-token-auth|oauth2?|git|port|host|\d{1,5})\d{0,3}$/i;
-
-/**
- * A password in an address: `definite` when it looks chosen by chance, nothing when it is one of those in every manual.
- */
-function judgePassword(secret: string): FindingKind | undefined {
-  if (isReference(secret) || /[${}<>[\]()|]/.test(secret) || WEAK.test(secret) || looksLikeStandIn(secret))
-    return undefined;
-  if (secret.startsWith("//") || (secret.length < 6 && !/\d/.test(secret))) return undefined;
-  const mixed = /\d/.test(secret) && /[A-Za-z]/.test(secret);
-  return secret.length >= 12 && mixed && entropyOf(secret) > 3 ? "definite" : "probable";
-}
+/** The parts of a login as text has them: quotes, brackets and slashes end an address there. */
+const USER = "[^\\s/:?#\"'<>`\\\\]{0,128}";
+const PASSWORD = "[^\\s/@\"'<>`\\\\]{0,255}(?:@[^\\s/@\"'<>`\\\\()[\\]{}|,;&]{0,64}){0,3}";
+const HOST = "[^\\s/?#@:\"'<>`,;)\\]}|\\\\]";
 
 /** Rules for addresses, headers and self-describing tokens. */
 export const WEB_RULES: readonly Rule[] = [
@@ -35,12 +27,14 @@ export const WEB_RULES: readonly Rule[] = [
     },
   },
   {
-    id: "url-password",
+    id: URL_PASSWORD,
     kind: "definite",
     title: "a password in an address",
-    keywords: [":/"],
-    // paths of files have fewer slashes, or more, than the address that they are made of
-    expression: ":/{1,8}[^\\s/:@?#\"'<>`\\\\]{0,128}:([^\\s/@\"'<>`\\\\]{3,255})@[A-Za-z0-9.[$-]",
+    keywords: [":/", ":\\/", "http:", "https:", "ftp:", "ws:", "wss:"],
+    // Paths of files have fewer slashes, or more, than the address that they are made of; and where browsers know the
+    // scheme, they take any. Both names and passwords have an `@` now and then.
+    expression: `(?:(?<![A-Za-z0-9])(?:https?|ftp|wss?):(?!\\\\?/)[\\\\/]{0,15}|:\\\\?/[\\\\/]{0,15})${USER}:(${PASSWORD})@${HOST}`,
+    caseInsensitive: true,
     left: "any",
     check: (secret) => judgePassword(secret),
     examples: {
@@ -52,6 +46,12 @@ export const WEB_RULES: readonly Rule[] = [
         "https:/bob:{a20}@example.org/x",
         "a/https:///bob:{a20}@h",
         "postgres:/u:{a18}@h/db",
+        "https:bob:{a20}@example.org/x",
+        "x/HTTPS:\\\\bob:{a20}@h",
+        "ws:/\\bob:{a20}@h",
+        '"https:\\/\\/bob:{a20}@h\\/x"',
+        "https://bob@example.org:{a20}@git.example.org/r.git",
+        "ftp://bob:{a10}@{a10}@ä.example",
       ],
       negative: [
         "https://user:password@example.org",
@@ -60,6 +60,13 @@ export const WEB_RULES: readonly Rule[] = [
         "mongodb://u:<password>@h",
         "https://a.b:443/c@d",
         "C:/Users/a:b@c",
+        "C:\\Users\\a:b77xyz@c",
+        "it follows:bob:said1@noon",
+        "the https: scheme, bob@example.org",
+        '{"url":"http://localhost:3000","mail":"bob@example.org"}',
+        "ssh://git@example.org:7999/team/r.git",
+        "https://bob@example.org:8443/x@y",
+        "http:8080:80@x",
       ],
     },
   },
@@ -200,6 +207,6 @@ function isRandom(secret: string): boolean {
 function isLogin(secret: string): FindingKind | undefined {
   const [, password] =
     /^[\x21-\x39\x3b-\x7e]{0,255}:([\x20-\x7e]{4,})$/.exec(Buffer.from(secret, "base64").toString("latin1")) ?? [];
-  if (password === undefined || WEAK.test(password)) return undefined;
+  if (password === undefined || isWeakPassword(password)) return undefined;
   return looksLikeStandIn(password) ? "probable" : "definite";
 }

@@ -7,6 +7,7 @@ import { FileWriteSchema, ToolRequestSchema } from "../../../src/gen/handrail/to
 import { ToolRegistry } from "../../../src/kernel/index.ts";
 import { shell } from "../../../src/tools/shell/shell.ts";
 import { encodeRequest } from "../../../src/wire/codec.ts";
+import { PASSWORD as LOGIN_PASSWORD, leftOf, SPELLINGS } from "../../support/addresses.ts";
 import { type MemoryKernel, memoryKernel } from "../../support/memory-kernel.ts";
 
 /** A definite secret, put together so that no file holds one. */
@@ -197,5 +198,27 @@ test.each(["https:/bob:PW@example.org/x", "https:///bob:PW@h", "sub/./postgres:/
     const kept = await keptOf(kernel);
     expect(kept).toContain("[REDACTED:url-password]");
     expect(kept).not.toContain(PASSWORD);
+  },
+);
+
+test.each([...SPELLINGS, "ht\ttps:bob:PW@h", "https:\n//bob:P\tW@h", "https://bob:PW b@h", 'https://b"b:PW@h'])(
+  "nothing of the password of %j is in evidence, prompts or answers",
+  async (spelling) => {
+    const kernel = await recordingKernel();
+    const [first, second] = [LOGIN_PASSWORD.slice(0, 8), LOGIN_PASSWORD.slice(8)];
+    const address = spelling.replace("PW", LOGIN_PASSWORD).replace("P\tW", `${first}\t${second}`);
+    expect(new URL(address).password).not.toBe("");
+    const outcomes: unknown[] = [];
+    for (const path of [address, `docs/../${address}`, `sub/${address}/AGENTS.md`])
+      for (const [tool, args] of [
+        ["write_file", { path, content: "x" }],
+        ["read_file", { path }],
+        ["list_files", { path }],
+        ["shell", { command: `cat '${path}' > '${path}.log'`, network_access: true }],
+      ] as const)
+        outcomes.push((await kernel.call(tool, args)).outcome);
+    const kept = (await keptOf(kernel)) + JSON.stringify(outcomes);
+    expect(leftOf(kept)).toEqual([]);
+    expect(kept).toContain("url-password");
   },
 );
