@@ -110,12 +110,16 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
     onInternalError,
   )
     .then(spending.settleOrphans)
-    .then(() => takeBackLandings(ledger, views, { tell: opened.tell, report: onInternalError }))
+    .then(() => takeBackLandings(ledger, views, { redactor, tell: opened.tell, report: onInternalError }))
     // afterwards: whoever merges again would take what is taken back for landed
     .then(() => opened.branches.settle())
     .then((unknown) => unknown.map(unknownBranchLine).forEach(opened.tell))
     .then(() =>
-      sweepDeadInstances(opened.left, { key: parts.argumentsKey, isAlive: instances.isAlive }, onInternalError),
+      sweepDeadInstances(
+        opened.left,
+        { key: parts.argumentsKey, isAlive: instances.isAlive },
+        { redactor, report: onInternalError },
+      ),
     )
     .then(() => opened.history.sweep(false))
     .catch(onInternalError);
@@ -176,6 +180,7 @@ function administrationsOf(opened: OpenedParts, door: KernelDoor, started: Promi
     content: new ContentAdministration({ content, ledger, clock, stateDirectory }),
     undo: new UndoAdministration({
       history: opened.history,
+      redactor: opened.redactor,
       ready: () => started,
       ledger,
       clock,

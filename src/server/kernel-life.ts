@@ -8,9 +8,11 @@ import type { KernelSettings, ToolRegistry } from "../kernel/index.ts";
 import { BY_KERNEL, byPerson } from "../ledger/actors.ts";
 import { closeOrphans } from "../ledger/orphans.ts";
 import { recoverSpools, spoolDamage } from "../ledger/spool-recovery.ts";
+import { shownPath } from "../redact/logins.ts";
 import { type Leftovers, sweepLeftFiles } from "../sandbox/files/left-files.ts";
 import { leftViews, type ViewNames, viewPlaces } from "../sandbox/layers/view-directories.ts";
 import type { NewFileStore } from "../sandbox/ports/new-file-store.ts";
+import type { CurrentRedactor } from "./configuration.ts";
 import type { LedgerThread } from "./ledger/ledger-messages.ts";
 import { registryHash } from "./operator/operator-gates.ts";
 
@@ -54,27 +56,35 @@ export async function announce(
 const LEDGER_GONE =
   "the ledger that stood in the state directory is gone or damaged, and another one was begun, which says so: stop every kernel, keep a copy of the state directory and restore the newest backup, or accept the loss with `handrail ledger accept --reason <why>`";
 
+/** How is told what was found. */
+interface Telling {
+  readonly redactor: CurrentRedactor;
+  readonly report: (error: unknown) => void;
+}
+
 /**
  * Takes back what dead kernels had begun to land in workspaces, and records each.
  * @param views where views lie
  */
 export async function takeBackLandings(
-  ledger: LedgerThread,
+  ledger: Pick<LedgerThread, "record">,
   views: { readonly directory: string; readonly names: ViewNames },
-  { tell, report }: { readonly tell: (message: string) => void; readonly report: (error: unknown) => void },
+  { tell, ...telling }: Telling & { readonly tell: (message: string) => void },
 ): Promise<void> {
   const places = viewPlaces(views.directory).filter((place) => existsSync(place));
   const left = await Promise.all(places.map((place) => leftViews(place, views.names)));
   if (!left.flat().some(({ isLanding }) => isLanding)) return;
   const { recoverLandings } = await import("../sandbox/landing/recovery.ts");
-  for (const { root, left, kept } of await recoverLandings(views.directory, views.names, report)) {
-    const payload = { root, ...(kept !== undefined && { kept, left: left.length, first: left[0] ?? "" }) };
+  const redactor = await telling.redactor();
+  for (const { root, left, kept } of await recoverLandings(views.directory, views.names, telling.report)) {
+    const first = shownPath(redactor, left[0] ?? "");
+    const payload = { root, ...(kept !== undefined && { kept, left: left.length, first }) };
     const type = kept === undefined ? "landing_taken_back" : "landing_interrupted";
     await ledger.record({ type, ...BY_KERNEL, timeMs: systemClock.nowMs(), payload }, "durable");
     tell(
       kept === undefined
         ? `a killed kernel had begun to land what a command changed in \`${root}\`; it was taken back`
-        : `a killed kernel had begun to land what a command changed in \`${root}\`; it was left as it is, because somebody has gone on since (${left.length} changed, such as \`${left[0] ?? ""}\`): both sides are kept in \`${kept}\`, whose \`upper\` is what the command wrote and \`side\` what stood there before; remove it when it is no longer needed`,
+        : `a killed kernel had begun to land what a command changed in \`${root}\`; it was left as it is, because somebody has gone on since (${left.length} changed, such as \`${first}\`): both sides are kept in \`${kept}\`, whose \`upper\` is what the command wrote and \`side\` what stood there before; remove it when it is no longer needed`,
     );
   }
 }
@@ -83,14 +93,15 @@ export async function takeBackLandings(
 export async function sweepDeadInstances(
   store: NewFileStore,
   leftovers: Leftovers,
-  report: (error: unknown) => void,
+  { redactor, report }: Telling,
 ): Promise<void> {
   const { unseen } = await sweepLeftFiles(store, leftovers);
   const [first] = unseen;
   if (first === undefined) return;
   const others = unseen.length === 1 ? "" : ` and ${unseen.length - 1} more`;
+  const place = shownPath(await redactor(), first);
   const next = "run `handrail doctor --workspace` for the workspaces that they belong to";
-  report(storeUnavailable(`what a killed kernel left in \`${first}\`${others} cannot be looked at; ${next}`));
+  report(storeUnavailable(`what a killed kernel left in \`${place}\`${others} cannot be looked at; ${next}`));
 }
 
 /** Records that the kernel's thread stood. */

@@ -5,6 +5,7 @@
  * it.
  */
 import { systemRandom } from "../../base/ids.ts";
+import { shownPath } from "../../redact/logins.ts";
 import { findLeftFiles, type LeftFiles, removeLeftFiles } from "../../sandbox/files/left-files.ts";
 import { openInstanceStore } from "../../stores/embedded/ledger/instance-store.ts";
 import { prepareStateDirectory } from "../../stores/embedded/state/state-directory.ts";
@@ -28,8 +29,18 @@ export function workspaceFinding(
     await prepareStateDirectory(stateDirectory);
     const { isAlive } = await openInstanceStore(stateDirectory, systemRandom);
     const found = await findLeftFiles(root, { key: await evidenceKey(stateDirectory, systemRandom), isAlive });
-    return described(root, found, mend ? await removeLeftFiles(root, found.dead) : 0);
+    const removed = mend ? await removeLeftFiles(root, found.dead) : 0;
+    const [dead, unknown] = [await shown(found.dead), await shown(found.unknown)];
+    return described(root, { ...found, dead, unknown }, removed);
   });
+}
+
+/** The paths without their secrets. */
+async function shown(paths: readonly string[]): Promise<readonly string[]> {
+  if (paths.length === 0) return paths;
+  const { createRedactor } = await import("../../redact/redact.ts");
+  const redactor = createRedactor();
+  return paths.map((path) => shownPath(redactor, path));
 }
 
 function described(root: string, { dead, unknown, truncated }: LeftFiles, removed: number): Omit<Finding, "check"> {

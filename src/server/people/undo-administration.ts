@@ -2,7 +2,7 @@
  * Performs what people do with the history of files: shows what calls changed, and brings back what stood there before.
  *
  * INVARIANT: an undo is recorded before it changes anything, and in the history like any other change, so that it can
- * be undone. No session token reaches this desk.
+ * be undone. No session token reaches this desk. INVARIANT: paths leave it, and are recorded, without their secrets.
  */
 import type { Clock } from "../../base/clock.ts";
 import { usageError } from "../../base/errors.ts";
@@ -12,6 +12,8 @@ import type { HistorySweep, PastChange, PastEntry, PathChange } from "../../cas/
 import { type FileHistory, keepableOf } from "../../kernel/index.ts";
 import { byPerson } from "../../ledger/actors.ts";
 import type { EventSink } from "../../model/outcome/event.ts";
+import { shownPath } from "../../redact/logins.ts";
+import type { Redactor } from "../../redact/redact.ts";
 import type { NewFiles } from "../../sandbox/files/new-files.ts";
 import type { Keeping } from "../../sandbox/keeping/keeping.ts";
 import type { ViewNames } from "../../sandbox/layers/view-directories.ts";
@@ -26,6 +28,7 @@ export type { PlannedUndo } from "../../sandbox/undo/undo-plan.ts";
 /** What the desk works with. */
 export interface UndoAdministrationParts {
   readonly history: FileHistory;
+  readonly redactor: () => Redactor | Promise<Redactor>;
   /** What a killed kernel had begun is taken back by then. */
   readonly ready: () => Promise<unknown>;
   readonly ledger: EventSink;
@@ -91,9 +94,14 @@ export class UndoAdministration {
     const { store, limits } = this.#parts.history;
     const found = await store.ofPath(root, path, count);
     const oldestMs = this.#parts.clock.nowMs() - limits.keepMs;
+    const shown = await this.#shown();
     return found
       .filter(({ entry }) => entry.atMs > oldestMs)
-      .map((one) => ({ ...one, untilMs: one.entry.atMs + limits.keepMs }));
+      .map(({ entry, change }) => ({
+        entry,
+        change: { ...change, path: shown(change.path) },
+        untilMs: entry.atMs + limits.keepMs,
+      }));
   }
 
   /** Removes what is too old or too much. */
@@ -112,19 +120,33 @@ export class UndoAdministration {
     if (changes.length === 0)
       throw usageError("the call changed nothing of what `--path` names; leave it out to see all that it changed");
     const { lookAtUndo } = await import("../../sandbox/undo/undo.ts");
+    const shown = await this.#shown();
     if (wish.dryRun) {
       const planned = await lookAtUndo(call.root, changes);
-      return { root: call.root, planned, isUndone: false, meanwhile: [] };
+      return { root: call.root, planned: shownOf(planned, shown), isUndone: false, meanwhile: [] };
     }
     const undoId = newId("und", this.#parts.random);
     const { planned, isUndone, meanwhile } = await this.#undone(wish, { ...call, changes }, undoId);
-    return { root: call.root, planned, isUndone, meanwhile, ...(isUndone && { undoId }) };
+    return {
+      root: call.root,
+      planned: shownOf(planned, shown),
+      isUndone,
+      meanwhile: meanwhile.map(shown),
+      ...(isUndone && { undoId }),
+    };
+  }
+
+  /** How paths are shown. */
+  async #shown(): Promise<(path: string) => string> {
+    const redactor = await this.#parts.redactor();
+    return (path) => shownPath(redactor, path);
   }
 
   async #undone(wish: UndoWish, { root, sessionId, changes }: FoundCall, undoId: string): Promise<Undone> {
     const { history, clock, random, instanceId, locks, newFiles, viewsDirectory, viewNames } = this.#parts;
     const { undoChanges } = await import("../../sandbox/undo/undo.ts");
     const keeping = await this.#keepingOf(wish.by, root, undoId);
+    const shown = await this.#shown();
     const facts = { call: wish.callId, callSession: sessionId, workspace: root, undo: undoId };
     let intent: number | undefined;
     const ended = async (payload: JsonObject) => {
@@ -132,7 +154,7 @@ export class UndoAdministration {
         await this.#record("undo_ended", wish.by, { payload: { ...facts, ...payload }, closes: intent });
     };
     const before = async (planned: readonly PlannedUndo[]) => {
-      const payload = { ...facts, ...countsOf(planned) };
+      const payload = { ...facts, ...countsOf(shownOf(planned, shown)) };
       intent = await this.#record("undo_begun", wish.by, { payload, intent: true });
     };
     const parts = {
@@ -221,6 +243,10 @@ interface Noted {
 
 function requireOne(found: readonly Noted[], of: (entry: PastEntry) => string, message: string): void {
   if (new Set(found.map(({ entry }) => of(entry))).size > 1) throw usageError(message);
+}
+
+function shownOf(planned: readonly PlannedUndo[], shown: (path: string) => string): readonly PlannedUndo[] {
+  return planned.map(({ change, ...rest }) => ({ ...rest, change: { ...change, path: shown(change.path) } }));
 }
 
 /** Paths that the ledger names of one undo; it counts all. */

@@ -1,49 +1,14 @@
 // A kernel that is killed while it lands what a command changed: whoever comes next takes back what was done, and keeps
 // both sides of what somebody has changed since.
-import {
-  appendFileSync,
-  chmodSync,
-  closeSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { appendFileSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
-import { type Change, changesIn } from "../../../src/sandbox/landing/changes.ts";
-import { writeJournal } from "../../../src/sandbox/landing/journal.ts";
-import { applyLanding, prepareLanding } from "../../../src/sandbox/landing/landing.ts";
+import { expect, test } from "vitest";
 import { recoverLandings } from "../../../src/sandbox/landing/recovery.ts";
 import type { ViewNames } from "../../../src/sandbox/layers/view-directories.ts";
-import { atOnce } from "../../../src/sandbox/plan/workspace-mounts.ts";
-import { makeFiles, nextTick } from "../../support/landing-fixture.ts";
-import { EVERYTHING } from "../../support/sandbox-place.ts";
+import { killedLanding, treeOf } from "../../support/killed-landing.ts";
+import { nextTick } from "../../support/landing-fixture.ts";
 
 const ELSEWHERE = "/dev/shm";
-
-const FILES = { gone: "G", over: "O", "d/x": "X", "d/y": "Y", "f/in": "F", "closed/a": "A", keep: "K" };
-const FRESH = { "z/y/deep": "Z", over: "new", f: "now a file", n: "N", "d/y": "Y2" };
-const REMOVED = ["gone", "closed", "d/x"];
-
-function treeOf(root: string): readonly string[] {
-  return readdirSync(root, { recursive: true, withFileTypes: true })
-    .filter(({ name, parentPath }) => !`${parentPath}/${name}`.includes(".handrail-new-"))
-    .map((entry) => {
-      const path = join(entry.parentPath, entry.name);
-      const rights = (statSync(path).mode & 0o777).toString(8);
-      return `${path.slice(root.length)} ${rights} ${entry.isFile() ? readFileSync(path, "utf8") : ""}`;
-    })
-    .sort();
-}
 
 const DEAD = "dead-";
 let claimed = 0;
@@ -57,56 +22,8 @@ const names: ViewNames = {
   isAlive: async (instanceId) => instanceId === "living",
 };
 
-/** A landing of a kernel that is gone: everything is ready and noted, and `moves` of it are done. */
-async function killed(place: string, moves: number) {
-  const base = mkdtempSync(join(realpathSync(tmpdir()), "handrail-recovery-"));
-  const views = mkdtempSync(join(place === ELSEWHERE ? ELSEWHERE : realpathSync(tmpdir()), "handrail-views-"));
-  onTestFinished(() => {
-    for (const directory of [base, views]) rmSync(directory, { recursive: true, force: true });
-  });
-  const root = join(base, "workspace");
-  makeFiles(root, FILES);
-  chmodSync(join(root, "closed"), 0o500);
-  const before = treeOf(root);
-  const view = join(views, `${DEAD}1`);
-  const upper = join(view, "upper");
-  makeFiles(upper, FRESH);
-  const isElsewhere = place === ELSEWHERE;
-  const side = isElsewhere ? join(root, ".handrail-new-0123456789012345678901") : join(view, "side");
-  mkdirSync(side);
-  const removed = REMOVED.map((path): Change => ({ path, kind: "gone", isReplaced: false, isCopy: false }));
-  const changes = [...removed, ...atOnce(changesIn({ upper, pathBytesMax: 4000 }))].sort((one, other) =>
-    one.path < other.path ? -1 : 1,
-  );
-  const descriptors = [root, upper, side].map((path) => openSync(path, "r"));
-  const [rootOpen = -1, upperOpen = -1, sideOpen = -1] = descriptors;
-  const work = {
-    root: rootOpen,
-    upper: upperOpen,
-    side: sideOpen,
-    isElsewhere,
-    judge: EVERYTHING,
-    known: () => undefined,
-    admit: () => undefined,
-    sinceNs: BigInt(Date.now() + 10_000) * 1_000_000n,
-    nowNs: nextTick,
-  };
-  const prepared = atOnce(prepareLanding(work, changes));
-  const { dev, ino } = statSync(root, { bigint: true });
-  await writeJournal(view, {
-    root: { path: root, device: String(dev), inode: String(ino) },
-    ...(isElsewhere && { side }),
-    locks: [],
-    mark: "",
-    readyNs: String(prepared.readyNs),
-    moves: prepared.ready.map(({ move }) => move),
-  });
-  const landing = applyLanding(work, prepared);
-  let isDone = false;
-  for (let done = 0; done < moves && !isDone; done += 1) isDone = landing.next().done === true;
-  for (const descriptor of descriptors) closeSync(descriptor);
-  return { root, views, view, before, isDone, side };
-}
+const killed = (place: string, moves: number) =>
+  killedLanding({ isElsewhere: place === ELSEWHERE, moves, name: `${DEAD}1` });
 
 const unexpected = (error: unknown) => {
   throw error;
