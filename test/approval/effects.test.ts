@@ -1,6 +1,6 @@
 // Effects of a command about which policy asks: a person sees them after the command ran and before they land, and what
 // they agree to is what lands.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { INITIAL_MARK } from "../../src/flow/flow.ts";
@@ -123,6 +123,22 @@ test("once a lease has ended nothing lands, whatever a person says of what asks"
   await refuse(kernel, ref);
   expect((await asked).outcome.kind).toBe("denied");
   expect(text("own.txt")).toBeUndefined();
+});
+
+test.each([
+  ["in a new directory, with a name in another one", ".husky/pre-commit", "dist/out.js"],
+  ["in a new directory, with a name outside", ".husky/pre-commit", "out.js"],
+  ["that is new by itself, with a name in a new directory", "AGENTS.md", "dist/out.js"],
+  ["that was there, with a name beside it", "CLAUDE.md", "out.js"],
+])("a file that asks, %s, lands apart from its other name", async (_, asks, other) => {
+  const { kernel, at, text, run } = await place();
+  const asked = run(`mkdir -p .husky dist; echo test > ${asks}; ln ${asks} ${other}`);
+  await approve(kernel, (await pending(kernel)).ref);
+  expect((await asked).outcome.kind).toBe("success");
+  expect([text(asks), text(other)]).toEqual(["test\n", "test\n"]);
+  expect(statSync(at(asks)).nlink).toBe(1);
+  writeFileSync(at(other), "evil");
+  expect(text(asks)).toBe("test\n");
 });
 
 test("a file that becomes a directory, other rights, and links to what asks are shown, or land apart", async () => {

@@ -219,6 +219,26 @@ test.each<[string, (at: (path: string) => string) => void, string]>([
   expect([readFileSync(at("over"), "utf8"), readFileSync(at("gone"), "utf8")]).toEqual(["O", "changed"]);
 });
 
+test("whenever somebody writes in a directory that has landed while the landing is taken back, what they wrote stays", () => {
+  let written = 0;
+  for (let at = 1; at < 60; at += 1) {
+    const { root, land } = view({ gone: "G" }, ["gone"], { "z/a": "A", "z/b": "B", "z/c": "C" });
+    const steps = land({ isWhole: true });
+    while (!existsSync(join(root, "z"))) steps.next();
+    writeFileSync(join(root, "gone"), "changed"); // so that not all can land
+    nextTick();
+    let isOver = false;
+    for (let step = 0; step < at && !isOver; step += 1) isOver = steps.next().done === true;
+    if (isOver) break;
+    if (!existsSync(join(root, "z/a"))) continue;
+    appendFileSync(join(root, "z/a"), "P");
+    written += 1;
+    expect(() => atOnce(steps)).toThrow(expect.objectContaining({ code: "OUTCOME_UNKNOWN" }));
+    expect(readFileSync(join(root, "z/a"), "utf8")).toBe("AP");
+  }
+  expect(written).toBeGreaterThan(2);
+});
+
 test.each([tmpdir(), ELSEWHERE])("a landing that is cancelled at any time is taken back (from %s)", (at) => {
   const files = { gone: "G", over: "O", "d/x": "X", "f/in": "F" };
   const fresh = { "z/y": "Z", over: "new", f: "now a file", n: "N", "d/z": "Z" };
