@@ -45,6 +45,7 @@ export const ORDER = {
     "native",
     "ports",
     "plan",
+    "mirror",
     "control-groups",
     "keeping",
     "files",

@@ -21,6 +21,7 @@ import { freeDescriptor } from "./replace.ts";
 import {
   lockKeyOf,
   lookAt,
+  passOnChange,
   pathOf,
   requireTarget,
   requireUnchanged,
@@ -89,6 +90,7 @@ async function removeLocked(
       isGone = true;
     } finally {
       await (isGone ? noted.made() : noted.forget());
+      if (isGone) await passOnChange(scope.roots, destination);
     }
   } finally {
     await freeDescriptor(original.descriptor);

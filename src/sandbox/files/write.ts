@@ -9,10 +9,12 @@
 import { accessSync, closeSync, constants, fstatSync } from "node:fs";
 import { blake3Hex } from "../../base/hash.ts";
 import { MAX_READ_LIMIT } from "../../base/limits.ts";
+import { inSlices } from "../../base/long-steps.ts";
 import { type Refusal, ToolFailure } from "../../model/outcome/failure.ts";
 import type { WorkspacePath } from "../../model/place/access.ts";
 import type { WriteOptions, WriteReceipt } from "../../model/place/files.ts";
 import type { NotedChanges } from "../../model/work/file-history.ts";
+import { passOn } from "../mirror/running-views.ts";
 import { errno, errorName, O_PATH, openBeneath, removeName } from "../native/syscalls.ts";
 import { type HeldLock, type LockScope, withFileLock } from "./lock.ts";
 import type { NewFiles } from "./new-files.ts";
@@ -20,6 +22,7 @@ import { type FileReplaced, type NotingScope, noteChange } from "./noted-change.
 import { changed, failureOf, notAFile, quoted, refusal, throwIfCancelled, translated } from "./places/failures.ts";
 import { type FileEffect, type FileScope, find, kindOf } from "./places/open.ts";
 import { type Destination, openDestination, removeMade, requireInPlace } from "./places/parent.ts";
+import { handleOf } from "./places/roots.ts";
 import { contentDigest } from "./pre-image.ts";
 import { openForReading, readInSteps } from "./read.ts";
 import {
@@ -183,11 +186,20 @@ async function changeLocked(
       });
     } finally {
       await (isPlaced ? noted.made() : noted.forget());
+      if (isPlaced) await passOnChange(scope.roots, destination);
     }
     return { ...written, sizeBytes: beside.sizeBytes };
   } finally {
     if (original) await (freed ?? freeDescriptor(original.descriptor));
   }
+}
+
+/** Shows the change to the commands that run there. */
+export async function passOnChange(
+  roots: WriteScope["roots"],
+  { place, made }: Pick<Destination, "place" | "made">,
+): Promise<void> {
+  await inSlices("passing on a change", passOn(handleOf(roots, place.root).path || "/", [...made, place.path]));
 }
 
 /** Notes the change; the new file goes where that is not possible. */

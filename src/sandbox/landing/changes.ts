@@ -36,6 +36,8 @@ export interface Change {
   readonly names?: number;
   /** A file or directory with rights that give away its owner or group, which nothing has that lands. */
   readonly isSetId?: boolean;
+  /** The kernel put it there, so that the command sees what others did: no change of the command's. */
+  readonly isPassedOn?: true;
 }
 
 /** A directory with what a command wrote. */

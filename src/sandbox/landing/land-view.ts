@@ -12,6 +12,7 @@ import type { LandedEffect } from "../../model/work/exec.ts";
 import type { NotedChanges } from "../../model/work/file-history.ts";
 import type { NewFiles } from "../files/new-files.ts";
 import { type Keeping, keptChanges } from "../keeping/keeping.ts";
+import { passOn } from "../mirror/running-views.ts";
 import { openBeneath } from "../native/syscalls.ts";
 import type { ScopeJudge } from "../plan/workspace-mounts.ts";
 import { type AsideDirectory, openAside } from "./aside.ts";
@@ -150,7 +151,15 @@ async function landPrepared(
   const unmade = unchangedPaths(prepared.ready, landed.notKept);
   const isMade = unmade.size === 0 ? undefined : (path: string) => !unmade.has(path);
   await (hasLanded ? noted?.made(isMade) : noted?.forget());
+  if (hasLanded) {
+    const paths = namesOf(prepared.ready).filter((path) => !unmade.has(path));
+    await inSlices("passing on what landed", passOn(view.rootPath, paths));
+  }
   return landed;
+}
+
+function namesOf(ready: PreparedLanding["ready"]): readonly string[] {
+  return ready.flatMap(({ step: { path, tree } }) => [path, ...(tree?.kept ?? []).map((one) => one.path)]);
 }
 
 /**

@@ -105,7 +105,7 @@ class Planner {
   constructor(place: LandingPlace, changes: readonly Change[]) {
     this.#place = place;
     this.#upper = `/proc/self/fd/${place.upper}`;
-    this.#mayBeMoved = changes.some(({ kind }) => kind === "gone");
+    this.#mayBeMoved = changes.some(({ kind, isPassedOn }) => kind === "gone" && isPassedOn !== true);
     this.#held = new Set(changes.map(({ path }) => path));
     this.#rules = new LandingRules(place.judge, changes, place.isRefused === true);
   }
@@ -140,6 +140,10 @@ class Planner {
 
   *add(change: Change): Generator<void> {
     const { path, kind } = change;
+    if (change.isPassedOn === true) {
+      this.#leave(change);
+      return;
+    }
     const isInDropped = this.#dropped.has(parentOf(path));
     const tree = this.#trees.get(parentOf(path));
     const why = isInDropped
@@ -153,6 +157,13 @@ class Planner {
     this.#mayHaveMoved ||= kind !== "gone" && kind !== "special";
     if (kind === "unnameable") this.#isUnknownLost = true;
     if (kind === "file" || kind === "link") this.#lostBytes.add(lstatSync(`${this.#upper}/${path}`).size);
+  }
+
+  /** It does not land; what the command put beside it, or into it, does where it may. */
+  #leave({ path, kind }: Change): void {
+    const tree = this.#trees.get(parentOf(path));
+    if (tree !== undefined) tree.isClean = false;
+    if (kind === "directory") this.#foreign.add(path);
   }
 
   /** Of what lies in a new directory. */

@@ -37,6 +37,8 @@ export interface Supervision {
   readonly output: RunOutput;
   readonly signal: AbortSignal;
   readonly confine: Confine;
+  /** Called when all stands, before the command begins, with the number of the started program. */
+  readonly onStanding?: ((outerId: number) => void) | undefined;
   /** Bytes of memory of all processes together, where they are to be watched. */
   readonly watchedBytesMax?: number;
 }
@@ -222,6 +224,7 @@ class SupervisedRun {
       if (problem !== undefined) throw changedMeanwhile(problem);
       await this.#confining;
       await this.#bounds.confine(childrenOf(first)); // what was started before its parent was in
+      if (this.#child?.pid !== undefined) this.#bounds.onStanding?.(this.#child.pid);
     } catch (error) {
       this.#failed(error);
       this.#letGo();

@@ -25,6 +25,7 @@ import type { LandingPlace } from "../landing/plan.ts";
 import { mergedIn } from "../layers/overlay.ts";
 import type { ViewDirectories, ViewDirectory } from "../layers/view-directories.ts";
 import { O_PATH } from "../native/syscalls.ts";
+import { openMirror, type RunMirror, type SeenByRun } from "./run-mirror.ts";
 import type { ViewKind } from "./view-kinds.ts";
 
 /**
@@ -69,6 +70,7 @@ export class View {
   #copied: Copied | undefined;
   #bound: { readonly bytesMax: number; readonly onExceeded: () => void } | undefined;
   #watch: { readonly end: () => Promise<boolean> } | undefined;
+  #mirror: RunMirror | undefined;
   /** The identity that sees it. */
   readonly identity: Identity;
 
@@ -138,6 +140,21 @@ export class View {
     return { signal: stopping.signal, end: async () => (await this.#watch?.end()) ?? false };
   }
 
+  /**
+   * Passes on to the command what Handrail's own calls change in the workspace while it runs, where the view is an
+   * overlay.
+   * @param seen what the command sees
+   * @returns called when the overlay stands, before the command begins, with the number of a process that sees it
+   */
+  passesOn(seen: SeenByRun): ((processId: number) => void) | undefined {
+    const { layers, runAs: user } = this.identity;
+    if (layers === undefined) return undefined;
+    return (processId) => {
+      const place = { directory: this.#directory.path, rootPath: this.#rootPath, root: this.#root, user };
+      this.#mirror = openMirror(`/proc/${processId}/root${mergedIn(layers.directory)}`, place, seen);
+    };
+  }
+
   async #startWatch(): Promise<void> {
     if (this.#bound === undefined) return;
     const path = this.#kind === "overlay" ? join(this.#directory.path, "upper") : mergedIn(this.#directory.path);
@@ -154,11 +171,14 @@ export class View {
    */
   async land(rules: LandingTerms, signal: AbortSignal): Promise<Landed> {
     if (this.#sinceNs === undefined) return NOTHING;
+    this.#mirror?.close();
     const path = join(this.#directory.path, "upper");
     chmodSync(path, 0o700); // the command may have closed the workspace, as it sees it, to its owner
     const upper = openSync(path, OPEN);
     try {
-      const { result: changes } = await inSlices("listing what a command changed", this.#changes(upper));
+      const { result: listed } = await inSlices("listing what a command changed", this.#changes(upper));
+      const marking = this.#mirror?.marked(listed);
+      const changes = marking ? (await inSlices("comparing what was passed on", marking)).result : listed;
       if (changes.length === 0) return NOTHING;
       const view = {
         directory: this.#directory.path,
@@ -202,6 +222,7 @@ export class View {
   /** Removes it, in the background. */
   dispose(): void {
     void this.#watch?.end().catch(() => undefined); // of a run that did not come to be; nobody waits for it
+    this.#mirror?.dispose();
     closeSync(this.#root);
     if (!this.#isKept) this.#directory.dispose();
   }
