@@ -112,9 +112,10 @@ export class ViewMirror implements RunningView {
     const there = standingIn(root, path);
     if (there.kind === "other") return;
     for (const directory of above) {
+      if (!this.#isLower(directory)) return;
+      if (there.kind === "gone") continue; // perhaps with the directory
       const standing = standingIn(root, directory);
-      if (standing.kind !== "directory" || !this.#isLower(directory)) return;
-      if (!this.#showDirectory(directory, standing.mode)) return;
+      if (standing.kind !== "directory" || !this.#showDirectory(directory, standing.mode)) return;
     }
     if (there.kind === "directory") {
       if (this.#isLower(path)) this.#showDirectory(path, there.mode);
@@ -133,8 +134,12 @@ export class ViewMirror implements RunningView {
     const found = standing(upper, path);
     if (found === undefined) return note?.kind !== "directory";
     if (!found.isDirectory()) return note?.kind === "gone" && isWhiteout(found);
-    const isOpaque = within(upper, path, (own) => overlayAttribute(`/proc/self/fd/${own}/.`, "opaque") !== undefined);
-    return isOpaque !== true || note?.kind === "directory";
+    return note?.kind === "directory" || within(upper, path, (own) => hasMark(own, "opaque")) === false;
+  }
+
+  /** Whether the overlay made the directory from the workspace's, to have something in it. */
+  #isCopy(path: string): boolean {
+    return within(this.#place.upper, path, (own) => hasMark(own, "origin") && !hasMark(own, "opaque")) === true;
   }
 
   /** Makes it where the view has none. @returns whether there is one */
@@ -187,8 +192,13 @@ export class ViewMirror implements RunningView {
     const name = posix.basename(path);
     const found = standing(parent, name);
     if (found === undefined) return;
-    // a directory goes only where the view has it empty
-    if (removeName(parent, name, found.isDirectory() ? "directory" : "file") < 0) return;
+    if (found.isDirectory()) {
+      // an overlay removes no directory that it remembers and that is gone below: it stays, without what was in it
+      if (removeName(parent, name, "directory") >= 0) this.#notes.set(path, { kind: "gone" });
+      else if (this.#isCopy(path)) this.#notes.set(path, { kind: "directory" });
+      return;
+    }
+    if (removeName(parent, name, "file") < 0) return;
     const before = this.#notes.get(path);
     this.#bytes -= before?.kind === "file" ? before.bytes : 0;
     this.#notes.set(path, { kind: "gone" });
@@ -197,7 +207,9 @@ export class ViewMirror implements RunningView {
   /** Whether the command has not changed what the view has there. */
   #isUntouched(path: string): boolean {
     const note = this.#notes.get(path);
-    if (standing(this.#place.upper, path) === undefined) return note === undefined || note.kind === "gone";
+    const found = standing(this.#place.upper, path);
+    if (found === undefined) return note === undefined || note.kind === "gone";
+    if (found.isDirectory() && this.#isCopy(path)) return true; // of what lies in it that is asked for each
     return note !== undefined && this.#isAsNoted(path, note);
   }
 
@@ -211,6 +223,10 @@ export class ViewMirror implements RunningView {
     const bytes = contentOf(this.#place.upper, path, note.bytes);
     return bytes !== undefined && blake3Hex(bytes) === note.digest;
   }
+}
+
+function hasMark(directory: number, mark: "opaque" | "origin"): boolean {
+  return overlayAttribute(`/proc/self/fd/${directory}/.`, mark) !== undefined;
 }
 
 /** Of `a/b/c` those are `a` and `a/b`. */
@@ -244,7 +260,7 @@ function isWhiteout(found: NonNullable<ReturnType<typeof standing>>): boolean {
 /** What stands in the workspace; a file that is too large, and what nobody can open, is other. */
 function standingIn(root: number, path: string): Standing {
   const opened = openBeneath(root, path, READ, "plain");
-  if (opened === -errno.ENOENT) return { kind: "gone" };
+  if (opened === -errno.ENOENT || opened === -errno.ENOTDIR) return { kind: "gone" };
   if (opened < 0) return { kind: "other" };
   try {
     const found = fstatSync(opened, { bigint: true });

@@ -102,6 +102,21 @@ describe("names that the command looked up before", () => {
     expect(end.landed).toEqual(LANDED_NOTHING);
   });
 
+  test("of a directory that goes are gone; it stays, empty, and nothing of it lands", async () => {
+    const command = `cat src/a src/b; ${awaiting("go")}; cat src/a src/b 2>/dev/null || ls -A src; ${awaiting("again")}; cat src/a`;
+    const { stdout, end } = await runMeanwhile(place, command, {
+      go: () => told(root, [...remove(root, "src/a"), ...remove(root, "src/b"), ...remove(root, "src", true)]),
+      again: () => told(root, save(root, "src/a", "again")),
+    });
+    expect(lines(stdout.replace("oldold", ""))).toEqual(["again"]);
+    expect(end.landed).toEqual(LANDED_NOTHING);
+    const gone = await runMeanwhile(place, `cat src/a; ${awaiting("gone")}; echo mine >src/own`, {
+      gone: () => told(root, [...remove(root, "src/a"), ...remove(root, "src", true)]),
+    });
+    expect(gone.end.landed?.notKept).toEqual([{ path: "src/own", reason: "changed_meanwhile" }]);
+    expect(existsSync(join(root, "src"))).toBe(false);
+  });
+
   test("are not current where the change is too large", async () => {
     const many = Array.from({ length: PASSED_ON_MAX }, (_, index) => `src/${index}`);
     const { stdout } = await runMeanwhile(place, `${SHOW}; ${awaiting("go")}; ${SHOW}`, {
