@@ -45,7 +45,7 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
     "src/sandbox/host/directory-pieces.ts",
     "src/sandbox/host/workspace-tree.ts",
   ],
-  "`O_PATH`, which opens nothing": ["src/sandbox/files/places/roots.ts"],
+  "`O_PATH`, which opens nothing": ["src/sandbox/files/places/roots.ts", "src/sandbox/views/run-mirror.ts"],
   "one helper for everything else below a workspace, and `/proc/self/fd`": ["src/sandbox/native/syscalls.ts"],
   "single files of the workspace, with `O_NONBLOCK`": [
     "src/server/workspace/workspace-settings.ts",
