@@ -332,9 +332,7 @@ export class Sandbox {
       const launch = await this.#backend.launch(plan, identity);
       const confine = async (processes: readonly number[]) => group?.confine(processes);
       const watched = group ? {} : { watchedBytesMax: limits.memoryBytesMax };
-      // git's view is to be what git alone made it, and a selection is no view of the workspace
-      const isMirrored = selection === undefined && wanted.landing?.isWhole !== true;
-      const onStanding = isMirrored ? view?.passesOn({ judge, mounts }) : undefined;
+      const onStanding = view?.passesOn(wanted, mounts);
       const bounds = { limits, output, signal, confine, onStanding, ...watched };
       const { problem, ...end }: RunEnd & { readonly problem?: ToolFailure } = await superviseRun(launch, bounds).catch(
         unknownEnd,

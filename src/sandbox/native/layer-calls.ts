@@ -1,4 +1,4 @@
-/** System calls of views that Node does not offer: exact times, attributes, shared blocks, and files of another user. */
+/** System calls of views that Node does not offer: exact times, attributes, shared blocks, files of other users. */
 import koffi from "koffi";
 import { assert } from "../../base/errors.ts";
 import { fromLibrary } from "./c-library.ts";

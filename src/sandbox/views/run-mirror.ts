@@ -9,7 +9,7 @@ import { INSIDE_WORKSPACE, type SandboxMount } from "../plan/plan.ts";
 import type { ScopeJudge } from "../plan/workspace-mounts.ts";
 
 /** What a command sees of its workspace. */
-export interface SeenByRun {
+interface SeenByRun {
   readonly judge: ScopeJudge;
   readonly mounts: readonly SandboxMount[];
 }

@@ -25,7 +25,9 @@ import type { LandingPlace } from "../landing/plan.ts";
 import { mergedIn } from "../layers/overlay.ts";
 import type { ViewDirectories, ViewDirectory } from "../layers/view-directories.ts";
 import { O_PATH } from "../native/syscalls.ts";
-import { openMirror, type RunMirror, type SeenByRun } from "./run-mirror.ts";
+import type { SandboxMount } from "../plan/plan.ts";
+import type { ScopeJudge } from "../plan/workspace-mounts.ts";
+import { openMirror, type RunMirror } from "./run-mirror.ts";
 import type { ViewKind } from "./view-kinds.ts";
 
 /**
@@ -54,6 +56,13 @@ export interface ViewPlace {
   readonly kind: ViewKind;
   /** What the views of this kernel land. */
   readonly counted: LandedCount;
+}
+
+/** What a run is, as far as it matters to what is passed on to it. */
+interface MirroredRun {
+  readonly judge: ScopeJudge;
+  readonly landing?: { readonly isWhole?: true };
+  readonly selection?: object;
 }
 
 /** The view of one run. */
@@ -143,15 +152,20 @@ export class View {
   /**
    * Passes on to the command what Handrail's own calls change in the workspace while it runs, where the view is an
    * overlay.
-   * @param seen what the command sees
+   * @param mounts what the command sees of the workspace
    * @returns called when the overlay stands, before the command begins, with the number of a process that sees it
    */
-  passesOn(seen: SeenByRun): ((processId: number) => void) | undefined {
+  passesOn(
+    { judge, landing, selection }: MirroredRun,
+    mounts: readonly SandboxMount[],
+  ): ((processId: number) => void) | undefined {
     const { layers, runAs: user } = this.identity;
-    if (layers === undefined) return undefined;
+    // what lands as a whole is to be what the command alone made of it, and a selection is no view of the workspace
+    if (layers === undefined || landing?.isWhole === true || selection !== undefined) return undefined;
     return (processId) => {
       const place = { directory: this.#directory.path, rootPath: this.#rootPath, root: this.#root, user };
-      this.#mirror = openMirror(`/proc/${processId}/root${mergedIn(layers.directory)}`, place, seen);
+      const merged = `/proc/${processId}/root${mergedIn(layers.directory)}`;
+      this.#mirror = openMirror(merged, place, { judge, mounts });
     };
   }
 

@@ -100,7 +100,7 @@ describe("planted by a running command", () => {
   });
 });
 
-/** A mirror of plain directories: what it meets when a command was quicker than its look at what the command changed. */
+/** A mirror of plain directories: what it meets when a command was quicker than its look at the upper directory. */
 describe("planted in the last moment", () => {
   let base: string;
   let mirror: ViewMirror;
