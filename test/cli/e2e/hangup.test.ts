@@ -3,10 +3,13 @@
  * order and recorded.
  */
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
-import { collect, startHandrail, until } from "../../support/command-line.ts";
+import { create } from "@bufbuild/protobuf";
+import { expect, onTestFinished, test } from "vitest";
+import { ToolRequestSchema } from "../../../src/gen/handrail/tool/v1/tool_pb.ts";
+import { connectFramed } from "../../../src/transports/framed/index.ts";
+import { collect, handrail, oneJsonLine, startHandrail, until } from "../../support/command-line.ts";
 import { readEvidence } from "../../support/evidence.ts";
 import { freshPlace, type Place } from "../../support/place.ts";
 import { connectRpc } from "../../support/rpc-client.ts";
@@ -83,3 +86,56 @@ test.each(SIGNALS)(
   },
   60_000,
 );
+
+test.each(SIGNALS)(
+  "%s ends `handrail serve` tidily while a command runs, with its processes, its view and its mounts",
+  async (signal) => {
+    const place = freshPlace();
+    const child = startHandrail(place, ["serve"]);
+    const output = collect(child);
+    await until(() => output().stderr.includes("listening on"));
+    const created = await handrail(place, [
+      "sessions",
+      "create",
+      "--preset",
+      "open",
+      "--workspace",
+      place.workspace,
+      "--json",
+    ]);
+    const { token } = oneJsonLine<{ token: string }>(created.stdout);
+    const client = await connectFramed(join(place.state, "handrail.sock"));
+    onTestFinished(() => client.close());
+    const { word, command } = lasting();
+    const argumentsJson = Buffer.from(JSON.stringify({ command }));
+    const tool = { case: "call", value: { name: "shell", argumentsJson } } as const;
+    client.execute(create(ToolRequestSchema, { requestId: "r-1", sessionToken: token, tool })).catch(() => undefined);
+    await until(() => processesNaming(`sleep ${word}`).length > 0);
+    expect(viewsOf(place).map((view) => readdirSync(join(view, "upper")).sort())).toEqual([["CLAUDE.md", "own.txt"]]);
+    expect(mountsNaming(place.base)).not.toEqual([]);
+    child.kill(signal);
+    expect(await once(child, "close")).toEqual([0, null]);
+    expect([processesNaming(word), mountsNaming(place.base), viewsOf(place)]).toEqual([[], [], []]);
+    expect(["CLAUDE.md", "own.txt"].filter((name) => existsSync(join(place.workspace, name)))).toEqual([]);
+    const types = (await readEvidence(place.state)).map(({ entry }) => entry.eventType);
+    expect(types).toContain("tool_executed");
+    expect(types).not.toContain("tool_outcome_unknown");
+  },
+  60_000,
+);
+
+/** Directories of views that are there. */
+function viewsOf(place: Place): readonly string[] {
+  return readdirSync(join(place.state, "views")).map((name) => join(place.state, "views", name));
+}
+
+/** Processes of the machine in whose namespaces something of `base` is mounted. */
+function mountsNaming(base: string): readonly string[] {
+  return readdirSync("/proc").filter((id) => {
+    try {
+      return /^\d+$/.test(id) && readFileSync(`/proc/${id}/mountinfo`, "utf8").includes(base);
+    } catch {
+      return false; // it ended meanwhile
+    }
+  });
+}
