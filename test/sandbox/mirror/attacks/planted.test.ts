@@ -1,7 +1,6 @@
 // What a command plants in its view where a change is passed on leads the kernel nowhere: no link is followed, nothing
 // that is no file is written, nobody is waited for, and nothing of it lands as somebody's but the command's.
-import { execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
+import { execFileSync } from "node:child_process";
 import {
   closeSync,
   constants,
@@ -22,6 +21,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ViewMirror } from "../../../../src/sandbox/mirror/view-mirror.ts";
 import { O_PATH } from "../../../../src/sandbox/native/syscalls.ts";
+import { holdLeases } from "../../../support/leaseholder.ts";
 import { awaiting, runMeanwhile, save, told } from "../../../support/meanwhile.ts";
 import { newSandboxPlace, type SandboxPlace } from "../../../support/sandbox-place.ts";
 
@@ -160,14 +160,11 @@ describe("planted in the last moment", () => {
 
   test("a lease on what is read or written is not waited for", async () => {
     for (const path of ["merged/d/f", "root/d/f"]) {
-      const hold = `$SIG{IO} = "IGNORE"; open(F, "+<", $ARGV[0]) or die; fcntl(F, 1024, 1) or die $!; $| = 1; print "held"; sleep 60`;
-      const holder = spawn("perl", ["-e", hold, at(path)], { stdio: ["ignore", "pipe", "inherit"] });
-      await once(holder.stdout, "data");
+      const letGo = await holdLeases([at(path)]);
       const startedMs = performance.now();
       mirror.show("d/f");
       expect(performance.now() - startedMs).toBeLessThan(AT_ONCE_MS);
-      holder.kill("SIGKILL");
-      await once(holder, "close");
+      await letGo();
       expect([text("merged/d/f"), mirror.isEmpty]).toEqual(["merged/d/f", true]);
     }
   });
