@@ -1,8 +1,7 @@
 /** Finds the logins in texts that may be addresses as a whole: arguments, and names of files. */
 import { loginsIn } from "./kinds/address-login.ts";
 import type { KnownSecret } from "./kinds/known-secret.ts";
-import type { Redactor } from "./redact.ts";
-import { applyMarkers, type FindingKind, mergeFindings } from "./search/finding.ts";
+import { applyMarkers, type Finding, type FindingKind, mergeFindings } from "./search/finding.ts";
 
 /** A secret of a login, and how sure it is. */
 export interface LoginSecret extends KnownSecret {
@@ -21,9 +20,9 @@ export function loginSecrets(text: string): readonly LoginSecret[] {
   });
 }
 
-/** A path as it is shown: without its secrets. */
-export function shownPath(redactor: Redactor, path: string): string {
+/** A path as it is shown: without its secrets. @param found what else was found in it */
+export function shownPath(path: string, found: readonly Finding[]): string {
   const logins = loginsIn(path).map(({ password }) => password);
-  const findings = mergeFindings([...redactor.find(path), ...logins]);
+  const findings = mergeFindings([...found, ...logins]);
   return findings.length === 0 ? path : applyMarkers(path, findings);
 }

@@ -11,6 +11,7 @@
 
 import type { KnownSecret } from "./kinds/known-secret.ts";
 import type { ValueJudge } from "./kinds/named-rule.ts";
+import { type LoginSecret, loginSecrets, shownPath } from "./logins.ts";
 import { applyMarkers, type Finding } from "./search/finding.ts";
 import { RedactionTables, type RedactorOptions } from "./tables.ts";
 import { ByteRedactionStream, type StreamWindow, TextRedactionStream } from "./text-stream.ts";
@@ -62,6 +63,10 @@ export interface Redactor {
    * promises nothing.
    */
   readonly judgeOf: (name: string) => ValueJudge | undefined;
+  /** The passwords of the addresses in a text that may be one as a whole, such as an argument. */
+  readonly loginSecrets: (text: string) => readonly LoginSecret[];
+  /** A path as it is shown: without its secrets, those of addresses too. */
+  readonly shownPath: (path: string) => string;
   /** For text that comes in pieces. */
   readonly stream: (extra?: readonly KnownSecret[]) => TextRedactionStream;
   /** For bytes that come in pieces; with a window, only that part of them leaves, redacted as what it is part of. */
@@ -96,6 +101,8 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
     },
     redactWindow: (text, part, extra) => redactWindow(text, part, tables.find(text, extra)),
     judgeOf: (name) => tables.judgeOf(name),
+    loginSecrets,
+    shownPath: (path) => shownPath(path, find(path)),
     stream: (extra) => new TextRedactionStream(tables.tablesFor(extra)),
     byteStream: (extra, window) => new ByteRedactionStream(tables.tablesFor(extra), window),
     titleOf: (rule) => tables.titleOf(rule),

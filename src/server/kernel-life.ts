@@ -8,7 +8,6 @@ import type { KernelSettings, ToolRegistry } from "../kernel/index.ts";
 import { BY_KERNEL, byPerson } from "../ledger/actors.ts";
 import { closeOrphans } from "../ledger/orphans.ts";
 import { recoverSpools, spoolDamage } from "../ledger/spool-recovery.ts";
-import { shownPath } from "../redact/logins.ts";
 import { type Leftovers, sweepLeftFiles } from "../sandbox/files/left-files.ts";
 import { leftViews, type ViewNames, viewPlaces } from "../sandbox/layers/view-directories.ts";
 import type { NewFileStore } from "../sandbox/ports/new-file-store.ts";
@@ -77,7 +76,7 @@ export async function takeBackLandings(
   const { recoverLandings } = await import("../sandbox/landing/recovery.ts");
   const redactor = await telling.redactor();
   for (const { root, left, kept } of await recoverLandings(views.directory, views.names, telling.report)) {
-    const first = shownPath(redactor, left[0] ?? "");
+    const first = redactor.shownPath(left[0] ?? "");
     const payload = { root, ...(kept !== undefined && { kept, left: left.length, first }) };
     const type = kept === undefined ? "landing_taken_back" : "landing_interrupted";
     await ledger.record({ type, ...BY_KERNEL, timeMs: systemClock.nowMs(), payload }, "durable");
@@ -99,7 +98,7 @@ export async function sweepDeadInstances(
   const [first] = unseen;
   if (first === undefined) return;
   const others = unseen.length === 1 ? "" : ` and ${unseen.length - 1} more`;
-  const place = shownPath(await redactor(), first);
+  const place = (await redactor()).shownPath(first);
   const next = "run `handrail doctor --workspace` for the workspaces that they belong to";
   report(storeUnavailable(`what a killed kernel left in \`${place}\`${others} cannot be looked at; ${next}`));
 }

@@ -1,7 +1,6 @@
 // Logins of addresses in every spelling that browsers take: nothing of the password is left.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { loginSecrets, shownPath } from "../../src/redact/logins.ts";
 import { createRedactor } from "../../src/redact/redact.ts";
 import { addressOf, leftOf, PASSWORD, SPELLINGS } from "../support/addresses.ts";
 import { searching } from "../support/thorough.ts";
@@ -10,7 +9,7 @@ const redactor = createRedactor();
 
 /** The text as a call hides it whose argument it is. */
 function hiddenAsArgument(text: string): string {
-  const secrets = loginSecrets(text).map(({ rule, value }) => ({ rule, value }));
+  const secrets = redactor.loginSecrets(text).map(({ rule, value }) => ({ rule, value }));
   return redactor.redact(text, secrets).text;
 }
 
@@ -19,7 +18,7 @@ test("whatever is an address with a password shows nothing of it, as an argument
   fc.assert(
     fc.property(addressOf(), (address) => {
       if (redactor.find(address).length === 0) odd += 1;
-      for (const shown of [hiddenAsArgument(address), shownPath(redactor, address)])
+      for (const shown of [hiddenAsArgument(address), redactor.shownPath(address)])
         expect([shown, leftOf(shown)]).toEqual([shown, []]);
     }),
     { numRuns: searching({ shortly: 3000, thoroughly: 200_000 }) },
@@ -37,11 +36,11 @@ test.each(SPELLINGS)("%j hides its password wherever it stands in an argument", 
 });
 
 test("what stands around a login stays", () => {
-  expect(shownPath(redactor, `docs/ht\ttps:bob:${PASSWORD}@example.org/x`)).toBe(
+  expect(redactor.shownPath(`docs/ht\ttps:bob:${PASSWORD}@example.org/x`)).toBe(
     "docs/ht\ttps:bob:[REDACTED:url-password]@example.org/x",
   );
   const plain = "docs/a:b@c/https:bob@example.org";
-  expect(shownPath(redactor, plain)).toBe(plain);
+  expect(redactor.shownPath(plain)).toBe(plain);
 });
 
 describe("no login is seen in", () => {
@@ -59,20 +58,22 @@ describe("no login is seen in", () => {
     "npm:react@18.2.0",
     "https://example.org:8443?mail=a@b.example",
   ])("%j", (text) => {
-    expect(loginSecrets(text)).toEqual([]);
+    expect(redactor.loginSecrets(text)).toEqual([]);
   });
 });
 
 test("what may be prose in the next line is no more than probable", () => {
-  const kinds = loginSecrets("http://localhost:3000\nsome prose, and then a@b.example").map(({ kind }) => kind);
+  const kinds = redactor
+    .loginSecrets("http://localhost:3000\nsome prose, and then a@b.example")
+    .map(({ kind }) => kind);
   expect(kinds).toEqual(["probable", "probable"]);
 });
 
 test("very many addresses are looked at in time that goes with the text", () => {
   const text = "http:".repeat(13_000);
   const begun = performance.now();
-  loginSecrets(`${text}@h`);
-  loginSecrets(`${"a:".repeat(30_000)}@`);
-  loginSecrets(`${"https://a ".repeat(6000)}@`);
+  redactor.loginSecrets(`${text}@h`);
+  redactor.loginSecrets(`${"a:".repeat(30_000)}@`);
+  redactor.loginSecrets(`${"https://a ".repeat(6000)}@`);
   expect(performance.now() - begun).toBeLessThan(2000);
 });

@@ -4,7 +4,6 @@
  * What analysis makes of a URL or a path may not look like a secret any more (`https:/user:password@host`), although
  * the secret in it is the same.
  */
-import { loginSecrets } from "../../redact/logins.ts";
 import type { KnownSecret, Redactor, ValueJudge } from "../../redact/redact.ts";
 
 /** Secrets by their values. `likely` ones are hidden in words and facts alone: they decide nothing. */
@@ -54,7 +53,7 @@ function collectFrom(
   look: ArgumentLook & { readonly judgedBefore: Set<string>; readonly judge: ValueJudge | undefined },
 ): void {
   if (text.length > ANALYSED_CHARACTERS_MAX) return;
-  const logins = loginSecrets(text);
+  const logins = look.redactor.loginSecrets(text);
   for (const { rule, kind, value } of logins) {
     const known = kind === "definite" ? found.definite : found.likely;
     for (const form of formsInNames(value)) known.set(form, { rule, value: form });

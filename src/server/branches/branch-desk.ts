@@ -28,7 +28,6 @@ import type { Merged } from "../../sandbox/branches/branch-work.ts";
 import type { Branches } from "../../sandbox/branches/branches.ts";
 import type { NewFiles } from "../../sandbox/files/new-files.ts";
 import { rootPath } from "../../sandbox/files/places/roots.ts";
-import { gitLockOf } from "../../sandbox/git/lock-names.ts";
 import type { Keeping } from "../../sandbox/keeping/keeping.ts";
 import type { SessionStore } from "../../session/session-store.ts";
 
@@ -205,7 +204,6 @@ export class BranchDesk {
           isLeftOut: isLeftOutOf(parent),
           shown,
           terms: {
-            lockOf: (path) => gitLockOf(".git", path),
             judge: {
               ...REPOSITORY_RULES,
               entry: (path) => mayBeMerged(parent, path),

@@ -5,7 +5,6 @@
  * it.
  */
 import { systemRandom } from "../../base/ids.ts";
-import { shownPath } from "../../redact/logins.ts";
 import { findLeftFiles, type LeftFiles, removeLeftFiles } from "../../sandbox/files/left-files.ts";
 import { openInstanceStore } from "../../stores/embedded/ledger/instance-store.ts";
 import { prepareStateDirectory } from "../../stores/embedded/state/state-directory.ts";
@@ -40,7 +39,7 @@ async function shown(paths: readonly string[]): Promise<readonly string[]> {
   if (paths.length === 0) return paths;
   const { createRedactor } = await import("../../redact/redact.ts");
   const redactor = createRedactor();
-  return paths.map((path) => shownPath(redactor, path));
+  return paths.map(redactor.shownPath);
 }
 
 function described(root: string, { dead, unknown, truncated }: LeftFiles, removed: number): Omit<Finding, "check"> {

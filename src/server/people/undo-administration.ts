@@ -12,7 +12,6 @@ import type { HistorySweep, PastChange, PastEntry, PathChange } from "../../cas/
 import { type FileHistory, keepableOf } from "../../kernel/index.ts";
 import { byPerson } from "../../ledger/actors.ts";
 import type { EventSink } from "../../model/outcome/event.ts";
-import { shownPath } from "../../redact/logins.ts";
 import type { Redactor } from "../../redact/redact.ts";
 import type { NewFiles } from "../../sandbox/files/new-files.ts";
 import type { Keeping } from "../../sandbox/keeping/keeping.ts";
@@ -139,7 +138,7 @@ export class UndoAdministration {
   /** How paths are shown. */
   async #shown(): Promise<(path: string) => string> {
     const redactor = await this.#parts.redactor();
-    return (path) => shownPath(redactor, path);
+    return redactor.shownPath;
   }
 
   async #undone(wish: UndoWish, { root, sessionId, changes }: FoundCall, undoId: string): Promise<Undone> {
