@@ -29,6 +29,7 @@ import { ToolFailure } from "../../model/outcome/failure.ts";
 import { copyBytes } from "../files/copy-content.ts";
 import { entriesIn, type RawEntry } from "../host/directory-pieces.ts";
 import { identityOf } from "../host/file-identity.ts";
+import { isFull, MachineRefusal } from "../landing/machine/failures.ts";
 import { accessListOf, cloneFile, setAccessList, setTimes } from "../native/layer-calls.ts";
 import { errno, makeLink, openBeneath } from "../native/syscalls.ts";
 import { COPY_LIMITS, CopyCount, type CopyLimits, cannotCopy, noRoom } from "./copy-limits.ts";
@@ -71,7 +72,10 @@ const STAND_IN = 0o755;
 /** What no file system says of one file alone: nothing there can be shared. */
 const NEVER_SHARED: readonly number[] = [errno.EOPNOTSUPP, errno.ENOTTY, errno.EXDEV, errno.ENOSYS, errno.EPERM];
 
-/** Copies it. @throws ToolFailure SANDBOX_UNAVAILABLE when it is too large, or cannot be copied */
+/**
+ * Copies it.
+ * @throws ToolFailure SANDBOX_UNAVAILABLE when it is too large, or cannot be copied; DISK_FULL when there is no room
+ */
 export function* copyWorkspace(job: CopyJob): Generator<void, Copied> {
   return yield* new Copying(job).all();
 }
@@ -107,7 +111,11 @@ class Copying {
     }
     // what is made in a directory changes its times, and one may be closed to its owner
     for (const path of directories.reverse()) {
-      this.#finish(path);
+      try {
+        this.#finish(path);
+      } catch (error) {
+        throw translated(error, path);
+      }
       yield;
     }
     const { shared, copied } = this.#files;
@@ -228,7 +236,7 @@ class Copying {
     if (found?.isSymbolicLink() !== true) return; // it went away meanwhile
     const points = readlinkSync(at, { encoding: "buffer" });
     const made = makeLink(to, name, points, { uid: Number(found.uid), gid: Number(found.gid) });
-    if (made < 0) throw cannotCopy(path === "" ? name : `${path}/${name}`, `error ${-made}`);
+    if (made < 0) throw new MachineRefusal("a link could not be copied", made);
     setTimes(to, name, found);
     const copy = lstatSync(`/proc/self/fd/${to}/${name}`, { bigint: true });
     this.#manifest.note(path, name, { kind: "link", ...this.#facts(copy, found) });
@@ -287,6 +295,6 @@ const HOLES_SHARE = 16;
 function translated(error: unknown, path: string): unknown {
   if (error instanceof ToolFailure) return error;
   const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (code === "ENOSPC" || code === "EDQUOT") return noRoom();
+  if (isFull(error)) return noRoom();
   return typeof code === "string" ? cannotCopy(path, code) : error;
 }

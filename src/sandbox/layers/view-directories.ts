@@ -86,13 +86,18 @@ export class ViewDirectories {
     return this.#base;
   }
 
-  /** Makes one. */
+  /** Makes one. @throws the machine's own error where there is no room, and nothing is left */
   make(owner: ViewOwner | undefined): ViewDirectory {
     const name = this.#names.next();
     const path = join(this.base(), name);
-    for (const directory of [path, ...PARTS.map((part) => join(path, part))]) {
-      mkdirSync(directory, { mode: 0o700 });
-      if (owner !== undefined) chownSync(directory, owner.userId, owner.groupId);
+    try {
+      for (const directory of [path, ...PARTS.map((part) => join(path, part))]) {
+        mkdirSync(directory, { mode: 0o700 });
+        if (owner !== undefined) chownSync(directory, owner.userId, owner.groupId);
+      }
+    } catch (error) {
+      this.#remove(path);
+      throw error;
     }
     return { name, path, dispose: () => this.#remove(path) };
   }

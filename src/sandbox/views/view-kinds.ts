@@ -8,9 +8,10 @@ import { spawn } from "node:child_process";
 import { statSync } from "node:fs";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { Identity } from "../identity/identity.ts";
+import { neverBegan, requireRoom } from "../landing/machine/failures.ts";
 import { SANDBOX_VIEW_MS } from "../layers/held-overlay.ts";
 import { overlayPrefix } from "../layers/overlay.ts";
-import type { ViewDirectories } from "../layers/view-directories.ts";
+import type { ViewDirectories, ViewDirectory } from "../layers/view-directories.ts";
 
 /** What commands write into. */
 export type ViewKind = "overlay" | "copy";
@@ -45,7 +46,7 @@ export class ViewKinds {
 
   /**
    * What commands in the workspace at `root` write into.
-   * @throws ToolFailure SANDBOX_UNAVAILABLE when the operator wants overlays and none can be mounted
+   * @throws ToolFailure SANDBOX_UNAVAILABLE when the operator wants overlays and none can be mounted, DISK_FULL
    */
   async of(root: string, identity: Identity): Promise<ViewKind> {
     this.last = await this.#chosen(root, identity);
@@ -83,12 +84,17 @@ export class ViewKinds {
 
   /** Mounts an overlay and writes into it. @returns why that cannot be done */
   async #try({ prefix, source, views }: Identity): Promise<string | undefined> {
-    const view = this.#directories.make(views?.owner);
+    let view: ViewDirectory | undefined;
     try {
+      view = this.#directories.make(views?.owner);
       const layers = { directory: `${views?.path ?? ""}/${view.name}`, workspace: source };
-      return await problemOf([...prefix, ...overlayPrefix(layers), "/bin/sh", "-c", WRITE]);
+      const problem = await problemOf([...prefix, ...overlayPrefix(layers), "/bin/sh", "-c", WRITE]);
+      if (problem !== undefined) requireRoom(view.path); // a full disk says nothing about overlays
+      return problem;
+    } catch (error) {
+      throw neverBegan(error);
     } finally {
-      view.dispose();
+      view?.dispose();
     }
   }
 }

@@ -20,7 +20,7 @@ import { type Change, changesIn } from "../landing/changes.ts";
 import { nextTick, timeOf } from "../landing/file-clock.ts";
 import { type LandingTerms, landView, NOTHING } from "../landing/land-view.ts";
 import type { Landed } from "../landing/landing.ts";
-import { neverBegan } from "../landing/machine/failures.ts";
+import { neverBegan, nothingLanded, requireRoom } from "../landing/machine/failures.ts";
 import type { LandingPlace } from "../landing/plan.ts";
 import { mergedIn } from "../layers/overlay.ts";
 import type { ViewDirectories, ViewDirectory } from "../layers/view-directories.ts";
@@ -123,7 +123,7 @@ export class View {
    * Copies the workspace, where no overlay shows it.
    * @param hidden what is left out
    * @returns where the copy lies, and what of it nobody may see besides
-   * @throws ToolFailure SANDBOX_UNAVAILABLE when it is too large, or cannot be copied
+   * @throws ToolFailure SANDBOX_UNAVAILABLE when it is too large, or cannot be copied, DISK_FULL when there is no room
    */
   async copy(
     hidden: ReadonlySet<string>,
@@ -137,7 +137,7 @@ export class View {
     } finally {
       closeSync(into);
     }
-    timeOf(this.#directory.path); // what the command changes has a later time
+    made(() => timeOf(this.#directory.path)); // what the command changes has a later time
     await this.#startWatch();
     return { path, closed: this.#copied.closed };
   }
@@ -181,19 +181,21 @@ export class View {
   /**
    * Lands what the run has changed. Nothing of it may be left that writes.
    * @param signal takes all of it back
-   * @throws ToolFailure OUTPUT_LIMIT when that is too much, OUTCOME_UNKNOWN when it could not be taken back
+   * @throws ToolFailure OUTPUT_LIMIT when that is too much, DISK_FULL when there was no room for it, OUTCOME_UNKNOWN
+   * when it could not be taken back
    */
   async land(rules: LandingTerms, signal: AbortSignal): Promise<Landed> {
     if (this.#sinceNs === undefined) return NOTHING;
     this.#mirror?.close();
     const path = join(this.#directory.path, "upper");
-    chmodSync(path, 0o700); // the command may have closed the workspace, as it sees it, to its owner
-    const upper = openSync(path, OPEN);
+    const upper = ended(() => {
+      chmodSync(path, 0o700); // the command may have closed the workspace, as it sees it, to its owner
+      return openSync(path, OPEN);
+    });
     try {
-      const { result: listed } = await inSlices("listing what a command changed", this.#changes(upper));
-      const marking = this.#mirror?.marked(listed);
-      const changes = marking ? (await inSlices("comparing what was passed on", marking)).result : listed;
+      const changes = await this.#listed(upper);
       if (changes.length === 0) return NOTHING;
+      ended(() => requireWhole(path, changes));
       const view = {
         directory: this.#directory.path,
         rootPath: this.#rootPath,
@@ -209,6 +211,16 @@ export class View {
       return await landView({ view, changes }, rules, signal);
     } finally {
       closeSync(upper);
+    }
+  }
+
+  async #listed(upper: number): Promise<readonly Change[]> {
+    try {
+      const { result: listed } = await inSlices("listing what a command changed", this.#changes(upper));
+      const marking = this.#mirror?.marked(listed);
+      return marking ? (await inSlices("comparing what was passed on", marking)).result : listed;
+    } catch (error) {
+      throw nothingLanded(error); // what a copy held that is new is moved for it
     }
   }
 
@@ -262,6 +274,23 @@ function made<Made>(make: () => Made): Made {
   } catch (error) {
     throw neverBegan(error);
   }
+}
+
+/** The same once the command has ended. */
+function ended<Done>(work: () => Done): Done {
+  try {
+    return work();
+  } catch (error) {
+    throw nothingLanded(error);
+  }
+}
+
+/**
+ * On a disk that is full, what a command has written may be a part of what it wanted to write. Where it has written
+ * nothing, what it has removed may land.
+ */
+function requireWhole(directory: string, changes: readonly Change[]): void {
+  if (changes.some(({ kind }) => kind === "file")) requireRoom(directory);
 }
 
 function full(): ToolFailure {

@@ -1,4 +1,5 @@
 /** Says what it means for a call that the machine refused something while a command's changes were to land. */
+import { statfsSync } from "node:fs";
 import { FailureWithoutEffect, Refusal, ToolFailure, type ToolFailureCode } from "../../../model/outcome/failure.ts";
 import { errno, errorName } from "../../native/syscalls.ts";
 
@@ -24,6 +25,13 @@ export function isFull(error: unknown): boolean {
 /** Whether a negative error number says that the machine had no room. */
 export function saysFull(negative: number): boolean {
   return negative === -errno.ENOSPC || negative === -errno.EDQUOT;
+}
+
+/** @throws MachineRefusal where the disk on which `directory` lies has no block, or no name, left */
+export function requireRoom(directory: string): void {
+  const { bavail, files, ffree } = statfsSync(directory);
+  if (bavail > 0 && (files === 0 || ffree > 0)) return;
+  throw new MachineRefusal("the disk of views is full", -errno.ENOSPC);
 }
 
 /** The machine's name of an error that it raised itself. */
