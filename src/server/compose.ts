@@ -165,7 +165,7 @@ function administrationsOf(opened: OpenedParts, door: KernelDoor, started: Promi
     marks: new MarkAdministration({ marks, ledger, clock }),
     arming: new ArmingAdministration({ armings, sessions, ledger, clock }),
     budgets: spending.administration,
-    approvals: asking.acts(door),
+    approvals: asking.acts(door, content),
     alwaysAllow: new AlwaysAllow({
       operator: () => live.operator,
       tools: () => parts.registry.getAll(),

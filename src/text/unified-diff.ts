@@ -35,10 +35,11 @@ export interface DiffLimits {
 
 const ANSWER_LIMITS: DiffLimits = { linesMax: DIFF_LINES_MAX, lineMax: DIFF_LINE_CHARACTERS_MAX };
 
-/** A diff, and how many of its lines were left out. */
+/** A diff, how many of its lines were left out, and how many of those that stand are shown in part. */
 export interface Diff {
   readonly text: string;
   readonly linesOmitted: number;
+  readonly linesCut: number;
 }
 
 /** Whole lines of the original, from `from` to `to`, and what stands there afterwards. */
@@ -70,7 +71,7 @@ export interface DiffDisplay {
 export function unifiedDiff(path: string, { original, changes, updated }: EditedText, display: DiffDisplay = {}): Diff {
   const { hidden = () => [], limits = ANSWER_LIMITS } = display;
   const hunks = hunksOf(original, blocksOf(original, changes));
-  if (hunks.length === 0) return { text: "", linesOmitted: 0 };
+  if (hunks.length === 0) return { text: "", linesOmitted: 0, linesCut: 0 };
   const out = new Lines(limits);
   out.push(`--- a/${onOneLine(path)}`);
   out.push(`+++ b/${onOneLine(path)}`);
@@ -88,7 +89,7 @@ export function unifiedDiff(path: string, { original, changes, updated }: Edited
     shift += added.lines;
     longer += added.bytes;
   }
-  return { text: out.text(), linesOmitted: out.omitted };
+  return { text: out.text(), linesOmitted: out.omitted, linesCut: out.cut };
 }
 
 /** The changes as blocks of whole lines, each reduced to the lines that differ. */
@@ -268,6 +269,7 @@ class Lines {
   readonly #limits: DiffLimits;
   readonly #lines: string[] = [];
   omitted = 0;
+  cut = 0;
 
   constructor(limits: DiffLimits) {
     this.#limits = limits;
@@ -285,7 +287,9 @@ class Lines {
     while (position < to && this.#lines.length < this.#limits.linesMax) {
       const end = Math.min(to, endOfLine(bytes, position));
       const open = bytes[end - 1] !== NEWLINE;
-      this.push(sign + shown(visible(version, position, open ? end : end - 1), this.#limits.lineMax));
+      const line = visible(version, position, open ? end : end - 1);
+      if (line.byteLength > this.#limits.lineMax) this.cut += 1;
+      this.push(sign + shown(line, this.#limits.lineMax));
       if (open) this.push(NO_NEWLINE);
       position = end;
     }

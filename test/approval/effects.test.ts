@@ -243,7 +243,7 @@ test("what a command has reached already is shown before what would land, host b
   await refuse(kernel, ref);
   await asked;
   const reached = [{ host: "api.example", port: 443, allowed: 2, refused: 1, failed: 0, bytesOut: 12_000, bytesIn: 3 }];
-  expect(reviewRisks({ hash: "", previews: [], rights: [], programs: 0, reached })).toContain(
+  expect(reviewRisks({ rights: [], programs: 0, reached })).toContain(
     "it has already reached 1 host: 12000 bytes sent",
   );
   const request = shown && { ...shown, details: { ...shown.details, reached } };

@@ -51,6 +51,7 @@ const port = (kernel: MemoryKernel) =>
       clock: { nowMs: () => kernel.time.nowMs, monotonicMs: () => 0 },
       approverOf: async () => "ann",
       recordRefusal: async () => undefined,
+      content: kernel.content,
     }),
   );
 

@@ -4,10 +4,11 @@
  * INVARIANT: there are exactly as many rows as the screen has, none wider than it.
  */
 
+import { shortRef } from "../../model/approval/prompt-lines.ts";
 import { ansi, type PromptRow, promptRows } from "../../model/approval/prompt-rows.ts";
 import { visibleLine } from "../../text/foreign-text.ts";
 import { type Board, roomOf, viewRows } from "./approval-board.ts";
-import { durationOf, shortRef, standingOf, summaryOf } from "./approval-view.ts";
+import { durationOf, standingOf, summaryOf } from "./approval-view.ts";
 
 const KEYS = {
   list: "enter look   j k move   q quit",

@@ -13,14 +13,6 @@ import { visibleLine } from "../../text/foreign-text.ts";
 /** A request as it is kept. */
 export type Approval = Awaited<ReturnType<OpenKernel["approvals"]["list"]>>[number];
 
-/** Hexadecimal digits by which lists name a request; enough for any command that takes a reference. */
-const SHORT_DIGITS = 12;
-
-/** The beginning of a reference, as lists show it. */
-export function shortRef(ref: string): string {
-  return ref.slice("blake3:".length, "blake3:".length + SHORT_DIGITS);
-}
-
 /** The lines of a request: how it stands, then what is asked. */
 export function approvalLines(approval: Approval, nowMs: number): readonly PromptLine[] {
   const request = readApprovalDocument(approval.ref, approval.document);
@@ -30,7 +22,7 @@ export function approvalLines(approval: Approval, nowMs: number): readonly Promp
         ...standing,
         { by: "kernel", kind: "warning", text: "the request cannot be read: deny it, and tell the operator" },
       ]
-    : [...promptLines(request), { by: "kernel", kind: "heading", text: "the request" }, ...standing];
+    : [...promptLines(request, approval.ref), { by: "kernel", kind: "heading", text: "the request" }, ...standing];
 }
 
 /** Whether people can see what they would approve. */

@@ -5,6 +5,7 @@
  * stores say when something has changed.
  */
 import { KernelError } from "../../base/errors.ts";
+import { shortRef } from "../../model/approval/prompt-lines.ts";
 import { PROMPT_COLUMNS_DEFAULT } from "../../model/approval/prompt-rows.ts";
 import type { OpenKernel } from "../../server/compose.ts";
 import { STOP_SIGNALS, untilStopped } from "../start/stop-signals.ts";
@@ -14,7 +15,7 @@ import { wantsColours } from "../terminal/screen-colours.ts";
 import { type Board, type BoardEffect, type BoardEvent, emptyBoard, step } from "./approval-board.ts";
 import { parseScope } from "./approval-scope.ts";
 import { screenRows } from "./approval-screen.ts";
-import { type Approval, approvalJson, scopeOf, shortRef, standingOf, summaryOf } from "./approval-view.ts";
+import { type Approval, approvalJson, scopeOf, standingOf, summaryOf } from "./approval-view.ts";
 
 /** Milliseconds between two looks at the clock while the board is on a screen. */
 const TICK_MS = 1000;

@@ -6,6 +6,7 @@
  */
 import { type Command, Option } from "commander";
 import { usageError } from "../../base/errors.ts";
+import { shortRef } from "../../model/approval/prompt-lines.ts";
 import type { OpenKernel } from "../../server/compose.ts";
 import { parseScope } from "../approvals/approval-scope.ts";
 import {
@@ -14,7 +15,6 @@ import {
   approvalLines,
   isReadable,
   scopeOf,
-  shortRef,
   standingOf,
   summaryOf,
 } from "../approvals/approval-view.ts";
@@ -30,6 +30,12 @@ const STATES = ["pending", "approved", "denied", "expired", "consumed", "void"] 
 interface ListFlags extends KernelFlags {
   readonly state?: string;
   readonly only: (typeof STATES)[number] | "all";
+  readonly json?: boolean;
+}
+
+interface ShowFlags extends KernelFlags {
+  readonly full?: boolean;
+  readonly path?: string;
   readonly json?: boolean;
 }
 
@@ -55,9 +61,20 @@ export function addApprovalsCommand(program: Command): void {
   withKernelOptions(list).action(listApprovals);
   const show = approvals
     .command("show <ref>")
-    .description("show a request in full; a unique beginning of its reference is enough");
-  withKernelOptions(show.option("--json", "print JSON")).action((ref: string, flags: ListFlags) =>
-    withKernel(flags, async (kernel) => showApproval(await findApproval(kernel, ref), flags.json)),
+    .description("show a request; a unique beginning of its reference is enough")
+    .option("--full", "show all that it asks about, however much that is; takes an approver's credential")
+    .option("--path <path>", "the same of one file or directory of the workspace")
+    .option("--json", "print JSON; with --full a line for the request, for each effect, and for each piece of its diff");
+  withKernelOptions(show).action((ref: string, flags: ShowFlags) =>
+    withKernel(flags, async (kernel) => {
+      const approval = await findApproval(kernel, ref);
+      if (flags.full !== true && flags.path === undefined) {
+        showApproval(approval, flags.json);
+        return;
+      }
+      const { showEverything } = await import("../approvals/approval-effects.ts");
+      await showEverything(kernel, approval, flags);
+    }),
   );
   const watch = approvals
     .command("watch")

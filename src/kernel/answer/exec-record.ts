@@ -29,6 +29,8 @@ interface CommandFacts {
   readonly effects?: readonly LandedEffect[];
   /** What it tried to reach. */
   readonly hosts?: readonly ReachedHost[];
+  /** How often each rule has found a secret in its output, which was hidden. */
+  readonly secrets?: Readonly<Record<string, number>>;
   /** What its session had seen when it was judged, and so may stand in what landed. */
   readonly label?: Mark;
 }
@@ -37,7 +39,7 @@ interface CommandFacts {
 export function noteCommand(
   run: RunRecord,
   { exitCode, signal, endedBy, durationMs, usage, stdout, stderr, landed }: Omit<ExecOutcome, "enforced" | "network">,
-  { effects = [], hosts = [], label }: CommandFacts = {},
+  { effects = [], hosts = [], secrets = {}, label }: CommandFacts = {},
 ): void {
   run.noteCommand({
     ...(exitCode !== undefined && { exitCode }),
@@ -51,6 +53,7 @@ export function noteCommand(
       hosts: hosts.slice(0, HOSTS_RECORDED_MAX).map((one) => ({ ...one })),
       hostsCount: hosts.length,
     }),
+    ...(Object.keys(secrets).length > 0 && { secretsHidden: { ...secrets } }),
     ...(effects.length > 0 && { ...effectsFact(effects), ...(label && { effectsLabel: { ...label } }) }),
     ...(landed && { files: { created: landed.created, changed: landed.changed, removed: landed.removed } }),
     ...(landed &&

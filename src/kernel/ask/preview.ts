@@ -19,24 +19,43 @@ import type { Decided } from "../call/stages.ts";
 import { unanalysed } from "../judge/scope.ts";
 import type { CallRedaction } from "../redaction/redaction.ts";
 
-/** Files whose change a prompt shows; the rest are counted. */
-const PROMPT_CHANGES_MAX = 32;
+/** How much of what would change a prompt shows. */
+interface PreviewLimits {
+  /** Files whose change is shown; the rest are counted. */
+  readonly changes: number;
+  /** Bytes, as JSON, that the changes take. */
+  readonly bytes: number;
+  /** Lines of all diffs together, and of one; the rest are counted. */
+  readonly lines: number;
+  readonly linesOfOne: number;
+}
+
 /** Bytes of each version of a file that is compared for a prompt; a larger one is named with its size alone. */
 export const PROMPT_FILE_BYTES_MAX = MIB;
-/** Bytes, as JSON, that the changes of a prompt take. */
-const PROMPT_CHANGES_BYTES_MAX = 224 * KIB;
-/** Lines of all diffs of one prompt together; the rest are counted. */
-const PROMPT_DIFF_LINES_MAX = 2_000;
+const WHOLE: PreviewLimits = { changes: 32, bytes: 224 * KIB, lines: 2_000, linesOfOne: 2_000 };
+/** Where all of it is listed elsewhere: what a person takes in, and a client can show. */
+const SUMMARY: PreviewLimits = { changes: 20, bytes: 16 * KIB, lines: 200, linesOfOne: 40 };
 /** Bytes of one line of a prompt's diff; the rest is counted. */
 const PROMPT_DIFF_LINE_BYTES_MAX = 1_000;
 
 /** What would change, and why that may not be all. */
 export type Preview = Pick<ApprovalDetails, "changes" | "unseen">;
 
+/** The same, and whether something of it is not shown. */
+export interface SeenPreview {
+  readonly preview: Preview;
+  readonly isPartial: boolean;
+}
+
+/** What a command has changed, as much as a summary shows. */
+export function summaryPreview({ review, redaction }: Decided): Preview {
+  return describe(review?.previews ?? [], redaction, SUMMARY).preview;
+}
+
 /** What a call would change. @throws ToolFailure CANCELLED; besides that only bugs throw */
-export async function previewOf(decided: Decided, files: Pick<FileAccess, "read">): Promise<Preview> {
+export async function previewOf(decided: Decided, files: Pick<FileAccess, "read">): Promise<SeenPreview> {
   const { tool, args, redaction, review } = decided;
-  if (review === undefined && tool.preview === undefined) return { changes: [] };
+  if (review === undefined && tool.preview === undefined) return { preview: { changes: [] }, isPartial: false };
   let previews: readonly FilePreview[] = [];
   try {
     previews = review?.previews ?? (await tool.preview?.(args, contextOf(decided, files))) ?? [];
@@ -45,13 +64,13 @@ export async function previewOf(decided: Decided, files: Pick<FileAccess, "read"
       error instanceof ToolFailure ? error.message : error instanceof Refusal ? error.denial.message : undefined;
     // People are never asked with a part missing because a client went away: an identical call may share the request.
     if (problem === undefined || (error instanceof ToolFailure && error.code === "CANCELLED")) throw error;
-    return { changes: [], unseen: redaction.words(problem).toWellFormed() };
+    return { preview: { changes: [], unseen: redaction.words(problem).toWellFormed() }, isPartial: true };
   }
-  for (const { before, after } of previews.slice(0, PROMPT_CHANGES_MAX))
+  for (const { before, after } of previews.slice(0, WHOLE.changes))
     for (const bytes of [before, after]) {
       if (bytes !== undefined && bytes.byteLength <= PROMPT_FILE_BYTES_MAX) await redaction.hiddenAhead(bytes);
     }
-  return describe(previews, redaction);
+  return describe(previews, redaction, WHOLE);
 }
 
 function contextOf({ tool, accesses, redaction }: Decided, files: Pick<FileAccess, "read">): PreviewContext {
@@ -76,18 +95,27 @@ function contextOf({ tool, accesses, redaction }: Decided, files: Pick<FileAcces
   };
 }
 
-function describe(previews: readonly FilePreview[], redaction: CallRedaction): Preview {
+function describe(
+  previews: readonly FilePreview[],
+  redaction: CallRedaction,
+  { changes: changesMax, lines, bytes, linesOfOne }: PreviewLimits,
+): SeenPreview {
   const changes: ChangeDetail[] = [];
-  const left = { lines: PROMPT_DIFF_LINES_MAX, bytes: PROMPT_CHANGES_BYTES_MAX };
-  for (const preview of previews.slice(0, PROMPT_CHANGES_MAX)) {
-    const change = fitted(changeOf(preview, redaction, left.lines), left.bytes);
+  const left = { lines, bytes };
+  let isPartial = false;
+  for (const preview of previews.slice(0, changesMax)) {
+    const made = changeOf(preview, redaction, Math.min(left.lines, linesOfOne));
+    const change = fitted(made.change, left.bytes);
     left.lines -= change.diff?.split("\n").length ?? 0;
     left.bytes -= jsonBytes(change);
     if (left.bytes < 0) break;
+    isPartial ||= made.isPartial || change.linesOmitted > 0;
     changes.push(change);
   }
   const more = previews.length - changes.length;
-  return more === 0 ? { changes } : { changes, unseen: `${more} more files change` };
+  return more === 0
+    ? { preview: { changes }, isPartial }
+    : { preview: { changes, unseen: `${more} more files change` }, isPartial: true };
 }
 
 /** `change` with as much of its diff as fits. */
@@ -114,7 +142,11 @@ function jsonBytes(value: unknown): number {
 
 const NOTHING = new Uint8Array();
 
-function changeOf(preview: FilePreview, redaction: CallRedaction, linesMax: number): ChangeDetail {
+function changeOf(
+  preview: FilePreview,
+  redaction: CallRedaction,
+  linesMax: number,
+): { readonly change: ChangeDetail; readonly isPartial: boolean } {
   const { path, before = NOTHING, after = NOTHING, sizes, from } = preview;
   const facts = {
     path: path.toWellFormed(),
@@ -123,15 +155,16 @@ function changeOf(preview: FilePreview, redaction: CallRedaction, linesMax: numb
     ...(preview.before && { bytesBefore: sizes?.before ?? before.byteLength }),
     ...(preview.after && { bytesAfter: sizes?.after ?? after.byteLength }),
   } as const;
-  if (preview.before === undefined && preview.after === undefined) return { ...facts, linesOmitted: 0 };
+  if (preview.before === undefined && preview.after === undefined)
+    return { change: { ...facts, linesOmitted: 0 }, isPartial: false };
   const isShown =
     sizes === undefined && [before, after].every((bytes) => bytes.byteLength <= PROMPT_FILE_BYTES_MAX && isText(bytes));
-  if (!isShown) return { ...facts, linesOmitted: 0 };
+  if (!isShown) return { change: { ...facts, linesOmitted: 0 }, isPartial: true };
   const hidden = (bytes: Uint8Array) => redaction.hidden(bytes);
   const limits = { linesMax: Math.max(0, linesMax), lineMax: PROMPT_DIFF_LINE_BYTES_MAX };
   const edited = { original: before, changes: lineChanges(before, after), updated: after };
-  const { text, linesOmitted } = unifiedDiff(path, edited, { hidden, limits });
-  return { ...facts, diff: text, linesOmitted };
+  const { text, linesOmitted, linesCut } = unifiedDiff(path, edited, { hidden, limits });
+  return { change: { ...facts, diff: text, linesOmitted }, isPartial: linesOmitted + linesCut > 0 };
 }
 
 function kindOf({ before, after, from }: FilePreview): ChangeDetail["kind"] {

@@ -10,7 +10,7 @@
 
 import { KIB } from "../../base/bytes.ts";
 import type { JsonObject, JsonValue } from "../../base/json.ts";
-import type { ApprovalDetails, ApprovalRequest, AskingRule } from "../../model/approval/approval.ts";
+import type { ApprovalDetails, ApprovalRequest, AskingRule, EffectsDetail } from "../../model/approval/approval.ts";
 import type { FileAccess } from "../../model/place/files.ts";
 import type { ProjectWords } from "../../model/tool/tool.ts";
 import type { ExecEnforcement } from "../../model/work/exec.ts";
@@ -19,7 +19,7 @@ import { accessFact } from "../answer/call-facts.ts";
 import type { Decided } from "../call/stages.ts";
 import { PROMPT_TEXT_CHARACTERS_MAX } from "../redaction/limits.ts";
 import { shownArguments } from "../redaction/prompt-arguments.ts";
-import { previewOf } from "./preview.ts";
+import { type Preview, previewOf, summaryPreview } from "./preview.ts";
 import { isDanger, previewRisks, projectRisks, risksOf, summaryOf } from "./prompt-risks.ts";
 import { reviewRisks, reviewSummary } from "./review-words.ts";
 
@@ -30,6 +30,16 @@ const PROMPT_ACCESSES_MAX = 64;
  * request may have.
  */
 const PROMPT_ACCESSES_BYTES_MAX = 96 * KIB;
+
+/** How much a prompt shows of what is touched. */
+interface AccessLimits {
+  readonly count: number;
+  readonly bytesMax: number;
+}
+
+const WHOLE: AccessLimits = { count: PROMPT_ACCESSES_MAX, bytesMax: PROMPT_ACCESSES_BYTES_MAX };
+/** Where all of it is listed elsewhere. */
+const SUMMARY: AccessLimits = { count: 20, bytesMax: 8 * KIB };
 
 const UNCONTAINED = "nothing contains what it runs: it can do to this machine whatever the kernel's own user can";
 const ARGUMENTS_CUT = "not all of the arguments can be shown";
@@ -60,7 +70,7 @@ export async function describeCall(
   const { call, caller, tool, redaction, accesses, look } = decided;
   const reached = decided.review?.reached ?? [];
   const { session, mark } = caller;
-  const preview = await previewOf(decided, files);
+  const { preview, effects } = await shownChanges(decided, files);
   const { shown, isCut } = shownArguments(redaction, call.arguments);
   const words = projectWordsOf(decided);
   const kind = isDanger(rules) ? "danger" : "execute";
@@ -78,14 +88,14 @@ export async function describeCall(
     workDir: session.serviceRoot,
     ...(caller.branch && { branch: caller.branch.name }),
     seen: { trustLevel: mark.trustLevel, dataClass: mark.dataClass },
-    accesses: shownAccesses(decided),
+    accesses: shownAccesses(decided, effects === undefined ? WHOLE : SUMMARY),
     ...(reached.length > 0 && { reached: reached.slice(0, PROMPT_ACCESSES_MAX).map((one) => ({ ...one })) }),
     ...(words.shown.length > 0 && { projectWords: words.shown }),
     ...preview,
     arguments: shown,
     ...(isCut && { argumentsCut: true as const }),
   } satisfies ApprovalDetails;
-  const shownDetails = redaction.facts(details) as typeof details;
+  const shownDetails = { ...(redaction.facts(details) as typeof details), ...(effects && { effects }) };
   const cut = [
     ...(isCut ? [ARGUMENTS_CUT] : []),
     ...(words.isCut ? [WORDS_CUT] : []),
@@ -111,6 +121,22 @@ export async function describeCall(
   };
 }
 
+/**
+ * What would change. Of what a command has changed, where that is more than a request shows, a summary, and all of it in
+ * a list beside the request.
+ */
+async function shownChanges(
+  decided: Decided,
+  files: Pick<FileAccess, "read">,
+): Promise<{ readonly preview: Preview; readonly effects?: EffectsDetail }> {
+  const { review, accesses, redaction } = decided;
+  const { preview, isPartial } = await previewOf(decided, files);
+  if (review === undefined || (!isPartial && accesses.length <= PROMPT_ACCESSES_MAX)) return { preview };
+  const { list, unlisted } = await review.keepList();
+  const kept = list === undefined ? { unlisted: redaction.words(unlisted ?? "").toWellFormed() } : { list };
+  return { preview: summaryPreview(decided), effects: { ...review.totals, ...kept } };
+}
+
 /** What the project's files say about what runs, as analysis saw them; redacted as wholes, then cut. */
 function projectWordsOf({ tool, args, look, redaction }: Decided): {
   readonly shown: readonly ProjectWords[];
@@ -131,15 +157,15 @@ function projectWordsOf({ tool, args, look, redaction }: Decided): {
 }
 
 /** The accesses, and how many more there are; none is shown in part. */
-function shownAccesses({ accesses }: Decided): readonly JsonObject[] {
+function shownAccesses({ accesses }: Decided, { count, bytesMax }: AccessLimits): readonly JsonObject[] {
   const shown: JsonObject[] = [];
   let bytes = 0;
-  for (const access of accesses.slice(0, PROMPT_ACCESSES_MAX)) {
+  for (const access of accesses.slice(0, count)) {
     const fact = Object.fromEntries(
       Object.entries(accessFact(access)).map(([name, value]) => [name, wellFormed(value)]),
     );
     bytes += Buffer.byteLength(JSON.stringify(fact));
-    if (bytes > PROMPT_ACCESSES_BYTES_MAX) break;
+    if (bytes > bytesMax) break;
     shown.push(fact);
   }
   const more = accesses.length - shown.length;

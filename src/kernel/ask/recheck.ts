@@ -13,6 +13,7 @@ import { mayAct } from "../judge/authenticate.ts";
 import { callerOf } from "../judge/caller.ts";
 import { evaluateAccesses } from "../judge/decide.ts";
 import { checkMasterGate, withGateDemands } from "../judge/gates.ts";
+import { evaluateInPortions, scopeInPortions } from "../judge/portions.ts";
 import { checkScope } from "../judge/scope.ts";
 import { wholeCall } from "../judge/whole-call.ts";
 
@@ -69,12 +70,16 @@ export async function stillAllowed(parts: KernelParts, decided: Decided): Promis
   // effects land where they were looked at, which need not be where the session works
   const now = decided.review === undefined ? fresh : { ...fresh, place: caller.place, session: caller.session };
   if (fresh.place.rules !== caller.place.rules) return deny(RULES_CHANGED);
-  const scoped = checkScope({ caller: now, tool, nowMs }, { input: call.arguments, accesses });
+  const within = (some: typeof accesses) =>
+    checkScope({ caller: now, tool, nowMs }, { input: call.arguments, accesses: some });
+  // effects stand each for itself; of a call all accesses together show whether it names what it reaches
+  const scoped = decided.review === undefined ? within(accesses) : await scopeInPortions(accesses, within);
   if (!scoped.ok) return scoped;
   const current = await parts.policy(caller.session.preset);
   if (current.hash !== decided.policy.hash) return deny(CHANGED);
   const question = { policy: current, caller: now, tool, nowMs, call: wholeCall(tool, scoped.value, call.arguments) };
-  const ruling = evaluateAccesses({ ...question, demands: withGateDemands(now, tool.name, demands) }, scoped.value);
+  const demanded = { ...question, demands: withGateDemands(now, tool.name, demands) };
+  const ruling = await evaluateInPortions(scoped.value, (some) => evaluateAccesses(demanded, some));
   if (!ruling.ok) return ruling;
   const flow = judgeFlow(now.mark, tool.capability, scoped.value);
   return flow.ok ? allow({ ruling: ruling.value, caller: now }) : flow;

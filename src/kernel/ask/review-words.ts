@@ -16,7 +16,11 @@ export function reviewSummary(tool: Pick<Tool, "name" | "capability">, accesses:
 }
 
 /** What a person should know of it. */
-export function reviewRisks({ programs, rights, reached }: EffectReview): readonly string[] {
+export function reviewRisks({
+  programs,
+  rights,
+  reached,
+}: Pick<EffectReview, "programs" | "rights" | "reached">): readonly string[] {
   const made = programs === 1 ? "one file becomes a program" : `${programs} files become programs`;
   const kinds = [...new Set(rights)];
   const more = kinds.length > RIGHTS_SHOWN_MAX ? " and in other ways" : "";

@@ -4,21 +4,26 @@
  * The request is one about the call, whose accesses are now those effects. INVARIANT: what is agreed to is bound to
  * both sides of every effect, the rules that ask, and everything that an approval of a call is bound to.
  */
+import type { ImposedObligation } from "../../approval/approval.ts";
 import { blake3KeyedHex } from "../../base/hash.ts";
-import type { Denial } from "../../model/outcome/decision.ts";
+import { inSlices } from "../../base/long-steps.ts";
+import { allow, type Denial, type Verdict } from "../../model/outcome/decision.ts";
 import { Refusal, type ToolFailure } from "../../model/outcome/failure.ts";
 import type { FilePreview } from "../../model/tool/tool.ts";
 import type { ReachedHost } from "../../model/work/exec.ts";
 import { coveredBy, renamesIn, type SidedEffect } from "../../model/work/renames.ts";
-import { type EffectSide, likenessOf, type ReviewedEffect } from "../../sandbox/sandbox.ts";
+import { type EffectSide, likenessOf, type ReviewedEffect, type SideOpener } from "../../sandbox/sandbox.ts";
 import type { Kernel } from "../answer/kernel.ts";
 import { Holdings } from "../call/holdings.ts";
-import type { EffectReview, Granted, ResolvedAccess } from "../call/stages.ts";
+import type { EffectReview, Granted, ResolvedAccess, Ruling } from "../call/stages.ts";
 import type { Waiter } from "../call/submission.ts";
 import { evaluateAccesses } from "../judge/decide.ts";
 import { wholeCall } from "../judge/whole-call.ts";
 import { approve } from "./approve.ts";
-import { preImagesNow } from "./bind-ask.ts";
+import { asksIn, preImagesNow } from "./bind-ask.ts";
+import { shownSide } from "./effect-diff.ts";
+import { keepList } from "./effect-list.ts";
+import { type AskedEffect, byImportance, isProgram, totalsOf } from "./importance.ts";
 
 /** What a person said, or why that is not known. */
 export type Reviewed =
@@ -26,25 +31,70 @@ export type Reviewed =
   | { readonly answer: "later"; readonly why: Denial | ToolFailure };
 
 /** Asks about `effects`, each as policy is asked about it. */
-export async function reviewEffects(
-  kernel: Kernel,
-  { granted, effects, accesses, reached }: AskedEffects,
-  waiter: Waiter,
-): Promise<Reviewed> {
+export async function reviewEffects(kernel: Kernel, asked: AskedEffects, waiter: Waiter): Promise<Reviewed> {
   const { parts } = kernel;
-  const { policy, caller, tool, call } = granted;
-  const nowMs = parts.clock.nowMs();
-  const question = { policy, caller, tool, nowMs, call: wholeCall(tool, granted.accesses, call.arguments) };
-  const ruling = evaluateAccesses(question, accesses);
-  if (!ruling.ok) return { answer: "later", why: ruling.denial };
-  const review = { ...reviewOf(effects, parts.argumentsKey), reached };
-  const asked: Granted = { ...granted, accesses, ruling: ruling.value, review, holdings: new Holdings() };
-  const ended = await approve(kernel, asked, waiter);
-  if (ended === undefined) return await stillAgreed(kernel, asked, waiter);
+  const { granted, effects, reached, open } = asked;
+  const what = "judging what a person is asked about";
+  const { result: judged } = await inSlices(what, judgedEffects(asked, parts.clock.nowMs()), waiter.signal);
+  if (!judged.ok) return { answer: "later", why: judged.denial };
+  const { permits, obligations } = judged.value;
+  const sorted = byImportance(judged.value.effects, asked.rankOf);
+  const means = { open, redaction: granted.redaction, signal: waiter.signal };
+  const review: EffectReview = {
+    ...reviewOf(effects, sorted, parts.argumentsKey),
+    reached,
+    totals: totalsOf(sorted),
+    keepList: () => keepList(parts, { effects: sorted, caller: granted.caller, means }),
+  };
+  // many objects of git are one reference
+  const accesses = [...new Set(sorted.flatMap((one) => one.accesses))];
+  const ruling = { permits, obligations };
+  const question: Granted = { ...granted, accesses, ruling, review, holdings: new Holdings() };
+  const ended = await approve(kernel, question, waiter);
+  if (ended === undefined) return await stillAgreed(kernel, question, waiter);
   if (ended.kind === "denial" && ended.denial.reason === "tool_approval_denied") return { answer: "refused" };
   if (ended.kind === "denial") return { answer: "later", why: ended.denial };
   if (ended.kind === "failure") return { answer: "later", why: ended.failure };
   throw new Error("a review ends with an answer or a refusal");
+}
+
+/** What policy says of the effects. */
+interface JudgedEffects extends Ruling {
+  readonly effects: readonly AskedEffect[];
+}
+
+/** Judges each effect by itself, which shows what asks about it. */
+function* judgedEffects(
+  { granted, effects, accessesOf }: AskedEffects,
+  nowMs: number,
+): Generator<void, Verdict<JudgedEffects>> {
+  const { policy, caller, tool, call } = granted;
+  const question = { policy, caller, tool, nowMs, call: wholeCall(tool, granted.accesses, call.arguments) };
+  const permits = new Set<string>();
+  const obligations: ImposedObligation[] = [];
+  const judged: AskedEffect[] = [];
+  const known = new Map<string, { readonly access: ResolvedAccess; readonly rules: readonly string[] }>();
+  for (const effect of effects) {
+    const accesses: ResolvedAccess[] = [];
+    const rules = new Set<string>();
+    for (const access of accessesOf(effect)) {
+      const key = JSON.stringify([access.resource, access.action]);
+      let one = known.get(key);
+      if (one === undefined) {
+        const ruling = evaluateAccesses(question, [access]);
+        if (!ruling.ok) return ruling;
+        for (const permit of ruling.value.permits) permits.add(permit);
+        obligations.push(...ruling.value.obligations);
+        one = { access, rules: asksIn(ruling.value.obligations).map(({ ruleId }) => ruleId) };
+        known.set(key, one);
+      }
+      accesses.push(one.access);
+      for (const rule of one.rules) rules.add(rule);
+    }
+    judged.push({ effect, accesses, rules: [...rules] });
+    yield;
+  }
+  return allow({ permits: [...permits].sort(), obligations, effects: judged });
 }
 
 /** What is asked about. */
@@ -52,7 +102,12 @@ export interface AskedEffects {
   /** The call whose command made them. */
   readonly granted: Granted;
   readonly effects: readonly ReviewedEffect[];
-  readonly accesses: readonly ResolvedAccess[];
+  /** Opens both sides of each, until there is an answer. */
+  readonly open: SideOpener;
+  /** An effect as policy is asked about it. */
+  readonly accessesOf: (effect: ReviewedEffect) => readonly ResolvedAccess[];
+  /** What is shown before the rest; all alike when absent. */
+  readonly rankOf?: (effect: ReviewedEffect) => number;
   /** What the command has tried to reach. */
   readonly reached: readonly ReachedHost[];
 }
@@ -68,12 +123,13 @@ async function stillAgreed({ parts }: Kernel, asked: Granted, { signal }: Waiter
   }
 }
 
-function reviewOf(effects: readonly ReviewedEffect[], key: Uint8Array): Omit<EffectReview, "reached"> {
+type ShownReview = Pick<EffectReview, "hash" | "previews" | "rights" | "programs">;
+
+function reviewOf(effects: readonly ReviewedEffect[], sorted: readonly AskedEffect[], key: Uint8Array): ShownReview {
   const facts = effects.map(({ path, kind, before, after }) => [path, kind, factOf(before), factOf(after)]);
-  const isProgram = (side: EffectSide | undefined) => side?.kind === "file" && (side.mode & 0o111) !== 0;
   return {
     hash: blake3KeyedHex(key, JSON.stringify(["handrail.approval.effects", facts])),
-    previews: previewsOf(effects),
+    previews: previewsOf(sorted.map(({ effect }) => effect)),
     rights: effects.flatMap(({ before, after }) => rightsOf(before, after)),
     programs: effects.filter(({ before, after }) => isProgram(after) && !isProgram(before)).length,
   };
@@ -130,13 +186,8 @@ function previewOf({ path, before, after }: ReviewedEffect): FilePreview {
   const isCut = [before, after].some((side) => side !== undefined && side.bytes.byteLength < side.sizeBytes);
   return {
     path,
-    ...(before && before.kind !== "directory" && { before: shown(before) }),
-    ...(after && after.kind !== "directory" && { after: shown(after) }),
+    ...(before && before.kind !== "directory" && { before: shownSide(before) }),
+    ...(after && after.kind !== "directory" && { after: shownSide(after) }),
     ...(isCut && { sizes: { before: before?.sizeBytes ?? 0, after: after?.sizeBytes ?? 0 } }),
   };
-}
-
-/** A link is shown as what it leads to. */
-function shown({ kind, bytes }: EffectSide): Uint8Array {
-  return kind === "link" ? Buffer.concat([Buffer.from("a symbolic link to "), bytes, Buffer.from("\n")]) : bytes;
 }

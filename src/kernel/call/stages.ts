@@ -8,6 +8,7 @@
 
 import type { ImposedObligation } from "../../approval/approval.ts";
 import type { Clock } from "../../base/clock.ts";
+import type { EffectsDetail } from "../../model/approval/approval.ts";
 import type { Denial } from "../../model/outcome/decision.ts";
 import type { Mark } from "../../model/outcome/label.ts";
 import type { OperatorGates } from "../../model/people/gates.ts";
@@ -47,6 +48,10 @@ export interface EffectReview {
   readonly programs: number;
   /** What its command tried to reach before. */
   readonly reached: readonly ReachedHost[];
+  /** How much they are together. */
+  readonly totals: Omit<EffectsDetail, "list" | "unlisted">;
+  /** Keeps a list of all of them, for people who want to see more than fits a request. */
+  readonly keepList: () => Promise<Pick<EffectsDetail, "list" | "unlisted">>;
 }
 
 /** Who calls, under which lease, in which workspace. */

@@ -27,6 +27,7 @@ import { rootPath, type WorkspaceRoots } from "../../sandbox/files/places/roots.
 import { requireDirectory } from "../../sandbox/files/places/working-directory.ts";
 import { signalOfExitCode } from "../../sandbox/run/signals.ts";
 import {
+  type CommandEffect,
   type EgressAttempt,
   INSIDE_WORKSPACE,
   insideWorkspace,
@@ -117,9 +118,9 @@ async function run(handle: HandleParts, request: ExecRequest): Promise<Ran> {
           hidden = histories.hidden();
           await requireAllowed(handle);
         },
-        async review(asked) {
-          const accesses = asked.map((effect) => commitAccess(caller, effect, { hasReached: hasReached() }));
-          const question = { granted: running, effects: asked, accesses, reached: reached() };
+        async review(effects, open) {
+          const accessesOf = (effect: CommandEffect) => [commitAccess(caller, effect, { hasReached: hasReached() })];
+          const question = { granted: running, effects, open, accessesOf, reached: reached() };
           const reviewed = await reviewEffects(kernel, question, handle);
           if (reviewed.answer === "later") awaited = reviewed.why;
           else await requireAllowed(handle); // a person took their time
@@ -138,8 +139,10 @@ async function run(handle: HandleParts, request: ExecRequest): Promise<Ran> {
   );
   running.run.noteSandbox({ ...end.enforced, namespaces: [...end.enforced.namespaces] });
   const network = end.egress && (await egress?.outcome(end.egress));
+  const foundBefore = redaction.rules;
   const outcome = outcomeOf(end, output.shown(redaction));
-  noteCommand(running.run, outcome, { effects, hosts: shownHosts(reached(), redaction), label: caller.mark });
+  const secrets = countedSince(foundBefore, redaction.rules);
+  noteCommand(running.run, outcome, { effects, hosts: shownHosts(reached(), redaction), secrets, label: caller.mark });
   if (end.problem?.code === "OUTCOME_UNKNOWN") throw end.problem;
   const more = { ...(hidden.length > 0 && { hiddenRepositories: hidden }), ...(network && { network }) };
   return { outcome: { ...outcome, ...more }, unlanded: end.problem ?? awaited };
@@ -148,6 +151,15 @@ async function run(handle: HandleParts, request: ExecRequest): Promise<Ran> {
 function egressOf({ kernel: { evidence }, running }: HandleParts, { hosts }: ExecRequest) {
   if (hosts === undefined) return undefined;
   return commandEgress(running, hosts, (attempt: EgressAttempt) => evidence.networkAttempt(running, attempt));
+}
+
+/** How often each rule has found a secret since. */
+function countedSince(
+  before: Readonly<Record<string, number>>,
+  now: Readonly<Record<string, number>>,
+): Readonly<Record<string, number>> {
+  const counts = Object.entries(now).map(([rule, count]) => [rule, count - (before[rule] ?? 0)] as const);
+  return Object.fromEntries(counts.filter(([, count]) => count > 0));
 }
 
 function shownHosts(hosts: readonly ReachedHost[], redaction: Running["redaction"]): readonly ReachedHost[] {

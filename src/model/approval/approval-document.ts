@@ -10,6 +10,7 @@ import * as z from "zod";
 import { blake3Hex } from "../../base/hash.ts";
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import { DATA_CLASSES, TRUST_LEVELS } from "../outcome/label.ts";
+import { HASH_PATTERN } from "../work/content.ts";
 import type { ApprovalDetails, ApprovalRequest } from "./approval.ts";
 
 /** A request as people are shown it. */
@@ -31,6 +32,20 @@ const details = z.object({
   seen: z.object({ trustLevel: z.enum(TRUST_LEVELS), dataClass: z.enum(DATA_CLASSES) }),
   accesses: z.array(object),
   reached: z.array(z.object({ host: z.string(), ...counts })).exactOptional(),
+  effects: z
+    .object({
+      count,
+      created: count,
+      changed: count,
+      deleted: count,
+      rights: count,
+      bytesBefore: count,
+      bytesAfter: count,
+      asking: z.array(z.object({ ruleId: z.string(), effects: count })),
+      list: z.object({ hash: z.string().regex(HASH_PATTERN), bytes: count }).exactOptional(),
+      unlisted: z.string().exactOptional(),
+    })
+    .exactOptional(),
   changes: z.array(
     z.object({
       path: z.string(),

@@ -54,6 +54,25 @@ export type ChangeDetail = {
   readonly bytesAfter?: number;
 };
 
+/** How much a command has changed, and where all of it is listed, of a request that shows a part. */
+export type EffectsDetail = {
+  readonly count: number;
+  readonly created: number;
+  readonly changed: number;
+  readonly deleted: number;
+  /** Directories whose rights alone change. */
+  readonly rights: number;
+  /** Of all files and links, as they are and as they would be. */
+  readonly bytesBefore: number;
+  readonly bytesAfter: number;
+  /** How many effects each rule asks about. */
+  readonly asking: readonly { readonly ruleId: string; readonly effects: number }[];
+  /** BLAKE3-256 and bytes of the list of all (`effect-list.ts`), as stored content. */
+  readonly list?: { readonly hash: string; readonly bytes: number };
+  /** Why there is none. */
+  readonly unlisted?: string;
+};
+
 /**
  * Facts of a request, redacted. What comes from the agent is only in `arguments`, `accesses`, `projectWords` and
  * `changes`; whoever shows them escapes them and says whose words they are.
@@ -78,6 +97,8 @@ export type ApprovalDetails = {
   readonly accesses: readonly JsonObject[];
   /** What a command that has run tried to reach, whatever is decided now. */
   readonly reached?: readonly ReachedHost[];
+  /** Absent where `changes` show everything. */
+  readonly effects?: EffectsDetail;
   readonly changes: readonly ChangeDetail[];
   /** What files of the project say about what is run: whoever can write them, wrote it. */
   readonly projectWords?: readonly { readonly path: string; readonly text: string }[];

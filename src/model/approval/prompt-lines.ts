@@ -16,14 +16,18 @@ export type PromptLine =
   | { readonly by: "kernel"; readonly kind: "title" | "heading" | "fact" | "warning"; readonly text: string }
   | { readonly by: "agent"; readonly kind: "text" | "added" | "removed"; readonly text: string };
 
-/** The lines of a request. */
-export function promptLines(request: ApprovalRequest & { readonly details: ApprovalDetails }): readonly PromptLine[] {
+/** The lines of a request. @param ref by which people ask for what it does not show */
+export function promptLines(
+  request: ApprovalRequest & { readonly details: ApprovalDetails },
+  ref = "blake3:REF",
+): readonly PromptLine[] {
   const { details } = request;
   return [
     { by: "kernel", kind: "title", text: visibleLine(request.summary) },
     ...request.risks.map((risk): PromptLine => ({ by: "kernel", kind: "warning", text: visibleLine(risk) })),
     heading("asked by"),
     ...details.rules.map(({ ruleId, rationale }) => fact(rationale === undefined ? ruleId : `${ruleId}: ${rationale}`)),
+    ...effectsLines(details, ref),
     heading("for"),
     ...callerLines(details),
     ...accessLines(details.accesses),
@@ -32,6 +36,32 @@ export function promptLines(request: ApprovalRequest & { readonly details: Appro
     ...changesLines(details),
     ...argumentLines(details.arguments),
   ];
+}
+
+/** How much a command has changed, where its request shows a part of that. */
+function effectsLines({ effects }: ApprovalDetails, ref: string): readonly PromptLine[] {
+  if (effects === undefined) return [];
+  const { count, created, changed, deleted, rights, bytesBefore, bytesAfter, asking, list, unlisted } = effects;
+  const kinds = [`${created} new`, `${changed} changed`, `${deleted} deleted`, `${rights} with other rights`];
+  return [
+    heading("how much that is"),
+    fact(`${count} files, links and directories: ${kinds.join(", ")}`),
+    fact(`${bytesBefore} bytes in them now, ${bytesAfter} bytes then`),
+    ...asking.map(({ ruleId, effects: asked }) => fact(`${ruleId} asks about ${asked} of them`)),
+    list === undefined
+      ? warning(`what follows is a part, the most important first, and no list of all could be kept: ${unlisted ?? ""}`)
+      : warning(
+          `what follows is a part, the most important first; all of it, ${list.bytes} bytes: handrail approvals show ${shortRef(ref)} --full`,
+        ),
+  ];
+}
+
+/** Hexadecimal digits by which lists name a request; enough for any command that takes a reference. */
+const SHORT_DIGITS = 12;
+
+/** The beginning of a reference, as lists show it. */
+export function shortRef(ref: string): string {
+  return ref.slice("blake3:".length, "blake3:".length + SHORT_DIGITS);
 }
 
 function callerLines({
@@ -141,9 +171,13 @@ function changeLines(change: ChangeDetail): readonly PromptLine[] {
     : [...title, ...shown, warning(`${linesOmitted} more lines are not shown`)];
 }
 
-/** The hunks of a diff; the sign is the kernel's, the rest of the line is whoever wrote the file's. */
+/** The hunks of a diff. */
 function diffLines(diff: string): readonly PromptLine[] {
-  const lines = diff.replace(/\n$/, "").split("\n").slice(2);
+  return diffLineRows(diff.replace(/\n$/, "").split("\n").slice(2));
+}
+
+/** Lines of hunks; the sign is the kernel's, the rest of the line is whoever wrote the file's. */
+export function diffLineRows(lines: readonly string[]): readonly PromptLine[] {
   const visible = lines.map((line) => line.slice(0, 1) + visibleLine(line.slice(1)));
   return [
     ...foldEmpty(visible, (line) => line === "+" || line === "-" || line === " ").map(
@@ -153,7 +187,7 @@ function diffLines(diff: string): readonly PromptLine[] {
         text,
       }),
     ),
-    ...lookAlikeWarning(diff),
+    ...lookAlikeWarning(lines.join("\n")),
   ];
 }
 
@@ -172,7 +206,8 @@ function argumentText(name: string, value: JsonValue | undefined): readonly stri
   return [`${label} ${first}`, ...rest];
 }
 
-function named(name: JsonValue | undefined): readonly PromptLine[] {
+/** A name that somebody else chose. */
+export function named(name: JsonValue | undefined): readonly PromptLine[] {
   return foreign(String(name ?? ""));
 }
 
@@ -194,15 +229,18 @@ function wordOf(value: JsonValue | undefined): string {
   return visibleLine(String(value ?? "unknown"));
 }
 
-function heading(text: string): PromptLine {
+/** A line above others. */
+export function heading(text: string): PromptLine {
   return { by: "kernel", kind: "heading", text };
 }
 
-function fact(text: string): PromptLine {
+/** A line of the kernel's own. */
+export function fact(text: string): PromptLine {
   return { by: "kernel", kind: "fact", text: visibleLine(text) };
 }
 
-function warning(text: string): PromptLine {
+/** A line of the kernel's own that a person should not miss. */
+export function warning(text: string): PromptLine {
   return { by: "kernel", kind: "warning", text: visibleLine(text) };
 }
 

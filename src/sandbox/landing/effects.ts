@@ -148,6 +148,41 @@ export function* reviewedEffects(
 
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
+/** A file on one side of an effect, open to be read. */
+export interface OpenSide {
+  readonly read: (offset: number, length: number) => Buffer;
+  readonly close: () => void;
+}
+
+/** Opens the file on one side of the effect on a path; `undefined` where none stands there. */
+export type SideOpener = (path: string, which: "before" | "after") => OpenSide | undefined;
+
+/** Opens sides as long as the view stands, and nothing has landed. */
+export function sideOpener({ root, upper }: Pick<LandingPlace, "root" | "upper">): SideOpener {
+  return (path, which) => {
+    if (which === "after") return openedSide(pathIn(upper, path));
+    const parent = openBeneath(root, parentOf(path) || ".", OPEN_DIRECTORY, "plain");
+    if (parent < 0) return undefined;
+    try {
+      return openedSide(pathIn(parent, nameOf(path)));
+    } finally {
+      closeSync(parent);
+    }
+  };
+}
+
+function openedSide(path: string): OpenSide | undefined {
+  if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) return undefined;
+  const descriptor = openSync(path, READ);
+  return {
+    read(offset, length) {
+      const piece = Buffer.allocUnsafe(length);
+      return piece.subarray(0, readSync(descriptor, piece, 0, length, offset));
+    },
+    close: () => closeSync(descriptor),
+  };
+}
+
 function* side(path: string, bytesMax: number): Generator<void, EffectSide | undefined> {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return undefined;
@@ -162,7 +197,7 @@ function* side(path: string, bytesMax: number): Generator<void, EffectSide | und
     const hasher = streamingHash();
     const kept: Buffer[] = [];
     let sizeBytes = 0;
-    const piece = Buffer.allocUnsafe(FILE_CHUNK_BYTES);
+    const piece = Buffer.allocUnsafe(Math.min(FILE_CHUNK_BYTES, found.size + 1)); // thousands of large ones stop the thread
     for (let length = readSync(descriptor, piece); length > 0; length = readSync(descriptor, piece)) {
       const read = piece.subarray(0, length);
       hasher.update(read);

@@ -17,7 +17,14 @@ import { openBeneath } from "../native/syscalls.ts";
 import type { ScopeJudge } from "../plan/workspace-mounts.ts";
 import { type AsideDirectory, openAside } from "./aside.ts";
 import type { Change } from "./changes.ts";
-import { landingEffects, type ReviewedEffect, recordedEffects, reviewedEffects } from "./effects.ts";
+import {
+  landingEffects,
+  type ReviewedEffect,
+  recordedEffects,
+  reviewedEffects,
+  type SideOpener,
+  sideOpener,
+} from "./effects.ts";
 import { timeOf } from "./file-clock.ts";
 import { endJournal, keepInterrupted, writeJournal } from "./journal.ts";
 import {
@@ -66,7 +73,11 @@ export interface LandingTerms {
  * Asks a person. `refused`: what was asked about does not land; `later`: nothing does, because somebody may still agree
  * to the same.
  */
-export type Review = (effects: readonly ReviewedEffect[]) => Promise<"agreed" | "refused" | "later">;
+export type Review = (
+  effects: readonly ReviewedEffect[],
+  /** Opens what they are about, until the answer is there. */
+  open: SideOpener,
+) => Promise<"agreed" | "refused" | "later">;
 
 /** A view whose run has ended. */
 export interface EndedView extends Pick<LandingPlace, "root" | "upper" | "sinceNs" | "known" | "admit"> {
@@ -292,7 +303,7 @@ async function reviewed(
     "reading what a person is asked about",
     reviewedEffects(work, prepared.asked, REVIEWED_BYTES_MAX),
   );
-  const answer = (await review?.(effects.result)) ?? "refused";
+  const answer = (await review?.(effects.result, sideOpener(work))) ?? "refused";
   if (answer === "later") return undefined;
   return answer === "agreed" ? prepared : await prepare(true);
 }

@@ -13,6 +13,8 @@ import type { Approvals } from "../../approval/approvals.ts";
 import type { Clock } from "../../base/clock.ts";
 import { usageError } from "../../base/errors.ts";
 import { APPROVAL_REASON_CHARACTERS_MAX } from "../../base/limits.ts";
+import type { MaintainedContentStore } from "../../cas/content-store.ts";
+import { readApprovalDocument } from "../../model/approval/approval-document.ts";
 import type { ApprovalChannel, ApprovalScope } from "../../model/approval/approval.ts";
 import type { Bell, StopListening } from "../../model/outcome/bell.ts";
 import type { Denial } from "../../model/outcome/decision.ts";
@@ -46,6 +48,15 @@ export type FoundApproval =
 /** What came of a person's decision; `by` is whose credential it was. */
 export type PersonsOutcome = (DecideOutcome & { readonly by: string }) | { readonly kind: "wrong_credential" };
 
+/**
+ * The list of a request: verified bytes of it (`effect-list.ts`), `whole` where the request itself shows everything,
+ * `unlisted` where none could be kept, `gone` where it is kept no longer.
+ */
+export type FoundEffects =
+  | { readonly kind: "list"; readonly bytes: number; readonly chunks: AsyncIterable<Uint8Array> }
+  | { readonly kind: "unlisted"; readonly why: string }
+  | { readonly kind: "whole" | "gone" | "unreadable" | "wrong_credential" };
+
 /** The approvals of one state directory, for people. */
 export interface ApprovalActs {
   /** The newest first, at most `APPROVALS_LISTED_MAX`. */
@@ -56,6 +67,11 @@ export interface ApprovalActs {
   readonly decide: (ref: string, wanted: WantedDecision, credential: string) => Promise<PersonsOutcome>;
   /** Takes an approval or a request back: as if it had been denied. */
   readonly revoke: (ref: string, credential: string, reason?: string) => Promise<PersonsOutcome>;
+  /**
+   * The list of all effects about which a request asks, where it shows a part of them; recorded where the credential is
+   * no approver's.
+   */
+  readonly effects: (approval: StoredApproval, credential: string) => Promise<FoundEffects>;
   /** `listener` is called after something may have changed, from any process. */
   readonly watch: (listener: () => void) => Promise<StopListening>;
 }
@@ -69,6 +85,8 @@ export interface ApprovalActsParts {
   /** Whose credential it is; `undefined` when it is nobody's. */
   readonly approverOf: (credential: string) => Promise<string | undefined>;
   readonly recordRefusal: (denial: Denial) => Promise<void>;
+  /** Where lists of effects are kept. */
+  readonly content: Pick<MaintainedContentStore, "read" | "maintenance">;
 }
 
 const WRONG_CREDENTIAL: Denial = {
@@ -111,8 +129,28 @@ export function approvalActs(parts: ApprovalActsParts): ApprovalActs {
     decide,
     revoke: (ref, credential, reason) =>
       decide(ref, { approved: false, ...(reason !== undefined && { reason }) }, credential),
+    effects: (approval, credential) => effectsOf(parts, approval, credential),
     watch: (listener) => bell.listen("approvals", listener),
   };
+}
+
+async function effectsOf(
+  { approverOf, recordRefusal, content }: ApprovalActsParts,
+  { ref, document }: StoredApproval,
+  credential: string,
+): Promise<FoundEffects> {
+  if ((await approverOf(credential)) === undefined) {
+    await recordRefusal(WRONG_CREDENTIAL);
+    return { kind: "wrong_credential" };
+  }
+  const request = readApprovalDocument(ref, document);
+  if (request === undefined) return { kind: "unreadable" };
+  const { effects } = request.details;
+  if (effects === undefined) return { kind: "whole" };
+  if (effects.list === undefined) return { kind: "unlisted", why: effects.unlisted ?? "" };
+  const { hash, bytes } = effects.list;
+  if ((await (await content.maintenance()).sizeOf(hash)) === undefined) return { kind: "gone" };
+  return { kind: "list", bytes, chunks: content.read(hash, { offset: 0, length: bytes }, "lent") };
 }
 
 function found(approval: StoredApproval) {

@@ -2,6 +2,7 @@
 import { Approvals } from "../../approval/approvals.ts";
 import type { ApprovalSettings, ApprovalsParts } from "../../approval/approvals-parts.ts";
 import type { ApprovalManager } from "../../approval/handler.ts";
+import type { MaintainedContentStore } from "../../cas/content-store.ts";
 import type { Settings } from "../../config/config.ts";
 import type { KernelDoor } from "../../kernel/index.ts";
 import { openApprovalStore } from "../../stores/embedded/approvals/approval-store.ts";
@@ -23,7 +24,7 @@ export type ApprovalNeeds = Pick<ApprovalsParts, "bell" | "ledger" | "clock" | "
 export interface OpenApprovals {
   readonly approvals: Approvals;
   /** For people; wrong credentials are recorded through the kernel's door. */
-  readonly acts: (door: Pick<KernelDoor, "recordRefusal">) => ApprovalActs;
+  readonly acts: (door: Pick<KernelDoor, "recordRefusal">, content: MaintainedContentStore) => ApprovalActs;
   readonly close: () => Promise<void>;
 }
 
@@ -40,7 +41,7 @@ export function openApprovals({ stateDirectory, settings, ...needs }: ApprovalNe
   });
   return {
     approvals,
-    acts: ({ recordRefusal }) =>
+    acts: ({ recordRefusal }, content) =>
       approvalActs({
         approvals,
         store,
@@ -48,6 +49,7 @@ export function openApprovals({ stateDirectory, settings, ...needs }: ApprovalNe
         clock: needs.clock,
         approverOf: (credential) => approverOf(stateDirectory, credential),
         recordRefusal,
+        content,
       }),
     async close() {
       approvals.shutDown();

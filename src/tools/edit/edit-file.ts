@@ -117,7 +117,7 @@ export const editFile: Tool<Arguments> = {
   },
 };
 
-const NO_DIFF: Diff = { text: "", linesOmitted: 0 };
+const NO_DIFF: Diff = { text: "", linesOmitted: 0, linesCut: 0 };
 
 function loomEdit(value: Arguments["edits"][number], index: number): LoomEdit {
   const { operation, match_mode: mode, spec, content, count } = value;

@@ -44,7 +44,7 @@ const FIELD = "decision";
 /** Parameters of `elicitation/create`; `undefined` when the request is too long to be shown in full. */
 export function approvalForm({ ref, request }: InBandQuestion): JsonObject | undefined {
   const rows = promptRows([
-    ...promptLines(request),
+    ...promptLines(request, ref),
     { by: "kernel", kind: "heading", text: "request" },
     { by: "kernel", kind: "fact", text: ref },
   ]);
