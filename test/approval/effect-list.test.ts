@@ -2,7 +2,7 @@
 // it is kept beside it, redacted like the request.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { readApprovalDocument } from "../../src/model/approval/approval-document.ts";
 import { type ListedEffect, listedLines, listRecords, UnreadableList } from "../../src/model/approval/effect-list.ts";
 import { promptLines } from "../../src/model/approval/prompt-lines.ts";
@@ -55,7 +55,12 @@ test("many files: the request is small and says where all is, and the list has e
   );
   expect(document.length).toBeLessThan(32_000);
   const { effects, changes } = request.details;
-  expect(effects).toMatchObject({ count: 203, created: 202, deleted: 1, asking: [{ ruleId: "data.asks", effects: 203 }] });
+  expect(effects).toMatchObject({
+    count: 203,
+    created: 202,
+    deleted: 1,
+    asking: [{ ruleId: "data.asks", effects: 203 }],
+  });
   // the most important first: what becomes a program, and what goes
   expect(changes.slice(0, 2).map(({ path }) => path)).toEqual(["data/zz", "data/gone"]);
   const lines = promptLines(request, ref).map(({ text }) => text);
@@ -64,7 +69,10 @@ test("many files: the request is small and says where all is, and the list has e
   const list = await listed(effects?.list ?? NOWHERE);
   expect([...list.keys()].slice(0, 2)).toEqual(["data/zz", "data/gone"]);
   expect(list.size).toBe(203);
-  expect(list.get("data/gone")).toMatchObject({ effect: { kind: "delete", bytes_before: 9 }, lines: "@@ -1 +0,0 @@\n-was here\n" });
+  expect(list.get("data/gone")).toMatchObject({
+    effect: { kind: "delete", bytes_before: 9 },
+    lines: "@@ -1 +0,0 @@\n-was here\n",
+  });
   expect(list.get("data/zl")?.lines).toBe("@@ -0,0 +1 @@\n+a symbolic link to f\n");
   expect(list.get("data/fab")?.lines).toContain("+40\n");
   await approve(kernel, ref);
@@ -89,7 +97,12 @@ test("large files: what differs is listed in whole lines, and no secret stands i
   expect(list.get("data/bytes")?.effect).toMatchObject({ kind: "modify", content: "no_text" });
   expect(list.get("data/one")?.lines.replaceAll(/[^x]/g, "")).toHaveLength(300_000);
   expect(list.get("data/one")?.lines.split("\n")[1]).toMatch(/^\+x+ …$/);
-  expect(list.get("data/seq")?.lines.split("\n").filter((one) => one.startsWith("+"))).toHaveLength(3_000);
+  expect(
+    list
+      .get("data/seq")
+      ?.lines.split("\n")
+      .filter((one) => one.startsWith("+")),
+  ).toHaveLength(3_000);
   expect(JSON.stringify([...list])).not.toContain(KEY);
   const shown = listedLines({ lines: other?.lines ?? "" }).map(({ text }) => text);
   expect(shown.join("\n")).toContain("⟨U+001B⟩");
@@ -99,9 +112,7 @@ test("large files: what differs is listed in whole lines, and no secret stands i
 
 test("that no list could be kept is said, and people are asked all the same", async () => {
   const { kernel, asked } = await place();
-  kernel.content.stage = async () => {
-    throw contentStoreFull();
-  };
+  vi.spyOn(kernel.content, "stage").mockRejectedValue(contentStoreFull());
   const { response, ref, request } = await asked("seq 1 3000 > data/seq");
   expect(request.details.effects).toMatchObject({ count: 1, unlisted: expect.stringContaining("no room") });
   const lines = promptLines(request, ref).map(({ text }) => text);

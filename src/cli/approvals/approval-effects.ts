@@ -35,12 +35,13 @@ export async function showEverything(kernel: OpenKernel, approval: Approval, fla
     case "unreadable":
       throw usageError("the request cannot be read: deny it, and tell the operator");
     case "gone":
-      throw usageError("the list of all that the request asks about is not kept any more; `show` without --full shows a part");
+      throw usageError(
+        "the list of all that the request asks about is not kept any more; `show` without --full shows a part",
+      );
     case "unlisted":
       throw usageError(`no list of all that the request asks about could be kept: ${found.why}`);
     case "whole":
-      if (flags.path !== undefined)
-        throw usageError("the request itself shows everything; leave out --path");
+      if (flags.path !== undefined) throw usageError("the request itself shows everything; leave out --path");
       await printed(requestText(approval, flags));
       return;
     case "list":
@@ -99,7 +100,8 @@ async function printed(texts: AsyncIterable<string>): Promise<void> {
   try {
     for await (const text of texts) {
       if (gone !== undefined) break;
-      if (!process.stdout.write(text) && gone === undefined) await Promise.race([once(process.stdout, "drain"), once(process.stdout, "close")]);
+      if (!process.stdout.write(text) && gone === undefined)
+        await Promise.race([once(process.stdout, "drain"), once(process.stdout, "close")]);
     }
   } catch (error) {
     if (errorCode(error) !== "EPIPE") throw error;

@@ -64,7 +64,10 @@ export function addApprovalsCommand(program: Command): void {
     .description("show a request; a unique beginning of its reference is enough")
     .option("--full", "show all that it asks about, however much that is; takes an approver's credential")
     .option("--path <path>", "the same of one file or directory of the workspace")
-    .option("--json", "print JSON; with --full a line for the request, for each effect, and for each piece of its diff");
+    .option(
+      "--json",
+      "print JSON; with --full a line for the request, for each effect, and for each piece of its diff",
+    );
   withKernelOptions(show).action((ref: string, flags: ShowFlags) =>
     withKernel(flags, async (kernel) => {
       const approval = await findApproval(kernel, ref);

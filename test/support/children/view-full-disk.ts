@@ -1,6 +1,6 @@
 /**
  * Runs commands whose views lie on a small disk. `view-full-disk BASE`. Runs in a mount namespace of its own, mounts a
- * small tmpfs at BASE/disk for each case, and prints what came of each as JSON.
+ * small tmpfs at BASE/disk-N for each case, and prints what came of each as JSON.
  */
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
@@ -12,7 +12,6 @@ import { unnotedNames } from "../files-fixture.ts";
 import { EVERYTHING, LIMITS, own } from "../sandbox-place.ts";
 
 const [base = ""] = process.argv.slice(2);
-const disk = join(base, "disk");
 const NO_BLOCK = "head -c 8000000 /dev/zero >big; echo after >small; true";
 const NO_NAME = "for i in $(seq 2000); do : >d/e/f$i || break; done; true";
 const EMPTY = { "d/e/old": "" };
@@ -42,6 +41,8 @@ function treeOf(root: string): readonly string[] {
 
 async function attempt({ views, files, command, inodes }: Case, index: number) {
   const size = inodes === undefined ? "size=4m" : `size=4m,nr_inodes=${inodes}`;
+  const disk = join(base, `disk-${index}`);
+  mkdirSync(disk);
   execFileSync("mount", ["-t", "tmpfs", "-o", `${size},mode=0711`, "tmpfs", disk]);
   const root = join(base, `workspace-${index}`);
   mkdirSync(join(root, "d", "e"), { recursive: true });
@@ -73,7 +74,6 @@ async function attempt({ views, files, command, inodes }: Case, index: number) {
   await sandbox.endRuns();
   const left = readdirSync(disk);
   sandbox.close();
-  execFileSync("umount", ["-l", disk]);
   return {
     hasRun: "exitCode" in ended,
     problem: problem && [problem.code, problem.message, problem.constructor.name === "FailureWithoutEffect"],
@@ -82,7 +82,6 @@ async function attempt({ views, files, command, inodes }: Case, index: number) {
   };
 }
 
-mkdirSync(disk);
 chmodSync(base, 0o755);
 const facts: Record<string, unknown> = {};
 for (const [index, [name, one]] of Object.entries(CASES).entries()) facts[name] = await attempt(one, index);
