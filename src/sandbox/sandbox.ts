@@ -52,13 +52,7 @@ const SANDBOX_ASKED_BYTES_MAX = 64 * GIB;
 const SANDBOX_RUNS_MAX = 64;
 
 export { SANDBOX_USER_ID } from "./identity/identity.ts";
-export {
-  type EffectSide,
-  likenessOf,
-  type OpenSide,
-  type ReviewedEffect,
-  type SideOpener,
-} from "./landing/effects.ts";
+export { type EffectSide, likenessOf, type ReviewedEffect, type SideOpener } from "./landing/effects.ts";
 export type { EgressGrant } from "./net/egress.ts";
 export type { EgressNetwork, EgressVerdict } from "./net/gate/admission.ts";
 export type { EgressAttempt, EgressTotals } from "./net/gate/attempt.ts";

@@ -12,7 +12,7 @@ import { KIB, textOf } from "../../base/bytes.ts";
 import { blake3Hex, streamingHash } from "../../base/hash.ts";
 import { inSlices } from "../../base/long-steps.ts";
 import type { ListedEffect } from "../../model/approval/effect-list.ts";
-import type { EffectSide, OpenSide, ReviewedEffect, SideOpener } from "../../sandbox/sandbox.ts";
+import type { EffectSide, ReviewedEffect, SideOpener } from "../../sandbox/sandbox.ts";
 import { lineChanges } from "../../text/line-changes.ts";
 import { unifiedDiff } from "../../text/unified-diff.ts";
 import type { CallRedaction } from "../redaction/redaction.ts";
@@ -41,6 +41,7 @@ export interface ContentDiff {
 }
 
 type Which = "before" | "after";
+type OpenSide = NonNullable<ReturnType<SideOpener>>;
 const SIDES = ["before", "after"] as const;
 
 /** What of the content of `effect` differs. */

@@ -1,5 +1,5 @@
 /**
- * Keeps the list of all effects about which a person is asked, where a request shows only a part of them.
+ * Keeps the list of all effects that a person is asked about, where a request shows a part.
  *
  * It is stored content that belongs to no session, and the request names it by its hash: whoever agrees agrees to this
  * list. INVARIANTS: nothing secret stands in it, as in every prompt; only pieces of it stand in memory; that it could

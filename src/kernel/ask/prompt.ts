@@ -122,8 +122,8 @@ export async function describeCall(
 }
 
 /**
- * What would change. Of what a command has changed, where that is more than a request shows, a summary, and all of it in
- * a list beside the request.
+ * What would change. Of what a command has changed, where that is more than a request shows, a summary, and all of it
+ * in a list beside the request.
  */
 async function shownChanges(
   decided: Decided,

@@ -139,9 +139,7 @@ async function run(handle: HandleParts, request: ExecRequest): Promise<Ran> {
   );
   running.run.noteSandbox({ ...end.enforced, namespaces: [...end.enforced.namespaces] });
   const network = end.egress && (await egress?.outcome(end.egress));
-  const foundBefore = redaction.rules;
-  const outcome = outcomeOf(end, output.shown(redaction));
-  const secrets = countedSince(foundBefore, redaction.rules);
+  const { outcome, secrets } = shownOutcome(end, output, redaction);
   noteCommand(running.run, outcome, { effects, hosts: shownHosts(reached(), redaction), secrets, label: caller.mark });
   if (end.problem?.code === "OUTCOME_UNKNOWN") throw end.problem;
   const more = { ...(hidden.length > 0 && { hiddenRepositories: hidden }), ...(network && { network }) };
@@ -153,7 +151,13 @@ function egressOf({ kernel: { evidence }, running }: HandleParts, { hosts }: Exe
   return commandEgress(running, hosts, (attempt: EgressAttempt) => evidence.networkAttempt(running, attempt));
 }
 
-/** How often each rule has found a secret since. */
+/** What came of the command, and how often each rule has found a secret in its output. */
+function shownOutcome(end: SandboxEnd, output: ShownOutput, redaction: Running["redaction"]) {
+  const before = redaction.rules;
+  const outcome = outcomeOf(end, output.shown(redaction));
+  return { outcome, secrets: countedSince(before, redaction.rules) };
+}
+
 function countedSince(
   before: Readonly<Record<string, number>>,
   now: Readonly<Record<string, number>>,

@@ -197,7 +197,8 @@ function* side(path: string, bytesMax: number): Generator<void, EffectSide | und
     const hasher = streamingHash();
     const kept: Buffer[] = [];
     let sizeBytes = 0;
-    const piece = Buffer.allocUnsafe(Math.min(FILE_CHUNK_BYTES, found.size + 1)); // thousands of large ones stop the thread
+    // thousands of large ones would stop the thread
+    const piece = Buffer.allocUnsafe(Math.min(FILE_CHUNK_BYTES, found.size + 1));
     for (let length = readSync(descriptor, piece); length > 0; length = readSync(descriptor, piece)) {
       const read = piece.subarray(0, length);
       hasher.update(read);

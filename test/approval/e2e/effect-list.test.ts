@@ -1,4 +1,4 @@
-/** `handrail approvals show --full`: a person who may approve sees all that a command has changed, from another process. */
+/** `handrail approvals show --full`: whoever may approve sees all that a command has changed, from another process. */
 import { expect, onTestFinished, test, vi } from "vitest";
 import { openKernel } from "../../../src/server/compose.ts";
 import { handrail, oneJsonLine } from "../../support/command-line.ts";

@@ -14,11 +14,12 @@ permit (principal, action == Handrail::Action::"commit", resource is Handrail::F
 when { resource.path like "data/*" };
 `;
 const COMMAND =
-  "mkdir data; seq 10000001 13500000 > data/large.txt; seq 100000001 102100000 > /tmp/all; split -l 420 -a 4 /tmp/all data/f";
+  "mkdir data; seq 10000001 13500000 > data/large.txt; " +
+  "seq 100000001 102100000 > /tmp/all; split -l 420 -a 4 /tmp/all data/f";
 
 /**
- * Milliseconds of the processor that nothing may take at once. With nothing else on the machine no step takes 100; where
- * others work beside it, the same step takes two or three times as much.
+ * Milliseconds of the processor that nothing may take at once: several times what it is to be, because a step takes
+ * longer where others work beside it. All 5,001 at once took ten times as much.
  */
 const LONGEST_MS = 400;
 
