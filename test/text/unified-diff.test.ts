@@ -12,7 +12,7 @@ const replace = (spec: string, content: string, count = 1): LoomEdit => ({
   count,
 });
 
-function diffOf(original: string, ...edits: LoomEdit[]): { text: string; linesOmitted: number; after: string } {
+function diffOf(original: string, ...edits: LoomEdit[]): { text: string; linesOmitted: number; linesCut: number; after: string } {
   const result = applyEdits(bytes(original), edits);
   if (result.kind !== "applied") throw new Error(result.kind);
   const edited = { original: bytes(original), changes: result.changes, updated: result.bytes };
@@ -80,7 +80,7 @@ test("only lines that differ are shown as changed", () => {
   expect(diffOf("a\nb\n", replace("a\nb", "a\nx\nb")).text).toBe(
     "--- a/f.txt\n+++ b/f.txt\n@@ -1,2 +1,3 @@\n a\n+x\n b\n",
   );
-  expect(diffOf("a\n", replace("a", "a"))).toEqual({ text: "", linesOmitted: 0, after: "a\n" });
+  expect(diffOf("a\n", replace("a", "a"))).toEqual({ text: "", linesOmitted: 0, linesCut: 0, after: "a\n" });
 });
 
 test("a missing line feed at the end is told", () => {
