@@ -12,7 +12,10 @@ const replace = (spec: string, content: string, count = 1): LoomEdit => ({
   count,
 });
 
-function diffOf(original: string, ...edits: LoomEdit[]): { text: string; linesOmitted: number; linesCut: number; after: string } {
+function diffOf(
+  original: string,
+  ...edits: LoomEdit[]
+): { text: string; linesOmitted: number; linesCut: number; after: string } {
   const result = applyEdits(bytes(original), edits);
   if (result.kind !== "applied") throw new Error(result.kind);
   const edited = { original: bytes(original), changes: result.changes, updated: result.bytes };

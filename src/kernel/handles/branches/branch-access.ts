@@ -13,7 +13,6 @@ import type { BranchChange } from "../../../sandbox/branches/branch-changes.ts";
 import type { Branches } from "../../../sandbox/branches/branches.ts";
 import { movedReferences } from "../../../sandbox/branches/moved-references.ts";
 import { rootPath } from "../../../sandbox/files/places/roots.ts";
-import { gitLockOf } from "../../../sandbox/git/lock-names.ts";
 import type { ReviewedEffect } from "../../../sandbox/sandbox.ts";
 import { type AskedEffects, reviewEffects } from "../../ask/review.ts";
 import type { OpenWorkspace } from "../../call/parts.ts";
@@ -126,14 +125,13 @@ class BranchesOfCall {
             },
             terms: {
               judge: mergeScope(there, () => references),
-              lockOf: (path) => gitLockOf(".git", path),
               newFiles: kernel.parts.newFiles,
               keeping: keepingOf(kernel.parts, there),
               onLanded: (landed) => {
                 effects = landed.map((effect) => keyedEffect(effect, kernel.parts.argumentsKey));
               },
-              review: async (asked) => {
-                const question = askedOf(there, asked, references);
+              review: async (asked, open) => {
+                const question = { ...askedOf(there, asked, references), open };
                 const reviewed = await reviewEffects(kernel, question, this.#handle);
                 if (reviewed.answer === "later") later = reviewed.why;
                 else await requireAllowed(this.#handle);
@@ -268,13 +266,21 @@ class BranchesOfCall {
 const WORKSPACE = "the workspace";
 
 /** What a person is asked about: many objects of git are one reference. */
-function askedOf(granted: Granted, asked: readonly ReviewedEffect[], references: MergedReferences): AskedEffects {
+function askedOf(
+  granted: Granted,
+  asked: readonly ReviewedEffect[],
+  references: MergedReferences,
+): Omit<AskedEffects, "open"> {
   const effects = asked
     .map((effect) => withSummary(effect, references))
     .sort((one, other) => order(one.path, references) - order(other.path, references));
-  const all = effects.flatMap((effect) => mergeAccesses(granted, effect, references));
-  const byName = new Map(all.map((access) => [JSON.stringify([access.resource, access.action]), access]));
-  return { granted, effects, accesses: [...byName.values()], reached: [] };
+  return {
+    granted,
+    effects,
+    accessesOf: (effect) => mergeAccesses(granted, effect, references),
+    rankOf: ({ path }) => order(path, references),
+    reached: [],
+  };
 }
 
 /** The call as if its session worked where the branch was made from: that is where a merge lands, and is judged. */
