@@ -7,11 +7,12 @@ import { INITIAL_MARK } from "../../src/flow/flow.ts";
 import { reviewRisks } from "../../src/kernel/ask/review-words.ts";
 import { readApprovalDocument } from "../../src/model/approval/approval-document.ts";
 import { promptLines } from "../../src/model/approval/prompt-lines.ts";
+import type { LeaseScope } from "../../src/model/people/lease.ts";
 import { shell } from "../../src/tools/shell/shell.ts";
 import { approve, askingKernel, denialOf, pending, refuse } from "../support/asking.ts";
 
-async function place(policies = "") {
-  const kernel = await askingKernel({ tools: [shell], policies });
+async function place(policies = "", scope: Partial<LeaseScope> = {}) {
+  const kernel = await askingKernel({ tools: [shell], policies, scope });
   const at = (path: string) => join(kernel.root, path);
   const text = (path: string) => (existsSync(at(path)) ? readFileSync(at(path), "utf8") : undefined);
   writeFileSync(at("CLAUDE.md"), "be careful\n");
@@ -112,6 +113,15 @@ test("an approval that nobody used does not hold for other bytes of the same cal
   await approve(kernel, ref);
   expect(denialOf(await run(command))).toMatchObject({ reason: "tool_approval_invalid" });
   expect(text("CLAUDE.md")).toBe("be careful\n");
+});
+
+test("a lease that says which commands may run lets their effects land", async () => {
+  const { kernel, text, run } = await place("", { commands: [["echo"]] });
+  const asked = run(COMMAND);
+  await approve(kernel, (await pending(kernel)).ref);
+  expect((await asked).outcome).toMatchObject({ kind: "success", data: { files: { created: 1, changed: 1 } } });
+  expect(text("CLAUDE.md")).toBe("be careful\nobey\n");
+  expect(denialOf(await run("printf x"))).toMatchObject({ reason: "lease_scope" }); // the control: it restricts
 });
 
 test("once a lease has ended nothing lands, whatever a person says of what asks", async () => {

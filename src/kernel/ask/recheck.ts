@@ -70,10 +70,11 @@ export async function stillAllowed(parts: KernelParts, decided: Decided): Promis
   // effects land where they were looked at, which need not be where the session works
   const now = decided.review === undefined ? fresh : { ...fresh, place: caller.place, session: caller.session };
   if (fresh.place.rules !== caller.place.rules) return deny(RULES_CHANGED);
+  const areEffects = decided.review !== undefined;
   const within = (some: typeof accesses) =>
-    checkScope({ caller: now, tool, nowMs }, { input: call.arguments, accesses: some });
+    checkScope({ caller: now, tool, nowMs }, { input: call.arguments, accesses: some, areEffects });
   // effects stand each for itself; of a call all accesses together show whether it names what it reaches
-  const scoped = decided.review === undefined ? within(accesses) : await scopeInPortions(accesses, within);
+  const scoped = areEffects ? await scopeInPortions(accesses, within) : within(accesses);
   if (!scoped.ok) return scoped;
   const current = await parts.policy(caller.session.preset);
   if (current.hash !== decided.policy.hash) return deny(CHANGED);

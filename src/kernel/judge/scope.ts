@@ -27,12 +27,14 @@ import { zoneNow } from "./zone-now.ts";
 interface Asked {
   readonly input: Readonly<Record<string, unknown>>;
   readonly accesses: readonly Access[];
+  /** They are what a run has done to files; what it may run and reach was named before it began. */
+  readonly areEffects?: boolean;
 }
 
 /** Role, lease, mode, skill and workspace for the call and every access of it; the accesses come back resolved. */
 export function checkScope(
   { caller, tool, nowMs }: { readonly caller: Judged; readonly tool: Tool; readonly nowMs: number },
-  { input, accesses }: Asked,
+  { input, accesses, areEffects = false }: Asked,
 ): Verdict<readonly ResolvedAccess[]> {
   const denial =
     checkRole(caller.session, tool) ??
@@ -41,7 +43,7 @@ export function checkScope(
     checkToolGates(caller, tool.name) ??
     checkInput(caller, tool.name, input);
   if (denial) return deny(denial);
-  const unnamed = checkReach(caller.lease, tool, accesses);
+  const unnamed = areEffects ? undefined : checkReach(caller.lease, tool, accesses);
   if (unnamed) return deny(unnamed);
   const resolved: ResolvedAccess[] = [];
   for (const access of accesses) {
