@@ -4,9 +4,10 @@
  * Decides nothing about what is worth recording. Trusts the store for atomicity alone; everything read back is decoded
  * strictly, and `verifyLedger` trusts nothing at all.
  */
+import { textOf } from "../base/bytes.ts";
 import { type KernelError, ledgerUnavailable, storeCorrupt } from "../base/errors.ts";
 import type { RandomBytes } from "../base/ids.ts";
-
+import { isJsonObject, type JsonObject } from "../base/json.ts";
 import { type ChainedBatch, type Chainer, chainEntries, type ReadyEntry } from "./chain.ts";
 import { decodeEntry, type LedgerEntry } from "./entry.ts";
 import type { AppendRequest, AppendView, LedgerRow, LedgerStore, SpoolMark } from "./ledger-store.ts";
@@ -110,10 +111,18 @@ export async function readOpenIntents(store: LedgerStore): Promise<readonly Open
   for (const { sequence, instanceId } of await store.openIntents(LEDGER_OPEN_INTENTS_MAX)) {
     const [row] = await store.read(sequence, 1);
     if (row?.sequence !== sequence) throw damaged(sequence);
-    const { sessionId, actor, requestId } = ledgerRecord(row).entry;
-    intents.push({ sequence, instanceId, sessionId, actor, requestId });
+    const { entry, payload } = ledgerRecord(row);
+    const { sessionId, actor, requestId } = entry;
+    const branchAct = entry.eventType === "branch_act_begun" ? factsIn(payload) : undefined;
+    intents.push({ sequence, instanceId, sessionId, actor, requestId, ...(branchAct !== undefined && { branchAct }) });
   }
   return intents;
+}
+
+/** An intent's payload; one that was pruned says nothing. */
+function factsIn(payload: Uint8Array | undefined): JsonObject {
+  const value: unknown = payload === undefined ? undefined : JSON.parse(textOf(payload) ?? "null");
+  return isJsonObject(value) ? value : {};
 }
 
 /**

@@ -8,6 +8,7 @@
  * refuses to close an intent that is not open.
  */
 import { KernelError } from "../base/errors.ts";
+import type { JsonObject } from "../base/json.ts";
 import type { EventSink } from "../model/outcome/event.ts";
 import type { InstanceStore } from "./instance-store.ts";
 
@@ -18,6 +19,8 @@ export interface OpenIntent {
   readonly sessionId: string;
   readonly actor: string;
   readonly requestId: string;
+  /** What it says of a person's act on a branch. */
+  readonly branchAct?: JsonObject;
 }
 
 /** The event would close an intent that is not open: somebody else closed it, or it never was one. */
@@ -34,7 +37,8 @@ export interface OpenIntentSource {
 }
 
 /**
- * Closes every open intent whose instance is gone with a durable `tool_outcome_unknown`.
+ * Closes every open intent whose instance is gone with a durable `tool_outcome_unknown`, but for acts on branches, of
+ * which it can be said what became of them.
  * @returns the intents that this call closed
  * @throws KernelError LEDGER_UNAVAILABLE when the ledger cannot be read or written
  */
@@ -46,6 +50,7 @@ export async function closeOrphans(
   const alive = new Map<string, boolean>();
   const closed: OpenIntent[] = [];
   for (const intent of await ledger.openIntents()) {
+    if (intent.branchAct !== undefined) continue;
     const known = alive.get(intent.instanceId) ?? (await instances.isAlive(intent.instanceId));
     alive.set(intent.instanceId, known);
     if (!known && (await close(intent, ledger, nowMs))) closed.push(intent);

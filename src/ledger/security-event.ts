@@ -50,6 +50,8 @@ const SEVERITY_OF: Readonly<Record<EventType, Severity | undefined>> = {
   branch_created: undefined,
   branch_merged: "info",
   branch_dropped: "info",
+  branch_act_begun: undefined,
+  branch_act_ended: "info",
   tool_selected: undefined,
   tool_executed: undefined,
   tool_replayed: undefined,

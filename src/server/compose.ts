@@ -12,6 +12,7 @@ import { createKernelDoor, type KernelDoor, type ToolRegistry } from "../kernel/
 import type { OperatorGates } from "../model/people/gates.ts";
 import type { Authenticated } from "../session/session.ts";
 import { BranchDesk } from "./branches/branch-desk.ts";
+import { closeBranchActs } from "./branches/interrupted-acts.ts";
 import { announce, recordStall, recordStop, sweepDeadInstances, takeBackLandings } from "./kernel-life.ts";
 import type { LedgerHealth } from "./ledger/ledger-messages.ts";
 import { type KernelOptions, type OpenedParts, openParts, viewsIn } from "./open-parts.ts";
@@ -114,6 +115,7 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
     // afterwards: whoever merges again would take what is taken back for landed
     .then(() => opened.branches.settle())
     .then((unknown) => unknown.map(unknownBranchLine).forEach(opened.tell))
+    .then(() => closeBranchActs(ledger, { instances, branches: opened.branches, nowMs: systemClock.nowMs() }))
     .then(() =>
       sweepDeadInstances(
         opened.left,

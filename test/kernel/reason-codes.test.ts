@@ -115,6 +115,8 @@ const EVENTS = [
   "approver_added",
   "approver_removed",
   "armed",
+  "branch_act_begun",
+  "branch_act_ended",
   "branch_created",
   "branch_dropped",
   "branch_merged",

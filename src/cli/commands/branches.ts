@@ -2,18 +2,19 @@
 import type { Command } from "commander";
 import { usageError } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json.ts";
-import type { BranchFile } from "../../model/work/branches.ts";
 import type { ShownBranch } from "../../server/branches/branch-desk.ts";
 import type { OpenKernel } from "../../server/compose.ts";
 import { type KernelFlags, withKernel, withKernelOptions } from "../start/kernel-options.ts";
 import { EXIT_DENIED, EXIT_OK } from "../terminal/exit-codes.ts";
 import { confirms, currentUser } from "../terminal/inputs.ts";
-import { print, printJson, table, visible } from "../terminal/output.ts";
+import { print, printJson, say, table, visible } from "../terminal/output.ts";
+import { agreesToMerge, showDifference } from "./branch-difference.ts";
 
 interface BranchFlags extends KernelFlags {
   readonly workspace: string;
   readonly all?: boolean;
   readonly stat?: boolean;
+  readonly path?: string;
   readonly yes?: boolean;
   readonly json?: boolean;
 }
@@ -39,6 +40,7 @@ export function addBranchesCommand(program: Command): void {
   );
   added("diff <name>", "show what was changed on a branch since it was made")
     .option("--stat", "name the files alone")
+    .option("--path <file>", "show the whole difference of one file")
     .action((name: string, flags: BranchFlags) => withKernel(flags, (kernel) => diff(kernel, name, flags)));
   added("merge <name>", "bring what was changed on a branch back, all of it or nothing")
     .option("--yes", "do not show the difference and ask")
@@ -77,11 +79,18 @@ async function create({ branches }: OpenKernel, name: string, { workspace, json 
   print(`branch ${visible(branch.name)}: ${branch.entries} files and directories, ${how}`);
 }
 
-async function diff({ branches }: OpenKernel, name: string, { workspace, json, stat }: BranchFlags): Promise<void> {
-  const difference = await branches.difference(await branches.named(await rootOf(workspace), name));
+async function diff(
+  { branches }: OpenKernel,
+  name: string,
+  { workspace, json, stat, path }: BranchFlags,
+): Promise<void> {
+  const branch = await branches.named(await rootOf(workspace), name);
+  const difference = await branches.difference(branch, path);
   const { shown: _whole, ...told } = difference;
   if (json) return printJson(told);
-  showDifference(difference, stat === true);
+  showDifference(difference, { name, isShort: stat === true });
+  if (path !== undefined && difference.namedOnly > 0)
+    print(`it cannot be shown as text; it lies in ${visible(branches.pathOf(branch, path))}`);
 }
 
 async function merge(kernel: OpenKernel, name: string, { workspace, json, yes }: BranchFlags): Promise<number> {
@@ -89,8 +98,9 @@ async function merge(kernel: OpenKernel, name: string, { workspace, json, yes }:
   const branch = await branches.named(await rootOf(workspace), name);
   if (yes === true) return await mergeNow(kernel, branch, { json });
   const difference = await branches.difference(branch);
-  showDifference(difference, false);
-  if (!(await isConfirmed(`merge \`${visible(name)}\`?`))) return EXIT_DENIED;
+  showDifference(difference, { name });
+  requireTerminal();
+  if (!(await agreesToMerge(difference, `merge \`${visible(name)}\`?`))) return EXIT_DENIED;
   return await mergeNow(kernel, branch, { json, shown: difference.shown });
 }
 
@@ -100,7 +110,7 @@ export async function mergeNow(
   branch: Awaited<ReturnType<OpenKernel["branches"]["named"]>>,
   { json, shown }: { readonly json?: boolean | undefined; readonly shown?: string },
 ): Promise<number> {
-  const merged = await branches.merge(branch, currentUser(), shown);
+  const merged = await branches.merge(branch, currentUser(), { shown, onWait: sayWaiting });
   if (json) printJson(merged);
   if (merged.kind === "conflict") {
     if (!json) {
@@ -119,24 +129,39 @@ export async function mergeNow(
   }
   if (!json)
     print(
-      `merged: ${created} made, ${changed} changed, ${removed} removed${merged.isLeft ? "; the branch stays, because somebody wrote on it meanwhile, or works on it yet" : ""}`,
+      `merged: ${created} made, ${changed} changed, ${removed} removed${merged.isLeft ? `; the branch stays, because ${whyLeft(merged.nested)}` : ""}`,
     );
   return EXIT_OK;
+}
+
+function whyLeft(nested: readonly string[]): string {
+  if (nested.length === 0) return "somebody wrote on it meanwhile, or works on it yet";
+  return `commits of ${nested.map(visible).join(", ")} were not brought back: take them over, then drop it`;
 }
 
 async function drop({ branches }: OpenKernel, name: string, { workspace, json, yes }: BranchFlags): Promise<number> {
   const branch = await branches.named(await rootOf(workspace), name);
   if (yes !== true && !(await isConfirmed(`drop \`${visible(name)}\` with everything that was changed on it?`)))
     return EXIT_DENIED;
-  await branches.drop(branch, currentUser());
+  await branches.drop(branch, currentUser(), { onWait: sayWaiting });
   if (json) printJson(publicBranch({ ...branch, sessions: 0 }));
   else print(`the branch ${visible(name)} is gone`);
   return EXIT_OK;
 }
 
-/** Asks at a terminal; elsewhere nobody can be asked. */
+function sayWaiting(): void {
+  say("the branch is busy; waiting for some seconds until it is free");
+}
+
+/** Asks at a terminal. */
 async function isConfirmed(question: string): Promise<boolean> {
-  if (process.stdin.isTTY && process.stdout.isTTY) return await confirms(`${question} [y/N] `);
+  requireTerminal();
+  return await confirms(`${question} [y/N] `);
+}
+
+/** Elsewhere nobody can be asked. */
+function requireTerminal(): void {
+  if (process.stdin.isTTY && process.stdout.isTTY) return;
   throw usageError("there is no terminal to ask at; look at `handrail branches diff`, then say --yes");
 }
 
@@ -144,41 +169,6 @@ async function isConfirmed(question: string): Promise<boolean> {
 export async function rootOf(workspace: string): Promise<string> {
   const { workspaceDirectory } = await import("../../server/workspace/workspace-catalog.ts");
   return workspaceDirectory(workspace);
-}
-
-type Difference = Awaited<ReturnType<OpenKernel["branches"]["difference"]>>;
-
-/** Prints what a branch changed; `isShort` without the differences of its files. */
-export function showDifference(
-  { files, filesOmitted, changesRepository, references, areReferencesKnown }: Omit<Difference, "shown">,
-  isShort: boolean,
-): void {
-  if (files.length === 0) print("no file was changed");
-  for (const file of files) {
-    print(`${titleOf(file)}`);
-    if (!isShort && file.diff !== undefined) for (const line of linesOf(file.diff)) print(visible(line));
-    if (!isShort && file.linesOmitted !== undefined) print(`(${file.linesOmitted} more lines)`);
-  }
-  if (filesOmitted > 0) print(`and ${filesOmitted} more`);
-  for (const { name, before, after, isProtected, brings } of references) {
-    const mark = isProtected ? " (protected)" : "";
-    print(`git ${visible(name)}${mark}: ${visible(before || "nothing")} -> ${visible(after || "nothing")}`);
-    for (const line of brings) print(`  ${visible(line)}`);
-  }
-  if (!areReferencesKnown) print("git's list of packed references cannot be read: any reference may change");
-  if (changesRepository) print("and what git keeps: its objects, logs or index");
-}
-
-function titleOf({ path, change, kind, from, isBinary, bytes, mode }: BranchFile): string {
-  const what = kind === "file" ? "" : ` ${kind}`;
-  const size = bytes === undefined ? "" : `, ${bytes} bytes`;
-  const rights = change === "mode" && mode !== undefined ? `, rights ${mode}` : "";
-  const former = from === undefined ? "" : ` (was ${visible(from)})`;
-  return `${change}${what} ${visible(path)}${former}${isBinary === true ? ", no text" : ""}${size}${rights}`;
-}
-
-function linesOf(diff: string): readonly string[] {
-  return diff.replace(/\n$/, "").split("\n");
 }
 
 function publicBranch({

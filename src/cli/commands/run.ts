@@ -13,9 +13,10 @@ import type { OpenKernel } from "../../server/compose.ts";
 import { openFromFlags, type ServingFlags, withServingOptions } from "../start/kernel-options.ts";
 import { onStop } from "../start/stop-signals.ts";
 import { EXIT_DENIED, EXIT_OK, EXIT_TOOL_ERROR } from "../terminal/exit-codes.ts";
-import { confirms, currentUser, parseDuration } from "../terminal/inputs.ts";
+import { currentUser, parseDuration } from "../terminal/inputs.ts";
 import { print, say, visible } from "../terminal/output.ts";
-import { mergeNow, rootOf, showDifference } from "./branches.ts";
+import { agreesToMerge, showDifference } from "./branch-difference.ts";
+import { mergeNow, rootOf } from "./branches.ts";
 
 interface RunFlags extends ServingFlags {
   readonly workspace: string;
@@ -66,10 +67,13 @@ async function runStaged(words: readonly string[], flags: RunFlags): Promise<num
       say("nothing was changed");
       return outcome;
     }
-    showDifference(difference, false);
+    showDifference(difference, { name });
     const isKept = flags.branch !== undefined || flags.keep === true || outcome !== EXIT_OK;
     if (isKept && flags.yes !== true) return told(name, outcome);
-    if (flags.yes === true || (process.stdin.isTTY && (await confirms("merge this into the workspace? [y/N] "))))
+    if (
+      flags.yes === true ||
+      (process.stdin.isTTY && (await agreesToMerge(difference, "merge this into the workspace?")))
+    )
       return await mergeNow(kernel, branch, { shown: difference.shown });
     return told(name, EXIT_DENIED);
   } finally {

@@ -64,11 +64,11 @@ export function currentUser(): string {
 }
 
 /** Whether the person at the terminal says yes; where there is none, whoever runs the command has said so by that. */
-export async function confirms(question: string): Promise<boolean> {
+export async function confirms(question: string, answer = /^y(es)?$/i): Promise<boolean> {
   if (!process.stdin.isTTY) return true;
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    return /^y(es)?$/i.test((await lines.question(question)).trim());
+    return answer.test((await lines.question(question)).trim());
   } finally {
     lines.close();
   }

@@ -108,7 +108,8 @@ export async function describeCall(
     id: `${tool.name}:${kind}`,
     tool: tool.name,
     action: kind === "danger" ? "dangerous_operation" : "execute",
-    summary: decided.review === undefined ? summaryOf(tool, accesses) : reviewSummary(tool, accesses),
+    summary:
+      decided.review === undefined ? summaryOf(tool, accesses) : reviewSummary(tool, accesses, decided.review.lands),
     risks: [
       ...(decided.review === undefined ? [] : reviewRisks(decided.review)),
       ...(containedBy === "none" ? [UNCONTAINED] : []),

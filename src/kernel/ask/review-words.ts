@@ -10,9 +10,14 @@ const HAS_RUN =
 const RIGHTS_SHOWN_MAX = 8;
 
 /** One line, such as "`shell` has run; to land: write 1 protected file". */
-export function reviewSummary(tool: Pick<Tool, "name" | "capability">, accesses: readonly ResolvedAccess[]): string {
+export function reviewSummary(
+  tool: Pick<Tool, "name" | "capability">,
+  accesses: readonly ResolvedAccess[],
+  lands: string | undefined,
+): string {
   const named = `\`${tool.name}\``;
-  return summaryOf(tool, accesses).replace(`${named}:`, `${named} has run; to land:`);
+  const what = lands === undefined ? `${named} has run; to land:` : `${named} merges ${lands}:`;
+  return summaryOf(tool, accesses).replace(`${named}:`, () => what);
 }
 
 /** What a person should know of it. */
@@ -20,7 +25,8 @@ export function reviewRisks({
   programs,
   rights,
   reached,
-}: Pick<EffectReview, "programs" | "rights" | "reached">): readonly string[] {
+  lands,
+}: Pick<EffectReview, "programs" | "rights" | "reached" | "lands">): readonly string[] {
   const made = programs === 1 ? "one file becomes a program" : `${programs} files become programs`;
   const kinds = [...new Set(rights)];
   const more = kinds.length > RIGHTS_SHOWN_MAX ? " and in other ways" : "";
@@ -29,7 +35,7 @@ export function reviewRisks({
   const sent = out.reduce((sum, { bytesOut }) => sum + bytesOut, 0);
   const left = `it has already reached ${out.length} ${out.length === 1 ? "host" : "hosts"}: ${sent} bytes sent`;
   return [
-    HAS_RUN,
+    lands === undefined ? HAS_RUN : `this is a merge of ${lands}: what is shown here lands there only if you agree`,
     ...(out.length === 0 ? [] : [left]),
     ...(programs === 0 ? [] : [made]),
     ...(rights.length === 0 ? [] : [changed]),

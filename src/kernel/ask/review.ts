@@ -33,7 +33,7 @@ export type Reviewed =
 /** Asks about `effects`, each as policy is asked about it. */
 export async function reviewEffects(kernel: Kernel, asked: AskedEffects, waiter: Waiter): Promise<Reviewed> {
   const { parts } = kernel;
-  const { granted, effects, reached, open } = asked;
+  const { granted, effects, reached, open, lands } = asked;
   const what = "judging what a person is asked about";
   const { result: judged } = await inSlices(what, judgedEffects(asked, parts.clock.nowMs()), waiter.signal);
   if (!judged.ok) return { answer: "later", why: judged.denial };
@@ -43,6 +43,7 @@ export async function reviewEffects(kernel: Kernel, asked: AskedEffects, waiter:
   const review: EffectReview = {
     ...reviewOf(effects, sorted, parts.argumentsKey),
     reached,
+    ...(lands !== undefined && { lands }),
     totals: totalsOf(sorted),
     keepList: () => keepList(parts, { effects: sorted, caller: granted.caller, means }),
   };
@@ -110,6 +111,8 @@ export interface AskedEffects {
   readonly rankOf?: (effect: ReviewedEffect) => number;
   /** What the command has tried to reach. */
   readonly reached: readonly ReachedHost[];
+  /** Of a merge: what lands, and where. */
+  readonly lands?: string;
 }
 
 /** Looks once more at the files as they are, right before anything lands. */

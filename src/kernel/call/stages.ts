@@ -52,6 +52,8 @@ export interface EffectReview {
   readonly totals: Omit<EffectsDetail, "list" | "unlisted">;
   /** Keeps a list of all of them, for people who want to see more than fits a request. */
   readonly keepList: () => Promise<Pick<EffectsDetail, "list" | "unlisted">>;
+  /** Of a merge, of which no command has run: what lands, and where. */
+  readonly lands?: string;
 }
 
 /** Who calls, under which lease, in which workspace. */

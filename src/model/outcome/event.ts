@@ -49,6 +49,8 @@ export const EVENT_TYPES = [
   "branch_created",
   "branch_merged",
   "branch_dropped",
+  "branch_act_begun",
+  "branch_act_ended",
   "file_lock_broken",
   "secret_redacted",
   "mark_raised",

@@ -34,6 +34,10 @@ export interface BranchFile {
   /** Unified diff, where there is text on both sides that is not too long. */
   readonly diff?: string;
   readonly linesOmitted?: number;
+  /** For people: what a person should know of it before anything else. */
+  readonly notice?: string;
+  /** For people: what comes with it was not shown in full. */
+  readonly isNamedOnly?: boolean;
 }
 
 /** What a branch changed. */
@@ -44,6 +48,8 @@ export interface BranchDiff {
   readonly filesOmitted: number;
   /** Paths that the call may not read. */
   readonly filesHidden: number;
+  /** Directories with repositories of their own, whose commits a merge does not bring back. */
+  readonly nested: readonly string[];
 }
 
 /** What came of a merge. */
@@ -56,8 +62,10 @@ export interface BranchMerged {
   /** What keeps it from being merged; nothing was. */
   readonly conflicts: readonly { readonly path: string; readonly why: string }[];
   readonly notKept: readonly { readonly path: string; readonly reason: NotKeptReason }[];
-  /** It was written to meanwhile and stays, with what is new. */
+  /** It was written to meanwhile, or holds what is in `nested`, and stays. */
   readonly isLeft: boolean;
+  /** Directories with repositories of their own, whose commits were not brought back. */
+  readonly nested: readonly string[];
 }
 
 /** What a tool does with branches. Failures are `ToolFailure`s and `Refusal`s. */

@@ -29,8 +29,12 @@ export class BranchCalls {
   /** Those of this kernel, with whoever made them. */
   readonly #own = new Map<string, object>();
 
-  constructor(parts: BranchCallParts) {
+  readonly #name: string;
+
+  /** @param name of the directory with the notes, beside a branch's tree */
+  constructor(parts: BranchCallParts, name = "calls") {
     this.#parts = parts;
+    this.#name = name;
   }
 
   /** Notes a call. @param by is the call to `others` @returns what is done at its end */
@@ -69,7 +73,7 @@ export class BranchCalls {
   }
 
   #directory(branchId: string): string {
-    return join(this.#parts.directory, branchId, "calls");
+    return join(this.#parts.directory, branchId, this.#name);
   }
 }
 

@@ -19,6 +19,7 @@ import { type BranchChange, branchChanges } from "./branch-changes.ts";
 import { type Fork, readFork, writeFork } from "./fork-record.ts";
 import { landMerge } from "./merge-landing.ts";
 import { type MergeConflict, type MergeSides, planMerge } from "./merge-plan.ts";
+import { isLookedAt, nestedRepositoriesIn } from "./nested-repositories.ts";
 
 /** Where a branch lies: its files, and the record of what it was made of; absolute. */
 export interface BranchPlace {
@@ -36,7 +37,13 @@ export interface Comparing {
 /** What came of a merge. */
 export type Merged =
   | { readonly kind: "conflict"; readonly conflicts: readonly MergeConflict[] }
-  | { readonly kind: "landed"; readonly landed: Landed; readonly isLeft: boolean };
+  | ({ readonly kind: "landed"; readonly landed: Landed; readonly isLeft: boolean } & Compared);
+
+/** What else is known of a comparison. */
+export interface Compared {
+  /** Directories with repositories of their own, whose commits and references a merge does not take. */
+  readonly nested: readonly string[];
+}
 
 /** What one branch may hold: it is copied once, and not for each command. */
 const BRANCH_LIMITS: CopyLimits = { entriesMax: 1_000_000, bytesMax: 16 * GIB };
@@ -83,9 +90,12 @@ async function copied({ root, isHidden, place }: CopiedBranch, signal: AbortSign
 export async function compareBranch<Result>(
   place: BranchPlace,
   { isLeftOut, signal }: Comparing,
-  work: (changes: readonly BranchChange[], tree: number) => Promise<Result>,
+  work: (changes: readonly BranchChange[], tree: number, compared: Compared) => Promise<Result>,
 ): Promise<Result> {
-  return await withTree(place, async (tree, fork) => work(await changesOf({ tree, fork, isLeftOut }, signal), tree));
+  return await withTree(place, async (tree, fork) => {
+    const { changes, nested } = await changesOf({ tree, fork, isLeftOut }, signal);
+    return await work(changes, tree, { nested });
+  });
 }
 
 /** What is merged into its parent. */
@@ -114,7 +124,7 @@ export async function mergeBranch(
 ): Promise<Merged> {
   return await withTree(place, async (tree, fork): Promise<Merged> => {
     const sinceNs = await nextTick();
-    const changes = await changesOf({ tree, fork, isLeftOut }, signal);
+    const { changes, nested } = await changesOf({ tree, fork, isLeftOut }, signal);
     if (shown !== undefined && factsOf(changes) !== shown) throw otherThanShown();
     const plan = await planMerge({ tree, parent, ...fork, baseOf }, changes);
     if (plan.conflicts.length > 0) return { kind: "conflict", conflicts: plan.conflicts };
@@ -122,10 +132,10 @@ export async function mergeBranch(
     const directories = await views();
     const landed = await landMerge({ directories, tree, parent, parentPath, sinceNs, plan }, terms, signal);
     if (landed.isCut || landed.isAwaited === true || landed.notKept.length > 0)
-      return { kind: "landed", landed, isLeft: true };
+      return { kind: "landed", landed, isLeft: true, nested };
     // calls that began before may have written there since, or do so yet
-    const isLeft = (await onLanded()) || !isSame(changes, await changesOf({ tree, fork, isLeftOut }));
-    return { kind: "landed", landed, isLeft };
+    const isOpen = (await onLanded()) || !isSame(changes, (await changesOf({ tree, fork, isLeftOut })).changes);
+    return { kind: "landed", landed, isLeft: isOpen || nested.length > 0, nested };
   });
 }
 
@@ -144,10 +154,13 @@ async function withTree<Result>(
 async function changesOf(
   { tree, fork, isLeftOut }: { readonly tree: number; readonly fork: Fork } & Pick<Comparing, "isLeftOut">,
   signal?: AbortSignal,
-): Promise<readonly BranchChange[]> {
-  const comparing = branchChanges(tree, fork.manifest, isLeftOut);
+): Promise<Compared & { readonly changes: readonly BranchChange[] }> {
+  const comparing = branchChanges(tree, fork.manifest, (path) => isLeftOut(path) && !isLookedAt(path));
   const { result } = await inSlices("comparing a branch with what it was", comparing, signal);
-  return result.toSorted((one, other) => (one.path < other.path ? -1 : 1)); // directories before what lies in them
+  const changes = result
+    .filter(({ path }) => !isLeftOut(path))
+    .toSorted((one, other) => (one.path < other.path ? -1 : 1)); // directories before what lies in them
+  return { changes, nested: nestedRepositoriesIn(result.filter(({ path }) => isLeftOut(path))) };
 }
 
 function isSame(one: readonly BranchChange[], other: readonly BranchChange[]): boolean {

@@ -15,12 +15,13 @@ import { newId, type RandomBytes } from "../../base/ids.ts";
 import { FailureWithoutEffect, ToolFailure } from "../../model/outcome/failure.ts";
 import type { Branch } from "../../model/place/branch.ts";
 import { removeTree } from "../files/remove-tree.ts";
-import type { LandingTerms } from "../landing/land-view.ts";
+import type { LandingTerms, Review } from "../landing/land-view.ts";
 import type { ViewDirectories } from "../layers/view-directories.ts";
 import type { BranchStore } from "../ports/branch-store.ts";
 import { BranchCalls } from "./branch-calls.ts";
 import type { BranchChange } from "./branch-changes.ts";
-import type { BranchPlace, Comparing, Merged, MergedBranch } from "./branch-work.ts";
+import type { BranchPlace, Compared, Comparing, Merged, MergedBranch } from "./branch-work.ts";
+import { PeopleFirst } from "./people-first.ts";
 
 /** Branches that one workspace has at once. */
 export const BRANCHES_MAX = 32;
@@ -55,11 +56,14 @@ export interface MergeWish {
   readonly parent: number;
   readonly parentPath: string;
   readonly isLeftOut: (path: string) => boolean;
-  readonly terms: Omit<LandingTerms, "isWhole">;
+  readonly terms: Omit<LandingTerms, "isWhole" | "review"> & {
+    /** As `LandingTerms` has it; it ends once a person wants to do something with the branch. */
+    readonly review?: (...asked: [...Parameters<Review>, wanted: AbortSignal]) => ReturnType<Review>;
+  };
   /** As `MergedBranch` has them. */
   readonly shown?: string | undefined;
   readonly onPlanned?: MergedBranch["onPlanned"];
-  /** The call that merges it, as `enter` was told. */
+  /** The call that merges it, as `enter` was told; a person when absent. */
   readonly by?: object;
 }
 
@@ -75,10 +79,17 @@ export class Branches {
   readonly #closing = new Set<string>();
 
   readonly #calls: BranchCalls;
+  readonly #people: PeopleFirst;
 
   constructor(parts: BranchParts) {
     this.#parts = parts;
     this.#calls = new BranchCalls(parts);
+    this.#people = new PeopleFirst(parts);
+  }
+
+  /** Does a person's act on a branch, before calls and for some seconds again where it is busy. */
+  asPerson<Result>(branch: Branch, work: () => Promise<Result>, onWait: () => void): Promise<Result> {
+    return this.#people.act(branch, work, onWait);
   }
 
   /**
@@ -90,6 +101,7 @@ export class Branches {
   async enter(branch: Branch, tool: string, by: object): Promise<() => void> {
     const leave = this.#calls.note(branch.id, tool, by);
     try {
+      await this.#people.requireNone(branch);
       const now = await this.find(branch.id);
       if (now !== undefined && this.isFree(now)) return leave;
       throw busy({ ...branch, state: "merging" });
@@ -180,7 +192,7 @@ export class Branches {
   async compare<Result>(
     branch: Branch,
     comparing: Comparing,
-    work: (changes: readonly BranchChange[], tree: number) => Promise<Result>,
+    work: (changes: readonly BranchChange[], tree: number, compared: Compared) => Promise<Result>,
   ): Promise<Result> {
     const { compareBranch } = await load();
     return await compareBranch(this.#placeOf(branch.id), comparing, work);
@@ -190,8 +202,9 @@ export class Branches {
    * Merges a branch into its parent and removes it; where it is in conflict, nothing happens.
    * @throws ToolFailure RESOURCE_BUSY while calls work on it
    */
-  async merge({ branch, by, ...wish }: MergeWish, signal: AbortSignal): Promise<Merged> {
+  async merge({ branch, by, terms, ...wish }: MergeWish, signal: AbortSignal): Promise<Merged> {
     const { store, instanceId, views, baseOf } = this.#parts;
+    if (by !== undefined) await this.#people.requireNone(branch);
     const merging = await store.changeBranch(branch.id, { from: "ready", to: "merging", instanceId });
     if (merging === undefined) throw busy(branch);
     let isRemoved = false;
@@ -209,6 +222,7 @@ export class Branches {
             this.#closing.add(branch.id);
             return (await this.#calls.others(branch.id, by)).length > 0 || (await this.#hasChild(branch));
           },
+          terms: { ...terms, review: this.#givingWay(branch, terms.review) },
           ...wish,
         },
         signal,
@@ -221,16 +235,41 @@ export class Branches {
     }
   }
 
+  /** Asks for no longer than no person wants to do something with the branch. */
+  #givingWay(branch: Branch, review: MergeWish["terms"]["review"]): Review | undefined {
+    return (
+      review &&
+      (async (effects, open) => {
+        const { signal, end } = this.#people.watch(branch);
+        try {
+          return await review(effects, open, signal);
+        } finally {
+          end();
+        }
+      })
+    );
+  }
+
   async #hasChild({ id, serviceRoot }: Branch): Promise<boolean> {
     return (await this.list(serviceRoot)).some(({ parentId }) => parentId === id);
   }
 
-  /** Removes a branch with what was changed on it. @throws ToolFailure RESOURCE_BUSY while it is made or merged */
-  async drop(branch: Branch): Promise<void> {
+  /**
+   * Removes a branch with what was changed on it.
+   * @param before is done once nobody else may have it, and before anything of it goes
+   * @throws ToolFailure RESOURCE_BUSY while it is made or merged
+   */
+  async drop(branch: Branch, before?: () => Promise<void>): Promise<void> {
     const { store, instanceId } = this.#parts;
     const held = await store.changeBranch(branch.id, { from: "ready", to: "merging", instanceId });
     if (held === undefined) throw busy(branch);
-    await this.#retire(branch.id);
+    let isRemoved = false;
+    try {
+      await before?.();
+      isRemoved = await this.#retire(branch.id);
+    } finally {
+      if (!isRemoved) await store.changeBranch(branch.id, { from: "merging", to: "ready", instanceId });
+    }
   }
 
   /**

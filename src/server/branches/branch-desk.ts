@@ -4,8 +4,9 @@
  * A person who merges has seen the difference, so that no rule asks about its files; zones hold for them as for
  * everybody. INVARIANT: what a person does with a branch is recorded before it is told.
  */
+import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
-import { storeUnavailable, usageError } from "../../base/errors.ts";
+import { KernelError, storeUnavailable, usageError } from "../../base/errors.ts";
 import { newId, type RandomBytes } from "../../base/ids.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { inSlices } from "../../base/long-steps.ts";
@@ -18,7 +19,7 @@ import {
   type WorkspaceCatalog,
 } from "../../kernel/index.ts";
 import { BY_OPERATOR, byPerson } from "../../ledger/actors.ts";
-import type { EventSink, EventType } from "../../model/outcome/event.ts";
+import type { EventSink, EventType, LedgerEvent } from "../../model/outcome/event.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import { type Branch, branchNameProblem } from "../../model/place/branch.ts";
 import type { BranchFile } from "../../model/work/branches.ts";
@@ -73,16 +74,36 @@ export interface ShownReference {
 
 /** What a branch changed, for a person. */
 export interface ShownDifference {
+  /** Every path; first those that a person should know of before all others. */
   readonly files: readonly BranchFile[];
-  readonly filesOmitted: number;
   /** Whether it holds commits, or other changes of what git keeps. */
   readonly changesRepository: boolean;
   /** References of git that would name something else. */
   readonly references: readonly ShownReference[];
   /** Whether the list of packed references could be read; any may move otherwise. */
   readonly areReferencesKnown: boolean;
+  /** Directories with repositories of their own, whose commits a merge does not bring back. */
+  readonly nested: readonly string[];
+  /** Files of which not all that lands is shown. */
+  readonly namedOnly: number;
   /** What was looked at: a merge that is given it merges nothing else. */
   readonly shown: string;
+}
+
+/** How a person merges. */
+export interface PersonsMerge {
+  /** What the person has seen of it (`ShownDifference`); whatever it changes when absent. */
+  readonly shown?: string | undefined;
+  /** Told once where it is not the person's turn yet: it is tried again for some seconds. Without it nobody waits. */
+  readonly onWait?: () => void;
+}
+
+/** One act of a person's as the ledger tells it. */
+interface RecordedAct {
+  readonly begin: () => Promise<void>;
+  readonly end: (type: EventType, payload: JsonObject) => Promise<void>;
+  /** Does it, and records where it came to nothing. */
+  readonly during: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
 
 /** People's acts on branches. */
@@ -103,6 +124,11 @@ export class BranchDesk {
         return { ...branch, ...(parent !== undefined && { parent }), sessions };
       }),
     );
+  }
+
+  /** Where a file of a branch lies, for what cannot be shown. */
+  pathOf({ id }: Branch, path: string): string {
+    return join(this.#parts.branches.treeOf(id), path);
   }
 
   /** Finds or makes the branch that a session is made for. @returns its id @throws KernelError USAGE */
@@ -142,23 +168,28 @@ export class BranchDesk {
     );
   }
 
-  /** What a branch changed since it was made, against its parent as it is now. */
-  async difference(branch: Branch): Promise<ShownDifference> {
+  /**
+   * What a branch changed since it was made, against its parent as it is now.
+   * @param only the one path to show, whole @throws KernelError USAGE where that is not changed
+   */
+  async difference(branch: Branch, only?: string): Promise<ShownDifference> {
     const parent = await this.#parentOf(branch);
-    const { branchFiles, isLeftOutOf, isRepositoryPath } = await loadBranchParts();
+    const { branchFiles, isLeftOutOf, isRepositoryPath, noticeOf } = await loadBranchParts();
     return await asUsage(() =>
-      this.#parts.branches.compare(branch, { isLeftOut: isLeftOutOf(parent) }, async (all, tree) => {
+      this.#parts.branches.compare(branch, { isLeftOut: isLeftOutOf(parent) }, async (found, tree, { nested }) => {
+        const all = only === undefined ? found : found.filter(({ path }) => path === only);
+        if (only !== undefined && all.length === 0) throw usageError(`\`${only}\` was not changed on the branch`);
+        const view = { noticeOf: noticeOf(parent), isWhole: only !== undefined };
         const changes = all.filter(({ path }) => !isRepositoryPath(path));
         const { descriptor } = parent.roots.service;
-        const describing = branchFiles({ changes, tree, parent: descriptor, hidden: () => [] });
+        const describing = branchFiles({ changes, tree, parent: descriptor, hidden: () => [], view });
         const { result: files } = await inSlices("describing a branch", describing);
-        const named = files.reduce((sum, { from }) => sum + (from === undefined ? 1 : 2), 0);
         const { factsOf: shownOf } = await import("../../sandbox/branches/branch-work.ts");
         const changesRepository = changes.length < all.length;
         const { references, areReferencesKnown } = await this.#referencesOf(branch, parent, { changes: all, tree });
-        const filesOmitted = changes.length - named;
-        const shown = shownOf(all);
-        return { files, filesOmitted, changesRepository, references, areReferencesKnown, shown };
+        const namedOnly = files.filter(({ isNamedOnly }) => isNamedOnly === true).length;
+        const known = { files, namedOnly, changesRepository, references, areReferencesKnown };
+        return { ...known, nested, shown: shownOf(all) };
       }),
     );
   }
@@ -187,15 +218,15 @@ export class BranchDesk {
 
   /**
    * Merges a branch into what it was made from.
-   * @param shown what the person has seen of it (`ShownDifference`); whatever it changes when absent
    * @throws KernelError USAGE where another one was made from it, or it is not what was shown any more
    */
-  async merge(branch: Branch, by: string, shown?: string): Promise<Merged> {
+  async merge(branch: Branch, by: string, { shown, onWait }: PersonsMerge = {}): Promise<Merged> {
     await this.#requireChildless(branch);
     const parent = await this.#parentOf(branch);
     const callId = newId("cal", this.#parts.random);
     const { isLeftOutOf, mayBeMerged, REPOSITORY_RULES } = await loadBranchParts();
-    const merged = await asUsage(() =>
+    const act = this.#act(branch, { act: "merge", callId, by });
+    const merging = () =>
       this.#parts.branches.merge(
         {
           branch,
@@ -203,6 +234,7 @@ export class BranchDesk {
           parentPath: rootPath(parent.roots.service),
           isLeftOut: isLeftOutOf(parent),
           shown,
+          onPlanned: act.begin,
           terms: {
             judge: {
               ...REPOSITORY_RULES,
@@ -215,20 +247,54 @@ export class BranchDesk {
           },
         },
         new AbortController().signal,
-      ),
-    );
+      );
+    const merged = await act.during(() => this.#inTurn(branch, merging, onWait));
     if (merged.kind === "landed" && merged.landed.notKept.length === 0) {
       const { created, changed, removed } = merged.landed;
-      await this.#record("branch_merged", { ...factsOf(branch), callId, created, changed, removed, by });
-    }
+      await act.end("branch_merged", { callId, created, changed, removed, by });
+    } else await act.end("branch_act_ended", { isDone: false });
     return merged;
   }
 
   /** Removes a branch with what was changed on it; sessions on it end with their next call. */
-  async drop(branch: Branch, by: string): Promise<void> {
+  async drop(branch: Branch, by: string, { onWait }: Pick<PersonsMerge, "onWait"> = {}): Promise<void> {
     await this.#requireChildless(branch);
-    await asUsage(() => this.#parts.branches.drop(branch));
-    await this.#record("branch_dropped", { ...factsOf(branch), by });
+    const act = this.#act(branch, { act: "drop", by });
+    const dropping = () => this.#parts.branches.drop(branch, act.begin);
+    await act.during(() => this.#inTurn(branch, dropping, onWait));
+    await act.end("branch_dropped", { by });
+  }
+
+  /** Does something at once, or, where somebody is told of it, once it is a person's turn. */
+  #inTurn<Result>(branch: Branch, work: () => Promise<Result>, onWait: (() => void) | undefined): Promise<Result> {
+    return onWait === undefined ? work() : this.#parts.branches.asPerson(branch, work, onWait);
+  }
+
+  /** The records of one act: before it changes anything, and what came of it. */
+  #act(branch: Branch, facts: JsonObject): RecordedAct {
+    let intent: number | undefined;
+    const begin = async () => {
+      intent ??= await this.#record("branch_act_begun", { ...factsOf(branch), ...facts }, { intent: true });
+    };
+    const end = async (type: EventType, payload: JsonObject) => {
+      const what = { ...factsOf(branch), ...(type === "branch_act_ended" && facts), ...payload };
+      if (intent !== undefined) await this.#record(type, what, { closes: intent });
+      else if (type !== "branch_act_ended") await this.#record(type, what);
+    };
+    const during = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+      try {
+        return await asUsage(work);
+      } catch (error) {
+        const isUnknown =
+          error instanceof KernelError && error.cause instanceof ToolFailure && error.cause.code === "OUTCOME_UNKNOWN";
+        await end("branch_act_ended", {
+          ...(!isUnknown && { isDone: false }),
+          reason: error instanceof KernelError ? error.code : "unknown",
+        });
+        throw error;
+      }
+    };
+    return { begin, end, during };
   }
 
   /** Keeps what a merge replaces, so that it can be undone as a call. */
@@ -278,9 +344,9 @@ export class BranchDesk {
       throw usageError(`the branch \`${child.name}\` was made from \`${name}\`; merge or drop it first`);
   }
 
-  async #record(type: EventType, payload: JsonObject): Promise<void> {
+  #record(type: EventType, payload: JsonObject, marks: Pick<LedgerEvent, "intent" | "closes"> = {}): Promise<number> {
     const { ledger, clock } = this.#parts;
-    await ledger.record({ type, ...BY_OPERATOR, timeMs: clock.nowMs(), payload }, "durable");
+    return ledger.record({ type, ...BY_OPERATOR, timeMs: clock.nowMs(), payload, ...marks }, "durable");
   }
 }
 

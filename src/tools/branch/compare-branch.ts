@@ -37,16 +37,18 @@ export const branchDiff: Tool<Infer<typeof parameters>> = {
     ),
     files_omitted: integer("Paths beyond those that are named."),
     files_hidden: integer("Paths that you may not read."),
+    commits_not_merged: listOf(text("A directory with a repository of its own, whose commits no merge brings back.")),
   }),
   capability: READS,
   analyse: () => [],
   async execute({ name }, { branches }) {
-    const { branch, files, filesOmitted, filesHidden } = await branches.diff(name);
+    const { branch, files, filesOmitted, filesHidden, nested } = await branches.diff(name);
     const data = {
       branch: described(branch),
       files: files.map(fileOf),
       files_omitted: filesOmitted,
       files_hidden: filesHidden,
+      commits_not_merged: [...nested],
     };
     return { kind: "data", data };
   },

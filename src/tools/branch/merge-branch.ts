@@ -9,7 +9,7 @@ import type { Tool } from "../../model/tool/tool.ts";
 import type { BranchMerged } from "../../model/work/branches.ts";
 import type { NotKeptReason } from "../../model/work/exec.ts";
 import { WRITES } from "../kit/capabilities.ts";
-import { flag, integer, objectOf, text } from "../kit/result-schema.ts";
+import { flag, integer, listOf, objectOf, text } from "../kit/result-schema.ts";
 import { branchArgument } from "./branch-argument.ts";
 
 const parameters = branchArgument("Name of the branch.");
@@ -32,7 +32,12 @@ export const mergeBranch: Tool<Infer<typeof parameters>> = {
     created: integer(),
     changed: integer(),
     removed: integer(),
-    branch_stays: flag("Somebody wrote on it meanwhile, or works on it yet: it stays with those changes."),
+    branch_stays: flag("Somebody wrote on it meanwhile, works on it yet, or it holds `commits_not_merged`: it stays."),
+    commits_not_merged: listOf(
+      text(
+        "A directory with a repository of its own, whose commits were not brought back: they are on the branch alone.",
+      ),
+    ),
   }),
   capability: { ...WRITES, risk: "medium" },
   analyse: () => [],
@@ -40,8 +45,9 @@ export const mergeBranch: Tool<Infer<typeof parameters>> = {
     const merged = await branches.merge(name);
     if (merged.conflicts.length > 0) throw inConflict(merged);
     if (merged.notKept.length > 0) throw notLanded(merged);
-    const { branch, into, created, changed, removed, isLeft } = merged;
-    return { kind: "data", data: { branch, into, created, changed, removed, branch_stays: isLeft } };
+    const { branch, into, created, changed, removed, isLeft, nested } = merged;
+    const data = { branch, into, created, changed, removed, branch_stays: isLeft, commits_not_merged: [...nested] };
+    return { kind: "data", data };
   },
 };
 

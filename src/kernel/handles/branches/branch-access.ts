@@ -84,7 +84,7 @@ class BranchesOfCall {
     const described = await this.#branches.compare(
       branch,
       { isLeftOut: isLeftOutOf(parent), signal },
-      async (all, tree) => {
+      async (all, tree, { nested }) => {
         const changes = all.filter(({ path }) => !isRepositoryPath(path));
         const shown = changes.filter(
           ({ path, is, was }) => scope.entry(path, (is ?? was) === "directory") !== "hidden",
@@ -94,7 +94,7 @@ class BranchesOfCall {
         const describing = branchFiles({ changes: shown, tree, parent: descriptor, hidden });
         const { result: files } = await inSlices("describing a branch", describing, signal);
         const named = files.reduce((sum, { from }) => sum + (from === undefined ? 1 : 2), 0);
-        return { files, filesOmitted: shown.length - named, filesHidden: changes.length - shown.length };
+        return { files, filesOmitted: shown.length - named, filesHidden: changes.length - shown.length, nested };
       },
     );
     return { branch: await this.#factsOf(branch), ...described };
@@ -108,6 +108,8 @@ class BranchesOfCall {
     const there = onParent(running, parent, branch.parentId);
     await this.#requireChildless(branch);
     await requireAllowed(this.#handle);
+    const parentName = await this.#parentName(branch);
+    const into = parentName === undefined ? WORKSPACE : `the branch \`${parentName}\``;
     let effects: readonly LandedEffect[] = [];
     let later: unknown;
     let references: MergedReferences = { moved: [], isKnown: true, summaries: new Map() };
@@ -130,10 +132,15 @@ class BranchesOfCall {
               onLanded: (landed) => {
                 effects = landed.map((effect) => keyedEffect(effect, kernel.parts.argumentsKey));
               },
-              review: async (asked, open) => {
-                const question = { ...askedOf(there, asked, references), open };
-                const reviewed = await reviewEffects(kernel, question, this.#handle);
-                if (reviewed.answer === "later") later = reviewed.why;
+              review: async (asked, open, wanted) => {
+                const question = {
+                  ...askedOf(there, asked, references),
+                  open,
+                  lands: `the branch \`${branch.name}\` into ${into}`,
+                };
+                const waiter = { ...this.#handle, signal: AbortSignal.any([signal, wanted]) };
+                const reviewed = await reviewEffects(kernel, question, waiter);
+                if (reviewed.answer === "later") later = wanted.aborted ? wanted.reason : reviewed.why;
                 else await requireAllowed(this.#handle);
                 return reviewed.answer;
               },
@@ -144,8 +151,16 @@ class BranchesOfCall {
       (done) => done.kind === "landed" && done.landed.created + done.landed.changed + done.landed.removed > 0,
     );
     if (later !== undefined) throw later instanceof ToolFailure ? later : new Refusal(later as Refusal["denial"]);
-    const into = (await this.#parentName(branch)) ?? WORKSPACE;
-    const none = { branch: branch.name, into, created: 0, changed: 0, removed: 0, notKept: [], isLeft: true };
+    const none = {
+      branch: branch.name,
+      into: parentName ?? WORKSPACE,
+      created: 0,
+      changed: 0,
+      removed: 0,
+      notKept: [],
+      isLeft: true,
+      nested: [],
+    };
     if (merged.kind === "conflict") return { ...none, conflicts: merged.conflicts };
     if (merged.landed.isCut) throw cancelled();
     const { created, changed, removed, notKept } = merged.landed;
@@ -154,7 +169,7 @@ class BranchesOfCall {
       event: "branch_merged",
       fields: {
         branch: branch.name,
-        into,
+        into: none.into,
         created,
         changed,
         removed,
@@ -163,7 +178,8 @@ class BranchesOfCall {
       },
     });
     if (!merged.isLeft) await this.#moveSessions(branch);
-    return { ...none, created, changed, removed, notKept, conflicts: [], isLeft: merged.isLeft };
+    const { isLeft, nested } = merged;
+    return { ...none, created, changed, removed, notKept, conflicts: [], isLeft, nested };
   }
 
   /** The references of git that the merge moves, and what it brings to them. */

@@ -10,9 +10,9 @@ import type { BranchFile } from "../../../model/work/branches.ts";
 import type { BranchChange } from "../../../sandbox/branches/branch-changes.ts";
 import { bytesAt } from "../../../sandbox/branches/merge-plan.ts";
 import { lineChanges } from "../../../text/line-changes.ts";
-import { type HiddenIn, unifiedDiff } from "../../../text/unified-diff.ts";
+import { DIFF_LINES_MAX, type DiffLimits, type HiddenIn, unifiedDiff } from "../../../text/unified-diff.ts";
 
-/** Paths that a description names. */
+/** Paths that an agent's description names, and of more than which nobody looks for renamings. */
 const FILES_MAX = 1_000;
 /** Bytes of all diffs together. */
 const DIFFS_BYTES_MAX = 4 * MIB;
@@ -24,27 +24,69 @@ export interface DescribedBranch {
   readonly tree: number;
   readonly parent: number;
   readonly hidden: HiddenIn;
+  /** Of a description for people, which names all paths. */
+  readonly view?: PersonsView;
+}
+
+/** What a person is shown of a branch. */
+export interface PersonsView {
+  /** What to know of a path before anything else: such paths come first. */
+  readonly noticeOf: (change: BranchChange) => string | undefined;
+  /** Whether no difference is cut. */
+  readonly isWhole?: boolean;
 }
 
 /** The files that changed; each step is one. */
-export function* branchFiles({ changes, ...sides }: DescribedBranch): Generator<void, readonly BranchFile[]> {
+export function* branchFiles({ changes, view, ...sides }: DescribedBranch): Generator<void, readonly BranchFile[]> {
   const files: BranchFile[] = [];
-  const left = { bytes: DIFFS_BYTES_MAX };
+  const left = { bytes: view?.isWhole === true ? Number.POSITIVE_INFINITY : DIFFS_BYTES_MAX };
   const renamed = yield* renamings(changes, sides);
   const isTaken = new Set([...renamed.values()].map(({ path }) => path));
-  for (const change of changes) {
-    if (files.length >= FILES_MAX) break;
-    if (isTaken.has(change.path)) continue; // named where it went to
+  const described = changes.filter(({ path }) => !isTaken.has(path)); // those are named where they went to
+  const notices = yield* noticesOf(described, renamed, view);
+  const [first, rest] = [true, false].map((is) => described.filter(({ path }) => notices.has(path) === is));
+  for (const change of [...(first ?? []), ...(rest ?? [])]) {
+    if (view === undefined && files.length >= FILES_MAX) break;
     const from = renamed.get(change.path);
-    files.push(
-      from === undefined ? fileOf(change, sides, left) : { ...factsOf(change), change: "rename", from: from.path },
-    );
+    const file: BranchFile =
+      from === undefined
+        ? fileOf(change, { ...sides, view }, left)
+        : { ...factsOf(change), change: "rename", from: from.path };
+    const notice = notices.get(change.path);
+    const isNamedOnly = view !== undefined && from === undefined && !isShownInFull(change, file);
+    files.push({ ...file, ...(notice !== undefined && { notice }), ...(isNamedOnly && { isNamedOnly }) });
     yield;
   }
   return files;
 }
 
-type Sides = Omit<DescribedBranch, "changes">;
+function* noticesOf(
+  changes: readonly BranchChange[],
+  renamed: ReadonlyMap<string, BranchChange>,
+  view: PersonsView | undefined,
+): Generator<void, ReadonlyMap<string, string>> {
+  const notices = new Map<string, string>();
+  if (view === undefined) return notices;
+  for (const change of changes) {
+    const from = renamed.get(change.path);
+    const notice = view.noticeOf(change) ?? (from && view.noticeOf(from));
+    if (notice !== undefined) notices.set(change.path, notice);
+    yield;
+  }
+  return notices;
+}
+
+/** Whether all that lands of it stands in its description: of what goes nothing lands. */
+function isShownInFull({ is }: BranchChange, { change, bytes, diff, linesOmitted }: BranchFile): boolean {
+  if (is === undefined || is === "directory" || change === "mode" || bytes === 0) return true;
+  return diff !== undefined && linesOmitted === undefined;
+}
+
+type Sides = Omit<DescribedBranch, "changes" | "view">;
+
+/** A person sees lines in full. */
+const WHOLE_LINES: DiffLimits = { linesMax: DIFF_LINES_MAX, lineMax: Number.POSITIVE_INFINITY };
+const WHOLE: DiffLimits = { linesMax: Number.POSITIVE_INFINITY, lineMax: Number.POSITIVE_INFINITY };
 
 /** Files that were made with the content of one that has gone, by their new path. */
 function* renamings(
@@ -81,19 +123,25 @@ function factsOf({ path, was, is, mode, bytes }: BranchChange): Omit<BranchFile,
   };
 }
 
-function fileOf(change: BranchChange, { tree, parent, hidden }: Sides, left: { bytes: number }): BranchFile {
+function fileOf(
+  change: BranchChange,
+  { tree, parent, hidden, view }: Sides & { readonly view: PersonsView | undefined },
+  left: { bytes: number },
+): BranchFile {
   const { path, was, is } = change;
   const facts = factsOf(change);
   if (is === "directory" || (is === undefined && was === "directory"))
     return { ...facts, change: is === undefined ? "delete" : was === undefined ? "create" : "mode" };
   const kind = was === undefined ? "create" : is === undefined ? "delete" : "modify";
+  if (left.bytes <= 0 && kind !== "modify") return { ...facts, change: kind };
   const before = was === undefined || was === "directory" ? NOTHING : bytesAt(parent, path, was);
   const after = is === undefined ? NOTHING : bytesAt(tree, path, is);
   if (before === undefined || after === undefined) return { ...facts, change: kind };
   if (kind === "modify" && before.equals(after)) return { ...facts, change: "mode" };
   if (![before, after].every(isText)) return { ...facts, change: kind, isBinary: true };
   const edited = { original: before, changes: lineChanges(before, after), updated: after };
-  const { text, linesOmitted } = unifiedDiff(path, edited, { hidden });
+  const limits = view === undefined ? undefined : view.isWhole === true ? WHOLE : WHOLE_LINES;
+  const { text, linesOmitted } = unifiedDiff(path, edited, { hidden, ...(limits && { limits }) });
   left.bytes -= text.length;
   if (left.bytes < 0) return { ...facts, change: kind };
   return { ...facts, change: kind, diff: text, ...(linesOmitted > 0 && { linesOmitted }) };

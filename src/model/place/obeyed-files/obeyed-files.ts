@@ -48,18 +48,27 @@ export const OBEYED_BUT_PLAIN_PATTERNS: readonly string[] = entriesOf(
 /** The plain documents in those, as paths from the root. */
 export const PLAIN_DOCUMENTS: readonly string[] = FAMILIES.flatMap(({ plain = [] }) => plain);
 
-let tests: readonly (readonly [file: ObeyedFile, test: (path: string) => boolean])[] | undefined;
+/** Says it of a path, whose names are known in folded case. */
+type Test = (path: string, names: ReadonlySet<string>) => boolean;
+
+let tests: readonly (readonly [file: ObeyedFile, test: Test])[] | undefined;
 
 /** Who obeys `path` (relative to the workspace), and why; for people, once something asks: it tries every entry. */
 export function obeyedBy(path: string): ObeyedFile | undefined {
   tests ??= OBEYED_FILES.map((file) => [file, testOf(file)]);
-  return tests.find(([, test]) => test(path))?.[0];
+  const names = new Set(foldCase(path).split("/"));
+  return tests.find(([, test]) => test(path, names))?.[0];
 }
 
-function testOf({ pattern, isExact }: ObeyedFile): (path: string) => boolean {
+/** Whether `path` is a plain document in a directory that is obeyed otherwise. */
+export function isPlainDocument(path: string): boolean {
+  return PLAIN_DOCUMENTS.some((plain) => path === plain || path.startsWith(`${plain}/`));
+}
+
+function testOf({ pattern, isExact }: ObeyedFile): Test {
   if (isExact) return (path) => path.split("/").includes(pattern);
   const anywhere = pattern.includes("/") ? pattern.replace(/^\//, "") : `**/${pattern}`;
   const literal = foldCase(pattern);
-  if (!/[*/]/.test(pattern)) return (path) => foldCase(path).split("/").includes(literal);
+  if (!/[*/]/.test(pattern)) return (_path, names) => names.has(literal);
   return compileGlob(anywhere, { ignoreCase: true, below: true }) ?? (() => false);
 }

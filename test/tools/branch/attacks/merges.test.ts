@@ -83,10 +83,13 @@ test("a person merges what was shown, and nothing that was written since", async
   if (branch === undefined) throw new Error("there is a branch");
   const { shown } = await place.kernel.branches.difference(branch);
   await call("write_file", { path: "b.txt", content: "evil\n" });
-  await expect(place.kernel.branches.merge(branch, "ann", shown)).rejects.toMatchObject({ code: "USAGE" });
+  await expect(place.kernel.branches.merge(branch, "ann", { shown })).rejects.toMatchObject({ code: "USAGE" });
   expect(existsSync(join(place.workspace, "b.txt"))).toBe(false);
   const now = await place.kernel.branches.difference(branch);
-  expect(await place.kernel.branches.merge(branch, "ann", now.shown)).toMatchObject({ kind: "landed", isLeft: false });
+  expect(await place.kernel.branches.merge(branch, "ann", { shown: now.shown })).toMatchObject({
+    kind: "landed",
+    isLeft: false,
+  });
   expect(readFileSync(join(place.workspace, "b.txt"), "utf8")).toBe("evil\n"); // the control: it was shown
 });
 
