@@ -14,7 +14,7 @@ import type { Branches } from "../../../sandbox/branches/branches.ts";
 import { movedReferences } from "../../../sandbox/branches/moved-references.ts";
 import { rootPath } from "../../../sandbox/files/places/roots.ts";
 import type { ReviewedEffect } from "../../../sandbox/sandbox.ts";
-import { type AskedEffects, reviewEffects } from "../../ask/review.ts";
+import { type AskedEffects, type Reviewed, reviewEffects } from "../../ask/review.ts";
 import type { OpenWorkspace } from "../../call/parts.ts";
 import type { Granted } from "../../call/stages.ts";
 import { keepingOf } from "../../keeping/call-keeping.ts";
@@ -109,7 +109,8 @@ class BranchesOfCall {
     await this.#requireChildless(branch);
     await requireAllowed(this.#handle);
     const parentName = await this.#parentName(branch);
-    const into = parentName === undefined ? WORKSPACE : `the branch \`${parentName}\``;
+    const into = parentName ?? WORKSPACE;
+    const lands = `the branch \`${name}\` into ${parentName === undefined ? WORKSPACE : `the branch \`${parentName}\``}`;
     let effects: readonly LandedEffect[] = [];
     let later: unknown;
     let references: MergedReferences = { moved: [], isKnown: true, summaries: new Map() };
@@ -133,15 +134,9 @@ class BranchesOfCall {
                 effects = landed.map((effect) => keyedEffect(effect, kernel.parts.argumentsKey));
               },
               review: async (asked, open, wanted) => {
-                const question = {
-                  ...askedOf(there, asked, references),
-                  open,
-                  lands: `the branch \`${branch.name}\` into ${into}`,
-                };
-                const waiter = { ...this.#handle, signal: AbortSignal.any([signal, wanted]) };
-                const reviewed = await reviewEffects(kernel, question, waiter);
-                if (reviewed.answer === "later") later = wanted.aborted ? wanted.reason : reviewed.why;
-                else await requireAllowed(this.#handle);
+                const question = { ...askedOf(there, asked, references), open, lands };
+                const reviewed = await this.#reviewed(question, wanted);
+                if (reviewed.answer === "later") later = reviewed.why;
                 return reviewed.answer;
               },
             },
@@ -151,35 +146,27 @@ class BranchesOfCall {
       (done) => done.kind === "landed" && done.landed.created + done.landed.changed + done.landed.removed > 0,
     );
     if (later !== undefined) throw later instanceof ToolFailure ? later : new Refusal(later as Refusal["denial"]);
-    const none = {
-      branch: branch.name,
-      into: parentName ?? WORKSPACE,
-      created: 0,
-      changed: 0,
-      removed: 0,
-      notKept: [],
-      isLeft: true,
-      nested: [],
-    };
-    if (merged.kind === "conflict") return { ...none, conflicts: merged.conflicts };
+    if (merged.kind === "conflict") return { branch: name, into, ...NOTHING_MERGED, conflicts: merged.conflicts };
     if (merged.landed.isCut) throw cancelled();
     const { created, changed, removed, notKept } = merged.landed;
+    const counts = { created, changed, removed };
     await kernel.evidence.note(running, {
       category: "branch",
       event: "branch_merged",
-      fields: {
-        branch: branch.name,
-        into: none.into,
-        created,
-        changed,
-        removed,
-        effects: effects.length,
-        notKept: notKept.length,
-      },
+      fields: { branch: name, into, ...counts, effects: effects.length, notKept: notKept.length },
     });
-    if (!merged.isLeft) await this.#moveSessions(branch);
     const { isLeft, nested } = merged;
-    return { ...none, created, changed, removed, notKept, conflicts: [], isLeft, nested };
+    if (!isLeft) await this.#moveSessions(branch);
+    return { branch: name, into, ...counts, notKept, conflicts: [], isLeft, nested };
+  }
+
+  /** Asks a person about a merge, for as long as none wants to do something with the branch. */
+  async #reviewed(question: AskedEffects, wanted: AbortSignal): Promise<Reviewed> {
+    const signal = AbortSignal.any([this.#handle.signal, wanted]);
+    const reviewed = await reviewEffects(this.#handle.kernel, question, { ...this.#handle, signal });
+    if (reviewed.answer === "later") return wanted.aborted ? { ...reviewed, why: wanted.reason } : reviewed;
+    await requireAllowed(this.#handle);
+    return reviewed;
   }
 
   /** The references of git that the merge moves, and what it brings to them. */
@@ -280,6 +267,7 @@ class BranchesOfCall {
 }
 
 const WORKSPACE = "the workspace";
+const NOTHING_MERGED = { created: 0, changed: 0, removed: 0, notKept: [], isLeft: true, nested: [] };
 
 /** What a person is asked about: many objects of git are one reference. */
 function askedOf(

@@ -1,4 +1,4 @@
-/** Says what a person should know first of a path that a branch changed: who obeys it, and whether it is a program. */
+/** Says what a person should know first of a changed path: who obeys it, and whether it is a program. */
 import { isPlainDocument, obeyedBy } from "../../../model/place/obeyed-files/obeyed-files.ts";
 import type { BranchChange } from "../../../sandbox/branches/branch-changes.ts";
 import type { OpenWorkspace } from "../../call/parts.ts";
