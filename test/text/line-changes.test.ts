@@ -1,10 +1,18 @@
 // What changed between two versions: the changes give the new version, they are the fewest, and effort is bounded.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { lineChanges } from "../../src/text/line-changes.ts";
+import { lineChanges as changeSteps } from "../../src/text/line-changes.ts";
 import { type Change, unifiedDiff } from "../../src/text/unified-diff.ts";
 
 const bytes = (text: string) => Buffer.from(text);
+
+function lineChanges(...versions: Parameters<typeof changeSteps>): readonly Change[] {
+  const steps = changeSteps(...versions);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
 
 function applied(before: Uint8Array, changes: readonly Change[]): string {
   const pieces: Uint8Array[] = [];
@@ -86,4 +94,14 @@ test("few edits in lines that look alike everywhere are one change, because find
   };
   expect(changesIn(4_000)).toBe(403);
   expect(changesIn(200_000)).toBe(1);
+});
+
+test.each([
+  ["turned round", (lines: readonly string[]) => lines.toReversed()],
+  ["all other", (lines: readonly string[]) => lines.map((line) => `x${line}`)],
+])("a mebibyte of lines, %s, is compared in many steps and is one change", (_, change) => {
+  const lines = Array.from({ length: 150_000 }, (__, index) => `${index.toString().padStart(6, "0")}\n`);
+  const [before, after] = [bytes(lines.join("")), bytes(change(lines).join(""))];
+  expect([...changeSteps(before, after)].length).toBeGreaterThan(1000); // others have their turn between two
+  expect(lineChanges(before, after)).toEqual([{ start: 0, end: before.length, content: after }]);
 });

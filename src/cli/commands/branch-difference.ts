@@ -63,10 +63,12 @@ function showNotices(files: readonly BranchFile[]): void {
   print("");
 }
 
-function titleOf({ path, change, kind, from, isBinary, bytes, mode, notice }: BranchFile): string {
+function titleOf({ path, change, kind, from, isBinary, bytes, mode, modeBefore, notice }: BranchFile): string {
   const what = kind === "file" ? "" : ` ${kind}`;
   const size = bytes === undefined ? "" : `, ${bytes} bytes`;
-  const rights = (change === "mode" || notice !== undefined) && mode !== undefined ? `, rights ${mode}` : "";
+  const formerRights = modeBefore === undefined ? "" : `${modeBefore} to `;
+  const hasRights = change === "mode" || modeBefore !== undefined || notice !== undefined;
+  const rights = hasRights && mode !== undefined ? `, rights ${formerRights}${mode}` : "";
   const former = from === undefined ? "" : ` (was ${visible(from)})`;
   return `${change}${what} ${visible(path)}${former}${isBinary === true ? ", no text" : ""}${size}${rights}`;
 }

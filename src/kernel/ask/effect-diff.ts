@@ -51,7 +51,7 @@ export async function contentDiff(effect: ReviewedEffect, means: DiffMeans): Pro
   const [before, after] = sides;
   if (before?.digest === after?.digest && before?.kind === after?.kind) return without("same");
   const isSmall = sides.every((side) => side?.kind !== "file" || side.sizeBytes <= COMPARED_BYTES_MAX);
-  return isSmall ? smallDiff(effect, means) : await largeDiff(effect, means);
+  return isSmall ? await smallDiff(effect, means) : await largeDiff(effect, means);
 }
 
 function without(content: ListedEffect["content"]): ContentDiff {
@@ -67,7 +67,7 @@ export function shownSide({ kind, bytes }: EffectSide): Uint8Array {
   return kind === "link" ? Buffer.concat([Buffer.from("a symbolic link to "), bytes, Buffer.from("\n")]) : bytes;
 }
 
-function smallDiff(effect: ReviewedEffect, { open, redaction }: DiffMeans): ContentDiff {
+async function smallDiff(effect: ReviewedEffect, { open, redaction, signal }: DiffMeans): Promise<ContentDiff> {
   const versions: Uint8Array[] = [];
   for (const which of SIDES) {
     const bytes = versionOf(effect, which, open);
@@ -76,7 +76,8 @@ function smallDiff(effect: ReviewedEffect, { open, redaction }: DiffMeans): Cont
   }
   const [original = NOTHING, updated = NOTHING] = versions;
   if (versions.some((bytes) => bytes.includes(0) || textOf(bytes) === undefined)) return without("no_text");
-  const edited = { original, changes: lineChanges(original, updated), updated };
+  const { result: changes } = await inSlices("comparing two versions", lineChanges(original, updated), signal);
+  const edited = { original, changes, updated };
   const { text } = unifiedDiff("", edited, { hidden: (bytes) => redaction.hidden(bytes), limits: ENDLESS });
   return { content: "lines", lines: piecesOf(text.split("\n").slice(2, -1)) };
 }

@@ -9,6 +9,7 @@
  * could not be looked at is said, never left out silently.
  */
 import { KIB, MIB, textOf } from "../../base/bytes.ts";
+import { inSlices } from "../../base/long-steps.ts";
 import type { ApprovalDetails, ChangeDetail } from "../../model/approval/approval.ts";
 import { Refusal, ToolFailure } from "../../model/outcome/failure.ts";
 import type { FileAccess } from "../../model/place/files.ts";
@@ -48,8 +49,8 @@ export interface SeenPreview {
 }
 
 /** What a command has changed, as much as a summary shows. */
-export function summaryPreview({ review, redaction }: Decided): Preview {
-  return describe(review?.previews ?? [], redaction, SUMMARY).preview;
+export async function summaryPreview({ review, redaction }: Decided): Promise<Preview> {
+  return (await describe(review?.previews ?? [], redaction, SUMMARY)).preview;
 }
 
 /** What a call would change. @throws ToolFailure CANCELLED; besides that only bugs throw */
@@ -70,7 +71,7 @@ export async function previewOf(decided: Decided, files: Pick<FileAccess, "read"
     for (const bytes of [before, after]) {
       if (bytes !== undefined && bytes.byteLength <= PROMPT_FILE_BYTES_MAX) await redaction.hiddenAhead(bytes);
     }
-  return describe(previews, redaction, WHOLE);
+  return await describe(previews, redaction, WHOLE);
 }
 
 function contextOf({ tool, accesses, redaction }: Decided, files: Pick<FileAccess, "read">): PreviewContext {
@@ -95,16 +96,16 @@ function contextOf({ tool, accesses, redaction }: Decided, files: Pick<FileAcces
   };
 }
 
-function describe(
+async function describe(
   previews: readonly FilePreview[],
   redaction: CallRedaction,
   { changes: changesMax, lines, bytes, linesOfOne }: PreviewLimits,
-): SeenPreview {
+): Promise<SeenPreview> {
   const changes: ChangeDetail[] = [];
   const left = { lines, bytes };
   let isPartial = false;
   for (const preview of previews.slice(0, changesMax)) {
-    const made = changeOf(preview, redaction, Math.min(left.lines, linesOfOne));
+    const made = await changeOf(preview, redaction, Math.min(left.lines, linesOfOne));
     const change = fitted(made.change, left.bytes);
     left.lines -= change.diff?.split("\n").length ?? 0;
     left.bytes -= jsonBytes(change);
@@ -142,11 +143,11 @@ function jsonBytes(value: unknown): number {
 
 const NOTHING = new Uint8Array();
 
-function changeOf(
+async function changeOf(
   preview: FilePreview,
   redaction: CallRedaction,
   linesMax: number,
-): { readonly change: ChangeDetail; readonly isPartial: boolean } {
+): Promise<{ readonly change: ChangeDetail; readonly isPartial: boolean }> {
   const { path, before = NOTHING, after = NOTHING, sizes, from } = preview;
   const facts = {
     path: path.toWellFormed(),
@@ -162,7 +163,8 @@ function changeOf(
   if (!isShown) return { change: { ...facts, linesOmitted: 0 }, isPartial: true };
   const hidden = (bytes: Uint8Array) => redaction.hidden(bytes);
   const limits = { linesMax: Math.max(0, linesMax), lineMax: PROMPT_DIFF_LINE_BYTES_MAX };
-  const edited = { original: before, changes: lineChanges(before, after), updated: after };
+  const { result: changes } = await inSlices("comparing two versions of a file", lineChanges(before, after));
+  const edited = { original: before, changes, updated: after };
   const { text, linesOmitted, linesCut } = unifiedDiff(path, edited, { hidden, limits });
   return { change: { ...facts, diff: text, linesOmitted }, isPartial: linesOmitted + linesCut > 0 };
 }

@@ -135,7 +135,7 @@ async function shownChanges(
   if (review === undefined || (!isPartial && accesses.length <= PROMPT_ACCESSES_MAX)) return { preview };
   const { list, unlisted } = await review.keepList();
   const kept = list === undefined ? { unlisted: redaction.words(unlisted ?? "").toWellFormed() } : { list };
-  return { preview: summaryPreview(decided), effects: { ...review.totals, ...kept } };
+  return { preview: await summaryPreview(decided), effects: { ...review.totals, ...kept } };
 }
 
 /** What the project's files say about what runs, as analysis saw them; redacted as wholes, then cut. */

@@ -27,7 +27,10 @@ export interface BranchFile {
   readonly kind: "file" | "link" | "directory";
   /** Of a renaming. */
   readonly from?: string;
+  /** Rights of a file or directory, octal. */
   readonly mode?: string;
+  /** Those where it was made from, where they are others. */
+  readonly modeBefore?: string;
   readonly bytes?: number;
   /** Bytes that are no text: there is no diff. */
   readonly isBinary?: boolean;

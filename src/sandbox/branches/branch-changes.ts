@@ -24,14 +24,19 @@ export interface BranchChange {
   readonly is?: BranchKind;
   /** Which file or link of the parent it was copied from. */
   readonly origin?: string;
-  /** BLAKE3-256 of what a small file held when the branch was made. */
+  /** BLAKE3-256 of what a small file held when the branch was made, or of where a link led. */
   readonly base?: string;
+  /** Who owned it then, and its rights, as `heldOf` says it. */
+  readonly held?: string;
+  /** Rights of a directory then. */
+  readonly wasMode?: number;
   readonly mode?: number;
   readonly bytes?: number;
   /** Another stamp, another content: what was looked at is what is taken later. */
   readonly stamp?: string;
 }
 
+const RIGHTS = 0o7777;
 /** Changes that one branch may hold to be shown or merged. */
 const CHANGES_MAX = 100_000;
 
@@ -114,20 +119,20 @@ function changeOf(
   { now, is }: { readonly now: BigIntStats; readonly is: BranchKind },
 ): BranchChange | undefined {
   if (was?.kind === "hidden") return undefined;
-  const side = { is, mode: Number(now.mode) & 0o7777, bytes: Number(now.size), stamp: stampOf(now) };
+  const side = { is, mode: Number(now.mode) & RIGHTS, bytes: Number(now.size), stamp: stampOf(now) };
   if (was === undefined) return { path, ...side };
   if (was.kind !== is) return { path, ...wasOf(was), ...side };
-  if (was.kind === "directory") return Number(now.mode) === was.mode ? undefined : { path, was: was.kind, ...side };
+  if (was.kind === "directory") return Number(now.mode) === was.mode ? undefined : { path, ...wasOf(was), ...side };
   const isSame = identityOf(now) === was.identity && stampOf(now) === was.stamp;
   return isSame ? undefined : { path, ...wasOf(was), ...side };
 }
 
-type WasSide = Pick<BranchChange, "was" | "origin" | "base">;
+type WasSide = Pick<BranchChange, "was" | "origin" | "base" | "held" | "wasMode">;
 
 function wasOf(entry: Exclude<CopiedEntry, { kind: "hidden" }>): WasSide {
-  if (entry.kind === "directory") return { was: entry.kind };
-  const { kind: was, origin = "", digest: base } = entry;
-  return { was, origin, ...(base !== undefined && { base }) };
+  if (entry.kind === "directory") return { was: entry.kind, wasMode: entry.mode & RIGHTS };
+  const { kind: was, origin = "", digest: base, held } = entry;
+  return { was, origin, ...(base !== undefined && { base }), ...(held !== undefined && { held }) };
 }
 
 function kindOf(found: BigIntStats): BranchKind | undefined {

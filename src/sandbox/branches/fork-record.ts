@@ -113,8 +113,8 @@ function isDirectoryLine(value: unknown): value is DirectoryLine {
 
 function isEntry(entry: Record<string, unknown> | null | undefined): boolean {
   if (typeof entry !== "object" || entry === null) return false;
-  const { kind, identity, stamp, mode, origin, digest } = entry;
-  if (digest !== undefined && typeof digest !== "string") return false;
+  const { kind, identity, stamp, mode, origin, digest, held } = entry;
+  if ([digest, held].some((fact) => fact !== undefined && typeof fact !== "string")) return false;
   if (kind === "hidden") return true;
   if (typeof identity !== "string") return false;
   return kind === "directory"

@@ -25,8 +25,9 @@ import { OPEN_DIRECTORY } from "../landing/moves.ts";
 import { nameOf, parentOf, pathIn } from "../landing/standing.ts";
 import { cloneFile, setTimes } from "../native/layer-calls.ts";
 import { makeLink, openBeneath } from "../native/syscalls.ts";
+import { bytesAt } from "./beneath.ts";
 import type { BranchChange, BranchKind } from "./branch-changes.ts";
-import { bytesAt, type MergePlan } from "./merge-plan.ts";
+import type { MergePlan } from "./merge-plan.ts";
 
 /** Where the changes come from, and where they are put. */
 export interface MergeWork {

@@ -4,8 +4,9 @@
  * A reference is what its own file says, or what the list of packed ones says where there is no such file: packing
  * moves none, and a changed list moves some.
  */
+
+import { bytesAt, standingBeneath } from "./beneath.ts";
 import type { BranchChange } from "./branch-changes.ts";
-import { bytesAt, standingBeneath } from "./merge-plan.ts";
 
 /** A reference that would name something else. */
 export interface MovedReference {

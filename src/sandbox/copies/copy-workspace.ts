@@ -33,7 +33,7 @@ import { isFull, MachineRefusal } from "../landing/machine/failures.ts";
 import { accessListOf, cloneFile, setAccessList, setTimes } from "../native/layer-calls.ts";
 import { errno, makeLink, openBeneath } from "../native/syscalls.ts";
 import { COPY_LIMITS, CopyCount, type CopyLimits, cannotCopy, noRoom } from "./copy-limits.ts";
-import { type CopiedEntry, Manifest, stampOf } from "./manifest.ts";
+import { type CopiedEntry, heldOf, Manifest, stampOf } from "./manifest.ts";
 
 /** What is copied, and to where. */
 export interface CopyJob {
@@ -192,7 +192,7 @@ class Copying {
       const made = openSync(`/proc/self/fd/${to}/${name}`, NEW_FILE, OWNER_FILE);
       try {
         yield* this.#content(source, made, found);
-        const digest = this.#digest(made, found); // before its rights may keep even its owner from reading it
+        const digest = this.#digest(made, source, found); // before its rights may keep even its owner from reading it
         if (this.#isRoot) fchownSync(made, Number(found.uid), Number(found.gid));
         fchmodSync(made, this.#rights(source, made, Number(found.mode)));
         setTimes(to, name, found);
@@ -239,12 +239,14 @@ class Copying {
     if (made < 0) throw new MachineRefusal("a link could not be copied", made);
     setTimes(to, name, found);
     const copy = lstatSync(`/proc/self/fd/${to}/${name}`, { bigint: true });
-    this.#manifest.note(path, name, { kind: "link", ...this.#facts(copy, found) });
+    const digest = this.#job.notesOrigins === true ? { digest: blake3Hex(points), held: heldOf(found, undefined) } : {};
+    this.#manifest.note(path, name, { kind: "link", ...this.#facts(copy, found), ...digest });
   }
 
-  #digest(made: number, { size }: BigIntStats): { readonly digest?: string } {
-    if (this.#job.notesOrigins !== true || size > DIGEST_BYTES_MAX) return {};
-    return { digest: blake3Hex(readFileSync(`/proc/self/fd/${made}`)) };
+  #digest(made: number, source: number, found: BigIntStats): { readonly digest?: string; readonly held?: string } {
+    if (this.#job.notesOrigins !== true || found.size > DIGEST_BYTES_MAX) return {};
+    const digest = blake3Hex(readFileSync(`/proc/self/fd/${made}`));
+    return { digest, held: heldOf(found, accessListOf(source)) };
   }
 
   #facts(copy: BigIntStats, from: BigIntStats): Omit<Extract<CopiedEntry, { kind: "file" | "link" }>, "kind"> {

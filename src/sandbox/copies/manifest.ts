@@ -11,9 +11,12 @@ export type CopiedEntry =
       readonly stamp: string;
       /** Which one it was copied from, where that is asked for. */
       readonly origin?: string;
-      /** BLAKE3-256 of a small file's bytes, where that is asked for. */
+      /** BLAKE3-256 of a small file's bytes, or of where a link leads, where that is asked for. */
       readonly digest?: string;
+      /** Who owned what it was copied from, and its rights, beside its digest. */
+      readonly held?: string;
     }
+  /** Its rights are those of the directory that it was copied from. */
   | { readonly kind: "directory"; readonly identity: string; readonly mode: number }
   /** It stands for something that the command must not see. */
   | { readonly kind: "hidden" };
@@ -48,4 +51,9 @@ const NOTHING: ReadonlyMap<string, CopiedEntry> = new Map();
 /** Tells a file from itself as it was before. */
 export function stampOf({ ctimeNs, mtimeNs, size, mode }: BigIntStats): string {
   return `${ctimeNs} ${mtimeNs} ${size} ${mode}`;
+}
+
+/** Who owns a file, its rights and its list of others' rights, as one text. */
+export function heldOf({ mode, uid, gid }: BigIntStats, list: Buffer | undefined): string {
+  return `${mode} ${uid} ${gid}${list === undefined ? "" : ` ${list.toString("base64")}`}`;
 }

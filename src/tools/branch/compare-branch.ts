@@ -26,13 +26,14 @@ export const branchDiff: Tool<Infer<typeof parameters>> = {
           change: text("`create`, `modify`, `delete`, `mode` or `rename`."),
           kind: text("`file`, `link` or `directory`."),
           from: text("The former path of what was renamed."),
-          mode: text("Rights of a file, octal."),
+          mode: text("Rights of a file or directory, octal."),
+          mode_before: text("Its rights where the branch came from, where they are others."),
           bytes: integer(),
           binary: flag(),
           diff: text(),
           lines_omitted: integer(),
         },
-        ["from", "mode", "bytes", "binary", "diff", "lines_omitted"],
+        ["from", "mode", "mode_before", "bytes", "binary", "diff", "lines_omitted"],
       ),
     ),
     files_omitted: integer("Paths beyond those that are named."),
@@ -54,9 +55,10 @@ export const branchDiff: Tool<Infer<typeof parameters>> = {
   },
 };
 
-function fileOf({ isBinary, linesOmitted, ...file }: BranchFile): JsonObject {
+function fileOf({ isBinary, linesOmitted, modeBefore, ...file }: BranchFile): JsonObject {
   return {
     ...file,
+    ...(modeBefore !== undefined && { mode_before: modeBefore }),
     ...(isBinary === true && { binary: true }),
     ...(linesOmitted !== undefined && { lines_omitted: linesOmitted }),
   };

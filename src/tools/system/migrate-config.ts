@@ -7,6 +7,7 @@
  */
 import { z } from "zod";
 import { MIB } from "../../base/bytes.ts";
+import { inSlices } from "../../base/long-steps.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { Access } from "../../model/place/access.ts";
 import type { FileAccess } from "../../model/place/files.ts";
@@ -76,7 +77,8 @@ export function migrateConfig({ configFiles }: SystemSettings): Tool<Arguments> 
       const listed = listedOf(args);
       const { bytes: before } = await files.read(listed.path, { bytesMax: CONFIG_MIGRATED_BYTES_MAX });
       const { from, versions, after } = await migratedBytes(listed, before, args.target_version);
-      const edited = { original: before, changes: lineChanges(before, after), updated: after };
+      const { result: changes } = await inSlices("comparing two versions of a file", lineChanges(before, after));
+      const edited = { original: before, changes, updated: after };
       const diff = unifiedDiff(listed.path, edited, { hidden });
       const isChanged = versions.length > 0 && !args.dry_run;
       const backup = backupOf(listed, args);

@@ -7,8 +7,8 @@
 import { MIB, textOf } from "../../../base/bytes.ts";
 import { blake3Hex } from "../../../base/hash.ts";
 import type { BranchFile } from "../../../model/work/branches.ts";
+import { bytesAt, standingBeneath } from "../../../sandbox/branches/beneath.ts";
 import type { BranchChange } from "../../../sandbox/branches/branch-changes.ts";
-import { bytesAt } from "../../../sandbox/branches/merge-plan.ts";
 import { lineChanges } from "../../../text/line-changes.ts";
 import { DIFF_LINES_MAX, type DiffLimits, type HiddenIn, unifiedDiff } from "../../../text/unified-diff.ts";
 
@@ -50,7 +50,7 @@ export function* branchFiles({ changes, view, ...sides }: DescribedBranch): Gene
     const from = renamed.get(change.path);
     const file: BranchFile =
       from === undefined
-        ? fileOf(change, { ...sides, view }, left)
+        ? yield* fileOf(change, { ...sides, view }, left)
         : { ...factsOf(change), change: "rename", from: from.path };
     const notice = notices.get(change.path);
     const isNamedOnly = view !== undefined && from === undefined && !isShownInFull(change, file);
@@ -114,22 +114,35 @@ function* renamings(
   return renamed;
 }
 
+/** Rights where it was made from as they are now, where the branch has others. */
+function rightsBefore({ path, was, is, mode = 0 }: BranchChange, parent: number): Pick<BranchFile, "modeBefore"> {
+  const there = is === was && is !== "link" ? standingBeneath(parent, path) : undefined;
+  const isOther = there !== undefined && there.kind === is && (there.mode & RIGHTS) !== mode;
+  return isOther ? { modeBefore: octal(there.mode & RIGHTS) } : {};
+}
+
+const RIGHTS = 0o7777;
+
+function octal(mode: number): string {
+  return mode.toString(8).padStart(4, "0");
+}
+
 function factsOf({ path, was, is, mode, bytes }: BranchChange): Omit<BranchFile, "change"> {
   return {
     path,
     kind: is ?? was ?? "file",
-    ...(is === "file" && mode !== undefined && { mode: mode.toString(8).padStart(4, "0") }),
+    ...(is !== undefined && is !== "link" && mode !== undefined && { mode: octal(mode) }),
     ...(is === "file" && bytes !== undefined && { bytes }),
   };
 }
 
-function fileOf(
+function* fileOf(
   change: BranchChange,
   { tree, parent, hidden, view }: Sides & { readonly view: PersonsView | undefined },
   left: { bytes: number },
-): BranchFile {
+): Generator<void, BranchFile> {
   const { path, was, is } = change;
-  const facts = factsOf(change);
+  const facts = { ...factsOf(change), ...rightsBefore(change, parent) };
   if (is === "directory" || (is === undefined && was === "directory"))
     return { ...facts, change: is === undefined ? "delete" : was === undefined ? "create" : "mode" };
   const kind = was === undefined ? "create" : is === undefined ? "delete" : "modify";
@@ -139,7 +152,7 @@ function fileOf(
   if (before === undefined || after === undefined) return { ...facts, change: kind };
   if (kind === "modify" && before.equals(after)) return { ...facts, change: "mode" };
   if (![before, after].every(isText)) return { ...facts, change: kind, isBinary: true };
-  const edited = { original: before, changes: lineChanges(before, after), updated: after };
+  const edited = { original: before, changes: yield* lineChanges(before, after), updated: after };
   const limits = view === undefined ? undefined : view.isWhole === true ? WHOLE : WHOLE_LINES;
   const { text, linesOmitted } = unifiedDiff(path, edited, { hidden, ...(limits && { limits }) });
   left.bytes -= text.length;
