@@ -16,6 +16,7 @@ interface BranchFlags extends KernelFlags {
   readonly stat?: boolean;
   readonly path?: string;
   readonly yes?: boolean;
+  readonly withChildren?: boolean;
   readonly json?: boolean;
 }
 
@@ -49,6 +50,7 @@ export function addBranchesCommand(program: Command): void {
       process.exitCode = await withKernel(flags, (kernel) => merge(kernel, name, flags));
     });
   added("drop <name>", "remove a branch with everything that was changed on it")
+    .option("--with-children", "and all branches that were made from it, innermost first")
     .option("--yes", "do not ask")
     .action(async (name: string, flags: BranchFlags) => {
       process.exitCode = await withKernel(flags, (kernel) => drop(kernel, name, flags));
@@ -139,18 +141,39 @@ function whyLeft(nested: readonly string[]): string {
   return `commits of ${nested.map(visible).join(", ")} were not brought back: take them over, then drop it`;
 }
 
-async function drop({ branches }: OpenKernel, name: string, { workspace, json, yes }: BranchFlags): Promise<number> {
+async function drop({ branches }: OpenKernel, name: string, flags: BranchFlags): Promise<number> {
+  const { workspace, json, yes, withChildren } = flags;
   const branch = await branches.named(await rootOf(workspace), name);
-  if (yes !== true && !(await isConfirmed(`drop \`${visible(name)}\` with everything that was changed on it?`)))
+  const dropped = withChildren === true ? await branches.withChildren(branch) : [{ ...branch, sessions: 0 }];
+  if (withChildren === true && json !== true) showFamily(dropped);
+  const what = dropped.length === 1 ? `\`${visible(name)}\`` : `these ${dropped.length} branches`;
+  if (yes !== true && !(await isConfirmed(`drop ${what} with everything that was changed on ${them(dropped)}?`)))
     return EXIT_DENIED;
-  await branches.drop(branch, currentUser(), { onWait: sayWaiting });
-  if (json) printJson(publicBranch({ ...branch, sessions: 0 }));
-  else print(`the branch ${visible(name)} is gone`);
+  for (const one of dropped) {
+    await branches.drop(one, currentUser(), { onWait: sayWaiting });
+    if (json !== true) print(`the branch ${visible(one.name)} is gone`);
+  }
+  if (json && withChildren) printJson(dropped.map(publicBranch));
+  else if (json) for (const one of dropped) printJson(publicBranch(one));
   return EXIT_OK;
 }
 
 function sayWaiting(): void {
   say("the branch is busy; waiting for some seconds until it is free");
+}
+
+/** Names what goes, in the order in which it does. */
+function showFamily(dropped: readonly ShownBranch[]): void {
+  for (const { name, parent, userId, agentId, sessions } of dropped) {
+    const on = sessions === 0 ? "" : `, ${sessions} ${sessions === 1 ? "session works" : "sessions work"} on it`;
+    print(
+      `  ${visible(name)}  (from ${visible(parent ?? "the workspace")}, by ${visible(`${userId}/${agentId}`)}${on})`,
+    );
+  }
+}
+
+function them(dropped: readonly unknown[]): string {
+  return dropped.length === 1 ? "it" : "them";
 }
 
 /** Asks at a terminal. */

@@ -20,11 +20,9 @@ import type { ViewDirectories } from "../layers/view-directories.ts";
 import type { BranchStore } from "../ports/branch-store.ts";
 import { BranchCalls } from "./branch-calls.ts";
 import type { BranchChange } from "./branch-changes.ts";
+import { type BranchMaker, whyNoPlace } from "./branch-places.ts";
 import type { BranchPlace, Compared, Comparing, Merged, MergedBranch } from "./branch-work.ts";
 import { PeopleFirst } from "./people-first.ts";
-
-/** Branches that one workspace has at once. */
-export const BRANCHES_MAX = 32;
 
 /** What branches are made with. */
 export interface BranchParts {
@@ -47,6 +45,8 @@ export interface BranchWish extends Pick<Branch, "name" | "serviceRoot" | "paren
   readonly root: number;
   /** What is not in it. */
   readonly isHidden: (path: string) => boolean;
+  /** Not all find a place where there are many. */
+  readonly maker: BranchMaker;
 }
 
 /** What is merged into its parent. */
@@ -144,10 +144,13 @@ export class Branches {
     return this.#parts.store.sessionsOn(id, this.#parts.clock.nowMs());
   }
 
-  /** Makes one. @throws ToolFailure FILE_EXISTS for a name that is taken, NOT_SUPPORTED for too much to copy */
-  async create({ root, isHidden, ...wish }: BranchWish, signal: AbortSignal): Promise<Branch> {
+  /**
+   * Makes one.
+   * @throws ToolFailure FILE_EXISTS for a name that is taken, NOT_SUPPORTED where there is no place for it, or for too
+   * much to copy
+   */
+  async create({ root, isHidden, maker, ...wish }: BranchWish, signal: AbortSignal): Promise<Branch> {
     const { store, instanceId, clock, random } = this.#parts;
-    if ((await this.list(wish.serviceRoot)).length >= BRANCHES_MAX) throw tooMany();
     const id = newId("bra", random);
     const making: Branch = {
       ...wish,
@@ -158,7 +161,8 @@ export class Branches {
       entries: 0,
       createdAtMs: clock.nowMs(),
     };
-    if (!(await store.insertBranch(making))) throw taken(wish.name);
+    const refusal = await store.insertBranch(making, (others) => whyNoPlace(others, { ...wish, maker }));
+    if (refusal !== undefined) throw refusal === "taken" ? taken(wish.name) : refusal;
     try {
       const made = await this.#copy(id, { root, isHidden }, signal);
       const ready = await store.changeBranch(id, { from: "making", to: "ready", instanceId, ...made });
@@ -375,13 +379,5 @@ function taken(name: string): ToolFailure {
     "FILE_EXISTS",
     `there is a branch \`${name}\` in this workspace already`,
     "choose another name; `list_branches` shows those that are there",
-  );
-}
-
-function tooMany(): ToolFailure {
-  return new FailureWithoutEffect(
-    "NOT_SUPPORTED",
-    `the workspace has ${BRANCHES_MAX} branches, which is as many as it may have`,
-    "merge or drop one first, or ask the operator to",
   );
 }

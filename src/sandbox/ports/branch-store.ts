@@ -17,8 +17,14 @@ export interface BranchChange extends Partial<Pick<Branch, "way" | "entries">> {
 
 /** A store of branches. Failures are `KernelError`s: `STORE_UNAVAILABLE` or `STORE_CORRUPT`. */
 export interface BranchStore {
-  /** Resolves with whether it is stored: the workspace has no other one of that name. */
-  readonly insertBranch: (branch: Branch) => Promise<boolean>;
+  /**
+   * Stores it, unless the workspace has one of that name already, or `refuse`, told all others of the workspace, says
+   * why not. Nobody stores another one in between. Resolves with what kept it from being stored.
+   */
+  readonly insertBranch: <Refusal extends Error>(
+    branch: Branch,
+    refuse: (others: readonly Branch[]) => Refusal | undefined,
+  ) => Promise<Refusal | "taken" | undefined>;
   readonly findBranch: (id: string) => Promise<Branch | undefined>;
   /** Those of a workspace, or all; oldest first, bounded. */
   readonly listBranches: (serviceRoot?: string) => Promise<readonly Branch[]>;

@@ -25,6 +25,7 @@ import { type Branch, branchNameProblem } from "../../model/place/branch.ts";
 import type { BranchFile } from "../../model/work/branches.ts";
 import { NO_REPOSITORY } from "../../model/work/git.ts";
 import type { BranchChange } from "../../sandbox/branches/branch-changes.ts";
+import { type BranchMaker, withChildren } from "../../sandbox/branches/branch-places.ts";
 import type { Merged } from "../../sandbox/branches/branch-work.ts";
 import type { Branches } from "../../sandbox/branches/branches.ts";
 import type { NewFiles } from "../../sandbox/files/new-files.ts";
@@ -135,25 +136,22 @@ export class BranchDesk {
   async branchFor({ name, ...wanted }: WantedBranch): Promise<string> {
     const known = (await this.#parts.branches.list(wanted.serviceRoot)).find((branch) => branch.name === name);
     if (known === undefined)
-      return (await this.create({ name: name ?? this.#freshName(wanted.agentId), ...wanted })).id;
+      return (await this.create({ name: name ?? this.#freshName(wanted.agentId), ...wanted }, "session")).id;
     if (known.userId !== wanted.userId)
       throw usageError(`the branch \`${known.name}\` is \`${known.userId}\`'s; choose another name`);
     return known.id;
   }
 
   /** Makes a branch of a workspace. @throws KernelError USAGE */
-  async create({
-    name,
-    serviceRoot,
-    projectRoot,
-    userId,
-    agentId,
-  }: WantedBranch & { readonly name: string }): Promise<Branch> {
+  async create(
+    { name, serviceRoot, projectRoot, userId, agentId }: WantedBranch & { readonly name: string },
+    maker: BranchMaker = "person",
+  ): Promise<Branch> {
     const problem = branchNameProblem(name);
     if (problem !== undefined) throw usageError(`the branch's name ${problem}; choose another one`);
     const { workspace, roots } = await this.#parts.workspaces.open({ serviceRoot, projectRoot });
     const isHidden = (path: string) => workspace.zones.classify({ root: "service", path }) === "secret";
-    const wish = { name, serviceRoot, userId, agentId, root: roots.service.descriptor, isHidden };
+    const wish = { name, serviceRoot, userId, agentId, root: roots.service.descriptor, isHidden, maker };
     const branch = await asUsage(() => this.#parts.branches.create(wish, new AbortController().signal));
     await this.#record("branch_created", { ...factsOf(branch), entries: branch.entries, way: branch.way });
     return branch;
@@ -256,9 +254,15 @@ export class BranchDesk {
     return merged;
   }
 
+  /** A branch and all that were made from it, in the order in which they can be dropped. */
+  async withChildren(branch: Branch): Promise<readonly ShownBranch[]> {
+    const shown = await this.list(branch.serviceRoot);
+    return withChildren(shown, branch).flatMap(({ id }) => shown.filter((one) => one.id === id));
+  }
+
   /** Removes a branch with what was changed on it; sessions on it end with their next call. */
   async drop(branch: Branch, by: string, { onWait }: Pick<PersonsMerge, "onWait"> = {}): Promise<void> {
-    await this.#requireChildless(branch);
+    await this.#requireChildless(branch, ", or drop both with `--with-children`");
     const act = this.#act(branch, { act: "drop", by });
     const dropping = () => this.#parts.branches.drop(branch, act.begin);
     await act.during(() => this.#inTurn(branch, dropping, onWait));
@@ -338,10 +342,10 @@ export class BranchDesk {
     return await this.#parts.workspaces.open(place);
   }
 
-  async #requireChildless({ id, name, serviceRoot }: Branch): Promise<void> {
+  async #requireChildless({ id, name, serviceRoot }: Branch, otherwise = ""): Promise<void> {
     const child = (await this.#parts.branches.list(serviceRoot)).find(({ parentId }) => parentId === id);
     if (child !== undefined)
-      throw usageError(`the branch \`${child.name}\` was made from \`${name}\`; merge or drop it first`);
+      throw usageError(`the branch \`${child.name}\` was made from \`${name}\`; merge or drop it first${otherwise}`);
   }
 
   #record(type: EventType, payload: JsonObject, marks: Pick<LedgerEvent, "intent" | "closes"> = {}): Promise<number> {

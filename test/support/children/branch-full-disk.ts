@@ -39,7 +39,7 @@ const stored = new Map<string, Branch>();
 const branches = new Branches({
   directory: disk,
   store: {
-    insertBranch: async (branch) => stored.set(branch.id, branch).has(branch.id),
+    insertBranch: async (branch) => (stored.set(branch.id, branch).has(branch.id) ? undefined : "taken"),
     findBranch: async (id) => stored.get(id),
     listBranches: async () => [...stored.values()],
     changeBranch: async (id, { from: _before, to, fromInstanceId: _other, ...patch }) => {
@@ -77,7 +77,8 @@ async function onDisk(at: string, options: string, work: () => Promise<unknown>)
 async function make(name: string): Promise<Branch> {
   const root = openSync(workspace, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
-    const wish = { name, serviceRoot: workspace, userId: "u", agentId: "a", root, isHidden: () => false };
+    const who = { serviceRoot: workspace, userId: "u", agentId: "a", maker: "person" } as const;
+    const wish = { ...who, name, root, isHidden: () => false };
     return await branches.create(wish, nobody);
   } finally {
     closeSync(root);

@@ -61,6 +61,7 @@ class BranchesOfCall {
           ...(session.branchId !== undefined && { parentId: session.branchId }),
           userId: session.userId,
           agentId: session.agentId,
+          maker: "call",
           root: place.roots.service.descriptor,
           isHidden: (path) => zones.classify({ root: "service", path }) === "secret",
         },

@@ -25,10 +25,17 @@ interface BranchRow {
 export class EmbeddedBranchStore extends CachedStore<Branch | undefined> implements BranchStore {
   readonly #find = this.database.prepare<[string], BranchRow>("SELECT * FROM branches WHERE id = ?");
 
-  async insertBranch(branch: Branch): Promise<boolean> {
+  async insertBranch<Refusal extends Error>(
+    branch: Branch,
+    refuse: (others: readonly Branch[]) => Refusal | undefined,
+  ): Promise<Refusal | "taken" | undefined> {
     const sql = `INSERT INTO branches VALUES (@id, @name, @service_root, @parent_id, @state, @instance_id, @user_id, @agent_id, @way,
       @entries, @created_at_ms) ON CONFLICT DO NOTHING`;
-    return this.change(() => this.database.prepare<[BranchRow]>(sql).run(rowOf(branch)).changes === 1);
+    return this.change(() => {
+      const refusal = refuse(this.#listed(branch.serviceRoot));
+      if (refusal !== undefined) return refusal;
+      return this.database.prepare<[BranchRow]>(sql).run(rowOf(branch)).changes === 1 ? undefined : "taken";
+    });
   }
 
   async findBranch(id: string): Promise<Branch | undefined> {
@@ -39,9 +46,13 @@ export class EmbeddedBranchStore extends CachedStore<Branch | undefined> impleme
   }
 
   async listBranches(serviceRoot?: string): Promise<readonly Branch[]> {
+    return this.guarded(() => this.#listed(serviceRoot));
+  }
+
+  #listed(serviceRoot?: string): readonly Branch[] {
     const sql = `SELECT * FROM branches WHERE @root IS NULL OR service_root = @root ORDER BY created_at_ms, id LIMIT ${STORE_LIST_MAX}`;
     const wanted = { root: serviceRoot ?? null };
-    return this.guarded(() => this.database.prepare<[typeof wanted], BranchRow>(sql).all(wanted)).map(branchOf);
+    return this.database.prepare<[typeof wanted], BranchRow>(sql).all(wanted).map(branchOf);
   }
 
   async changeBranch(id: string, { from, to, fromInstanceId, instanceId, ...patch }: BranchChange) {
