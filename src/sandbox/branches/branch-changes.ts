@@ -82,9 +82,11 @@ export function* branchChanges(
     } finally {
       closeSync(descriptor);
     }
-    for (const [name, entry] of known)
+    for (const [name, entry] of known) {
       if (!seen.has(name))
         yield* gone(manifest, directory === "" ? name : `${directory}/${name}`, { entry, add, isLeftOut });
+      yield;
+    }
     yield;
   }
   return changes;
@@ -98,9 +100,10 @@ interface Noting {
 
 /** All that lay in a directory that has gone. */
 function* goneIn(manifest: Manifest, directory: string, noting: Noting): Generator<void> {
-  for (const [name, entry] of manifest.in(directory))
+  for (const [name, entry] of manifest.in(directory)) {
     yield* gone(manifest, `${directory}/${name}`, { entry, ...noting });
-  yield;
+    yield;
+  }
 }
 
 function* gone(

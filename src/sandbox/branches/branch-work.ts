@@ -20,6 +20,7 @@ import { type Fork, readFork, writeFork } from "./fork-record.ts";
 import { landMerge } from "./merge-landing.ts";
 import { type MergeConflict, type MergeSides, planMerge } from "./merge-plan.ts";
 import { isLookedAt, nestedRepositoriesIn } from "./nested-repositories.ts";
+import { digestOf, sortedByPath } from "./whole-changes.ts";
 
 /** Where a branch lies: its files, and the record of what it was made of; absolute. */
 export interface BranchPlace {
@@ -125,7 +126,7 @@ export async function mergeBranch(
   return await withTree(place, async (tree, fork): Promise<Merged> => {
     const sinceNs = await nextTick();
     const { changes, nested } = await changesOf({ tree, fork, isLeftOut }, signal);
-    if (shown !== undefined && factsOf(changes) !== shown) throw otherThanShown();
+    if (shown !== undefined && (await factsOf(changes)) !== shown) throw otherThanShown();
     const plan = await planMerge({ tree, parent, ...fork, baseOf }, changes);
     if (plan.conflicts.length > 0) return { kind: "conflict", conflicts: plan.conflicts };
     await onPlanned?.(changes, tree);
@@ -134,7 +135,7 @@ export async function mergeBranch(
     if (landed.isCut || landed.isAwaited === true || landed.notKept.length > 0)
       return { kind: "landed", landed, isLeft: true, nested };
     // calls that began before may have written there since, or do so yet
-    const isOpen = (await onLanded()) || !isSame(changes, (await changesOf({ tree, fork, isLeftOut })).changes);
+    const isOpen = (await onLanded()) || !(await isSame(changes, (await changesOf({ tree, fork, isLeftOut })).changes));
     return { kind: "landed", landed, isLeft: isOpen || nested.length > 0, nested };
   });
 }
@@ -157,19 +158,18 @@ async function changesOf(
 ): Promise<Compared & { readonly changes: readonly BranchChange[] }> {
   const comparing = branchChanges(tree, fork.manifest, (path) => isLeftOut(path) && !isLookedAt(path));
   const { result } = await inSlices("comparing a branch with what it was", comparing, signal);
-  const changes = result
-    .filter(({ path }) => !isLeftOut(path))
-    .toSorted((one, other) => (one.path < other.path ? -1 : 1)); // directories before what lies in them
-  return { changes, nested: nestedRepositoriesIn(result.filter(({ path }) => isLeftOut(path))) };
+  const nested = nestedRepositoriesIn(result.filter(({ path }) => isLeftOut(path)));
+  const sorting = sortedByPath(result.filter(({ path }) => !isLeftOut(path)));
+  return { changes: (await inSlices("sorting what a branch changed", sorting, signal)).result, nested };
 }
 
-function isSame(one: readonly BranchChange[], other: readonly BranchChange[]): boolean {
-  return factsOf(one) === factsOf(other);
+async function isSame(one: readonly BranchChange[], other: readonly BranchChange[]): Promise<boolean> {
+  return (await factsOf(one)) === (await factsOf(other));
 }
 
-/** What was looked at of changes, as one text: another text, another branch. */
-export function factsOf(changes: readonly BranchChange[]): string {
-  return JSON.stringify(changes.map(({ path, is, mode, stamp }) => [path, is, mode, is === "directory" ? "" : stamp]));
+/** What was looked at of changes, as one short text: another text, another branch. */
+export async function factsOf(changes: readonly BranchChange[]): Promise<string> {
+  return (await inSlices("noting what a branch changed", digestOf(changes))).result;
 }
 
 function otherThanShown(): ToolFailure {

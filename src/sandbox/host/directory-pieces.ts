@@ -1,5 +1,5 @@
 /** Reads a directory in pieces, where it is so large that reading it at once would hold up everything else. */
-import { type Dirent, lstatSync, opendirSync, readdirSync } from "node:fs";
+import { type Dirent, opendirSync, readdirSync, statSync } from "node:fs";
 
 /** Bytes that the machine says of a directory, from which on it is read in pieces: some ten thousand names. */
 const LARGE_BYTES = 524_288;
@@ -11,7 +11,7 @@ export type RawEntry = Dirent<Buffer>;
 
 /** Whether a directory is so large that it should be read in pieces. */
 export function isLargeDirectory(path: string): boolean {
-  return lstatSync(path).size >= LARGE_BYTES;
+  return statSync(path).size >= LARGE_BYTES; // of the directory, also where it is named by a descriptor in `/proc`
 }
 
 /**

@@ -187,7 +187,7 @@ export class BranchDesk {
         const { references, areReferencesKnown } = await this.#referencesOf(branch, parent, { changes: all, tree });
         const namedOnly = files.filter(({ isNamedOnly }) => isNamedOnly === true).length;
         const known = { files, namedOnly, changesRepository, references, areReferencesKnown };
-        return { ...known, nested, shown: shownOf(all) };
+        return { ...known, nested, shown: await shownOf(all) };
       }),
     );
   }

@@ -1,6 +1,6 @@
 // A directory with very many files is read in pieces, between which others have their turn, and no further than is
 // wanted.
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, constants, mkdirSync, mkdtempSync, openSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -42,6 +42,16 @@ test("all of a large one is read, a thousand at a time", () => {
   const { result, steps } = stepped(entriesIn(large, Number.POSITIVE_INFINITY));
   expect(namesOf(result)).toEqual(readdirSync(large).sort());
   expect(steps).toBeGreaterThanOrEqual(Math.floor(count / 1024));
+});
+
+test("a large one is read in pieces also where it is named by a descriptor", () => {
+  const descriptor = openSync(large, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    const { steps } = stepped(entriesIn(`/proc/self/fd/${descriptor}`, Number.POSITIVE_INFINITY));
+    expect(steps).toBeGreaterThanOrEqual(Math.floor(count / 1024));
+  } finally {
+    closeSync(descriptor);
+  }
 });
 
 test("of a large one no more is read than is wanted", () => {
