@@ -5,8 +5,9 @@
  * document, which the kernel wrote, for what the call touched.
  *
  * INVARIANTS: a proposal was tried against the policies in force, with their examples, before anybody sees it. It lifts
- * what the request names as asking and nothing else, for this user, agent, workspace, role, tool, effect and resource.
- * Only `write` writes, and it records who did before the permit takes effect.
+ * what the request names as asking and nothing else, for this user, agent, workspace, role, tool, effect and resource,
+ * and of a call on a branch on branches alone. Only `write` writes, and it records who did before the permit takes
+ * effect.
  */
 
 import { mkdir, rename } from "node:fs/promises";

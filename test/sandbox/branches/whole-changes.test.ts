@@ -36,7 +36,8 @@ test("a digest names what was looked at, wherever among many it is", () => {
 });
 
 test("the time of a directory is no part of it", () => {
-  const of = (stamp: string, is: "directory" | "file") => done(digestOf([{ path: "d", is, mode: 0o755, stamp }])).result;
+  const of = (stamp: string, is: "directory" | "file") =>
+    done(digestOf([{ path: "d", is, mode: 0o755, stamp }])).result;
   expect(of("1", "directory")).toBe(of("2", "directory"));
   expect(of("1", "file")).not.toBe(of("2", "file"));
 });

@@ -1,5 +1,5 @@
-// A branch of a workspace with 200,000 files in one directory: it is made, compared and merged, and meanwhile no turn of
-// the thread takes long.
+// A branch of a workspace with 200,000 files in one directory: it is made, compared and merged, and no turn of the
+// thread takes long.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -8,8 +8,8 @@ import { branchPlace } from "../../../support/branch-place.ts";
 
 const FILES = 200_000;
 /**
- * Milliseconds of the processor that one turn may take, so that a busy machine does not count: on an idle one it is less
- * than half of this, and reading the directory at once takes more.
+ * Milliseconds of the processor that one turn may take, so that a busy machine does not count: it is less than half of
+ * this, and reading the directory at once takes more.
  */
 const TURN_MS_MAX = 200;
 
