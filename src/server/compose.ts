@@ -160,7 +160,8 @@ function administrationsOf(opened: OpenedParts, door: KernelDoor, started: Promi
   const { branches, history } = opened;
   const { workspaces, newFiles } = parts;
   const shared = { workspaces, sessions, newFiles, history, ledger, clock, random: systemRandom };
-  const desk = new BranchDesk({ branches, sandbox: parts.sandbox, ...shared });
+  const ready = () => started;
+  const desk = new BranchDesk({ branches, sandbox: parts.sandbox, ready, ...shared });
   return {
     administration: administrationOf(opened, desk),
     branches: desk,
@@ -183,7 +184,7 @@ function administrationsOf(opened: OpenedParts, door: KernelDoor, started: Promi
     undo: new UndoAdministration({
       history: opened.history,
       redactor: opened.redactor,
-      ready: () => started,
+      ready,
       ledger,
       clock,
       random: systemRandom,

@@ -43,6 +43,8 @@ export interface BranchDeskParts {
   readonly sandbox: KernelSandbox;
   /** Where what a merge replaces is kept. */
   readonly history: FileHistory;
+  /** Resolves once what dead kernels left of branches was put in order. */
+  readonly ready: () => Promise<unknown>;
   readonly ledger: EventSink;
   readonly clock: Clock;
   readonly random: RandomBytes;
@@ -117,7 +119,7 @@ export class BranchDesk {
 
   /** The branches of a workspace, oldest first, or of all. @param serviceRoot a real path */
   async list(serviceRoot?: string): Promise<readonly ShownBranch[]> {
-    const all = await this.#parts.branches.list(serviceRoot);
+    const all = await this.#all(serviceRoot);
     return await Promise.all(
       all.map(async (branch) => {
         const parent = all.find(({ id }) => id === branch.parentId)?.name;
@@ -127,6 +129,11 @@ export class BranchDesk {
     );
   }
 
+  async #all(serviceRoot?: string): Promise<readonly Branch[]> {
+    await this.#parts.ready();
+    return await this.#parts.branches.list(serviceRoot);
+  }
+
   /** Where a file of a branch lies, for what cannot be shown. */
   pathOf({ id }: Branch, path: string): string {
     return join(this.#parts.branches.treeOf(id), path);
@@ -134,7 +141,7 @@ export class BranchDesk {
 
   /** Finds or makes the branch that a session is made for. @returns its id @throws KernelError USAGE */
   async branchFor({ name, ...wanted }: WantedBranch): Promise<string> {
-    const known = (await this.#parts.branches.list(wanted.serviceRoot)).find((branch) => branch.name === name);
+    const known = (await this.#all(wanted.serviceRoot)).find((branch) => branch.name === name);
     if (known === undefined)
       return (await this.create({ name: name ?? this.#freshName(wanted.agentId), ...wanted }, "session")).id;
     if (known.userId !== wanted.userId)
@@ -149,6 +156,7 @@ export class BranchDesk {
   ): Promise<Branch> {
     const problem = branchNameProblem(name);
     if (problem !== undefined) throw usageError(`the branch's name ${problem}; choose another one`);
+    await this.#parts.ready();
     const { workspace, roots } = await this.#parts.workspaces.open({ serviceRoot, projectRoot });
     const isHidden = (path: string) => workspace.zones.classify({ root: "service", path }) === "secret";
     const wish = { name, serviceRoot, userId, agentId, root: roots.service.descriptor, isHidden, maker };
@@ -159,7 +167,7 @@ export class BranchDesk {
 
   /** The branch of that name. @throws KernelError USAGE when there is none */
   async named(serviceRoot: string, name: string): Promise<Branch> {
-    const found = (await this.#parts.branches.list(serviceRoot)).find((branch) => branch.name === name);
+    const found = (await this.#all(serviceRoot)).find((branch) => branch.name === name);
     if (found !== undefined) return found;
     throw usageError(
       `there is no branch \`${name}\` in \`${serviceRoot}\`; \`handrail branches list\` shows those that there are`,
@@ -343,7 +351,7 @@ export class BranchDesk {
   }
 
   async #requireChildless({ id, name, serviceRoot }: Branch, otherwise = ""): Promise<void> {
-    const child = (await this.#parts.branches.list(serviceRoot)).find(({ parentId }) => parentId === id);
+    const child = (await this.#all(serviceRoot)).find(({ parentId }) => parentId === id);
     if (child !== undefined)
       throw usageError(`the branch \`${child.name}\` was made from \`${name}\`; merge or drop it first${otherwise}`);
   }
