@@ -39,7 +39,7 @@ export { compileWholePattern, problemOfWholePattern } from "./declared/whole-pat
 export const loadBranchParts = () => import("./handles/branches/branch-parts.ts");
 export type { Assumptions, CallExplanation } from "./judge/explain.ts";
 export { imagineAccesses, imagineCall } from "./judge/imagine.ts";
-export { type ImaginedAccess, imagineRequests } from "./judge/imagine-requests.ts";
+export { type ImaginedAccess, imagineRequests, placed } from "./judge/imagine-requests.ts";
 export { wholeCall } from "./judge/whole-call.ts";
 export { keepableOf } from "./keeping/call-keeping.ts";
 export { FileHistory } from "./keeping/file-history.ts";

@@ -32,6 +32,7 @@ const context = z.strictObject({
   network: z.boolean().exactOptional(),
   /** Seconds since the Unix epoch. */
   time: z.int().min(0).exactOptional(),
+  onBranch: z.boolean().exactOptional(),
 });
 const obligation = z
   .string()

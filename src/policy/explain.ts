@@ -2,8 +2,8 @@
  * `handrail policy explain`: which rule decides a request, which others match, and the narrowest permit that would
  * allow it. Everything is data; how it is shown is the caller's business.
  *
- * INVARIANT: the permit that is offered grants this role this action on this one resource with this effect, and nothing
- * is offered where a permit cannot help (a forbid, a failure).
+ * INVARIANT: the permit that is offered grants this role this action on this one resource with this effect, on branches
+ * alone where the call was on one, and nothing is offered where a permit cannot help (a forbid, a failure).
  */
 import { blake3Hex } from "../base/hash.ts";
 import type { Layer } from "../model/outcome/decision.ts";
@@ -104,9 +104,16 @@ const ABOUT_ARGUMENTS = /^(?:DANGER:.*|CAPABILITY:[^:]*:method|FC:secret-write)$
  * it is not understood: `sh` is one thing behind a known program and another behind a download.
  */
 function callConditions(request: PolicyRequest): readonly string[] {
-  const { call = "" } = request.context;
-  return [...commandConditions(request), ...(call === "" ? [] : [`context.call == ${cedarString(call)}`])];
+  const { call = "", onBranch = false } = request.context;
+  return [
+    ...commandConditions(request),
+    ...(call === "" ? [] : [`context.call == ${cedarString(call)}`]),
+    ...(onBranch ? [ON_BRANCHES] : []),
+  ];
 }
+
+/** What may happen to a copy that can be thrown away may not happen to the workspace itself. */
+export const ON_BRANCHES = "context.onBranch";
 
 function commandConditions({ resource }: PolicyRequest): readonly string[] {
   if (resource.kind !== "command") return [];

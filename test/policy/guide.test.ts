@@ -8,6 +8,7 @@ import { EFFECT_CLASSES } from "../../src/model/outcome/effect.ts";
 import { parseExamples } from "../../src/policy/examples.ts";
 import { createPolicyEngine, type PolicyResource } from "../../src/policy/policy.ts";
 import { resourceSchema } from "../../src/policy/terms/resource.ts";
+import { CONTEXT_ATTRIBUTES } from "../../src/policy/terms/vocabulary.ts";
 import { BUILT_IN_TOOLS } from "../../src/server/operator/built-in-tools.ts";
 import { checkCapabilities } from "../../src/server/operator/capability-overrides.ts";
 import { exampleInputs } from "../../src/server/policy/policies.ts";
@@ -139,7 +140,7 @@ test("every key of an example is named in the guide, and no other is known", asy
 test("every annotation, entity and context attribute that exists is named in the guide", () => {
   const names = ["@id", "@message", "@rationale", "@ask", "@arm", "@stage", "@waives"];
   const entities = ["Session", "Role", "File", "Tool", "Host", "Command", "GitRef", "Model", "Package", "Artifact"];
-  const attributes = ["effect", "tool", "armed", "trust", "dataClass", "network", "time", "arguments"];
+  const attributes = [...Object.keys(CONTEXT_ATTRIBUTES), "arguments"];
   const missing = [
     ...names,
     ...entities.map((name) => `\`${name}\``),

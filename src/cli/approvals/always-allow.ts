@@ -18,6 +18,9 @@ import type { Approval } from "./approval-view.ts";
 /** Past calls that are listed; the rest are counted. */
 const PAST_LISTED_MAX = 50;
 
+/** When it holds: running kernels look once a second whether their configuration has changed. */
+export const TAKEN_OVER = "running kernels take it over within a few seconds, and ask until then";
+
 /** A proposal as lines, and whether it can be written. */
 export interface ProposalLines {
   readonly lines: readonly PromptLine[];
@@ -48,13 +51,13 @@ export async function proposeAlways(
   const canWrite = proposal.kind === "proposed" && write === true;
   const file = canWrite ? await writeAlways(kernel, approval) : undefined;
   if (json) printJson({ ...proposal, written: file !== undefined });
-  else if (file !== undefined) print(`written to ${file}; in force for the next call`);
+  else if (file !== undefined) print(`written to ${file}; ${TAKEN_OVER}`);
   return proposal.kind === "proposed" ? EXIT_OK : EXIT_FAILURE;
 }
 
 function linesOf(proposal: AlwaysProposal): readonly PromptLine[] {
   if (proposal.kind === "impossible") return [kernel("warning", "there is no such permit"), ...foreign(proposal.why)];
-  const { file, text, waives, role, past } = proposal;
+  const { file, text, waives, role, onBranches, past } = proposal;
   const changed = Object.values(past.changed).reduce((sum, count) => sum + count, 0);
   const listed = past.changes.slice(0, PAST_LISTED_MAX);
   const skipped = Object.values(past.notReplayed).reduce((sum, count) => sum + count, 0);
@@ -62,7 +65,13 @@ function linesOf(proposal: AlwaysProposal): readonly PromptLine[] {
     kernel("title", `always allow: this would not ask any more by ${waives.join(", ")}`),
     kernel(
       "warning",
-      `holds for every session of this user and agent with the role ${role} in this workspace, under every preset, until the file is removed`,
+      `holds for every session of this user and agent with the role ${role} ${onBranches ? "on every branch of" : "in"} this workspace, under every preset, until the file is removed`,
+    ),
+    kernel(
+      "warning",
+      onBranches
+        ? "does not hold in the workspace itself, because the call was on a branch: there the same call asks again"
+        : "holds in the workspace itself and on its branches",
     ),
     ...(text.includes("context.call == ")
       ? [

@@ -181,14 +181,14 @@ class TerminalWatch {
   }
 
   async #always(ref: string, write: boolean): Promise<void> {
-    const { alwaysLines, writeAlways } = await import("./always-allow.ts");
+    const { alwaysLines, TAKEN_OVER, writeAlways } = await import("./always-allow.ts");
     const found: Approval | undefined = (await this.#kernel.approvals.list()).find((approval) => approval.ref === ref);
     if (found === undefined) return this.#take({ kind: "outcome", message: "the request is gone", overRef: ref });
     if (write) {
       const file = await writeAlways(this.#kernel, found);
       return this.#take({
         kind: "outcome",
-        message: `written to ${file}; in force for the next call, the request still waits`,
+        message: `written to ${file}; ${TAKEN_OVER}; the request still waits`,
       });
     }
     const { lines, canWrite } = await alwaysLines(this.#kernel, found);

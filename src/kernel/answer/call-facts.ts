@@ -45,6 +45,7 @@ export function callFacts(known: Known, argumentsKey: Uint8Array, outcome: Outco
     tool: isClean ? words.tool : undefined,
     role: session?.role,
     preset: session?.preset,
+    branch: session?.branchId,
     accesses: isClean ? words.accesses : undefined,
     mark: markFact(known),
     rules: ruling !== undefined && ruling.permits.length > 0 ? ruling.permits : undefined,

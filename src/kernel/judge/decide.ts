@@ -185,6 +185,7 @@ export function policyRequest(
   { effect, resource, carriesSecret = false, arguments: given }: PolicyAccess,
 ): PolicyRequest {
   const { session, mark, armed } = caller;
+  const onBranch = isOnBranch(session);
   return {
     principal: {
       sessionId: session.id,
@@ -206,9 +207,10 @@ export function policyRequest(
       network: effect === "network" || resource.kind === "host",
       time: Math.floor(nowMs / 1000),
       call,
+      onBranch,
     },
     capabilityObligations: obligationsOf({ tool, mark, demands }, { resource, effect, carriesSecret }),
-    ...(isOnBranch(session) && staysOnBranch(effect, resource) && { isStaged: true }),
+    ...(onBranch && staysOnBranch(effect, resource) && { isStaged: true }),
   };
 }
 

@@ -20,6 +20,7 @@ export interface ImaginedUse {
   readonly session: Session;
   readonly tool: ToolFacts;
   readonly accesses: readonly ImaginedAccess[];
+  /** Without `onBranch` it is where the session is now. */
   readonly context: Partial<PolicyContext> & Pick<PolicyContext, "time">;
   /** What the tool's capability asked for the arguments of the call, where that was recorded. */
   readonly known?: Demands | undefined;
@@ -27,7 +28,7 @@ export interface ImaginedUse {
 
 /** The requests, one for each access, or one for the tool itself where there is none. */
 export function imagineRequests({
-  session,
+  session: now,
   tool,
   accesses,
   context,
@@ -38,6 +39,7 @@ export function imagineRequests({
     dataClass: context.dataClass ?? INITIAL_MARK.dataClass,
   };
   const demands = [...standingDemands(tool), ...known];
+  const session = context.onBranch === undefined ? now : placed(now, context.onBranch);
   const question = { caller: { session, mark, armed: context.armed ?? false }, nowMs: context.time * 1000, demands };
   const ask = ({ action, ...access }: ImaginedAccess): PolicyRequest => {
     const request = policyRequest({ ...question, tool: actingAs(tool, action) }, access);
@@ -45,4 +47,10 @@ export function imagineRequests({
   };
   const [first, ...more] = accesses.map(ask);
   return [first ?? ask({ resource: { kind: "tool", name: tool.name }, effect: tool.capability.effect }), ...more];
+}
+
+/** The session on some branch, or in the workspace itself. */
+export function placed(session: Session, isOnBranch: boolean): Session {
+  const { branchId: _id, isBranchBound: _too, ...inWorkspace } = session;
+  return isOnBranch ? { ...inWorkspace, isBranchBound: true } : inWorkspace;
 }

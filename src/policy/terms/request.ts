@@ -51,6 +51,8 @@ export interface PolicyContext {
   readonly time: number;
   /** The call in full, as the kernel names it; absent where its resources say all of it, or nobody knows. */
   readonly call?: string;
+  /** Whether the session works on a branch, whatever the call touches; not so where nothing is said. */
+  readonly onBranch?: boolean;
 }
 
 /** The name of a call that has none: it is too long, or no text. */

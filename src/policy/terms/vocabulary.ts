@@ -38,6 +38,7 @@ export const CONTEXT_ATTRIBUTES: AttributeTable = {
   tool: "String",
   effect: "String",
   call: "String",
+  onBranch: "Boolean",
 };
 
 /** Entity type and attributes of each resource kind. */
@@ -212,8 +213,8 @@ function principalValues(principal: PolicyPrincipal): AttributeValues {
 }
 
 function contextValues(request: PolicyRequest): AttributeValues {
-  const { armed, trust, dataClass, network, time, call = "" } = request.context;
-  return { armed, trust, dataClass, network, time, tool: request.tool, effect: request.effect, call };
+  const { armed, trust, dataClass, network, time, call = "", onBranch = false } = request.context;
+  return { armed, trust, dataClass, network, time, tool: request.tool, effect: request.effect, call, onBranch };
 }
 
 function argumentValues(given: PolicyRequest["arguments"], types: AttributeTable): AttributeValues {

@@ -86,9 +86,10 @@ export class PolicyEdits {
       return { kind: "exception", change, text: [...clauses].join("\n") };
     });
     const permits = [...this.#permits.values()].map(({ request, waives, isNeeded }): Advice => {
-      const lifted = `lifts what ${[...waives].join(", ")} asks for, for exactly this`;
+      const exactly = request.context.onBranch === true ? "exactly this, on branches alone," : "exactly this";
+      const lifted = `lifts what ${[...waives].join(", ")} asks for, for exactly this${request.context.onBranch === true ? ", on branches alone" : ""}`;
       const change = isNeeded
-        ? `add a permit for exactly this to a file in ${file}`
+        ? `add a permit for ${exactly} to a file in ${file}`
         : `add a permit to a file in ${file} that ${lifted}`;
       return { kind: isNeeded ? "permit" : "waiver", change, text: permitFor(request, waives) };
     });

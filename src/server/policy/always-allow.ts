@@ -59,6 +59,8 @@ export type AlwaysProposal =
       /** Rules whose asking it lifts. */
       readonly waives: readonly string[];
       readonly role: string;
+      /** Whether it holds on branches alone, because the call was on one. */
+      readonly onBranches: boolean;
       /** Calls of the ledger that it would have allowed, among them those that asked. */
       readonly past: Pick<ReplayReport, "entries" | "changes" | "changed" | "notReplayed">;
     }
@@ -85,8 +87,8 @@ export class AlwaysAllow {
       byRules: new Set(permit.ids),
     };
     const { entries, changes, changed, notReplayed } = await replayAgainst(permit.operator, extent);
-    const { file, text, waives, role } = permit;
-    return { kind: "proposed", file, text, waives, role, past: { entries, changes, changed, notReplayed } };
+    const { file, text, waives, role, onBranches } = permit;
+    return { kind: "proposed", file, text, waives, role, onBranches, past: { entries, changes, changed, notReplayed } };
   }
 
   /**
@@ -116,6 +118,7 @@ export class AlwaysAllow {
     const accesses = accessesOf(request);
     if (typeof accesses === "string") return accesses;
     if (accesses.some(({ action }) => action === COMMIT_ACTION.name)) return COMMITTED;
+    if (accesses.some(({ action }) => action === MERGING)) return MERGED;
     const session = await this.#parts.findSession(details.sessionId);
     if (session === undefined) return "its session is no longer known";
     const tool = this.#parts.tools().find(({ name }) => name === request.tool);
@@ -124,7 +127,9 @@ export class AlwaysAllow {
     const time = Math.floor(this.#parts.clock.nowMs() / 1000);
     const call = callOf(request, tool, accesses);
     if (call === undefined) return UNNAMED;
-    const context = { time, armed: true, trust: details.seen.trustLevel, dataClass: details.seen.dataClass, call };
+    const { trustLevel: trust, dataClass } = details.seen;
+    // the session may have left the branch since, or gone to one
+    const context = { time, armed: true, trust, dataClass, call, onBranch: details.branch !== undefined };
     const asked = new Set(details.rules.map(({ ruleId }) => ruleId));
     const requests = imagineRequests({ session: { ...session, role: details.role }, tool, accesses, context }).map(
       (one) => withDemands(one, asked),
@@ -154,6 +159,7 @@ export class AlwaysAllow {
       waives: [...new Set([...permits.values()].flat())].sort(),
       ids,
       role,
+      onBranches: requests.every(({ context }) => context.onBranch === true),
     };
   }
 
@@ -199,6 +205,7 @@ interface Permit {
   readonly waives: readonly string[];
   readonly ids: readonly string[];
   readonly role: string;
+  readonly onBranches: boolean;
 }
 
 /** What the call touched, in full; a text says why that cannot be told. */
@@ -231,6 +238,10 @@ const UNNAMED =
 /** A permit names a call, not what files hold: the lock file could name another program the next time. */
 const COMMITTED =
   "it is about what a command has changed, which nobody knows before it runs; a permit for the action `commit` on such files is the operator's to write";
+/** Nor does it name what a branch brings. */
+const MERGED =
+  "it is about what a merge brings, which is another thing with each merge; answer this request alone, or write a permit by hand";
+const MERGING = "merge_branch";
 const FETCHES =
   "what the call fetches stands in files of the workspace, which may change; approve it for the session or for a time, which is bound to them";
 

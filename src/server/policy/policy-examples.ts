@@ -12,7 +12,14 @@ import { canonicalJson } from "../../base/json.ts";
 
 import { noWorkspaceSettings, type Settings } from "../../config/config.ts";
 import { INITIAL_MARK, judgeFlow } from "../../flow/flow.ts";
-import { type ImaginedAccess, imagineAccesses, imagineCall, patternsReady, ToolRegistry } from "../../kernel/index.ts";
+import {
+  type ImaginedAccess,
+  imagineAccesses,
+  imagineCall,
+  patternsReady,
+  placed,
+  ToolRegistry,
+} from "../../kernel/index.ts";
 import type { Verdict } from "../../model/outcome/decision.ts";
 import type { Mark } from "../../model/outcome/label.ts";
 import { NO_GATES } from "../../model/people/gates.ts";
@@ -197,7 +204,7 @@ function judge(
   const { settings, actions } = inputs;
   if (!settings.roles.includes(example.role))
     return `not judged: the role \`${example.role}\` is not defined in handrail.yaml`;
-  const session = sessionOf(example, preset);
+  const session = placed(sessionOf(example, preset), example.context.onBranch ?? false);
   const time = example.context.time ?? Math.floor(Date.UTC(2026, 0, 1) / 1000);
   const tool = registry.get(example.tool);
   const { armed, network } = example.context;

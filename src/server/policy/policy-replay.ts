@@ -219,7 +219,7 @@ async function replayOne({ entry, payload }: LedgerRecord, candidate: Candidate,
   if (session === undefined) return tally.skip("its session is no longer known");
   const time = Math.floor(entry.timeMicros / 1_000_000);
   const engine = await engineOf(call.preset);
-  const context = { ...call.mark, time, call: call.call };
+  const context = { ...call.mark, time, call: call.call, onBranch: facts["branch"] !== undefined };
   const verdict = imagineAccesses(engine, {
     session: { ...session, role: call.role },
     tool: call.tool,
