@@ -13,6 +13,7 @@ import { LEAK_RULE } from "../../flow/flow.ts";
 import type { WorkspacePath } from "../../model/place/access.ts";
 import type { Zone, ZoneMap } from "../../model/place/zone.ts";
 import type { Tool } from "../../model/tool/tool.ts";
+import { leadsOutside } from "../../names/link-target.ts";
 import { admits } from "../../policy/lease-scope.ts";
 import { COMMIT_ACTION } from "../../policy/terms/action.ts";
 import { isTemporaryName } from "../../sandbox/files/places/temporary.ts";
@@ -50,16 +51,17 @@ interface EffectGround {
 /** An effect as policy is asked about it. */
 export function commitAccess(
   { place }: Granted["caller"],
-  { path, kind, isDirectory, bytes, isExecutable }: CommandEffect,
+  { path, kind, isDirectory, bytes, isExecutable, linksTo }: CommandEffect,
   { known, hasReached }: EffectGround,
 ): ResolvedAccess {
   const at: WorkspacePath = { root: "service", path };
+  const outside = linksTo !== undefined && leadsOutside(path, linksTo);
   return {
     resource: { kind: "file", path },
     effect: "write",
     action: COMMIT_ACTION.name,
     target: { place: at, zone: known ?? zoneNow(place, at, "write") },
-    arguments: { kind, directory: isDirectory, bytes, executable: isExecutable, reached: hasReached },
+    arguments: { kind, directory: isDirectory, bytes, executable: isExecutable, reached: hasReached, outside },
   };
 }
 

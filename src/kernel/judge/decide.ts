@@ -70,16 +70,23 @@ export function actingAs(tool: ToolFacts, action: string | undefined): ToolFacts
   return action === undefined ? tool : { name: tool.name, capability: tool.capability, action };
 }
 
-/** A workspace may want to be asked about its files: policy does not see that in their zone, and may waive it. */
-function restricted(caller: Judged, { effect, target }: ResolvedAccess, request: PolicyRequest): PolicyRequest {
-  if (
-    effect === "read" ||
-    target === undefined ||
-    caller.place.workspace.zones.restriction(target.place) !== "protected"
-  )
-    return request;
-  return { ...request, capabilityObligations: [...(request.capabilityObligations ?? []), WORKSPACE_ASKS] };
+/**
+ * A workspace may want to be asked about its files, and a link that leads out of it shows what no zone is of. Policy
+ * does not see that in their zone, and may waive it.
+ */
+function restricted(caller: Judged, access: ResolvedAccess, request: PolicyRequest): PolicyRequest {
+  const { effect, target } = access;
+  if (effect === "read" || target === undefined) return request;
+  const isProtected = caller.place.workspace.zones.restriction(target.place) === "protected";
+  const asking = [
+    ...(isProtected ? [WORKSPACE_ASKS] : []),
+    ...(access.arguments?.["outside"] === true ? [LINK_ASKS] : []),
+  ];
+  if (asking.length === 0) return request;
+  return { ...request, capabilityObligations: [...(request.capabilityObligations ?? []), ...asking] };
 }
+
+const LINK_ASKS: CapabilityObligation = { obligation: "ask", ruleId: "LINK:outside" };
 
 const WORKSPACE_ASKS: CapabilityObligation = { obligation: "ask", ruleId: "WORKSPACE:protected" };
 

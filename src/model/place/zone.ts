@@ -54,6 +54,8 @@ export interface ZoneRules {
   readonly protected: readonly string[];
   /** The same for names whose case counts. */
   readonly protectedExactly: readonly string[];
+  /** The same for paths from the service root, taken literally, with all below. */
+  readonly protectedPaths: readonly string[];
   /** The same as `protected` for directories that hold plain documents, too. */
   readonly protectedButPlain: readonly string[];
   /** Those documents and directories of them, as literal paths from the root: only `protectedButPlain` excuses them. */
@@ -81,6 +83,7 @@ export const BUILT_IN_ZONE_RULES: ZoneRules = {
   shared: ["shared", "contracts", "shared_contracts"],
   protected: OBEYED_PATTERNS,
   protectedExactly: OBEYED_EXACTLY,
+  protectedPaths: [],
   protectedButPlain: OBEYED_BUT_PLAIN_PATTERNS,
   plain: PLAIN_DOCUMENTS,
   readOnly: [],
@@ -229,6 +232,7 @@ function compileLists(rules: ZoneRules): ZoneLists {
   folded.add(PROTECTED, rules.protected);
   folded.add(PROTECTED_BUT_PLAIN, rules.protectedButPlain);
   folded.paths.addLiteral(PLAIN, rules.plain);
+  folded.paths.addLiteral(PROTECTED, rules.protectedPaths);
   folded.add(SETTINGS, rules.settings);
   folded.add(RESTRICTED_PROTECTED, rules.restrictedProtected);
   folded.names.add(TEMPLATE, rules.secretTemplates);

@@ -64,7 +64,7 @@ export const COMMIT_ACTION: ActionDeclaration = {
   name: "commit",
   effect: "write",
   resources: ["file"],
-  arguments: { kind: "String", directory: "Boolean", bytes: "Long", executable: "Boolean" },
+  arguments: { kind: "String", directory: "Boolean", bytes: "Long", executable: "Boolean", outside: "Boolean" },
 };
 
 /** `registered`, and every canonical action that is not registered. */

@@ -7,7 +7,7 @@
  * removed, and where anything is not kept that may have been moved there, nothing is removed, so that no content is
  * lost.
  */
-import { closeSync, fstatSync, lstatSync, readdirSync } from "node:fs";
+import { closeSync, fstatSync, lstatSync, readdirSync, readlinkSync } from "node:fs";
 import type { ExecLanded, NotKeptReason } from "../../model/work/exec.ts";
 import type { SeenDirectory } from "../host/workspace-tree.ts";
 import { openBeneath } from "../native/syscalls.ts";
@@ -176,7 +176,7 @@ class Planner {
         : kind === "special"
           ? "not_a_file"
           : this.#rules.lets(path, kind)
-            ? this.#rules.commits(effectOf(change, undefined))
+            ? this.#rules.commits(this.#effectOf(change, undefined))
             : "not_allowed";
     if (why !== undefined) {
       tree.isClean = false;
@@ -208,6 +208,11 @@ class Planner {
     }
   }
 
+  #effectOf(change: Change, there: Standing | undefined): CommandEffect {
+    const effect = effectOf(change, there);
+    return change.kind === "link" ? { ...effect, linksTo: readlinkSync(`${this.#upper}/${change.path}`) } : effect;
+  }
+
   *#directory(change: Change, there: Standing | undefined): Generator<void, NotKeptReason | undefined> {
     const { path, isReplaced, isCopy } = change;
     const isAllowed = this.#rules.allows(path, true);
@@ -230,7 +235,7 @@ class Planner {
     // somebody removed it: no command can move such a directory
     if (there === undefined && isCopy) return "changed_meanwhile";
     if (there !== undefined && this.#isOthers(path, there)) return "changed_meanwhile";
-    const why = this.#rules.commits(effectOf(change, there));
+    const why = this.#rules.commits(this.#effectOf(change, there));
     if (why !== undefined) return why;
     this.#putTree(
       path,
@@ -283,7 +288,7 @@ class Planner {
       yield* this.#clear(path);
       if (this.#notKept.length > before) return "changed_meanwhile";
     }
-    const why = this.#rules.commits(effectOf(change, there));
+    const why = this.#rules.commits(this.#effectOf(change, there));
     if (why !== undefined) return why;
     this.#push({
       kind: kind === "file" ? "put_file" : "put_link",

@@ -35,6 +35,8 @@ export interface CommandEffect {
   readonly bytes: number;
   /** Whether it would be a program. */
   readonly isExecutable: boolean;
+  /** Where a link would lead: the text in it. */
+  readonly linksTo?: string;
 }
 
 /** The scope of a call. Paths are relative to the workspace root, which is `.`. */

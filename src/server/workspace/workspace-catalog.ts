@@ -28,6 +28,7 @@ import { lookAtRepository } from "../../sandbox/git/repository.ts";
 import { readyGitRules } from "../operator/git-rules.ts";
 import type { OperatorDirectory } from "../operator/operator-directory.ts";
 import { isWithin, realPath } from "../operator/real-path.ts";
+import { filesThatGitNames, gitConfigState } from "./git-named-files.ts";
 import { grantOf } from "./grants.ts";
 import { installationPaths } from "./installation.ts";
 import { pathsWithin } from "./mounted-places.ts";
@@ -74,7 +75,7 @@ interface Opening {
   readonly serviceRoot: string;
   readonly projectRoot: string;
   readonly branchId: string | undefined;
-  /** State of the workspace's own configuration files before they were read. */
+  /** State of the files that say what is protected, before they were read. */
   readonly files: Promise<string>;
   readonly place: Promise<OpenWorkspace>;
   /** The same, once it is there. */
@@ -95,7 +96,7 @@ export function createWorkspaceCatalog(
 ): ClosableCatalog {
   const openings = new Openings();
   const openAnew = (key: string, session: WorkspaceName): Promise<OpenWorkspace> => {
-    const files = workspaceFilesState(session.serviceRoot);
+    const files = filesState(session.serviceRoot);
     const place = files.then(() => openWorkspace(rules, { hidden, treeOf }, session));
     const { serviceRoot, projectRoot, branchId } = session;
     const opening: Opening = { key, serviceRoot, projectRoot, branchId, files, place };
@@ -114,7 +115,7 @@ export function createWorkspaceCatalog(
     if (known === undefined) return openAnew(key, session);
     const place = await known.place.catch(async (error: unknown) => {
       // Read again only once it has changed: refusing it takes longer than looking at it.
-      if (!isOwnFault(error) || (await known.files) === (await workspaceFilesState(known.serviceRoot))) throw error;
+      if (!isOwnFault(error) || (await known.files) === (await filesState(known.serviceRoot))) throw error;
       return undefined;
     });
     if (place === undefined) {
@@ -142,7 +143,7 @@ export function createWorkspaceCatalog(
     forget: () => openings.clear(),
     async refresh() {
       for (const opening of openings.all()) {
-        const [before, now] = await Promise.all([opening.files, workspaceFilesState(opening.serviceRoot)]);
+        const [before, now] = await Promise.all([opening.files, filesState(opening.serviceRoot)]);
         if (before !== now) openings.drop(opening);
       }
     },
@@ -199,6 +200,11 @@ class Openings {
     this.#byKey.clear();
     this.#newest = undefined;
   }
+}
+
+/** Another text, another configuration of the workspace or of its repository. */
+async function filesState(serviceRoot: string): Promise<string> {
+  return `${await workspaceFilesState(serviceRoot)}\n${gitConfigState(serviceRoot)}`;
 }
 
 /** Whether the workspace's own configuration file is what keeps it closed. */
@@ -304,6 +310,7 @@ export async function planWorkspace(
   const rules = {
     ...zoneRules,
     settings: kept,
+    protectedPaths: filesThatGitNames(serviceRoot),
     hidden: hiddenPaths(hidden, session),
     installation: installedPaths(session),
   };

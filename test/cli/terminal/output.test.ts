@@ -56,6 +56,7 @@ test("no command writes to a terminal by another way, but for bytes, progress an
     );
   expect(writers.sort()).toEqual([
     "approvals/always-allow.ts",
+    "approvals/approval-effects.ts",
     "approvals/approval-watch.ts",
     "commands/approvals.ts",
     "commands/cas.ts",

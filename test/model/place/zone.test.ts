@@ -151,6 +151,7 @@ test("a path has the zone and the restriction that the patterns say one by one, 
     readOnly: ["generated", "docs/**/*.pdf", "Docs/x"],
     protected: ["ci", "ci/x", ".github/workflows", "**/docs/a", "**/generated/b.pdf", "*.pdf", "Generate*", "cont*"],
     protectedExactly: ["Docs", "x", "**/services/A"],
+    protectedPaths: ["docs/b.pdf", "vault/x"],
     protectedButPlain: [".github", "**/ci/docs"],
     plain: [".github/docs", ".github/b.pdf", "ci/docs/a"],
     restrictedReadOnly: ["a", "docs/a"],
@@ -233,6 +234,7 @@ function zoneOneByOne(rules: ZoneRules, prefix: string, { root, path }: Workspac
   if (isOn(rules.readOnly, path, false) || isOn(rules.settings, path)) return "shared";
   const isPlain = rules.plain.some((one) => matches(one, path, true));
   if (isOn(rules.protectedExactly, path, false)) return "protected";
+  if (rules.protectedPaths.some((one) => matches(one, path, true))) return "protected";
   return isOn(rules.protected, path) || (isOn(rules.protectedButPlain, path) && !isPlain) ? "protected" : "own";
 }
 

@@ -41,7 +41,8 @@ function counted<Of extends object>(of: Of): Of {
       count();
       return Reflect.apply(target as Call, self, args);
     },
-    get: (target, name) => (name === "async" ? counted(Reflect.get(target, name) as object) : Reflect.get(target, name)),
+    get: (target, name) =>
+      name === "async" ? counted(Reflect.get(target, name) as object) : Reflect.get(target, name),
   });
 }
 

@@ -121,4 +121,7 @@ export const AGENT_FILES = obeyedFiles({
   "https://developer.stackblitz.com/platform/webcontainers/project-config": {
     ".bolt .stackblitzrc": "Bolt and StackBlitz read it as a prompt, and run the start command in it",
   },
+  "https://gptme.org/docs/config.html": {
+    "gptme.toml gptme.local.toml": "gptme takes prompts, files and commands from it",
+  },
 });

@@ -171,4 +171,10 @@ export const CI_FILES = obeyedFiles({
     ".coderabbit.yaml .coderabbit.yml greptile.json .sourcery.yaml .pr_agent.toml .deepsource.toml":
       "a bot reviews changes as it says, so that changing it changes what is found",
   },
+  "https://github.com/projectkudu/kudu/wiki/Customizing-deployments": {
+    ".deployment": "Azure runs the command in it with every deployment",
+  },
+  "https://docs.cpanel.net/knowledge-base/web-services/guide-to-git-deployment": {
+    ".cpanel.yml": "cPanel runs its tasks with every deployment",
+  },
 });

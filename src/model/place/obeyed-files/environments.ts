@@ -107,7 +107,11 @@ export const ENVIRONMENT_FILES = obeyedFiles({
     ".octaverc": "Octave runs it when it starts in the directory",
   },
   "https://sourceware.org/gdb/current/onlinedocs/gdb.html/Init-File-in-the-Current-Directory.html": {
-    ".gdbinit .gdbearlyinit .lldbinit .pdbrc .perldb": "a debugger runs it when it starts in the directory",
+    ".gdbinit .gdbearlyinit .lldbinit .pdbrc .perldb .rdbgrc .byebugrc":
+      "a debugger runs it when it starts in the directory",
+  },
+  "https://mgeier.github.io/latexmk.html": {
+    ".latexmkrc latexmkrc": "latexmk, by an editor too, runs it as Perl code with each build of a document",
   },
   "https://docs.jupyter.org/en/latest/use/config.html": {
     [JUPYTER]: "Jupyter and IPython run it when they start in the directory",
