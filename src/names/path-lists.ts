@@ -110,13 +110,16 @@ export class PathLists {
     return lists;
   }
 
-  /** The lists that name `path` or a directory above it. */
+  /** The lists that name `path` or a directory above it: no deeper than something known lies, however deep it is. */
   covering(path: string): number {
     let lists = this.#matching(path);
     if (this.#known.size === 0) return lists;
     const folded = this.#folded(path);
-    for (let end = folded.indexOf("/"); end !== -1; end = folded.indexOf("/", end + 1))
-      lists |= this.#known.get(folded.slice(0, end)) ?? 0;
+    for (let end = folded.indexOf("/"); end !== -1; end = folded.indexOf("/", end + 1)) {
+      const above = folded.slice(0, end);
+      lists |= this.#known.get(above) ?? 0;
+      if (!this.#above.has(above)) return lists;
+    }
     return lists | (this.#known.get(folded) ?? 0);
   }
 

@@ -18,6 +18,9 @@ export function belowAlias(path: string): string | undefined {
   return path.startsWith(`${WORKSPACE_ALIAS}/`) ? path.slice(WORKSPACE_ALIAS.length + 1) : undefined;
 }
 
+/** Names that a path may have: what is judged for each of them is judged again below it. */
+export const PATH_NAMES_MAX = 256;
+
 /** Whether shared zones take part in searches without being named. */
 export type IsolationLevel = "STRICT" | "SHARED";
 
@@ -36,11 +39,13 @@ export interface Workspace {
 
 /**
  * The place in `workspace` that `requested` names (CTR-0006: relative paths start at the service root).
- * Refuses `..` components (`workspace_path_traversal`) and absolute paths outside (`workspace_path_escape`).
+ * Refuses `..` components (`workspace_path_traversal`), absolute paths outside and those with too many names
+ * (`workspace_path_escape`).
  */
 export function resolveWorkspacePath(workspace: Workspace, requested: string): Verdict<WorkspacePath> {
   if (isPlain(requested)) return allow({ root: "service", path: requested });
   if (requested.includes("\0")) return leaves("contains a null byte");
+  if (requested.split("/").length > PATH_NAMES_MAX) return leaves(`has more than ${PATH_NAMES_MAX} names`);
   if (requested.split(/[/\\]/).includes("..")) return traversal();
   if (!requested.startsWith("/")) return allow({ root: "service", path: normalise(requested) });
   const real = below(workspace.knownRoot ?? workspace.serviceRoot, requested);
@@ -65,14 +70,16 @@ const [NULL, DOT, SLASH, BACKSLASH] = [0x00, 0x2e, 0x2f, 0x5c];
  */
 function isPlain(path: string): boolean {
   let begins = true;
+  let names = 1;
   for (let i = 0; i < path.length; i += 1) {
     const unit = path.charCodeAt(i);
     if (unit === NULL || unit === BACKSLASH) return false;
     // `.`, `..`, the root or nothing; or merely a dot file
     if (begins && (unit === DOT || unit === SLASH)) return false;
     begins = unit === SLASH;
+    if (begins) names += 1;
   }
-  return !begins;
+  return !begins && names <= PATH_NAMES_MAX;
 }
 
 /** `path` without empty and `.` components; `.` when nothing is left. */

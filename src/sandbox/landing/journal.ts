@@ -3,7 +3,8 @@
  *
  * Whoever comes after a killed kernel takes back by it what was done, so that of a landing all is there or none.
  *
- * INVARIANT: where somebody has changed anything of it since, all of it is left as it is, and both sides are kept.
+ * INVARIANT: where somebody has changed anything of it since, all of it is left as it is, and both sides are kept. What
+ * was begun to be taken back is taken back to its end, by however many kernels.
  */
 import {
   closeSync,
@@ -11,6 +12,7 @@ import {
   cpSync,
   existsSync,
   fstatSync,
+  fsyncSync,
   openSync,
   readFileSync,
   renameSync,
@@ -131,8 +133,11 @@ export function takeBackLanding(directory: string): TakenBack | undefined {
     // the number of a device may be another one each time that it is mounted
     const isSame = String(fstatSync(ground.root, { bigint: true }).ino) === root.inode;
     const at = BigInt(readyNs);
-    const touched = isSame ? moves.filter((one) => !atOnce(isAsLeft(ground, one, at))) : moves;
+    // what a kernel before has taken back has changed since, and nobody had changed anything when it began
+    const isBegun = existsSync(join(directory, TAKING_BACK));
+    const touched = !isSame ? moves : isBegun ? [] : moves.filter((one) => !atOnce(isAsLeft(ground, one, at)));
     // Somebody has gone on with what had landed: taking back the rest would break it once more.
+    if (touched.length === 0 && !isBegun) noteTakingBack(directory);
     const undone =
       touched.length > 0 ? touched : moves.toReversed().filter((one) => !atOnce(undoMove(ground, one, at)));
     const left = undone.map(({ path }) => path);
@@ -141,6 +146,19 @@ export function takeBackLanding(directory: string): TakenBack | undefined {
     return { root: root.path, side, left };
   } finally {
     for (const descriptor of opened) closeSync(descriptor);
+  }
+}
+
+/** Beside the journal from before anything is taken back. */
+const TAKING_BACK = "taking-back";
+
+function noteTakingBack(directory: string): void {
+  closeSync(openSync(join(directory, TAKING_BACK), "wx", 0o600));
+  const view = openSync(directory, DIRECTORY);
+  try {
+    fsyncSync(view);
+  } finally {
+    closeSync(view);
   }
 }
 

@@ -161,7 +161,8 @@ function* undoIn(ground: Ground, { move, aside, target }: Undoing, readyNs: bigi
       return false;
     }
     case "take":
-      if (waiting !== old) return there === old;
+      // it was not taken yet, or was put back already: its rights may be those for the way
+      if (waiting !== old) return there === old && closeAgain(target, move) >= 0;
       return putBack(aside, target, move) >= 0;
     case "rights":
       return rights === undefined || there !== old || setRights(target, rights[0], old) >= 0;
@@ -194,6 +195,14 @@ function putBack(aside: NameIn, target: NameIn, { rights, old }: Move): number {
   const back = renameNew(aside, target);
   return back < 0 || rights === undefined ? back : setRights(target, rights[0], old);
 }
+
+/** Gives a directory its rights again where it still has those for the way. */
+function closeAgain(target: NameIn, { rights, old }: Move): number {
+  if (rights === undefined || ((standingAt(target.directory, target.name)?.mode ?? 0) & RIGHTS) !== rights[1]) return 0;
+  return setRights(target, rights[0], old);
+}
+
+const RIGHTS = 0o7777;
 
 function inodeAt({ directory, name }: NameIn): number | undefined {
   return standingAt(directory, name)?.inode;

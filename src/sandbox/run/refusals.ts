@@ -1,5 +1,5 @@
 /** Says why a command cannot run in the sandbox of this machine, or how it ended where nobody knows. */
-import { ToolFailure } from "../../model/outcome/failure.ts";
+import { FailureWithoutEffect, ToolFailure } from "../../model/outcome/failure.ts";
 import { isProgram, missingProgram } from "../host/programs.ts";
 import { PROCESSORS, type Processor } from "../plan/syscall-numbers.ts";
 import { SOCAT } from "./beginning.ts";
@@ -56,4 +56,13 @@ export function tooManyRuns(): ToolFailure {
     suggestion: "wait for one of them to end",
     retryAfterMs: 500,
   });
+}
+
+/** The failure of a command whose arguments the machine does not take. */
+export function tooManyArguments(): ToolFailure {
+  return new FailureWithoutEffect(
+    "NOT_SUPPORTED",
+    "the arguments are longer, all together, than the machine takes for one program; the command did not run",
+    "split the work into several calls",
+  );
 }

@@ -9,6 +9,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, writeSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { KIB } from "../../base/bytes.ts";
+import { errorCode } from "../../base/errors.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import { keepDescriptors, openOutputPipe, openPipe } from "../native/pipes.ts";
 import type { SandboxLimits } from "../plan/plan.ts";
@@ -16,6 +17,7 @@ import type { Carried, Confine, EndedBy, Launch, RunEnd, RunOutput } from "./lau
 import { type MemoryWatch, watchMemory } from "./memory-watch.ts";
 import { collect } from "./orphans.ts";
 import { beginningOf, childrenOf, isAlone, killFirst } from "./process-tree.ts";
+import { tooManyArguments } from "./refusals.ts";
 
 /** Milliseconds between asking the processes of a sandbox to end and killing them. */
 const KILL_GRACE_MS = 500;
@@ -59,6 +61,15 @@ export async function superviseRun(launch: Launch, supervision: Supervision): Pr
   } finally {
     signal.removeEventListener("abort", abort);
     run.dispose();
+  }
+}
+
+/** What cannot be started for its length has not begun: there is one machine's limit for all arguments together. */
+function startedOrRefused(...wanted: Parameters<typeof spawn>): ChildProcess {
+  try {
+    return spawn(...wanted);
+  } catch (error) {
+    throw errorCode(error) === "E2BIG" ? tooManyArguments() : error;
   }
 }
 
@@ -120,7 +131,7 @@ class SupervisedRun {
       });
       keepDescriptors();
       const [program, ...rest] = command;
-      const child = spawn(program, rest, {
+      const child = startedOrRefused(program, rest, {
         cwd: workDir,
         detached: isApart,
         env: { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" },

@@ -1,7 +1,7 @@
 // From the path an agent writes to a place in the workspace: inside, or refused without a word about what is outside.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { resolveWorkspacePath, type Workspace } from "../../../src/model/place/workspace.ts";
+import { PATH_NAMES_MAX, resolveWorkspacePath, type Workspace } from "../../../src/model/place/workspace.ts";
 import { BUILT_IN_ZONE_RULES, compileZones } from "../../../src/model/place/zone.ts";
 
 const workspace: Workspace = {
@@ -78,4 +78,11 @@ test("a relative path is the components that name something, or refused for what
     }),
     { numRuns: 2000 },
   );
+});
+
+test("a path has no more names than each of them can be judged beside thousands of others", () => {
+  const path = (names: number) => `${"x/".repeat(names - 1)}f`;
+  expect(reasonOf(path(PATH_NAMES_MAX))).toBe("resolved");
+  for (const deep of [path(PATH_NAMES_MAX + 1), `./${path(PATH_NAMES_MAX + 1)}`, `/workspace/${path(2000)}`])
+    expect(reasonOf(deep)).toBe("workspace_path_escape");
 });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { recoverLandings } from "../../../src/sandbox/landing/recovery.ts";
 import type { ViewNames } from "../../../src/sandbox/layers/view-directories.ts";
+import { startChild } from "../../support/children/run.ts";
 import { killedLanding, treeOf } from "../../support/killed-landing.ts";
 import { nextTick } from "../../support/landing-fixture.ts";
 
@@ -44,6 +45,21 @@ test.each(["beside the workspace", ELSEWHERE])(
     expect(states).toBeGreaterThan(6);
   },
 );
+
+test("whoever takes it back may be killed at any step, too, and the next one takes back the rest", async () => {
+  let kills = 0;
+  for (let change = 1; ; change += 1) {
+    const { root, views, before } = await killed("beside the workspace", 100);
+    expect(treeOf(root)).not.toEqual(before);
+    const child = startChild("recover-until-killed", [views, String(change)]);
+    const isKilled = (await child.ended) === "SIGKILL";
+    if (isKilled) kills += 1;
+    for (const { left } of await recoverLandings(views, names, unexpected)) expect(left).toEqual([]);
+    expect(treeOf(root)).toEqual(before);
+    if (!isKilled) break;
+  }
+  expect(kills).toBeGreaterThan(10);
+});
 
 test.each(["beside the workspace", ELSEWHERE])(
   "what somebody changed after the kill stays, and both sides are kept (from %s)",

@@ -1,12 +1,8 @@
-/**
- * Loaded before the command line: kills the process, as `kill -9` would, before one of the changes that the merge or
- * drop of a branch makes to files. `TEST_KILL_AT` is its number, from 1 on.
- */
+/** Kills this process, as `kill -9` would, before one of the changes that it makes to files. */
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { isMainThread } from "node:worker_threads";
 import koffi from "koffi";
-import { Branches } from "../../../src/sandbox/branches/branches.ts";
 
 const CHANGING = /\b(?:renameat2|linkat|mkdirat|symlinkat|fchownat|unlinkat|setxattr|utimensat|ioctl|syncfs)\(/;
 const OF_NODE = [
@@ -24,7 +20,7 @@ const OF_NODE = [
 ] as const;
 const OF_PROMISES = ["writeFile", "rename", "mkdir", "rmdir", "unlink", "rm", "open"] as const;
 
-let left = Number(process.env["TEST_KILL_AT"]);
+let left = 0;
 let isCounting = false;
 
 function count(): void {
@@ -46,7 +42,14 @@ function counted<Of extends object>(of: Of): Of {
   });
 }
 
-if (isMainThread && left > 0) {
+/**
+ * Has the changes of the main thread counted, before anything has called the C library.
+ * @param change which one it is killed before, from 1 on; nothing is counted for 0
+ * @returns what begins to count
+ */
+export function killAtChange(change: number): () => void {
+  left = change;
+  if (!isMainThread || change <= 0) return () => undefined;
   const { load } = koffi;
   koffi.load = ((...wanted: Parameters<typeof load>) => {
     const library = load(...wanted);
@@ -59,13 +62,7 @@ if (isMainThread && left > 0) {
   for (const name of OF_NODE) Object.assign(fs, { [name]: counted(fs[name]) });
   for (const name of OF_PROMISES) Object.assign(fs.promises, { [name]: counted(fs.promises[name]) });
   syncBuiltinESMExports();
-  for (const name of ["merge", "drop"] as const) {
-    const act = Branches.prototype[name] as Call;
-    Object.assign(Branches.prototype, {
-      [name](this: Branches, ...args: unknown[]) {
-        isCounting = true;
-        return act.apply(this, args);
-      },
-    });
-  }
+  return () => {
+    isCounting = true;
+  };
 }

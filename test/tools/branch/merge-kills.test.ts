@@ -40,7 +40,7 @@ async function survives(change: number): Promise<boolean> {
     const { code, stderr } = await handrail(place, ["branches", "merge", "one", "--yes"], {
       fromSources: true,
       environment: {
-        NODE_OPTIONS: `--import=${new URL("../../support/children/kill-at-change.ts", import.meta.url).href}`,
+        NODE_OPTIONS: `--import=${new URL("../../support/children/kill-merge.ts", import.meta.url).href}`,
         TEST_KILL_AT: String(change),
       },
     });

@@ -98,3 +98,11 @@ test.each(["-Shidden", "-Ghidden", "--pickaxe-all"])("%s is refused: it would fi
   if (option !== "--pickaxe-all") expect(plain.git("log", "--format=%s", option)).toBe("begin\n");
   expect(await ask("LOG", option)).toEqual({ failed: true, code: expect.stringMatching(/input_invalid|validation/i) });
 });
+
+test("arguments that are longer together than the machine takes are refused, and nothing is unknown", async () => {
+  const { plain, ask } = await place();
+  plain.commit("first", { "a.txt": "alpha\n" });
+  const long = Array.from({ length: 90 }, () => `--grep=${"a".repeat(30_000)}`);
+  expect(await ask("LOG", ...long)).toMatchObject({ failed: true, code: "NOT_SUPPORTED" });
+  expect(await ask("LOG", ...long.slice(0, 4))).not.toHaveProperty("failed");
+});
