@@ -19,6 +19,7 @@ export interface PrintedBranch {
 export function showDifference(difference: Omit<ShownDifference, "shown">, { name, isShort }: PrintedBranch): void {
   const { files, namedOnly, changesRepository, references, areReferencesKnown, nested } = difference;
   if (files.length === 0) print("no file was changed");
+  showNotMerged(files);
   showNotices(files);
   for (const file of files) {
     print(titleOf(file));
@@ -60,6 +61,20 @@ function showNotices(files: readonly BranchFile[]): void {
   if (noticed.length === 0) return;
   print("files that tools obey, that are protected, and programs:");
   for (const file of noticed) print(`  ${titleOf(file)}: ${visible(file.notice ?? "")}`);
+  print("");
+}
+
+const NOT_MERGED = {
+  hidden_from_branch: "something stands there that the branch does not hold",
+  owner_not_kept: "what it replaces, or its directory, belongs to another user or group, which would be lost",
+} as const;
+
+/** Says what no merge takes: with it on the branch, nothing of it is merged. */
+function showNotMerged(files: readonly BranchFile[]): void {
+  const named = files.flatMap(({ path, notMerged }) => (notMerged === undefined ? [] : [{ path, notMerged }]));
+  if (named.length === 0) return;
+  print("no merge takes these, and nothing else with them:");
+  for (const { path, notMerged } of named) print(`  ${visible(path)}: ${NOT_MERGED[notMerged]}`);
   print("");
 }
 

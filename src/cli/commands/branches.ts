@@ -116,7 +116,7 @@ export async function mergeNow(
   if (json) printJson(merged);
   if (merged.kind === "conflict") {
     if (!json) {
-      print("nothing was merged: these were changed on both sides");
+      print("nothing was merged: these are in conflict");
       for (const { path, why } of merged.conflicts) print(`  ${visible(path)}  (${why.replaceAll("_", " ")})`);
     }
     return EXIT_DENIED;

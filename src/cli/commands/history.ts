@@ -161,6 +161,7 @@ const WORDS = {
   unreadable: "it could not be read",
   not_stored: "the disk did not take it",
   made_room: "it made room for later changes",
+  owner_not_kept: "what stands there, or its directory, belongs to another user or group, which could not be kept",
 } as const;
 
 async function undo(callId: string, flags: UndoFlags): Promise<void> {

@@ -37,6 +37,11 @@ export interface BranchFile {
   /** Unified diff, where there is text on both sides that is not too long. */
   readonly diff?: string;
   readonly linesOmitted?: number;
+  /**
+   * Why no merge takes it, so that nothing of the branch is merged: something stands there that the branch does not
+   * hold, or it would belong to another user or group.
+   */
+  readonly notMerged?: "hidden_from_branch" | "owner_not_kept";
   /** For people: what a person should know of it before anything else. */
   readonly notice?: string;
   /** For people: what comes with it was not shown in full. */

@@ -135,6 +135,8 @@ export const NOT_KEPT_REASONS = [
    * there.
    */
   "held_back",
+  /** It replaces another user's or group's file, or lies in a directory of such a group, and would be neither's. */
+  "owner_not_kept",
   /** The machine refused it. */
   "failed",
 ] as const;

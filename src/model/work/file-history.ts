@@ -32,6 +32,8 @@ export const UNKEPT_REASONS = [
   "not_stored",
   /** It made room for later changes. */
   "made_room",
+  /** It would replace what belongs to another user or group, and would be neither's. */
+  "owner_not_kept",
 ] as const;
 /** One of them. */
 export type UnkeptReason = (typeof UNKEPT_REASONS)[number];

@@ -34,6 +34,8 @@ export interface BranchChange {
   readonly bytes?: number;
   /** Another stamp, another content: what was looked at is what is taken later. */
   readonly stamp?: string;
+  /** In the parent something stands there, or above it, that the branch does not hold. */
+  readonly isHidden?: true;
 }
 
 const RIGHTS = 0o7777;
@@ -57,7 +59,9 @@ export function* branchChanges(
     if (changes.length > CHANGES_MAX) throw tooMany();
   };
   const open = [""];
+  const hidden = new Set<string>();
   for (let directory = open.pop(); directory !== undefined; directory = open.pop()) {
+    const isBelowHidden = hidden.has(directory);
     const descriptor = openBeneath(tree, directory === "" ? "." : directory, OPEN_DIRECTORY, "plain");
     if (descriptor < 0) continue; // it went away meanwhile: whoever merges looks again
     const known = manifest.in(directory);
@@ -72,11 +76,12 @@ export function* branchChanges(
         const is = now && kindOf(now);
         if (now === undefined || is === undefined) continue;
         if (isLeftOut(path)) continue;
-        const change = changeOf(path, known.get(name), { now, is });
-        if (change !== undefined) add(change);
-        if (is !== "directory" && known.get(name)?.kind === "directory")
-          yield* goneIn(manifest, path, { add, isLeftOut });
-        if (is === "directory" && known.get(name)?.kind !== "hidden") open.push(path);
+        const entry = known.get(name);
+        const change = changeOf(path, entry, { now, is });
+        if (change !== undefined) add(isBelowHidden ? { ...change, isHidden: true } : change);
+        if (is !== "directory" && entry?.kind === "directory") yield* goneIn(manifest, path, { add, isLeftOut });
+        if (is === "directory") open.push(path);
+        if (is === "directory" && (isBelowHidden || entry?.kind === "hidden")) hidden.add(path);
         yield;
       }
     } finally {
@@ -121,13 +126,26 @@ function changeOf(
   was: CopiedEntry | undefined,
   { now, is }: { readonly now: BigIntStats; readonly is: BranchKind },
 ): BranchChange | undefined {
-  if (was?.kind === "hidden") return undefined;
+  if (was?.kind === "hidden") return hiddenChange(path, { now, is });
   const side = { is, mode: Number(now.mode) & RIGHTS, bytes: Number(now.size), stamp: stampOf(now) };
   if (was === undefined) return { path, ...side };
   if (was.kind !== is) return { path, ...wasOf(was), ...side };
   if (was.kind === "directory") return Number(now.mode) === was.mode ? undefined : { path, ...wasOf(was), ...side };
   const isSame = identityOf(now) === was.identity && stampOf(now) === was.stamp;
   return isSame ? undefined : { path, ...wasOf(was), ...side };
+}
+
+/**
+ * What was written in the place of something that the branch does not hold; what stood there for it is empty. A
+ * directory is told by what lies in it.
+ */
+function hiddenChange(
+  path: string,
+  { now, is }: { readonly now: BigIntStats; readonly is: BranchKind },
+): BranchChange | undefined {
+  if (is === "directory" || (is === "file" && now.size === 0n)) return undefined;
+  const side = { is, mode: Number(now.mode) & RIGHTS, bytes: Number(now.size), stamp: stampOf(now) };
+  return { path, was: is, ...side, isHidden: true };
 }
 
 type WasSide = Pick<BranchChange, "was" | "origin" | "base" | "held" | "wasMode">;

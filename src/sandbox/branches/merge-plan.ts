@@ -31,7 +31,7 @@ export interface MergeSides {
 /** What keeps a branch from being merged. */
 export interface MergeConflict {
   readonly path: string;
-  readonly why: "changed_on_both" | "removed_on_one" | "made_on_both";
+  readonly why: "changed_on_both" | "removed_on_one" | "made_on_both" | "hidden_from_branch";
 }
 
 /** What a merge comes to. */
@@ -48,7 +48,7 @@ export async function planMerge(sides: MergeSides, changes: readonly BranchChang
   const { result } = await inSlices("comparing a branch with its parent", sorted(sides, changes));
   const { taken, both } = result;
   const merged = new Map<string, Uint8Array>();
-  const conflicts: MergeConflict[] = [];
+  const conflicts: MergeConflict[] = [...result.hidden];
   for (const { change, there } of both) {
     const text = await mergedText(sides, change, there);
     if (text === undefined) conflicts.push({ path: change.path, why: whyOf(change, there) });
@@ -57,7 +57,7 @@ export async function planMerge(sides: MergeSides, changes: readonly BranchChang
       merged.set(change.path, text);
     }
   }
-  return { taken, merged, conflicts };
+  return { taken, merged, conflicts: conflicts.sort((one, other) => (one.path < other.path ? -1 : 1)) };
 }
 
 /** A change of something that differs on the parent's side, too. */
@@ -66,19 +66,27 @@ interface OnBoth {
   readonly there: Standing | undefined;
 }
 
-function* sorted(
-  sides: MergeSides,
-  changes: readonly BranchChange[],
-): Generator<void, { readonly taken: BranchChange[]; readonly both: readonly OnBoth[] }> {
+interface Sorted {
+  readonly taken: BranchChange[];
+  readonly both: readonly OnBoth[];
+  readonly hidden: readonly MergeConflict[];
+}
+
+function* sorted(sides: MergeSides, changes: readonly BranchChange[]): Generator<void, Sorted> {
   const taken: BranchChange[] = [];
   const both: OnBoth[] = [];
+  const hidden: MergeConflict[] = [];
   for (const change of changes) {
+    yield;
+    if (change.isHidden === true) {
+      hidden.push({ path: change.path, why: "hidden_from_branch" });
+      continue;
+    }
     const there = standingBeneath(sides.parent, change.path);
     if (!isOther(sides, change, there) && !holdsMore(sides, change)) taken.push(change);
     else if (!isAlike(sides, change, there)) both.push({ change, there });
-    yield;
   }
-  return { taken, both };
+  return { taken, both, hidden };
 }
 
 /** Whether both sides have come to the same. */

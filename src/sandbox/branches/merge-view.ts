@@ -6,6 +6,7 @@
  * INVARIANT: what is put there is what was looked at: a file that changed since is refused.
  */
 import {
+  type BigIntStats,
   chmodSync,
   closeSync,
   constants,
@@ -21,9 +22,10 @@ import { ToolFailure } from "../../model/outcome/failure.ts";
 import { stampOf } from "../copies/manifest.ts";
 import { copyBytes } from "../files/copy-content.ts";
 import type { Change } from "../landing/changes.ts";
+import { dueOwnerBeneath } from "../landing/machine/owners.ts";
 import { OPEN_DIRECTORY } from "../landing/moves.ts";
 import { nameOf, parentOf, pathIn } from "../landing/standing.ts";
-import { cloneFile, setTimes } from "../native/layer-calls.ts";
+import { accessListOf, cloneFile, setAccessList, setTimes } from "../native/layer-calls.ts";
 import { makeLink, openBeneath } from "../native/syscalls.ts";
 import { bytesAt } from "./beneath.ts";
 import type { BranchChange, BranchKind } from "./branch-changes.ts";
@@ -41,6 +43,7 @@ const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | con
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const OWNER_FILE = 0o600;
 const RIGHTS = 0o777;
+const GROUP = 0o070;
 const OWNER_DIRECTORY = 0o700;
 
 /** Fills the view. @returns the changes, directories before what lies in them */
@@ -115,8 +118,11 @@ class Filling {
         else if (cloneFile(source, made) < 0) yield* copyBytes(source, made);
         const found = fstatSync(source, { bigint: true });
         if (!found.isFile() || stampOf(found) !== stamp) throw changedMeanwhile(path);
-        if (process.geteuid?.() === 0) fchownSync(made, this.#owner.uid, this.#owner.gid);
-        fchmodSync(made, mode & RIGHTS);
+        this.#giveFile(made, merged === undefined ? found : undefined, path);
+        const list = accessListOf(source);
+        const isLost = list !== undefined && !setAccessList(`/proc/self/fd/${made}`, list);
+        // without the list the group's rights, which bound all whom it names, would be the group's own
+        fchmodSync(made, mode & (isLost ? RIGHTS & ~GROUP : RIGHTS));
         const bytes = fstatSync(made).size;
         this.changes.push({
           path,
@@ -137,6 +143,14 @@ class Filling {
     } finally {
       closeSync(source);
     }
+  }
+
+  /** Root's merge keeps whose a file is on the branch; lines of both sides belong to whom the parent's file does. */
+  #giveFile(made: number, onBranch: BigIntStats | undefined, path: string): void {
+    if (process.geteuid?.() !== 0) return; // whose it has to be is looked at where it lands
+    const due = onBranch === undefined ? dueOwnerBeneath(this.#work.parent, path, "file") : undefined;
+    const { uid, gid } = onBranch ?? { uid: due?.userId ?? this.#owner.uid, gid: due?.groupId ?? this.#owner.gid };
+    fchownSync(made, Number(uid), Number(gid));
   }
 
   /** Whether a directory above goes: what lay in it goes with that. */

@@ -8,6 +8,7 @@ import { MIB } from "../../base/bytes.ts";
 import { blake3Hex } from "../../base/hash.ts";
 import { heldOf, type Manifest } from "../copies/manifest.ts";
 import { identityOf } from "../host/file-identity.ts";
+import { canGive, dueOwnerBeneath } from "../landing/machine/owners.ts";
 import { OPEN_DIRECTORY } from "../landing/moves.ts";
 import { nameOf, parentOf, pathIn, type Standing } from "../landing/standing.ts";
 import { accessListOf } from "../native/layer-calls.ts";
@@ -21,6 +22,19 @@ interface ParentSide {
   readonly manifest: Manifest;
   /** As `Fork` has it. */
   readonly sinceNs: bigint;
+}
+
+/** Why a change is not merged, whatever has become of the parent. */
+export type NeverMerged = "hidden_from_branch" | "owner_not_kept";
+
+/**
+ * What keeps a change from being merged: it stands in the place of something that the branch does not hold, or would
+ * belong to another user or group than what it replaces.
+ */
+export function whyNeverMerged(root: number, { path, is, isHidden }: BranchChange): NeverMerged | undefined {
+  if (isHidden === true) return "hidden_from_branch";
+  const due = is === undefined ? undefined : dueOwnerBeneath(root, path, is);
+  return due === undefined || canGive(due) ? undefined : "owner_not_kept";
 }
 
 /** Rights of a directory that a copy keeps. */

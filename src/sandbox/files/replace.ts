@@ -19,6 +19,7 @@ import { promisify } from "node:util";
 import { KernelError } from "../../base/errors.ts";
 import { type StreamingHash, streamingHash } from "../../base/hash.ts";
 import { storeFailure, ToolFailure } from "../../model/outcome/failure.ts";
+import { accessListOf, setAccessList } from "../native/layer-calls.ts";
 import { errno, errorName, linkThenRemove, openBeneath, removeName, renameBetween } from "../native/syscalls.ts";
 import { syncDirectory } from "./directory-sync.ts";
 import type { NewFiles } from "./new-files.ts";
@@ -72,6 +73,7 @@ const NEW_FILE_MODE = 0o666;
 /** Permissions and the sticky bit. Set-id bits go, as they do when a file is written in place. */
 const KEPT_MODE_BITS = 0o1777n;
 const MODE = 0o7777;
+const GROUP = 0o070n;
 
 /** What hashes what is written. */
 interface Hashing {
@@ -79,8 +81,8 @@ interface Hashing {
 }
 
 /**
- * Writes the new version into a new file in `directory`, with the mode and owner of the original, and brings it to
- * disk.
+ * Writes the new version into a new file in `directory`, with the mode, access list and owner of the original, and
+ * brings it to disk.
  */
 export async function writeBeside(
   directory: number,
@@ -165,7 +167,10 @@ function keepOwnerAndMode(descriptor: number, original: Original, path: string):
       );
     }
   }
-  fchmodSync(descriptor, Number(original.stats.mode & KEPT_MODE_BITS));
+  const list = accessListOf(original.descriptor);
+  const isLost = list !== undefined && !setAccessList(`/proc/self/fd/${descriptor}`, list);
+  // without the list the group's rights, which bound all whom it names, would be the group's own
+  fchmodSync(descriptor, Number(original.stats.mode & (isLost ? KEPT_MODE_BITS & ~GROUP : KEPT_MODE_BITS)));
 }
 
 /** The conditions of the last step. */

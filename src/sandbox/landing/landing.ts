@@ -16,6 +16,7 @@ import { errno, openBeneath } from "../native/syscalls.ts";
 import type { CommandEffect } from "../plan/workspace-mounts.ts";
 import type { Change } from "./changes.ts";
 import { codeOf, isFull, MachineRefusal, saysFull } from "./machine/failures.ts";
+import { dueOwner, givesByPlace } from "./machine/owners.ts";
 import {
   type Aside,
   doMove,
@@ -27,7 +28,7 @@ import {
   type Waiting,
 } from "./moves.ts";
 import { type LandingPlace, planLanding } from "./plan.ts";
-import { CannotStage, Staging } from "./staging.ts";
+import { CannotKeepOwner, CannotStage, Staging } from "./staging.ts";
 import { nameOf, parentOf, pathIn, standingAt } from "./standing.ts";
 import { heldBack, overwrites, puts, type Step, takesAway } from "./steps.ts";
 
@@ -205,8 +206,10 @@ function* readied(work: LandingWork, staging: Staging, step: Step): Generator<vo
   try {
     if (!puts(step)) return moveAway(work, staging, step);
     const { mode, gid } = fstatSync(parent);
+    const kind = step.kind === "put_tree" ? "directory" : step.kind === "put_link" ? "link" : "file";
     const beside = {
       group: (mode & SET_GROUP) === 0 ? undefined : gid,
+      due: givesByPlace() ? dueOwner(parent, nameOf(path), kind) : undefined,
       over: over?.kind === "file" ? pathIn(parent, nameOf(path)) : undefined,
     };
     const aside = yield* staging.ready(step, beside);
@@ -214,6 +217,7 @@ function* readied(work: LandingWork, staging: Staging, step: Step): Generator<vo
     return { kind: over === undefined ? "put" : "swap", path, aside, own, ...old };
   } catch (error) {
     if (isFull(error)) throw error; // and so it is for all that comes after it
+    if (error instanceof CannotKeepOwner) return "owner_not_kept";
     // Each step stands for itself: what else the machine refuses keeps no other from landing.
     if (error instanceof CannotStage || (error instanceof Error && "code" in error)) return "failed";
     throw error;

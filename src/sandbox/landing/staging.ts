@@ -22,6 +22,7 @@ import { accessList, removeOverlayAttribute, setAccessList, setTimes } from "../
 import { makeLink } from "../native/syscalls.ts";
 import type { Change } from "./changes.ts";
 import { MachineRefusal } from "./machine/failures.ts";
+import { type DueOwner, giveToDue } from "./machine/owners.ts";
 import type { Aside, Ground } from "./moves.ts";
 import { pathIn } from "./standing.ts";
 import type { Step } from "./steps.ts";
@@ -46,17 +47,20 @@ const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | con
 export interface Beside {
   /** The group that everything there has, where the directory says so. */
   readonly group: number | undefined;
+  /** Whose a file or link has to be there, where the view does not say it. */
+  readonly due: DueOwner | undefined;
   /** A path of the file whose place is taken. */
   readonly over: string | undefined;
 }
 
-interface Copied {
+interface Copied extends Pick<Beside, "over" | "due"> {
   readonly path: string;
-  readonly over: string | undefined;
 }
 
 /** What cannot be made ready, by the machine's word for it. */
 export class CannotStage extends Error {}
+/** It would belong to another user or group than it has to. */
+export class CannotKeepOwner extends CannotStage {}
 
 /** How changes are made ready. */
 export interface StagingTerms {
@@ -99,10 +103,10 @@ export class Staging {
     const change: Change = { path, kind: KINDS[kind] ?? "file", isReplaced: true, isCopy: true, isSetId: true };
     const isShared = kind === "put_file" && lstatSync(`${this.#upper}/${path}`).nlink > 1;
     if (!this.#isElsewhere && tree?.isClean !== false && !isShared) {
-      this.#clean(change, tree === undefined ? undefined : beside.group);
+      this.#clean(change, { ...beside, group: tree === undefined ? undefined : beside.group });
       for (const one of tree?.kept ?? []) {
         if (one.isCopy || one.isReplaced || one.isSetId === true || beside.group !== undefined)
-          this.#clean(one, beside.group);
+          this.#clean(one, { ...beside, over: undefined });
         yield;
       }
       return { in: "upper", path };
@@ -128,8 +132,9 @@ export class Staging {
   }
 
   /** Takes away what only views know of, and rights that nothing has which lands. */
-  #clean({ path, kind, isSetId }: Change, group?: number): void {
+  #clean({ path, kind, isSetId }: Change, { group, over, due }: Beside): void {
     const at = `${this.#upper}/${path}`;
+    if (kind !== "directory") give(at, due);
     if (kind === "link") return;
     const { mode } = lstatSync(at);
     if (kind === "directory") {
@@ -141,19 +146,20 @@ export class Staging {
     if (isSetId === true && (mode & (SET_IDS | STICKY)) !== 0) chmodSync(at, mode & RIGHTS);
     if ((mode & WRITE) === 0) chmodSync(at, WRITE); // else the attribute stays
     removeOverlayAttribute(at, "origin");
-    if ((mode & WRITE) === 0) chmodSync(at, mode & RIGHTS);
+    const isLost = over !== undefined && accessList(over) !== undefined && accessList(at) === undefined;
+    // the group's rights bound all whom the list named: without it they would be the group's own
+    if (isLost) chmodSync(at, mode & RIGHTS & ~GROUP);
+    else if ((mode & WRITE) === 0) chmodSync(at, mode & RIGHTS);
   }
 
   /** In a directory whose group is everything's, a new one has that group, too, and says so. */
   #adopt(directory: string, group: number): void {
     const { mode, uid } = lstatSync(directory);
-    const isMember = process.geteuid?.() === 0 || process.getgroups?.().includes(group) === true;
-    if (!isMember) return; // nobody else may give it that group
-    lchownSync(directory, uid, group);
+    give(directory, { userId: uid, groupId: group });
     chmodSync(directory, (mode & DIRECTORY_RIGHTS) | SET_GROUP);
   }
 
-  *#make({ path, kind }: Change, to: string, { group, over }: Beside): Generator<void> {
+  *#make({ path, kind }: Change, to: string, { group, over, due }: Beside): Generator<void> {
     const found = lstatSync(`${this.#upper}/${path}`);
     const at = pathIn(this.#ground.side, to);
     if (kind === "directory") {
@@ -167,13 +173,14 @@ export class Staging {
       const points = readlinkSync(`${this.#upper}/${path}`, { encoding: "buffer" });
       const made = makeLink(this.#ground.side, to, points, found);
       if (made < 0) throw new MachineRefusal("a link could not be made", made);
+      give(at, due);
       setTimes(this.#ground.side, to, this.#times(path));
       return;
     }
-    yield* this.#copy({ path, over }, to, found);
+    yield* this.#copy({ path, over, due }, to, found);
   }
 
-  *#copy({ path, over }: Copied, to: string, found: Stats): Generator<void> {
+  *#copy({ path, over, due }: Copied, to: string, found: Stats): Generator<void> {
     const times = this.#times(path);
     this.#copiedBytes += found.blocks * BLOCK_BYTES;
     if (this.#copiedBytes > COPIED_BYTES_MAX) throw new CannotStage("too many bytes");
@@ -186,6 +193,7 @@ export class Staging {
       try {
         yield* this.#copyBytes(source, made);
         giveTo(found, at);
+        give(at, due);
         const list = accessList(from);
         const isLost =
           list === undefined
@@ -224,4 +232,9 @@ const KINDS: Readonly<Partial<Record<Step["kind"], Change["kind"]>>> = {
 /** What a kernel of root makes belongs to whom the view says. */
 function giveTo({ uid, gid }: Stats, path: string): void {
   if (process.geteuid?.() === 0) lchownSync(path, uid, gid);
+}
+
+/** @throws CannotKeepOwner where it would belong to somebody else */
+function give(path: string, due: DueOwner | undefined): void {
+  if (!giveToDue(path, due)) throw new CannotKeepOwner();
 }

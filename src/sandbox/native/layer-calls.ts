@@ -5,7 +5,7 @@ import { fromLibrary } from "./c-library.ts";
 
 interface Calls {
   readonly ioctl: (descriptor: number, request: number, value: number) => number;
-  readonly fgetxattr: (descriptor: number, name: string, into: Buffer, size: number) => number;
+  readonly getxattr: (path: string, name: string, into: Buffer, size: number) => number;
   readonly lgetxattr: (path: string, name: string, into: Buffer, size: number) => number;
   readonly lremovexattr: (path: string, name: string) => number;
   readonly setxattr: (path: string, name: string, value: Buffer, size: number, flags: number) => number;
@@ -17,7 +17,7 @@ interface Calls {
 const calls = fromLibrary(
   (libc): Calls => ({
     ioctl: libc.func("int ioctl(int descriptor, unsigned long request, long value)"),
-    fgetxattr: libc.func("long fgetxattr(int descriptor, const char *name, void *into, size_t size)"),
+    getxattr: libc.func("long getxattr(const char *path, const char *name, void *into, size_t size)"),
     lgetxattr: libc.func("long lgetxattr(const char *path, const char *name, void *into, size_t size)"),
     lremovexattr: libc.func("int lremovexattr(const char *path, const char *name)"),
     setxattr: libc.func("int setxattr(const char *path, const char *name, const void *value, size_t size, int flags)"),
@@ -87,9 +87,9 @@ export function accessList(path: string): Buffer | undefined {
   return copyOf(Number(calls().lgetxattr(path, ACCESS_LIST, listed, LIST_BYTES_MAX)));
 }
 
-/** The same of an open file. */
+/** The same of an open file, also of one that is open as a place alone. */
 export function accessListOf(descriptor: number): Buffer | undefined {
-  return copyOf(Number(calls().fgetxattr(descriptor, ACCESS_LIST, listed, LIST_BYTES_MAX)));
+  return copyOf(Number(calls().getxattr(`/proc/self/fd/${descriptor}`, ACCESS_LIST, listed, LIST_BYTES_MAX)));
 }
 
 function copyOf(length: number): Buffer | undefined {

@@ -8,6 +8,7 @@ import { closeSync, constants, readdirSync } from "node:fs";
 import type { FileChange, FileState, UnkeptReason } from "../../model/work/file-history.ts";
 import { isPathTooLong } from "../../names/path-size.ts";
 import { hashWriter, stateAt } from "../keeping/keeping.ts";
+import { canGive, dueOwnerBeneath } from "../landing/machine/owners.ts";
 import { openBeneath } from "../native/syscalls.ts";
 
 /** What one call did to a path, all that it did there together. */
@@ -121,8 +122,18 @@ function* plannedUndo(root: number, change: WholeChange): Generator<void, Planne
   if (!hasContent) return { change, state: "unkept", unkept: "not_stored" };
   const { state: now, unkept: unread } = yield* stateAt({ directory: root, path }, WHOLE);
   if (unread !== undefined) return { change, state: "changed" };
-  if (isAs(now, after)) return { change, state: "ready" };
+  if (isAs(now, after)) return keepsOwner(root, change) ? { change, state: "ready" } : notOurs(change);
   return { change, state: isAs(now, before) ? "done" : "changed" };
+}
+
+/** Whether what comes back can belong to whom it has to. */
+function keepsOwner(root: number, { path, before }: WholeChange): boolean {
+  const due = before === undefined ? undefined : dueOwnerBeneath(root, path, before.kind);
+  return due === undefined || canGive(due);
+}
+
+function notOurs(change: WholeChange): PlannedUndo {
+  return { change, state: "unkept", unkept: "owner_not_kept" };
 }
 
 /** All of a file is hashed, whatever it has. */

@@ -31,6 +31,7 @@ import type { Keeping } from "../keeping/keeping.ts";
 import type { Change } from "../landing/changes.ts";
 import { nextTick, timeOf } from "../landing/file-clock.ts";
 import { landView } from "../landing/land-view.ts";
+import { dueOwnerBeneath } from "../landing/machine/owners.ts";
 import { ViewDirectories, type ViewDirectory, type ViewNames } from "../layers/view-directories.ts";
 import { O_PATH, ownPath } from "../native/syscalls.ts";
 import type { ScopeJudge } from "../plan/workspace-mounts.ts";
@@ -192,7 +193,7 @@ function* writeUpper(place: UpperPlace, changes: readonly WholeChange[]): Genera
     mkdirSync(before.kind === "directory" ? at : dirname(at), { recursive: true, mode: OWNER });
     if (before.kind === "directory") directories.push([at, (before.mode & DIRECTORY_RIGHTS) | OWNER]);
     else yield* writeState(place, at, before);
-    giveToOwner(place.root, at);
+    giveToOwner(place, path, before.kind);
     yield;
   }
   for (const [at, mode] of directories.reverse()) chmodSync(at, mode);
@@ -217,11 +218,12 @@ function* writeState({ read }: UpperPlace, at: string, { kind, mode, content = "
   chmodSync(at, mode & RIGHTS);
 }
 
-/** What a kernel of root makes belongs to whom the workspace belongs. */
-function giveToOwner(root: number, path: string): void {
+/** What a kernel of root makes belongs to whom what it replaces does, or else the workspace. */
+function giveToOwner({ root, upperPath }: UpperPlace, path: string, kind: FileState["kind"]): void {
   if (process.geteuid?.() !== 0) return;
   const { uid, gid } = fstatSync(root);
-  lchownSync(path, uid, gid);
+  const due = dueOwnerBeneath(root, path, kind);
+  lchownSync(join(upperPath, path), due?.userId ?? uid, due?.groupId ?? gid);
 }
 
 /** The changes as a landing takes them: of what goes the outermost, with all that is in it. */

@@ -32,8 +32,11 @@ export const branchDiff: Tool<Infer<typeof parameters>> = {
           binary: flag(),
           diff: text(),
           lines_omitted: integer(),
+          not_merged: text(
+            "Why no merge takes it, so that nothing of the branch is merged: `hidden_from_branch`, it stands in the place of something that the branch does not hold; `owner_not_kept`, what it replaces belongs to another user or group.",
+          ),
         },
-        ["from", "mode", "mode_before", "bytes", "binary", "diff", "lines_omitted"],
+        ["from", "mode", "mode_before", "bytes", "binary", "diff", "lines_omitted", "not_merged"],
       ),
     ),
     files_omitted: integer("Paths beyond those that are named."),
@@ -55,11 +58,12 @@ export const branchDiff: Tool<Infer<typeof parameters>> = {
   },
 };
 
-function fileOf({ isBinary, linesOmitted, modeBefore, ...file }: BranchFile): JsonObject {
+function fileOf({ isBinary, linesOmitted, modeBefore, notMerged, ...file }: BranchFile): JsonObject {
   return {
     ...file,
     ...(modeBefore !== undefined && { mode_before: modeBefore }),
     ...(isBinary === true && { binary: true }),
     ...(linesOmitted !== undefined && { lines_omitted: linesOmitted }),
+    ...(notMerged !== undefined && { not_merged: notMerged }),
   };
 }

@@ -55,6 +55,7 @@ const WHY: Readonly<Record<string, string>> = {
   changed_on_both: "changed on both sides",
   removed_on_one: "removed on one side and changed on the other",
   made_on_both: "made on both sides",
+  hidden_from_branch: "written on the branch in the place of something that branches do not hold",
 };
 
 function inConflict({ branch, into, conflicts }: BranchMerged): ToolFailure {
@@ -73,6 +74,7 @@ const REASONS: Readonly<Record<NotKeptReason, string>> = {
   held_back: "was held back for what could not be kept",
   not_a_file: "is no file, directory or link",
   unusable_name: "has a name that cannot be used",
+  owner_not_kept: "belongs to another user or group, which a merge cannot keep",
   failed: "could not be written",
 };
 

@@ -9,6 +9,7 @@ import { blake3Hex } from "../../../base/hash.ts";
 import type { BranchFile } from "../../../model/work/branches.ts";
 import { bytesAt, standingBeneath } from "../../../sandbox/branches/beneath.ts";
 import type { BranchChange } from "../../../sandbox/branches/branch-changes.ts";
+import { whyNeverMerged } from "../../../sandbox/branches/parent-side.ts";
 import { lineChanges } from "../../../text/line-changes.ts";
 import { DIFF_LINES_MAX, type DiffLimits, type HiddenIn, unifiedDiff } from "../../../text/unified-diff.ts";
 
@@ -53,8 +54,14 @@ export function* branchFiles({ changes, view, ...sides }: DescribedBranch): Gene
         ? yield* fileOf(change, { ...sides, view }, left)
         : { ...factsOf(change), change: "rename", from: from.path };
     const notice = notices.get(change.path);
+    const notMerged = whyNeverMerged(sides.parent, change);
     const isNamedOnly = view !== undefined && from === undefined && !isShownInFull(change, file);
-    files.push({ ...file, ...(notice !== undefined && { notice }), ...(isNamedOnly && { isNamedOnly }) });
+    files.push({
+      ...file,
+      ...(notMerged !== undefined && { notMerged }),
+      ...(notice !== undefined && { notice }),
+      ...(isNamedOnly && { isNamedOnly }),
+    });
     yield;
   }
   return files;
@@ -94,7 +101,7 @@ function* renamings(
   { tree, parent }: Sides,
 ): Generator<void, ReadonlyMap<string, BranchChange>> {
   const gone = changes.filter(({ was, is }) => was === "file" && is === undefined);
-  const made = changes.filter(({ was, is }) => was === undefined && is === "file");
+  const made = changes.filter(({ was, is, isHidden }) => was === undefined && is === "file" && isHidden !== true);
   const renamed = new Map<string, BranchChange>();
   if (gone.length === 0 || made.length === 0 || gone.length + made.length > FILES_MAX) return renamed;
   const byDigest = new Map<string, BranchChange>();
@@ -143,6 +150,7 @@ function* fileOf(
 ): Generator<void, BranchFile> {
   const { path, was, is } = change;
   const facts = { ...factsOf(change), ...rightsBefore(change, parent) };
+  if (change.isHidden === true) return { ...facts, change: was === undefined ? "create" : "modify" };
   if (is === "directory" || (is === undefined && was === "directory"))
     return { ...facts, change: is === undefined ? "delete" : was === undefined ? "create" : "mode" };
   const kind = was === undefined ? "create" : is === undefined ? "delete" : "modify";

@@ -136,6 +136,7 @@ const UNFIT: Readonly<Record<NotKeptReason, string>> = {
   not_a_file: "it is no file",
   changed_meanwhile: "somebody else has changed it",
   held_back: "another file could not be changed",
+  owner_not_kept: "it belongs to another user or group, which could not be kept",
   failed: "the machine refused it",
 };
 
