@@ -64,6 +64,8 @@ export async function runTool(
       return { kind: "failure", failure: failureAfter(error, running) };
     }
     if (error instanceof Refusal) return { kind: "refusal", denial: error.denial };
+    // it stopped between two steps, as it was asked to
+    if (signal.aborted && error === signal.reason) return { kind: "failure", failure: failureAfter(STOPPED, running) };
     throw error;
   } finally {
     feed?.end();
@@ -125,6 +127,12 @@ async function untilCancelled<T>(running: Promise<T>, signal: AbortSignal): Prom
     if (onAbort) signal.removeEventListener("abort", onAbort);
   }
 }
+
+const STOPPED = new FailureWithoutEffect(
+  "CANCELLED",
+  "the call was cancelled before it had changed anything",
+  "send it again if it is still wanted",
+);
 
 function cancelled(): Ran {
   return {

@@ -55,6 +55,22 @@ test("a running tool that heeds its signal ends by itself", async () => {
   expect(ledger.of("tool_executed")[0]?.payload).not.toHaveProperty("ran");
 });
 
+test("a running tool that throws why it was cancelled met no internal error, and has changed nothing", async () => {
+  const cancel = new AbortController();
+  const obedient = testTool("obedient", async (_, { signal }: ToolContext) => {
+    cancel.abort();
+    await new Promise((done) => setImmediate(done));
+    signal.throwIfAborted();
+    return { kind: "data", data: {} };
+  });
+  const { call, internalErrors } = await memoryKernel({ tools: [obedient] });
+  const { outcome } = await call("obedient", { path: "a" }, { signal: cancel.signal });
+  expect([outcome, internalErrors]).toEqual([
+    expect.objectContaining({ code: "CANCELLED", message: "the call was cancelled before it had changed anything" }),
+    [],
+  ]);
+});
+
 test("a running tool that ends well within the grace period has succeeded", async () => {
   const cancel = new AbortController();
   const quick = testTool("quick", async () => {

@@ -43,13 +43,14 @@ export function showDifference(difference: Omit<ShownDifference, "shown">, { nam
     print(`${shownByName(namedOnly)}; \`handrail branches diff ${visible(name)} --path FILE\` shows all of one`);
 }
 
-/** Asks whether to merge; `all` is the answer where a part was not shown. */
+/** Asks whether to merge; `all` is the answer where a part was not shown. @param signal ends the question */
 export async function agreesToMerge(
   { namedOnly }: Pick<ShownDifference, "namedOnly">,
   question: string,
+  signal?: AbortSignal,
 ): Promise<boolean> {
-  if (namedOnly === 0) return await confirms(`${question} [y/N] `);
-  return await confirms(`${shownByName(namedOnly)}; ${question} [all/N] `, /^all$/i);
+  if (namedOnly === 0) return await confirms(`${question} [y/N] `, undefined, signal);
+  return await confirms(`${shownByName(namedOnly)}; ${question} [all/N] `, /^all$/i, signal);
 }
 
 function shownByName(count: number): string {

@@ -70,6 +70,11 @@ async function list({ branches }: OpenKernel, { all, json, workspace }: BranchFl
     visible(branch.parent ?? (all ? branch.serviceRoot : "the workspace")),
   ]);
   print(table([["BRANCH", "STATE", "SESSIONS", "MADE", "BY", "FROM"], ...rows]));
+  for (const { name, isLeftByRun } of found)
+    if (isLeftByRun === true)
+      say(
+        `${visible(name)} is left of a \`handrail run\` that was killed: look at its \`diff\`, then merge or drop it`,
+      );
 }
 
 async function create({ branches }: OpenKernel, name: string, { workspace, json }: BranchFlags): Promise<void> {
@@ -206,6 +211,7 @@ function publicBranch({
   entries,
   createdAtMs,
   sessions,
+  isLeftByRun,
 }: ShownBranch): JsonObject {
   return {
     id,
@@ -219,5 +225,6 @@ function publicBranch({
     entries,
     created_at: new Date(createdAtMs).toISOString(),
     sessions,
+    ...(isLeftByRun === true && { left_by_killed_run: true }),
   };
 }

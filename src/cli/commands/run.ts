@@ -7,12 +7,13 @@
 import type { Command } from "commander";
 import { usageError } from "../../base/errors.ts";
 import { newId, systemRandom } from "../../base/ids.ts";
+import { RUN_BRANCH } from "../../model/place/branch.ts";
 import { quoted } from "../../model/place/command.ts";
 import type { Outcome } from "../../model/tool/call.ts";
 import type { OpenKernel } from "../../server/compose.ts";
 import { openFromFlags, type ServingFlags, withServingOptions } from "../start/kernel-options.ts";
 import { onStop } from "../start/stop-signals.ts";
-import { EXIT_DENIED, EXIT_OK, EXIT_TOOL_ERROR } from "../terminal/exit-codes.ts";
+import { EXIT_DENIED, EXIT_OK, EXIT_TOOL_ERROR, exitOfSignal } from "../terminal/exit-codes.ts";
 import { currentUser, parseDuration } from "../terminal/inputs.ts";
 import { print, say, visible } from "../terminal/output.ts";
 import { agreesToMerge, showDifference } from "./branch-difference.ts";
@@ -43,42 +44,78 @@ export function addRunCommand(program: Command): void {
   withServingOptions(command)
     .addHelpText(
       "after",
-      "\nExit codes: 0 merged, kept, or nothing was changed; 1 usage or configuration;\n2 denied, refused or in conflict; 3 the command failed.\nExample: handrail run --staged -- npm run format",
+      "\nExit codes: 0 merged, kept, or nothing was changed; 1 usage or configuration;\n2 denied, refused or in conflict; 3 the command failed;\n128 and its number after a signal that interrupted it before anything was merged.\nExample: handrail run --staged -- npm run format",
     )
     .action(async (words: readonly string[], flags: RunFlags) => {
       process.exitCode = await runStaged(words, flags);
     });
 }
 
+/** The first signal that asked the command to end, and whom to tell of it. */
+interface Stop {
+  readonly signal: AbortSignal;
+  readonly by: () => NodeJS.Signals | undefined;
+}
+
+function stopOf(): Stop {
+  const abort = new AbortController();
+  let first: NodeJS.Signals | undefined;
+  onStop((signal) => {
+    first ??= signal;
+    abort.abort(); // what runs is ended, put in order and recorded
+  });
+  return { signal: abort.signal, by: () => first };
+}
+
 async function runStaged(words: readonly string[], flags: RunFlags): Promise<number> {
   if (flags.staged !== true) throw usageError("say --staged: the command runs on a branch of the workspace");
   if (flags.keep === true && flags.yes === true) throw usageError("`--keep` and `--yes` do not go together");
   const timeoutMs = parseDuration(flags.timeout);
+  const stop = stopOf();
   const kernel = await openFromFlags(flags);
   try {
     const serviceRoot = await rootOf(flags.workspace);
-    const name = flags.branch ?? `run/${newId("bra", systemRandom).slice(4, 14).replaceAll("-", "_")}`;
-    const outcome = await runOn(kernel, name, { words, flags, timeoutMs });
+    const name = flags.branch ?? `${RUN_BRANCH}${newId("bra", systemRandom).slice(4, 14).replaceAll("-", "_")}`;
+    const outcome = await unlessStopped(stop, () => runOn(kernel, name, { words, flags, timeoutMs, stop }));
+    if (outcome === undefined) return interrupted(stop);
     const branch = await kernel.branches.named(serviceRoot, name);
     const difference = await kernel.branches.difference(branch);
     const isEmpty = difference.files.length === 0 && !difference.changesRepository;
     if (isEmpty && flags.branch === undefined) {
       await kernel.branches.drop(branch, currentUser());
+      if (stop.signal.aborted) return interrupted(stop);
       say("nothing was changed");
       return outcome;
     }
     showDifference(difference, { name });
+    if (stop.signal.aborted) return told(name, interrupted(stop));
     const isKept = flags.branch !== undefined || flags.keep === true || outcome !== EXIT_OK;
     if (isKept && flags.yes !== true) return told(name, outcome);
-    if (
-      flags.yes === true ||
-      (process.stdin.isTTY && (await agreesToMerge(difference, "merge this into the workspace?")))
-    )
-      return await mergeNow(kernel, branch, { shown: difference.shown });
+    const question = () => agreesToMerge(difference, "merge this into the workspace?", stop.signal);
+    const isAgreed = flags.yes === true || (process.stdin.isTTY && (await unlessStopped(stop, question)));
+    if (stop.signal.aborted) return told(name, interrupted(stop));
+    if (isAgreed === true) return await mergeNow(kernel, branch, { shown: difference.shown });
     return told(name, EXIT_DENIED);
   } finally {
     await kernel.close();
   }
+}
+
+/** What comes of it; `undefined` where a signal ended it. */
+async function unlessStopped<Result>({ signal }: Stop, work: () => Promise<Result>): Promise<Result | undefined> {
+  if (signal.aborted) return undefined;
+  try {
+    return await work();
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return undefined;
+  }
+}
+
+function interrupted({ by }: Stop): number {
+  const signal = by() ?? "SIGTERM";
+  say(`interrupted by ${signal}: nothing was changed in the workspace`);
+  return exitOfSignal(signal);
 }
 
 function told(name: string, code: number): number {
@@ -94,13 +131,24 @@ async function runOn(
     words,
     flags,
     timeoutMs,
-  }: { readonly words: readonly string[]; readonly flags: RunFlags; readonly timeoutMs: number },
+    stop: { signal },
+  }: {
+    readonly words: readonly string[];
+    readonly flags: RunFlags;
+    readonly timeoutMs: number;
+    readonly stop: Stop;
+  },
 ): Promise<number> {
   const { workspace, preset } = flags;
-  const wish = { workspace, branch, userId: currentUser(), agentId: "cli", ...(preset !== undefined && { preset }) };
+  const wish = {
+    workspace,
+    branch,
+    userId: currentUser(),
+    agentId: "cli",
+    signal,
+    ...(preset !== undefined && { preset }),
+  };
   const { session, token } = await kernel.administration.createSession(wish);
-  const abort = new AbortController();
-  onStop(() => abort.abort()); // what runs is ended, put in order and recorded
   try {
     const { outcome } = await kernel.door.execute(
       {
@@ -110,9 +158,9 @@ async function runOn(
         tool: "shell",
         arguments: { command: words.map(quoted).join(" "), timeout_ms: timeoutMs },
       },
-      abort.signal,
+      signal,
     );
-    return show(outcome);
+    return signal.aborted && outcome.kind !== "success" ? EXIT_TOOL_ERROR : show(outcome);
   } finally {
     await kernel.administration.endSession(session);
   }

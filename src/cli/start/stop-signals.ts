@@ -6,8 +6,8 @@
 export const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** Calls `stop` at the first of each of them; a second one of a kind ends the process at once. */
-export function onStop(stop: () => void): void {
-  for (const signal of STOP_SIGNALS) process.once(signal, stop);
+export function onStop(stop: (signal: (typeof STOP_SIGNALS)[number]) => void): void {
+  for (const signal of STOP_SIGNALS) process.once(signal, () => stop(signal));
 }
 
 /** Resolves at the first signal that asks the process to end. */

@@ -1,4 +1,5 @@
 /** Exit codes of `handrail`; part of its interface. */
+import { constants } from "node:os";
 
 /** It worked; a call succeeded; the ledger is intact. */
 export const EXIT_OK = 0;
@@ -8,5 +9,10 @@ export const EXIT_FAILURE = 1;
 export const EXIT_DENIED = 2;
 /** The tool answered with an error. */
 export const EXIT_TOOL_ERROR = 3;
+/** The same as a shell says of a program that the signal ended. */
+export function exitOfSignal(signal: NodeJS.Signals): number {
+  return 128 + constants.signals[signal];
+}
+
 /** `handrail redact --explain` has found secrets. */
 export const EXIT_SECRETS_FOUND = 4;

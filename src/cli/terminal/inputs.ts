@@ -63,12 +63,17 @@ export function currentUser(): string {
   }
 }
 
-/** Whether the person at the terminal says yes; where there is none, whoever runs the command has said so by that. */
-export async function confirms(question: string, answer = /^y(es)?$/i): Promise<boolean> {
+/**
+ * Whether the person at the terminal says yes; where there is none, whoever runs the command has said so by that.
+ * @param signal ends the question, with its error
+ */
+export async function confirms(question: string, answer = /^y(es)?$/i, signal?: AbortSignal): Promise<boolean> {
   if (!process.stdin.isTTY) return true;
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    return answer.test((await lines.question(question)).trim());
+    if (signal === undefined) return answer.test((await lines.question(question)).trim());
+    lines.once("SIGINT", () => process.kill(process.pid, "SIGINT")); // the terminal sends it as a character
+    return answer.test((await lines.question(question, { signal })).trim());
   } finally {
     lines.close();
   }

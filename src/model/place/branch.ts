@@ -42,3 +42,6 @@ export function branchNameProblem(name: string): string | undefined {
   if (isPlain) return undefined;
   return "has other parts than letters, digits, `_`, `-`, `+` and `.`, each beginning with a letter, a digit or `_`";
 }
+
+/** How the name of a branch begins that `handrail run` makes for one command. */
+export const RUN_BRANCH = "run/";

@@ -144,6 +144,11 @@ export class Branches {
     return this.#parts.store.sessionsOn(id, this.#parts.clock.nowMs());
   }
 
+  /** Whether the kernel that made it, or merged it last, is still there. */
+  isMadeByLiving({ instanceId }: Branch): Promise<boolean> {
+    return this.#parts.isAlive(instanceId);
+  }
+
   /**
    * Makes one.
    * @throws ToolFailure FILE_EXISTS for a name that is taken, NOT_SUPPORTED where there is no place for it, or for too

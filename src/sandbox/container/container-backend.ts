@@ -112,7 +112,6 @@ class ContainerPlace {
       command: [first, ...rest],
       runAs: undefined,
       owner: identity.runAs,
-      isApart: true,
       endsWithReady: true,
       descriptors: Object.keys(DESCRIPTORS) as Carried[],
       seccomp: blake3Hex(Buffer.from(JSON.stringify(seccomp))),

@@ -63,8 +63,8 @@ export async function openMappedView(
       HOLDER,
       JSON.stringify({ sources, shown, ...mapping }),
     ],
-    { cwd: "/", env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" }, stdio: ["pipe", "pipe", "pipe"] },
-  );
+    { cwd: "/", env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" }, stdio: ["pipe", "pipe", "pipe"], detached: true },
+  ); // in a session of its own: what a terminal sends ends the kernel, which ends it
   child.stdin?.on("error", () => undefined); // it ended; whoever uses the view next is told
   const paths = await whatItSays(child);
   const { userId } = mapping;

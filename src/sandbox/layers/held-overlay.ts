@@ -32,6 +32,7 @@ export async function holdOverlay(prefix: readonly string[], layers: Layers): Pr
     cwd: "/",
     env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" },
     stdio: ["pipe", "pipe", "pipe"],
+    detached: true, // what a terminal sends ends the run, which ends it
   });
   holder.stdin.on("error", () => undefined); // it ended; whoever enters is told
   const said = await new Promise<string>((resolve) => {

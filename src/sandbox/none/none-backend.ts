@@ -64,7 +64,6 @@ function launchOf(plan: SandboxPlan, root: string): Launch {
     command: ["/bin/sh", "-c", WATCH, "command", mark, ...begun],
     runAs: undefined,
     owner: undefined,
-    isApart: true,
     workDir: join(root, plan.workDir.slice(INSIDE_WORKSPACE.length)),
     seccomp: undefined,
     descriptors: Object.keys(DESCRIPTORS) as Carried[],

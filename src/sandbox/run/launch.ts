@@ -59,8 +59,6 @@ export interface Launch {
   readonly runAs: Owner | undefined;
   /** Whose output the pipes are, where that is not the kernel's own user. */
   readonly owner: Owner | undefined;
-  /** In a session of its own: nothing that a terminal sends reaches it. */
-  readonly isApart?: boolean;
   /** The run is over once nobody inside has `ready` any more; else once the started program has ended. */
   readonly endsWithReady?: boolean;
   /** On the machine; the outermost when absent. */

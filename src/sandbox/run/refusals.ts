@@ -32,6 +32,15 @@ export function requireProcessor(): Processor {
   );
 }
 
+/** The failure of a command that nobody waits for any more before it has begun. */
+export function neverRan(): ToolFailure {
+  return new FailureWithoutEffect(
+    "CANCELLED",
+    "the call was cancelled before the command ran",
+    "send it again if it is still wanted",
+  );
+}
+
 /** The failure of a command that comes while the kernel is being closed. */
 export function isEnding(): ToolFailure {
   return new ToolFailure(

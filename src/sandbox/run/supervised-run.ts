@@ -17,7 +17,7 @@ import type { Carried, Confine, EndedBy, Launch, RunEnd, RunOutput } from "./lau
 import { type MemoryWatch, watchMemory } from "./memory-watch.ts";
 import { collect } from "./orphans.ts";
 import { beginningOf, childrenOf, isAlone, killFirst } from "./process-tree.ts";
-import { tooManyArguments } from "./refusals.ts";
+import { neverRan, tooManyArguments } from "./refusals.ts";
 
 /** Milliseconds between asking the processes of a sandbox to end and killing them. */
 const KILL_GRACE_MS = 500;
@@ -47,11 +47,12 @@ export interface Supervision {
 
 /**
  * Runs what `launch` starts.
- * @throws ToolFailure SANDBOX_UNAVAILABLE when the sandbox could not be made; the command did not run
+ * @throws ToolFailure SANDBOX_UNAVAILABLE when the sandbox could not be made, CANCELLED where nobody waits any more; the
+ * command did not run
  */
 export async function superviseRun(launch: Launch, supervision: Supervision): Promise<RunEnd> {
   const { signal } = supervision;
-  signal.throwIfAborted();
+  if (signal.aborted) throw neverRan();
   const run = new SupervisedRun(launch, supervision);
   const abort = () => run.end("cancelled");
   try {
@@ -110,7 +111,7 @@ class SupervisedRun {
   }
 
   start(): void {
-    const { command, owner, runAs, descriptors, workDir = "/", isApart = false, endsWithReady = false } = this.#launch;
+    const { command, owner, runAs, descriptors, workDir = "/", endsWithReady = false } = this.#launch;
     const handedOn: number[] = [];
     const keep = (descriptor: number): number => {
       handedOn.push(descriptor);
@@ -133,7 +134,7 @@ class SupervisedRun {
       const [program, ...rest] = command;
       const child = startedOrRefused(program, rest, {
         cwd: workDir,
-        detached: isApart,
+        detached: true, // nothing that a terminal sends reaches it: whoever waits ends it in order
         env: { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" },
         stdio: ["ignore", stdout.write, stderr.write, ...inherited],
         ...(runAs && { uid: runAs.userId, gid: runAs.groupId }),

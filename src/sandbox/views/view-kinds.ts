@@ -110,6 +110,7 @@ function problemOf([program = "", ...rest]: readonly string[]): Promise<string |
     cwd: "/",
     env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C" },
     stdio: ["ignore", "ignore", "pipe"],
+    detached: true, // what a terminal sends says nothing of the machine
   });
   return new Promise((resolve) => {
     let said = "";

@@ -21,7 +21,7 @@ import {
 import { BY_OPERATOR, byPerson } from "../../ledger/actors.ts";
 import type { EventSink, EventType, LedgerEvent } from "../../model/outcome/event.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
-import { type Branch, branchNameProblem } from "../../model/place/branch.ts";
+import { type Branch, branchNameProblem, RUN_BRANCH } from "../../model/place/branch.ts";
 import type { BranchFile } from "../../model/work/branches.ts";
 import { NO_REPOSITORY } from "../../model/work/git.ts";
 import type { BranchChange } from "../../sandbox/branches/branch-changes.ts";
@@ -54,6 +54,8 @@ export interface BranchDeskParts {
 export interface WantedBranch extends Pick<Branch, "serviceRoot" | "userId" | "agentId"> {
   readonly name?: string;
   readonly projectRoot: string;
+  /** Ends making it. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A branch, and what a person would want to know of it. */
@@ -61,6 +63,8 @@ export interface ShownBranch extends Branch {
   readonly parent?: string;
   /** Sessions that work on it and have not ended. */
   readonly sessions: number;
+  /** `handrail run` made it for one command, and was killed. */
+  readonly isLeftByRun?: true;
 }
 
 /** A reference of git that a merge moves, for a person. */
@@ -124,7 +128,8 @@ export class BranchDesk {
       all.map(async (branch) => {
         const parent = all.find(({ id }) => id === branch.parentId)?.name;
         const sessions = (await this.#parts.branches.sessionsOn(branch.id)).length;
-        return { ...branch, ...(parent !== undefined && { parent }), sessions };
+        const isLeft = isOfRun(branch) && sessions > 0 && !(await this.#parts.branches.isMadeByLiving(branch));
+        return { ...branch, ...(parent !== undefined && { parent }), sessions, ...(isLeft && { isLeftByRun: true }) };
       }),
     );
   }
@@ -151,7 +156,7 @@ export class BranchDesk {
 
   /** Makes a branch of a workspace. @throws KernelError USAGE */
   async create(
-    { name, serviceRoot, projectRoot, userId, agentId }: WantedBranch & { readonly name: string },
+    { name, serviceRoot, projectRoot, userId, agentId, signal }: WantedBranch & { readonly name: string },
     maker: BranchMaker = "person",
   ): Promise<Branch> {
     const problem = branchNameProblem(name);
@@ -160,7 +165,7 @@ export class BranchDesk {
     const { workspace, roots } = await this.#parts.workspaces.open({ serviceRoot, projectRoot });
     const isHidden = (path: string) => workspace.zones.classify({ root: "service", path }) === "secret";
     const wish = { name, serviceRoot, userId, agentId, root: roots.service.descriptor, isHidden, maker };
-    const branch = await asUsage(() => this.#parts.branches.create(wish, new AbortController().signal));
+    const branch = await asUsage(() => this.#parts.branches.create(wish, signal ?? new AbortController().signal));
     await this.#record("branch_created", { ...factsOf(branch), entries: branch.entries, way: branch.way });
     return branch;
   }
@@ -360,6 +365,10 @@ export class BranchDesk {
     const { ledger, clock } = this.#parts;
     return ledger.record({ type, ...BY_OPERATOR, timeMs: clock.nowMs(), payload, ...marks }, "durable");
   }
+}
+
+function isOfRun({ name, agentId }: Branch): boolean {
+  return agentId === "cli" && name.startsWith(RUN_BRANCH);
 }
 
 function factsOf({ id, name, serviceRoot, parentId = "" }: Branch): JsonObject {

@@ -84,6 +84,8 @@ export interface SessionWish {
   readonly skill?: string;
   /** The branch to work on and to stay on, made where there is none; `autonomous` has one of its own when absent. */
   readonly branch?: string;
+  /** Ends making that branch. */
+  readonly signal?: AbortSignal;
   readonly userId: string;
   readonly agentId: string;
   readonly lifetimeMs?: number;
@@ -288,7 +290,7 @@ export class Administration {
 
   /** The branch that a session is made for; one of `autonomous` has no other place for what it changes. */
   async #branchOf(
-    { branch }: SessionWish,
+    { branch, signal }: SessionWish,
     { preset, serviceRoot, projectRoot, userId, agentId }: Omit<NewSession, "leaseId">,
   ): Promise<Pick<NewSession, "branchId" | "isBranchBound">> {
     if (branch === undefined && preset !== UNATTENDED) return {};
@@ -298,6 +300,7 @@ export class Administration {
       projectRoot,
       userId,
       agentId,
+      signal,
     });
     return { branchId, isBranchBound: true };
   }
