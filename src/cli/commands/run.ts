@@ -39,7 +39,7 @@ export function addRunCommand(program: Command): void {
     .option("--preset <name>", "preset of the session that runs it")
     .option("--branch <name>", "work on this branch, made where there is none, and keep it")
     .option("--keep", "keep the branch instead of asking")
-    .option("--yes", "merge without asking")
+    .option("--yes", "merge without asking, if the command ends with 0")
     .option("--timeout <duration>", "after which the command is ended", "10m");
   withServingOptions(command)
     .addHelpText(
@@ -89,8 +89,9 @@ async function runStaged(words: readonly string[], flags: RunFlags): Promise<num
     }
     showDifference(difference, { name });
     if (stop.signal.aborted) return told(name, interrupted(stop));
-    const isKept = flags.branch !== undefined || flags.keep === true || outcome !== EXIT_OK;
-    if (isKept && flags.yes !== true) return told(name, outcome);
+    // what a command has left that failed or took too long is half done: nobody agreed to that beforehand
+    if (outcome !== EXIT_OK) return told(name, outcome);
+    if ((flags.branch !== undefined || flags.keep === true) && flags.yes !== true) return told(name, EXIT_OK);
     const question = () => agreesToMerge(difference, "merge this into the workspace?", stop.signal);
     const isAgreed = flags.yes === true || (process.stdin.isTTY && (await unlessStopped(stop, question)));
     if (stop.signal.aborted) return told(name, interrupted(stop));

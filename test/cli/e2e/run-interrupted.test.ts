@@ -45,7 +45,6 @@ test.each(["SIGINT", "SIGTERM"] as const)(
     const { stdout } = await handrail(place, ["branches", "list", "--workspace", place.workspace]);
     expect(stdout).toContain("there is no branch");
   },
-  60_000,
 );
 
 test("a branch that a killed run left is named as such, and that of one that goes on is not", async () => {
@@ -63,4 +62,15 @@ test("a branch that a killed run left is named as such, and that of one that goe
   await ended;
   expect((await list()).stderr).toMatch(/run\/\w+ is left of a `handrail run` that was killed/);
   expect(JSON.parse((await list("--json")).stdout)).toMatchObject([{ left_by_killed_run: true }]);
-}, 60_000);
+});
+
+test("what a command has left that failed is not merged, whatever was agreed to beforehand", async () => {
+  const place = freshPlace();
+  const run = (...words: readonly string[]) =>
+    handrail(place, ["run", "--staged", "--yes", "--workspace", place.workspace, "--", ...words]);
+  const failed = await run("bash", "-c", "echo half > half.txt; exit 7");
+  expect({ code: failed.code, files: readdirSync(place.workspace) }).toEqual({ code: 3, files: [] });
+  expect(failed.stdout + failed.stderr).toMatch(/the branch run\/\S+ stays/);
+  const merged = await run("bash", "-c", "echo whole > whole.txt");
+  expect({ code: merged.code, files: readdirSync(place.workspace) }).toEqual({ code: 0, files: ["whole.txt"] });
+});
