@@ -10,8 +10,8 @@ import { spawn } from "node:child_process";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import { type Layers, overlayPrefix } from "./overlay.ts";
 
-/** Milliseconds that a view of a workspace may take to be made: a start of Node and a handful of mounts. */
-export const SANDBOX_VIEW_MS = 10_000;
+/** Milliseconds that a view of a workspace may take to be made, on a busy machine too: a start of Node and mounts. */
+export const SANDBOX_VIEW_MS = 60_000;
 
 /** What stands before a program of root's that is to see the overlay, and the end of it. */
 export interface HeldOverlay {

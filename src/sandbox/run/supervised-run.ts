@@ -47,8 +47,8 @@ export interface Supervision {
 
 /**
  * Runs what `launch` starts.
- * @throws ToolFailure SANDBOX_UNAVAILABLE when the sandbox could not be made, CANCELLED where nobody waits any more; the
- * command did not run
+ * @throws ToolFailure SANDBOX_UNAVAILABLE when the sandbox could not be made, CANCELLED where nobody waits any more, and
+ * NOT_SUPPORTED for too many arguments; the command did not run
  */
 export async function superviseRun(launch: Launch, supervision: Supervision): Promise<RunEnd> {
   const { signal } = supervision;

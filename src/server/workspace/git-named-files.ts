@@ -1,7 +1,7 @@
 /**
- * Finds the files of a workspace that a person's git runs or reads because its configuration names them: hooks,
- * included settings, filters, helpers.
+ * Finds files of a workspace that git's configuration names: hooks, included settings, filters, helpers.
  *
+ * A person's git runs or reads them.
  * They are found by what values look like and not by a list of settings, so that too many may be found. Only
  * configuration that agents cannot write is read: the repository's own, the user's, and what these include.
  */

@@ -7,7 +7,6 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { handrail, oneJsonLine, startHandrail, until } from "../../support/command-line.ts";
 import { readEvidence } from "../../support/evidence.ts";
-import { lockOf } from "../../support/file-lock.ts";
 import { freshPlace, type Place } from "../../support/place.ts";
 
 const RACERS = 4;
@@ -99,16 +98,12 @@ test("a kernel is killed while it executes: who waits for it and who asks later 
   const place = freshPlace();
   place.put("workspace/held.txt", "held\n");
   const token = await openSession(place);
-  await lockOf(place, "held.txt");
-  const edit = callOf(token, "edit_file", {
-    path: "held.txt",
-    edits: [{ operation: "replace", spec: "held", content: "changed" }],
-  });
-  const victim = startHandrail(place, edit);
+  const lasting = callOf(token, "shell", { command: "sleep 600; echo changed > held.txt", timeout_ms: 600_000 });
+  const victim = startHandrail(place, lasting);
   await until(async () =>
-    (await readEvidence(place.state)).some(({ entry, payload }) => entry.intent && payload["tool"] === "edit_file"),
+    (await readEvidence(place.state)).some(({ entry, payload }) => entry.intent && payload["tool"] === "shell"),
   );
-  const waiting = handrail(place, edit);
+  const waiting = handrail(place, lasting);
   await until(
     async () =>
       (await readEvidence(place.state)).filter(({ entry }) => entry.eventType === "kernel_started").length === 3,
@@ -116,7 +111,7 @@ test("a kernel is killed while it executes: who waits for it and who asks later 
   victim.kill("SIGKILL");
   const unknown = { code: 3, stdout: expect.stringContaining('"code":"OUTCOME_UNKNOWN"') };
   expect(await waiting).toMatchObject(unknown);
-  expect(await handrail(place, edit)).toMatchObject(unknown);
+  expect(await handrail(place, lasting)).toMatchObject(unknown);
   expect(readFileSync(join(place.workspace, "held.txt"), "utf8")).toBe("held\n");
   expect(existsSync(join(place.state, "dedupe.db"))).toBe(true);
   const closing = (await readEvidence(place.state)).filter(({ entry }) => entry.eventType === "tool_outcome_unknown");

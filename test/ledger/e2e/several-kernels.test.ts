@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { handrail, until } from "../../support/command-line.ts";
 import { type Evidence, readEvidence } from "../../support/evidence.ts";
-import { lockOf } from "../../support/file-lock.ts";
 import { freshPlace, type Place } from "../../support/place.ts";
 import { connectRpc, type RpcClient } from "../../support/rpc-client.ts";
 
@@ -101,18 +100,13 @@ test("the chain verifies, no acknowledged write is lost, and the next kernel clo
   expect(readFileSync(join(place.workspace, "held.txt"), "utf8")).toBe("held\n");
 });
 
-/**
- * Has the client edit a file that somebody else holds the lock of, again whenever the wait for it was given up, so that
- * an intent is open when its kernel dies, however long that takes.
- */
+/** Has the client run a command that lasts, so that an intent is open when its kernel dies, however long that takes. */
 async function leaveOneOpen(place: Place, client: RpcClient): Promise<void> {
   place.put("workspace/held.txt", "held\n");
-  await lockOf(place, "held.txt");
-  const edits = [{ operation: "replace", spec: "held", content: "changed" }];
-  const edit = (): Promise<void> => client.call("edit_file", { path: "held.txt", edits }).then(edit);
-  edit().catch(() => undefined); // until its kernel is killed
+  const command = "sleep 600; echo changed > held.txt";
+  client.call("shell", { command, timeout_ms: 600_000 }).catch(() => undefined); // its kernel is killed
   await until(async () =>
-    (await readEvidence(place.state)).some(({ entry, payload }) => entry.intent && payload["tool"] === "edit_file"),
+    (await readEvidence(place.state)).some(({ entry, payload }) => entry.intent && payload["tool"] === "shell"),
   );
 }
 

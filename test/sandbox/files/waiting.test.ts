@@ -48,6 +48,7 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
   "`O_PATH`, which opens nothing": ["src/sandbox/files/places/roots.ts", "src/sandbox/views/run-mirror.ts"],
   "one helper for everything else below a workspace, and `/proc/self/fd`": ["src/sandbox/native/syscalls.ts"],
   "single files of the workspace, with `O_NONBLOCK`": [
+    "src/server/workspace/git-named-files.ts",
     "src/server/workspace/workspace-settings.ts",
     "src/sandbox/landing/land-view.ts",
   ],
@@ -167,7 +168,8 @@ test("the openings of workspace files say that they do not wait", () => {
   // what it is, by name below a directory, and again by descriptor
   expect(helper.match(/WITHOUT_WAITING/g)).toHaveLength(3);
   expect(helper).toMatch(/WITHOUT_WAITING = constants\.O_NONBLOCK/);
-  expect(readFileSync("src/server/workspace/workspace-settings.ts", "utf8")).toMatch(/openSync\(path, [^)]*O_NONBLOCK/);
+  for (const name of ["workspace-settings", "git-named-files"])
+    expect(readFileSync(`src/server/workspace/${name}.ts`, "utf8")).toMatch(/openSync\(path, [^)]*O_NONBLOCK/);
 });
 
 test("system calls that Node does not offer are made by modules that open nothing, and by the one that does not wait", () => {
