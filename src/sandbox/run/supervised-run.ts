@@ -47,7 +47,7 @@ export interface Supervision {
 
 /**
  * Runs what `launch` starts.
- * @throws ToolFailure SANDBOX_UNAVAILABLE when the sandbox could not be made, CANCELLED where nobody waits any more, and
+ * @throws ToolFailure SANDBOX_UNAVAILABLE when the sandbox could not be made, CANCELLED where nobody waits any more,
  * NOT_SUPPORTED for too many arguments; the command did not run
  */
 export async function superviseRun(launch: Launch, supervision: Supervision): Promise<RunEnd> {
