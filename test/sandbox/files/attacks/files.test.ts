@@ -172,7 +172,7 @@ describe("paths by themselves", () => {
       backslash: "workspace_path_traversal",
       outside: "workspace_path_escape",
       nul: "workspace_path_escape",
-      long: "IO_ERROR",
+      long: "workspace_path_escape",
       longName: "IO_ERROR",
       prefix: "workspace_path_escape",
     });
