@@ -180,7 +180,9 @@ describe("fixed rules", () => {
   test("dependencies are installed by dev, sre and release_manager", () => {
     const resource: PolicyResource = commandOf(["npm", "ci"]);
     const parts = { action: "install_dependencies", effect: "exec" as const, resource };
-    expect(ROLES.map((role) => answer("dev", { ...parts, role }))).toEqual(["ask", "ask", "ask", "-", "-"]);
+    expect(ROLES.map((role) => answer("dev", { ...parts, role }))).toEqual(["ok", "ok", "ok", "-", "-"]);
+    const scripts = { ...parts, resource: commandOf(["npm", "ci"], { dangers: ["argument_program"] }) };
+    expect(ROLES.map((role) => answer("dev", { ...scripts, role }))).toEqual(["ask", "ask", "ask", "-", "-"]);
     expect(denial("open", { ...parts, role: "guest" })).toBe("base.install-roles");
   });
 

@@ -236,7 +236,10 @@ run_test run_lint
   on own protected
   | ok dev.test-and-lint-write | = | = | - base.product-owner-changes-nothing | - DEFAULT_DENY
 install_dependencies
-  on itself command host
+  on itself command
+  | ok dev.install | = | = | - base.install-roles | =
+install_dependencies
+  on host
   | ask dev.install | = | = | - base.install-roles | =
 install_dependencies
   on own

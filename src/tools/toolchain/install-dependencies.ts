@@ -143,12 +143,19 @@ function registriesOf(manager: PackageManager, { chosen }: Toolchain): readonly 
   });
 }
 
+/** What policy, leases and people are told where packages may run programs of their own. */
+const RUNS_SCRIPTS = {
+  dangers: ["argument_program"],
+  reasons: ["the installation starts another program: packages run scripts of their own"],
+} as const;
+
 /** The files are accesses too: lease and policy judge them, and an approval is bound to them. */
 function accessesOf(manager: PackageManager, toolchain: ToolchainView): readonly Access[] {
   const { known, files, lockFile, manifests } = lookAt(manager, toolchain);
   const read = lockFile === undefined ? [] : [lockFile, ...manifests.filter((path) => files[path])];
+  const runsScripts = known.chosen.install?.scripts === true && MANAGERS[manager].runsScripts;
   return [
-    { resource: commandOf(commandFor(manager, known)), effect: "exec" },
+    { resource: commandOf(commandFor(manager, known), runsScripts ? RUNS_SCRIPTS : {}), effect: "exec" },
     ...registriesOf(manager, known).map((host): Access => ({ resource: { kind: "host", ...host }, effect: "network" })),
     ...read.map((path): Access => ({ resource: { kind: "file", path }, effect: "read" })),
   ];

@@ -96,7 +96,7 @@ test("who agreed to an installation after untrusted content agreed to each file 
     ];
   };
   expect(await asked("FC-3")).toEqual(["write", "write", "read", "hidden"]);
-  expect(await asked("dev.install")).toEqual(["read", "hidden", "hidden", "hidden"]);
+  expect(await asked("dev.install-scripts")).toEqual(["read", "hidden", "hidden", "hidden"]);
 });
 
 test("a lease that does not let node_modules be written holds for installations too", async () => {

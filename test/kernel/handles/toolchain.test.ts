@@ -136,16 +136,31 @@ test("what became of the files that a command changed and what it tried to reach
   expect(Object.keys((quiet as { data: object }).data).filter((name) => name in said)).toEqual([]);
 });
 
-test("whoever may not run tests does not, and nothing is installed without a person", async () => {
+test("whoever may not run tests or install does not", async () => {
   const { kernel, ask, requests } = await withPackage({ session: { role: "product_owner" } });
   expect(await ask("run_test")).toMatch(/^permission_denied /);
   expect(await ask("install_dependencies", { manager: "npm" })).toMatch(/^permission_denied /);
-  const developer = await withPackage();
-  expect(await developer.ask("install_dependencies", { manager: "npm" })).toMatch(/^tool_approval_required /);
   const reader = await withPackage({ preset: "reader" });
   expect(await reader.ask("run_test")).toMatch(/_denied /);
-  expect([requests, developer.requests, reader.requests]).toEqual([[], [], []]);
+  expect([requests, reader.requests]).toEqual([[], []]);
   expect(kernel.internalErrors).toEqual([]);
+});
+
+test.each([
+  ["npm", "package-lock.json"],
+  ["poetry", "poetry.lock"],
+  ["cargo", "Cargo.lock"],
+] as const)("%s installs without a person, unless packages may run their scripts", async (manager, lockFile) => {
+  const [manifest, described, lock] = LOCKED[manager];
+  const asked = async (options: MemoryKernelOptions) => {
+    const { put, ask, requests } = await watched(options);
+    put(manifest, described);
+    put(lockFile, lock);
+    return [await ask("install_dependencies", { manager }), requests.length];
+  };
+  const scripts = { install: { scripts: true, registries: {} } };
+  const whatAsks = manager === "cargo" ? ["ran", 1] : ["tool_approval_required dev.install-scripts", 0];
+  expect([await asked({}), await asked({ toolchain: scripts })]).toEqual([["ran", 1], whatAsks]);
 });
 
 test("a lease for commands holds for the command that the project names", async () => {

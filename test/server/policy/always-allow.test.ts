@@ -150,6 +150,8 @@ test("is not proposed against an example beside the policies, nor for an altered
 
 test("is not proposed for an installation: what it fetches stands in files that may change", async () => {
   const place = freshPlace();
+  const settings = { workspaces: [{ path: place.workspace, toolchain: { install: { scripts: true } } }] };
+  place.put("config/handrail.yaml", JSON.stringify(settings));
   const { kernel, call, request } = await asking(place);
   place.put("workspace/package.json", "{}");
   place.put("workspace/package-lock.json", '{ "lockfileVersion": 3, "packages": {} }');
@@ -159,7 +161,7 @@ test("is not proposed for an installation: what it fetches stands in files that 
     why: expect.stringMatching(/^what the call fetches stands in files of the workspace/),
   });
   await expect(kernel.alwaysAllow.write(await request(), "carol")).rejects.toMatchObject({ code: "USAGE" });
-  expect(readdirSync(place.config)).toEqual([]);
+  expect(readdirSync(place.config)).toEqual(["handrail.yaml"]);
 });
 
 test("is no answer to what a command has changed", async () => {

@@ -23,6 +23,7 @@ export const cargo: Manager = {
   lockFiles: ["Cargo.lock"],
   lockedBy: "cargo generate-lockfile",
   command: () => ["cargo", "fetch", "--locked", `--manifest-path=${WORKSPACE_ALIAS}/${MANIFEST}`],
+  runsScripts: false,
   registries: ["index.crates.io", "static.crates.io"],
   manifests: [MANIFEST],
   furtherManifests: () => [],

@@ -39,6 +39,8 @@ export interface Manager {
   /** How a person makes the lock file. */
   readonly lockedBy: string;
   readonly command: (scripts: boolean) => ToolchainCommand;
+  /** Packages run programs of their own where the operator allows that. */
+  readonly runsScripts: boolean;
   /** The public registries, as hosts. */
   readonly registries: readonly string[];
   /** Paths of the other files that it goes by, in two steps: what the first are is known, the rest they say. */

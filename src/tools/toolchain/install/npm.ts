@@ -38,6 +38,7 @@ export const npm: Manager = {
   lockFiles: ["npm-shrinkwrap.json", "package-lock.json"],
   lockedBy: "npm install --package-lock-only",
   command: (scripts) => ["npm", "ci", ...(scripts ? [] : ["--ignore-scripts"]), "--no-audit", "--no-fund"],
+  runsScripts: true,
   registries: ["registry.npmjs.org"],
   manifests: [MANIFEST, NPM_CONFIGURATION],
   furtherManifests: (files, lockFile) =>

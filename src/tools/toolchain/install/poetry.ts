@@ -29,6 +29,7 @@ export const poetry: Manager = {
   lockFiles: ["poetry.lock"],
   lockedBy: "poetry lock",
   command: () => ["poetry", "install", "--no-root", "--no-interaction"],
+  runsScripts: true,
   registries: ["pypi.org", "files.pythonhosted.org"],
   manifests: [MANIFEST],
   furtherManifests: () => [],

@@ -50,6 +50,7 @@ async function opened(scripts = false) {
   onTestFinished(() => internet.close());
   const settings = {
     sandbox: { toolchains },
+    capabilities: { install_dependencies: { allowed_hosts: ["registry.example"] } },
     workspaces: [
       { path: place.workspace, toolchain: { install: { scripts, registries: { npm: ["registry.example:80"] } } } },
     ],
@@ -83,12 +84,15 @@ test("what the lock file names is installed from the registry, without its scrip
   const installed = await session.call("install_dependencies", { manager: "npm" });
   expect(installed.result).toMatchObject({ status: "success", data: { installed: true, exit_code: 0 } });
   expect([asked, requested, existsSync(join(place.workspace, "node_modules/tiny/script-ran"))]).toEqual([
-    ["install_dependencies"],
+    [],
     ["/tiny/-/tiny-1.0.0.tgz"],
     false,
   ]);
   expect(readFileSync(join(place.workspace, "node_modules/tiny/index.js"), "utf8")).toBe("module.exports = 7;\n");
   expect((await session.call("run_test", {})).result).toMatchObject({ data: { passed: true } });
+  expect(asked).toEqual([]);
+  await session.call("shell", { command: "true" }); // a registry's words were in the answer
+  expect(asked).toEqual(["shell"]);
   await close();
 
   const evidence = await readEvidence(place.state);
@@ -104,7 +108,6 @@ test("what the lock file names is installed from the registry, without its scrip
     success: true,
     sandbox: { network: "proxy" },
     commands: [{ exitCode: 0 }],
-    approvalId: expect.any(String),
   });
   const accesses = (outcome?.["accesses"] ?? []) as readonly JsonObject[];
   expect(accesses.map(({ kind, line, host, port }) => [kind, line ?? host, port])).toEqual(
@@ -116,14 +119,17 @@ test("what the lock file names is installed from the registry, without its scrip
 });
 
 test("where the operator allows it packages run their scripts", async () => {
-  const { place, internet, session } = await opened(true);
+  const { place, internet, asked, session } = await opened(true);
   const tarball = tinyPackage(place);
   await internet.http("registry.example", 80, (_, response) => response.end(tarball));
   service(place, "registry.example", tarball);
   expect((await session.call("install_dependencies", { manager: "npm" })).result).toMatchObject({
     data: { command: "npm ci --no-audit --no-fund", installed: true },
   });
-  expect(existsSync(join(place.workspace, "node_modules/tiny/script-ran"))).toBe(true);
+  expect([asked, existsSync(join(place.workspace, "node_modules/tiny/script-ran"))]).toEqual([
+    ["install_dependencies"],
+    true,
+  ]);
 });
 
 test("a host that only the lock file names is refused before anything runs", async () => {
