@@ -116,6 +116,7 @@ export async function openBareKernel(
       toolsEnabled: true,
       disabledTools: new Set(),
       violationsPerMinute: settings.alert.violations_per_minute,
+      operationsAtOnce: 8,
       limits: NO_LIMITS,
       freezeOnAlert: true,
       armed: false,

@@ -30,7 +30,7 @@ export class ApprovalEvidence {
       type === "tool_approval_decided" && typeof facts["by"] === "string"
         ? `approver:${facts["by"]}`
         : `${userId}/${agentId}`;
-    const payload = { approvalRef: ref, tool, ...facts };
+    const payload = { approvalRef: ref, approval_ref: ref, ...idOf(approval), tool, ...facts };
     await this.#ledger.record({ type, sessionId, actor, requestId, timeMs: this.#clock.nowMs(), payload }, "durable");
   }
 
@@ -56,8 +56,13 @@ export class ApprovalEvidence {
   }
 }
 
+/** meao's name for the kind of request, where the document is what was stored. */
+function idOf(approval: StoredApproval): JsonObject {
+  return isIntact(approval) ? { approvalId: requestIn(approval).id } : {};
+}
+
 function factsOf(approval: StoredApproval): JsonObject {
-  const { id, details } = requestIn(approval);
+  const { details } = requestIn(approval);
   const rules = (details?.["rules"] ?? []) as readonly { readonly ruleId: string }[];
-  return { rules: rules.map(({ ruleId }) => ruleId), approvalId: id };
+  return { rules: rules.map(({ ruleId }) => ruleId) };
 }

@@ -20,6 +20,8 @@ export interface FlowAccess {
   readonly resource: { readonly kind: string; readonly host?: string; readonly provider?: string };
   /** What is written or sent there holds a definite secret. */
   readonly carriesSecret?: boolean;
+  /** It is only asked what it has: nothing that was seen goes there, so nobody is asked; what is denied stays denied. */
+  readonly sendsNothing?: boolean;
 }
 
 /** What flow control wants to happen before a call runs; an operator's permit may waive it by its rule. */
@@ -63,7 +65,11 @@ export function flowObligations(
   capability: ToolCapability,
   access: FlowAccess | undefined,
 ): readonly FlowObligation[] {
-  const asksEgress = access !== undefined && leaves(access) && egressAsks(mark.dataClass, capability, access);
+  const asksEgress =
+    access !== undefined &&
+    access.sendsNothing !== true &&
+    leaves(access) &&
+    egressAsks(mark.dataClass, capability, access);
   const asksLeak = mark.trustLevel === "untrusted" && canLeak(capability, access);
   const asksSecret = access?.carriesSecret === true;
   if (!asksEgress && !asksLeak && !asksSecret) return NONE;

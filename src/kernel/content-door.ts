@@ -11,6 +11,7 @@ import type { JsonObject } from "../base/json.ts";
 import { boundedChunks, unread } from "../cas/bounded-chunks.ts";
 import type { AnnouncedContent } from "../cas/content-store.ts";
 import { judgeFlow } from "../flow/flow.ts";
+import type { Denial } from "../model/outcome/decision.ts";
 import { Refusal, ToolFailure } from "../model/outcome/failure.ts";
 import type { CallResponse, ToolCall } from "../model/tool/call.ts";
 import type { KernelParts } from "./call/parts.ts";
@@ -197,9 +198,16 @@ async function receive(
     if (error instanceof ToolFailure || error instanceof Refusal || error instanceof KernelError) return error;
     // The sender's stream broke: it was cut, or its transport failed.
     parts.onInternalError(error);
-    return new ToolFailure("CANCELLED", "the upload broke off, and nothing was stored", "send it again");
+    return new Refusal(UNREADABLE_UPLOAD);
   }
 }
+
+const UNREADABLE_UPLOAD: Denial = {
+  layer: "call",
+  reason: "tool_input_read_failed",
+  ruleId: "INPUT:upload",
+  message: "the upload broke off and could not be read to its end, so nothing was stored; send it again",
+};
 
 function announcedContent({ hash, size }: UploadAnnouncement): AnnouncedContent {
   return { ...(hash !== undefined && { hash: hex(hash) }), ...(size !== undefined && { sizeBytes: size }) };

@@ -6,15 +6,15 @@ import type { Denial } from "../model/outcome/decision.ts";
 import type { CallResponse } from "../model/tool/call.ts";
 import { type Admission, type Asker, admit, recordRefusal } from "./admit.ts";
 import { Evidence } from "./answer/evidence.ts";
-import type { Kernel } from "./answer/kernel.ts";
 import type { KernelParts } from "./call/parts.ts";
 import { loadCodec, type Submission, type Waiter } from "./call/submission.ts";
 import { type Fetched, type FetchRequest, getContent, putContent, type Upload } from "./content-door.ts";
 import type { ToolDefinition } from "./declared/registry.ts";
 import { type CallExplanation, type ExplainedCall, explainCall, redactedExplanation } from "./judge/explain.ts";
-import { pipeline } from "./pipeline.ts";
+import { pipeline, type TurnedKernel } from "./pipeline.ts";
 import { CallRedaction } from "./redaction/redaction.ts";
 import { type AnsweredRound, answerRound, type OpenedQuestion, openQuestion, type RoundCall } from "./rounds.ts";
+import { Turns } from "./turns.ts";
 import { warmUp } from "./warm-up.ts";
 
 export type { InBandAnswer, InBandAsker, InBandQuestion } from "../approval/in-band.ts";
@@ -97,7 +97,8 @@ export interface KernelDoor {
 
 /** Opens the door of a kernel made of `parts`. */
 export function createKernelDoor(parts: KernelParts): KernelDoor {
-  const kernel: Kernel = { parts, evidence: new Evidence(parts) };
+  const turns = new Turns(() => parts.settings.operationsAtOnce);
+  const kernel: TurnedKernel = { parts, evidence: new Evidence(parts), turns };
   const run = (
     submission: Submission,
     end: AbortSignal | AbortController,

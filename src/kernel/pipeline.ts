@@ -39,10 +39,12 @@ import { checkMasterGate, withGateDemands } from "./judge/gates.ts";
 import { checkScope } from "./judge/scope.ts";
 import { markSecrets, mayWriteSecrets } from "./judge/secret-writes.ts";
 import { wholeCall } from "./judge/whole-call.ts";
+import { withDeletionDemands } from "./keeping/deletion.ts";
 import { ANALYSED_CHARACTERS_MAX } from "./redaction/argument-secrets.ts";
 import { CallRedaction, secretsOf } from "./redaction/redaction.ts";
 import { replayed } from "./replay.ts";
 import { runTool } from "./run.ts";
+import type { Turns } from "./turns.ts";
 
 /** A request, who waits for its answer, and the kill switch's hold on it. */
 export interface Arrival {
@@ -51,8 +53,13 @@ export interface Arrival {
   readonly running: RunningCall;
 }
 
+/** A kernel with the turns of its sessions. */
+export interface TurnedKernel extends Kernel {
+  readonly turns: Turns;
+}
+
 /** Takes one request through every stage and answers it once. */
-export async function pipeline(kernel: Kernel, { submission, waiter, running }: Arrival): Promise<CallResponse> {
+export async function pipeline(kernel: TurnedKernel, { submission, waiter, running }: Arrival): Promise<CallResponse> {
   const { parts } = kernel;
   const answer = new Answer(kernel);
   const walk = new Walk(arrive(parts.clock, running));
@@ -65,7 +72,7 @@ export async function pipeline(kernel: Kernel, { submission, waiter, running }: 
     const { caller, tool, accesses, ruling } = granted;
 
     // flow control → dedupe → rate limit → arming → approval, which may wait for a person and then looks at everything
-    // again → reserve budget
+    // again → the session's turn → reserve budget
     let hasWaited = false;
     for (const step of [
       () => unless(judgeFlow(caller.mark, tool.capability, accesses)),
@@ -73,6 +80,7 @@ export async function pipeline(kernel: Kernel, { submission, waiter, running }: 
       () => pace(parts, granted),
       () => unless(checkArming(tool.name, ruling.obligations, caller.armed)),
       () => approve(kernel, granted, waiter),
+      () => kernel.turns.take(granted, waiter.signal),
       () => reserveBudget(parts, granted, waiter),
     ]) {
       const ending = step();
@@ -98,7 +106,9 @@ export async function pipeline(kernel: Kernel, { submission, waiter, running }: 
     const finished = await finishResult({ parts, running: started }, ran.output, waiter.signal);
     return await answer.succeeded(started, await paid(started, finished, { ...waiter, output: ran.output }));
   } catch (thrown) {
-    return answer.thrown({ ...walk.known, session: walk.known.session ?? running.session }, thrown);
+    return await answer.thrown({ ...walk.known, session: walk.known.session ?? running.session }, thrown);
+  } finally {
+    walk.known.holdings?.endTurn();
   }
 }
 
@@ -172,9 +182,14 @@ async function judgeCall(
 
   // evaluate policy
   const policy = await parts.policy(caller.session.preset);
-  const analysed = walk.learn({ ...resolved, policy });
+  let analysed = walk.learn({ ...resolved, policy });
   const question = { policy, caller, tool, nowMs, call: wholeCall(tool, accesses, call.arguments) };
-  const ruling = evaluateAccesses({ ...question, demands: withGateDemands(caller, tool.name, demands) }, accesses);
+  const deleting = withDeletionDemands(parts, resolved, demands);
+  if (deleting instanceof Promise) analysed = walk.learn({ ...analysed, demands: await deleting });
+  const ruling = evaluateAccesses(
+    { ...question, demands: withGateDemands(caller, tool.name, analysed.demands) },
+    accesses,
+  );
   if (!ruling.ok) return ruling;
   const decidedAtMs = parts.clock.monotonicMs();
   return allow(walk.learn({ ...analysed, ruling: ruling.value, decidedAtMs, holdings: new Holdings() }));

@@ -46,7 +46,7 @@ export async function runTool(
     inBand,
   });
   if (listener && intent !== undefined) await followDeclared(kernel, running);
-  run.begin();
+  run.begin(parts.clock.monotonicMs());
   try {
     const leave = intent === undefined ? undefined : await enterBranch(kernel, running);
     const executing = executed(running, context, leave);

@@ -43,6 +43,13 @@ export function admits(scope: LeaseScope, dimension: LeaseDimension, value: stri
   return test(value);
 }
 
+/** The commands that `scope` admits, by name and sorted; `*` alone where it restricts none. */
+export function admittedCommands({ commands }: LeaseScope): readonly string[] {
+  const [first, ...others] = commands.filter((names) => !names.includes(ANY));
+  if (first === undefined) return [ANY];
+  return [...new Set(first)].filter((name) => others.every((names) => names.includes(name))).sort();
+}
+
 /** The scope that admits exactly what both admit. */
 export function meetScopes(parent: LeaseScope, child: LeaseScope): LeaseScope {
   const meet = (dimension: LeaseDimension) => meetRestrictions(parent[dimension], child[dimension]);

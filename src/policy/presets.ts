@@ -18,7 +18,8 @@ export const PRESETS: Readonly<Record<PresetName, Preset>> = {
   dev: {
     files: ["base.cedar", "dev.cedar", "shell.cedar", "danger.cedar", "install.cedar"],
     description:
-      "reads, searches, edits, tests and runs commands without prompts; asks before protected files, removing by commands and the network",
+      "reads, searches, edits, tests, commits and runs commands without prompts; asks before it writes protected files, deletes what cannot be brought back, " +
+      "runs dangerous commands, installs dependencies, merges branches, rewrites git's history, or uses the network; packages come from lock files alone",
   },
   autonomous: {
     files: ["base.cedar", "autonomous.cedar", "install.cedar"],
@@ -33,9 +34,9 @@ export const PRESETS: Readonly<Record<PresetName, Preset>> = {
     description: "as dev, but of shell commands only listed programs run; no pipes, no substitutions, no removing",
   },
   open: {
-    files: ["base.cedar", "open.cedar"],
-    description: "asks nothing and records everything",
+    files: ["base.cedar", "open.cedar", "install.cedar"],
+    description: "asks nothing and records everything; packages come from lock files alone",
     warning:
-      "nothing is asked: only the fixed rules (zones, roles) and the sandbox stand between the agent and the machine",
+      "nothing is asked: only the fixed rules (zones, roles, lock files) and the sandbox stand between the agent and the machine",
   },
 };

@@ -139,6 +139,9 @@ export function kernelSettings(environment: Environment, live: Readonly<LiveOper
     get violationsPerMinute() {
       return live.operator.settings.alert.violations_per_minute;
     },
+    get operationsAtOnce() {
+      return live.operator.settings.limits.operations_at_once;
+    },
     get limits() {
       const { operator } = live;
       if (limits?.by !== operator) limits = { by: operator, limits: spendingLimits(operator.settings.limits) };

@@ -7,7 +7,7 @@
  * `status` is `error` for a refusal too. `security_checks` tells them apart: `denied` means that nothing happened.
  */
 import type { JsonObject } from "../base/json.ts";
-import type { Denial } from "../model/outcome/decision.ts";
+import type { Denial, Layer } from "../model/outcome/decision.ts";
 import type { CallResponse, Outcome } from "../model/tool/call.ts";
 import type { ToolResult, ToolResultError, ToolResultMetadata } from "../model/tool/tool-result.ts";
 
@@ -57,11 +57,25 @@ function metadataOf(response: CallResponse, checks: ToolResultMetadata["security
   };
 }
 
+/** What whoever is refused can do by itself; what would have to change for the call to be allowed is the `fix`. */
+const NEXT: Readonly<Record<Layer, string>> = {
+  validate: "correct what is listed, and send the call again",
+  authenticate: "start a new session, or ask the operator",
+  gates: "use another tool, or ask the operator about this one",
+  scope: "stay within what the session may use, or ask the operator for more",
+  workspace: "work on a file of the workspace that tools may use",
+  policy: "choose another way, or ask the operator to allow the call",
+  flow: "do without what would leave or run, or ask the operator to look at what was read",
+  approval: "ask a person to approve the call, or choose another way",
+  budget: "ask for less, or ask the operator for more",
+  call: "correct the arguments, and send the call again",
+};
+
 function errorOfDenial(denial: Denial): ToolResultError {
   return {
     code: denial.reason.toUpperCase(),
     message: denial.message,
-    suggestion: denial.fix ?? "ask the operator which rule would allow this",
+    suggestion: NEXT[denial.layer],
     layer: denial.layer,
     rule_id: denial.ruleId,
     fix: denial.fix,

@@ -17,6 +17,7 @@ test("with nobody to ask a call is refused at once, by a reference under which i
     message: expect.stringContaining("needs a person's approval by rule `dev.write-protected`"),
     fix: 'an operator\'s permit with @waives("dev.write-protected")',
     approvalRef: expect.stringMatching(/^blake3:[0-9a-f]{64}$/),
+    approvalId: "write_file:execute",
   });
   const stored = await kernel.asked.find(denial.approvalRef ?? "", kernel.time.nowMs);
   expect(stored?.ref).toBe(`blake3:${blake3Hex(stored?.document ?? "")}`);
@@ -59,6 +60,15 @@ test("a call that a person refuses is denied, and so is every identical one unti
   await refuse(kernel, ref);
   const denied = { layer: "approval", reason: "tool_approval_denied", ruleId: "APPROVAL:denied", approvalRef: ref };
   expect(denialOf(await calling)).toMatchObject(denied);
+  // meao's reason beside the code, its id of the kind, and serverd's name of the reference
+  expect(kernel.ledger.of("tool_execution_denied").at(-1)?.payload).toMatchObject({
+    reason: "approval_denied",
+    code: "tool_approval_denied",
+    approvalId: "write_file:execute",
+    approvalRef: ref,
+    approval_ref: ref,
+    severity: "warning",
+  });
   expect(denialOf(await ask(kernel))).toMatchObject(denied);
   kernel.time.nowMs = expiresAtMs - 1;
   expect(denialOf(await ask(kernel))).toMatchObject(denied);
@@ -70,6 +80,12 @@ test("a call that nobody answers in time is refused by its reference, and the re
   const kernel = await askingKernel({ approvalSettings: { waitMs: 30 } });
   const denial = denialOf(await ask(kernel));
   expect(denial).toMatchObject({ reason: "tool_approval_required", approvalRef: (await pending(kernel)).ref });
+  const { ref } = await pending(kernel);
+  expect(kernel.ledger.of("tool_approval_required").at(-1)?.payload).toMatchObject({
+    reason: "tool_approval_required",
+    approvalId: "write_file:execute",
+    approval_ref: ref,
+  });
 });
 
 test("a wait is never longer than forty-five seconds, whatever the settings say", async () => {
@@ -243,8 +259,8 @@ describe("evidence", () => {
       requestId,
       payload,
     }));
-    const approval = { approvalRef: ref, tool: "write_file" };
-    const used = { approvalRef: ref, approvalId: "write_file:execute" };
+    const approval = { approvalRef: ref, approval_ref: ref, approvalId: "write_file:execute", tool: "write_file" };
+    const used = { approvalRef: ref, approval_ref: ref, approvalId: "write_file:execute" };
     const decision = { by: "ann", channel: "rpc", scope: { kind: "once" } };
     expect(facts).toMatchObject([
       {

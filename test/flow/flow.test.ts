@@ -43,6 +43,18 @@ test.each([
 });
 
 test.each([
+  ["internal", "goes", "goes"],
+  ["sensitive", "goes", "flow_sensitive_egress"],
+  ["secret", "flow_secret_egress", "flow_secret_egress"],
+] as const)(
+  "FC-2: a host that is only asked what it has is no question when %s was seen (known: %s, unknown: %s)",
+  (dataClass, toKnown, toUnknown) => {
+    expect(judged(seen(dataClass), fetches, { ...known, sendsNothing: true })).toBe(toKnown);
+    expect(judged(seen(dataClass), fetches, { ...unknown, sendsNothing: true })).toBe(toUnknown);
+  },
+);
+
+test.each([
   ["public", "goes", "goes", "goes"],
   ["internal", "ask FC-2", "goes", "ask FC-2"],
   ["sensitive", "ask FC-2", "ask FC-2", "flow_sensitive_egress"],

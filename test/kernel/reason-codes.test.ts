@@ -32,6 +32,7 @@ const REASONS = [
   "tool_approval_required",
   "tool_call_invalid",
   "tool_input_invalid",
+  "tool_input_read_failed",
   "tool_not_allowed",
   "tool_not_implemented",
   "tool_output_invalid",

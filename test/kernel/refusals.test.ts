@@ -62,6 +62,23 @@ describe("a refusal of many mistakes", () => {
   });
 });
 
+describe("a tool that nobody has", () => {
+  test.each([
+    ["read_fil", "did you mean `read_file`?"],
+    ["readFile", "did you mean `read_file`?"],
+  ])("%s is answered with the nearest one, and with how to list them", async (name, meant) => {
+    const denial = denialOf(await (await memoryKernel()).call(name, { path: "a" }));
+    expect(denial).toMatchObject({ layer: "gates", reason: "tool_spec_missing", ruleId: "TOOL:unknown" });
+    expect(denial.message).toContain(meant);
+    for (const way of ["`tools/list`", "`ListTools`", "`handrail tools`"]) expect(denial.message).toContain(way);
+  });
+
+  test("which resembles none is answered with how to list them alone", async () => {
+    const { message } = denialOf(await (await memoryKernel()).call("teleport", {}));
+    expect(message).toMatch(/^no tool is named `teleport`; list the tools /);
+  });
+});
+
 describe("a tool that is always denied", () => {
   const never = testTool("never", () => ({ kind: "data", data: {} }), { approval: { level: "always_deny" } });
 

@@ -222,9 +222,11 @@ describe("dependencies come from lock files (Flow §4.2)", () => {
     });
   });
 
-  test("open asks and denies nothing of this", () => {
-    for (const command of ["npm install", "rm -rf x", "curl https://x | sh", "sudo ls", "a $("])
+  test("open asks nothing of this, and denies what chooses versions by itself", () => {
+    for (const command of ["npm ci", "poetry install", "rm -rf x", "curl https://x | sh", "sudo ls", "a $("])
       expect(decided("open", command)).toEqual([]);
+    expect(decided("open", "npm install")).toEqual(["deny install.npm-lockfile-only"]);
+    expect(decided("open", "sudo pip install x")).toEqual(["deny install.pip-lockfile-only"]);
   });
 });
 

@@ -12,7 +12,14 @@ import {
   type Restriction,
   UNRESTRICTED_SCOPE,
 } from "../../src/model/people/lease.ts";
-import { admits, deriveLease, meetBudgets, meetScopes, unusableDimensions } from "../../src/policy/lease-scope.ts";
+import {
+  admits,
+  admittedCommands,
+  deriveLease,
+  meetBudgets,
+  meetScopes,
+  unusableDimensions,
+} from "../../src/policy/lease-scope.ts";
 
 const scope = (change: Partial<LeaseScope>): LeaseScope => ({ ...UNRESTRICTED_SCOPE, ...change });
 const admitted = (restriction: Restriction, values: readonly string[], dimension: LeaseDimension = "readPaths") =>
@@ -231,4 +238,21 @@ describe("deriving", () => {
       }),
     );
   });
+});
+
+test.each([
+  ["nothing restricts", [], ["*"]],
+  ["a list", [["npm", "git", "npm"]], ["git", "npm"]],
+  ["any, and a list", [["*"], ["git"]], ["git"]],
+  [
+    "what both lists have",
+    [
+      ["git", "npm"],
+      ["npm", "node"],
+    ],
+    ["npm"],
+  ],
+  ["lists that have nothing in common", [["git"], ["npm"]], []],
+] as const)("the commands that a lease covers: %s", (_, commands, covered) => {
+  expect(admittedCommands({ ...UNRESTRICTED_SCOPE, commands })).toEqual(covered);
 });

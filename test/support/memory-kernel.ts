@@ -500,6 +500,7 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
       toolsEnabled: true,
       disabledTools: new Set(),
       violationsPerMinute: 5,
+      operationsAtOnce: 8,
       freezeOnAlert: true,
       armed: false,
       ...options.settings,

@@ -143,7 +143,7 @@ describe("as ToolResult JSON", () => {
       error: {
         code: "SHELL_EXEC_DENIED",
         message: "the shell is not allowed; use `run_test`",
-        suggestion: "permit `shell` for `cargo test`",
+        suggestion: "choose another way, or ask the operator to allow the call", // and not the fix again
         layer: "policy",
         rule_id: "no_shell",
         fix: "permit `shell` for `cargo test`",

@@ -14,6 +14,9 @@ const TOOL_RATES_MAX = 256;
 
 const RATE_MAX = 1_000_000;
 
+/** Operations of a session at once: as many as one kernel takes calls at a time at most. */
+const OPERATIONS_AT_ONCE_MAX = 1024;
+
 const amount = (member: BudgetMember) =>
   z
     .union([z.string(), z.number()])
@@ -43,6 +46,8 @@ const rate = {
 
 /** The schema of `limits`. */
 export const limitSettings = z.strictObject({
+  /** Operations that one session does at once in one kernel; the others wait for their turn. Reads are none. */
+  operations_at_once: z.int().min(1).max(OPERATIONS_AT_ONCE_MAX).default(8),
   per_session: z.strictObject({ period: z.enum(PERIODS).default("lifetime"), ...amountsOf }).optional(),
   /** Of each agent of each user in each workspace, whatever session it acts in. */
   per_principal: z.strictObject({ period: z.enum(PERIODS).default("day"), ...amountsOf }).optional(),

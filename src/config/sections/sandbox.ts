@@ -17,7 +17,7 @@ export const sandboxSettings = z.strictObject({
   /** The user that commands run as where the kernel runs as root; never root. */
   user_id: z.int().min(1).max(4_294_967_294).optional(),
   memory_mb: z.int().min(16).max(1_048_576).default(512),
-  processes: z.int().min(4).max(65_536).default(128),
+  processes: z.int().min(4).max(65_536).default(100),
   processors: z.number().min(0.1).max(1024).default(1),
   /** Megabytes that a command may write into one file, and into its private `/tmp`. */
   file_mb: z.int().min(1).max(1_048_576).default(1024),

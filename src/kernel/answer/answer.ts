@@ -130,8 +130,9 @@ export class Answer {
 
   #response(known: Known, { outcome, rules, sequence }: Said): CallResponse {
     const { requestId, startedMs, ruling } = known;
-    const durationMs = Math.max(0, this.#parts.clock.monotonicMs() - startedMs);
-    const consumed = outcome.kind === "success" ? consumedOf(known) : undefined;
+    const nowMs = this.#parts.clock.monotonicMs();
+    const durationMs = Math.max(0, nowMs - startedMs);
+    const consumed = outcome.kind === "success" ? consumedOf(known, nowMs) : undefined;
     return {
       requestId,
       outcome,

@@ -68,7 +68,7 @@ export function callFacts(known: Known, argumentsKey: Uint8Array, outcome: Outco
     ...facts,
     ...(!isClean && shown),
     ...(run?.sandbox && { sandbox: run.sandbox, ...clean(known, commandsFact(run)) }),
-    ...(approval && { approvalRef: approval.ref, approvalId: approval.id }),
+    ...(approval && { approvalRef: approval.ref, approval_ref: approval.ref, approvalId: approval.id }),
   };
 }
 
@@ -91,10 +91,15 @@ function obligationsFact({ ruling }: Known): readonly string[] | undefined {
 
 /** An access as evidence and prompts have it; what the caller wrote stands in it. */
 export function accessFact(access: ResolvedAccess): JsonObject {
-  const { resource, effect, action, carriesSecret } = access;
+  const { resource, effect, action, carriesSecret, sendsNothing } = access;
   const fact: JsonObject = resource.kind === "file" ? fileFact(access) : { ...resource, effect };
-  if (action === undefined && carriesSecret !== true) return fact;
-  return { ...fact, ...(action !== undefined && { action }), ...(carriesSecret === true && { secret: true }) };
+  if (action === undefined && carriesSecret !== true && sendsNothing !== true) return fact;
+  return {
+    ...fact,
+    ...(action !== undefined && { action }),
+    ...(carriesSecret === true && { secret: true }),
+    ...(sendsNothing === true && { sendsNothing }),
+  };
 }
 
 /**

@@ -15,13 +15,16 @@ import type { EventType, LedgerEvent } from "../../model/outcome/event.ts";
 import type { ToolFailure } from "../../model/outcome/failure.ts";
 import type { Mark } from "../../model/outcome/label.ts";
 import type { Session } from "../../model/people/session.ts";
+import { wordsOfCommand } from "../../model/place/command.ts";
 import type { CallResponse } from "../../model/tool/call.ts";
 import { resourceId } from "../../policy/terms/vocabulary.ts";
 import type { EgressAttempt } from "../../sandbox/sandbox.ts";
+import { visibleLine } from "../../text/foreign-text.ts";
 import type { KernelParts } from "../call/parts.ts";
 import type { Known, Running } from "../call/stages.ts";
 import { policyResource } from "../judge/decide.ts";
 import { NETWORK_PREFIX } from "../judge/network-rules.ts";
+import { hideInCommand } from "../redaction/command-words.ts";
 import type { CallRedaction } from "../redaction/redaction.ts";
 import { countViolation, violationType } from "./alarm.ts";
 import { callFacts, clean, type OutcomeFacts, recordedTool } from "./call-facts.ts";
@@ -29,6 +32,9 @@ import type { CleanResult } from "./large-result.ts";
 import { RefusalRates } from "./refusal-rate.ts";
 import { severityOf } from "./severity.ts";
 import { spentFact } from "./spend.ts";
+
+/** Characters (UTF-16 code units) of a target in the security audit: more than a path may have on Linux. */
+const TARGET_CHARACTERS_MAX = 4096;
 
 /** What a running tool wants recorded. */
 export interface ToolNote {
@@ -224,7 +230,7 @@ export class Evidence {
       violation_type: denial.reason,
       ...clean(known, {
         target_path: violatedPath(known, denial, type),
-        command_args: denial.command === undefined ? [] : [denial.command],
+        command_args: commandOfViolation(known, denial),
       }),
       severity: "warning",
     };
@@ -313,12 +319,27 @@ function withEnd(known: Known, facts: JsonObject): JsonObject {
   return { ...facts, ...spentFact(known), ...(stoppedBy && { stopped: stoppedBy.reason }) };
 }
 
-/** What the security audit names as the target: the file that was judged, or what else the call was about. */
+/**
+ * What the security audit names as the target: the path that was asked for, whether it lies in the workspace or not, or
+ * what else the call was about. What could forge or hide a line is escaped.
+ */
 function violatedPath({ accesses = [] }: Known, { targetPath }: Denial, type: EventType): string {
-  if (targetPath !== undefined) return targetPath;
-  if (type === "workspace_violation") return "outside the workspace";
-  const [access] = accesses;
-  return type === "command_violation" || access === undefined ? "" : resourceId(policyResource(access));
+  if (targetPath !== undefined) return visibleLine(targetPath.slice(0, TARGET_CHARACTERS_MAX));
+  if (type === "command_violation") return "";
+  const files = accesses.filter(({ resource }) => resource.kind === "file");
+  const [access] = type === "workspace_violation" ? files : accesses;
+  if (access === undefined) return "";
+  const resource = policyResource(access);
+  return visibleLine((resource.kind === "file" ? resource.path : resourceId(resource)).slice(0, TARGET_CHARACTERS_MAX));
+}
+
+/** The command that was refused, or that a refused call would have run: program and arguments. */
+function commandOfViolation({ accesses = [], redaction }: Known, { command }: Denial): readonly string[] {
+  if (command !== undefined) return command;
+  for (const { resource } of accesses)
+    if (resource.kind === "command" && redaction !== undefined)
+      return hideInCommand(wordsOfCommand(resource), (word) => redaction.words(word));
+  return [];
 }
 
 /**
@@ -330,13 +351,19 @@ function mayFlood({ session, intent }: Known, { layer, reason }: Denial): boolea
   return session === undefined || layer === "authenticate" || reason === "lease_expired";
 }
 
+/** meao's reason of a call that a person, or the tool itself, does not approve stands beside the code. */
+function reasonFacts({ reason }: Denial): JsonObject {
+  return reason === "tool_approval_denied" ? { reason: "approval_denied", code: reason } : { reason };
+}
+
 function denialFacts(denial: Denial): JsonObject {
   return {
     decision: "deny",
     layer: denial.layer,
-    reason: denial.reason,
+    ...reasonFacts(denial),
     ruleId: denial.ruleId,
-    ...(denial.approvalRef !== undefined && { approvalRef: denial.approvalRef }),
+    ...(denial.approvalId !== undefined && { approvalId: denial.approvalId }),
+    ...(denial.approvalRef !== undefined && { approvalRef: denial.approvalRef, approval_ref: denial.approvalRef }),
     ...(denial.violations && {
       violations: denial.violations
         .slice(0, 32)

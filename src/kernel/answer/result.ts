@@ -49,7 +49,7 @@ function finish(keeper: ResultKeeper, output: ToolOutput, signal: AbortSignal): 
   }
   const measured = { bytes: 0, values: 0 };
   const data = redaction.data(output.data, output.excerpts, measured);
-  const shownMax = tool.capability.sizedByCaller ? INLINE_RESULT_BYTES_MAX : SHOWN_BYTES_MAX;
+  const shownMax = tool.capability.sizesResult ? INLINE_RESULT_BYTES_MAX : SHOWN_BYTES_MAX;
   // Printing takes time: only what may be too long is printed to be measured.
   const printedMax = measured.bytes * PRINTED_PER_BYTE_MAX + measured.values * PRINTED_PER_VALUE_MAX;
   const text = printedMax > shownMax ? JSON.stringify(data) : undefined;

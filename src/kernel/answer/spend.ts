@@ -17,7 +17,7 @@ import type { Need } from "../../budget/budget.ts";
 import { allow, type Denial, deny, type Verdict } from "../../model/outcome/decision.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { Lease, LeaseBudget } from "../../model/people/lease.ts";
-import { type Amounts, BUDGET_MEMBERS, budgetUnit, NOTHING } from "../../model/spending/budget.ts";
+import { type Amounts, BUDGET_MEMBERS, budgetUnit, NOTHING, toAmount } from "../../model/spending/budget.ts";
 import type { ToolOutput } from "../../model/tool/tool.ts";
 import type { Ended } from "../call/ended.ts";
 import type { KernelParts } from "../call/parts.ts";
@@ -69,14 +69,18 @@ async function reserve(parts: KernelParts, granted: Granted, { transfer }: Waite
   const { caller, session, tool, call, args, requestId, holdings } = granted;
   const limits = parts.settings.limits.id;
   const accounts = accountsOf(session, await leasesOf(parts, caller.lease), parts.settings.limits);
-  const upload = transfer?.upload !== undefined && "staged" in transfer.upload ? transfer.upload.staged.sizeBytes : 0;
-  const bytesIn = argumentBytes(call.arguments) + upload;
+  const bytesIn = argumentBytes(call.arguments) + uploadedBytes(transfer);
   const need = needOf(tool.spends?.(args) ?? {}, bytesIn);
   const spender = { sessionId: session.id, actor: `${session.userId}/${session.agentId}`, requestId };
   const reserved = await parts.budgets.reserve(accounts, need, { spender, durable: tool.capability.effect !== "read" });
   if (!reserved.ok) return { kind: "denial", denial: reserved.denial };
   holdings.takePayment({ limits, spending: new Spending(reserved.value, bytesIn, parts.clock) });
   return undefined;
+}
+
+/** Bytes that came beside the call. */
+function uploadedBytes(transfer: Waiter["transfer"]): number {
+  return transfer?.upload !== undefined && "staged" in transfer.upload ? transfer.upload.staged.sizeBytes : 0;
 }
 
 /** Tokens and cost only as far as the tool says: the kernel cannot count them. */
@@ -124,13 +128,14 @@ export function outOfTime({ holdings, run }: Running): ToolFailure | undefined {
 
 /** Pays for a result before it is handed over: one that nothing is left for is withheld. */
 export async function paid(
-  { holdings, tool }: Running,
+  { holdings, tool, run }: Running,
   finished: Finished,
   { output, transfer }: Pick<Waiter, "transfer"> & { readonly output: ToolOutput },
 ): Promise<Finished> {
+  const bytes = finished instanceof ToolFailure ? 0 : finished.outputBytes + (transfer?.opened?.lengthBytes ?? 0);
+  run.noteSpent(bytes + uploadedBytes(transfer), output.consumed ?? {});
   const spending = holdings.payment?.spending;
   if (spending === undefined) return finished;
-  const bytes = finished instanceof ToolFailure ? 0 : finished.outputBytes + (transfer?.opened?.lengthBytes ?? 0);
   const lacking = await spending.charge(bytes, output.consumed ?? {});
   if (lacking === undefined || finished instanceof ToolFailure) return finished;
   const done = tool.capability.effect === "read" ? "" : "; what the call did stands";
@@ -157,10 +162,26 @@ function spentBy({ holdings, run }: Known, isDenied: boolean): Amounts {
   return isDenied ? { ...NOTHING, tokens: spent.tokens, costMicros: spent.costMicros } : spent;
 }
 
-/** What a call has spent, in the unit of its tool; `undefined` where nothing limits it. */
-export function consumedOf({ holdings, tool }: Known): number | undefined {
+/**
+ * What a call has spent, in the unit of its tool, whether anything limits it or not; `undefined` of one that never ran.
+ * @param nowMs on the monotonic clock
+ */
+export function consumedOf({ holdings, tool, call, run }: Known, nowMs: number): number | undefined {
+  if (tool === undefined || call === undefined || run?.begunMs === undefined) return undefined;
+  const unit = budgetUnit(tool.capability);
   const spending = holdings?.payment?.spending;
-  return spending && tool && spending.spent[budgetUnit(tool.capability)];
+  if (spending !== undefined) return spending.spent[unit];
+  const { bytesOut, consumed } = run.spent;
+  switch (unit) {
+    case "calls":
+      return 1;
+    case "durationMs":
+      return toAmount(nowMs - run.begunMs);
+    case "bytes":
+      return toAmount(argumentBytes(call.arguments) + bytesOut);
+    default:
+      return toAmount(consumed[unit] ?? 0);
+  }
 }
 
 /** What a call has spent, for evidence: nothing is said where nothing is limited, or nothing was spent. */

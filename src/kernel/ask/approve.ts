@@ -25,6 +25,7 @@ import { unanalysed } from "../judge/scope.ts";
 import { deniedBy, FAILED, FORGED, invalid } from "./approval-denials.ts";
 import { asksIn, type BoundAsk, bindAsk, filesBefore, runsPrograms } from "./bind-ask.ts";
 import { describeCall } from "./prompt.ts";
+import { isDanger } from "./prompt-risks.ts";
 import { stillAllowed } from "./recheck.ts";
 
 /** How the call ends here, or `undefined` when it goes on: at once when nobody asks. */
@@ -33,7 +34,14 @@ export function approve({ parts }: Kernel, granted: Granted, waiter: Waiter): un
   if (obligations.every(({ obligation }) => obligation === "arm")) return undefined;
   const staged = stagedDenial(granted.tool.name, obligations);
   if (staged) return Promise.resolve(denial(staged));
-  return failingClosed(parts, () => approveAsked(parts, granted, waiter));
+  return failingClosed(parts, () => approveAsked(parts, granted, waiter)).then((end) => named(end, granted));
+}
+
+/** A refusal for want of approval says which kind was asked for. */
+function named(end: Ended | undefined, { tool, ruling }: Granted): Ended | undefined {
+  if (end?.kind !== "denial" || end.denial.layer !== "approval") return end;
+  const kind = isDanger(asksIn(ruling.obligations)) ? "danger" : "execute";
+  return denial({ ...end.denial, approvalId: `${tool.name}:${kind}` });
 }
 
 /**

@@ -74,7 +74,7 @@ export async function previewOf(decided: Decided, files: Pick<FileAccess, "read"
   return await describe(previews, redaction, WHOLE);
 }
 
-function contextOf({ tool, accesses, redaction }: Decided, files: Pick<FileAccess, "read">): PreviewContext {
+function contextOf({ tool, accesses, redaction, call }: Decided, files: Pick<FileAccess, "read">): PreviewContext {
   const read = async (path: string) => {
     const isNamed = accesses.some(({ resource }) => resource.kind === "file" && resource.path === path);
     if (!isNamed) throw new Refusal(unanalysed(tool.name, "read"));
@@ -93,6 +93,7 @@ function contextOf({ tool, accesses, redaction }: Decided, files: Pick<FileAcces
       }
     },
     hidden: (bytes) => redaction.hidden(bytes),
+    variant: call.variant,
   };
 }
 

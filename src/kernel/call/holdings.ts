@@ -33,6 +33,7 @@ export class Holdings {
   #claim: Claim | undefined;
   #approval: UsedApproval | undefined;
   #payment: Payment | undefined;
+  #endTurn: (() => void) | undefined;
 
   /** The right to execute a call with a dedupe key; settled with the answer. */
   get claim(): Claim | undefined {
@@ -57,6 +58,19 @@ export class Holdings {
   takeApproval(approval: UsedApproval): void {
     assert(this.#approval === undefined, "a call uses one approval");
     this.#approval = approval;
+  }
+
+  /** @param end gives the turn back */
+  takeTurn(end: () => void): void {
+    assert(this.#endTurn === undefined, "a call takes one turn");
+    this.#endTurn = end;
+  }
+
+  /** Gives the call's turn back, if it has one. */
+  endTurn(): void {
+    const end = this.#endTurn;
+    this.#endTurn = undefined;
+    end?.();
   }
 
   takePayment(payment: Payment): void {

@@ -43,6 +43,8 @@ export interface KernelSettings {
   readonly toolsEnabled: boolean;
   readonly disabledTools: ReadonlySet<string>;
   readonly violationsPerMinute: number;
+  /** Operations that one session does at once in this kernel. */
+  readonly operationsAtOnce: number;
   /** What may be spent, and how fast calls may come. */
   readonly limits: SpendingLimits;
   /** Whether more violations than that freeze the principal, or are recorded only. */

@@ -1,5 +1,6 @@
 /** Records what a running tool does: whether it began and returned, what it changed, and how its commands ended. */
 import type { JsonObject } from "../../base/json.ts";
+import type { Consumed } from "../../model/tool/tool.ts";
 import { Changes } from "./changes.ts";
 
 /** The record of one run. */
@@ -8,13 +9,25 @@ export class RunRecord {
   readonly changes = new Changes();
   readonly #commands: JsonObject[] = [];
   #sandbox: JsonObject | undefined;
-  #hasBegun = false;
+  #begunMs: number | undefined;
+  #bytesOut = 0;
+  #consumed: Consumed = {};
   #hasReturned = false;
   #leftNothing = false;
 
   /** The tool was started: from then on an effect may stand. */
   get hasBegun(): boolean {
-    return this.#hasBegun;
+    return this.#begunMs !== undefined;
+  }
+
+  /** When the tool was started, on the monotonic clock. */
+  get begunMs(): number | undefined {
+    return this.#begunMs;
+  }
+
+  /** What was handed out, and what the tool says that it spent. */
+  get spent(): { readonly bytesOut: number; readonly consumed: Consumed } {
+    return { bytesOut: this.#bytesOut, consumed: this.#consumed };
   }
 
   /** The tool returned: its effect stands, whatever becomes of its result. */
@@ -37,8 +50,14 @@ export class RunRecord {
     return this.#commands;
   }
 
-  begin(): void {
-    this.#hasBegun = true;
+  /** @param nowMs on the monotonic clock */
+  begin(nowMs: number): void {
+    this.#begunMs = nowMs;
+  }
+
+  noteSpent(bytesOut: number, consumed: Consumed): void {
+    this.#bytesOut = bytesOut;
+    this.#consumed = consumed;
   }
 
   noteReturn(): void {

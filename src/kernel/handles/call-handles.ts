@@ -14,6 +14,7 @@ import type { GitAccess, RepositoryView } from "../../model/work/git.ts";
 import type { MachineAccess } from "../../model/work/machine.ts";
 import type { SearchAccess } from "../../model/work/search.ts";
 import type { ToolchainView } from "../../model/work/toolchain.ts";
+import { admittedCommands } from "../../policy/lease-scope.ts";
 import { createContentAccess } from "./content-access.ts";
 import { createFiles } from "./file-access.ts";
 import { gitJudge, withoutNewFiles } from "./git-scope.ts";
@@ -31,11 +32,11 @@ export class CallHandles implements ToolContext {
   readonly projectRoot: string;
   readonly workDir: string;
   readonly isolationLevel: ToolContext["isolationLevel"];
-  readonly allowedCommands: readonly string[] = NO_COMMANDS;
   readonly volumeId: string;
   readonly progress: ProgressListener;
   readonly signal: AbortSignal;
   readonly reply: ReplyForm;
+  readonly variant: string;
   readonly #handle: HandleParts;
   #accessToken: string | undefined;
   #files: FileAccess | undefined;
@@ -61,12 +62,17 @@ export class CallHandles implements ToolContext {
     this.progress = handle.report;
     this.signal = handle.signal;
     this.reply = call.reply;
+    this.variant = call.variant;
     this.#handle = handle;
   }
 
   get accessToken(): string {
     this.#accessToken ??= Buffer.from(this.#handle.kernel.parts.random(32)).toString("base64url");
     return this.#accessToken;
+  }
+
+  get allowedCommands(): readonly string[] {
+    return admittedCommands(this.#handle.running.caller.lease.scope);
   }
 
   get approvals(): readonly string[] {
@@ -127,8 +133,6 @@ export class CallHandles implements ToolContext {
     return { log: (category, event, fields) => kernel.evidence.note(running, { category, event, fields }) };
   }
 }
-
-const NO_COMMANDS: readonly string[] = [];
 
 /** Commands; the code that runs them is loaded with the first. */
 function lazyExec(handle: HandleParts): ExecAccess {

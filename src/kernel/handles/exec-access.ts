@@ -49,10 +49,10 @@ import { requireAllowed } from "./still-allowed.ts";
 /** Milliseconds that a command may run when the call does not say. */
 export const EXEC_TIMEOUT_MS = 120_000;
 /**
- * Bytes of each end of each stream of a command's output that are shown: both streams fit what a model is shown of a
- * result.
+ * Bytes of each end of each stream of a command's output that are kept: 50,000 characters, however long each is, so
+ * that a tool can show 100,000 of one stream alone.
  */
-export const EXEC_KEPT_BYTES = 24_000;
+export const EXEC_KEPT_BYTES = 200_000;
 
 /** Commands for one call. */
 export function createExec(handle: HandleParts): ExecAccess {

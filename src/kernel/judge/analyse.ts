@@ -10,6 +10,7 @@ import type { Access } from "../../model/place/access.ts";
 import type { ToolCall } from "../../model/tool/call.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import { isSystemTool } from "../../model/work/system.ts";
+import { nearestName } from "../../names/nearest.ts";
 import { listed, summarised } from "../call/violations.ts";
 import type { WorkspaceLook } from "../call/workspace-look.ts";
 import { type Demands, demandsOf } from "../declared/capability-obligations.ts";
@@ -31,7 +32,7 @@ export interface Analysis {
 export function findTool(registry: ToolRegistry, gates: OperatorGates, name: string): Verdict<Tool> {
   const tool = registry.get(name);
   if (tool) return allow(tool);
-  return deny(isSpecified(gates, name) ? notImplemented(name) : unknownTool(name));
+  return deny(isSpecified(gates, name) ? notImplemented(name) : unknownTool(registry, name));
 }
 
 /**
@@ -66,7 +67,7 @@ function notImplemented(tool: string): Denial {
   return { layer: "call", reason: "tool_not_implemented", ruleId: `SPEC:${tool}`, message };
 }
 
-function unknownTool(name: string): Denial {
+function unknownTool(registry: ToolRegistry, name: string): Denial {
   if (isSystemTool(name)) {
     const message = `\`${name}\` is switched off here; the operator switches it on, and lists what it may use, with \`system\` in handrail.yaml`;
     return {
@@ -77,7 +78,12 @@ function unknownTool(name: string): Denial {
       fix: "a section `system` in the operator's handrail.yaml",
     };
   }
-  const message = `no tool is named \`${name.slice(0, 64).toWellFormed()}\`; list the tools and use one of them`;
+  const near = nearestName(
+    name,
+    registry.getAll().map((tool) => tool.name),
+  );
+  const meant = near === undefined ? "" : ` did you mean \`${near}\`?`;
+  const message = `no tool is named \`${name.slice(0, 64).toWellFormed()}\`;${meant} list the tools (\`tools/list\` over MCP, \`ListTools\` over RPC, \`handrail tools\`) and use one of them`;
   return { layer: "gates", reason: "tool_spec_missing", ruleId: "TOOL:unknown", message };
 }
 

@@ -9,6 +9,7 @@ import { type FlowAccess, flowObligations } from "../../flow/flow.ts";
 import { allow, type Denial, deny, type Verdict } from "../../model/outcome/decision.ts";
 import type { Mark } from "../../model/outcome/label.ts";
 import type { WorkspacePath } from "../../model/place/access.ts";
+import { wordsOfCommand } from "../../model/place/command.ts";
 import type { WireVariant } from "../../model/tool/call.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import { admits } from "../../policy/lease-scope.ts";
@@ -184,12 +185,13 @@ export function policyResource(access: ResolvedAccess): PolicyResource {
 /** An access as policy sees it: its resource has its canonical name. */
 export type PolicyAccess = Pick<PolicyRequest, "effect" | "resource" | "arguments"> & {
   readonly carriesSecret?: boolean;
+  readonly sendsNothing?: boolean;
 };
 
 /** What policy is asked about one access. */
 export function policyRequest(
   { caller, tool, nowMs, demands = NO_DEMANDS, call = "" }: Question<Pick<Judged, "session" | "mark" | "armed">>,
-  { effect, resource, carriesSecret = false, arguments: given }: PolicyAccess,
+  { effect, resource, carriesSecret = false, sendsNothing = false, arguments: given }: PolicyAccess,
 ): PolicyRequest {
   const { session, mark, armed } = caller;
   const onBranch = isOnBranch(session);
@@ -216,7 +218,7 @@ export function policyRequest(
       call,
       onBranch,
     },
-    capabilityObligations: obligationsOf({ tool, mark, demands }, { resource, effect, carriesSecret }),
+    capabilityObligations: obligationsOf({ tool, mark, demands }, { resource, effect, carriesSecret, sendsNothing }),
     ...(onBranch && staysOnBranch(effect, resource) && { isStaged: true }),
   };
 }
@@ -269,7 +271,7 @@ function decide(tool: ToolFacts, request: PolicyRequest, verdict: PolicyVerdict)
     ruleId: verdict.ruleId,
     message: verdict.message ?? `no policy allows \`${tool.name}\` here; ask the operator whether it should`,
     fix: fixOf(request, verdict),
-    ...(request.resource.kind === "command" && { command: request.resource.line }),
+    ...(request.resource.kind === "command" && { command: wordsOfCommand(request.resource) }),
   });
 }
 

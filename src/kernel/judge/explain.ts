@@ -18,6 +18,7 @@ import type { Authenticated } from "../../session/session.ts";
 import type { KernelParts, KernelSettings } from "../call/parts.ts";
 import type { Judged } from "../call/stages.ts";
 import { WorkspaceLook } from "../call/workspace-look.ts";
+import { withDeletionDemands } from "../keeping/deletion.ts";
 import type { CallRedaction } from "../redaction/redaction.ts";
 import { analyse, findTool } from "./analyse.ts";
 import { isArmed, markOf } from "./caller.ts";
@@ -118,7 +119,9 @@ export async function explainCall(
   const scoped = checkScope({ caller, tool, nowMs }, analysed.value);
   if (!scoped.ok) return refused(scoped.denial);
   const engine = assuming.policy ?? (await parts.policy(who.session.preset));
-  const demands = withGateDemands(caller, tool.name, analysed.value.demands);
+  const deleting = { caller, tool, accesses: scoped.value };
+  const asked = await withDeletionDemands(parts, deleting, analysed.value.demands);
+  const demands = withGateDemands(caller, tool.name, asked);
   const marked = markSecrets(redaction, { tool, call }, scoped.value);
   const question = { caller, tool, nowMs, demands, call: wholeCall(tool, marked, args) };
   const accesses = requestsOf(question, marked).map((request): ExplainedAccess => {

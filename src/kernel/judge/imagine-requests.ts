@@ -12,6 +12,8 @@ export interface ImaginedAccess {
   readonly effect: EffectClass;
   /** Whether a secret would be written or sent by it. */
   readonly carriesSecret?: boolean;
+  /** Whether what lies there is only asked what it has. */
+  readonly sendsNothing?: boolean;
   readonly action?: string;
 }
 

@@ -12,6 +12,7 @@ import type { Denial } from "../../model/outcome/decision.ts";
 import type { EffectClass } from "../../model/outcome/effect.ts";
 import type { Lease, LeaseDimension } from "../../model/people/lease.ts";
 import type { Access, Resource } from "../../model/place/access.ts";
+import { wordsOfCommand } from "../../model/place/command.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import { CONTENT_ID_PREFIX } from "../../model/work/content.ts";
 import { admits } from "../../policy/lease-scope.ts";
@@ -41,7 +42,10 @@ export function checkNamed(lease: Lease, resource: Exclude<Resource, { kind: "fi
     if (value === undefined) {
       if (lease.scope[dimension].length > 0) return unnamed(lease, dimension);
     } else if (!admits(lease.scope, dimension, value)) {
-      return { ...uncovered(lease, dimension, value), ...(resource.kind === "command" && { command: resource.line }) };
+      return {
+        ...uncovered(lease, dimension, value),
+        ...(resource.kind === "command" && { command: wordsOfCommand(resource) }),
+      };
     }
   }
   return undefined;

@@ -74,6 +74,7 @@ function checkApprovalLevel(tool: Tool): Denial | undefined {
     layer: "approval",
     reason: "tool_approval_denied",
     ruleId: `CAPABILITY:${tool.name}`,
+    approvalId: `${tool.name}:execute`,
     message: `\`${tool.name}\` declares that it is always denied, and nobody can approve it; choose another way`,
   };
 }

@@ -20,6 +20,7 @@ import type {
 } from "../../redact/redact.ts";
 import type { HiddenRange } from "../../text/hidden-range.ts";
 import { secretsInArguments } from "./argument-secrets.ts";
+import { hideInCommand } from "./command-words.ts";
 import { CLEAN_NAMES_MAX, NAME_CHARACTERS_MAX, namesOf } from "./known-names.ts";
 import { REFUSAL_TEXT_CHARACTERS_MAX } from "./limits.ts";
 import { Looks, latin1 } from "./looks.ts";
@@ -259,7 +260,7 @@ export class CallRedaction {
       ...(fix !== undefined && { fix: this.words(fix) }),
       ...(listed && { violations: listed }),
       ...(targetPath !== undefined && { targetPath: this.words(targetPath) }),
-      ...(command !== undefined && { command: this.words(command) }),
+      ...(command !== undefined && { command: hideInCommand(command, (word) => this.words(word)) }),
     };
   }
 

@@ -41,9 +41,14 @@ export interface Denial {
   readonly fix?: string;
   readonly violations?: readonly Violation[];
   readonly approvalRef?: string;
-  /** The command that a rule about commands refused, for the security audit; never shown. */
-  readonly command?: string;
-  /** The workspace path the guard judged, for the security audit; never shown when it lies outside the scope. */
+  /** meao's id of the kind of request, `<tool>:execute` or `<tool>:danger`, for evidence. */
+  readonly approvalId?: string;
+  /** Program and arguments that a rule about commands refused, for the security audit; never shown. */
+  readonly command?: readonly string[];
+  /**
+   * What was asked for, for the security audit and the operator's advice, never shown to the agent: relative to its root
+   * inside the workspace, absolute outside.
+   */
   readonly targetPath?: string;
 }
 

@@ -47,6 +47,8 @@ export interface Access {
    * The action that policy is asked about, where the tool has several, such as `git:push`; the tool's name when absent.
    */
   readonly action?: string;
+  /** Of what lies elsewhere: it is only asked what it has, and gets nothing of the workspace. */
+  readonly sendsNothing?: true;
   /** The whole text for the shell that a command is part of: only this very text may be given to one. */
   readonly shellText?: string;
 }

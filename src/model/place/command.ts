@@ -102,6 +102,11 @@ export function commandOf(argv: readonly [string, ...string[]], beside: Beside =
   };
 }
 
+/** Program and arguments one by one; the whole line where the program is only known at run time. */
+export function wordsOfCommand({ binary, arguments: rest, line }: CommandResource): readonly string[] {
+  return binary === UNKNOWN_BINARY ? [line] : [binary, ...rest];
+}
+
 /** Directories of the system, whose programs are read only in a sandbox: a path there is as good as the name. */
 const SYSTEM_DIRECTORIES = new Set(["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"]);
 

@@ -44,9 +44,10 @@ export interface Workspace {
  */
 export function resolveWorkspacePath(workspace: Workspace, requested: string): Verdict<WorkspacePath> {
   if (isPlain(requested)) return allow({ root: "service", path: requested });
-  if (requested.includes("\0")) return leaves("contains a null byte");
-  if (requested.split("/").length > PATH_NAMES_MAX) return leaves(`has more than ${PATH_NAMES_MAX} names`);
-  if (requested.split(/[/\\]/).includes("..")) return traversal();
+  const asked = () => canonicalPath(workspace, requested);
+  if (requested.includes("\0")) return leaves("contains a null byte", asked());
+  if (requested.split("/").length > PATH_NAMES_MAX) return leaves(`has more than ${PATH_NAMES_MAX} names`, asked());
+  if (requested.split(/[/\\]/).includes("..")) return traversal(asked());
   if (!requested.startsWith("/")) return allow({ root: "service", path: normalise(requested) });
   const real = below(workspace.knownRoot ?? workspace.serviceRoot, requested);
   if (real !== undefined) return allow({ root: "service", path: real });
@@ -60,7 +61,18 @@ export function resolveWorkspacePath(workspace: Workspace, requested: string): V
   // Last, so that a project that really lies at the alias keeps its own paths.
   const alias = below(WORKSPACE_ALIAS, requested);
   if (alias !== undefined) return allow({ root: "service", path: alias });
-  return leaves("is outside the workspace");
+  return leaves("is outside the workspace", asked());
+}
+
+/** The absolute path that `requested` names, without `.`, `..` and empty names; links are not followed. */
+function canonicalPath({ knownRoot, serviceRoot }: Workspace, requested: string): string {
+  const whole = requested.startsWith("/") ? requested : `${knownRoot ?? serviceRoot}/${requested}`;
+  const names: string[] = [];
+  for (const name of whole.split("/")) {
+    if (name === "..") names.pop();
+    else if (name !== "" && name !== ".") names.push(name);
+  }
+  return `/${names.join("/")}`;
 }
 
 const [NULL, DOT, SLASH, BACKSLASH] = [0x00, 0x2e, 0x2f, 0x5c];
@@ -95,22 +107,24 @@ function below(base: string, absolute: string): string | undefined {
   return path.startsWith(`${root}/`) ? path.slice(root.length + 1) : undefined;
 }
 
-function traversal(): Verdict<never> {
+function traversal(targetPath: string): Verdict<never> {
   return deny({
     layer: "workspace",
     reason: "workspace_path_traversal",
     ruleId: "INV-0007",
     message: "the path has a `..` component; name the file from the workspace root",
     fix: "use a path relative to the workspace root without `..`",
+    targetPath,
   });
 }
 
-function leaves(why: string): Verdict<never> {
+function leaves(why: string, targetPath: string): Verdict<never> {
   return deny({
     layer: "workspace",
     reason: "workspace_path_escape",
     ruleId: "WORKSPACE:scope",
     message: `the path ${why}; only files of the workspace can be used`,
     fix: "use a path inside the workspace",
+    targetPath,
   });
 }

@@ -18,8 +18,13 @@ export interface ToolCapability {
     };
   };
   readonly requiresArming?: boolean;
-  /** The caller says how much it wants, so that all of a result is shown, up to what fits an answer. */
-  readonly sizedByCaller?: true;
+  /**
+   * The tool itself bounds what it answers, by what the caller asked for or by a limit of its own, so that all of a
+   * result is shown, up to what fits an answer.
+   */
+  readonly sizesResult?: true;
+  /** It removes the files that it names: what could not be brought back is asked about. */
+  readonly deletes?: true;
   readonly requiredRole?: Role;
   /** The unit in which a call answers what it spent (`budget_consumed`); that of its effect class when absent. */
   readonly budgetUnit?: BudgetMember;

@@ -41,6 +41,7 @@ export interface ToolContext {
   readonly projectRoot: string;
   readonly workDir: string;
   readonly isolationLevel: IsolationLevel;
+  /** Names of the commands that the lease covers, sorted; `*` alone where it restricts none. */
   readonly allowedCommands: readonly string[];
   /** Ephemeral, of this call alone; never leaves the kernel. */
   readonly accessToken: string;
@@ -76,6 +77,8 @@ export interface ToolContext {
    * it.
    */
   readonly reply: ReplyForm;
+  /** The wire's variant that the call came as, by whose names the caller knows the arguments; `call` for every other. */
+  readonly variant?: string;
 }
 
 /** A file as it is and as a call would leave it; a version that is absent is no file. */
@@ -98,6 +101,8 @@ export interface PreviewContext {
   readonly readIfAny: (path: string) => Promise<Uint8Array | undefined>;
   /** As in `ToolContext`. */
   readonly hidden: (bytes: Uint8Array) => readonly HiddenRange[];
+  /** As in `ToolContext`. */
+  readonly variant?: string;
 }
 
 /** Which form the caller takes. */

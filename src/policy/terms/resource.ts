@@ -78,20 +78,31 @@ export interface RecordedAccess {
   readonly action?: string;
   /** Whether it would have written or sent a secret. */
   readonly carriesSecret: boolean;
+  /** Whether it would only have asked, and sent nothing. */
+  readonly sendsNothing?: true;
+}
+
+interface RecordedFact {
+  readonly effect: unknown;
+  readonly secret?: unknown;
+  readonly action?: unknown;
+  readonly sendsNothing?: unknown;
 }
 
 /** The access that a recorded fact names; `undefined` when it does not say enough. */
 export function parseRecordedAccess(fact: unknown): RecordedAccess | undefined {
   if (typeof fact !== "object" || fact === null || !("effect" in fact)) return undefined;
-  const { effect, secret, action, ...rest }: { effect: unknown; secret?: unknown; action?: unknown } = fact;
+  const { effect, secret, action, sendsNothing, ...rest }: RecordedFact = fact;
   const parsed = recordedResource.safeParse(rest);
   const known = EFFECT_CLASSES.find((one) => one === effect);
   if (!parsed.success || known === undefined || (secret !== undefined && secret !== true)) return undefined;
+  if (sendsNothing !== undefined && sendsNothing !== true) return undefined;
   if (action !== undefined && typeof action !== "string") return undefined;
   return {
     resource: parsed.data,
     effect: known,
     carriesSecret: secret === true,
     ...(action !== undefined && { action }),
+    ...(sendsNothing === true && { sendsNothing }),
   };
 }

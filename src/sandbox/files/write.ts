@@ -227,7 +227,7 @@ export function lookAt(destination: Destination, path: string): Original | undef
     const stats = fstatSync(descriptor, { bigint: true });
     if (stats.isSymbolicLink()) throw changed(path); // it was none when its place was judged
     if (!stats.isFile()) throw notAFile(path, kindOf(stats));
-    if (stats.nlink > 1n) throw hardLink(path);
+    if (stats.nlink > 1n) throw hardLink(destination, path);
     return { descriptor, stats };
   } catch (error) {
     closeSync(descriptor);
@@ -256,10 +256,16 @@ export async function requireTarget(
   );
 }
 
-function hardLink(path: string): Refusal {
+function hardLink({ place }: Destination, path: string): Refusal {
   const message = `${quoted(path)} has more than one name (a hard link), so writing it could change a file elsewhere; ask a person to break the link`;
   const fix = "replace the hard link by a copy of the file";
-  return refusal({ reason: "workspace_hard_link", ruleId: "WORKSPACE:hard_link", message, fix });
+  return refusal({
+    reason: "workspace_hard_link",
+    ruleId: "WORKSPACE:hard_link",
+    message,
+    fix,
+    targetPath: place.path,
+  });
 }
 
 /** Replacing a file needs no permission on the file itself; a file closed to writing is respected all the same. */

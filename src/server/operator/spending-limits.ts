@@ -15,7 +15,7 @@ type Rated = { readonly calls_per_minute?: number | undefined; readonly burst?: 
 export function spendingLimits(settings: LimitSettings): SpendingLimits {
   const { per_session: session, per_principal: principal, rate } = settings;
   return {
-    id: canonicalJson(JSON.parse(JSON.stringify(settings))),
+    id: canonicalJson(JSON.parse(JSON.stringify({ ...settings, operations_at_once: undefined }))),
     ...(session && { session: periodBudget(session) }),
     ...(principal && { principal: periodBudget(principal) }),
     ...(rate && { rates: ratesOf(rate) }),

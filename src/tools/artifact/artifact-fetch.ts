@@ -62,7 +62,7 @@ export const artifactFetch: Tool<Arguments> = {
     },
     ["artifact_id", "category", "metadata", "encoding", "content", "bytes", "next_offset"],
   ),
-  capability: { ...READS, sizedByCaller: true },
+  capability: { ...READS, sizesResult: true },
   analyse: (args) => [{ resource: { kind: "artifact", id: contentResourceId(nameOf(args)) }, effect: "read" }],
   async execute(args, context) {
     const found = await context.content.find(nameOf(args));

@@ -91,7 +91,8 @@ export const editFile: Tool<Arguments> = {
     const edits = args.edits.map(loomEdit);
     const hidden = context.hidden(before);
     const result = applyEdits(before, edits, hidden);
-    if (result.kind !== "applied") throw failureOf(result, { original: before, edits, hidden });
+    if (result.kind !== "applied")
+      throw failureOf(result, { original: before, edits, hidden, names: namesFor(context) });
     return [{ path: args.path, before, after: result.bytes }];
   },
   async execute(args, context) {
@@ -100,7 +101,7 @@ export const editFile: Tool<Arguments> = {
     const receipt = await context.files.transform(args.path, EDIT_FILE_BYTES_MAX, (original) => {
       const hidden = context.hidden(original);
       const result = applyEdits(original, edits, hidden);
-      if (result.kind !== "applied") throw failureOf(result, { original, edits, hidden });
+      if (result.kind !== "applied") throw failureOf(result, { original, edits, hidden, names: namesFor(context) });
       edited = { original, changes: result.changes, updated: result.bytes };
       return result.bytes;
     });
@@ -138,12 +139,30 @@ interface Attempt {
   readonly original: Uint8Array;
   readonly edits: readonly LoomEdit[];
   readonly hidden: readonly HiddenRange[];
+  readonly names: Names;
+}
+
+/** What the caller calls the parts of an edit. */
+interface Names {
+  readonly spec: string;
+  readonly content: string;
+  /** The caller may say how often the text occurs. */
+  readonly counts: boolean;
+}
+
+/** APM2's `FileEdit` is one edit with names of its own. */
+function namesFor({ variant }: { readonly variant?: string }): Names {
+  return variant === "file_edit"
+    ? { spec: "old_content", content: "new_content", counts: false }
+    : { spec: "spec", content: "content", counts: true };
 }
 
 function failureOf(result: Exclude<LoomResult, { kind: "applied" }>, attempt: Attempt): ToolFailure {
   switch (result.kind) {
     case "mismatch": {
-      const message = `\`edits[${result.edit}]\` expected ${times(result.expected)} of its \`spec\`, but the file has ${result.found}; nothing was changed`;
+      const { counts, spec } = attempt.names;
+      const whose = counts ? `\`edits[${result.edit}]\` expected` : "the edit expected";
+      const message = `${whose} ${times(result.expected)} of its \`${spec}\`, but the file has ${result.found}; nothing was changed`;
       return new ToolFailure("MATCH_COUNT_MISMATCH", message, mismatchAdvice(result, attempt));
     }
     case "overlap": {
@@ -162,16 +181,18 @@ function times(count: number): string {
 
 function mismatchAdvice(
   { found, edit: index }: Extract<LoomResult, { kind: "mismatch" }>,
-  { original, edits, hidden }: Attempt,
+  { original, edits, hidden, names }: Attempt,
 ): string {
   const edit = edits[index];
   if (edit && /\[REDACTED:[a-z0-9-]+\]/.test(Buffer.from(edit.spec).toString())) {
-    return "a redaction marker stands for text that is hidden from you: choose a `spec` that leaves it out";
+    return `a redaction marker stands for text that is hidden from you: choose another \`${names.spec}\`, which leaves it out`;
   }
-  if (found > 0)
-    return `add lines around the text to \`spec\` until it is unique, or set \`count\` to ${found} to change all of them`;
+  if (found > 0) {
+    const all = names.counts ? `, or set \`count\` to ${found} to change all of them` : "";
+    return `add lines around the text to \`${names.spec}\` until it is unique${all}`;
+  }
   if (edit && matchesWithCarriageReturns(original, edit, hidden))
-    return "the file has CRLF line ends: write `\\r\\n` in `spec` and `content`";
+    return `the file has CRLF line ends: write \`\\r\\n\` in \`${names.spec}\` and \`${names.content}\``;
   return "read the file again and copy the text exactly, white space included";
 }
 

@@ -15,13 +15,15 @@ type Arguments = z.infer<typeof parameters>;
 export const deleteFile: Tool<Arguments> = {
   name: "delete_file",
   title: "Delete a file",
-  description: "Deletes one regular file of the workspace for good. Directories and symbolic links are refused.",
+  description:
+    "Deletes one regular file of the workspace. A file that git does not hold as it is, and that this session has not made, needs approval. " +
+    "Directories and symbolic links are refused.",
   parameters,
   outputSchema: objectOf({
     path: text(),
     size_bytes: integer("Size that the file had."),
   }),
-  capability: WRITES,
+  capability: { ...WRITES, deletes: true },
   analyse: (args) => [{ resource: { kind: "file", path: args.path }, effect: "write" }],
   async preview(args, context) {
     return [{ path: args.path, before: await context.read(args.path) }];

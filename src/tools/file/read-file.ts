@@ -5,13 +5,8 @@
  * altered; text that is not UTF-8 is refused and never repaired.
  */
 import { z } from "zod";
-import { textOf } from "../../base/bytes.ts";
-import {
-  INLINE_RESULT_BYTES_MAX,
-  MAX_READ_LIMIT,
-  REDACTION_MARGIN_CHARACTERS,
-  SHOWN_BYTES_MAX,
-} from "../../base/limits.ts";
+import { KIB, textOf } from "../../base/bytes.ts";
+import { INLINE_RESULT_BYTES_MAX, MAX_READ_LIMIT, REDACTION_MARGIN_CHARACTERS } from "../../base/limits.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { FileContent, ReadOptions } from "../../model/place/files.ts";
 import type { Excerpt, Tool, ToolContext, ToolOutput, Window } from "../../model/tool/tool.ts";
@@ -19,6 +14,9 @@ import { characterBoundary } from "../../text/characters.ts";
 import { numberArgument, pathArgument } from "../kit/argument.ts";
 import { READS } from "../kit/capabilities.ts";
 import { integer, objectOf, text } from "../kit/result-schema.ts";
+
+/** Bytes that are read where the caller does not say: 100 KB of 1,024 bytes each (Flow §3.1). */
+export const READ_BYTES_DEFAULT = 100 * KIB;
 
 const parameters = z.strictObject({
   path: pathArgument("File to read, relative to the workspace root."),
@@ -28,7 +26,7 @@ const parameters = z.strictObject({
     0,
     MAX_READ_LIMIT,
   ),
-  max_bytes: numberArgument(`Most bytes to return. Default ${SHOWN_BYTES_MAX}.`, 1, INLINE_RESULT_BYTES_MAX),
+  max_bytes: numberArgument(`Most bytes to return. Default ${READ_BYTES_DEFAULT}.`, 1, INLINE_RESULT_BYTES_MAX),
   encoding: z.enum(["utf-8", "base64"]).optional().meta({
     description: "`utf-8` (default) returns text and refuses binary files; `base64` returns any file's bytes.",
   }),
@@ -56,7 +54,7 @@ export const readFile: Tool<Arguments> = {
     },
     ["next_offset"],
   ),
-  capability: { ...READS, sizedByCaller: true },
+  capability: { ...READS, sizesResult: true },
   analyse: (args) => [{ resource: { kind: "file", path: args.path }, effect: "read" }],
   execute(args, context) {
     if (context.reply === "bytes") return rawBytes(args, context);
@@ -79,7 +77,7 @@ interface Range {
 
 function rangeOf(args: Arguments): Range {
   const offset = args.offset ?? 0;
-  const bytesMax = args.max_bytes ?? SHOWN_BYTES_MAX;
+  const bytesMax = args.max_bytes ?? READ_BYTES_DEFAULT;
   const margin = REDACTION_MARGIN_CHARACTERS;
   // Text is made of the bytes at once; of others the excerpt keeps what stands around it.
   const lent = args.encoding === "base64" ? {} : ({ lent: true } as const);

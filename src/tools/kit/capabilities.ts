@@ -19,6 +19,7 @@ export const WRITES: ToolCapability = { effect: "write", risk: "medium", ...IN_K
 export const RUNS: ToolCapability = {
   effect: "exec",
   risk: "medium",
+  sizesResult: true,
   approval: { level: "auto" },
   execution: { sandbox: "container", networkDefault: "none" },
   labels: { outputTrust: "user", outputDataClass: "internal" },

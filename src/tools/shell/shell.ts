@@ -10,13 +10,18 @@ import type { Access } from "../../model/place/access.ts";
 import { commandOf } from "../../model/place/command.ts";
 import { WORKSPACE_ALIAS } from "../../model/place/workspace.ts";
 import type { Tool, ToolOutput } from "../../model/tool/tool.ts";
-import { EXEC_ENDS, type ExecOutcome, type ExecOutput } from "../../model/work/exec.ts";
+import type { ExecOutcome, ExecOutput } from "../../model/work/exec.ts";
 import { EXEC_DATA_PROPERTIES, execData } from "../../model/work/exec-data.ts";
 import { RUNS } from "../kit/capabilities.ts";
-import { integer, text } from "../kit/result-schema.ts";
+import { requireWithinBounds } from "../kit/ended-run.ts";
+import { ENDED_BY, integer, text } from "../kit/result-schema.ts";
+import { shownStreams } from "../kit/shown-output.ts";
 import { type NamedHost, namedHosts } from "./named-hosts.ts";
 import type { ParsedCommand } from "./reading/parse-command.ts";
 import { environmentOf, parameters, type ShellArguments } from "./shell-arguments.ts";
+
+const MORE_TIME =
+  "give it more time with `timeout_ms` (at most 3600000), or have it do less at once; nothing of it runs any more";
 
 const STREAM = {
   type: "object",
@@ -37,7 +42,7 @@ export const shell: Tool<ShellArguments> = {
     properties: {
       exit_code: integer("Absent when the command was ended from outside."),
       signal: text(),
-      ended_by: { enum: [...EXEC_ENDS], description: "What ended the command before it ended by itself." },
+      ended_by: ENDED_BY,
       stdout: text(),
       stderr: text(),
       stdout_size: STREAM,
@@ -63,6 +68,7 @@ export const shell: Tool<ShellArguments> = {
         hosts: hostsOf(args, parsed(args)).map(({ host, port }) => `${host}:${port}`),
       }),
     });
+    requireWithinBounds(outcome, MORE_TIME);
     return resultOf(outcome);
   },
 };
@@ -115,7 +121,8 @@ function insideWorkspace(path: string, root: string): string {
 }
 
 function resultOf(outcome: ExecOutcome): ToolOutput {
-  const { exitCode, signal, endedBy, stdout, stderr, usage } = outcome;
+  const { exitCode, signal, endedBy, usage } = outcome;
+  const { stdout, stderr } = shownStreams(outcome);
   return {
     kind: "data",
     data: {

@@ -8,6 +8,7 @@ import type { ToolCapability } from "../../model/tool/capability.ts";
 export const SYSTEM_CAPABILITY: ToolCapability = {
   effect: "system",
   risk: "high",
+  sizesResult: true,
   approval: { level: "ask" },
   requiresArming: true,
   requiredRole: "sre",

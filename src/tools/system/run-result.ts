@@ -6,6 +6,7 @@ import type { ToolOutput } from "../../model/tool/tool.ts";
 import type { ExecOutput } from "../../model/work/exec.ts";
 import type { MachineCommand, MachineOutcome } from "../../model/work/machine.ts";
 import { integer, text } from "../kit/result-schema.ts";
+import { shownStreams } from "../kit/shown-output.ts";
 
 /** Properties of the output schema that all of them share. */
 export const RUN_PROPERTIES = {
@@ -22,7 +23,8 @@ export const RUN_REQUIRED = ["command", "stdout", "stderr", "duration_ms"] as co
 
 /** The data of a run of `argv`; `more` stands before the output. */
 export function runResult(argv: MachineCommand["argv"], outcome: MachineOutcome, more: JsonObject): ToolOutput {
-  const { exitCode, signal, stdout, stderr, durationMs } = outcome;
+  const { exitCode, signal, durationMs } = outcome;
+  const { stdout, stderr } = shownStreams(outcome);
   const omitted = stdout.omittedBytes + stderr.omittedBytes;
   return {
     kind: "data",

@@ -12,6 +12,7 @@ import { commandOf } from "../../model/place/command.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import { type Toolchain, UNKNOWN_TOOLCHAIN } from "../../model/work/toolchain.ts";
 import { RUNS } from "../kit/capabilities.ts";
+import { requireWithinBounds } from "../kit/ended-run.ts";
 import { flag, integer, text } from "../kit/result-schema.ts";
 import { UNATTENDED } from "./environment.ts";
 import { isPassed, RUN_PROPERTIES, runResult } from "./exec-result.ts";
@@ -99,6 +100,10 @@ function checkTool(check: Check): Tool<CheckArguments> {
         timeoutMs: known.chosen.timeoutMs ?? 0,
         keptBytesMax: TOOLCHAIN_KEPT_BYTES,
       });
+      requireWithinBounds(
+        outcome,
+        "give a narrower `target`, or ask the operator for more time (`toolchain.timeout_seconds`)",
+      );
       const tests = purpose === "test" ? (summaryOf(outcome.stdout) ?? summaryOf(outcome.stderr)) : undefined;
       const more = { source: found.source, passed: isPassed(outcome), ...(tests && { tests: { ...tests } }) };
       return runResult({ command: commandOf(found.command).line, strategy: args.truncation_strategy }, outcome, more);

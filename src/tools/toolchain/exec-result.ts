@@ -1,17 +1,17 @@
 /** Builds a tool's result data from the outcome of a run. */
 import type { JsonObject } from "../../base/json.ts";
 import type { ToolOutput } from "../../model/tool/tool.ts";
-import { EXEC_ENDS, type ExecOutcome } from "../../model/work/exec.ts";
+import type { ExecOutcome } from "../../model/work/exec.ts";
 import { EXEC_DATA_PROPERTIES, execData } from "../../model/work/exec-data.ts";
-import { integer, text } from "../kit/result-schema.ts";
-import { strategyOf, truncated } from "./truncation.ts";
+import { ENDED_BY, integer, text } from "../kit/result-schema.ts";
+import { strategyOf, truncatedStreams } from "./truncation.ts";
 
 /** Properties of the output schema that all runs of a toolchain share. */
 export const RUN_PROPERTIES = {
   command: text("The command that ran."),
   exit_code: integer("Absent when the command was ended from outside."),
   signal: text(),
-  ended_by: { enum: [...EXEC_ENDS], description: "What ended the command before it ended by itself." },
+  ended_by: ENDED_BY,
   stdout: text(),
   stderr: text(),
   omitted: {
@@ -40,8 +40,7 @@ export function runResult(
 ): ToolOutput {
   const { exitCode, signal, endedBy, usage } = outcome;
   const wanted = strategyOf(strategy, isPassed(outcome));
-  const stdout = truncated(outcome.stdout, wanted);
-  const stderr = truncated(outcome.stderr, wanted);
+  const { stdout, stderr } = truncatedStreams(outcome, wanted);
   const left = {
     stdout_lines: stdout.omittedLines,
     stdout_bytes: stdout.omittedBytes,

@@ -20,6 +20,7 @@ import {
   UNKNOWN_TOOLCHAIN,
 } from "../../model/work/toolchain.ts";
 import { RUNS } from "../kit/capabilities.ts";
+import { requireWithinBounds } from "../kit/ended-run.ts";
 import { flag, text } from "../kit/result-schema.ts";
 import { TOOLCHAIN_KEPT_BYTES } from "./check-tools.ts";
 import { UNATTENDED } from "./environment.ts";
@@ -96,6 +97,10 @@ export const installDependencies: Tool<z.infer<typeof parameters>> = {
       keptBytesMax: TOOLCHAIN_KEPT_BYTES,
       selection,
     });
+    requireWithinBounds(
+      outcome,
+      "try again; ask the operator for more time (`toolchain.timeout_seconds`) if it goes on",
+    );
     const more = { installed: isPassed(outcome), lock_file: lockFile };
     return runResult({ command: commandOf(command).line }, outcome, more);
   },

@@ -9,14 +9,13 @@
 import { z } from "zod";
 
 import type { ExecOutput } from "../../model/work/exec.ts";
+import { OUTPUT_SHOWN_CHARACTERS_MAX, roomOfStreams, type Streams } from "../kit/shown-output.ts";
 import { looksLikeFailure } from "./failure-lines.ts";
 
 /** Lines of one stream that a call may ask for. */
 const OUTPUT_LINES_MAX = 5000;
 /** Characters of one line of output that are shown: the rest of a line helps nobody. */
 export const OUTPUT_LINE_CHARACTERS_MAX = 2000;
-/** Characters of one stream that are shown, as of any command. */
-export const OUTPUT_SHOWN_CHARACTERS_MAX = 50_000;
 
 /** Which lines to show: the first, the last, both, or those that look like failures with what stands around them. */
 export interface TruncationStrategy {
@@ -60,11 +59,25 @@ export interface ShownOutput {
   readonly omittedBytes: number;
 }
 
-/** The lines of `output` that `strategy` picks. */
-export function truncated({ head, tail, omittedBytes }: ExecOutput, strategy: TruncationStrategy): ShownOutput {
+/** The lines of both streams that `strategy` picks, as far as there is room for them together. */
+export function truncatedStreams(outputs: Streams<ExecOutput>, strategy: TruncationStrategy): Streams<ShownOutput> {
+  const [stdout, stderr] = [truncated(outputs.stdout, strategy), truncated(outputs.stderr, strategy)];
+  const room = roomOfStreams({ stdout: stdout.text.length, stderr: stderr.text.length });
+  return {
+    stdout: stdout.text.length <= room.stdout ? stdout : truncated(outputs.stdout, strategy, room.stdout),
+    stderr: stderr.text.length <= room.stderr ? stderr : truncated(outputs.stderr, strategy, room.stderr),
+  };
+}
+
+/** The lines of `output` that `strategy` picks. @param room for characters */
+export function truncated(
+  { head, tail, omittedBytes }: ExecOutput,
+  strategy: TruncationStrategy,
+  room = OUTPUT_SHOWN_CHARACTERS_MAX,
+): ShownOutput {
   const before = linesIn(head);
   const lines = omittedBytes === 0 ? linesIn(head + tail) : [...before, ...linesIn(tail)];
-  const picked = pick(lines, strategy);
+  const picked = pick(lines, strategy, room);
   return {
     text: rendered(lines, picked, omittedBytes === 0 ? undefined : { at: before.length, bytes: omittedBytes }),
     omittedLines: lines.length - picked.size,
@@ -79,10 +92,10 @@ function linesIn(text: string): readonly string[] {
 }
 
 /** Takes lines in the order of their worth, as many as the strategy and the room for characters have place for. */
-function pick(lines: readonly string[], strategy: TruncationStrategy): ReadonlySet<number> {
+function pick(lines: readonly string[], strategy: TruncationStrategy, characters: number): ReadonlySet<number> {
   const most = strategy.kind === "HEAD_TAIL" ? strategy.lines * 2 : strategy.lines;
   const picked = new Set<number>();
-  let room = OUTPUT_SHOWN_CHARACTERS_MAX;
+  let room = characters;
   for (const index of byWorth(lines, strategy)) {
     if (picked.size >= most) break;
     if (index < 0 || index >= lines.length || picked.has(index)) continue;

@@ -13,6 +13,7 @@ test("amounts, periods and rates are taken as they are written", async () => {
     tools: {shell: {calls_per_minute: 10}}
 `;
   expect(await parsed(text)).toEqual({
+    operations_at_once: 8,
     per_session: { period: "lifetime", calls: 1000, duration: 3_600_000, bytes: 2 ** 30 },
     per_principal: { period: "hour", tokens: 50_000, cost: 2_500_000 },
     rate: {
@@ -21,10 +22,15 @@ test("amounts, periods and rates are taken as they are written", async () => {
       tools: { shell: { calls_per_minute: 10 } },
     },
   });
-  expect(await parsed("  per_principal: {calls: 0}\n")).toEqual({ per_principal: { period: "day", calls: 0 } });
+  expect(await parsed("  per_principal: {calls: 0}\n")).toEqual({
+    operations_at_once: 8,
+    per_principal: { period: "day", calls: 0 },
+  });
 });
 
 test.each([
+  ["  operations_at_once: 0", "limits.operations_at_once"],
+  ["  operations_at_once: 1025", "limits.operations_at_once"],
   ["  per_session: {calls: -1}", "limits.per_session.calls: write a whole number"],
   ["  per_session: {calls: 1.5}", "limits.per_session.calls"],
   ["  per_session: {calls: 10000000000000000}", "limits.per_session.calls"],

@@ -134,19 +134,24 @@ describe("violations", () => {
   ] as const)(
     "of a rule about commands by %s count, and name the command without its secrets",
     async (_, options, reason) => {
-      const line = "curl --header ghp_016C7qIkFz2rGuYlvYLGXjPoBDPDYUpuIBQv example.com";
+      const words = ["curl", "--header", "ghp_016C7qIkFz2rGuYlvYLGXjPoBDPDYUpuIBQv", "example.com"] as const;
       const run = testTool(
         "run",
         () => ({ kind: "data", data: {} }),
         { effect: "exec" },
-        () => [{ resource: { ...commandOf(["curl"]), line }, effect: "exec" }],
+        () => [{ resource: commandOf(words), effect: "exec" }],
       );
       const kernel = await memoryKernel({ tools: [run], ...options });
       const response = await kernel.call("run", { path: "a" });
       expect(response.outcome).toMatchObject({ kind: "denied", denial: { reason } });
       const [violation] = kernel.ledger.of("command_violation");
       expect(violation?.payload).toMatchObject({ violation_type: reason, target_path: "", agent_id: "agent" });
-      expect(violation?.payload["command_args"]).toEqual([expect.stringMatching(/^curl --header .* example\.com$/)]);
+      expect(violation?.payload["command_args"]).toEqual([
+        "curl",
+        "--header",
+        expect.stringMatching(/^\[REDACTED:/),
+        "example.com",
+      ]);
       expect(JSON.stringify(kernel.ledger.events)).not.toContain("ghp_016C7");
     },
   );

@@ -1,6 +1,6 @@
 /** Evidence: an intent before every effect, an outcome after it, and nothing answered that was not recorded. */
-import { existsSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, linkSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { KernelError } from "../../../src/base/errors.ts";
 import { canonicalJson, type JsonObject } from "../../../src/base/json.ts";
@@ -410,7 +410,7 @@ describe("a session that must not act any more", () => {
 
 describe("violations", () => {
   test("each is in the security audit stream, and the sixth within a minute raises the alarm once", async () => {
-    const { ledger, call } = await memoryKernel({ settings: { freezeOnAlert: false } });
+    const { ledger, call, root } = await memoryKernel({ settings: { freezeOnAlert: false } });
     const alarmed: boolean[] = [];
     for (let index = 0; index < 8; index += 1) {
       await call("read_file", { path: "../outside" });
@@ -425,10 +425,55 @@ describe("violations", () => {
       timestamp: "2026-01-01T00:00:00.000Z",
       agent_id: "agent",
       violation_type: "workspace_path_traversal",
-      target_path: "outside the workspace",
+      target_path: join(dirname(root), "outside"),
       command_args: [],
       severity: "warning",
     });
+  });
+
+  test.each([
+    ["read_file", {}],
+    ["write_file", { content: "x" }],
+    ["edit_file", { edits: [{ operation: "delete", spec: "x" }] }],
+    ["delete_file", {}],
+    ["search_file", { regex: "x" }],
+    ["list_files", {}],
+  ])("%s: the audit names what was asked for, and the agent learns nothing of it", async (tool, more) => {
+    const { ledger, call, root } = await memoryKernel({ settings: { freezeOnAlert: false } });
+    const outside = join(dirname(root), "outside");
+    mkdirSync(join(outside, "there"), { recursive: true });
+    const told = async (path: string) => JSON.stringify((await asked(path)).outcome).replaceAll(path, "PATH");
+    const asked = async (path: string) => {
+      const { outcome } = await call(tool, { ...more, path });
+      if (outcome.kind !== "denied") throw new Error(`${path} was not denied`);
+      const { targetPath: _, ...denial } = outcome.denial; // what doors never send
+      return { outcome: denial };
+    };
+    expect(await told(`${outside}/there`)).toBe(await told(`${outside}/no/such`));
+    await asked(`${outside}/./a//b/../c`);
+    await asked("sub/../../sibling");
+    await asked("../a\u202eb\u0007c");
+    writeFileSync(join(root, ".env"), "");
+    await asked(".env");
+    symlinkSync(join(outside, "there"), join(root, "link"));
+    await asked("link");
+    expect(ledger.of("workspace_violation").map(({ payload }) => payload["target_path"])).toEqual([
+      `${outside}/there`,
+      `${outside}/no/such`,
+      `${outside}/a/c`,
+      join(dirname(root), "sibling"),
+      join(dirname(root), "a⟨U+202E⟩b⟨U+0007⟩c"),
+      ".env",
+      "link",
+    ]);
+  });
+
+  test("the audit names a hard link", async () => {
+    const { ledger, call, root } = await memoryKernel();
+    writeFileSync(join(root, "one"), "x");
+    linkSync(join(root, "one"), join(root, "two"));
+    await call("write_file", { path: "./two", content: "y" });
+    expect(ledger.of("workspace_violation").map(({ payload }) => payload["target_path"])).toEqual(["two"]);
   });
 
   test("five within a minute, or ten over two minutes, raise no alarm; the operator's limit is the one in force", async () => {

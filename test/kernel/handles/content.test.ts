@@ -149,11 +149,14 @@ describe("what is stored is what was announced, or nothing", () => {
       { who: { requestId: "cut", sessionToken: kernel.token }, announced: {}, chunks: broken() },
       SIGNAL,
     );
-    expect(response.outcome).toMatchObject({ kind: "error", code: "CANCELLED" });
+    expect(response.outcome).toMatchObject({
+      kind: "denied",
+      denial: { layer: "call", reason: "tool_input_read_failed" },
+    });
     expect(leftovers(kernel)).toEqual([]);
     expect(kernel.ledger.events.at(-1)).toMatchObject({
-      type: "tool_executed",
-      payload: { tool: "put_content", errorCode: "CANCELLED" },
+      type: "tool_execution_denied",
+      payload: { tool: "put_content", reason: "tool_input_read_failed" },
     });
   });
 

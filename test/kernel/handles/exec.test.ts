@@ -26,7 +26,7 @@ function runner(run?: (command: string) => ExecRequest): Tool {
       risk: "low",
       approval: { level: "auto" },
       labels: { outputTrust: "verified" },
-      sizedByCaller: true,
+      sizesResult: true,
     },
     analyse: (args) => {
       const { command } = parameters.parse(args);

@@ -36,6 +36,22 @@ async function working(options: Partial<MemoryKernelOptions> = {}) {
 }
 
 describe("a day's work", () => {
+  test("a commit of nothing says so and what to do, and leaves the branch alone", async () => {
+    const { plain, first, ask } = await working();
+    const empty = {
+      kind: "error",
+      code: "GIT_FAILED",
+      message: "nothing was committed, because nothing is staged",
+      suggestion: expect.stringContaining("ADD the files"),
+    };
+    expect(await ask("COMMIT", "-m", "nothing")).toMatchObject(empty);
+    plain.put("a.txt", "changed, not staged\n");
+    expect(await ask("COMMIT", "-m", "nothing")).toMatchObject(empty);
+    expect(plain.git("rev-parse", "HEAD").trim()).toBe(first);
+    expect(await ask("COMMIT", "--allow-empty", "-m", "meant")).toMatchObject({ kind: "success" });
+    expect(await ask("COMMIT", "-a", "-m", "all")).toMatchObject({ kind: "success" });
+  });
+
   test("what changed is seen, staged, committed and looked at again", async () => {
     const { kernel, plain, first, run } = await working();
     expect(await run("STATUS")).toMatchObject({ text: "## work", branch: "work", commit: first, clean: true });

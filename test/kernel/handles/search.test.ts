@@ -7,6 +7,7 @@ import type { JsonObject } from "../../../src/base/json.ts";
 import type { CallResponse } from "../../../src/model/tool/call.ts";
 import type { Tool } from "../../../src/model/tool/tool.ts";
 import { countMatches } from "../../../src/tools/search/search-tools.ts";
+import { DELETES_ANYTHING } from "../../support/deleting.ts";
 import { type MemoryKernel, memoryKernel } from "../../support/memory-kernel.ts";
 
 const FILES = [
@@ -176,14 +177,14 @@ describe("delete_file", () => {
   };
 
   test("deletes a file of the service under `dev`, with an intent before and an outcome after", async () => {
-    const kernel = await kernelWithFiles();
+    const kernel = await kernelWithFiles({ policies: DELETES_ANYTHING });
     expect(await deleted(kernel, "src/a.ts")).toEqual({ path: "src/a.ts", size_bytes: 7 });
     expect(existsSync(join(kernel.root, "src/a.ts"))).toBe(false);
     expect(kernel.ledger.types()).toEqual(["tool_selected", "tool_executed"]);
   });
 
   test("not what is protected, secret, managed, in another zone, or under another preset or role", async () => {
-    const kernel = await kernelWithFiles();
+    const kernel = await kernelWithFiles({ policies: DELETES_ANYTHING });
     put(kernel, ".git/config");
     put(kernel, "contracts/api.yaml");
     expect(await deleted(kernel, "AGENTS.md")).toBe("dev.write-protected");

@@ -12,6 +12,7 @@ import { NO_GATES, type OperatorGates } from "../../../src/model/people/gates.ts
 import type { Session } from "../../../src/model/people/session.ts";
 import type { CallResponse } from "../../../src/model/tool/call.ts";
 import { encodeRequest } from "../../../src/wire/codec.ts";
+import { DELETES_ANYTHING } from "../../support/deleting.ts";
 import { gatesOf, type WrittenGates } from "../../support/gates.ts";
 import { type MemoryKernel, memoryKernel, testTool } from "../../support/memory-kernel.ts";
 
@@ -23,7 +24,11 @@ function endOf({ outcome }: CallResponse): readonly unknown[] {
 const OK = ["success"];
 
 async function kernelUnder(written: WrittenGates, session: Partial<Session> = {}): Promise<MemoryKernel> {
-  const kernel = await memoryKernel({ settings: { gates: await gatesOf(written) }, session });
+  const kernel = await memoryKernel({
+    settings: { gates: await gatesOf(written) },
+    session,
+    policies: DELETES_ANYTHING,
+  });
   for (const directory of ["docs", "src"]) {
     mkdirSync(join(kernel.root, directory));
     writeFileSync(join(kernel.root, directory, "a.md"), "text\n");

@@ -13,8 +13,8 @@ beforeEach(() => {
 });
 afterEach(() => place.close());
 
-async function run(args: unknown): Promise<unknown> {
-  const context = { files: place.files, reply: "result", hidden: () => [] as const } as unknown as ToolContext;
+async function run(args: unknown, variant = "call"): Promise<unknown> {
+  const context = { files: place.files, reply: "result", variant, hidden: () => [] as const } as unknown as ToolContext;
   try {
     return await editFile.execute(editFile.parameters.parse(args), context);
   } catch (error) {
@@ -112,4 +112,17 @@ test("an edit reads and writes its file", () => {
     { resource, effect: "read" },
     { resource, effect: "write" },
   ]);
+});
+
+test("the wire's own edit is spoken of by its own names, in message and suggestion", async () => {
+  put("one two two\r\nthree\r\n");
+  const told = async (spec: string, variant: string) => {
+    const args = { path: "f.txt", edits: [{ operation: "replace", spec, content: "X" }] };
+    return JSON.stringify(await run(args, variant));
+  };
+  for (const spec of ["two", "absent", "two\nthree", "[REDACTED:github-token]"]) {
+    expect(await told(spec, "file_edit")).toMatch(/`old_content`/);
+    expect(await told(spec, "file_edit")).not.toMatch(/edits\[|`spec`|`count`|`content`/);
+    expect(await told(spec, "call")).toMatch(/`edits\[0\]`.*`spec`/);
+  }
 });

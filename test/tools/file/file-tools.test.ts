@@ -3,11 +3,12 @@ import { mkdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } fro
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { INLINE_RESULT_BYTES_MAX, MAX_PATH_LEN, SHOWN_BYTES_MAX } from "../../../src/base/limits.ts";
+import { INLINE_RESULT_BYTES_MAX, MAX_PATH_LEN } from "../../../src/base/limits.ts";
 import { ToolFailure } from "../../../src/model/outcome/failure.ts";
 import type { ReplyForm, Tool, ToolContext } from "../../../src/model/tool/tool.ts";
 import { characterBoundary } from "../../../src/text/characters.ts";
 import { listFiles, readFile, writeFile } from "../../../src/tools/file/file-tools.ts";
+import { READ_BYTES_DEFAULT } from "../../../src/tools/file/read-file.ts";
 import { newPlace, type Place } from "../../support/files-fixture.ts";
 
 let place: Place;
@@ -78,16 +79,18 @@ describe("read_file", () => {
   });
 
   test("a file larger than allowed needs a limit; exactly as large does not", async () => {
-    put("f.txt", "x".repeat(SHOWN_BYTES_MAX));
-    expect(await read({})).toMatchObject({ data: { bytes: SHOWN_BYTES_MAX } });
-    put("f.txt", "x".repeat(SHOWN_BYTES_MAX + 1));
+    put("f.txt", "x".repeat(READ_BYTES_DEFAULT));
+    expect(await read({})).toMatchObject({ data: { bytes: READ_BYTES_DEFAULT } });
+    put("f.txt", "x".repeat(READ_BYTES_DEFAULT + 1));
     expect(await read({})).toMatchObject({ code: "FILE_TOO_LARGE", suggestion: expect.stringContaining("`offset`") });
     expect(await read({ limit: 10 })).toMatchObject({ kind: "data", data: { bytes: 10, next_offset: 10 } });
-    expect(await read({ limit: SHOWN_BYTES_MAX + 1 })).toMatchObject({
+    expect(await read({ limit: READ_BYTES_DEFAULT + 1 })).toMatchObject({
       truncated: true,
-      data: { bytes: SHOWN_BYTES_MAX },
+      data: { bytes: READ_BYTES_DEFAULT },
     });
-    expect(await read({ max_bytes: SHOWN_BYTES_MAX + 1 })).toMatchObject({ data: { bytes: SHOWN_BYTES_MAX + 1 } });
+    expect(await read({ max_bytes: READ_BYTES_DEFAULT + 1 })).toMatchObject({
+      data: { bytes: READ_BYTES_DEFAULT + 1 },
+    });
   });
 
   test("raw bytes are given as they are, and as a stream when they are more than one answer carries (CTR-0024)", async () => {

@@ -2,10 +2,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ExecOutput } from "../../../src/model/work/exec.ts";
+import { OUTPUT_SHOWN_CHARACTERS_MAX } from "../../../src/tools/kit/shown-output.ts";
 import { looksLikeFailure } from "../../../src/tools/toolchain/failure-lines.ts";
 import {
   OUTPUT_LINE_CHARACTERS_MAX,
-  OUTPUT_SHOWN_CHARACTERS_MAX,
   strategyOf,
   type TruncationStrategy,
   truncated,
@@ -149,7 +149,7 @@ test("the room for characters bounds what is shown, whatever was asked", () => {
     strategyOf("HEAD:5000", true),
   );
   expect(text.length).toBeLessThan(OUTPUT_SHOWN_CHARACTERS_MAX + 100);
-  expect(omittedLines).toBe(1000 - 49);
+  expect(omittedLines).toBe(1000 - 99);
 });
 
 test.each([

@@ -154,7 +154,7 @@ export function quoted(path: string): string {
   return `\`${path.length > 300 ? `${path.slice(0, 300).toWellFormed()}…` : path}\``;
 }
 
-interface FileDenial extends Pick<Required<Denial>, "ruleId" | "message" | "fix"> {
+interface FileDenial extends Pick<Required<Denial>, "ruleId" | "message" | "fix">, Pick<Denial, "targetPath"> {
   readonly reason:
     | "workspace_symlink_escape"
     | "workspace_device_boundary"

@@ -144,13 +144,13 @@ function settle(scope: FileScope, descriptor: number, sought: Sought): Found | u
 
 /** The place of the real path `real`; judged unless it is the requested one. */
 function realPlace(scope: FileScope, real: string, sought: Sought): WorkspacePath {
-  const { place: requested, path } = sought;
+  const { place: requested } = sought;
   const base = handleOf(scope.roots, requested.root).path;
   if (real === (requested.path === "." ? base || "/" : `${base}/${requested.path}`)) return requested;
   const place = placeOf(scope.roots, real);
   if (place === undefined) {
     requireRootsInPlace(scope.roots);
-    throw escapes(path);
+    throw escapes(sought);
   }
   judgeReal(scope, place, sought);
   return place;
@@ -170,20 +170,28 @@ function whereItLeads(scope: FileScope, sought: Sought): WorkspacePath {
       ruleId: "WORKSPACE:device",
       message,
       fix: "work on a file that lies on the workspace's own file system",
+      targetPath: requested.path,
     });
   }
   if (trace.kind === "loop") {
     const message = `${quoted(path)} runs through symbolic links that never end; it cannot be used`;
     const fix = "name the file by a path without that link";
-    throw refusal({ reason: "workspace_symlink_escape", ruleId: "WORKSPACE:symlink", message, fix });
+    throw refusal({
+      reason: "workspace_symlink_escape",
+      ruleId: "WORKSPACE:symlink",
+      message,
+      fix,
+      targetPath: requested.path,
+    });
   }
-  if (trace.kind === "outside") throw escapes(path);
+  if (trace.kind === "outside") throw escapes(sought);
   if (!samePlace(trace.place, requested)) judgeReal(scope, trace.place, sought);
   return trace.place;
 }
 
-function judgeReal(scope: FileScope, place: WorkspacePath, { path, effects }: Sought): void {
-  if (place.path.includes("\ufffd")) throw escapes(path); // a name that is not UTF-8 cannot be judged
+function judgeReal(scope: FileScope, place: WorkspacePath, sought: Sought): void {
+  const { path, effects } = sought;
+  if (place.path.includes("\ufffd")) throw escapes(sought); // a name that is not UTF-8 cannot be judged
   refuseTemporary(place, path);
   for (const effect of effects) {
     const denial = scope.judge(place, effect);
@@ -195,13 +203,25 @@ function refuseTemporary(place: WorkspacePath, path: string): void {
   if (!hasTemporaryName(place.path)) return;
   const message = `${quoted(path)} has a name that is kept for files in the making; use another name`;
   const fix = "use another file name";
-  throw refusal({ reason: "workspace_blocked_zone", ruleId: "WORKSPACE:temporary", message, fix });
+  throw refusal({
+    reason: "workspace_blocked_zone",
+    ruleId: "WORKSPACE:temporary",
+    message,
+    fix,
+    targetPath: place.path,
+  });
 }
 
-function escapes(path: string): Refusal {
+function escapes({ place, path }: Sought): Refusal {
   const message = `${quoted(path)} leads out of the workspace through a symbolic link; only files of the workspace can be used`;
   const fix = "name a file inside the workspace";
-  return refusal({ reason: "workspace_symlink_escape", ruleId: "WORKSPACE:symlink", message, fix });
+  return refusal({
+    reason: "workspace_symlink_escape",
+    ruleId: "WORKSPACE:symlink",
+    message,
+    fix,
+    targetPath: place.path,
+  });
 }
 
 /** Whether both name the same place. */

@@ -122,7 +122,14 @@ async function runCommit({ parsed, git, context, repository }: Running): Promise
     );
   if (parts === undefined && has(parsed, "--amend")) await requireUnsigned(git);
   if (has(parsed, "--all")) await stageChanged(git);
-  await requireStagedOpen(git);
+  const staged = await requireStagedOpen(git);
+  const mayBeEmpty = has(parsed, "--amend") || has(parsed, "--allow-empty") || repository.state.inProgress === "merge";
+  if (staged === 0 && !mayBeEmpty)
+    throw new FailureWithoutEffect(
+      "GIT_FAILED",
+      "nothing was committed, because nothing is staged",
+      "ADD the files that belong to the commit first; STATUS shows what has changed",
+    );
   const how = [
     ...(message === undefined ? [] : [`--message=${message}`]),
     ...["--amend", "--no-edit", "--allow-empty"].filter((name) => has(parsed, name)),
@@ -171,8 +178,11 @@ async function stageChanged(git: Runner): Promise<void> {
   await stage(git, open);
 }
 
-/** What somebody else has staged is committed as well: each file of it is judged like one's own. */
-async function requireStagedOpen(git: Runner): Promise<void> {
+/**
+ * What somebody else has staged is committed as well: each file of it is judged like one's own.
+ * @returns how many files are staged
+ */
+async function requireStagedOpen(git: Runner): Promise<number> {
   const staged = await git.fields([
     "diff",
     "--cached",
@@ -187,4 +197,5 @@ async function requireStagedOpen(git: Runner): Promise<void> {
     "nothing was committed: somebody has staged",
     "ask a person to commit or unstage them, or RESET -- <path> what may be named",
   );
+  return staged.length;
 }

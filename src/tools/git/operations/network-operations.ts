@@ -215,7 +215,9 @@ export const push: Operation = {
       };
     });
     const [first = { remote, ref: "HEAD", effect, ...dryRun }, ...more] = refs;
-    return { refs: [first, ...more], hosts: hostsOf(repository, remote, true) };
+    // The egress proxy lets git ask for the references alone, and sends nothing of the repository.
+    const sendsNothing = has(parsed, "--dry-run") && { sendsNothing: true as const };
+    return { refs: [first, ...more], hosts: hostsOf(repository, remote, true), ...sendsNothing };
   },
   run: runPush,
 };

@@ -40,6 +40,8 @@ export interface Touches {
   readonly refs: readonly [Touched, ...Touched[]];
   readonly paths?: readonly TouchedPath[];
   readonly hosts?: readonly { readonly host: string; readonly port: number }[];
+  /** The hosts are only asked what they have. */
+  readonly sendsNothing?: true;
 }
 
 /** One operation. */
@@ -57,7 +59,7 @@ export interface Operation {
 
 /** The accesses of an operation that runs in `cwd`; each is judged as `action`, or as the tool itself without one. */
 export function accessesOf(
-  { refs, paths = [], hosts = [] }: Touches,
+  { refs, paths = [], hosts = [], sendsNothing }: Touches,
   cwd: string,
   { operation, action }: { readonly operation: string; readonly action: string | undefined },
 ): readonly Access[] {
@@ -73,7 +75,14 @@ export function accessesOf(
         return place === "." ? [] : [{ resource: { kind: "file", path: place }, effect, ...named }];
       },
     ),
-    ...hosts.map((host): Access => ({ resource: { kind: "host", ...host }, effect: "network", ...named })),
+    ...hosts.map(
+      (host): Access => ({
+        resource: { kind: "host", ...host },
+        effect: "network",
+        ...named,
+        ...(sendsNothing && { sendsNothing }),
+      }),
+    ),
   ];
 }
 

@@ -4,7 +4,7 @@
  */
 import { symlinkSync } from "node:fs";
 import { userInfo } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { collect, handrail, linesOf, oneJsonLine, startHandrail, until } from "../../../support/command-line.ts";
 import { readEvidence } from "../../../support/evidence.ts";
@@ -193,7 +193,7 @@ describe("the security audit", () => {
       timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
       agent_id: "mcp",
       violation_type: "workspace_path_traversal",
-      target_path: "outside the workspace",
+      target_path: join(dirname(place.workspace), "outside"),
       command_args: [],
       event: "workspace_violation",
       severity: "warning",

@@ -63,8 +63,6 @@ async function opened() {
       certificate_authorities: certificate.certFile,
       private_hosts: [HOST],
     },
-    // what leaves to other hosts asks
-    capabilities: { git: { allowed_hosts: [HOST] }, git_push: { allowed_hosts: [HOST] } },
     workspaces: [{ path: place.workspace, roles: ["dev", "release_manager"] }],
   };
   place.put("config/handrail.yaml", JSON.stringify(settings));

@@ -8,6 +8,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/server/validators/ajv";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { environmentOf, handrail, linesOf, until } from "../../../support/command-line.ts";
+import { DELETES_ANYTHING } from "../../../support/deleting.ts";
 import { readEvidence } from "../../../support/evidence.ts";
 import { lockOf } from "../../../support/file-lock.ts";
 import { initialize, legacy, modern } from "../../../support/mcp-connection.ts";
@@ -23,6 +24,7 @@ function placeWithFiles(): Place {
   place.put("workspace/a.txt", "one\n");
   place.put("workspace/b.txt", "two\n");
   place.put("workspace/.env", "KEY=1\n");
+  place.put("config/policy/deletes.cedar", DELETES_ANYTHING);
   return place;
 }
 
