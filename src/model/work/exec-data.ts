@@ -7,8 +7,10 @@ import type { JsonObject } from "../../base/json.ts";
 
 import { type ExecLanded, type ExecOutcome, NOT_KEPT_REASONS } from "./exec.ts";
 
-/** Changes of a command that were not kept and that its answer names; all of them are counted. */
-const NOT_KEPT_SHOWN_MAX = 100;
+/** Names in one list of an answer: of changes that were not kept, which are all counted, and of repositories. */
+const NAMES_SHOWN_MAX = 100;
+/** Characters (UTF-16 code units) of those names: an answer holds them beside 100,000 characters of output. */
+const NAMES_CHARACTERS_MAX = 20_000;
 
 /** Properties of the output schema of a tool that runs commands. */
 export const EXEC_DATA_PROPERTIES = {
@@ -58,7 +60,7 @@ export function execData({
 }: Pick<ExecOutcome, "landed" | "hiddenRepositories" | "network">): JsonObject {
   return {
     ...(landed && landedData(landed)),
-    ...(hiddenRepositories.length > 0 && { hidden_repositories: [...hiddenRepositories] }),
+    ...(hiddenRepositories.length > 0 && { hidden_repositories: [...firstOf(hiddenRepositories, (path) => path)] }),
     ...(network && {
       network: {
         allowed: network.allowed,
@@ -72,12 +74,21 @@ export function execData({
   };
 }
 
+/** The first items, as far as there is room for their names. */
+function firstOf<T>(items: readonly T[], nameOf: (item: T) => string): readonly T[] {
+  let room = NAMES_CHARACTERS_MAX;
+  const end = items.slice(0, NAMES_SHOWN_MAX).findIndex((item) => {
+    room -= nameOf(item).length;
+    return room < 0;
+  });
+  return items.slice(0, end < 0 ? NAMES_SHOWN_MAX : end);
+}
+
 function landedData({ created, changed, removed, notKept }: ExecLanded): JsonObject {
+  const named = firstOf(notKept, ({ path }) => path);
   return {
     ...(created + changed + removed > 0 && { files: { created, changed, removed } }),
-    ...(notKept.length > 0 && {
-      not_kept: notKept.slice(0, NOT_KEPT_SHOWN_MAX).map(({ path, reason }) => ({ path, reason })),
-    }),
-    ...(notKept.length > NOT_KEPT_SHOWN_MAX && { not_kept_count: notKept.length }),
+    ...(notKept.length > 0 && { not_kept: named.map(({ path, reason }) => ({ path, reason })) }),
+    ...(notKept.length > named.length && { not_kept_count: notKept.length }),
   };
 }
