@@ -20,7 +20,7 @@ export interface FlowAccess {
   readonly resource: { readonly kind: string; readonly host?: string; readonly provider?: string };
   /** What is written or sent there holds a definite secret. */
   readonly carriesSecret?: boolean;
-  /** It is only asked what it has: nothing that was seen goes there, so nobody is asked; what is denied stays denied. */
+  /** It is only asked what it has: nothing that was seen goes there, so no person is asked. Denials stay. */
   readonly sendsNothing?: boolean;
 }
 

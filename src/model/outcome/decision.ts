@@ -46,8 +46,8 @@ export interface Denial {
   /** Program and arguments that a rule about commands refused, for the security audit; never shown. */
   readonly command?: readonly string[];
   /**
-   * What was asked for, for the security audit and the operator's advice, never shown to the agent: relative to its root
-   * inside the workspace, absolute outside.
+   * What was asked for, for the security audit and the operator's advice; never shown to the agent. Relative to its
+   * root inside the workspace, absolute outside.
    */
   readonly targetPath?: string;
 }

@@ -77,7 +77,7 @@ export interface ToolContext {
    * it.
    */
   readonly reply: ReplyForm;
-  /** The wire's variant that the call came as, by whose names the caller knows the arguments; `call` for every other. */
+  /** The wire's variant that the call came as, by whose names its caller knows the arguments; else `call`. */
   readonly variant?: string;
 }
 

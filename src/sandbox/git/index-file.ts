@@ -1,8 +1,8 @@
 /**
  * Decodes git's index as far as to say which content it holds of one file.
  *
- * It trusts nothing of the file. INVARIANT: what is not understood holds nothing, so that whoever asks goes on as if git
- * did not know the file: an index that is split or shares entries, another version, a merge that is under way.
+ * It trusts nothing of the file. INVARIANT: what is not understood holds nothing, so that whoever asks goes on as if
+ * git did not know the file: an index that is split or shares entries, another version, a file in conflict.
  */
 import { createHash } from "node:crypto";
 import { MIB } from "../../base/bytes.ts";

@@ -103,7 +103,14 @@ export class AlwaysAllow {
     const nowMs = clock.nowMs();
     const { file, text, waives } = permit;
     const named = by.replaceAll(/[^\w.:@-]/g, "_");
-    const payload = { approvalRef: request.ref, file, waives: [...waives], permit: text, severity: "warning" };
+    const payload = {
+      approvalRef: request.ref,
+      approval_ref: request.ref,
+      file,
+      waives: [...waives],
+      permit: text,
+      severity: "warning",
+    };
     await ledger.record({ type: "always_allowed", ...byPerson(named), timeMs: nowMs, payload }, "durable");
     const comment = `// Allowed without asking by ${named} at ${new Date(nowMs).toISOString()}, after the request\n// ${request.ref}. Remove this file to be asked again.\n`;
     await writeNew(this.#parts.operator().path, file, comment + text);

@@ -1,4 +1,8 @@
-/** Fails the call of a command that was ended because of its time or its output, with the end of what it wrote. */
+/**
+ * Fails the call of a command that was ended because of its time or its output.
+ *
+ * The failure says what the command wrote last, and what stands of its changes.
+ */
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { ExecOutcome, ExecOutput } from "../../model/work/exec.ts";
 

@@ -92,6 +92,7 @@ test("is recorded with who did it, before it takes effect", async () => {
     entry: { actor: "operator:carol" },
     payload: {
       approvalRef: ref,
+      approval_ref: ref,
       file,
       waives: ["dev.write-protected"],
       permit: expect.stringContaining("@waives"),
