@@ -18,8 +18,8 @@ export const PRESETS: Readonly<Record<PresetName, Preset>> = {
   dev: {
     files: ["base.cedar", "dev.cedar", "shell.cedar", "danger.cedar", "install.cedar"],
     description:
-      "reads, searches, edits, tests, commits and runs commands without prompts; asks before it writes protected files, deletes what cannot be brought back, " +
-      "runs dangerous commands, installs dependencies, merges branches, rewrites git's history, or uses the network; packages come from lock files alone",
+      "reads, searches, edits, tests, commits, runs commands and installs what lock files name, without prompts; asks before it writes protected files, " +
+      "deletes what cannot be brought back, runs dangerous commands, merges branches, rewrites git's history, or uses the network for anything else",
   },
   autonomous: {
     files: ["base.cedar", "autonomous.cedar", "install.cedar"],
