@@ -9,7 +9,7 @@ import type { Ended } from "./call/ended.ts";
 import type { Granted } from "./call/stages.ts";
 
 /** Milliseconds that a call waits for its turn: as for a person, so that clients that wait a minute get an answer. */
-export const TURN_WAIT_MS = 45_000;
+const TURN_WAIT_MS = 45_000;
 /** Calls of one session that wait at once: what comes then is told at once. */
 const TURNS_WAITED_FOR_MAX = 1024;
 /** Milliseconds after which one that waited in vain may try again. */

@@ -8,6 +8,7 @@ import { ContentHeaderSchema, PutContentRequestSchema } from "../../../src/gen/h
 import { ToolRequestSchema } from "../../../src/gen/handrail/tool/v1/tool_pb.ts";
 import type { Submission } from "../../../src/kernel/index.ts";
 import type { Denial } from "../../../src/model/outcome/decision.ts";
+import { Refusal } from "../../../src/model/outcome/failure.ts";
 import { BodyBuffer } from "../../../src/transports/connect/wire/body-buffer.ts";
 import { completed, isPeersDoing } from "../../../src/transports/connect/wire/ending.ts";
 import { clientsOf, PROTOCOLS, quickDoor, serveFront, successOf, type TestFront } from "../../support/front-door.ts";
@@ -48,7 +49,8 @@ async function recording(limits: Parameters<typeof serveFront>[1] = {}) {
         for await (const one of chunks) size += one.byteLength;
         uploads.push(size);
       } catch (error) {
-        uploads.push(error instanceof Error ? error.message : error);
+        const reason = error instanceof Refusal ? `${error.denial.reason}: ` : "";
+        uploads.push(error instanceof Error ? `${reason}${error.message}` : error);
       }
       return successOf("r-1", {});
     },
@@ -262,7 +264,7 @@ describe("half a request", () => {
     const { front, uploads } = await recording();
     const body = Buffer.concat([envelope(HEADER), envelope(chunk(Buffer.from("abc")))]);
     await takeBack(front, PUT, "application/grpc", body, code, false);
-    expect(uploads).toEqual([expect.stringContaining("broke off")]);
+    expect(uploads).toEqual([expect.stringMatching(/^tool_input_read_failed: the upload broke off/)]);
   });
 
   test("of HTTP/1.1 is none either", async () => {

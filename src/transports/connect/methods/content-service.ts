@@ -15,7 +15,7 @@ import type {
   PutContentResponseSchema,
 } from "../../../gen/handrail/tool/v1/kernel_pb.ts";
 import type { KernelDoor } from "../../../kernel/index.ts";
-import { ToolFailure } from "../../../model/outcome/failure.ts";
+import { Refusal } from "../../../model/outcome/failure.ts";
 import type { CallResponse } from "../../../model/tool/call.ts";
 import { toWireResponse } from "../../../wire/protobuf.ts";
 import { faultOf } from "../wire/faults.ts";
@@ -111,11 +111,12 @@ async function* chunksOf({ door }: ContentHost, incoming: AsyncIterator<PutPart>
   } catch (error) {
     if (!(error instanceof ConnectError)) throw error;
     await record(door, error);
-    throw new ToolFailure(
-      "CANCELLED",
-      `the upload broke off, and nothing was stored: ${error.rawMessage}`,
-      "send it again",
-    );
+    throw new Refusal({
+      layer: "call",
+      reason: "tool_input_read_failed",
+      ruleId: "INPUT:upload",
+      message: `the upload broke off, and nothing was stored: ${error.rawMessage}; send it again`,
+    });
   }
 }
 
