@@ -1,9 +1,10 @@
 /**
- * Lets each session do a limited number of operations at once; the others wait for their turn, in order.
+ * Lets each session run a limited number of operations at once; the others wait for their turn, in order.
  *
  * INVARIANT: a turn that was taken is given back once. Nobody waits without an end, and nobody waits in vain for a turn
  * that is free.
  */
+import type { EffectClass } from "../model/outcome/effect.ts";
 import { ToolFailure } from "../model/outcome/failure.ts";
 import type { Ended } from "./call/ended.ts";
 import type { Granted } from "./call/stages.ts";
@@ -14,6 +15,9 @@ const TURN_WAIT_MS = 45_000;
 const TURNS_WAITED_FOR_MAX = 1024;
 /** Milliseconds after which one that waited in vain may try again. */
 const TURN_RETRY_MS = 1000;
+
+/** Effects of tools that start processes, or reach something outside of the kernel. */
+const STARTS_SOMETHING: ReadonlySet<EffectClass> = new Set(["exec", "network", "system"]);
 
 /** The operations of one session. */
 interface Queue {
@@ -35,11 +39,11 @@ export class Turns {
   }
 
   /**
-   * Takes a turn, into the call's holdings; `undefined` at once where one is free. What only reads takes none: the
-   * kernel's one thread, or the threads of searches, do one after the other.
+   * Takes a turn, into the call's holdings; `undefined` at once where one is free. Calls of the kernel's own files and
+   * stores take none: they start no processes, and many of them are written to the disk together.
    */
   take({ tool, session, holdings }: Granted, signal: AbortSignal): undefined | Promise<Ended | undefined> {
-    if (tool.capability.effect === "read") return undefined;
+    if (!STARTS_SOMETHING.has(tool.capability.effect)) return undefined;
     const queue = this.#queueOf(session.id);
     const begin = () => {
       queue.atWork += 1;

@@ -35,8 +35,8 @@ async function holding(effect: EffectClass, options: Partial<MemoryKernelOptions
   };
 }
 
-test("of ten effects of a session eight run at once; the others run when those have ended", async () => {
-  const { open, begun, most, start } = await holding("write");
+test("of ten operations of a session eight run at once; the others run when those have ended", async () => {
+  const { open, begun, most, start } = await holding("exec");
   const calls = Array.from({ length: 10 }, (_, index) => start(`f${index}`));
   await begun(8);
   for (let index = 0; index < 10; index += 1) {
@@ -48,7 +48,7 @@ test("of ten effects of a session eight run at once; the others run when those h
 });
 
 test("the operator says how many", async () => {
-  const { open, begun, most, start } = await holding("write", { settings: { operationsAtOnce: 1 } });
+  const { open, begun, most, start } = await holding("exec", { settings: { operationsAtOnce: 1 } });
   const calls = [start("a"), start("b")];
   await begun(1);
   open[0]?.();
@@ -58,16 +58,16 @@ test("the operator says how many", async () => {
   expect(most()).toBe(1);
 });
 
-test("reads take no turn", async () => {
-  const { open, begun, start } = await holding("read", { settings: { operationsAtOnce: 1 } });
-  const calls = Array.from({ length: 3 }, () => start());
+test.each(["read", "write"] as const)("what starts no processes takes no turn: %s", async (effect) => {
+  const { open, begun, start } = await holding(effect, { settings: { operationsAtOnce: 1 } });
+  const calls = ["a", "b", "c"].map((path) => start(path));
   await begun(3);
   for (const done of open) done();
   expect((await Promise.all(calls)).map(({ outcome }) => outcome.kind)).toEqual(Array(3).fill("success"));
 });
 
 test("a call that waits for its turn can be cancelled, and was never begun", async () => {
-  const { kernel, open, begun, start } = await holding("write", { settings: { operationsAtOnce: 1 } });
+  const { kernel, open, begun, start } = await holding("exec", { settings: { operationsAtOnce: 1 } });
   const first = start("a");
   await begun(1);
   const cancel = new AbortController();
@@ -80,7 +80,7 @@ test("a call that waits for its turn can be cancelled, and was never begun", asy
 });
 
 test("one that waited is checked again: what was taken away meanwhile refuses it", async () => {
-  const { kernel, open, begun, start } = await holding("write", { settings: { operationsAtOnce: 1 } });
+  const { kernel, open, begun, start } = await holding("exec", { settings: { operationsAtOnce: 1 } });
   const calls = [start("a"), start("b")];
   await begun(1);
   await kernel.sessions.updateSession(kernel.session.id, { revokedAtMs: kernel.time.nowMs });

@@ -46,7 +46,7 @@ const rate = {
 
 /** The schema of `limits`. */
 export const limitSettings = z.strictObject({
-  /** Operations that one session does at once in one kernel; the others wait for their turn. Reads are none. */
+  /** Commands, git and the like that one session runs at once in one kernel; the others wait for their turn. */
   operations_at_once: z.int().min(1).max(OPERATIONS_AT_ONCE_MAX).default(8),
   per_session: z.strictObject({ period: z.enum(PERIODS).default("lifetime"), ...amountsOf }).optional(),
   /** Of each agent of each user in each workspace, whatever session it acts in. */

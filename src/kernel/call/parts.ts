@@ -43,7 +43,7 @@ export interface KernelSettings {
   readonly toolsEnabled: boolean;
   readonly disabledTools: ReadonlySet<string>;
   readonly violationsPerMinute: number;
-  /** Operations that one session does at once in this kernel. */
+  /** Commands, git and the like that one session runs at once in this kernel. */
   readonly operationsAtOnce: number;
   /** What may be spent, and how fast calls may come. */
   readonly limits: SpendingLimits;
