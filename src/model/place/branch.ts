@@ -32,12 +32,15 @@ export interface Branch {
 export const BRANCH_NAME_MAX = 100;
 
 const PART = /^[\p{L}\p{N}_][\p{L}\p{N}_.+-]*$/u;
+/** Letters that nobody sees. */
+const UNSEEN = /\p{Default_Ignorable_Code_Point}/u;
 
 /** Why `name` is not the name of a branch; `undefined` when it is one. */
 export function branchNameProblem(name: string): string | undefined {
   if (name === "") return "is empty";
   if ([...name].length > BRANCH_NAME_MAX) return `is longer than ${BRANCH_NAME_MAX} characters`;
   if (name.normalize("NFC") !== name) return "is not in Unicode's normal form C";
+  if (UNSEEN.test(name)) return "has characters that cannot be seen";
   const isPlain = name.split("/").every((part) => PART.test(part) && !part.endsWith("."));
   if (isPlain) return undefined;
   return "has other parts than letters, digits, `_`, `-`, `+` and `.`, each beginning with a letter, a digit or `_`";
