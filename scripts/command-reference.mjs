@@ -3,7 +3,6 @@
 // to be run.
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { Command } from "commander";
 
 const PAGE = fileURLToPath(new URL("../docs/reference/commands.md", import.meta.url));
 
@@ -15,39 +14,20 @@ const SHARED = new Map([
 ]);
 
 /**
+ * @typedef {import("commander").Command} Command
+ *
  * A command as its `--help` shows it: its words, what it does, how it is typed, its options, and what stands below
  * them.
  * @typedef {{ name: string, description: string, usage: string, options: [string, string][], after: string }} Shown
  */
-
-/** @type {Promise<Command> | undefined} */
-let loaded;
 
 /**
  * Every command of the command line, in the order of `--help`.
  * @returns {Promise<Shown[]>}
  */
 export async function shownCommands() {
-  loaded ??= loadProgram();
-  return commandsBelow(await loaded, "handrail");
-}
-
-/** Loads the command line without running it: what would parse the arguments hands over the commands instead. */
-async function loadProgram() {
-  /** @type {Command | undefined} */
-  let program;
-  const { parseAsync } = Command.prototype;
-  Command.prototype.parseAsync = function () {
-    program = this;
-    return Promise.resolve(this);
-  };
-  try {
-    await import("../src/cli/main.ts");
-  } finally {
-    Command.prototype.parseAsync = parseAsync;
-  }
-  if (program === undefined) throw new Error("src/cli/main.ts parsed no command line");
-  return program;
+  const { createProgram } = await import("../src/cli/program.ts");
+  return commandsBelow(createProgram(), "handrail");
 }
 
 /**

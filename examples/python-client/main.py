@@ -37,7 +37,7 @@ def main() -> None:
         (workspace / "notes.md").write_text("# Notes\n", encoding="utf-8")
         pathlib.Path(base, "sibling.txt").write_text("not for this session\n", encoding="utf-8")
         with serving(handrail, pathlib.Path(base, "state")) as address:
-            made = json.loads(run(handrail, base, "sessions", "create", "--json", "--workspace", str(workspace)))
+            made = json.loads(run(handrail, base, "sessions", "create", "--json", "--workspace", str(workspace)))["data"]
             with grpc.insecure_channel(address) as channel:
                 show(kernel_pb2_grpc.ToolKernelStub(channel), made["token"])
 

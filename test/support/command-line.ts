@@ -117,3 +117,8 @@ export function oneJsonLine<Shape = unknown>(text: string): Shape {
     throw new Error(`not exactly one line: ${JSON.stringify(text)}`);
   return JSON.parse(line) as Shape;
 }
+
+/** What the one line of JSON that a command printed holds under `data`. */
+export function dataIn<Shape = unknown>(text: string): Shape {
+  return oneJsonLine<{ readonly data: Shape }>(text).data;
+}

@@ -50,7 +50,8 @@ export async function proposeAlways(
       printRow(row);
   const canWrite = proposal.kind === "proposed" && write === true;
   const file = canWrite ? await writeAlways(kernel, approval) : undefined;
-  if (json) printJson({ ...proposal, written: file !== undefined });
+  const problem = proposal.kind === "proposed" ? undefined : { code: "NOT_PROPOSED", message: proposal.why };
+  if (json) printJson({ ...proposal, written: file !== undefined }, problem);
   else if (file !== undefined) print(`written to ${file}; ${TAKEN_OVER}`);
   return proposal.kind === "proposed" ? EXIT_OK : EXIT_FAILURE;
 }

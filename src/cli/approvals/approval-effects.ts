@@ -10,7 +10,7 @@ import { type ListedEffect, type ListedLines, listedLines, listRecords } from ".
 import { fact, heading, type PromptLine } from "../../model/approval/prompt-lines.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { OpenKernel } from "../../server/compose.ts";
-import { printableJson } from "../../text/foreign-text.ts";
+import { jsonLine } from "../terminal/output.ts";
 import { rowsFor, wantsColours } from "../terminal/screen-colours.ts";
 import { type Approval, approvalJson, approvalLines } from "./approval-view.ts";
 
@@ -50,7 +50,7 @@ export async function showEverything(kernel: OpenKernel, approval: Approval, fla
 }
 
 async function* requestText(approval: Approval, { json }: FullFlags): AsyncGenerator<string> {
-  yield json ? `${printableJson(approvalJson(approval))}\n` : textOf(approvalLines(approval, Date.now()));
+  yield json ? jsonLine(approvalJson(approval)) : textOf(approvalLines(approval, Date.now()));
 }
 
 async function* listText(
@@ -68,7 +68,7 @@ async function* listText(
       if (!("lines" in record)) current = record;
       if (current === undefined || !isWanted(current, path)) continue;
       hasShown = true;
-      yield json ? `${printableJson(jsonOf(record, current))}\n` : textOf(listedLines(record));
+      yield json ? jsonLine(jsonOf(record, current)) : textOf(listedLines(record));
     }
   } catch (error) {
     if (error instanceof ToolFailure) throw usageError(`${error.message}; what was printed is a part`, error);

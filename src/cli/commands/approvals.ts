@@ -192,9 +192,11 @@ async function decide(
   if (outcome.kind === "wrong_credential")
     throw usageError("this is no approver's credential; make one with `handrail approvers add NAME --save`");
   if (outcome.kind === "unknown") throw usageError("the request is gone; it was over long ago");
-  if (flags.json) printJson({ decided: outcome.kind === "decided", by: outcome.by, ...approvalJson(outcome.approval) });
-  else if (outcome.kind === "decided")
-    print(`${shortRef(approval.ref)} is ${standingOf(outcome.approval, Date.now())}`);
-  else say(`handrail: nothing was changed: ${shortRef(approval.ref)} is ${standingOf(outcome.approval, Date.now())}`);
+  const standing = `${shortRef(approval.ref)} is ${standingOf(outcome.approval, Date.now())}`;
+  const told = { decided: outcome.kind === "decided", by: outcome.by, ...approvalJson(outcome.approval) };
+  if (flags.json && outcome.kind === "decided") printJson(told);
+  else if (flags.json) printJson(told, { code: "NOT_DECIDED", message: `nothing was changed: ${standing}` });
+  else if (outcome.kind === "decided") print(standing);
+  else say(`handrail: nothing was changed: ${standing}`);
   return outcome.kind === "decided" ? EXIT_OK : EXIT_FAILURE;
 }

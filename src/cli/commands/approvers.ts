@@ -26,7 +26,9 @@ export function addApproversCommand(program: Command): void {
   );
   withKernelOptions(
     approvers.command("remove").argument("<name>").description("take a credential back, from the next decision on"),
-  ).action(removeApprover);
+  )
+    .option("--json", "print JSON")
+    .action(removeApprover);
 }
 
 async function addApprover(name: string, { save = false, json, ...flags }: ApproverFlags): Promise<void> {
@@ -49,8 +51,9 @@ async function listAll({ json, ...flags }: ApproverFlags): Promise<void> {
   );
 }
 
-async function removeApprover(name: string, flags: ApproverFlags): Promise<void> {
+async function removeApprover(name: string, { json, ...flags }: ApproverFlags): Promise<void> {
   const { dismissApprover } = await import("../../server/admin/change-approvers.ts");
   await dismissApprover(process.env, directoriesOf(flags), name);
+  if (json) return printJson({ name, removed: true });
   print(`removed ${name}`);
 }

@@ -5,7 +5,7 @@ import type { SecurityEvent, Severity } from "../../server/ledger/audit-stream.t
 import { stateDirectoryOf } from "../start/freeze-options.ts";
 import { onStop } from "../start/stop-signals.ts";
 import { parseDuration, wholeNumber } from "../terminal/inputs.ts";
-import { print, printJson, visible } from "../terminal/output.ts";
+import { print, printJson, visible, wordOf } from "../terminal/output.ts";
 
 /** Known here so that the command line starts without loading the ledger; mildest first. */
 const SEVERITIES: readonly Severity[] = ["info", "warning", "critical"];
@@ -83,7 +83,7 @@ export function auditLine({
   const told = ["tool", "reason", "ruleId", "errorCode", "scope", "cause"].map((name) => details?.[name]);
   const words = [violation_type, target_path, ...(command_args ?? []), ...told]
     .filter((word) => word !== undefined && word !== "")
-    .map(String);
+    .map(wordOf);
   return visible(
     `${timestamp}  ${severity.padEnd(8)}  ${String(sequence).padStart(6)}  ${event.padEnd(22)} ${actor}  ${words.join(" ")}`,
   );

@@ -45,7 +45,7 @@ export function addBranchesCommand(program: Command): void {
     .action((name: string, flags: BranchFlags) => withKernel(flags, (kernel) => diff(kernel, name, flags)));
   added("merge <name>", "bring what was changed on a branch back, all of it or nothing")
     .option("--yes", "do not show the difference and ask")
-    .addHelpText("after", "\nExit codes: 0 merged, 1 usage or configuration, 2 nothing was merged.")
+    .addHelpText("after", "\nExit codes: 0 merged, 1 configuration or state, 2 nothing was merged, 64 wrong usage.")
     .action(async (name: string, flags: BranchFlags) => {
       process.exitCode = await withKernel(flags, (kernel) => merge(kernel, name, flags));
     });
@@ -118,7 +118,9 @@ export async function mergeNow(
   { json, shown }: { readonly json?: boolean | undefined; readonly shown?: string },
 ): Promise<number> {
   const merged = await branches.merge(branch, currentUser(), { shown, onWait: sayWaiting });
-  if (json) printJson(merged);
+  const isMerged = merged.kind !== "conflict" && merged.landed.notKept.length === 0;
+  const problem = { code: "NOT_MERGED", message: "nothing was merged" };
+  if (json) printJson(merged, isMerged ? undefined : problem);
   if (merged.kind === "conflict") {
     if (!json) {
       print("nothing was merged: these are in conflict");
@@ -158,8 +160,7 @@ async function drop({ branches }: OpenKernel, name: string, flags: BranchFlags):
     await branches.drop(one, currentUser(), { onWait: sayWaiting });
     if (json !== true) print(`the branch ${visible(one.name)} is gone`);
   }
-  if (json && withChildren) printJson(dropped.map(publicBranch));
-  else if (json) for (const one of dropped) printJson(publicBranch(one));
+  if (json) printJson(dropped.map(publicBranch));
   return EXIT_OK;
 }
 

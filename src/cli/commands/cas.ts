@@ -51,7 +51,7 @@ export function addCasCommand(program: Command): void {
     .description("store, fetch, list, collect and verify content (uploads, artifacts, large results)")
     .addHelpText(
       "after",
-      "\nExit codes: 0 success, 1 usage, missing or damaged content.\nExample: handrail cas put report.xml --workspace .",
+      "\nExit codes: 0 success, 1 damaged content, 64 wrong usage or content that is not there.\nExample: handrail cas put report.xml --workspace .",
     );
   withJson(cas.command("put <file>").description("store a file, or standard input (-), and print its hash"))
     .option("--workspace <directory>", "workspace whose sessions may fetch it", ".")
@@ -214,14 +214,15 @@ async function verify(flags: VerifyFlags): Promise<number> {
       : ({ objects, bytes }) => void process.stderr.write(`\rverified ${objects} objects, ${bytes} bytes`),
   );
   if (!quiet) say("");
-  if (flags.json) printJson(report);
+  const problems = report.problems.length + report.problemsOmitted;
+  const damage = report.ok ? undefined : `the content is damaged: ${problems} problems in ${report.objects} objects`;
+  if (flags.json) printJson(report, damage === undefined ? undefined : { code: "CHECK_FAILED", message: damage });
   else {
     for (const { hash, problem } of report.problems) print(`${hash}: ${visible(problem)}`);
     if (report.problemsOmitted > 0) print(`and ${report.problemsOmitted} more`);
     print(
-      report.ok
-        ? `the content is intact: ${report.objects} objects, ${report.bytes} bytes, ${report.ledgerResults} results of the ledger`
-        : `the content is damaged: ${report.problems.length + report.problemsOmitted} problems in ${report.objects} objects`,
+      damage ??
+        `the content is intact: ${report.objects} objects, ${report.bytes} bytes, ${report.ledgerResults} results of the ledger`,
     );
   }
   return report.ok ? EXIT_OK : EXIT_FAILURE;

@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { usageError } from "../../base/errors.ts";
 import { directoriesOf, type KernelFlags, withKernelOptions } from "../start/kernel-options.ts";
 import { EXIT_FAILURE, EXIT_OK } from "../terminal/exit-codes.ts";
-import { print, printJson, table, visible } from "../terminal/output.ts";
+import { failedChecks, print, printJson, table, visible } from "../terminal/output.ts";
 
 interface DoctorFlags {
   readonly workspace?: string;
@@ -35,8 +35,9 @@ export function addDoctorCommand(program: Command): void {
         workspace: { path: resolve(flags.workspace), mend: flags.mend === true },
       }),
     });
-    if (flags.json) printJson(findings);
+    const failed = findings.filter((finding) => finding.status === "failed").length;
+    if (flags.json) printJson(findings, failedChecks(failed, "of this machine, configuration and state"));
     else print(table(findings.map((finding) => [finding.status, finding.check, visible(finding.detail)])));
-    process.exitCode = findings.some((finding) => finding.status === "failed") ? EXIT_FAILURE : EXIT_OK;
+    process.exitCode = failed > 0 ? EXIT_FAILURE : EXIT_OK;
   });
 }

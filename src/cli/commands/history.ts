@@ -55,7 +55,10 @@ export function addUndoCommand(program: Command): void {
       .option("--dry-run", "say what would be brought back")
       .option("--json", "print JSON"),
   )
-    .addHelpText("after", "\nExit codes: 0 undone, or it could be; 1 nothing was undone, for what is listed.")
+    .addHelpText(
+      "after",
+      "\nExit codes: 0 undone, or it could be; 1 nothing was undone, for what is listed; 64 wrong usage.",
+    )
     .action(undo);
 }
 
@@ -183,7 +186,8 @@ async function undo(callId: string, flags: UndoFlags): Promise<void> {
   );
   const conflicts = report.planned.filter(({ state }) => state === "changed" || state === "unkept");
   const isDone = conflicts.length === 0 && report.meanwhile.length === 0;
-  if (flags.json) printJson(plainReport(report, flags.dryRun === true));
+  const problem = { code: "NOT_UNDONE", message: `nothing was undone; \`--path\` brings back some of it` };
+  if (flags.json) printJson(plainReport(report, flags.dryRun === true), isDone ? undefined : problem);
   else tell(report, { isDryRun: flags.dryRun === true, isDone });
   if (!isDone) process.exitCode = EXIT_FAILURE;
 }

@@ -8,7 +8,7 @@ import { printableJson } from "../../text/foreign-text.ts";
 import { stateDirectoryOf } from "../start/freeze-options.ts";
 import { EXIT_FAILURE, EXIT_OK } from "../terminal/exit-codes.ts";
 import { currentUser, wholeNumber } from "../terminal/inputs.ts";
-import { print, printJson, say, visible } from "../terminal/output.ts";
+import { print, printJson, say, visible, wordOf } from "../terminal/output.ts";
 
 interface LedgerFlags {
   readonly state?: string;
@@ -65,7 +65,9 @@ async function withReader<T>(flags: LedgerFlags, work: (reader: LedgerReader) =>
 function tail(flags: LedgerFlags): Promise<void> {
   const count = wholeNumber(flags.count, "--count");
   return withReader(flags, async (reader) => {
-    for (const record of await reader.tail(count)) flags.json ? printJson(plain(record)) : print(line(record));
+    const records = await reader.tail(count);
+    if (flags.json) printJson(records.map(plain));
+    else for (const record of records) print(line(record));
   });
 }
 
@@ -74,7 +76,8 @@ function show(sequence: string, flags: LedgerFlags): Promise<void> {
   return withReader(flags, async (reader) => {
     const record = await reader.show(wanted);
     if (!record) throw usageError(`there is no entry ${wanted}; the ledger ends at ${(await reader.head()).sequence}`);
-    print(printableJson(plain(record), flags.json ? undefined : 2));
+    if (flags.json) printJson(plain(record));
+    else print(printableJson(plain(record), 2));
   });
 }
 
@@ -84,14 +87,13 @@ async function verify(flags: LedgerFlags): Promise<number> {
     reader.verify(quiet ? undefined : (progress) => void process.stderr.write(`\rverified ${progress.entries}`)),
   );
   if (!quiet) say("");
-  if (flags.json) printJson(report);
+  const damage = report.ok
+    ? undefined
+    : `the ledger is damaged: ${report.problems.length} problems in ${report.entries} entries`;
+  if (flags.json) printJson(report, damage === undefined ? undefined : { code: "CHECK_FAILED", message: damage });
   else {
     for (const { sequence, problem } of report.problems) print(`entry ${sequence}: ${visible(problem)}`);
-    print(
-      report.ok
-        ? `the ledger is intact: ${report.entries} entries`
-        : `the ledger is damaged: ${report.problems.length} problems in ${report.entries} entries`,
-    );
+    print(damage ?? `the ledger is intact: ${report.entries} entries`);
   }
   return report.ok ? EXIT_OK : EXIT_FAILURE;
 }
@@ -114,7 +116,7 @@ function line(record: LedgerRecord): string {
   const payload = payloadOf(record);
   const fact = (name: string) =>
     typeof payload === "object" && payload !== null && name in payload
-      ? String((payload as Record<string, unknown>)[name])
+      ? wordOf((payload as Record<string, unknown>)[name])
       : "";
   const detail = [fact("tool"), fact("reason"), fact("ruleId"), fact("errorCode")]
     .filter((part) => part !== "")

@@ -18,7 +18,7 @@ export function addMcpCommand(program: Command): void {
   withServingOptions(command)
     .addHelpText(
       "after",
-      "\nExit codes: 0 once the client is gone, or at SIGINT, SIGTERM or SIGHUP; 1 usage or configuration.",
+      "\nExit codes: 0 once the client is gone, or at SIGINT, SIGTERM or SIGHUP; 1 configuration or\nstate; 64 wrong usage.",
     )
     .action(serve);
 }

@@ -2,10 +2,12 @@
 
 import type { Command } from "commander";
 import { usageError } from "../../base/errors.ts";
+import { callArguments } from "../start/call-arguments.ts";
 import { type ServingFlags, UNUSUAL, withKernel, withKernelOptions } from "../start/kernel-options.ts";
+import { requireTool } from "../start/named-tool.ts";
 import { type SessionFlags, wishOf, withSessionOptions } from "../start/session-options.ts";
 import { EXIT_DENIED, EXIT_OK } from "../terminal/exit-codes.ts";
-import { currentUser, parseJsonObject } from "../terminal/inputs.ts";
+import { currentUser, parseJsonObject, readTextFile } from "../terminal/inputs.ts";
 import { print, printJson, visible } from "../terminal/output.ts";
 
 interface ExplainFlags extends ServingFlags, SessionFlags {
@@ -19,24 +21,38 @@ type AdvisedExplanation = Awaited<ReturnType<import("../../server/compose.ts").O
 /** Adds `handrail policy explain`. */
 export function addPolicyExplainCommand(policy: Command): void {
   const made = policy
-    .command("explain <tool>")
+    .command("explain <tool> [arguments...]")
     .description(
       "say which layer and rule decide a call, and the narrowest change that would let it run; exit 2 if it would not run",
     )
-    .option("--arguments <json>", "arguments of the call as a JSON object", "{}");
+    .option("--arguments <json>", "arguments of the call as a JSON object, besides those given as words", "{}");
   const said = { role: "role to judge for (default: dev)", preset: "preset to judge by" };
   const explain = withSessionOptions(made, said)
     .option("--lease <id>", "lease to judge under (default: one that covers everything)")
     .option(...UNUSUAL)
     .option("--json", "print JSON");
-  withKernelOptions(explain).action(async (tool: string, flags: ExplainFlags) => {
-    process.exitCode = await explainCall(tool, flags);
-  });
+  withKernelOptions(explain)
+    .addHelpText(
+      "after",
+      `
+Arguments are words as \`handrail call\` takes them.
+
+Examples:
+  handrail policy explain write_file path=CLAUDE.md content=x
+  handrail policy explain shell command='npm test' --preset autonomous`,
+    )
+    .action(async (tool: string, words: readonly string[], flags: ExplainFlags) => {
+      process.exitCode = await explainCall(tool, words, flags);
+    });
 }
 
-function explainCall(tool: string, flags: ExplainFlags): Promise<number> {
-  const args = parseJsonObject(flags.arguments, "--arguments");
+function explainCall(tool: string, words: readonly string[], flags: ExplainFlags): Promise<number> {
+  const base = parseJsonObject(flags.arguments, "--arguments");
   return withKernel(flags, async (kernel) => {
+    const args =
+      words.length === 0
+        ? base
+        : await callArguments(words, { tool: requireTool(kernel, tool), base, readFile: readTextFile });
     const imagined = await kernel.administration.imagineSession({
       ...wishOf(flags),
       userId: currentUser(),
@@ -44,8 +60,10 @@ function explainCall(tool: string, flags: ExplainFlags): Promise<number> {
     });
     const lease = flags.lease === undefined ? imagined.lease : await leaseOf(kernel, flags.lease);
     const explanation = await kernel.explain({ ...imagined, lease }, { tool, args });
-    if (flags.json) printJson(explanation);
-    else printExplanation(explanation);
+    const outcome = outcomeOf(explanation);
+    if (flags.json)
+      printJson(explanation, explanation.runs ? undefined : { code: outcome.code, message: outcome.text });
+    else printExplanation(explanation, outcome.text);
     return explanation.runs ? EXIT_OK : EXIT_DENIED;
   });
 }
@@ -56,9 +74,33 @@ async function leaseOf(kernel: import("../../server/compose.ts").OpenKernel, id:
   throw usageError(`there is no lease \`${id}\`; \`handrail leases list\` shows them`);
 }
 
-function printExplanation({ tool, denial, accesses, armed, advice, stuck, notes }: AdvisedExplanation): void {
+/** What would come of the call, in one line and as a code. */
+function outcomeOf({ tool, runs, denial, accesses, armed }: AdvisedExplanation): {
+  readonly code: string;
+  readonly text: string;
+} {
+  if (runs) return { code: "RUNS", text: `${tool} would run` };
   if (denial)
-    print(visible(`${tool}: denied by ${denial.ruleId} (${denial.layer}, ${denial.reason}): ${denial.message}`));
+    return {
+      code: denial.reason.toUpperCase(),
+      text: `${tool}: denied by ${denial.ruleId} (${denial.layer}, ${denial.reason}): ${denial.message}`,
+    };
+  const due: { readonly obligation: string; readonly ruleId: string; readonly reason?: string | undefined }[] = [];
+  for (const { policy } of accesses) {
+    if (policy.verdict.decision === "deny")
+      return { code: "DENIED", text: `${tool} would be denied by ${policy.decidedBy.join(", ")}` };
+    due.push(...policy.verdict.obligations.filter(({ obligation }) => obligation !== "arm" || !armed));
+  }
+  const asks = due.find(({ obligation }) => obligation === "ask");
+  const needs = asks ?? due[0];
+  const what = asks ? "asks: a person has to approve it" : `does not run yet: it needs ${due[0]?.obligation ?? "more"}`;
+  const by = needs === undefined ? "" : ` (${needs.ruleId}${needs.reason ? `: ${needs.reason}` : ""})`;
+  return { code: asks ? "TOOL_APPROVAL_REQUIRED" : "DENIED", text: `${tool} ${what}${by}` };
+}
+
+function printExplanation(explanation: AdvisedExplanation, outcome: string): void {
+  const { tool, accesses, armed, advice, stuck, notes } = explanation;
+  print(visible(outcome));
   for (const { resource, effect, zone, reasons = [], obeyed, policy } of accesses) {
     const where = zone === undefined || zone === "own" ? "" : ` (zone ${zone})`;
     print(

@@ -11,7 +11,7 @@ import { stateDirectoryOf } from "../start/freeze-options.ts";
 import { directoriesOf, type KernelFlags, withKernelOptions } from "../start/kernel-options.ts";
 import { EXIT_FAILURE, EXIT_OK } from "../terminal/exit-codes.ts";
 import { parseDuration, wholeNumber } from "../terminal/inputs.ts";
-import { print, printJson, visible } from "../terminal/output.ts";
+import { failedChecks, print, printJson, visible } from "../terminal/output.ts";
 import { addPolicyExplainCommand } from "./policy-explain.ts";
 
 interface CheckFlags {
@@ -64,7 +64,8 @@ export function addPolicyCommand(program: Command): void {
 async function check(flags: CheckFlags): Promise<number> {
   const { checkPresets } = await import("../../server/policy/policy-check.ts");
   const report = await checkPresets(process.env, directoriesOf(flags).configDirectory, flags.preset);
-  if (flags.json) printJson(report);
+  const failed = report.presets.filter(({ ok }) => !ok).length + report.examples.length;
+  if (flags.json) printJson(report, report.ok ? undefined : failedChecks(Math.max(failed, 1), "of policies"));
   for (const preset of flags.json ? [] : report.presets) {
     for (const problem of preset.problems) print(visible(problem));
     print(preset.ok ? `${preset.preset}: ${preset.policies} policies, ${preset.hash}` : `${preset.preset}: not valid`);
@@ -82,8 +83,10 @@ async function test(directory: string | undefined, flags: CheckFlags): Promise<n
     ...(directory !== undefined && { candidate: resolve(directory) }),
   };
   const report = await testPolicies(place);
+  const failed = (one: typeof report.own) => one.results.filter(({ ok }) => !ok).length;
   if (flags.json) {
-    printJson(report);
+    const count = Math.max(failed(report.own) + failed(report.shipped), 1);
+    printJson(report, report.ok ? undefined : failedChecks(count, "of policy examples"));
     return report.ok ? EXIT_OK : EXIT_FAILURE;
   }
   for (const problem of [...report.own.problems, ...report.shipped.problems]) print(visible(problem));
@@ -97,7 +100,6 @@ async function test(directory: string | undefined, flags: CheckFlags): Promise<n
       ),
     );
   }
-  const failed = (one: typeof report.own) => one.results.filter(({ ok }) => !ok).length;
   print(`${report.own.results.length} examples of ${visible(report.directory)}, ${failed(report.own)} failed`);
   print(`${report.shipped.results.length} examples of the shipped presets, ${failed(report.shipped)} failed`);
   return report.ok ? EXIT_OK : EXIT_FAILURE;
@@ -114,7 +116,8 @@ async function compare(candidate: string, flags: DiffFlags): Promise<number> {
     ...(flags.since !== undefined && { sinceMs: timeOf(flags.since) }),
   });
   const changed = Object.values(report.changed).reduce((sum, count) => sum + count, 0);
-  if (flags.json) printJson(report);
+  const problem = { code: "WOULD_CHANGE", message: `${changed} calls would be decided otherwise` };
+  if (flags.json) printJson(report, changed === 0 ? undefined : problem);
   else printReplay(report, changed);
   return changed === 0 ? EXIT_OK : EXIT_FAILURE;
 }

@@ -6,7 +6,7 @@ import { operatorPath, readOperatorDirectory } from "../../server/operator/opera
 import { withoutControls } from "../../text/foreign-text.ts";
 import { EXIT_OK, EXIT_SECRETS_FOUND } from "../terminal/exit-codes.ts";
 import { readStandardInput } from "../terminal/inputs.ts";
-import { print, printJson } from "../terminal/output.ts";
+import { print, printJson, printProblem } from "../terminal/output.ts";
 
 /** Bytes that `handrail redact` takes from standard input: findings are listed with their place in all of it. */
 const REDACTION_INPUT_BYTES_MAX = 256 * MIB;
@@ -26,7 +26,7 @@ export function addRedactCommand(program: Command): void {
       "hide the secrets of what comes on standard input; with --explain list them instead, exit 4 if there are any",
     )
     .option("--explain", "list where secrets are and why, never the secrets themselves")
-    .option("--json", "print JSON: one line per finding with --explain, else one object with the text and the findings")
+    .option("--json", "print JSON: with --explain a line for each finding")
     .option("--config <directory>", "operator directory, for own rules and allowances")
     .option("--no-environment", "do not look for the values of this environment")
     .action(async (flags: RedactFlags) => {
@@ -99,5 +99,7 @@ async function explain(redactor: Redactor, flags: RedactFlags): Promise<number> 
     else print(`${line}:${column}  ${kind}  ${rule}  ${end - start} ${unit} from ${start}: ${why}`);
   }
   if (findings.length === 0 && !flags.json) print("no secrets were found");
-  return findings.length === 0 ? EXIT_OK : EXIT_SECRETS_FOUND;
+  if (findings.length === 0) return EXIT_OK;
+  if (flags.json) printProblem({ code: "SECRETS_FOUND", message: `${findings.length} secrets were found` });
+  return EXIT_SECRETS_FOUND;
 }

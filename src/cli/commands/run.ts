@@ -44,7 +44,7 @@ export function addRunCommand(program: Command): void {
   withServingOptions(command)
     .addHelpText(
       "after",
-      "\nExit codes: 0 merged, kept, or nothing was changed; 1 usage or configuration;\n2 denied, refused or in conflict; 3 the command failed;\n128 and its number after a signal that interrupted it before anything was merged.\nExample: handrail run --staged -- npm run format",
+      "\nExit codes: 0 merged, kept, or nothing was changed; 1 configuration or state; 64 wrong usage;\n2 denied, refused or in conflict; 3 the command failed;\n128 and its number after a signal that interrupted it before anything was merged.\nExample: handrail run --staged -- npm run format",
     )
     .action(async (words: readonly string[], flags: RunFlags) => {
       process.exitCode = await runStaged(words, flags);

@@ -1,7 +1,7 @@
 /** `handrail sessions` and `handrail leases`: the operator makes, lists, narrows and ends them. */
 
 import type { Command } from "commander";
-import { type Lease, type LeaseBudget, type LeaseScope, UNRESTRICTED_SCOPE } from "../../model/people/lease.ts";
+import type { Lease } from "../../model/people/lease.ts";
 import type { Session } from "../../model/people/session.ts";
 import { printBudget } from "../../model/spending/budget-text.ts";
 import {
@@ -12,17 +12,11 @@ import {
   withKernel,
   withKernelOptions,
 } from "../start/kernel-options.ts";
+import { SCOPE_FLAGS, type ScopeFlags, scopeOf, withScopeOptions } from "../start/lease-options.ts";
 import { type SessionFlags, wishOf, withSessionOptions } from "../start/session-options.ts";
-import { budgetOption, currentUser, parseDuration } from "../terminal/inputs.ts";
+import { currentUser, parseDuration } from "../terminal/inputs.ts";
 import { print, printJson, table, visible } from "../terminal/output.ts";
 import { addSessionFreezeCommands, publicSession } from "./session-freezes.ts";
-
-interface ScopeFlags {
-  readonly tools?: string[];
-  readonly read?: string[];
-  readonly write?: string[];
-  readonly budget?: LeaseBudget;
-}
 
 interface CreateFlags extends ServingFlags, SessionFlags, ScopeFlags {
   readonly agent: string;
@@ -40,7 +34,7 @@ export function addSessionsCommand(program: Command): void {
     .option("--agent <name>", "agent name for the evidence", "agent")
     .option(...AS_OPERATOR)
     .option("--lifetime <duration>", "such as 8h (default: 12h)")
-    .option("--lease <id>", "act under an existing lease, narrowed by --tools, --read, --write and --budget")
+    .option("--lease <id>", "act under an existing lease, narrowed by what else is said")
     .option(...UNUSUAL)
     .option("--json", "print JSON");
   withKernelOptions(withScopeOptions(create)).action(createSession);
@@ -61,11 +55,24 @@ export function addSessionsCommand(program: Command): void {
 
 /** Adds `handrail leases`. */
 export function addLeasesCommand(program: Command): void {
-  const leases = program.command("leases").description("list, derive, renew and release leases");
+  const leases = program.command("leases").description("make, list, derive, renew and release leases");
   withKernelOptions(
     leases.command("list").description("list leases, newest first").option("--json", "print JSON"),
   ).action((flags: CreateFlags) =>
     withKernel(flags, async (kernel) => showLeases(await kernel.administration.listLeases(), flags.json)),
+  );
+  const create = leases
+    .command("create")
+    .description("make a lease that sessions can be made under (`handrail sessions create --lease`)")
+    .requiredOption("--lifetime <duration>", "such as 1h")
+    .option("--json", "print JSON");
+  withKernelOptions(withScopeOptions(create)).action((flags: CreateFlags) =>
+    withKernel(flags, async ({ administration }) =>
+      showLeases(
+        [await administration.createLease(scopeOf(flags), parseDuration(flags.lifetime ?? ""), flags.budget)],
+        flags.json,
+      ),
+    ),
   );
   const derive = leases
     .command("derive <parent>")
@@ -102,28 +109,6 @@ export function addLeasesCommand(program: Command): void {
   ).action((id: string, flags: CreateFlags) =>
     withKernel(flags, async (kernel) => showLeases([await kernel.administration.releaseLease(id)], flags.json)),
   );
-}
-
-function withScopeOptions(command: Command): Command {
-  return command
-    .option("--tools <names...>", "tools that the lease covers (default: all)")
-    .option("--read <globs...>", "paths that may be read, from the workspace root or @project/ (default: all)")
-    .option("--write <globs...>", "paths that may be written (default: all)")
-    .option(
-      "--budget <amounts>",
-      "what may be spent, such as calls=100,duration=10m,bytes=1GB,tokens=50000,cost=2.50",
-      budgetOption,
-    );
-}
-
-function scopeOf(flags: ScopeFlags): LeaseScope {
-  const only = (patterns: readonly string[] | undefined) => (patterns === undefined ? [] : [patterns]);
-  return {
-    ...UNRESTRICTED_SCOPE,
-    tools: only(flags.tools),
-    readPaths: only(flags.read),
-    writePaths: only(flags.write),
-  };
 }
 
 async function createSession(flags: CreateFlags): Promise<void> {
@@ -189,9 +174,17 @@ function showLeases(leases: readonly Lease[], json: boolean | undefined): void {
     lease.parentId ?? "-",
     new Date(lease.expiresAtMs).toISOString(),
     printBudget(lease.budget),
-    visible(JSON.stringify(lease.scope.tools)),
+    visible(shownScope(lease.scope)),
   ]);
-  print(table([["LEASE", "STATE", "PARENT", "EXPIRES", "BUDGET", "TOOLS"], ...rows]));
+  print(table([["LEASE", "STATE", "PARENT", "EXPIRES", "BUDGET", "ONLY"], ...rows]));
+}
+
+/** What the lease is restricted to, by the flags that say it. */
+function shownScope(scope: Lease["scope"]): string {
+  const parts = SCOPE_FLAGS.flatMap(({ flag, dimension }) =>
+    scope[dimension].map((patterns) => `${flag}=${patterns.join(",") || "none"}`),
+  );
+  return parts.length === 0 ? "-" : parts.join(" ");
 }
 
 function leaseState(lease: Lease): string {

@@ -3,13 +3,19 @@
  *
  * Every mistake is answered with what to type instead.
  */
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { createInterface } from "node:readline/promises";
-import { usageError } from "../../base/errors.ts";
-import { isJsonObject, type JsonObject } from "../../base/json.ts";
+import { textOf } from "../../base/bytes.ts";
+import { errorCode, KernelError, usageError } from "../../base/errors.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.ts";
 import { parseJson } from "../../base/json-parse.ts";
+import { LINE_BYTES_MAX } from "../../base/limits.ts";
 import type { LeaseBudget } from "../../model/people/lease.ts";
 import { parseBudget } from "../../model/spending/budget-text.ts";
+import { jsonFault } from "./json-fault.ts";
+import { visible } from "./output.ts";
 
 const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -33,13 +39,45 @@ export function wholeNumber(text: string, what: string): number {
   throw usageError(`${what} must be a whole number from 1, not \`${text}\``);
 }
 
+/** A JSON value from the command line; what is none is shown where it stops being one. */
+export function parseJsonValue(text: string, what: string): JsonValue {
+  const parsed = parseJson(text);
+  if (parsed.ok) return parsed.value;
+  const where = jsonFault(text);
+  throw usageError(`${what} cannot be used: ${parsed.problem}${where === undefined ? "" : ` at ${where}`}`);
+}
+
 /** A JSON object from the command line. */
 export function parseJsonObject(text: string, what: string): JsonObject {
-  const parsed = parseJson(text);
-  if (!parsed.ok) throw usageError(`${what} cannot be used: ${parsed.problem}`);
-  const { value } = parsed;
+  const value = parseJsonValue(text, what);
   if (!isJsonObject(value)) throw usageError(`${what} must be a JSON object, such as '{"path":"README.md"}'`);
   return value;
+}
+
+/** The text of a file that an argument names, or of standard input (`-`). @throws KernelError USAGE */
+export async function readTextFile(path: string): Promise<string> {
+  const bytes = path === "-" ? await readStandardInput(LINE_BYTES_MAX) : await readArgumentFile(path);
+  const text = textOf(bytes);
+  if (text === undefined) throw usageError(`\`${visible(path)}\` is not UTF-8 text; give another file`);
+  return text;
+}
+
+async function readArgumentFile(path: string): Promise<Buffer> {
+  try {
+    // A FIFO without a writer would keep `open` waiting for ever.
+    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const about = await file.stat();
+      if (!about.isFile()) throw usageError(`\`${visible(path)}\` is no file; name one behind the @`);
+      if (about.size > LINE_BYTES_MAX) throw usageError(`\`${visible(path)}\` has more than ${LINE_BYTES_MAX} bytes`);
+      return await file.readFile();
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (error instanceof KernelError) throw error;
+    throw usageError(`\`${visible(path)}\` cannot be read (${errorCode(error)}); name a file behind the @`, error);
+  }
 }
 
 /** All of standard input, bounded. */

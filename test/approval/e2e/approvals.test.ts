@@ -6,7 +6,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { type OpenKernel, openKernel } from "../../../src/server/compose.ts";
-import { handrail, oneJsonLine } from "../../support/command-line.ts";
+import { dataIn, handrail } from "../../support/command-line.ts";
 import { readEvidence } from "../../support/evidence.ts";
 import { freshPlace, type Place } from "../../support/place.ts";
 
@@ -49,7 +49,7 @@ async function callerOf(kernel: OpenKernel, place: Place) {
 async function approver(place: Place, name: string): Promise<string> {
   const { code, stdout } = await handrail(place, ["approvers", "add", name, "--json"]);
   expect(code).toBe(0);
-  return oneJsonLine<{ token: string }>(stdout).token;
+  return dataIn<{ token: string }>(stdout).token;
 }
 
 const waiting = (kernel: OpenKernel) =>
@@ -148,8 +148,8 @@ describe("who may decide", () => {
     expect([saved.code, saved.stdout.includes("apr_")]).toEqual([0, false]);
     expect(statSync(join(place.config, "approver.token")).mode & 0o777).toBe(0o600);
     const listed = await handrail(place, ["approvers", "list", "--json"]);
-    expect(JSON.parse(listed.stdout)).toMatchObject([{ name: "ann" }, { name: "bob" }]);
-    expect((await handrail(place, ["approvers", "add", "../x"])).code).toBe(1);
+    expect(dataIn(listed.stdout)).toMatchObject([{ name: "ann" }, { name: "bob" }]);
+    expect((await handrail(place, ["approvers", "add", "../x"])).code).toBe(64);
   });
 
   test("a name that is taken, and a credential that cannot be saved, leave no approver behind and no record of one", async () => {
@@ -177,7 +177,7 @@ describe("who may decide", () => {
     const { call } = await callerOf(kernel, place);
     const { approvalRef = "" } = (await call()) as { approvalRef?: string };
     const tried = await handrail(place, ["approve", approvalRef, "--yes"]);
-    expect([tried.code, tried.stderr]).toEqual([1, expect.stringContaining("handrail approvers add NAME --save")]);
+    expect([tried.code, tried.stderr]).toEqual([64, expect.stringContaining("handrail approvers add NAME --save")]);
     expect(existsSync(join(place.workspace, ARGS.path))).toBe(false);
   });
 });

@@ -1,7 +1,7 @@
 /** `handrail approvals show --full`: whoever may approve sees all that a command has changed, from another process. */
 import { expect, onTestFinished, test, vi } from "vitest";
 import { openKernel } from "../../../src/server/compose.ts";
-import { handrail, oneJsonLine } from "../../support/command-line.ts";
+import { dataIn, handrail } from "../../support/command-line.ts";
 import { freshPlace } from "../../support/place.ts";
 
 const ASKS = `
@@ -15,7 +15,7 @@ test("all that is asked about is printed for approvers, while it waits and after
   const place = freshPlace();
   place.put("config/policy/data.cedar", ASKS);
   const added = await handrail(place, ["approvers", "add", "ada", "--json"]);
-  const { token } = oneJsonLine<{ token: string }>(added.stdout);
+  const { token } = dataIn<{ token: string }>(added.stdout);
   const environment = { HANDRAIL_APPROVER_TOKEN: token };
   const kernel = await openKernel({ environment: {}, stateDirectory: place.state, configDirectory: place.config });
   onTestFinished(() => kernel.close());
@@ -55,7 +55,7 @@ test("all that is asked about is printed for approvers, while it waits and after
   const records = json.stdout
     .trimEnd()
     .split("\n")
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
+    .map((line) => (JSON.parse(line) as { data: Record<string, unknown> }).data);
   expect(records[0]).toMatchObject({ approval_ref: ref, request: { tool: "shell" } });
   const lines = records.flatMap((record) => (record["path"] === "data/seq" ? [String(record["lines"] ?? "")] : []));
   expect(
@@ -68,14 +68,14 @@ test("all that is asked about is printed for approvers, while it waits and after
   const nobody = await handrail(place, ["approvals", "show", ref, "--full"], {
     environment: { HANDRAIL_APPROVER_TOKEN: `${token.slice(0, -1)}${token.endsWith("A") ? "B" : "A"}` },
   });
-  expect([nobody.code, nobody.stdout, nobody.stderr]).toEqual([1, "", expect.stringContaining("no approver's")]);
+  expect([nobody.code, nobody.stdout, nobody.stderr]).toEqual([64, "", expect.stringContaining("no approver's")]);
   const nothing = await show("--path", "other");
-  expect([nothing.code, nothing.stderr]).toEqual([1, expect.stringContaining("nothing at that path")]);
+  expect([nothing.code, nothing.stderr]).toEqual([64, expect.stringContaining("nothing at that path")]);
 
   await kernel.approvals.decide(ref, { approved: true }, token);
   expect((await called).outcome.kind).toBe("success");
   expect((await show("--full")).stdout).toContain("│ +5999\n");
   await handrail(place, ["cas", "gc", "--grace", "0s"]);
   const gone = await show("--full");
-  expect([gone.code, gone.stderr]).toEqual([1, expect.stringContaining("not kept any more")]);
+  expect([gone.code, gone.stderr]).toEqual([64, expect.stringContaining("not kept any more")]);
 });

@@ -1,7 +1,7 @@
 /** Budgets as the operator gives them, and as agents meet them, on the command line. */
 import { expect, test } from "vitest";
 import type { Lease } from "../../../src/model/people/lease.ts";
-import { handrail, linesOf, oneJsonLine } from "../../support/command-line.ts";
+import { dataIn, handrail, linesOf, oneJsonLine } from "../../support/command-line.ts";
 import { freshPlace, type Place } from "../../support/place.ts";
 
 type Shown = { readonly id: string; readonly token: string; readonly leaseId: string };
@@ -9,7 +9,7 @@ type Shown = { readonly id: string; readonly token: string; readonly leaseId: st
 async function json<Shape>(place: Place, args: readonly string[]): Promise<Shape> {
   const { code, stdout, stderr } = await handrail(place, [...args, "--json"]);
   expect([code, stderr]).toEqual([0, ""]);
-  return oneJsonLine<Shape>(stdout);
+  return dataIn<Shape>(stdout);
 }
 
 async function read(place: Place, token: string) {
@@ -78,7 +78,7 @@ test("a budget that cannot be read is refused, and says how to write it", async 
   const place = freshPlace();
   const { code, stderr } = await handrail(place, ["sessions", "create", "--budget", "calls=many"]);
   expect([code, stderr]).toEqual([
-    1,
+    64,
     "handrail: the budget cannot be used: `calls=many`: write a whole number such as 100\n",
   ]);
   expect((await handrail(place, ["budgets"])).stdout).toBe(

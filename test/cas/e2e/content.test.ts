@@ -15,7 +15,7 @@ import { createKernel } from "../../../src/server/doors/library.ts";
 import { CONTENT_PROBLEMS_MAX } from "../../../src/server/ledger/content-verification.ts";
 import { openLedgerStore } from "../../../src/stores/embedded/ledger/ledger-store.ts";
 import { connectFramed } from "../../../src/transports/framed/index.ts";
-import { collect, handrail, linesOf, oneJsonLine, startHandrail, until } from "../../support/command-line.ts";
+import { collect, dataIn, handrail, linesOf, oneJsonLine, startHandrail, until } from "../../support/command-line.ts";
 import { readEvidence } from "../../support/evidence.ts";
 import { freshPlace, type Place } from "../../support/place.ts";
 import { connectRpc } from "../../support/rpc-client.ts";
@@ -40,9 +40,9 @@ describe("handrail cas", () => {
     const hash = blake3Hex("<tests/>\n");
     expect(await handrail(place, ["cas", "put", report])).toEqual({ code: 0, stdout: `${hash}\n`, stderr: "" });
     const piped = await handrail(place, ["cas", "put", "-", "--json"], { input: "piped" });
-    expect([piped.code, oneJsonLine(piped.stdout)]).toEqual([0, { content_hash: blake3Hex("piped"), size_bytes: 5 }]);
+    expect([piped.code, dataIn(piped.stdout)]).toEqual([0, { content_hash: blake3Hex("piped"), size_bytes: 5 }]);
     const listed = await handrail(place, ["cas", "ls", "--json"]);
-    expect(linesOf(listed.stdout).map((line) => JSON.parse(line).content_hash)).toEqual(
+    expect(linesOf(listed.stdout).map((line) => JSON.parse(line).data.content_hash)).toEqual(
       [hash, blake3Hex("piped")].sort(),
     );
     expect((await handrail(place, ["cas", "get", hash])).stdout).toBe("<tests/>\n");
@@ -51,7 +51,7 @@ describe("handrail cas", () => {
     expect(readFileSync(fetched, "utf8")).toBe("<tests/>\n");
     expect((await handrail(place, ["cas", "gc", "--dry-run"])).stdout).toContain("would remove 0 objects");
     const collected = await handrail(place, ["cas", "gc", "--grace", "0s", "--json"]);
-    expect(oneJsonLine(collected.stdout)).toEqual({
+    expect(dataIn(collected.stdout)).toEqual({
       objects: 2,
       bytes: 14,
       strayFiles: 0,
@@ -60,7 +60,7 @@ describe("handrail cas", () => {
     });
     expect((await handrail(place, ["cas", "verify", "--json"])).code).toBe(0);
     const gone = await handrail(place, ["cas", "get", hash]);
-    expect([gone.code, gone.stdout]).toEqual([1, ""]);
+    expect([gone.code, gone.stdout]).toEqual([64, ""]);
     expect(gone.stderr).toContain("there is no content");
     const recorded = (await readEvidence(place.state)).filter(({ entry }) => entry.eventType.startsWith("content_"));
     expect(
@@ -90,7 +90,7 @@ describe("handrail cas", () => {
     const fifo = join(place.workspace, "fifo");
     execFileSync("mkfifo", [fifo]);
     const { code, stderr } = await handrail(place, ["cas", "put", fifo]);
-    expect([code, stderr]).toEqual([1, expect.stringContaining("is no file that can be read")]);
+    expect([code, stderr]).toEqual([64, expect.stringContaining("is no file that can be read")]);
   });
 
   test("altered content is found by verify, never written out, put aside, and recorded", async () => {
@@ -101,7 +101,7 @@ describe("handrail cas", () => {
     chmodSync(objectPath(place, hash), 0o600);
     writeFileSync(objectPath(place, hash), `${"x".repeat(1_999_999)}y`);
     const verified = await handrail(place, ["cas", "verify", "--json"]);
-    expect([verified.code, oneJsonLine(verified.stdout)]).toEqual([
+    expect([verified.code, dataIn(verified.stdout)]).toEqual([
       1,
       expect.objectContaining({
         ok: false,
@@ -111,7 +111,7 @@ describe("handrail cas", () => {
     const out = join(place.base, "out");
     const fetched = await handrail(place, ["cas", "get", hash, "-o", out]);
     expect([fetched.code, existsSync(out), readdirSync(place.base).filter((name) => name.endsWith(".part"))]).toEqual([
-      1,
+      64,
       false,
       [],
     ]);
@@ -141,7 +141,7 @@ describe("handrail cas", () => {
       `the content is damaged: ${lost + 1} problems in 1 objects`,
     ]);
     const { stdout } = await handrail(place, ["cas", "verify", "--json"]);
-    expect(oneJsonLine(stdout)).toMatchObject({ ok: false, problemsOmitted: 3 });
+    expect(dataIn(stdout)).toMatchObject({ ok: false, problemsOmitted: 3 });
   });
 
   test("what the ledger names stays until its payload is pruned; a lost reference is found and put back", async () => {
@@ -223,7 +223,7 @@ describe("CTR-0024 over the front doors", () => {
     const output = collect(server);
     await until(() => output().stderr.includes("listening on"));
     const session = await handrail(place, ["sessions", "create", "--workspace", place.workspace, "--json"]);
-    const { token } = oneJsonLine<{ token: string }>(session.stdout);
+    const { token } = dataIn<{ token: string }>(session.stdout);
     const client = await connectFramed(join(place.state, "handrail.sock"));
     try {
       const read = create(ToolRequestSchema, {

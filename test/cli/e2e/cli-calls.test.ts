@@ -74,9 +74,12 @@ describe("exit codes", () => {
     expect(await refusal("read_file", { path: "none" })).toEqual([3, "FILE_NOT_FOUND", undefined, undefined]);
   });
 
-  test("1 for a mistake on the command line, with one line that says what to do and nothing on standard output", async () => {
+  test("64 for a mistake on the command line, with one line that says what to do; with --json on standard output, too", async () => {
     const mistakes: [string[], RegExp][] = [
-      [["call", "read_file", "--json", "{"], /^handrail: --json cannot be used: not valid JSON$/],
+      [
+        ["call", "read_file", "--json", "{"],
+        /^handrail: --json cannot be used: not valid JSON at line 1, column 2, where it ends too early$/,
+      ],
       [["call", "read_file", "--json", "[1]"], /^handrail: --json must be a JSON object, such as /],
       [["call", "read_file", "--workspace", "nowhere"], /^handrail: the workspace `nowhere` does not exist; /],
       [
@@ -86,19 +89,27 @@ describe("exit codes", () => {
       [["call", "read_file", "--role", "king"], /^handrail: the role `king` is not defined; /],
       [["sessions", "create", "--lifetime", "soon"], /^handrail: `soon` is not a duration; /],
       [["ledger", "tail", "-n", "0"], /^handrail: --count must be a whole number from 1, not `0`$/],
-      [["frobnicate"], /^error: unknown command 'frobnicate'/],
+      [["frobnicate"], /^handrail: unknown command `frobnicate`; `handrail --help` lists the commands$/],
     ];
     const finished = await Promise.all(mistakes.map(([args]) => handrail(place, args)));
     for (const [index, { code, stdout, stderr }] of finished.entries()) {
-      expect([code, stdout]).toEqual([1, ""]);
-      expect(linesOf(stderr)[0]).toMatch(mistakes[index]?.[1] ?? "");
+      const [args = [], message = ""] = mistakes[index] ?? [];
+      const said = stderr.replace(/^handrail: |\n$/g, "");
+      const line = { status: "error", error: { code: "USAGE", message: said } };
+      expect([code, stdout === "" ? "" : oneJsonLine(stdout)]).toEqual([64, args.includes("--json") ? line : ""]);
+      expect(stderr).toMatch(message);
     }
   });
 
   test("arguments from standard input that are not UTF-8 are refused, not repaired", async () => {
     const input = Buffer.from(JSON.stringify(write("caf\xe9.txt")), "latin1");
     const { code, stdout, stderr } = await handrail(place, ["call", "write_file", "--json", "-"], { input });
-    expect([code, stdout, stderr]).toEqual([1, "", expect.stringContaining("standard input is not UTF-8")]);
+    const said = expect.stringContaining("standard input is not UTF-8");
+    expect([code, oneJsonLine(stdout), stderr]).toEqual([
+      64,
+      { status: "error", error: { code: "USAGE", message: said } },
+      said,
+    ]);
     expect(readdirSync(place.workspace).filter((name) => name.startsWith("caf"))).toEqual([]);
   });
 
@@ -148,7 +159,7 @@ describe("the operator's settings", () => {
   ])("%s is refused with its name", async (_, text, named) => {
     place.put("config/handrail.yaml", text);
     const { code, stdout, stderr } = await handrail(place, ["call", "read_file", "--json", "{}"]);
-    expect([code, stdout, linesOf(stderr).length]).toEqual([1, "", 1]);
+    expect([code, linesOf(stdout).length, linesOf(stderr).length]).toEqual([1, 1, 1]);
     expect(stderr).toMatch(named);
   });
 
@@ -293,7 +304,7 @@ describe("presets and roles", () => {
 
   test("a client gets a role only where the operator granted it", async () => {
     const refused = startRpc(place, ["--role", "sre"]);
-    expect(await refused.ended).toBe("1");
+    expect(await refused.ended).toBe("64");
     expect(refused.stderr()).toMatch(
       /^handrail: the role `sre` is not granted to clients of `\S+`; the operator grants it under workspaces\[\]\.roles/,
     );

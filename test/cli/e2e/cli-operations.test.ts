@@ -10,14 +10,14 @@ import { ToolRequestSchema } from "../../../src/gen/handrail/tool/v1/tool_pb.ts"
 import type { Lease } from "../../../src/model/people/lease.ts";
 import { openKernel } from "../../../src/server/compose.ts";
 import { encodeRequest } from "../../../src/wire/protobuf.ts";
-import { handrail, linesOf, oneJsonLine } from "../../support/command-line.ts";
+import { dataIn, handrail, linesOf, oneJsonLine } from "../../support/command-line.ts";
 import { freshPlace, type Place } from "../../support/place.ts";
 
 /** Runs a command that must work, and reads its one line of JSON. */
 async function json<Shape = unknown>(place: Place, args: readonly string[]): Promise<Shape> {
   const { code, stdout, stderr } = await handrail(place, [...args, "--json"]);
   expect([code, stderr]).toEqual([0, ""]);
-  return oneJsonLine<Shape>(stdout);
+  return dataIn<Shape>(stdout);
 }
 
 type Shown = { readonly id: string; readonly token: string; readonly leaseId: string };
@@ -71,7 +71,7 @@ describe("sessions", () => {
       "--agent",
       "a\u0007b",
     ]);
-    expect([code, stderr]).toEqual([1, expect.stringContaining("the agent's name cannot be used")]);
+    expect([code, stderr]).toEqual([64, expect.stringContaining("the agent's name cannot be used")]);
     const kernel = await openKernel({
       environment: { HANDRAIL_STATE_HOME: place.state, HANDRAIL_CONFIG_HOME: place.config },
     });
@@ -96,7 +96,7 @@ describe("sessions", () => {
   test("that do not exist are not revoked", async () => {
     const { code, stderr } = await handrail(freshPlace(), ["sessions", "revoke", "ses_none"]);
     expect([code, stderr]).toEqual([
-      1,
+      64,
       "handrail: there is no session `ses_none`; `handrail sessions list` shows them\n",
     ]);
   });
@@ -154,7 +154,7 @@ describe("leases", () => {
     await json(place, ["leases", "release", parent.leaseId]);
     expect(await callAs(place, worker.token, "read_file", { path: "docs/a.md" })).toEqual([2, "LEASE_EXPIRED"]);
     const renewed = await handrail(place, ["leases", "renew", parent.leaseId, "--lifetime", "1h"]);
-    expect([renewed.code, renewed.stderr]).toEqual([1, expect.stringContaining("was released; make a new one")]);
+    expect([renewed.code, renewed.stderr]).toEqual([64, expect.stringContaining("was released; make a new one")]);
     expect(linesOf((await handrail(place, ["leases", "list"])).stdout)[2]).toMatch(
       new RegExp(`^${parent.leaseId}  released`),
     );
@@ -300,11 +300,18 @@ describe("policy", () => {
         ...more,
       ]);
     const allowed = await explain("a.txt");
-    expect([allowed.code, linesOf(allowed.stdout)[0]]).toEqual([0, "write_file write a.txt: allow by dev.write-own"]);
+    expect([allowed.code, linesOf(allowed.stdout).slice(0, 2)]).toEqual([
+      0,
+      ["write_file would run", "write_file write a.txt: allow by dev.write-own"],
+    ]);
     const forbidden = await explain("docs/a.md");
-    expect([forbidden.code, linesOf(forbidden.stdout).slice(0, 2)]).toEqual([
+    expect([forbidden.code, linesOf(forbidden.stdout).slice(0, 3)]).toEqual([
       2,
-      ["write_file write docs/a.md: deny by own.no-docs", "  leave the documents alone"],
+      [
+        "write_file would be denied by own.no-docs",
+        "write_file write docs/a.md: deny by own.no-docs",
+        "  leave the documents alone",
+      ],
     ]);
     const reader = await explain("a.txt", "--preset", "reader");
     expect([reader.code, reader.stdout]).toEqual([
@@ -330,9 +337,8 @@ describe("the ledger", () => {
       "lease_released",
       "kernel_stopped",
     ]);
-    const [last] = linesOf((await handrail(place, ["ledger", "tail", "-n", "4", "--json"])).stdout).map(
-      (line) => JSON.parse(line) as { sequence: number },
-    );
+    const newest = await handrail(place, ["ledger", "tail", "-n", "4", "--json"]);
+    const [last] = dataIn<{ sequence: number }[]>(newest.stdout);
     const shown = await json<object>(place, ["ledger", "show", String(last?.sequence)]);
     expect(shown).toMatchObject({
       eventType: "tool_executed",
@@ -351,7 +357,7 @@ describe("the ledger", () => {
       expect.stringMatching(new RegExp(`^entry ${last?.sequence}: .+\n[\\s\\S]*the ledger is damaged: `)),
     ]);
     const report = await handrail(place, ["ledger", "verify", "--json"]);
-    expect([report.code, oneJsonLine(report.stdout)]).toEqual([1, expect.objectContaining({ ok: false })]);
+    expect([report.code, dataIn(report.stdout)]).toEqual([1, expect.objectContaining({ ok: false })]);
   });
 
   test("of a state directory that does not exist is not made by looking at it", async () => {
@@ -379,7 +385,7 @@ describe("setting up", () => {
     const config = join(place.base, "new/config");
     const environment = { HANDRAIL_CONFIG_HOME: config };
     const first = await handrail(place, ["init", "--json"], { environment });
-    expect(oneJsonLine(first.stdout)).toEqual({
+    expect(dataIn(first.stdout)).toEqual({
       config,
       state: place.state,
       settings: join(config, "handrail.yaml"),
@@ -438,7 +444,7 @@ describe("setting up", () => {
     place.put("config/handrail.yaml", JSON.stringify({ git }));
     const found = async () => {
       const { code, stdout } = await handrail(place, ["doctor", "--json"]);
-      const findings = oneJsonLine<{ check: string; status: string; detail: string }[]>(stdout);
+      const findings = dataIn<{ check: string; status: string; detail: string }[]>(stdout);
       return [code, findings.find(({ check }) => check === "git remotes")] as const;
     };
     const [code, failed] = await found();
@@ -483,11 +489,11 @@ describe("wire validate of bytes that are not UTF-8", () => {
 
   test("refuses one request, and of several lines only the bad one", async () => {
     const place = freshPlace();
-    const alone = await handrail(place, ["wire", "validate", "--json"], { input: bad });
-    expect([alone.code, oneJsonLine(alone.stdout)]).toEqual([1, refused]);
+    const alone = await handrail(place, ["wire", "validate", "--input", "json", "--json"], { input: bad });
+    expect([alone.code, dataIn(alone.stdout)]).toEqual([1, refused]);
     const lines = Buffer.concat([Buffer.from(`${one("r")}\n`), bad, Buffer.from(`\n${one("caf\xe9")}`)]);
-    const { stdout } = await handrail(place, ["wire", "validate", "--lines"], { input: lines });
-    expect(linesOf(stdout).map((line) => JSON.parse(line))).toEqual([
+    const { stdout } = await handrail(place, ["wire", "validate", "--input", "lines", "--json"], { input: lines });
+    expect(linesOf(stdout).map((line) => JSON.parse(line).data)).toEqual([
       { valid: true, violations: [] },
       refused,
       { valid: true, violations: [] },
@@ -499,14 +505,14 @@ describe("wire validate", () => {
   const request = (path: string) =>
     create(ToolRequestSchema, { requestId: "r", sessionToken: "s", tool: { case: "fileRead", value: { path } } });
   const validate = (place: Place, input: string | Uint8Array, ...more: string[]) =>
-    handrail(place, ["wire", "validate", ...more], { input });
+    handrail(place, ["wire", "validate", "--json", ...more], { input });
 
   test("judges encoded requests, one as JSON, and one a line", async () => {
     const place = freshPlace();
     const good = await validate(place, encodeRequest(request("a.txt")));
-    expect([good.code, oneJsonLine(good.stdout)]).toEqual([0, { valid: true, violations: [] }]);
+    expect([good.code, dataIn(good.stdout)]).toEqual([0, { valid: true, violations: [] }]);
     const bad = await validate(place, encodeRequest(request("../a.txt")));
-    expect([bad.code, oneJsonLine(bad.stdout)]).toEqual([
+    expect([bad.code, dataIn(bad.stdout)]).toEqual([
       1,
       {
         valid: false,
@@ -514,11 +520,11 @@ describe("wire validate", () => {
       },
     ]);
     const garbage = await validate(place, Buffer.from([0xff, 0xff, 0xff]));
-    expect([garbage.code, oneJsonLine(garbage.stdout)]).toEqual([1, expect.objectContaining({ valid: false })]);
+    expect([garbage.code, dataIn(garbage.stdout)]).toEqual([1, expect.objectContaining({ valid: false })]);
     const one = '{"requestId":"r","sessionToken":"s","fileRead":{"path":"a.txt"}}';
-    expect((await validate(place, one, "--json")).code).toBe(0);
-    const lines = await validate(place, `${one}\n\n{"requestId":""}\nnonsense\n`, "--lines");
-    expect(linesOf(lines.stdout).map((line) => (JSON.parse(line) as { valid: boolean }).valid)).toEqual([
+    expect((await validate(place, one, "--input", "json")).code).toBe(0);
+    const lines = await validate(place, `${one}\n\n{"requestId":""}\nnonsense\n`, "--input", "lines");
+    expect(linesOf(lines.stdout).map((line) => (JSON.parse(line) as { data: { valid: boolean } }).data.valid)).toEqual([
       true,
       false,
       false,

@@ -9,7 +9,7 @@ import { create } from "@bufbuild/protobuf";
 import { expect, onTestFinished, test } from "vitest";
 import { ToolRequestSchema } from "../../../src/gen/handrail/tool/v1/tool_pb.ts";
 import { connectFramed } from "../../../src/transports/framed/index.ts";
-import { collect, handrail, oneJsonLine, startHandrail, until } from "../../support/command-line.ts";
+import { collect, dataIn, handrail, startHandrail, until } from "../../support/command-line.ts";
 import { readEvidence } from "../../support/evidence.ts";
 import { freshPlace, type Place } from "../../support/place.ts";
 import { connectRpc } from "../../support/rpc-client.ts";
@@ -103,7 +103,7 @@ test.each(SIGNALS)(
       place.workspace,
       "--json",
     ]);
-    const { token } = oneJsonLine<{ token: string }>(created.stdout);
+    const { token } = dataIn<{ token: string }>(created.stdout);
     const client = await connectFramed(join(place.state, "handrail.sock"));
     onTestFinished(() => client.close());
     const { word, command } = lasting();

@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { constants } from "node:os";
 import { expect, onTestFinished, test } from "vitest";
-import { collect, environmentOf, handrail, launchOf, until } from "../../support/command-line.ts";
+import { collect, dataIn, environmentOf, handrail, launchOf, until } from "../../support/command-line.ts";
 import { freshPlace, type Place } from "../../support/place.ts";
 import { processesNaming } from "../../support/sandbox-place.ts";
 
@@ -61,7 +61,7 @@ test("a branch that a killed run left is named as such, and that of one that goe
   child.kill("SIGKILL");
   await ended;
   expect((await list()).stderr).toMatch(/run\/\w+ is left of a `handrail run` that was killed/);
-  expect(JSON.parse((await list("--json")).stdout)).toMatchObject([{ left_by_killed_run: true }]);
+  expect(dataIn((await list("--json")).stdout)).toMatchObject([{ left_by_killed_run: true }]);
 });
 
 test("what a command has left that failed is not merged, whatever was agreed to beforehand", async () => {

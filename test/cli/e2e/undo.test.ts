@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createKernel } from "../../../src/server/doors/library.ts";
-import { handrail, oneJsonLine } from "../../support/command-line.ts";
+import { dataIn, handrail } from "../../support/command-line.ts";
 import { freshPlace } from "../../support/place.ts";
 
 interface Line {
@@ -25,7 +25,7 @@ test("history lists what calls changed, undo brings it back, and again; a confli
   await session.call("write_file", { path: "made/b.txt", content: "b\n" });
   const within = ["--workspace", place.workspace];
   const listed = await handrail(place, ["history", "src", ...within, "--json"]);
-  const [line, ...more] = oneJsonLine<Line[]>(listed.stdout);
+  const [line, ...more] = dataIn<Line[]>(listed.stdout);
   expect([line?.path, line?.change, line?.can_be_undone, more]).toEqual(["src/a.txt", "modified", true, []]);
   const shown = await handrail(place, ["history", ".", ...within]);
   expect(shown.stdout).toMatch(
@@ -36,7 +36,7 @@ test("history lists what calls changed, undo brings it back, and again; a confli
   expect([dry.code, dry.stdout, read()]).toEqual([0, "src/a.txt: brought back\n", "two\n"]);
   const undone = await handrail(place, ["undo", id, "--json"]);
   expect([undone.code, read()]).toEqual([0, "one\n"]);
-  const { undo } = oneJsonLine<{ undo: string }>(undone.stdout);
+  const { undo } = dataIn<{ undo: string }>(undone.stdout);
   expect([(await handrail(place, ["undo", undo])).code, read()]).toEqual([0, "two\n"]);
   await session.call("write_file", { path: "src/a.txt", content: "three\n" });
   const conflict = await handrail(place, ["undo", id]);
@@ -44,9 +44,9 @@ test("history lists what calls changed, undo brings it back, and again; a confli
   expect(conflict.stderr).toMatch(/nothing was undone/);
   const unknown = await handrail(place, ["undo", "req_nothing"]);
   expect([unknown.code, unknown.stderr]).toEqual([
-    1,
+    64,
     expect.stringMatching(/nothing is known of a call `req_nothing`/),
   ]);
   const outside = await handrail(place, ["history", join(place.outside, "x"), ...within]);
-  expect([outside.code, outside.stderr]).toEqual([1, expect.stringMatching(/lies outside of the workspace/)]);
+  expect([outside.code, outside.stderr]).toEqual([64, expect.stringMatching(/lies outside of the workspace/)]);
 });

@@ -37,7 +37,7 @@ test.each([...OBEYED, ...HALVES].map((character) => [character.codePointAt(0)?.t
       visible(text),
     ])
       expect(shown.includes(character)).toBe(false);
-    expect(JSON.parse(writtenTo("stdout", () => printJson({ [text]: text })))).toEqual({ [text]: text });
+    expect(JSON.parse(writtenTo("stdout", () => printJson({ [text]: text }))).data).toEqual({ [text]: text });
   },
 );
 

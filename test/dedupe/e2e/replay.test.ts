@@ -5,7 +5,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { handrail, oneJsonLine, startHandrail, until } from "../../support/command-line.ts";
+import { dataIn, handrail, oneJsonLine, startHandrail, until } from "../../support/command-line.ts";
 import { readEvidence } from "../../support/evidence.ts";
 import { freshPlace, type Place } from "../../support/place.ts";
 
@@ -16,7 +16,7 @@ const KILLED_MS_MAX = 120_000;
 /** A session of the place's workspace; its token. */
 async function openSession(place: Place): Promise<string> {
   const { stdout } = await handrail(place, ["sessions", "create", "--workspace", place.workspace, "--json"]);
-  return oneJsonLine<{ token: string }>(stdout).token;
+  return dataIn<{ token: string }>(stdout).token;
 }
 
 function callOf(

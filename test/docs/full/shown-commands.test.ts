@@ -3,7 +3,7 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { handrail, oneJsonLine } from "../../support/command-line.ts";
+import { dataIn, handrail, oneJsonLine } from "../../support/command-line.ts";
 import { freshPlace, makePlace, type Place } from "../../support/place.ts";
 import { allPages, blocksOf, readPage } from "../pages.ts";
 import {
@@ -195,7 +195,7 @@ async function works(place: Place, args: readonly string[]): Promise<string> {
 }
 
 async function newSession(place: Place): Promise<{ readonly id: string; readonly leaseId: string }> {
-  return oneJsonLine(await works(place, ["sessions", "create", "--workspace", place.workspace, "--json"]));
+  return dataIn(await works(place, ["sessions", "create", "--workspace", place.workspace, "--json"]));
 }
 
 /** Makes a call that asks, and returns the beginning of its reference. */

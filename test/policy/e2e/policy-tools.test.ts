@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { fillTemplate, seededRandom } from "../../../src/redact/kinds/samples.ts";
-import { handrail, linesOf, oneJsonLine, until } from "../../support/command-line.ts";
+import { dataIn, handrail, linesOf, oneJsonLine, until } from "../../support/command-line.ts";
 import { readEvidence } from "../../support/evidence.ts";
 import { lockOf } from "../../support/file-lock.ts";
 import { freshPlace, type Place } from "../../support/place.ts";
@@ -27,7 +27,7 @@ async function json<Shape>(
   args: readonly string[],
 ): Promise<{ readonly code: number | string; readonly value: Shape }> {
   const { code, stdout } = await handrail(place, [...args, "--json"]);
-  return { code, value: oneJsonLine<Shape>(stdout) };
+  return { code, value: dataIn<Shape>(stdout) };
 }
 
 describe("hot reload", () => {

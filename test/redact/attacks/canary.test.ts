@@ -16,7 +16,7 @@ import { createRedactor } from "../../../src/redact/redact.ts";
 import { NO_RULES } from "../../../src/redact/rule-set.ts";
 import { createKernel } from "../../../src/server/doors/library.ts";
 import { connectFramed } from "../../../src/transports/framed/index.ts";
-import { collect, handrail, oneJsonLine, startHandrail, until } from "../../support/command-line.ts";
+import { collect, dataIn, handrail, startHandrail, until } from "../../support/command-line.ts";
 import { clientsOf } from "../../support/front-door.ts";
 import { memoryKernel } from "../../support/memory-kernel.ts";
 import { freshPlace } from "../../support/place.ts";
@@ -191,7 +191,7 @@ test("framed, RPC and the command line: nothing that the processes write holds a
   const output = collect(server);
   await until(() => output().stderr.includes("handrail-http.sock"));
   await until(() => output().stderr.includes("handrail.sock"));
-  const { token } = oneJsonLine<{ token: string }>(
+  const { token } = dataIn<{ token: string }>(
     (await handrail(place, ["sessions", "create", "--workspace", place.workspace, "--json"])).stdout,
   );
   const framed = await connectFramed(join(place.state, "handrail.sock"));

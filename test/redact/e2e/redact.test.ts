@@ -33,15 +33,19 @@ test("the same as JSON", async () => {
   expect(code).toBe(4);
   expect(linesOf(stdout).map((line) => JSON.parse(line))).toEqual([
     {
-      rule: "github-token",
-      kind: "definite",
-      start: 2,
-      end: 42,
-      line: 1,
-      column: 3,
-      unit: "characters",
-      why: "a GitHub personal access token",
+      status: "success",
+      data: {
+        rule: "github-token",
+        kind: "definite",
+        start: 2,
+        end: 42,
+        line: 1,
+        column: 3,
+        unit: "characters",
+        why: "a GitHub personal access token",
+      },
     },
+    { status: "error", error: { code: "SECRETS_FOUND", message: "1 secrets were found" } },
   ]);
 });
 

@@ -21,7 +21,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { JsonObject } from "../../../src/base/json.ts";
 import { SANDBOX_USER_ID } from "../../../src/sandbox/identity/identity.ts";
-import { environmentOf, handrail, launchOf, linesOf, oneJsonLine, until } from "../../support/command-line.ts";
+import { dataIn, environmentOf, handrail, launchOf, oneJsonLine, until } from "../../support/command-line.ts";
 import { givenTo, ORDINARY_USER_ID } from "../../support/other-user.ts";
 import { makePlace, type Place } from "../../support/place.ts";
 import { processesNaming } from "../../support/sandbox-place.ts";
@@ -89,7 +89,7 @@ async function ledgerOf(place: Place): Promise<readonly Entry[]> {
   const verified = await handrail(place, ["ledger", "verify"]);
   expect([verified.code, verified.stderr]).toEqual([0, ""]);
   const { stdout } = await handrail(place, ["ledger", "tail", "-n", "1000", "--json"]);
-  return linesOf(stdout).map((line) => JSON.parse(line) as Entry);
+  return dataIn<Entry[]>(stdout);
 }
 
 function entry(ledger: readonly Entry[], sequence: number): Entry {
@@ -186,7 +186,7 @@ describe.each(USERS)("as $name", ({ kernel, commands }) => {
       ] as const;
       const ledger = await ledgerOf(place);
       const shownAlone = await handrail(place, ["ledger", "show", String(failed.metadata.ledger_sequence), "--json"]);
-      expect(oneJsonLine(shownAlone.stdout)).toEqual(entry(ledger, failed.metadata.ledger_sequence));
+      expect(dataIn(shownAlone.stdout)).toEqual(entry(ledger, failed.metadata.ledger_sequence));
       for (const [result, command, exitCode] of expected) {
         const payload = recorded(ledger, result);
         expect(payload).toMatchObject({

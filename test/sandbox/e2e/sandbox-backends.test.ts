@@ -3,7 +3,7 @@
 import { chmodSync, cpSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../../src/base/json.ts";
-import { handrail, linesOf, oneJsonLine } from "../../support/command-line.ts";
+import { dataIn, handrail, oneJsonLine } from "../../support/command-line.ts";
 import { overContainers } from "../../support/over-containers.ts";
 import { freshPlace, type Place } from "../../support/place.ts";
 
@@ -34,7 +34,7 @@ async function tested(place: Place, ...more: readonly string[]) {
 /** What the ledger says of how commands were contained. */
 async function recorded(place: Place): Promise<readonly unknown[]> {
   const { stdout } = await handrail(place, ["ledger", "tail", "-n", "100", "--json"]);
-  return linesOf(stdout).flatMap((line) => (JSON.parse(line) as { payload: JsonObject }).payload["sandbox"] ?? []);
+  return dataIn<{ payload: JsonObject }[]>(stdout).flatMap(({ payload }) => payload["sandbox"] ?? []);
 }
 
 await overContainers(async () => {

@@ -2,14 +2,14 @@
 import { existsSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { handrail, oneJsonLine } from "../../support/command-line.ts";
+import { dataIn, handrail, oneJsonLine } from "../../support/command-line.ts";
 import { readEvidence } from "../../support/evidence.ts";
 import { freshPlace, type Place } from "../../support/place.ts";
 
 async function json<Shape = unknown>(place: Place, args: readonly string[]): Promise<Shape> {
   const { code, stdout, stderr } = await handrail(place, [...args, "--json"]);
   expect([code, stderr]).toEqual([0, ""]);
-  return oneJsonLine<Shape>(stdout);
+  return dataIn<Shape>(stdout);
 }
 
 /** Whether a client of the workspace may have the role, or why not: an agent's client starts `handrail mcp`. */
@@ -57,12 +57,12 @@ describe("grants", () => {
     });
     const undefinedRole = await handrail(place, ["roles", "grant", "ghost", "--workspace", place.workspace]);
     expect([undefinedRole.code, undefinedRole.stderr]).toEqual([
-      1,
+      64,
       expect.stringContaining("the role `ghost` is not defined"),
     ]);
     const notGranted = await handrail(place, ["roles", "revoke", "sre", "--workspace", place.workspace]);
     expect([notGranted.code, notGranted.stderr]).toEqual([
-      1,
+      64,
       expect.stringContaining("the role `sre` is not granted there"),
     ]);
     expect(readFileSync(file, "utf8")).toBe(`workspaces:\n  - path: ${place.workspace}\n`);
@@ -88,7 +88,7 @@ describe("grants", () => {
     const place = freshPlace();
     place.put("config/handrail.yaml.new", "");
     const { code, stderr } = await handrail(place, ["roles", "grant", "sre", "--workspace", place.workspace]);
-    expect([code, stderr]).toEqual([1, expect.stringContaining("somebody changes the settings right now")]);
+    expect([code, stderr]).toEqual([64, expect.stringContaining("somebody changes the settings right now")]);
     expect(existsSync(join(place.config, "handrail.yaml"))).toBe(false);
   });
 });

@@ -3,7 +3,7 @@
 import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { handrail } from "../../support/command-line.ts";
+import { dataIn, handrail } from "../../support/command-line.ts";
 import { readEvidence } from "../../support/evidence.ts";
 import { makePlace, type Place } from "../../support/place.ts";
 import { searching } from "../../support/thorough.ts";
@@ -28,7 +28,7 @@ async function survives(change: number): Promise<boolean> {
   const place = makePlace();
   try {
     for (const path of ["changed", "gone", "old/in", "stays"]) place.put(`workspace/${path}`, `${path}\n`);
-    const { id } = JSON.parse(await works(place, ["branches", "create", "one", "--json"])) as { readonly id: string };
+    const { id } = dataIn<{ readonly id: string }>(await works(place, ["branches", "create", "one", "--json"]));
     const tree = join(place.state, "branches", id, "tree");
     writeFileSync(join(tree, "changed"), "new\n");
     rmSync(join(tree, "gone"));
@@ -45,9 +45,7 @@ async function survives(change: number): Promise<boolean> {
       },
     });
     expect({ code, stderr }).toMatchObject({ code: expect.toSatisfy((one) => one === 0 || one === "SIGKILL") });
-    const list = JSON.parse(await works(place, ["branches", "list", "--json"])) as readonly {
-      readonly state: string;
-    }[];
+    const list = dataIn<readonly { readonly state: string }[]>(await works(place, ["branches", "list", "--json"]));
     const found = treeOf(place.workspace);
     expect([before, after]).toContainEqual(found);
     expect(list.map(({ state }) => state)).toEqual(list.length === 0 ? [] : ["ready"]);
@@ -58,7 +56,7 @@ async function survives(change: number): Promise<boolean> {
 
     if (list.length > 0) await works(place, ["branches", "merge", "one", "--yes"]);
     expect(treeOf(place.workspace)).toEqual(after);
-    expect(JSON.parse(await works(place, ["branches", "list", "--json"]))).toEqual([]);
+    expect(dataIn(await works(place, ["branches", "list", "--json"]))).toEqual([]);
     await works(place, ["ledger", "verify"]);
     return code === 0;
   } finally {

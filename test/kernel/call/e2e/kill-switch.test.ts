@@ -6,7 +6,7 @@ import { symlinkSync } from "node:fs";
 import { userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { collect, handrail, linesOf, oneJsonLine, startHandrail, until } from "../../../support/command-line.ts";
+import { collect, dataIn, handrail, linesOf, startHandrail, until } from "../../../support/command-line.ts";
 import { readEvidence } from "../../../support/evidence.ts";
 import { lockOf } from "../../../support/file-lock.ts";
 import { freshPlace, type Place } from "../../../support/place.ts";
@@ -19,7 +19,7 @@ const read = async (client: RpcClient) => reasonOf(await client.call("list_files
 
 async function sessionsOf(place: Place) {
   const { stdout } = await handrail(place, ["sessions", "list", "--json"]);
-  return oneJsonLine<readonly { readonly id: string; readonly agentId: string }[]>(stdout);
+  return dataIn<readonly { readonly id: string; readonly agentId: string }[]>(stdout);
 }
 
 test("two kernels of one agent have five violations together, a restarted one stays frozen, and resuming lets it go on", async () => {
@@ -38,7 +38,7 @@ test("two kernels of one agent have five violations together, a restarted one st
 
   const [session] = (await sessionsOf(place)).filter(({ agentId }) => agentId === "mcp");
   const id = session?.id ?? "";
-  const review = oneJsonLine<{
+  const review = dataIn<{
     freeze: object;
     violations: object[];
     calls: { problem?: string }[];
@@ -55,7 +55,7 @@ test("two kernels of one agent have five violations together, a restarted one st
   expect(printed.stdout).toContain("by the alarm: more than 5 violations within a minute");
 
   const resumed = await handrail(place, ["sessions", "resume", id, "--reason", "looked at it", "--json"]);
-  expect(oneJsonLine(resumed.stdout)).toMatchObject({ session: { id }, lifted: [{ cause: "alert" }] });
+  expect(dataIn(resumed.stdout)).toMatchObject({ session: { id }, lifted: [{ cause: "alert" }] });
   expect([await read(left), await read(right), await read(restarted)]).toEqual(["ok", "ok", "ok"]);
   for (let count = 0; count < 5; count += 1) await violate(left);
   expect(await read(left)).toBe("ok");
@@ -89,7 +89,7 @@ describe("`handrail kill`", () => {
     await until(async () => (await readEvidence(place.state)).some(({ entry }) => entry.intent));
     place.put("config/handrail.yaml", "no_such_key: 1\n");
     const killed = await handrail(place, ["kill", "--all", "--reason", "something is wrong", "--json"]);
-    expect(oneJsonLine(killed.stdout)).toMatchObject({
+    expect(dataIn(killed.stdout)).toMatchObject({
       target: { scope: "all" },
       cause: "operator",
       reason: "something is wrong",
@@ -174,7 +174,7 @@ describe("`handrail kill`", () => {
     [["resume", "--all"], "nothing is frozen there"],
   ])("%j is refused: %s", async (args, message) => {
     const { code, stderr } = await handrail(freshPlace(), args);
-    expect([code, stderr]).toEqual([1, expect.stringContaining(message)]);
+    expect([code, stderr]).toEqual([64, expect.stringContaining(message)]);
   });
 });
 

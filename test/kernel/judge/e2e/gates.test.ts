@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { JsonObject } from "../../../../src/base/json.ts";
 import { type OpenKernel, openKernel } from "../../../../src/server/compose.ts";
-import { environmentOf, handrail, oneJsonLine, until } from "../../../support/command-line.ts";
+import { dataIn, environmentOf, handrail, oneJsonLine, until } from "../../../support/command-line.ts";
 import { readEvidence } from "../../../support/evidence.ts";
 import { freshPlace, type Place } from "../../../support/place.ts";
 
@@ -45,7 +45,7 @@ describe("arming", () => {
     place.put("config/tools/write.json", SPEC);
     expect(await write(place)).toEqual(UNARMED);
     const armed = await handrail(place, ["arm", "--for", "15m", "--json"]);
-    const { armedAtMs, untilMs, armedBy } = oneJsonLine<{ armedAtMs: number; untilMs: number; armedBy: string }>(
+    const { armedAtMs, untilMs, armedBy } = dataIn<{ armedAtMs: number; untilMs: number; armedBy: string }>(
       armed.stdout,
     );
     expect(untilMs - armedAtMs).toBe(15 * 60_000);
@@ -70,12 +70,12 @@ describe("arming", () => {
     const place = freshPlace();
     place.put("config/tools/write.json", SPEC);
     const make = async () =>
-      oneJsonLine<{ id: string; token: string }>((await handrail(place, ["sessions", "create", "--json"])).stdout);
+      dataIn<{ id: string; token: string }>((await handrail(place, ["sessions", "create", "--json"])).stdout);
     const [one, other] = [await make(), await make()];
     expect((await handrail(place, ["arm", "--for", "15m", "--session", one.id])).code).toBe(0);
     const writeAs = (token: string) => call(place, "write_file", { path: "a.txt", content: "" }, ["--session", token]);
     expect([await writeAs(one.token), await writeAs(other.token)]).toEqual([OK, UNARMED]);
-    const listed = oneJsonLine<{ id: string; armedUntil?: string }[]>(
+    const listed = dataIn<{ id: string; armedUntil?: string }[]>(
       (await handrail(place, ["sessions", "list", "--json"])).stdout,
     );
     expect(listed.filter(({ armedUntil }) => armedUntil !== undefined).map(({ id }) => id)).toEqual([one.id]);
@@ -123,7 +123,7 @@ describe("modes and skills", () => {
 
   test("are listed and shown", async () => {
     const place = profiles();
-    const shown = async (...args: string[]) => oneJsonLine((await handrail(place, [...args, "--json"])).stdout);
+    const shown = async (...args: string[]) => dataIn((await handrail(place, [...args, "--json"])).stdout);
     const review = { name: "review", description: "reading only", tools: { read_file: {}, list_files: {} } };
     expect(await shown("modes", "list")).toEqual([review]);
     expect(await shown("modes", "show", "review")).toEqual(review);
@@ -136,7 +136,7 @@ describe("modes and skills", () => {
       "MODE    TOOLS  DESCRIPTION\nreview  2      reading only\n",
     );
     expect(await handrail(place, ["skills", "show", "none"])).toEqual({
-      code: 1,
+      code: 64,
       stdout: "",
       stderr: "handrail: there is no skill `none`; `handrail skills list` shows them\n",
     });
@@ -173,7 +173,7 @@ describe("modes and skills", () => {
     ] as const) {
       const { code, stderr } = await handrail(place, ["sessions", "create", flag, "none"]);
       expect([code, stderr]).toEqual([
-        1,
+        64,
         `handrail: there is no ${name} \`none\`; \`handrail ${name}s list\` shows those that the operator has defined\n`,
       ]);
     }
@@ -191,7 +191,7 @@ describe("modes and skills", () => {
         ...more,
         "--json",
       ]);
-      const { runs, denial, advice } = oneJsonLine<{
+      const { runs, denial, advice } = dataIn<{
         runs: boolean;
         denial?: { ruleId: string };
         advice: { change: string }[];

@@ -90,5 +90,5 @@ test("start makes its session as a client does", async () => {
   place.put("config/handrail.yaml", `workspaces: [{ path: ${place.workspace}, roles: [sre] }]\n`);
   const flags = ["--workspace", place.workspace, "--state", place.state, "--config", place.config];
   const { code, stderr } = await handrail(place, ["start", "--once", ...flags]);
-  expect([code, stderr]).toEqual([1, expect.stringContaining("the role `dev` is not granted to clients")]);
+  expect([code, stderr]).toEqual([64, expect.stringContaining("the role `dev` is not granted to clients")]);
 });

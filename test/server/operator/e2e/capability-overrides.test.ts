@@ -6,7 +6,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createKernel } from "../../../../src/server/doors/library.ts";
-import { handrail, oneJsonLine, until } from "../../../support/command-line.ts";
+import { dataIn, handrail, until } from "../../../support/command-line.ts";
 import { readEvidence } from "../../../support/evidence.ts";
 import { freshPlace, type Place } from "../../../support/place.ts";
 
@@ -81,7 +81,7 @@ test("explanations and the doctor say what the operator changed, and what of it 
   ]);
   expect(explained.code).toBe(2);
   expect(explained.stderr).toContain("`capabilities` names `misspelt_tool`, which no tool is called");
-  const { notes, accesses } = oneJsonLine<{
+  const { notes, accesses } = dataIn<{
     notes: string[];
     accesses: { policy: { verdict: { obligations: object[] } } }[];
   }>(explained.stdout);
@@ -92,7 +92,7 @@ test("explanations and the doctor say what the operator changed, and what of it 
     [{ obligation: "ask", ruleId: "CAPABILITY:write_file", reason: "`write_file` asks for every call" }],
   ]);
   place.put("config/handrail.yaml", "capabilities:\n  write_file:\n    log_args: true\n");
-  const findings = oneJsonLine<{ findings?: object[] }>((await handrail(place, ["doctor", "--json"])).stdout);
+  const findings = dataIn<{ findings?: object[] }>((await handrail(place, ["doctor", "--json"])).stdout);
   expect(JSON.stringify(findings)).toContain("log_args false → true (loosened)");
 });
 
@@ -106,12 +106,12 @@ test("a replay asks again what was asked because of arguments that are not kept"
     await session.call("write_file", { path: "a.txt", content: "ls" });
   }
   const same = await handrail(place, ["policy", "diff", place.config, "--json"]);
-  expect([same.code, oneJsonLine(same.stdout)]).toEqual([0, expect.objectContaining({ replayed: 2, changes: [] })]);
+  expect([same.code, dataIn(same.stdout)]).toEqual([0, expect.objectContaining({ replayed: 2, changes: [] })]);
   place.put(
     "candidate/own.cedar",
     '@id("own.free") @waives("DANGER:write_file:1") permit (principal, action == Handrail::Action::"write_file", resource);',
   );
-  const changed = oneJsonLine<{ changes: { kind: string }[] }>(
+  const changed = dataIn<{ changes: { kind: string }[] }>(
     (await handrail(place, ["policy", "diff", `${place.base}/candidate`, "--json"])).stdout,
   );
   expect(changed.changes.map(({ kind }) => kind).sort()).toEqual(["obligations", "rules"]);

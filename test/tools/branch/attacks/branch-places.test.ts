@@ -32,10 +32,10 @@ test("a person drops a chain at once, after it was named, innermost first", asyn
   const drop = (...args: readonly string[]) =>
     handrail(place, ["branches", "drop", ...args, "--workspace", place.workspace], { fromSources: true });
   const refused = await drop("c0", "--yes");
-  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("`--with-children`")]);
+  expect([refused.code, refused.stderr]).toEqual([64, expect.stringContaining("`--with-children`")]);
   const asks = await drop("c0", "--with-children");
   expect([asks.code, asks.stdout]).toEqual([
-    1,
+    64,
     expect.stringMatching(/^ {2}c2 .*1 session.*\n {2}c1 .*\n {2}c0 .*\n$/),
   ]);
   expect(await place.kernel.branches.list()).toHaveLength(4);

@@ -9,7 +9,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import type { JsonObject } from "../../../../src/base/json.ts";
 import { createKernel, type KernelSession } from "../../../../src/index.ts";
 import { newCertificate } from "../../../support/certificate.ts";
-import { handrail, oneJsonLine } from "../../../support/command-line.ts";
+import { dataIn, handrail } from "../../../support/command-line.ts";
 import { Internet } from "../../../support/egress.ts";
 import { readEvidence } from "../../../support/evidence.ts";
 import { plainGit } from "../../../support/git-place.ts";
@@ -67,7 +67,7 @@ async function opened() {
   };
   place.put("config/handrail.yaml", JSON.stringify(settings));
   const added = await handrail(place, ["approvers", "add", "ann", "--json"]);
-  const { token: credential } = oneJsonLine<{ token: string }>(added.stdout);
+  const { token: credential } = dataIn<{ token: string }>(added.stdout);
   const where = { environment: {}, stateDirectory: place.state, configDirectory: place.config };
   const kernel = await createKernel({ ...where, network: internet.network });
   let closing: Promise<void> | undefined;

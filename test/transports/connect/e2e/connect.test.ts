@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EntrySchema } from "../../../../src/gen/handrail/ledger/v1/ledger_pb.ts";
 import { ToolRequestSchema } from "../../../../src/gen/handrail/tool/v1/tool_pb.ts";
 import { decodeResponse } from "../../../../src/wire/protobuf.ts";
-import { collect, handrail, oneJsonLine, spawnHandrail, until } from "../../../support/command-line.ts";
+import { collect, dataIn, handrail, spawnHandrail, until } from "../../../support/command-line.ts";
 import { readEvidence } from "../../../support/evidence.ts";
 import { lockOf } from "../../../support/file-lock.ts";
 import { clientsOf, PROTOCOLS } from "../../../support/front-door.ts";
@@ -31,10 +31,10 @@ beforeAll(async () => {
   await until(() => output().stderr.includes("listening on"));
   const port = Number(/http:\/\/127\.0\.0\.1:(\d+)/.exec(output().stderr)?.[1]);
   front = { socketPath: join(place.state, "handrail-http.sock"), port };
-  token = oneJsonLine<{ token: string }>(
+  token = dataIn<{ token: string }>(
     (await handrail(place, ["sessions", "create", "--workspace", place.workspace, "--json"])).stdout,
   ).token;
-  admin = oneJsonLine<{ token: string }>((await handrail(place, ["admin", "token", "--json"])).stdout).token;
+  admin = dataIn<{ token: string }>((await handrail(place, ["admin", "token", "--json"])).stdout).token;
   place.put("workspace/notes.md", "# Notes\n");
   place.put("workspace/.env", "KEY=1");
 });
@@ -409,7 +409,7 @@ describe("KernelAdmin", () => {
     const { admin: service } = clientsOf(front, "connect/1.1");
     await expect(service.getHealth({}, bearer("adm_wrong"))).rejects.toMatchObject({ code: Code.Unauthenticated });
     const before = admin;
-    admin = oneJsonLine<{ token: string }>((await handrail(place, ["admin", "token", "--json"])).stdout).token;
+    admin = dataIn<{ token: string }>((await handrail(place, ["admin", "token", "--json"])).stdout).token;
     await expect(service.getHealth({}, bearer(before))).rejects.toMatchObject({ code: Code.Unauthenticated });
     expect((await service.getHealth({}, bearer(admin))).tools).toBeGreaterThan(3);
     const stored = readFileSync(join(place.state, "admin.hash"), "utf8");
@@ -422,9 +422,9 @@ describe("KernelAdmin", () => {
 
 test("an address that other machines reach is refused unless it is asked for", async () => {
   const refused = await handrail(place, ["serve", "--socket", join(place.base, "b.sock"), "--http", "0.0.0.0:0"]);
-  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("this port has no encryption")]);
+  expect([refused.code, refused.stderr]).toEqual([64, expect.stringContaining("this port has no encryption")]);
   const bad = await handrail(place, ["serve", "--socket", join(place.base, "b.sock"), "--http", "nowhere"]);
-  expect([bad.code, bad.stderr]).toEqual([1, expect.stringContaining("`nowhere` is no address")]);
+  expect([bad.code, bad.stderr]).toEqual([64, expect.stringContaining("`nowhere` is no address")]);
   const taken = await handrail(place, [
     "serve",
     "--socket",

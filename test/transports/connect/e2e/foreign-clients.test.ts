@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { testPython } from "../../../../scripts/setup/system-commands.mjs";
 import { file_handrail_tool_v1_kernel } from "../../../../src/gen/handrail/tool/v1/kernel_pb.ts";
 import { file_handrail_tool_v1_tool } from "../../../../src/gen/handrail/tool/v1/tool_pb.ts";
-import { collect, environmentOf, handrail, oneJsonLine, spawnHandrail, until } from "../../../support/command-line.ts";
+import { collect, dataIn, environmentOf, handrail, spawnHandrail, until } from "../../../support/command-line.ts";
 import { makePlace, type Place } from "../../../support/place.ts";
 import { MAIN } from "../../../support/program.ts";
 
@@ -47,7 +47,7 @@ describe("buf curl with the published descriptor", () => {
       env: environmentOf(place),
     });
     writeFileSync(schema, stdout);
-    token = oneJsonLine<{ token: string }>(
+    token = dataIn<{ token: string }>(
       (await handrail(place, ["sessions", "create", "--workspace", place.workspace, "--json"])).stdout,
     ).token;
   });

@@ -15,7 +15,7 @@ import {
   type ToolResponse,
 } from "../../../../src/gen/handrail/tool/v1/tool_pb.ts";
 import { connectFramed } from "../../../../src/transports/framed/index.ts";
-import { collect, handrail, oneJsonLine, spawnHandrail, until } from "../../../support/command-line.ts";
+import { collect, dataIn, handrail, spawnHandrail, until } from "../../../support/command-line.ts";
 import { readEvidence } from "../../../support/evidence.ts";
 import { makePlace, type Place } from "../../../support/place.ts";
 
@@ -46,7 +46,7 @@ afterAll(async () => {
 
 async function makeSession(): Promise<{ readonly id: string; readonly token: string }> {
   const { stdout } = await handrail(place, ["sessions", "create", "--workspace", place.workspace, "--json"]);
-  return oneJsonLine(stdout);
+  return dataIn(stdout);
 }
 
 type Variant = NonNullable<MessageInitShape<typeof ToolRequestSchema>["tool"]>;

@@ -9,7 +9,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemRandom } from "../../../../src/base/ids.ts";
 import { addApprover, saveApproverToken } from "../../../../src/server/people/approver-credentials.ts";
-import { environmentOf, handrail, oneJsonLine, until } from "../../../support/command-line.ts";
+import { dataIn, environmentOf, handrail, until } from "../../../support/command-line.ts";
 import { readEvidence } from "../../../support/evidence.ts";
 import { mcpdo, serverCommand } from "../../../support/mcp-programs.ts";
 import { freshPlace, type Place } from "../../../support/place.ts";
@@ -111,7 +111,7 @@ test("an answer from the command line ends the question of a client that thinks,
   const { client, asked } = await connected(place, "legacy", () => new Promise(() => undefined));
   const call = client.callTool(CALL);
   await until(() => asked.length === 1);
-  const [listed] = oneJsonLine<readonly { readonly approval_ref: string }[]>(
+  const [listed] = dataIn<readonly { readonly approval_ref: string }[]>(
     (await handrail(place, ["approvals", "list", "--json"])).stdout,
   );
   expect((await handrail(place, ["approve", listed?.approval_ref ?? ""])).code).toBe(0);
