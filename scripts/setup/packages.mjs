@@ -3,7 +3,7 @@
 //
 // INVARIANT: npm writes node_modules/.package-lock.json last, so a tree whose installation was interrupted never
 // matches.
-import { accessSync, constants, existsSync, readFileSync } from "node:fs";
+import { accessSync, constants, existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { lastLines, runCommand } from "./run-command.mjs";
 import { SetupError, say } from "./say.mjs";
@@ -44,7 +44,10 @@ export function packagesMatch(root) {
  * @throws {SetupError} when npm fails
  */
 export async function installPackages(root, env) {
-  say("installing packages (npm ci)");
+  const wanted = Object.keys(JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")).packages).length - 1;
+  say(
+    `installing the packages of the lock file (npm ci), up to ${wanted}; the first time it takes about half a minute`,
+  );
   const args = [
     "ci",
     "--ignore-scripts",
@@ -54,7 +57,19 @@ export async function installPackages(root, env) {
     "--include=optional",
     ...cacheOption(root, env),
   ];
-  await npm(args, root, env);
+  await npm(args, root, env, (seconds) =>
+    say(`npm ci runs for ${seconds} s: ${foundPackages(root)} packages are there`),
+  );
+}
+
+/** @param {string} root @returns {number} packages that npm has unpacked so far */
+function foundPackages(root) {
+  const modules = join(root, "node_modules");
+  if (!existsSync(modules)) return 0;
+  return readdirSync(modules).reduce((count, name) => {
+    if (name.startsWith(".")) return count;
+    return count + (name.startsWith("@") ? readdirSync(join(modules, name)).length : 1);
+  }, 0);
 }
 
 /**
@@ -63,9 +78,10 @@ export async function installPackages(root, env) {
  * @param {string[]} args
  * @param {string} root
  * @param {NodeJS.ProcessEnv} env
+ * @param {((seconds: number) => void) | undefined} onWait called every few seconds while it runs
  */
-export async function npm(args, root, env) {
-  const { code, output } = await runCommand("npm", args, { cwd: root, env: withoutLifecycle(env) });
+export async function npm(args, root, env, onWait = undefined) {
+  const { code, output } = await runCommand("npm", args, { cwd: root, env: withoutLifecycle(env), onWait });
   if (code === 0) return;
   const line = `npm ${args.join(" ")}`;
   if (code === 127)

@@ -60,6 +60,7 @@ export function programMatches(root) {
  * @param {string} node path of the chosen Node
  */
 export async function compileProgram(root, node) {
+  say("compiling the command line, so that it starts sooner");
   const { code, output } = await runCommand(node, [join(root, "scripts/compile-program.mjs")], {
     cwd: root,
     timeLimitMs: COMPILE_MS_MAX,

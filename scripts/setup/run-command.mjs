@@ -7,12 +7,20 @@ const KEPT_OUTPUT_BYTES_MAX = 64 * 1024;
 /** A cold install on a slow line takes minutes; after this something hangs. */
 const TIME_LIMIT_MS = 15 * 60 * 1000;
 
+/** Whoever waits sees every so often that something happens. */
+const WAIT_SAID_EVERY_MS = 3000;
+
+/**
+ * Is called every few seconds while a command runs.
+ * @typedef {(seconds: number) => void} OnWait
+ */
+
 /**
  * Runs `command` to its end.
  *
  * @param {string} command name or path of the program
  * @param {string[]} args its arguments, passed as they are (no shell)
- * @param {{cwd?: string, env?: NodeJS.ProcessEnv, timeLimitMs?: number}} [options]
+ * @param {{cwd?: string, env?: NodeJS.ProcessEnv, timeLimitMs?: number, onWait?: OnWait | undefined}} [options]
  * @returns {Promise<{code: number, output: string}>} `code` is 127 when the program is not there, 124 after the time
  * limit
  */
@@ -34,11 +42,14 @@ export function runCommand(command, args, options = {}) {
       expired = true;
       child.kill("SIGKILL");
     }, options.timeLimitMs ?? TIME_LIMIT_MS);
+    const started = Date.now();
+    const ticker = setInterval(() => options.onWait?.(Math.round((Date.now() - started) / 1000)), WAIT_SAID_EVERY_MS);
     const passOn = (/** @type {NodeJS.Signals} */ signal) => child.kill(signal);
     process.on("SIGTERM", passOn);
     process.on("SIGINT", passOn);
     const settle = (/** @type {number} */ code) => {
       clearTimeout(timer);
+      clearInterval(ticker);
       process.off("SIGTERM", passOn);
       process.off("SIGINT", passOn);
       resolve({ code, output });

@@ -6,8 +6,10 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
+import { quoted } from "../../model/place/command.ts";
 import { operatorPath } from "../../server/operator/operator-directory.ts";
 import { stateDirectoryOf } from "../start/freeze-options.ts";
+import { ownName } from "../start/own-name.ts";
 import { print, printJson } from "../terminal/output.ts";
 
 const SETTINGS = `# Settings of Handrail. Every key is optional; unknown keys are refused. This directory belongs to the operator alone.
@@ -41,6 +43,13 @@ const SETTINGS = `# Settings of Handrail. Every key is optional; unknown keys ar
 #     roles: [dev]           # roles that a client may ask for
 #     preset: dev
 `;
+
+/** What is good to try first. A test runs each of them. */
+const NEXT = [
+  ["doctor", "what works on this machine"],
+  ["tools", "what agents may call"],
+  ["call list_files path=.", "make a call"],
+] as const;
 
 interface InitFlags {
   readonly state?: string;
@@ -78,5 +87,11 @@ function init(flags: InitFlags): void {
     return;
   }
   print(made.length === 0 ? "everything is there already" : made.map((path) => `made ${path}`).join("\n"));
-  print(`\nnext: handrail call list_files --workspace DIR\n      handrail policy check`);
+  const places = Object.entries({ state: flags.state, config: flags.config })
+    .flatMap(([flag, path]) => (path === undefined ? [] : [` --${flag} ${quoted(resolve(path))}`]))
+    .join("");
+  const name = ownName(process.env);
+  print("\nnext, from the directory of a project:");
+  for (const [command, about] of NEXT) print(`  ${name} ${command}${places}   # ${about}`);
+  print(`  ${name} mcp --workspace .${places}   # what an MCP client starts; it serves until the client is gone`);
 }

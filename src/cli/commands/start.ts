@@ -13,8 +13,12 @@ import type { Command } from "commander";
 import { usageError } from "../../base/errors.ts";
 import { newId, systemRandom } from "../../base/ids.ts";
 import type { JsonObject } from "../../base/json.ts";
+import { quoted } from "../../model/place/command.ts";
 import type { MintedSession, OpenKernel } from "../../server/compose.ts";
+import { defaultStatePath } from "../../server/operator/operator-directory.ts";
+import { stateDirectoryOf } from "../start/freeze-options.ts";
 import { openFromFlags, UNSANDBOXED, UNUSUAL } from "../start/kernel-options.ts";
+import { LAUNCHER } from "../start/own-name.ts";
 import { untilStopped } from "../start/stop-signals.ts";
 import { EXIT_FAILURE, EXIT_OK } from "../terminal/exit-codes.ts";
 import { currentUser } from "../terminal/inputs.ts";
@@ -44,7 +48,10 @@ export function addStartCommand(program: Command): void {
     .command("start")
     .description("show the kernel at work on a workspace, verify its ledger, and keep serving")
     .option("--workspace <directory>", "workspace root (default: a copy of the bundled example service)")
-    .option("--state <directory>", "state directory (default: a temporary one)")
+    .option(
+      "--state <directory>",
+      "state directory (default: with --workspace the usual one, else a temporary one that is gone at the end)",
+    )
     .option("--config <directory>", "operator directory")
     .option(...UNSANDBOXED)
     .option(...UNUSUAL)
@@ -55,12 +62,38 @@ export function addStartCommand(program: Command): void {
 }
 
 async function start(flags: StartFlags): Promise<number> {
-  const complete = flags.workspace !== undefined && flags.state !== undefined;
-  // It stays when the command ends: the lines that it prints name the workspace and the ledger for later use.
-  const temporary = complete ? "" : mkdtempSync(join(tmpdir(), "handrail-"));
-  const workspace = flags.workspace === undefined ? copyExample(temporary) : resolve(flags.workspace);
-  const state = flags.state === undefined ? join(temporary, "state") : resolve(flags.state);
-  const { config, allowUnsandboxedCommands = false, allowUnusualWorkspace = false } = flags;
+  if (flags.workspace !== undefined) {
+    return showOn({ ...flags, workspace: resolve(flags.workspace), state: stateDirectoryOf(flags), isExample: false });
+  }
+  const temporary = mkdtempSync(join(tmpdir(), "handrail-"));
+  const remove = () => rmSync(temporary, { recursive: true, force: true });
+  process.once("exit", remove);
+  try {
+    const state = flags.state === undefined ? join(temporary, "state") : resolve(flags.state);
+    return await showOn({ ...flags, workspace: copyExample(temporary), state, isExample: true });
+  } finally {
+    remove();
+    process.off("exit", remove);
+  }
+}
+
+interface Place extends StartFlags {
+  readonly workspace: string;
+  readonly state: string;
+  /** It is a copy of the example, and gone when the command has ended. */
+  readonly isExample: boolean;
+}
+
+async function showOn(place: Place): Promise<number> {
+  const {
+    workspace,
+    state,
+    isExample,
+    once,
+    config,
+    allowUnsandboxedCommands = false,
+    allowUnusualWorkspace = false,
+  } = place;
   const kernel = await openFromFlags(
     { state, allowUnsandboxedCommands, allowUnusualWorkspace, ...(config !== undefined && { config }) },
     { awaitSequences: true },
@@ -68,27 +101,25 @@ async function start(flags: StartFlags): Promise<number> {
   try {
     const minted = await kernel.administration.createSession({ workspace, userId: currentUser(), agentId: "start" });
     // Nobody may act under the session once the command has ended, even if its token was shown.
-    return await show(kernel, minted, { workspace, state, serving: !flags.once }).finally(() =>
-      kernel.administration.endSession(minted.session),
-    );
+    const shown = { workspace, state, serving: once !== true, isExample };
+    return await show(kernel, minted, shown).finally(() => kernel.administration.endSession(minted.session));
   } finally {
     await kernel.close();
   }
 }
 
-interface Shown {
-  readonly workspace: string;
-  readonly state: string;
+interface Shown extends Pick<Place, "workspace" | "state" | "isExample"> {
   readonly serving: boolean;
 }
 
-async function show(kernel: OpenKernel, minted: MintedSession, { workspace, state, serving }: Shown): Promise<number> {
+async function show(kernel: OpenKernel, minted: MintedSession, shown: Shown): Promise<number> {
+  const { workspace, state, serving } = shown;
   const { id, role, preset } = minted.session;
   print(`workspace  ${workspace}\nstate      ${state}\nsession    ${id} (role ${role}, preset ${preset})\n`);
   await kernel.loadPolicy(preset);
   const asExpected = await runSteps(kernel, minted);
   const intact = await verify(state);
-  printConnection(workspace, state);
+  printConnection(shown);
   if (!asExpected || !intact) return EXIT_FAILURE;
   if (serving) await serve(kernel, minted);
   return EXIT_OK;
@@ -185,14 +216,17 @@ async function verify(state: string): Promise<boolean> {
   return report.ok;
 }
 
-function printConnection(workspace: string, state: string): void {
-  const launcher = fileURLToPath(new URL("../../../handrail", import.meta.url));
-  const server = { command: launcher, args: ["mcp", "--workspace", workspace, "--state", state] };
-  print(
-    `\nconnect Claude Code:   claude mcp add handrail -- ${launcher} mcp --workspace ${workspace} --state ${state}`,
-  );
-  print(`any other MCP client:  ${JSON.stringify({ mcpServers: { handrail: server } })}`);
-  print(`verify the ledger:     ${launcher} ledger verify --state ${state}`);
+/** How to connect a client, in lines that are right on later days: none names what is gone by then. */
+function printConnection({ workspace, state, isExample, serving }: Shown): void {
+  const isUsualState = state === defaultStatePath(process.env);
+  const place = isExample ? ["--workspace", "."] : ["--workspace", workspace];
+  const args = ["mcp", ...place, ...(isExample || isUsualState ? [] : ["--state", state])];
+  if (isExample) print("\nthis was a copy of an example; in the directory of a project of yours:");
+  print(`\nconnect Claude Code:   claude mcp add handrail -- ${[LAUNCHER, ...args].map(quoted).join(" ")}`);
+  print(`any other MCP client:  ${JSON.stringify({ mcpServers: { handrail: { command: LAUNCHER, args } } })}`);
+  const verify = ["ledger", "verify", ...(isUsualState ? [] : ["--state", state])];
+  if (!isExample) print(`verify the ledger:     ${[LAUNCHER, ...verify].map(quoted).join(" ")}`);
+  else if (serving) print(`while this serves:     ${[LAUNCHER, ...verify].map(quoted).join(" ")}`);
 }
 
 async function serve(kernel: OpenKernel, minted: MintedSession): Promise<void> {
