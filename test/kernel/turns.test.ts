@@ -21,7 +21,8 @@ async function holding(effect: EffectClass, options: Partial<MemoryKernelOptions
       atWork -= 1;
       return { kind: "data", data: {} };
     },
-    { effect },
+    // what one of them prints must not decide about the next
+    { effect, labels: { outputTrust: "verified", outputDataClass: "internal", acceptsUntrusted: true } },
   );
   const policies = `@id("test.hold")\n@message("m")\npermit (principal, action == Handrail::Action::"hold", resource);`;
   const kernel = await memoryKernel({ tools: [hold], policies, ...options });
