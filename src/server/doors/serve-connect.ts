@@ -13,7 +13,10 @@ export async function serveHttp(kernel: OpenKernel, addresses: readonly ConnectA
     admin,
     addresses,
     newRequestId: () => newId("req", systemRandom),
-    onError: (error) => reportWarning(error instanceof Error ? (error.stack ?? error.message) : String(error)),
+    onError: (error) => {
+      if (isListening(error)) return; // it is thrown as well, with what to do
+      reportWarning(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    },
   });
   return {
     async close() {
@@ -21,4 +24,9 @@ export async function serveHttp(kernel: OpenKernel, addresses: readonly ConnectA
       await admin.close();
     },
   };
+}
+
+/** Whether an address could not be listened on. */
+function isListening(error: unknown): boolean {
+  return error instanceof Error && "syscall" in error && error.syscall === "listen";
 }
