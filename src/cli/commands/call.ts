@@ -106,7 +106,7 @@ async function show(tool: string, response: CallResponse, asJson: boolean): Prom
   await printResult(tool, result);
 }
 
-/** The arguments that the words and `--json` give, once the tool's schema can be looked up. Mistakes in JSON show first. */
+/** The arguments that the words and `--json` give, once the tool can be looked up. Mistakes in JSON show first. */
 async function givenArguments(
   words: readonly string[],
   json: string | true | undefined,
