@@ -3,8 +3,7 @@
 //
 // Node takes some 0.25 ms for each module beyond what its code costs, and a start reads more than 500 of them. Nothing
 // is decided here: the launcher uses the program only while the list of sources that stands in it is the present one,
-// and the sources otherwise. Code is neither renamed nor shortened but for its comments, so that messages and stacks
-// stay readable.
+// and the sources otherwise.
 //
 // INVARIANT: a program is never changed once it is in place; a newer one stands beside it, and a kernel that runs keeps
 // its own files.
@@ -12,7 +11,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { rolldown } from "rolldown";
+import { compileCode } from "./compiled-code.mjs";
 import { listSources } from "./setup/program.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -38,22 +37,17 @@ async function compile() {
   const partial = join(toolchain, `${name}.${process.pid}.partial`);
   mkdirSync(partial, { recursive: true });
   try {
-    const build = await rolldown({
-      cwd: root,
-      input: { main: "src/cli/main.ts", "ledger-worker": "src/server/ledger/ledger-worker.ts" },
-      platform: "node",
-      external: (id) => !id.startsWith(".") && !id.startsWith("/") && !COMPILED_PACKAGES.test(id),
-      plugins: [
-        { name: "own-address", transform: { filter: { code: "import.meta.url" }, handler: addressOfSource } },
-        { name: "one-byte-text", renderChunk: oneByteText },
-      ],
-      onLog: (_, log) => {
-        throw new Error(log.message);
+    await compileCode(
+      {
+        root,
+        input: { main: "src/cli/main.ts", "ledger-worker": "src/server/ledger/ledger-worker.ts" },
+        takesIn: (id) => COMPILED_PACKAGES.test(id),
+        plugins: [
+          { name: "own-address", transform: { filter: { code: "import.meta.url" }, handler: addressOfSource } },
+        ],
       },
-    });
-    const names = { entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" };
-    await build.write({ dir: partial, format: "esm", ...names, minify: false, comments: false });
-    await build.close();
+      partial,
+    );
     if (listSources(root) !== sources)
       throw new Error("the sources were changed while they were compiled; run the set-up again");
     writeFileSync(join(partial, "sources"), sources);
@@ -73,23 +67,6 @@ function addressOfSource(code, id) {
   const path = relative(root, id);
   if (path === STARTS_THREAD || !path.startsWith("src/")) return undefined;
   return code.replaceAll("import.meta.url", `new URL(${JSON.stringify(`../../${path}`)}, import.meta.url).href`);
-}
-
-/**
- * V8 keeps the text of a file for as long as its code, in two bytes a character once one of them needs two. Comments
- * are gone, so that such characters stand in strings, templates and expressions, where an escape means the same: unless
- * a template is read raw, or a backslash stands before one.
- *
- * @param {string} code
- */
-function oneByteText(code) {
-  const escaped = code.replaceAll(/[^\0-\xff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
-  if (escaped !== code && /\braw`|\\[^\0-\xff]/.test(code)) {
-    throw new Error(
-      "a raw template or a backslash stands beside characters beyond Latin-1; write one of them otherwise",
-    );
-  }
-  return escaped;
 }
 
 function removeOld() {

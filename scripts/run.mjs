@@ -16,6 +16,7 @@ const COMMANDS = {
   "test:full": { args: [VITEST, "run"], env: { HANDRAIL_FULL: process.env.HANDRAIL_FULL === "only" ? "only" : "1" } },
   check: { args: ["scripts/check.mjs"], env: {} },
   bench: { args: ["bench/main.ts"], env: {} },
+  package: { args: ["scripts/package.mjs"], env: {} },
 };
 
 /** Seeds are whole numbers below this. */

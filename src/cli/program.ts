@@ -1,6 +1,6 @@
 /** The tree of commands of `handrail`, in the groups in which `--help` shows them. */
 import { Command } from "commander";
-import { handrailVersion } from "../server/operator/version.ts";
+import { handrailVersion } from "../server/operator/package-files.ts";
 import { addAdminCommand } from "./commands/admin.ts";
 import { addApprovalsCommand, addDecideCommands } from "./commands/approvals.ts";
 import { addApproversCommand } from "./commands/approvers.ts";

@@ -8,7 +8,6 @@
 import { cpSync, existsSync, lstatSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
 import { usageError } from "../../base/errors.ts";
 import { newId, systemRandom } from "../../base/ids.ts";
@@ -16,9 +15,10 @@ import type { JsonObject } from "../../base/json.ts";
 import { quoted } from "../../model/place/command.ts";
 import type { MintedSession, OpenKernel } from "../../server/compose.ts";
 import { defaultStatePath } from "../../server/operator/operator-directory.ts";
+import { packageFile } from "../../server/operator/package-files.ts";
 import { stateDirectoryOf } from "../start/freeze-options.ts";
 import { openFromFlags, UNSANDBOXED, UNUSUAL } from "../start/kernel-options.ts";
-import { LAUNCHER } from "../start/own-name.ts";
+import { LAUNCH } from "../start/own-name.ts";
 import { untilStopped } from "../start/stop-signals.ts";
 import { EXIT_FAILURE, EXIT_OK } from "../terminal/exit-codes.ts";
 import { currentUser } from "../terminal/inputs.ts";
@@ -39,7 +39,6 @@ interface Step {
   readonly expected: "success" | "denied";
 }
 
-const EXAMPLE = fileURLToPath(new URL("../../../examples/service/", import.meta.url));
 const PROBES_MAX = 100;
 
 /** Adds `handrail start`. */
@@ -129,7 +128,7 @@ async function show(kernel: OpenKernel, minted: MintedSession, shown: Shown): Pr
 function copyExample(temporary: string): string {
   const services = join(temporary, "services");
   const workspace = join(services, "orders");
-  cpSync(EXAMPLE, workspace, { recursive: true });
+  cpSync(packageFile("examples/service"), workspace, { recursive: true });
   mkdirSync(join(services, "billing"));
   writeFileSync(join(services, "billing", "README.md"), "# Billing\n\nAnother team's service.\n");
   writeFileSync(join(workspace, ".env"), "PAYMENT_KEY=not-for-agents\n");
@@ -222,11 +221,14 @@ function printConnection({ workspace, state, isExample, serving }: Shown): void 
   const place = isExample ? ["--workspace", "."] : ["--workspace", workspace];
   const args = ["mcp", ...place, ...(isExample || isUsualState ? [] : ["--state", state])];
   if (isExample) print("\nthis was a copy of an example; in the directory of a project of yours:");
-  print(`\nconnect Claude Code:   claude mcp add handrail -- ${[LAUNCHER, ...args].map(quoted).join(" ")}`);
-  print(`any other MCP client:  ${JSON.stringify({ mcpServers: { handrail: { command: LAUNCHER, args } } })}`);
+  print(`\nconnect Claude Code:   claude mcp add handrail -- ${[...LAUNCH, ...args].map(quoted).join(" ")}`);
+  const [command = "", ...words] = LAUNCH;
+  print(
+    `any other MCP client:  ${JSON.stringify({ mcpServers: { handrail: { command, args: [...words, ...args] } } })}`,
+  );
   const verify = ["ledger", "verify", ...(isUsualState ? [] : ["--state", state])];
-  if (!isExample) print(`verify the ledger:     ${[LAUNCHER, ...verify].map(quoted).join(" ")}`);
-  else if (serving) print(`while this serves:     ${[LAUNCHER, ...verify].map(quoted).join(" ")}`);
+  if (!isExample) print(`verify the ledger:     ${[...LAUNCH, ...verify].map(quoted).join(" ")}`);
+  else if (serving) print(`while this serves:     ${[...LAUNCH, ...verify].map(quoted).join(" ")}`);
 }
 
 async function serve(kernel: OpenKernel, minted: MintedSession): Promise<void> {

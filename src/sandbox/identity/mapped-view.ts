@@ -12,9 +12,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { ToolFailure } from "../../model/outcome/failure.ts";
+import { ownProgram } from "../../names/own-program.ts";
 import { SANDBOX_VIEW_MS } from "../layers/held-overlay.ts";
 
-const HOLDER = fileURLToPath(new URL("./view-holder.ts", import.meta.url));
+const HOLDER = fileURLToPath(ownProgram(import.meta.url, "./view-holder.ts"));
 
 /** A held view. */
 export interface MappedView {

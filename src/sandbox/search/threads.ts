@@ -11,6 +11,7 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { MIB } from "../../base/bytes.ts";
+import { ownProgram } from "../../names/own-program.ts";
 import {
   PULSE,
   PULSE_BYTES,
@@ -158,7 +159,7 @@ class Threads {
   #start(): Thread {
     this.#onStart();
     const memory = new SharedArrayBuffer(PULSE_BYTES);
-    const worker = new Worker(new URL("./search-worker.ts", import.meta.url), {
+    const worker = new Worker(ownProgram(import.meta.url, "./search-worker.ts"), {
       workerData: { pulse: memory },
       trackUnmanagedFds: false,
       resourceLimits: { maxOldGenerationSizeMb: SEARCH_THREAD_HEAP_MIB },

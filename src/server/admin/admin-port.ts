@@ -8,11 +8,12 @@ import { KernelError, ledgerUnavailable } from "../../base/errors.ts";
 import { encodeEntry } from "../../ledger/entry.ts";
 import type { VerifyReport } from "../../ledger/verify.ts";
 import type { Denial } from "../../model/outcome/decision.ts";
+import { ownProgram } from "../../names/own-program.ts";
 import type { AdminPort } from "../../transports/connect/index.ts";
 import type { OpenKernel } from "../compose.ts";
 import { type LedgerReader, openLedgerReader } from "../ledger/ledger-reader.ts";
 import type { VerifyWorkerData, VerifyWorkerReply } from "../ledger/verify-worker.ts";
-import { handrailVersion } from "../operator/version.ts";
+import { handrailVersion } from "../operator/package-files.ts";
 import { approverOf } from "../people/approver-credentials.ts";
 import { OperatorProof } from "../people/operator-proof.ts";
 import { checkPresets } from "../policy/policy-check.ts";
@@ -108,7 +109,7 @@ export function adminPort(kernel: OpenKernel): OpenAdminPort {
 
 /** Verifies in a thread of its own, because hashing a whole ledger takes long; ends when nobody waits any more. */
 function verifyApart(stateDirectory: string, signal: AbortSignal): Promise<VerifyReport> {
-  const worker = new Worker(new URL("../ledger/verify-worker.ts", import.meta.url), {
+  const worker = new Worker(ownProgram(import.meta.url, "../ledger/verify-worker.ts"), {
     workerData: { stateDirectory } satisfies VerifyWorkerData,
   });
   const stop = () => void worker.terminate();

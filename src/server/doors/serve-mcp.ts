@@ -10,7 +10,7 @@ import type { MintedSession } from "../../session/session.ts";
 import { serveMcp } from "../../transports/mcp/server.ts";
 import type { OpenKernel } from "../compose.ts";
 import { collectHeap, IdleMemory, releaseCompileCache } from "../ledger/idle-memory.ts";
-import { handrailVersion } from "../operator/version.ts";
+import { handrailVersion } from "../operator/package-files.ts";
 import { reportError } from "../report.ts";
 
 /**

@@ -129,6 +129,8 @@ export function collectHeap(bytesMin = IDLE_HEAP_BYTES_MIN): void {
 }
 
 let collect: NodeJS.GCFunction | undefined;
+/** The V8 of every Node 22, as its version begins. */
+const V8_OF_NODE_22 = "12.4.";
 
 /**
  * V8's own collector. It is exposed to a context made for this alone, and for no longer than that takes: on the command
@@ -138,8 +140,8 @@ let collect: NodeJS.GCFunction | undefined;
 function findCollector(): NodeJS.GCFunction | undefined {
   // Collecting like this also throws away the compiled WebAssembly of the whole process, whose other threads may be
   // running it: V8 then aborts now and then, and the next call compiles it all again. Off for good, because threads
-  // that collect do not know of each other.
-  setFlagsFromString("--no-flush-liftoff-code");
+  // that collect do not know of each other. The V8 of Node 22 keeps it, and would say that it knows no such flag.
+  if (!process.versions.v8.startsWith(V8_OF_NODE_22)) setFlagsFromString("--no-flush-liftoff-code");
   if (globalThis.gc !== undefined) return globalThis.gc;
   setFlagsFromString("--expose-gc");
   try {

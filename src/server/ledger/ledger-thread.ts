@@ -16,6 +16,7 @@ import type { LedgerPlace } from "../../ledger/ledger-store.ts";
 import { IntentNotOpenError, type OpenIntent } from "../../ledger/orphans.ts";
 import type { SpoolRecovery } from "../../ledger/spool-recovery.ts";
 import type { Durability, LedgerEvent } from "../../model/outcome/event.ts";
+import { ownProgram } from "../../names/own-program.ts";
 import { openSpoolStore } from "../../stores/embedded/ledger/spool-store.ts";
 import type {
   Failure,
@@ -269,12 +270,9 @@ class WorkerLedgerThread implements LedgerThread {
   }
 
   private spawn(): Worker {
-    const worker = new Worker(
-      new URL(import.meta.url.endsWith(".ts") ? "./ledger-worker.ts" : "./ledger-worker.js", import.meta.url),
-      {
-        workerData: { ...this.data, ...(this.known && { known: this.known }) } satisfies LedgerWorkerData,
-      },
-    );
+    const worker = new Worker(ownProgram(import.meta.url, "./ledger-worker.ts"), {
+      workerData: { ...this.data, ...(this.known && { known: this.known }) } satisfies LedgerWorkerData,
+    });
     worker.unref();
     worker.on("message", (reply: LedgerReply) => this.answer(reply));
     worker.on("error", (error) => this.lost(worker, error));

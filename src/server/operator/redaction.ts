@@ -9,7 +9,7 @@ import { secretsOfEnvironment } from "../../redact/environment.ts";
 import type { KnownSecret } from "../../redact/kinds/known-secret.ts";
 import { createRedactor, type Redactor, type RedactorOptions } from "../../redact/redact.ts";
 import type { RuleSet } from "../../redact/rule-set.ts";
-import { handrailVersion } from "./version.ts";
+import { handrailVersion } from "./package-files.ts";
 
 /**
  * Makes the redactor.

@@ -14,10 +14,8 @@ import type { ResourceKind } from "../../policy/terms/request.ts";
 import { isOwnTool } from "../operator/built-in-tools.ts";
 import { declaredTool } from "../operator/capability-overrides.ts";
 import type { OperatorDirectory } from "../operator/operator-directory.ts";
+import { packageFile } from "../operator/package-files.ts";
 import type { ExampleInputs } from "./policy-examples.ts";
-
-/** Where the shipped policies and their examples lie. */
-export const PRESET_DIRECTORY = new URL("../../../presets/", import.meta.url);
 
 /** What an engine is made of. */
 export interface PolicyInputs {
@@ -120,7 +118,7 @@ export function exampleInputs({ tools, operator, validated }: PolicyInputs): Exa
 
 function readPreset(name: string): string {
   try {
-    return readFileSync(new URL(name, PRESET_DIRECTORY), "utf8");
+    return readFileSync(packageFile(`presets/${name}`), "utf8");
   } catch (error) {
     throw configInvalid(`the shipped policy \`presets/${name}\` cannot be read; install handrail again`, error);
   }

@@ -40,7 +40,7 @@ import {
 import { type ActionDeclaration, withCanonicalActions } from "../../policy/terms/action.ts";
 import { REQUEST_REFUSED } from "../../policy/terms/verdict.ts";
 import type { Redactor } from "../../redact/redact.ts";
-import { handrailVersion } from "../operator/version.ts";
+import { handrailVersion } from "../operator/package-files.ts";
 import { zoneRulesOf } from "../workspace/workspace-catalog.ts";
 
 /** Examples judged, or recorded calls replayed, before others get their turn. */

@@ -15,7 +15,8 @@ import {
   readCandidateDirectory,
   readOperatorDirectory,
 } from "../operator/operator-directory.ts";
-import { exampleInputs, PRESET_DIRECTORY, policySources } from "./policies.ts";
+import { packageFile } from "../operator/package-files.ts";
+import { exampleInputs, policySources } from "./policies.ts";
 import { type ExampleReport, runExamples } from "./policy-examples.ts";
 
 /** Where the policies are that are meant: the operator's directory, or a candidate for it. */
@@ -72,7 +73,7 @@ export function testPresets(): Promise<ExampleReport> {
 
 function readExamples(name: string): string {
   try {
-    return readFileSync(new URL(name, PRESET_DIRECTORY), "utf8");
+    return readFileSync(packageFile(`presets/${name}`), "utf8");
   } catch (error) {
     throw configInvalid(`the shipped examples \`presets/${name}\` cannot be read; install handrail again`, error);
   }

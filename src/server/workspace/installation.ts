@@ -6,12 +6,11 @@
  * of every tool's reach even so.
  */
 
-import { readFileSync } from "node:fs";
 import { getCompileCacheDir } from "node:module";
-import { dirname, join, resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { errorCode } from "../../base/errors.ts";
 import type { Mount } from "../../base/mount-info.ts";
+import { packageRoot } from "../operator/package-files.ts";
 import { isWithin, realPath } from "../operator/real-path.ts";
 import { pathsWithin } from "./mounted-places.ts";
 
@@ -69,25 +68,6 @@ export function installationNotice(workspace: string, place: Exclude<Installatio
   return place === "inside"
     ? `the workspace \`${workspace}\` lies in Handrail's own installation, which is read only to every tool and command; to change it, work in another checkout`
     : `the workspace \`${workspace}\` holds Handrail's own installation, which is read only to every tool and command`;
-}
-
-/**
- * Two directories above the sources as above the compiled program; a program that bundles Handrail has something else
- * there.
- */
-function packageRoot(module: string): string | undefined {
-  for (let root = module; root !== dirname(root); root = dirname(root)) if (isPackage(root)) return root;
-  return undefined;
-}
-
-function isPackage(directory: string): boolean {
-  try {
-    const manifest: unknown = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
-    return typeof manifest === "object" && manifest !== null && "name" in manifest && manifest.name === "handrail";
-  } catch (error) {
-    if (error instanceof SyntaxError || errorCode(error) === "ENOENT") return false;
-    throw error;
-  }
 }
 
 /** Of an installed package all packages: Handrail loads its dependencies from beside it. */

@@ -110,10 +110,9 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
   ],
   "the machine's list of users": ["src/server/workspace/unusual-workspace.ts"],
   "the installation": [
-    "src/server/workspace/installation.ts",
     "src/server/policy/policies.ts",
     "src/server/policy/policy-test.ts",
-    "src/server/operator/version.ts",
+    "src/server/operator/package-files.ts",
   ],
   "a command of a person's, in a process of its own": [
     "src/cli/commands/cas.ts",
