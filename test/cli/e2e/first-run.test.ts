@@ -8,7 +8,7 @@ import { freshPlace } from "../../support/place.ts";
 
 const run = promisify(execFile);
 /** Milliseconds for one command on a busy machine. */
-const RUN_MS_MAX = 120_000;
+const RUN_MS_MAX = 300_000;
 
 test("the suggestions of init can be pasted, with its own directories where they were named", {
   timeout: 4 * RUN_MS_MAX,
