@@ -167,7 +167,7 @@ export class Sandbox {
   readonly #egress: Egress;
   readonly #views: ViewDirectories;
   readonly #kinds: ViewKinds;
-  readonly #landed: LandedCount = { made: 0 };
+  readonly #landed: LandedCount = { made: 0, bytes: 0 };
   #groups: ControlGroups | { readonly problem: string } | undefined;
   #system: SystemView | undefined;
   readonly #runs = new Set<Promise<unknown>>();

@@ -3,7 +3,7 @@
  *
  * These facts go into the ledger. What a command printed is not among them.
  */
-import { streamingHash } from "../../base/hash.ts";
+import { blake3KeyedHex, streamingHash } from "../../base/hash.ts";
 import type { JsonObject } from "../../base/json.ts";
 
 import type { Mark } from "../../model/outcome/label.ts";
@@ -25,8 +25,8 @@ const HOSTS_RECORDED_MAX = 16;
 
 /** What else a command did. */
 interface CommandFacts {
-  /** What has landed. */
-  readonly effects?: readonly LandedEffect[];
+  /** What has landed, as `effectsFact` says it. */
+  readonly effects?: JsonObject;
   /** What it tried to reach. */
   readonly hosts?: readonly ReachedHost[];
   /** How often each rule has found a secret in its output, which was hidden. */
@@ -39,7 +39,7 @@ interface CommandFacts {
 export function noteCommand(
   run: RunRecord,
   { exitCode, signal, endedBy, durationMs, usage, stdout, stderr, landed }: Omit<ExecOutcome, "enforced" | "network">,
-  { effects = [], hosts = [], secrets = {}, label }: CommandFacts = {},
+  { effects = {}, hosts = [], secrets = {}, label }: CommandFacts = {},
 ): void {
   run.noteCommand({
     ...(exitCode !== undefined && { exitCode }),
@@ -54,7 +54,8 @@ export function noteCommand(
       hostsCount: hosts.length,
     }),
     ...(Object.keys(secrets).length > 0 && { secretsHidden: { ...secrets } }),
-    ...(effects.length > 0 && { ...effectsFact(effects), ...(label && { effectsLabel: { ...label } }) }),
+    ...effects,
+    ...(Object.keys(effects).length > 0 && label && { effectsLabel: { ...label } }),
     ...(landed && { files: { created: landed.created, changed: landed.changed, removed: landed.removed } }),
     ...(landed &&
       landed.notKept.length > 0 && {
@@ -67,21 +68,28 @@ export function noteCommand(
   });
 }
 
-/** What has landed: the first effects, how many there are, and the digest of all. */
-function effectsFact(effects: readonly LandedEffect[]): JsonObject {
+/**
+ * What has landed: the first effects, how many there are, and the digest of all; each step is one. Nothing where
+ * nothing has.
+ * @param key of the digests of content: that of a short file could be guessed from a plain one
+ */
+export function* effectsFact(effects: readonly LandedEffect[], key: Uint8Array): Generator<void, JsonObject> {
+  if (effects.length === 0) return {};
   const hash = streamingHash();
-  for (const { path, kind, digest = "", from } of effects)
-    hash.update(Buffer.from(JSON.stringify([path, kind, digest, ...(from === undefined ? [] : [from])])));
-  return {
-    effects: effects.slice(0, EFFECTS_RECORDED_MAX).map(({ path, kind, digest, from }) => ({
-      path: path.slice(0, NOT_KEPT_CHARACTERS_MAX).toWellFormed(),
-      kind,
-      ...(from !== undefined && { from: from.slice(0, NOT_KEPT_CHARACTERS_MAX).toWellFormed() }),
-      ...(digest !== undefined && { digest }),
-    })),
-    effectsCount: effects.length,
-    effectsHash: hash.hex(),
-  };
+  const named: JsonObject[] = [];
+  for (const { path, kind, digest: plain, from } of effects) {
+    const digest = plain === undefined ? undefined : blake3KeyedHex(key, `handrail.effect.content ${plain}`);
+    hash.update(Buffer.from(JSON.stringify([path, kind, digest ?? "", ...(from === undefined ? [] : [from])])));
+    if (named.length < EFFECTS_RECORDED_MAX)
+      named.push({
+        path: path.slice(0, NOT_KEPT_CHARACTERS_MAX).toWellFormed(),
+        kind,
+        ...(from !== undefined && { from: from.slice(0, NOT_KEPT_CHARACTERS_MAX).toWellFormed() }),
+        ...(digest !== undefined && { digest }),
+      });
+    yield;
+  }
+  return { effects: named, effectsCount: effects.length, effectsHash: hash.hex() };
 }
 
 /** The commands in the order in which they ended; of very many the last ones, and how many there were. */

@@ -7,8 +7,8 @@
  * margin, so no cut hides a secret. Everything is asked again right before the command begins.
  */
 
-import { blake3KeyedHex } from "../../base/hash.ts";
 import { MAX_TIMEOUT_MS } from "../../base/limits.ts";
+import { inSlices } from "../../base/long-steps.ts";
 import type { Denial } from "../../model/outcome/decision.ts";
 import { FailureWithoutEffect, Refusal, ToolFailure } from "../../model/outcome/failure.ts";
 import { commandOf } from "../../model/place/command.ts";
@@ -34,7 +34,7 @@ import {
   type SandboxEnd,
   type ScopeJudge,
 } from "../../sandbox/sandbox.ts";
-import { noteCommand } from "../answer/exec-record.ts";
+import { effectsFact, noteCommand } from "../answer/exec-record.ts";
 import { reviewEffects } from "../ask/review.ts";
 import type { Running } from "../call/stages.ts";
 import { unanalysed } from "../judge/scope.ts";
@@ -111,7 +111,7 @@ async function run(handle: HandleParts, request: ExecRequest): Promise<Ran> {
         newFiles: parts.newFiles,
         keeping: keepingOf(parts, running),
         onLanded: (landed) => {
-          effects = landed.map((effect) => keyedEffect(effect, parts.argumentsKey));
+          effects = landed;
         },
         async before() {
           // what lands is judged by the same rules and is none of what the command did not see
@@ -139,11 +139,23 @@ async function run(handle: HandleParts, request: ExecRequest): Promise<Ran> {
   );
   running.run.noteSandbox({ ...end.enforced, namespaces: [...end.enforced.namespaces] });
   const network = end.egress && (await egress?.outcome(end.egress));
-  const { outcome, secrets } = shownOutcome(end, output, redaction);
-  noteCommand(running.run, outcome, { effects, hosts: shownHosts(reached(), redaction), secrets, label: caller.mark });
+  const shown = shownOutcome(end, output, redaction);
+  await note(handle, shown, { effects, hosts: reached() });
   if (end.problem?.code === "OUTCOME_UNKNOWN") throw end.problem;
   const more = { ...(hidden.length > 0 && { hiddenRepositories: hidden }), ...(network && { network }) };
-  return { outcome: { ...outcome, ...more }, unlanded: end.problem ?? awaited };
+  return { outcome: { ...shown.outcome, ...more }, unlanded: end.problem ?? awaited };
+}
+
+/** Notes what a command did, for the outcome of its call. */
+async function note(
+  { kernel, running }: HandleParts,
+  { outcome, secrets }: ReturnType<typeof shownOutcome>,
+  did: { readonly effects: readonly LandedEffect[]; readonly hosts: readonly ReachedHost[] },
+): Promise<void> {
+  const { run, redaction, caller } = running;
+  const recording = effectsFact(did.effects, kernel.parts.argumentsKey);
+  const { result: effects } = await inSlices("recording what landed", recording);
+  noteCommand(run, outcome, { effects, hosts: shownHosts(did.hosts, redaction), secrets, label: caller.mark });
 }
 
 function egressOf({ kernel: { evidence }, running }: HandleParts, { hosts }: ExecRequest) {
@@ -168,13 +180,6 @@ function countedSince(
 
 function shownHosts(hosts: readonly ReachedHost[], redaction: Running["redaction"]): readonly ReachedHost[] {
   return hosts.map((one) => ({ ...one, host: redaction.words(one.host) }));
-}
-
-/** The content of a short file could be guessed from a plain digest. */
-export function keyedEffect({ digest, ...effect }: LandedEffect, key: Uint8Array): LandedEffect {
-  return digest === undefined
-    ? effect
-    : { ...effect, digest: blake3KeyedHex(key, `handrail.effect.content ${digest}`) };
 }
 
 /** Makes the directories that a command fills, where the call may write them. */

@@ -14,10 +14,24 @@ export interface CopyLimits {
 /** Some seconds of the machine for each command, and what a disk mostly has. */
 export const COPY_LIMITS: CopyLimits = { entriesMax: 200_000, bytesMax: 2 * GIB };
 
+/** The part of it that commands fill: what people and file tools make has to find room in the next copy, too. */
+const FILLED_PART = 7 / 8;
+/** What a workspace whose commands work on copies holds before they let it grow no more. */
+export const COPY_FILLED: CopyLimits = {
+  entriesMax: COPY_LIMITS.entriesMax * FILLED_PART,
+  bytesMax: COPY_LIMITS.bytesMax * FILLED_PART,
+};
+
 /** Bytes that are left to everybody else on the file system of copies. */
 const FREE_BYTES_MIN = 256 * MIB;
 /** Bytes that are copied between two looks at how much is free. */
 const LOOK_BYTES = 16 * MIB;
+
+/** What one copy took, counted as its limits are. */
+export interface Taken {
+  readonly entries: number;
+  readonly bytes: number;
+}
 
 /** Counts what one copy takes. */
 export class CopyCount {
@@ -31,6 +45,11 @@ export class CopyCount {
   constructor(limits: CopyLimits, place: string) {
     this.#limits = limits;
     this.#place = place;
+  }
+
+  /** What was taken so far. */
+  get taken(): Taken {
+    return { entries: this.#entries, bytes: this.#bytes };
   }
 
   /** One more entry. @throws ToolFailure SANDBOX_UNAVAILABLE */

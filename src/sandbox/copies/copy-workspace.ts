@@ -32,7 +32,7 @@ import { identityOf } from "../host/file-identity.ts";
 import { isFull, MachineRefusal } from "../landing/machine/failures.ts";
 import { accessListOf, cloneFile, setAccessList, setTimes } from "../native/layer-calls.ts";
 import { errno, makeLink, openBeneath } from "../native/syscalls.ts";
-import { COPY_LIMITS, CopyCount, type CopyLimits, cannotCopy, noRoom } from "./copy-limits.ts";
+import { COPY_LIMITS, CopyCount, type CopyLimits, cannotCopy, noRoom, type Taken } from "./copy-limits.ts";
 import { type CopiedEntry, heldOf, Manifest, stampOf } from "./manifest.ts";
 
 /** What is copied, and to where. */
@@ -51,6 +51,7 @@ export interface CopyJob {
 /** What was copied. */
 export interface Copied {
   readonly manifest: Manifest;
+  readonly taken: Taken;
   /** Nothing was copied but shared. */
   readonly isShared: boolean;
   /** What could not be read by the kernel, and is not to be seen by the command either. */
@@ -119,7 +120,8 @@ class Copying {
       yield;
     }
     const { shared, copied } = this.#files;
-    return { manifest: this.#manifest, closed: this.#closed, isShared: shared > 0 && copied === 0 };
+    const { taken } = this.#count;
+    return { manifest: this.#manifest, closed: this.#closed, taken, isShared: shared > 0 && copied === 0 };
   }
 
   /** Fills the directory. @returns the names of those in it; `undefined` where it has gone or cannot be read */
@@ -206,7 +208,7 @@ class Copying {
     }
   }
 
-  *#content(source: number, made: number, { size, blocks }: BigIntStats): Generator<void> {
+  *#content(source: number, made: number, { size }: BigIntStats): Generator<void> {
     if (size === 0n) return;
     if (this.#mayShare) {
       const shared = cloneFile(source, made);
@@ -217,9 +219,7 @@ class Copying {
       this.#mayShare = !NEVER_SHARED.includes(-shared);
     }
     this.#files.copied += 1;
-    const taken = blocks === 0n ? Number(size) : Number(blocks) * BLOCK_BYTES;
-    this.#count.bytes(Math.max(taken, Number(size) / HOLES_SHARE));
-    yield* copyBytes(source, made);
+    yield* copyBytes(source, made, (bytes) => this.#count.bytes(bytes));
   }
 
   /** Rights that the copy gets; its list of others' rights comes with them. */
@@ -289,10 +289,6 @@ class Copying {
 
 /** Bytes of a file that is noted with what it held: of a larger one nobody merges lines. */
 const DIGEST_BYTES_MAX = MIB;
-/** Bytes that stand in the count of a file's blocks. */
-const BLOCK_BYTES = 512;
-/** A hole is read as well, which costs some part of what copying does. */
-const HOLES_SHARE = 16;
 
 function translated(error: unknown, path: string): unknown {
   if (error instanceof ToolFailure) return error;

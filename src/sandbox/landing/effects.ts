@@ -75,9 +75,11 @@ export function* landingEffects(
     if (kind === "set_rights") effects.push({ path, kind: "mode", isDirectory: true });
     else if (kind === "put_tree") {
       effects.push({ path, kind: over === undefined ? "create" : "modify", isDirectory: true });
-      for (const one of work.judge.isWhole(path) ? [] : (tree?.kept ?? []))
+      for (const one of work.judge.isWhole(path) ? [] : (tree?.kept ?? [])) {
         if (one.kind === "directory") effects.push({ path: one.path, kind: "create", isDirectory: true });
         else effects.push(yield* written(one.path, "create"));
+        yield; // a tree holds as many as a command may make, and of an empty file nothing is read
+      }
     } else if (puts({ kind })) effects.push(yield* written(path, over === undefined ? "create" : "modify"));
     yield;
   }
@@ -97,17 +99,27 @@ export function* landingEffects(
   return effects;
 }
 
-/** The effects as they are recorded: both sides of a renaming as one. */
-export function recordedEffects(effects: readonly LandingEffect[]): readonly LandedEffect[] {
+/**
+ * The effects as they are recorded: both sides of a renaming as one; each step is one.
+ * @param isLeft whether one has not landed after all
+ */
+export function* recordedEffects(
+  all: readonly LandingEffect[],
+  isLeft: (path: string) => boolean,
+): Generator<void, readonly LandedEffect[]> {
+  const effects = all.filter(({ path }) => !isLeft(path));
   const renames = new Map(renamesIn(effects).map((one) => [one.to, one]));
   const isGone = coveredBy(new Set([...renames.values()].map(({ from }) => from)));
   const isMade = coveredBy(new Set(renames.keys()));
-  return effects.flatMap(({ path, kind, digest }): readonly LandedEffect[] => {
+  const recorded: LandedEffect[] = [];
+  for (const { path, kind, digest } of effects) {
     const rename = kind === "create" ? renames.get(path) : undefined;
-    if (rename !== undefined) return [{ path, kind: "rename", from: rename.from, ...(digest && { digest }) }];
-    if ((kind === "delete" && isGone(path)) || (kind === "create" && isMade(path))) return [];
-    return [{ path, kind, ...(digest && { digest }) }];
-  });
+    const isOther = (kind === "delete" && isGone(path)) || (kind === "create" && isMade(path));
+    if (rename !== undefined) recorded.push({ path, kind: "rename", from: rename.from, ...(digest && { digest }) });
+    else if (!isOther) recorded.push({ path, kind, ...(digest && { digest }) });
+    yield;
+  }
+  return recorded;
 }
 
 /** The same for two files, or links, with the same content and rights. */

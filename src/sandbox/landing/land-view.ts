@@ -231,7 +231,10 @@ async function landNoted(
     const hasLanded = landed.created + landed.changed + landed.removed > 0;
     if (hasLanded) await onDisk(() => syncNames(work, changedDirectories(prepared)));
     await onDisk(end);
-    if (hasLanded) onLanded?.(recordedEffects(effects.filter((one) => !isLeft.has(one.path))));
+    if (hasLanded && onLanded !== undefined) {
+      const recording = recordedEffects(effects, (path) => isLeft.has(path));
+      onLanded((await inSlices("recording what landed", recording)).result);
+    }
     return landed;
   } finally {
     releaseLocks(root, locks, mark);

@@ -30,7 +30,7 @@ import {
 import { type LandingPlace, planLanding } from "./plan.ts";
 import { CannotKeepOwner, CannotStage, Staging } from "./staging.ts";
 import { nameOf, parentOf, pathIn, standingAt } from "./standing.ts";
-import { heldBack, overwrites, puts, type Step, takesAway } from "./steps.ts";
+import { growth, heldBack, overwrites, puts, type Step, takesAway } from "./steps.ts";
 
 /** What a landing works with. */
 export interface LandingWork extends LandingPlace {
@@ -80,7 +80,11 @@ export function* prepareLanding(
   const notKept = new Map<string, NotKeptReason>(plan.notKept.map(({ path, reason }) => [path, reason]));
   if (work.isWhole === true && notKept.size > 0) return { ready: [], notKept, readyNs: 0n, asked: [] };
   const steps = plan.stages.flat();
-  if (work.isRefused !== true) work.admit(steps.reduce((sum, step) => sum + made(step), 0));
+  if (work.isRefused !== true) {
+    const entries = steps.reduce((sum, step) => sum + made(step), 0);
+    const bytes = steps.reduce((sum, step) => sum + growth(step), 0);
+    work.admit(entries, bytes);
+  }
   const prefix = work.isRefused === true ? "again-" : "";
   const staging = new Staging(work, { isElsewhere: work.isElsewhere, prefix, signal });
   const chosen = new Chosen(notKept);

@@ -33,10 +33,10 @@ export interface LandingPlace {
    */
   readonly sinceNs: bigint;
   /**
-   * Called with the number of new files, directories and links.
-   * @throws ToolFailure OUTPUT_LIMIT when those are too many
+   * Called with the number of new files, directories and links, and by how many bytes the workspace grows.
+   * @throws ToolFailure OUTPUT_LIMIT when that is too much
    */
-  readonly admit: (made: number) => void;
+  readonly admit: (made: number, bytes: number) => void;
   /** A directory as it was when the view began, where that was looked at. */
   readonly known: (directory: string) => SeenDirectory | undefined;
 }
@@ -295,6 +295,7 @@ class Planner {
       path,
       ...(there === undefined ? { mayShape: this.#rules.mayShape(path) } : { over: there }),
       ...(isDirectory ? { replaces: true } : there && { isOther: !isCopy }),
+      ...(kind === "file" && change.bytes !== undefined && { bytes: change.bytes }),
     });
     return undefined;
   }

@@ -11,6 +11,7 @@ import {
 } from "node:fs";
 import { FILE_CHUNK_BYTES } from "../files/read.ts";
 import { identityOf } from "../host/file-identity.ts";
+import { dataFrom } from "../native/layer-calls.ts";
 import { openBeneath } from "../native/syscalls.ts";
 
 /** What stands under a name. */
@@ -100,10 +101,14 @@ function* hasSameBytes(own: string, other: number): Generator<void, boolean> {
   const descriptors = [openSync(own, READ), other] as const;
   try {
     const pieces = [Buffer.allocUnsafe(FILE_CHUNK_BYTES), Buffer.allocUnsafe(FILE_CHUNK_BYTES)] as const;
-    for (;;) {
-      const [length, otherLength] = [readSync(descriptors[0], pieces[0]), readSync(descriptors[1], pieces[1])];
+    for (let offset = 0; ; ) {
+      const at = Math.min(...descriptors.map((one) => dataFrom(one, offset) ?? Number.POSITIVE_INFINITY));
+      if (!Number.isFinite(at)) return fstatSync(descriptors[0]).size === fstatSync(descriptors[1]).size; // holes
+      const length = readSync(descriptors[0], pieces[0], 0, FILE_CHUNK_BYTES, at);
+      const otherLength = readSync(descriptors[1], pieces[1], 0, FILE_CHUNK_BYTES, at);
       if (length !== otherLength || !pieces[0].subarray(0, length).equals(pieces[1].subarray(0, length))) return false;
       if (length === 0) return true;
+      offset = at + length;
       yield;
     }
   } finally {

@@ -25,6 +25,8 @@ export interface Step {
   readonly isOther?: boolean;
   /** Whether what is made may complete a repository with what others make beside it. */
   readonly mayShape?: boolean;
+  /** Of a file that is put, how large it is. */
+  readonly bytes?: number;
   /** What lands with a directory. */
   readonly tree?: NewTree;
 }
@@ -37,6 +39,13 @@ export function puts({ kind }: Pick<Step, "kind">): boolean {
 /** Whether the step takes the place of a file or link. */
 export function overwrites(step: Step): boolean {
   return puts(step) && step.over !== undefined && step.replaces !== true;
+}
+
+/** Bytes by which the step lets the workspace grow; negative where it takes away more than it puts. */
+export function growth({ kind, bytes = 0, over, tree }: Step): number {
+  const gone = kind === "set_rights" || over?.kind !== "file" ? 0 : over.bytes;
+  const inside = (tree?.kept ?? []).reduce((sum, one) => sum + (one.kind === "file" ? (one.bytes ?? 0) : 0), 0);
+  return bytes + inside - gone;
 }
 
 /** Whether the step removes something that stands there. */

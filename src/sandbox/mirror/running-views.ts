@@ -32,7 +32,9 @@ export function* passOn(root: string, paths: readonly string[]): Generator<void>
   if (running.size === 0 || paths.length > PASSED_ON_MAX) return;
   for (const path of paths) {
     const whole = `${root === "/" ? "" : root}/${path}`;
-    for (const view of running) if (whole.startsWith(`${view.root}/`)) view.show(whole.slice(view.root.length + 1));
-    yield;
+    for (const view of [...running]) {
+      if (whole.startsWith(`${view.root}/`)) view.show(whole.slice(view.root.length + 1));
+      yield; // each view gets all bytes of the file
+    }
   }
 }

@@ -5,6 +5,7 @@ import { fromLibrary } from "./c-library.ts";
 
 interface Calls {
   readonly ioctl: (descriptor: number, request: number, value: number) => number;
+  readonly lseek: (descriptor: number, offset: number, whence: number) => number | bigint;
   readonly getxattr: (path: string, name: string, into: Buffer, size: number) => number;
   readonly lgetxattr: (path: string, name: string, into: Buffer, size: number) => number;
   readonly lremovexattr: (path: string, name: string) => number;
@@ -17,6 +18,7 @@ interface Calls {
 const calls = fromLibrary(
   (libc): Calls => ({
     ioctl: libc.func("int ioctl(int descriptor, unsigned long request, long value)"),
+    lseek: libc.func("int64_t lseek(int descriptor, int64_t offset, int whence)"),
     getxattr: libc.func("long getxattr(const char *path, const char *name, void *into, size_t size)"),
     lgetxattr: libc.func("long lgetxattr(const char *path, const char *name, void *into, size_t size)"),
     lremovexattr: libc.func("int lremovexattr(const char *path, const char *name)"),
@@ -33,6 +35,19 @@ const FICLONE = 0x40049409; // the same number on x86-64 and arm64
 export function cloneFile(source: number, made: number): number {
   const result = calls().ioctl(made, FICLONE, source);
   return result < 0 ? -koffi.errno() : result;
+}
+
+const SEEK_DATA = 3;
+const ENXIO = 6;
+
+/**
+ * Where the next bytes of the open file stand that are no hole, from `offset` on; `undefined` where none follow. On a
+ * file system that knows no holes that is `offset` itself. It moves where the descriptor stands.
+ */
+export function dataFrom(descriptor: number, offset: number): number | undefined {
+  const found = Number(calls().lseek(descriptor, offset, SEEK_DATA));
+  if (found >= 0) return found;
+  return koffi.errno() === ENXIO ? undefined : offset;
 }
 
 const VALUE_BYTES = 64;

@@ -8,11 +8,13 @@
  */
 import { chmodSync, closeSync, constants, openSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { MIB } from "../../base/bytes.ts";
 import { assert } from "../../base/errors.ts";
 import { inSlices } from "../../base/long-steps.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { ExecEnforcement } from "../../model/work/exec.ts";
 import { copiedChanges } from "../copies/copied-changes.ts";
+import { COPY_FILLED } from "../copies/copy-limits.ts";
 import { type Copied, copyWorkspace } from "../copies/copy-workspace.ts";
 import { type SizeWatch, watchSize } from "../files/places/size-watch.ts";
 import type { Identity } from "../identity/identity.ts";
@@ -42,9 +44,10 @@ const PATH_BYTES_LEFT = 320;
 
 const OPEN = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
-/** Counts what landings have made, all of a kernel's together. */
+/** Counts what landings have made, and how much workspaces grew by them, all of a kernel's together. */
 export interface LandedCount {
   made: number;
+  bytes: number;
 }
 
 /** Where a view is made, and of what. */
@@ -75,6 +78,7 @@ export class View {
   #sinceNs: bigint | undefined;
   #known: LandingPlace["known"] = () => undefined;
   #room = 0;
+  #roomBytes = Number.POSITIVE_INFINITY;
   #isKept = false;
   #copied: Copied | undefined;
   #bound: { readonly bytesMax: number; readonly onExceeded: () => void } | undefined;
@@ -137,9 +141,17 @@ export class View {
     } finally {
       closeSync(into);
     }
+    this.#boundByCopy(this.#copied);
     made(() => timeOf(this.#directory.path)); // what the command changes has a later time
     await this.#startWatch();
     return { path, closed: this.#copied.closed };
+  }
+
+  /** Leaves the workspace so large that the next command's copy of it can be made, too. */
+  #boundByCopy({ taken, isShared }: Copied): void {
+    const { entriesMax, bytesMax } = COPY_FILLED;
+    this.#room = Math.min(this.#room, entriesMax - taken.entries + this.#counted.made);
+    if (!isShared) this.#roomBytes = bytesMax - taken.bytes + this.#counted.bytes;
   }
 
   /** Bounds what the run writes, from its beginning on: `signal` ends it when it is more than `bytesMax`. */
@@ -203,7 +215,7 @@ export class View {
         upper,
         sinceNs: this.#sinceNs,
         known: this.#known,
-        admit: (made: number) => this.#admit(made),
+        admit: (made: number, bytes: number) => this.#admit(made, bytes),
         keep: () => {
           this.#isKept = true;
         },
@@ -240,9 +252,13 @@ export class View {
   }
 
   /** Leaves room in the workspace for the looks of later commands, also where others land at the same time. */
-  #admit(made: number): void {
-    if (made > 0 && this.#counted.made + made > this.#room) throw full();
+  #admit(made: number, bytes: number): void {
+    const isCopy = this.#copied !== undefined;
+    if (made > 0 && this.#counted.made + made > this.#room)
+      throw full(`${isCopy ? COPY_FILLED.entriesMax : ENTRIES_LANDED_MAX} files`);
+    if (bytes > 0 && this.#counted.bytes + bytes > this.#roomBytes) throw full(`${COPY_FILLED.bytesMax / MIB} MiB`);
     this.#counted.made += made;
+    this.#counted.bytes += bytes;
   }
 
   /** Removes it, in the background. */
@@ -293,10 +309,10 @@ function requireWhole(directory: string, changes: readonly Change[]): void {
   if (changes.some(({ kind }) => kind === "file")) requireRoom(directory);
 }
 
-function full(): ToolFailure {
+function full(what: string): ToolFailure {
   return new ToolFailure(
     "OUTPUT_LIMIT",
-    `the workspace would hold more than ${ENTRIES_LANDED_MAX} files; nothing of what the command changed was kept`,
+    `the workspace would hold more than ${what}; nothing of what the command changed was kept`,
     "let it write less, or below /tmp, which is the command's own",
   );
 }

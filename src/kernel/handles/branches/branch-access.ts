@@ -8,7 +8,6 @@ import { inSlices } from "../../../base/long-steps.ts";
 import { FailureWithoutEffect, Refusal, ToolFailure } from "../../../model/outcome/failure.ts";
 import type { Branch } from "../../../model/place/branch.ts";
 import type { BranchAccess, BranchDiff, BranchFacts, BranchMerged } from "../../../model/work/branches.ts";
-import type { LandedEffect } from "../../../model/work/exec.ts";
 import type { BranchChange } from "../../../sandbox/branches/branch-changes.ts";
 import type { Branches } from "../../../sandbox/branches/branches.ts";
 import { movedReferences } from "../../../sandbox/branches/moved-references.ts";
@@ -18,7 +17,6 @@ import { type AskedEffects, type Reviewed, reviewEffects } from "../../ask/revie
 import type { OpenWorkspace } from "../../call/parts.ts";
 import type { Granted } from "../../call/stages.ts";
 import { keepingOf } from "../../keeping/call-keeping.ts";
-import { keyedEffect } from "../exec-access.ts";
 import { execScope } from "../exec-scope.ts";
 import type { HandleParts } from "../handle-parts.ts";
 import { RepositoryHistories } from "../repository-history.ts";
@@ -112,7 +110,7 @@ class BranchesOfCall {
     const parentName = await this.#parentName(branch);
     const into = parentName ?? WORKSPACE;
     const lands = `the branch \`${name}\` into ${parentName === undefined ? WORKSPACE : `the branch \`${parentName}\``}`;
-    let effects: readonly LandedEffect[] = [];
+    let effects = 0;
     let later: unknown;
     let references: MergedReferences = { moved: [], isKnown: true, summaries: new Map() };
     const merged = await this.#changing(
@@ -132,7 +130,7 @@ class BranchesOfCall {
               newFiles: kernel.parts.newFiles,
               keeping: keepingOf(kernel.parts, there),
               onLanded: (landed) => {
-                effects = landed.map((effect) => keyedEffect(effect, kernel.parts.argumentsKey));
+                effects = landed.length;
               },
               review: async (asked, open, wanted) => {
                 const question = { ...askedOf(there, asked, references), open, lands };
@@ -154,7 +152,7 @@ class BranchesOfCall {
     await kernel.evidence.note(running, {
       category: "branch",
       event: "branch_merged",
-      fields: { branch: name, into, ...counts, effects: effects.length, notKept: notKept.length },
+      fields: { branch: name, into, ...counts, effects, notKept: notKept.length },
     });
     const { isLeft, nested } = merged;
     if (!isLeft) await this.#moveSessions(branch);
