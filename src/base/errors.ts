@@ -29,6 +29,27 @@ export class KernelError extends Error {
   }
 }
 
+/** What is wrong with a file that a person wrote, and where. */
+export interface FileProblem {
+  readonly file: string;
+  /** As it stands in the message of the error. */
+  readonly message: string;
+  /** Members and indexes that lead to the value; the last one may be a member that should not be there. */
+  readonly at?: readonly (string | number)[];
+  /** Line and column where they are known already; both start at 1. */
+  readonly line?: number;
+  readonly column?: number;
+}
+
+/** A file that a person wrote cannot be used; whoever shows that can show each place. */
+export class FileError extends KernelError {
+  readonly problems: readonly FileProblem[];
+  constructor(message: string, problems: readonly FileProblem[], cause?: unknown) {
+    super("CONFIG_INVALID", message, cause);
+    this.problems = problems;
+  }
+}
+
 /** Throws `KernelError(INTERNAL)` when `condition` does not hold: a bug, which refuses the request. */
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new KernelError("INTERNAL", message);
@@ -52,6 +73,15 @@ export function usageError(message: string, cause?: unknown): KernelError {
 /** What the operator wrote cannot be used. */
 export function configInvalid(message: string, cause?: unknown): KernelError {
   return new KernelError("CONFIG_INVALID", message, cause);
+}
+
+/** The file `name` that the operator wrote cannot be used: each problem as `path.in.it: what`. */
+export function fileInvalid(name: string, problems: readonly string[], cause?: unknown): FileError {
+  const found = problems.map((message) => {
+    const path = /^([\w.@-]+): /.exec(message)?.[1];
+    return { file: name, message, ...(path !== undefined && { at: path.split(".") }) };
+  });
+  return new FileError(`\`${name}\`: ${problems.join("; ")}`, found, cause);
 }
 
 /** The state directory cannot be used now. */

@@ -6,8 +6,10 @@
  */
 import { endOf } from "./failures.ts";
 import { createProgram } from "./program.ts";
+import { withStateNotice } from "./start/state-notice.ts";
 
 const program = createProgram();
+withStateNotice(program);
 try {
   await program.parseAsync();
 } catch (error) {

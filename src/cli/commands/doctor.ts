@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { usageError } from "../../base/errors.ts";
+import type { Finding } from "../../server/doctor/finding.ts";
 import { directoriesOf, type KernelFlags, withKernelOptions } from "../start/kernel-options.ts";
 import { EXIT_FAILURE, EXIT_OK } from "../terminal/exit-codes.ts";
 import { failedChecks, print, printJson, table, visible } from "../terminal/output.ts";
@@ -37,7 +38,28 @@ export function addDoctorCommand(program: Command): void {
     });
     const failed = findings.filter((finding) => finding.status === "failed").length;
     if (flags.json) printJson(findings, failedChecks(failed, "of this machine, configuration and state"));
-    else print(table(findings.map((finding) => [finding.status, finding.check, visible(finding.detail)])));
+    else printFindings(findings);
+    // what was skipped waits for something that failed
     process.exitCode = failed > 0 ? EXIT_FAILURE : EXIT_OK;
   });
+}
+
+/** A row for each finding; below one that is not `ok` what stands at its place, and what mends it. */
+function printFindings(findings: readonly Finding[]): void {
+  const rows = table(findings.map((finding) => [finding.status, finding.check, visible(placed(finding))])).split("\n");
+  for (const [index, finding] of findings.entries()) {
+    print(rows[index] ?? "");
+    if (finding.status === "ok") continue;
+    if (finding.snippet !== undefined) print(`${INDENT}| ${visible(finding.snippet)}`);
+    print(`${INDENT}fix: ${visible(finding.fix)}`);
+  }
+}
+
+/** As wide as the longest status. */
+const INDENT = " ".repeat(10);
+
+function placed(finding: Finding): string {
+  if (finding.status === "ok" || finding.file === undefined) return finding.detail;
+  const { file, line, column, detail } = finding;
+  return `${[file, line, column].filter((part) => part !== undefined).join(":")}: ${detail}`;
 }

@@ -1,6 +1,6 @@
 /** Checks the files of modes, skills, tool specs and tool policies, and names their problems. */
 import * as z from "zod";
-import { configInvalid, type KernelError } from "../../base/errors.ts";
+import { FileError, fileInvalid } from "../../base/errors.ts";
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import { parseJson } from "../../base/json-parse.ts";
 import { GATE_FILE_BYTES_MAX, MAX_PATH_LEN } from "../../base/limits.ts";
@@ -43,11 +43,18 @@ export function acceptGate<T extends z.ZodType>(schema: T, value: unknown, name:
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const { issues } = parsed.error;
-  const problems = issues
-    .slice(0, CONFIG_PROBLEMS_LISTED_MAX)
-    .map((issue) => shortened(`${issue.path.join(".") || "file"}: ${issue.message.toLowerCase()}`));
+  const problems = issues.slice(0, CONFIG_PROBLEMS_LISTED_MAX).map((issue) => ({
+    file: name,
+    message: shortened(`${issue.path.join(".") || "file"}: ${issue.message.toLowerCase()}`),
+    at: [...issue.path, ...(issue.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [])].map(plainKey),
+  }));
   const more = issues.length - problems.length;
-  throw gateProblem(name, `${problems.join("; ")}${more > 0 ? `; and ${more} more` : ""}`);
+  const said = problems.map(({ message }) => message).join("; ");
+  throw new FileError(`\`${name}\`: ${said}${more > 0 ? `; and ${more} more` : ""}`, problems);
+}
+
+function plainKey(key: PropertyKey): string | number {
+  return typeof key === "symbol" ? String(key) : key;
 }
 
 /** JSON of a file. @throws KernelError CONFIG_INVALID */
@@ -58,6 +65,6 @@ export function jsonOf(text: string, name: string): unknown {
 }
 
 /** A problem of one file. */
-export function gateProblem(name: string, problem: string): KernelError {
-  return configInvalid(`\`${name}\`: ${problem}`);
+export function gateProblem(name: string, problem: string): FileError {
+  return fileInvalid(name, [problem]);
 }

@@ -8,7 +8,7 @@
  */
 import { Buffer } from "node:buffer";
 import type { Document, isMap as IsMap, isScalar as IsScalar, visit as Visit } from "yaml";
-import { configInvalid } from "../../base/errors.ts";
+import { configInvalid, FileError } from "../../base/errors.ts";
 
 /** Characters (UTF-16 code units) of one problem of a configuration file in a message. */
 const CONFIG_PROBLEM_CHARACTERS_MAX = 256;
@@ -27,13 +27,54 @@ export async function parseYaml(text: string, name: string, bytesMax: number): P
   const document = parseDocument(text, { uniqueKeys: false });
   const [error] = document.errors;
   const problem = error === undefined ? keyProblem(document, { isMap, isScalar, visit }) : error.message.split("\n")[0];
-  if (problem !== undefined) throw configInvalid(`\`${name}\` is not valid YAML: ${shortened(problem)}`, error);
+  if (problem !== undefined) {
+    const message = shortened(problem);
+    const { line, col: column } = error?.linePos?.[0] ?? {};
+    const place = line === undefined || column === undefined ? {} : { line, column };
+    throw new FileError(`\`${name}\` is not valid YAML: ${message}`, [{ file: name, message, ...place }], error);
+  }
   try {
     return document.toJS({ maxAliasCount: ALIASES_MAX }) ?? {};
   } catch (thrown) {
     // Aliases are the one thing that a document without errors can fail by.
     throw configInvalid(`\`${name}\` refers to itself too often; write its values out`, thrown);
   }
+}
+
+/** A place in a text; both start at 1. */
+export interface TextPlace {
+  readonly line: number;
+  readonly column: number;
+}
+
+/**
+ * Where in a YAML or JSON text each path of members and indexes leads: to the member where the last one is a member's
+ * name, else to the value; as far as there is something.
+ */
+export async function placesIn(
+  text: string,
+  paths: readonly (readonly (string | number)[])[],
+): Promise<readonly TextPlace[]> {
+  const { isCollection, isMap, isNode, isScalar, LineCounter, parseDocument } = await import("yaml");
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, { uniqueKeys: false, lineCounter });
+  return paths.map((path) => {
+    let node: unknown = document.contents;
+    let offset = isNode(node) ? (node.range?.[0] ?? 0) : 0;
+    for (const part of path) {
+      if (!isCollection(node)) break;
+      const pair = isMap(node)
+        ? node.items.find(({ key }) => isScalar(key) && String(key.value) === String(part))
+        : undefined;
+      const next = pair === undefined ? node.get(typeof part === "number" ? part : Number(part), true) : pair.value;
+      const start = pair === undefined ? next : pair.key;
+      if (!isNode(start)) break;
+      offset = start.range?.[0] ?? offset;
+      node = next;
+    }
+    const { line, col: column } = lineCounter.linePos(offset);
+    return { line: Math.max(line, 1), column: Math.max(column, 1) };
+  });
 }
 
 /** `problem`, as far as a message repeats it: whoever wrote the file chose its words. */

@@ -17,6 +17,8 @@ import { planWorkspace, workspaceDirectory } from "../workspace/workspace-catalo
 import { attempt, type Finding } from "./finding.ts";
 
 const CHECK = "commands in the workspace";
+const SPLIT = "work in a part of it as a workspace of its own, or keep secret files in one directory";
+const GIVE = "chown it, or leave it to people";
 
 /** Mounts from which on each command takes seconds to start. */
 const MANY_MOUNTS = 1000;
@@ -26,7 +28,7 @@ const NAMED_MAX = 3;
 /** Looks through the workspace at `path`; does not throw. */
 export async function commandsFinding(read: () => Promise<OperatorDirectory>, path: string): Promise<Finding> {
   const operator = await read().catch(() => undefined); // said by the check of the directory
-  return attempt(CHECK, async () => {
+  return attempt(CHECK, "work in a part of it as a workspace of its own", async () => {
     const root = workspaceDirectory(path);
     requireNoMounts(root, readFileSync("/proc/self/mountinfo", "utf8"));
     const rules =
@@ -43,8 +45,9 @@ export async function commandsFinding(read: () => Promise<OperatorDirectory>, pa
       ...(shown.length > MANY_MOUNTS ? [adviceOn(shown)] : []),
       ...(others === undefined ? [] : [others]),
     ];
-    if (!room.isEnough) return { status: "failed", detail: said.join("; ") };
-    return said.length === 1 ? detail : { status: "advisory", detail: said.join("; ") };
+    if (!room.isEnough) return { status: "failed", detail: said.join("; "), fix: SPLIT };
+    if (said.length === 1) return detail;
+    return { status: "advisory", detail: said.join("; "), fix: others === undefined ? SPLIT : GIVE };
   });
 }
 
@@ -84,10 +87,7 @@ function adviceOn(mounts: readonly SandboxMount[]): string {
   }
   const most = [...counts].sort(([, a], [, b]) => b - a).slice(0, NAMED_MAX);
   const named = most.map(([name, count]) => `\`${name}\` (${count})`).join(", ");
-  return (
-    `each directory with a secret file or installed packages takes some, most of them in ${named}, and each command takes seconds to start: ` +
-    "work in a part of it as a workspace of its own, or keep secret files in one directory"
-  );
+  return `each directory with a secret file or installed packages takes some, most of them in ${named}, and each command takes seconds to start`;
 }
 
 /** What of another user or group is in a view keeps its looks, but can be neither changed nor moved there. */
@@ -97,7 +97,7 @@ function othersDirectory(tree: WorkspaceTree): string | undefined {
   const [userId, groupId] = isRoot ? [own?.userId, own?.groupId] : [process.geteuid?.(), process.getegid?.()];
   for (const [directory, seen] of tree.allSeen()) {
     if (seen.userId === userId && seen.groupId === groupId) continue;
-    return `\`${directory}\` belongs to another user or group, so that commands cannot change what lies there (EOVERFLOW): chown it, or leave it to people`;
+    return `\`${directory}\` belongs to another user or group, so that commands cannot change what lies there (EOVERFLOW)`;
   }
   return undefined;
 }

@@ -8,23 +8,21 @@ import { systemClock } from "../../base/clock.ts";
 import { privateGitHosts } from "../../config/sections/git.ts";
 import { certificatesIn, gitRemotesOf } from "../operator/git-remotes.ts";
 import type { Environment, OperatorDirectory } from "../operator/operator-directory.ts";
-import type { Finding } from "./finding.ts";
+import { type Finding, faultOf } from "./finding.ts";
 
-/** Nothing where the operator says nothing of remotes. A directory that cannot be read is another finding. */
-export async function gitFindings(
-  read: () => Promise<OperatorDirectory>,
-  environment: Environment,
-): Promise<readonly Finding[]> {
+/** Nothing where the operator says nothing of remotes. */
+export async function gitFindings(operator: OperatorDirectory, environment: Environment): Promise<readonly Finding[]> {
   const check = "git remotes";
-  const operator = await read().catch(() => undefined); // said by the check of the directory
-  if (operator === undefined) return [];
   const { credentials, certificate_authorities: file, private_hosts: _, ...rest } = operator.settings.git;
   const hosts = privateGitHosts(operator.settings.git);
   if (credentials.length + hosts.length === 0 && file === undefined) return [];
   const { problems, remotes } = gitRemotesOf(operator, environment);
   const expired = file === undefined || problems.length > 0 ? [] : expiredIn(file, remotes.authorities() ?? "");
   const all = [...problems, ...expired];
-  if (all.length > 0) return [{ check, status: "failed", detail: `${all.join("; ")}; calls that need it are refused` }];
+  if (all.length > 0)
+    return all.map((problem) =>
+      faultOf(check, `${problem}`, "correct `git` in handrail.yaml; calls that need it are refused"),
+    );
   const { received_mb: received, written_mb: written } = rest.limits;
   const detail = [
     `${credentials.length} credential${credentials.length === 1 ? "" : "s"} can be read`,
@@ -34,7 +32,9 @@ export async function gitFindings(
       ? []
       : [`git may reach ${hosts.map((host) => `\`${host}\``).join(", ")} at private addresses`]),
   ];
-  return [{ check, status: hosts.length === 0 ? "ok" : "advisory", detail: detail.join("; ") }];
+  const found = { check, detail: detail.join("; ") };
+  if (hosts.length === 0) return [{ ...found, status: "ok" }];
+  return [{ ...found, status: "advisory", fix: "remove `git.private_hosts` unless they are meant" }];
 }
 
 /** Certificates that nobody can be believed by. */

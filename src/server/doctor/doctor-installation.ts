@@ -7,7 +7,7 @@ import type { Environment, OperatorDirectory } from "../operator/operator-direct
 import { realPath } from "../operator/real-path.ts";
 import { installationNotice, installationPaths, placeInInstallation } from "../workspace/installation.ts";
 import { homeDirectories, unusualWorkspace } from "../workspace/unusual-workspace.ts";
-import { attempt, type Finding } from "./finding.ts";
+import { attemptMany, type Finding, type Found } from "./finding.ts";
 
 /**
  * Where the installation lies, and every workspace of the settings for which that matters. A directory that cannot be
@@ -18,14 +18,15 @@ export async function installationFindings(
   environment: Environment,
 ): Promise<readonly Finding[]> {
   const operator = await read().catch(() => undefined); // said by the check of the directory
-  const finding = await attempt("installation", () => {
+  const check = "installation";
+  return attemptMany({ check, fix: "install handrail again", directory: "" }, async () => {
     const paths = installationPaths();
     const homes = homeDirectories(environment);
     const notices = (operator?.settings.workspaces ?? []).flatMap((entry) => noticesOf(entry, paths, homes));
     const detail = `${paths.map((path) => `\`${path}\``).join(", ")}: read only to every tool and command, whatever the workspace is`;
-    return { status: notices.length === 0 ? "ok" : "advisory", detail: [detail, ...notices].join("; ") };
+    const fix = "leave it if it is meant, or name another directory under `workspaces` in handrail.yaml";
+    return [{ status: "ok", detail }, ...notices.map((notice): Found => ({ status: "advisory", detail: notice, fix }))];
   });
-  return [finding];
 }
 
 function noticesOf(

@@ -13,14 +13,14 @@ const ENTRIES_MAX = 16 * LEDGER_READ_ROWS_MAX;
 
 /** Looks through the last entries of the ledger of `stateDirectory`; does not throw. */
 export function stallFinding(stateDirectory: string): Promise<Finding> {
-  return attempt(CHECK, async () => {
+  return attempt(CHECK, "run `handrail ledger verify`", async () => {
     const stalls = await recordedStalls(stateDirectory);
     const longest = stalls.toSorted((left, right) => right.ms - left.ms)[0];
     if (longest === undefined) return `never stood in the last ${ENTRIES_MAX} entries of the ledger`;
     const detail =
       `stood ${stalls.length} times for more than a second in the last ${ENTRIES_MAX} entries of the ledger, ` +
-      `for ${(longest.ms / 1000).toFixed(1)} s at most (${longest.doing}); \`handrail audit tail\` shows them as \`kernel_stalled\``;
-    return { status: "advisory", detail };
+      `for ${(longest.ms / 1000).toFixed(1)} s at most (${longest.doing})`;
+    return { status: "advisory", detail, fix: "`handrail audit tail` shows them as `kernel_stalled`" };
   });
 }
 

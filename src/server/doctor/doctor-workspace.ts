@@ -12,17 +12,18 @@ import { evidenceKey } from "../ledger/evidence-key.ts";
 import type { KernelOptions } from "../open-parts.ts";
 import { defaultStatePath } from "../operator/operator-directory.ts";
 import { workspaceDirectory } from "../workspace/workspace-catalog.ts";
-import { attempt, type Finding } from "./finding.ts";
+import { attempt, type Finding, type Found } from "./finding.ts";
 
 const CHECK = "files in the making";
 const NAMED_MAX = 5;
+const BY_HAND = "remove by hand what no running kernel makes";
 
 /** Looks through a workspace, and with `mend` removes what dead kernels left; does not throw. */
 export function workspaceFinding(
   options: Pick<KernelOptions, "environment" | "stateDirectory">,
   { path, mend }: { readonly path: string; readonly mend: boolean },
 ): Promise<Finding> {
-  return attempt(CHECK, async () => {
+  return attempt(CHECK, "name a directory that this user may read, and try again", async () => {
     const root = workspaceDirectory(path);
     const stateDirectory = options.stateDirectory ?? defaultStatePath(options.environment);
     await prepareStateDirectory(stateDirectory);
@@ -42,7 +43,7 @@ async function shown(paths: readonly string[]): Promise<readonly string[]> {
   return paths.map(redactor.shownPath);
 }
 
-function described(root: string, { dead, unknown, truncated }: LeftFiles, removed: number): Omit<Finding, "check"> {
+function described(root: string, { dead, unknown, truncated }: LeftFiles, removed: number): Found {
   const left = dead.length - removed;
   const said = [
     ...(removed > 0 ? [`${removed} that killed kernels left were removed`] : []),
@@ -56,10 +57,9 @@ function described(root: string, { dead, unknown, truncated }: LeftFiles, remove
     ...(truncated ? ["the workspace has more files than were looked at"] : []),
   ];
   if (said.length === 0) return { status: "ok", detail: `\`${root}\` has none that are left over` };
-  return {
-    status: left > 0 || unknown.length > 0 || truncated ? "advisory" : "ok",
-    detail: said.join("; "),
-  };
+  const detail = said.join("; ");
+  if (left === 0 && unknown.length === 0 && !truncated) return { status: "ok", detail };
+  return { status: "advisory", detail, fix: left > 0 ? "`--mend` removes what killed kernels left" : BY_HAND };
 }
 
 function named(paths: readonly string[]): string {

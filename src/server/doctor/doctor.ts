@@ -11,32 +11,27 @@ import { join } from "node:path";
 import { systemClock } from "../../base/clock.ts";
 import { systemRandom } from "../../base/ids.ts";
 import { Refusal } from "../../model/outcome/failure.ts";
-import { DEFAULT_PRESET } from "../../model/people/preset.ts";
 import type { Workspace } from "../../model/place/workspace.ts";
 import { BUILT_IN_ZONE_RULES, compileZones } from "../../model/place/zone.ts";
-import type { Tool } from "../../model/tool/tool.ts";
 import { createFileAccess, openWorkspaceRoots } from "../../sandbox/files/files.ts";
 import { type KernelOptions, openKernel } from "../compose.ts";
-import { ownTools } from "../operator/built-in-tools.ts";
-import { describeOverride, effectiveTools } from "../operator/capability-overrides.ts";
 import {
+  defaultStatePath,
   type Environment,
   type OperatorDirectory,
   operatorPath,
   readOperatorDirectory,
 } from "../operator/operator-directory.ts";
-import { problemOfGates } from "../operator/operator-gates.ts";
-import { warningOfUnknownTools } from "../operator/unknown-tools.ts";
 import type { ArmingAdministration } from "../people/arming-administration.ts";
-import { checkPresets } from "../policy/policy-check.ts";
-import { trustReports } from "../workspace/trust.ts";
+import { stateWarnings } from "../state-warnings.ts";
 import { commandsFinding } from "./doctor-commands.ts";
 import { gitFindings } from "./doctor-git.ts";
 import { installationFindings } from "./doctor-installation.ts";
+import { capabilityFindings, operatorFindings, policyFindings, trustFindings } from "./doctor-operator.ts";
 import { sandboxFindings, viewFinding } from "./doctor-sandbox.ts";
 import { stallFinding } from "./doctor-stalls.ts";
 import { workspaceFinding } from "./doctor-workspace.ts";
-import { attempt, type Finding } from "./finding.ts";
+import { attempt, type Finding, faultOf } from "./finding.ts";
 import { systemFindings } from "./system-finding.ts";
 
 /** What else a person wants to know. */
@@ -48,29 +43,57 @@ export interface DiagnosisOptions extends KernelOptions {
 /** Runs every check; none throws. */
 export async function diagnose(options: DiagnosisOptions): Promise<readonly Finding[]> {
   const { workspace, environment } = options;
-  const read = () => readOperatorDirectory(options.configDirectory ?? operatorPath(environment));
+  const directory = options.configDirectory ?? operatorPath(environment);
+  const read = () => readOperatorDirectory(directory);
   return [
     // Before a kernel is opened, which removes what it knows of.
     ...(workspace ? [await workspaceFinding(options, workspace), await commandsFinding(read, workspace.path)] : []),
-    await attempt("node", () => nodeVersion()),
-    await attempt("operating system", () => operatingSystem()),
-    await attempt("contained file access", () => containment()),
-    await attempt("operator directory", () => operatorDirectory(read)),
-    await attempt("policies", () => policies(options)),
+    await attempt("node", "install Node.js 22.18 or newer", () => nodeVersion()),
+    await attempt("operating system", "run Handrail on Linux", () => operatingSystem()),
+    await attempt(
+      "contained file access",
+      "use Linux 5.6 or newer, and a temporary directory that can be written",
+      () => containment(),
+    ),
+    ...(await operatorFindings(read, directory)),
     ...(await installationFindings(read, environment)),
-    ...(await sandboxFindings(read)),
-    ...(workspace ? [await viewFinding(read, workspace.path, options)] : []),
-    ...(await systemFindings(read)),
-    ...(await gitFindings(read, environment)),
-    await attempt("capabilities", async () => capabilities(await read(), options.tools)),
-    await attempt("trusted workspaces", async () => trustedWorkspaces(await read())),
-    ...(await ledgerAndArming(options)),
+    ...(await configured(read, options)),
     {
       check: "boundary",
       status: "advisory",
-      detail:
-        "an agent that runs as your own user can go round Handrail unless its native tools are off; run `handrail serve` under another user to enforce it",
+      detail: "an agent that runs as your own user can go round Handrail unless its native tools are off",
+      fix: "run `handrail serve` under another user to enforce it",
     },
+  ];
+}
+
+/** Checks that need the operator's directory; while it cannot be read they are skipped, since its fault is said. */
+async function configured(
+  read: () => Promise<OperatorDirectory>,
+  options: DiagnosisOptions,
+): Promise<readonly Finding[]> {
+  const operator = await read().catch(() => undefined); // said by the check of the directory
+  if (operator === undefined) {
+    const fix = "mend the operator directory, then run `handrail doctor` again";
+    const detail = "not looked at, because the operator directory cannot be used";
+    return ["policies", "sandbox", "capabilities", "trusted workspaces", "ledger and state"].map((check) => ({
+      check,
+      status: "skipped",
+      detail,
+      fix,
+    }));
+  }
+  const { workspace, environment, tools } = options;
+  return [
+    ...(await policyFindings(options, operator.path)),
+    ...(await sandboxFindings(operator)),
+    ...(workspace ? [await viewFinding(read, workspace.path, options)] : []),
+    ...(await systemFindings(operator)),
+    ...(await gitFindings(operator, environment)),
+    ...(await capabilityFindings(operator, tools)),
+    ...(await trustFindings(operator)),
+    ...stateFindings(options.stateDirectory ?? defaultStatePath(environment)),
+    ...(await ledgerAndArming(options)),
   ];
 }
 
@@ -144,49 +167,25 @@ async function checkContainment(files: ReturnType<typeof createFileAccess>): Pro
   throw new Error("a link that leaves the workspace was followed; do not use Handrail on this system");
 }
 
-async function operatorDirectory(read: () => Promise<OperatorDirectory>): Promise<string> {
-  const operator = await read();
-  const misspelt = warningOfUnknownTools(operator, ownTools(operator.settings));
-  if (misspelt !== undefined) throw new Error(misspelt);
-  const gates = problemOfGates(operator, ownTools(operator.settings));
-  if (gates !== undefined) throw new Error(gates);
-  return operator.exists
-    ? `${operator.path}, preset ${operator.settings.preset ?? DEFAULT_PRESET}`
-    : `${operator.path} is absent; defaults apply (\`handrail init\` makes it)`;
-}
-
-async function policies(options: KernelOptions): Promise<string> {
-  const report = await checkPresets(options.environment, options.configDirectory, undefined);
-  const problems = [...report.presets.flatMap((preset) => preset.problems), ...report.examples];
-  if (!report.ok) throw new Error(problems.join("; "));
-  return `${report.presets.length} presets are valid`;
-}
-
-/** What the operator loosened is no fault, but is said, so that it is meant. */
-function capabilities({ settings }: OperatorDirectory, tools: readonly Tool[] = []): Omit<Finding, "check"> {
-  const { overridden } = effectiveTools([...ownTools(settings), ...tools], settings);
-  if (overridden.length === 0) return { status: "ok", detail: "every tool is as it declares itself" };
-  const isLoosened = overridden.some(({ changes }) => changes.some(({ loosens }) => loosens));
-  return { status: isLoosened ? "advisory" : "ok", detail: overridden.map(describeOverride).join("; ") };
-}
-
-/**
- * A workspace that changed since it was trusted is no fault: its own configuration only narrows until it is trusted
- * again.
- */
-async function trustedWorkspaces({ trusted = [] }: OperatorDirectory): Promise<Omit<Finding, "check">> {
-  const reports = await trustReports(trusted);
-  const others = reports.filter(({ state }) => state !== "trusted");
-  if (others.length === 0) return { status: "ok", detail: `${reports.length} trusted, all as they were` };
-  const named = others.map(({ workspace, state }) => `\`${workspace}\` (${state})`).join(", ");
-  const advice = "look at it and run `handrail trust`, or `--revoke`";
-  return { status: "advisory", detail: `${named}: not trusted as it is now; ${advice}` };
+/** A row for each store of the state that is damaged or foreign. */
+function stateFindings(stateDirectory: string): readonly Finding[] {
+  const check = "stores of the state";
+  const fix = "stop every kernel and restore a backup of the state directory, or use another one";
+  try {
+    const problems = stateWarnings(stateDirectory, true);
+    if (problems.length === 0)
+      return [{ check, status: "ok", detail: "each is Handrail's own, of a version that it knows" }];
+    return problems.map((problem) => faultOf(check, problem, fix));
+  } catch (error) {
+    return [faultOf(check, error instanceof Error ? error.message : String(error), fix)];
+  }
 }
 
 async function ledgerAndArming(options: KernelOptions): Promise<readonly Finding[]> {
   let armed: Finding | undefined;
   let stateDirectory: string | undefined;
-  const state = await attempt("ledger and state", async () => {
+  const fix = "run `handrail ledger verify`, and see docs/guide/audit.md for a damaged ledger";
+  const state = await attempt("ledger and state", fix, async () => {
     const kernel = await openKernel({ ...options, onInternalError: () => undefined });
     try {
       const health = kernel.health();
@@ -219,6 +218,7 @@ function arming(armings: Awaited<ReturnType<ArmingAdministration["list"]>>, envi
   return {
     check,
     status: "advisory",
-    detail: `armed: ${told.join("; ")}; \`handrail disarm\` ends what was armed by command`,
+    detail: `armed: ${told.join("; ")}`,
+    fix: "`handrail disarm` ends what was armed by command",
   };
 }

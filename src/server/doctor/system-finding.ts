@@ -7,15 +7,11 @@ import { systemOf } from "../../config/sections/system.ts";
 import { listedPrograms } from "../../model/work/system.ts";
 import { trustedProgram } from "../../sandbox/host-commands/trusted-program.ts";
 import type { OperatorDirectory } from "../operator/operator-directory.ts";
-import type { Finding } from "./finding.ts";
+import { type Finding, faultOf } from "./finding.ts";
 
-/** Nothing where there are no system tools. A directory that cannot be read is another finding. */
-export async function systemFindings(read: () => Promise<OperatorDirectory>): Promise<readonly Finding[]> {
+/** Nothing where there are no system tools. */
+export async function systemFindings({ settings: { system } }: OperatorDirectory): Promise<readonly Finding[]> {
   const check = "system tools";
-  const system = await read().then(
-    ({ settings }) => settings.system,
-    () => undefined, // said by the check of the directory
-  );
   if (system === undefined) return [];
   const settings = systemOf(system);
   const ownUser = process.geteuid?.() ?? 0;
@@ -27,8 +23,13 @@ export async function systemFindings(read: () => Promise<OperatorDirectory>): Pr
     return looked.ok ? [] : [`\`${program}\` ${looked.problem}`];
   });
   if (needsSudo && settings.sudo === undefined)
-    problems.push("the kernel is not root, and `system.sudo` is not set: programs that need root are refused");
-  if (problems.length > 0) return [{ check, status: "failed", detail: problems.join("; ") }];
+    problems.push(
+      "the kernel is not root, and `system.sudo` is not set: programs that need root are refused; set `system.sudo`",
+    );
+  if (problems.length > 0)
+    return problems.map((problem) =>
+      faultOf(check, problem, "correct `system` in handrail.yaml, or install the program"),
+    );
   const programsListed = `${wanted.size} program${wanted.size === 1 ? "" : "s"}`;
   return [{ check, status: "ok", detail: `${programsListed} may run outside of the sandbox, for the role sre` }];
 }

@@ -5,7 +5,7 @@
  * shown. Pure. INVARIANT: nothing but the operator's own settings changes a capability, and what the operator does not
  * name stays as the tool declares it.
  */
-import { configInvalid } from "../../base/errors.ts";
+import { fileInvalid } from "../../base/errors.ts";
 import type { JsonObject, JsonValue } from "../../base/json.ts";
 import type { Settings } from "../../config/config.ts";
 import { type CapabilityOverride, regularExpression } from "../../config/sections/capabilities.ts";
@@ -69,7 +69,7 @@ export function checkCapabilities({ capabilities }: Pick<Settings, "capabilities
     const patterns = problemsOfPatterns(patternsOf(override) ?? []);
     return patterns.map((problem) => `capabilities.${tool}.danger_patterns: ${problem}`);
   });
-  if (problems.length > 0) throw configInvalid(`\`${name}\`: ${problems.join("; ")}`);
+  if (problems.length > 0) throw fileInvalid(name, problems);
 }
 
 /** An override for people, such as "`shell`: approval ask → auto (loosened)". */

@@ -1,5 +1,5 @@
 /** The operator's rules of git: checked when settings are loaded, made ready when a workspace is opened. */
-import { configInvalid } from "../../base/errors.ts";
+import { fileInvalid } from "../../base/errors.ts";
 import type { Settings } from "../../config/config.ts";
 import type { ChosenGitRules, GitRuleSettings } from "../../config/sections/git-rules.ts";
 import { compileWholePattern, problemOfWholePattern } from "../../kernel/index.ts";
@@ -16,7 +16,7 @@ export function checkGitRules({ git, workspaces }: Pick<Settings, "git" | "works
     ...workspaces.map((entry, index) => ({ at: `workspaces.${index}.git`, says: entry.git })),
   ];
   const problems = places.flatMap(({ at, says }) => (says === undefined ? [] : problemsOf(at, says)));
-  if (problems.length > 0) throw configInvalid(`\`${name}\`: ${problems.join("; ")}`);
+  if (problems.length > 0) throw fileInvalid(name, problems);
 }
 
 function problemsOf(at: string, says: GitRuleSettings): readonly string[] {

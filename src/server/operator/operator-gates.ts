@@ -6,7 +6,7 @@
  */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { configInvalid, KernelError } from "../../base/errors.ts";
+import { configInvalid, FileError, type FileProblem, KernelError } from "../../base/errors.ts";
 import { blake3Hex } from "../../base/hash.ts";
 import { canonicalJson, type JsonObject } from "../../base/json.ts";
 import { GATE_FILE_BYTES_MAX } from "../../base/limits.ts";
@@ -26,6 +26,8 @@ export interface ReadGates {
   readonly files: readonly GateFile[];
   /** Whether there is a directory for specs, empty or not. */
   readonly toolDirectory: boolean;
+  /** Where a spec or tool policy that is not valid is wrong. */
+  readonly problems?: readonly FileProblem[];
 }
 
 /** The gates of a directory that has none. */
@@ -52,13 +54,13 @@ export async function readOperatorGates(path: string, read: CheckedReader): Prom
   const [modes, skills] = [filesOf(source, "modes"), filesOf(source, "skills")];
   const byMode = await Promise.all(modes.map(async (file) => parseMode(file)));
   const bySkill = await Promise.all(skills.map(async (file) => parseSkill(file, compileInputSchema)));
-  const { rules, files } = await readToolRules(source);
+  const { rules, files, problems } = await readToolRules(source);
   const all = [...modes, ...skills, ...files];
   const toolDirectory = statSync(join(path, "tools"), { throwIfNoEntry: false }) !== undefined;
   if (all.length === 0 && rules.ok) return { ...NO_GATE_FILES, toolDirectory };
   const hash = `blake3:${blake3Hex(canonicalJson(all.map(({ name, text }) => ({ name, text }))))}`;
   const gates = { hash, rules, modes: byName(modes, byMode), skills: byName(skills, bySkill) };
-  return { gates, files: all, toolDirectory };
+  return { gates, files: all, toolDirectory, ...(problems && { problems }) };
 }
 
 interface Source {
@@ -109,7 +111,7 @@ function byName<T extends { readonly name: string }>(
 /** Specs and policy; what is wrong with either is kept, and no tool runs then. */
 async function readToolRules(
   source: Source,
-): Promise<{ readonly rules: ToolRules; readonly files: readonly GateFile[] }> {
+): Promise<Pick<ReadGates, "files" | "problems"> & { readonly rules: ToolRules }> {
   let policyFiles: readonly GateFile[] = [];
   let policy: ToolPolicy | undefined;
   try {
@@ -119,7 +121,11 @@ async function readToolRules(
       throw configInvalid(`\`${other.name}\`: there is \`${TOOL_POLICY_FILE}\` as well; keep one of them`);
     policy = file && parseToolPolicy(file);
   } catch (error) {
-    return { rules: { ok: false, reason: "tool_policy_invalid", problem: problemOf(error) }, files: policyFiles };
+    return {
+      rules: { ok: false, reason: "tool_policy_invalid", problem: problemOf(error) },
+      files: policyFiles,
+      ...placesOf(error),
+    };
   }
   let specFiles: readonly GateFile[] = [];
   try {
@@ -133,8 +139,13 @@ async function readToolRules(
     return {
       rules: { ok: false, reason: "tool_spec_invalid", problem: problemOf(error) },
       files: [...policyFiles, ...specFiles],
+      ...placesOf(error),
     };
   }
+}
+
+function placesOf(error: unknown): Pick<ReadGates, "problems"> {
+  return error instanceof FileError ? { problems: error.problems } : {};
 }
 
 /** What cannot be read is as good as not valid. Bugs are not hidden by that. */

@@ -2,7 +2,7 @@
  * The redactor as the operator configured it: built-in rules, the operator's own ones, and the secrets of the kernel's
  * environment.
  */
-import { configInvalid } from "../../base/errors.ts";
+import { fileInvalid } from "../../base/errors.ts";
 import type { RedactionSettings } from "../../config/sections/redaction.ts";
 import { compileCustomRedaction } from "../../redact/custom-rules.ts";
 import { secretsOfEnvironment } from "../../redact/environment.ts";
@@ -37,7 +37,7 @@ export function checkRedaction(
   const custom = compileCustomRedaction(settings.rules, settings.allow);
   if (!custom.ok) {
     const problems = custom.problems.map(({ path, problem }) => `redaction.${path}: ${problem}`);
-    throw configInvalid(`\`${name}\`: ${problems.join("; ")}`);
+    throw fileInvalid(name, problems);
   }
   return { rules: custom.rules, ...(custom.allow && { allow: custom.allow }) };
 }

@@ -14,8 +14,17 @@ export function warningOfUnknownTools(
   { path, settings }: Pick<OperatorDirectory, "path" | "settings">,
   tools: readonly { readonly name: string }[],
 ): string | undefined {
+  const warnings = unknownTools(settings, tools);
+  return warnings.length === 0 ? undefined : `${path}/handrail.yaml: ${warnings.join("; ")}, so correct the spelling`;
+}
+
+/** One warning for each of the lists that names tools which do not exist. */
+export function unknownTools(
+  settings: OperatorDirectory["settings"],
+  tools: readonly { readonly name: string }[],
+): readonly string[] {
   const known = new Set([...tools, ...withCanonicalActions([])].map(({ name }) => name));
-  const warnings = [
+  return [
     warningOf(
       settings.tools.disabled,
       known,
@@ -32,7 +41,6 @@ export function warningOfUnknownTools(
       (names) => `\`limits.rate.tools\` names ${names}, which no tool is called; nothing is slowed down by that`,
     ),
   ].filter((warning) => warning !== undefined);
-  return warnings.length === 0 ? undefined : `${path}/handrail.yaml: ${warnings.join("; ")}, so correct the spelling`;
 }
 
 function warningOf(

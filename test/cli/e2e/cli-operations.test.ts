@@ -2,7 +2,7 @@
  * The command line as its operator meets it: setting up, sessions and leases, policy, evidence, and the wire's
  * validator.
  */
-import { chmodSync, readFileSync, statSync } from "node:fs";
+import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -420,6 +420,7 @@ describe("setting up", () => {
       ["sandbox backends", "ok"],
       ["capabilities", "ok"],
       ["trusted workspaces", "ok"],
+      ["stores of the state", "ok"],
       ["ledger and state", "ok"],
       ["arming", "ok"],
       ["kernel's thread", "ok"],
@@ -444,19 +445,20 @@ describe("setting up", () => {
     place.put("config/handrail.yaml", JSON.stringify({ git }));
     const found = async () => {
       const { code, stdout } = await handrail(place, ["doctor", "--json"]);
-      const findings = dataIn<{ check: string; status: string; detail: string }[]>(stdout);
-      return [code, findings.find(({ check }) => check === "git remotes")] as const;
+      const findings = dataIn<{ check: string; status: string; detail: string; fix?: string }[]>(stdout);
+      return [code, findings.filter(({ check }) => check === "git remotes")] as const;
     };
     const [code, failed] = await found();
-    expect([code, failed?.status]).toEqual([1, "failed"]);
-    for (const part of [
-      "`/nowhere/password` cannot be read (ENOENT); write it, or correct its name",
-      `\`${open}\` can be read by others; run \`chmod go= ${open}\``,
-      "the variable `NO_SUCH_VARIABLE`, named under `git.credentials`, holds no password of 6 or more characters in one line; set it",
-      "holds no certificates; put the authorities' certificates there",
-    ])
-      expect(failed?.detail).toContain(part);
-    expect(failed?.detail).not.toContain("a-good-password");
+    expect([code, failed.map(({ status, detail, fix }) => [status, `${detail}; ${fix}`])]).toEqual([
+      1,
+      [
+        "`/nowhere/password` cannot be read (ENOENT); write it, or correct its name",
+        `\`${open}\` can be read by others; run \`chmod go= ${open}\``,
+        "the variable `NO_SUCH_VARIABLE`, named under `git.credentials`, holds no password of 6 or more characters in one line; set it",
+        "holds no certificates; put the authorities' certificates there",
+      ].map((part) => ["failed", expect.stringContaining(part)]),
+    ]);
+    expect(JSON.stringify(failed)).not.toContain("a-good-password");
     chmodSync(open, 0o600);
     place.put(
       "config/handrail.yaml",
@@ -464,21 +466,83 @@ describe("setting up", () => {
     );
     expect(await found()).toEqual([
       0,
-      {
-        check: "git remotes",
-        status: "advisory",
-        detail: expect.stringMatching(
-          /^1 credential can be read; .*git may reach `git\.corp:8443` at private addresses$/,
-        ),
-      },
+      [
+        {
+          check: "git remotes",
+          status: "advisory",
+          detail: expect.stringMatching(
+            /^1 credential can be read; .*git may reach `git\.corp:8443` at private addresses$/,
+          ),
+          fix: expect.stringContaining("git.private_hosts"),
+        },
+      ],
     ]);
   });
 
-  test("doctor says what is wrong, and ends with 1", async () => {
+  test("doctor says what is wrong in a row for each mistake, with its place and what mends it, and ends with 1", async () => {
     const place = freshPlace();
-    place.put("config/handrail.yaml", "presets: dev\n");
+    const file = place.put(
+      "config/handrail.yaml",
+      "presets: dev\nalert:\n  freeze: true\n  violations_per_minute: no\n",
+    );
     const { code, stdout } = await handrail(place, ["doctor"]);
-    expect([code, stdout]).toEqual([1, expect.stringMatching(/^failed +operator directory .*handrail\.yaml/m)]);
+    const lines = linesOf(stdout);
+    const at = lines.findIndex((line) => line.startsWith("failed"));
+    expect([code, lines.slice(at, at + 6)]).toEqual([
+      1,
+      [
+        expect.stringMatching(/^failed +operator directory +.*handrail\.yaml:4:3: alert\.violations_per_minute: /),
+        expect.stringMatching(/^ +\| violations_per_minute: no$/),
+        expect.stringMatching(/^ +fix: correct it there; .*configuration\.md/),
+        expect.stringMatching(/^failed +operator directory +.*handrail\.yaml:1:1: file: unrecognized key: "presets"$/),
+        expect.stringMatching(/^ +\| presets: dev$/),
+        expect.stringMatching(/^ +fix: /),
+      ],
+    ]);
+    const findings = async () => {
+      const { stdout } = await handrail(place, ["doctor", "--json"]);
+      return dataIn<{ check: string; status: string }[]>(stdout).filter(({ status }) => status !== "ok");
+    };
+    writeFileSync(file, "preset: dev\nfiles: [\n");
+    const [broken, ...others] = await findings();
+    expect(broken).toMatchObject({ check: "operator directory", status: "failed", file, line: 3, column: 1 });
+    expect(others.map(({ check, status }) => [check, status])).toEqual([
+      ...["policies", "sandbox", "capabilities", "trusted workspaces", "ledger and state"].map((one) => [
+        one,
+        "skipped",
+      ]),
+      ["boundary", "advisory"],
+    ]);
+    writeFileSync(file, 'tools: { disabled: ["read_fil"] }\n');
+    expect((await findings())[0]).toMatchObject({
+      status: "failed",
+      detail: expect.stringContaining("read_fil"),
+      fix: "correct the spelling",
+    });
+    writeFileSync(file, "");
+    const policy = place.put("config/policy/own.cedar", '@id("own.a")\npermit (principal, action, resourc);\n');
+    expect(await findings()).toEqual([
+      expect.objectContaining({
+        check: "policies",
+        status: "failed",
+        file: policy,
+        line: 2,
+        column: 28,
+        snippet: "permit (principal, action, resourc);",
+        fix: expect.stringContaining("handrail policy check"),
+      }),
+      expect.objectContaining({ check: "ledger and state", status: "failed" }),
+      expect.objectContaining({ check: "boundary" }),
+    ]);
+  });
+
+  test("doctor shows no line that holds a secret", async () => {
+    const place = freshPlace();
+    const key = `ghp_${"aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA1bC3"}`;
+    place.put("config/handrail.yaml", `preset: dev\ntokens: ${key}\n`);
+    const { stdout } = await handrail(place, ["doctor"]);
+    expect(stdout).not.toContain(key);
+    expect(stdout).toMatch(/handrail\.yaml:2:1: .*"tokens"\n +\| \(hidden: the line holds a secret\)/);
   });
 });
 

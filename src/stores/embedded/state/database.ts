@@ -142,6 +142,8 @@ function migrate(database: Database, schema: Schema, code: UnavailableCode): voi
   immediately(database, () => {
     // Several kernels may start at once: the version is read again under the write lock.
     const version = checkedVersion(database, schema, code);
+    if (version === 0 && isForeign(database))
+      throw new KernelError(code, `${name(database.name)} is not a database of handrail; use another state directory`);
     for (const migration of schema.migrations.slice(version)) database.exec(migration);
     database.pragma(`application_id = ${schema.applicationId}`);
     database.pragma(`user_version = ${schema.migrations.length}`);
@@ -159,6 +161,14 @@ function checkedVersion(database: Database, schema: Schema, code: UnavailableCod
       `${name(database.name)} was made by a newer handrail; upgrade handrail, or use another state directory`,
     );
   return version;
+}
+
+/**
+ * Whether a database without a version of ours is somebody else's: ours has its tables and its mark with the version.
+ */
+function isForeign(database: Database): boolean {
+  const tables = database.prepare<[], number>("SELECT count(*) FROM sqlite_schema").pluck().get();
+  return tables !== 0 || Number(database.pragma("application_id", { simple: true })) !== 0;
 }
 
 /** The file's name alone: the message may reach a peer, who need not know where the state directory is. */

@@ -230,7 +230,7 @@ test("a tool policy that is not valid when a kernel starts lets no tool run unti
   const doctor = await handrail(place, ["doctor"]);
   expect([doctor.code, doctor.stdout]).toEqual([
     1,
-    expect.stringMatching(/failed +operator directory +.*`policy\.json`: file: unrecognized key: "allow"/),
+    expect.stringMatching(/failed +operator directory +.*policy\.json:1:\d+: file: unrecognized key: "allow"/),
   ]);
   writeFileSync(file, POLICY({ allowed_tools: ["*"] }));
   expect(await read()).toEqual(OK);
