@@ -98,6 +98,7 @@ const SEVERITY_OF: Readonly<Record<EventType, Severity | undefined>> = {
   secret_redacted: "warning",
   requests_refused: "info",
   session_created: "info",
+  session_named: "info",
   session_revoked: "info",
   lease_created: "info",
   lease_derived: "info",

@@ -13,6 +13,8 @@ export interface SessionPatch {
   readonly expiresAtMs?: number;
   /** The branch that it works on from its next call on; `null` for the workspace itself. One that is bound stays. */
   readonly branchId?: string | null;
+  /** Who it turned out to act for. */
+  readonly agentId?: string;
 }
 
 /** Changes of a lease; absent members stay. A release is final. */

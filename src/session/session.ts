@@ -20,6 +20,7 @@ import type { SessionStore } from "./session-store.ts";
 export interface NewSession {
   readonly userId: string;
   readonly agentId: string;
+  readonly process?: number;
   readonly role: string;
   readonly serviceRoot: string;
   readonly projectRoot: string;
@@ -32,6 +33,7 @@ export interface NewSession {
   /** The branch that it is made for. */
   readonly branchId?: string;
   readonly isBranchBound?: boolean;
+  readonly isOneCall?: boolean;
   readonly lifetimeMs: number;
 }
 

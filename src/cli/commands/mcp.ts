@@ -7,14 +7,20 @@ import { onStop } from "../start/stop-signals.ts";
 import { currentUser } from "../terminal/inputs.ts";
 
 interface McpFlags extends ServingFlags, SessionFlags {
-  readonly agent: string;
+  readonly agent?: string;
 }
+
+/** The agent's name until its client has said its own, and of a client that says none. */
+const UNNAMED = "mcp";
 
 /** Adds `handrail mcp`. */
 export function addMcpCommand(program: Command): void {
   const made = program.command("mcp").description("serve one MCP client on standard input and output");
   const role = "role of the session; roles other than dev are granted by the operator";
-  const command = withSessionOptions(made, { role }).option("--agent <name>", "agent name for the evidence", "mcp");
+  const command = withSessionOptions(made, { role }).option(
+    "--agent <name>",
+    "agent name (default: the one that the client gives itself)",
+  );
   withServingOptions(command)
     .addHelpText(
       "after",
@@ -32,10 +38,10 @@ async function serve(flags: McpFlags): Promise<void> {
     const minted = await kernel.administration.createSession({
       ...wishOf(flags),
       userId: currentUser(),
-      agentId: flags.agent,
+      ...(flags.agent === undefined ? { agentId: UNNAMED, process: process.pid } : { agentId: flags.agent }),
     });
     const { serveMcpOnStandardStreams } = await serving;
-    const served = serveMcpOnStandardStreams(kernel, minted);
+    const served = serveMcpOnStandardStreams(kernel, minted, { isNamedByClient: flags.agent === undefined });
     onStop(() => process.stdin.destroy());
     await served;
     await kernel.administration.endSession(minted.session);

@@ -1,7 +1,7 @@
 /** `handrail sessions freeze|review|resume`: the operator holds a session, looks at what it did, and lets it go on. */
 import type { Command } from "commander";
 import { usageError } from "../../base/errors.ts";
-import type { Session } from "../../model/people/session.ts";
+import { agentLabel, type Session } from "../../model/people/session.ts";
 import type { SecurityEvent } from "../../server/ledger/audit-stream.ts";
 import type { ReviewedCall, SessionReview } from "../../server/people/session-review.ts";
 import { type DeskFlags, freezeLine, stateDirectoryOf, withDesk, withDeskOptions } from "../start/freeze-options.ts";
@@ -45,7 +45,7 @@ function showOne(session: Session, state: string, json: boolean | undefined): vo
   if (json) printJson(publicSession(session));
   else
     print(
-      `${session.id}  ${state}  ${visible(`${session.userId}/${session.agentId}`)}  ${visible(session.serviceRoot)}`,
+      `${session.id}  ${state}  ${visible(`${session.userId}/${agentLabel(session)}`)}  ${visible(session.serviceRoot)}`,
     );
 }
 
@@ -95,7 +95,7 @@ function printReview({ session, freeze, mark, liveSessions, violations, calls }:
         : "frozen itself";
   print(`session     ${session.id}, ${state}`);
   print(
-    `agent       ${visible(`${session.userId}/${session.agentId}`)}, role ${session.role}, preset ${session.preset}`,
+    `agent       ${visible(`${session.userId}/${agentLabel(session)}`)}, role ${session.role}, preset ${session.preset}`,
   );
   print(`workspace   ${visible(session.serviceRoot)}`);
   print(`freeze      ${freeze === undefined ? "none" : freezeLine(freeze)}`);

@@ -2,7 +2,7 @@
 
 import type { Command } from "commander";
 import type { Lease } from "../../model/people/lease.ts";
-import type { Session } from "../../model/people/session.ts";
+import { agentLabel, type Session } from "../../model/people/session.ts";
 import { printBudget } from "../../model/spending/budget-text.ts";
 import {
   AS_OPERATOR,
@@ -157,7 +157,7 @@ function showSessions(sessions: readonly Session[], json: boolean | undefined, a
     session.role,
     session.preset,
     session.skill === undefined ? session.mode : `${session.mode}+${session.skill}`,
-    visible(session.agentId),
+    visible(agentLabel(session)),
     visible(session.serviceRoot),
   ]);
   print(table([["SESSION", "STATE", "ARMED UNTIL", "ROLE", "PRESET", "MODE", "AGENT", "WORKSPACE"], ...rows]));

@@ -68,7 +68,7 @@ export async function targetOf(
   const [userId = "", agentId = "", ...more] = (principal ?? "").split("/");
   if (userId === "" || agentId === "")
     throw usageError(`\`${principal}\` names no agent; write USER/AGENT, as \`labels list\` does`);
-  const who = { userId, agentId: [agentId, ...more].join("/") };
+  const who = { userId, agentId: [agentId, ...more].join("/").replace(/(?<=.)#\d+$/, "") }; // a process of the agent
   if (workspace === undefined) return { scope: "principal", ...who };
   const { workspaceDirectory } = await import("../../server/workspace/workspace-catalog.ts");
   return { scope: "workspace", ...who, serviceRoot: workspaceDirectory(workspace) };

@@ -14,7 +14,7 @@ import type { Denial } from "../../model/outcome/decision.ts";
 import type { EventType, LedgerEvent } from "../../model/outcome/event.ts";
 import type { ToolFailure } from "../../model/outcome/failure.ts";
 import type { Mark } from "../../model/outcome/label.ts";
-import type { Session } from "../../model/people/session.ts";
+import { agentLabel, type Session } from "../../model/people/session.ts";
 import { wordsOfCommand } from "../../model/place/command.ts";
 import type { CallResponse } from "../../model/tool/call.ts";
 import { resourceId } from "../../policy/terms/vocabulary.ts";
@@ -226,7 +226,7 @@ export class Evidence {
     const { session } = known;
     const facts = {
       timestamp: new Date(known.receivedAtMs).toISOString(),
-      agent_id: session?.agentId ?? "",
+      agent_id: session === undefined ? "" : agentLabel(session),
       violation_type: denial.reason,
       ...clean(known, {
         target_path: violatedPath(known, denial, type),

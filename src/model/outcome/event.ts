@@ -35,6 +35,7 @@ export const EVENT_TYPES = [
   "network_reached",
   "requests_refused",
   "session_created",
+  "session_named",
   "session_revoked",
   "admin_credential_made",
   "lease_created",

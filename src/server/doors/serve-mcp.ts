@@ -20,7 +20,11 @@ import { reportError } from "../report.ts";
 const IDLE_FREED_MS = 100;
 
 /** Serves one MCP client on this process's standard streams until it is gone. */
-export async function serveMcpOnStandardStreams(kernel: OpenKernel, minted: MintedSession): Promise<void> {
+export async function serveMcpOnStandardStreams(
+  kernel: OpenKernel,
+  minted: MintedSession,
+  { isNamedByClient = false }: { readonly isNamedByClient?: boolean } = {},
+): Promise<void> {
   const { session, token } = minted;
   const { door } = kernel;
   const instructions = `Tools work on the files of one workspace; paths are relative to its root. Role \`${session.role}\`, preset \`${session.preset}\`. A refused call says which rule refused it and what to do next.`;
@@ -38,6 +42,9 @@ export async function serveMcpOnStandardStreams(kernel: OpenKernel, minted: Mint
         void door.warmUp(token).catch(reportError);
       },
       onError: reportError,
+      ...(isNamedByClient && {
+        onClient: (name: string) => kernel.administration.nameSession(session, name),
+      }),
     },
     process.stdin,
     standardOutput(),

@@ -8,7 +8,6 @@ import type { Clock } from "../../base/clock.ts";
 import { usageError } from "../../base/errors.ts";
 import { newId, type RandomBytes } from "../../base/ids.ts";
 import type { JsonObject } from "../../base/json.ts";
-import { MAX_ID_LEN, SESSION_LIFETIME_MAX_MS } from "../../base/limits.ts";
 import type { Settings } from "../../config/config.ts";
 import { BY_OPERATOR } from "../../ledger/actors.ts";
 import type { Bell } from "../../model/outcome/bell.ts";
@@ -26,6 +25,7 @@ import type { Session } from "../../model/people/session.ts";
 import { BUDGET_MEMBERS, isAmount, isLimited } from "../../model/spending/budget.ts";
 import { deriveLease, unusableDimensions } from "../../policy/lease-scope.ts";
 import { PRESETS } from "../../policy/presets.ts";
+import { checkedLifetime, clientAgent, requireName } from "../../session/names.ts";
 import { appliedProfile } from "../../session/profile.ts";
 import { type Authenticated, type MintedSession, mintSession, type NewSession } from "../../session/session.ts";
 import type { SessionStore } from "../../session/session-store.ts";
@@ -88,6 +88,12 @@ export interface SessionWish {
   readonly signal?: AbortSignal;
   readonly userId: string;
   readonly agentId: string;
+  /** The process that serves the agent, where its client says later who it is. */
+  readonly process?: number;
+  /**
+   * For one call under a lease of its own, after which it ends: an approval that comes later fits the same call again.
+   */
+  readonly isOneCall?: boolean;
   readonly lifetimeMs?: number;
   /**
    * An existing lease to act under, narrowed by `scope` if that restricts anything; without it a lease of the session's
@@ -163,6 +169,19 @@ export class Administration {
     return { session, lease };
   }
 
+  /**
+   * Gives a session the name that its client gives itself, before its first call: freezes, marks and budgets are those
+   * of that name from then on.
+   */
+  async nameSession(session: Session, clientName: string): Promise<void> {
+    const agentId = clientAgent(clientName);
+    if (agentId === undefined || agentId === session.agentId) return;
+    if (!(await this.#parts.sessions.updateSession(session.id, { agentId })))
+      throw usageError(`there is no session \`${session.id}\`; start the server again`);
+    const facts = { agent_id: agentId, ...(session.process !== undefined && { process: session.process }) };
+    await this.#record("session_named", session.id, facts);
+  }
+
   /** Sessions, newest first. */
   listSessions(): Promise<readonly Session[]> {
     return this.#parts.sessions.listSessions();
@@ -175,6 +194,8 @@ export class Administration {
     await this.#parts.bell
       .ring("freezes")
       .catch((error: Error) => this.#parts.warn(`calls of \`${id}\` that run may go on: ${error.message}`));
+    // whoever watches requests sees that those of the session are over
+    await this.#parts.bell.ring("approvals").catch((error: Error) => this.#parts.warn(error.message));
     await this.#record("session_revoked", id, {});
     return session;
   }
@@ -278,6 +299,8 @@ export class Administration {
     return {
       userId: wish.userId,
       agentId: wish.agentId,
+      ...(wish.process !== undefined && { process: wish.process }),
+      ...(wish.isOneCall === true && wish.leaseId === undefined && { isOneCall: true }),
       role,
       serviceRoot,
       projectRoot,
@@ -353,26 +376,6 @@ export class Administration {
     const { ledger, clock } = this.#parts;
     await ledger.record({ type, ...BY_OPERATOR, sessionId, timeMs: clock.nowMs(), payload }, "durable");
   }
-}
-
-/** A name of which evidence could not say whose it is: `USER/AGENT` names an agent, `operator:NAME` an operator. */
-function requireName(name: string, what: "user" | "agent"): void {
-  const isOdd =
-    name === "" ||
-    name.length > 2 * MAX_ID_LEN ||
-    [...name].length > MAX_ID_LEN ||
-    /\p{Cc}/u.test(name) ||
-    !name.isWellFormed();
-  const isTaken = what === "user" && (name.includes("/") || name.startsWith("operator:"));
-  if (!isOdd && !isTaken) return;
-  const rule = `1 to ${MAX_ID_LEN} characters without control characters`;
-  const more = what === "user" ? ", no `/`, and does not begin with `operator:`" : "";
-  throw usageError(`the ${what}'s name cannot be used: it has ${rule}${more}; choose another one`);
-}
-
-function checkedLifetime(lifetimeMs: number): number {
-  if (lifetimeMs > 0 && lifetimeMs <= SESSION_LIFETIME_MAX_MS) return lifetimeMs;
-  throw usageError("a lease lives between one millisecond and thirty days; choose a lifetime in that range");
 }
 
 /** A pattern that admits nothing by mistake is better refused than granted. */

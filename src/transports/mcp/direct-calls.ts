@@ -24,6 +24,7 @@ import { printAnswer } from "./answers/print-result.ts";
 import { progressNotes } from "./answers/progress-notes.ts";
 import { LegacyApprovals } from "./approval/legacy-approvals.ts";
 import { playRound, printQuestion, printRound } from "./approval/modern-rounds.ts";
+import { MetClient } from "./met-client.ts";
 import type { ModernEra } from "./modern.ts";
 import { cursorError, handshakeError, isProgressToken, metaError } from "./protocol/early-refusals.ts";
 import { cancelledRequest } from "./protocol/json-rpc.ts";
@@ -31,6 +32,7 @@ import type { McpOptions } from "./protocol/options.ts";
 import {
   isModernOnly,
   META_CLIENT_CAPABILITIES,
+  META_CLIENT_INFO,
   META_PROTOCOL_VERSION,
   MODERN_REVISION,
   modernMeta,
@@ -56,6 +58,7 @@ export class DirectCalls implements Transport {
   readonly #options: McpOptions;
   readonly #approvals: LegacyApprovals;
   readonly #modern: ModernEra;
+  readonly #client: MetClient;
   /** Requests that are worked on: calls, and what the library is asked. */
   readonly #running = new Map<RequestId, Work>();
   /** Whether the client asked for a legacy session; what it may ask before is little. */
@@ -65,6 +68,7 @@ export class DirectCalls implements Transport {
     this.#inner = inner;
     this.#options = options;
     this.#modern = modern;
+    this.#client = new MetClient(options);
     this.#approvals = new LegacyApprovals(options.door, (line) => inner.sendNote(line));
   }
 
@@ -116,6 +120,7 @@ export class DirectCalls implements Transport {
   }
 
   #takeModern(request: JSONRPCRequest, meta: JsonObject): void {
+    this.#client.introduce(meta[META_CLIENT_INFO]);
     const answer = this.#modern.answer(request, meta);
     switch (answer.kind) {
       case "printed":
@@ -141,6 +146,8 @@ export class DirectCalls implements Transport {
   }
 
   async #callModern(request: JSONRPCRequest, signal: AbortSignal): Promise<string> {
+    const named = this.#client.ready();
+    if (named !== undefined) await named;
     const { id, params } = request;
     const { resultHead, resultMeta } = this.#modern;
     const played = await this.#heard(params, signal, (parameters, listener) =>
@@ -170,11 +177,14 @@ export class DirectCalls implements Transport {
     if (method === "initialize" && error === undefined) {
       this.#initialized = true;
       this.#approvals.begin(params);
+      this.#client.introduce(params?.["clientInfo"]);
     }
     return error;
   }
 
   async #callLegacy({ id, params }: JSONRPCRequest, end: AbortController): Promise<string> {
+    const named = this.#client.ready();
+    if (named !== undefined) await named;
     const { asker } = this.#approvals;
     const call = (parameters: CallParameters, listener?: ProgressListener) =>
       callTool(this.#options, parameters, { end, listener, inBand: asker });

@@ -26,6 +26,8 @@ export interface SessionRow {
   readonly frozen_at_ms: number | null;
   readonly branch_id: string | null;
   readonly branch_bound: number;
+  readonly process: number | null;
+  readonly one_call: number;
 }
 
 /** A row of `leases`; scope and budget are JSON. */
@@ -60,6 +62,8 @@ export function sessionRow(session: Session): SessionRow {
     frozen_at_ms: session.frozenAtMs ?? null,
     branch_id: session.branchId ?? null,
     branch_bound: session.isBranchBound === true ? 1 : 0,
+    process: session.process ?? null,
+    one_call: session.isOneCall === true ? 1 : 0,
   };
 }
 
@@ -84,6 +88,8 @@ export function sessionOf(row: SessionRow): Session {
     ...(row.frozen_at_ms === null ? {} : { frozenAtMs: row.frozen_at_ms }),
     ...(row.branch_id === null ? {} : { branchId: row.branch_id }),
     ...(row.branch_bound === 0 ? {} : { isBranchBound: true }),
+    ...(row.process === null ? {} : { process: row.process }),
+    ...(row.one_call === 0 ? {} : { isOneCall: true }),
   };
 }
 

@@ -35,7 +35,8 @@ export class EmbeddedSessionStore extends EmbeddedStore implements SessionStore 
       noun: "session",
       insert: database.prepare(
         `INSERT INTO sessions VALUES (@id, @token_hash, @user_id, @agent_id, @role, @service_root, @project_root, @isolation_level, @lease_id,
-           @mode, @skill, @preset, @created_at_ms, @expires_at_ms, @revoked_at_ms, @frozen_at_ms, @branch_id, @branch_bound)`,
+           @mode, @skill, @preset, @created_at_ms, @expires_at_ms, @revoked_at_ms, @frozen_at_ms, @branch_id, @branch_bound,
+           @process, @one_call)`,
       ),
       find: database.prepare("SELECT * FROM sessions WHERE id = ?"),
       list: database.prepare(`SELECT * FROM sessions ORDER BY created_at_ms DESC, id LIMIT ${STORE_LIST_MAX}`),
@@ -68,7 +69,8 @@ export class EmbeddedSessionStore extends EmbeddedStore implements SessionStore 
 
   async updateSession(id: string, patch: SessionPatch): Promise<Session | undefined> {
     return this.change(this.sessions, id, () => {
-      const { revokedAtMs, frozenAtMs, expiresAtMs, branchId } = patch;
+      const { revokedAtMs, frozenAtMs, expiresAtMs, branchId, agentId } = patch;
+      if (agentId !== undefined) this.set("UPDATE sessions SET agent_id = ? WHERE id = ?", agentId, id);
       if (revokedAtMs !== undefined)
         this.set("UPDATE sessions SET revoked_at_ms = coalesce(revoked_at_ms, ?) WHERE id = ?", revokedAtMs, id);
       if (frozenAtMs !== undefined) this.set("UPDATE sessions SET frozen_at_ms = ? WHERE id = ?", frozenAtMs, id);

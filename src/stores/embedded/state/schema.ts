@@ -54,6 +54,8 @@ export const STATE_SCHEMA: Schema = {
      CREATE UNIQUE INDEX branches_by_name ON branches (service_root, name);
      ALTER TABLE sessions ADD COLUMN branch_id TEXT;
      ALTER TABLE sessions ADD COLUMN branch_bound INTEGER NOT NULL DEFAULT 0;`,
+    `ALTER TABLE sessions ADD COLUMN process INTEGER;
+     ALTER TABLE sessions ADD COLUMN one_call INTEGER NOT NULL DEFAULT 0;`,
   ],
 };
 

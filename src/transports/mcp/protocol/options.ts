@@ -12,4 +12,6 @@ export interface McpOptions {
   /** Called once the tools were first listed: now is the time to prepare for calls. */
   readonly onListed: () => void;
   readonly onError: (error: Error) => void;
+  /** Called once, with the first name that the client gives itself, and awaited before its first call. */
+  readonly onClient?: (name: string) => Promise<void>;
 }

@@ -36,7 +36,7 @@ test("two kernels of one agent have five violations together, a restarted one st
   const restarted = await connectRpc(place);
   expect(await read(restarted)).toBe("SESSION_FROZEN");
 
-  const [session] = (await sessionsOf(place)).filter(({ agentId }) => agentId === "mcp");
+  const [session] = (await sessionsOf(place)).filter(({ agentId }) => agentId === "test");
   const id = session?.id ?? "";
   const review = dataIn<{
     freeze: object;
@@ -46,7 +46,7 @@ test("two kernels of one agent have five violations together, a restarted one st
   }>((await handrail(place, ["sessions", "review", id, "--json"])).stdout);
   expect(review.freeze).toMatchObject({
     cause: "alert",
-    target: { scope: "workspace", agentId: "mcp", serviceRoot: place.workspace },
+    target: { scope: "workspace", agentId: "test", serviceRoot: place.workspace },
   });
   expect(review.violations).toHaveLength(6);
   expect(review.calls.map(({ problem }) => problem)).toContain("session_frozen");
@@ -191,7 +191,7 @@ describe("the security audit", () => {
     const all = await events();
     expect(all.find(({ event }) => event === "workspace_violation")).toEqual({
       timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
-      agent_id: "mcp",
+      agent_id: expect.stringMatching(/^test#\d+$/),
       violation_type: "workspace_path_traversal",
       target_path: join(dirname(place.workspace), "outside"),
       command_args: [],
@@ -199,7 +199,7 @@ describe("the security audit", () => {
       severity: "warning",
       sequence: expect.any(Number),
       session_id: expect.stringMatching(/^ses_/),
-      actor: expect.stringMatching(/\/mcp$/),
+      actor: expect.stringMatching(/\/test$/),
       request_id: expect.any(String),
       details: {},
     });

@@ -91,7 +91,7 @@ describe.each(ERAS)("the official client (%s)", (era) => {
     });
     await saveApproverToken(place.config, await addApprover(place.state, "ada", systemRandom));
     const { error } = refused.structuredContent as { readonly error: { readonly approval_ref: string } };
-    expect((await handrail(place, ["approve", error.approval_ref])).code).toBe(0);
+    expect((await handrail(place, ["approve", error.approval_ref, "--yes"])).code).toBe(0);
     expect(await client.callTool(CALL)).toMatchObject({ structuredContent: { status: "success" } });
   });
 
@@ -114,7 +114,7 @@ test("an answer from the command line ends the question of a client that thinks,
   const [listed] = dataIn<readonly { readonly approval_ref: string }[]>(
     (await handrail(place, ["approvals", "list", "--json"])).stdout,
   );
-  expect((await handrail(place, ["approve", listed?.approval_ref ?? ""])).code).toBe(0);
+  expect((await handrail(place, ["approve", listed?.approval_ref ?? "", "--yes"])).code).toBe(0);
   expect(await call).toMatchObject({ structuredContent: { status: "success" } });
 });
 
