@@ -101,6 +101,7 @@ export async function openBareKernel(
     ledger,
     clock: systemClock,
     random: systemRandom,
+    sessionOf: async () => undefined, // nothing asks here
     onInternalError: console.error,
   });
   const parts: KernelParts = {
@@ -124,6 +125,7 @@ export async function openBareKernel(
     },
     registry,
     policy: () => Promise.resolve(policy),
+    freshRules: async () => undefined,
     redactor: () => redactor,
     guesses: new SecretGuesses(),
     gitRemotes: () => NO_GIT_REMOTES,

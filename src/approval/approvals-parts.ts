@@ -3,6 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import type { RandomBytes } from "../base/ids.ts";
 import type { Bell } from "../model/outcome/bell.ts";
 import type { EventSink } from "../model/outcome/event.ts";
+import type { Session } from "../model/people/session.ts";
 import type { ApprovalStore, AskingLimits } from "./approval-store.ts";
 import type { DecisionStore } from "./decisions/decision-store.ts";
 import type { ApprovalManager } from "./handler.ts";
@@ -16,6 +17,9 @@ export interface ApprovalSettings {
   readonly attendedClients: ReadonlySet<string>;
 }
 
+/** What approvals go by of a session. */
+export type AskingSession = Pick<Session, "isOneCall" | "revokedAtMs">;
+
 /** What approvals are made of. */
 export interface ApprovalsParts {
   readonly store: ApprovalStore;
@@ -25,10 +29,17 @@ export interface ApprovalsParts {
   readonly manager?: ApprovalManager | undefined;
   /** Whether anybody holds an approver's credential. */
   readonly hasApprovers: () => Promise<boolean>;
+  /** The session that asked, as it is now. */
+  readonly sessionOf: (id: string) => Promise<AskingSession | undefined>;
   readonly settings: () => ApprovalSettings;
   readonly ledger: EventSink;
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly onInternalError: (error: unknown) => void;
   readonly limits?: AskingLimits;
+}
+
+/** Whether a session can send no call again, and nobody else can for it. */
+export function isEnded(session: AskingSession | undefined): boolean {
+  return session === undefined || (session.revokedAtMs !== undefined && session.isOneCall !== true);
 }

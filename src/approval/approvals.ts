@@ -18,9 +18,9 @@ import type {
   DecideOutcome,
   StoredApproval,
 } from "./approval-store.ts";
-import type { ApprovalsParts } from "./approvals-parts.ts";
+import { type ApprovalsParts, isEnded } from "./approvals-parts.ts";
 import type { CallBinding } from "./binding.ts";
-import { readDecisionFile } from "./decisions/decision-file.ts";
+import { DecisionReader } from "./decisions/decision-reader.ts";
 import type { ApprovalManager } from "./handler.ts";
 import type { InBandAsker, InBandClient, InBandQuestion } from "./in-band.ts";
 import { InBandDesk, type InBandOutcome, type InBandReply } from "./in-band-desk.ts";
@@ -43,9 +43,6 @@ const APPROVAL_SWEEP_ROWS_MAX = 64;
 /** Milliseconds between two sweeps of one kernel. */
 const APPROVAL_SWEEP_PAUSE_MS = 10_000;
 
-/** What lies beside a request. */
-type FoundDecision = "none" | "decided" | "forged";
-
 /** What came of asking. */
 export type Asked =
   | { readonly kind: "asked"; readonly approval: StoredApproval }
@@ -67,7 +64,7 @@ export class Approvals {
   /** Requests that the handler is being asked about. */
   readonly #inHand = new Set<string>();
   readonly #desk: InBandDesk;
-  readonly #reading = new Map<string, Promise<FoundDecision>>();
+  readonly #reader: DecisionReader;
   readonly #evidence: ApprovalEvidence;
   #sweepAtMs = 0;
 
@@ -81,6 +78,13 @@ export class Approvals {
       find: (ref) => this.find(ref),
       onFile: (ref) => this.#onFile(ref),
       onInternalError: parts.onInternalError,
+    });
+    this.#reader = new DecisionReader({
+      decisions: parts.decisions,
+      clock: parts.clock,
+      decide: (ref, given) => this.decide(ref, given),
+      recordForged: (approval, problem) =>
+        this.#evidence.record("approval_forged", { approval }, { problem, severity: "critical" }),
     });
     this.#desk = new InBandDesk({
       store: parts.store,
@@ -106,7 +110,7 @@ export class Approvals {
     if (verdict.kind !== "pending" && verdict.kind !== "granted") return verdict;
     if (await this.#isDamaged(verdict.approval)) return { kind: "damaged", approval: verdict.approval };
     if (verdict.kind === "granted") return verdict;
-    const file = await this.#readFile(verdict.approval);
+    const file = await this.#reader.read(verdict.approval);
     if (file === "none") return verdict;
     if (file === "forged") return { kind: "forged", approval: verdict.approval };
     return judgeStanding(await store.live(call.call, clock.nowMs()), call).verdict;
@@ -146,6 +150,20 @@ export class Approvals {
     return end;
   }
 
+  /**
+   * The requests as they are now that sessions may have ended: an ended session sends no call again, so that what it
+   * asked is over. One that was made for one call leaves its request to the same call of the next one.
+   */
+  async settle(approvals: readonly StoredApproval[]): Promise<readonly StoredApproval[]> {
+    const settled: StoredApproval[] = [];
+    for (const approval of approvals) {
+      const isOver = isOpen(approval) && isEnded(await this.#parts.sessionOf(approval.sessionId));
+      if (isOver) await this.#end(approval, "void");
+      settled.push(isOver ? ((await this.find(approval.ref)) ?? approval) : approval);
+    }
+    return settled;
+  }
+
   /** The request, as it is now. */
   find(ref: string): Promise<StoredApproval | undefined> {
     return this.#parts.store.find(ref, this.#parts.clock.nowMs());
@@ -155,10 +173,12 @@ export class Approvals {
    * Takes a decision. The first one stands, but a denial takes an approval back that still lets something through.
    * Whoever calls has made sure of `by`.
    */
-  async decide(ref: string, given: Omit<ApprovalDecision, "atMs">): Promise<DecideOutcome> {
+  async decide(ref: string, wanted: Omit<ApprovalDecision, "atMs">): Promise<DecideOutcome> {
     const { store, clock, decisions, bell, onInternalError } = this.#parts;
-    const before = await this.find(ref);
-    if (before === undefined) return { kind: "unknown" };
+    const found = await this.find(ref);
+    if (found === undefined) return { kind: "unknown" };
+    const [before = found] = await this.settle([found]);
+    const given = await this.#fitting(before, wanted);
     if (given.approved && (await this.#isDamaged(before)))
       return { kind: "stands", approval: (await this.find(ref)) ?? before };
     const holds = before.state === "pending" || (before.state === "approved" && !given.approved);
@@ -223,9 +243,23 @@ export class Approvals {
     await this.#end(approval, state);
   }
 
+  /** Whether the session that asked was made for one call, so that nothing can be granted for its time. */
+  async isOfOneCall({ sessionId }: StoredApproval): Promise<boolean> {
+    return (await this.#parts.sessionOf(sessionId))?.isOneCall === true;
+  }
+
   /** Ends all waits. */
   shutDown(): void {
     this.#waiting.close();
+  }
+
+  /** The session of one call is one execution: what is granted for it covers no second one. */
+  async #fitting(
+    approval: StoredApproval,
+    given: Omit<ApprovalDecision, "atMs">,
+  ): Promise<Omit<ApprovalDecision, "atMs">> {
+    if (given.scope?.kind !== "session" || !(await this.isOfOneCall(approval))) return given;
+    return { ...given, scope: { kind: "once" } };
   }
 
   async #ask(wanted: Wanted): Promise<Asked> {
@@ -309,37 +343,7 @@ export class Approvals {
   async #onFile(ref: string): Promise<void> {
     const approval = await this.find(ref);
     if (approval?.state !== "pending") return;
-    if ((await this.#readFile(approval)) === "forged") this.#waiting.end(ref, { kind: "forged" });
-  }
-
-  /** Takes the decision that lies beside a request, if it counts: once, however many notice it at the same time. */
-  #readFile(approval: StoredApproval): Promise<FoundDecision> {
-    const { ref } = approval;
-    const underWay = this.#reading.get(ref);
-    if (underWay !== undefined) return underWay;
-    const reading = this.#takeFile(approval).finally(() => this.#reading.delete(ref));
-    this.#reading.set(ref, reading);
-    return reading;
-  }
-
-  async #takeFile(approval: StoredApproval): Promise<FoundDecision> {
-    const { decisions, clock } = this.#parts;
-    const hash = hashOf(approval.ref);
-    const found = await decisions.look(hash);
-    if (found.kind === "none") return "none";
-    const read =
-      found.kind === "found" ? readDecisionFile(found.text, approval) : { ok: false as const, problem: found.problem };
-    const isPast = read.ok && read.decision.scope?.kind === "until" && read.decision.scope.untilMs <= clock.nowMs();
-    if (read.ok && !isPast) {
-      await this.decide(approval.ref, { ...read.decision, channel: "file" });
-      return "decided";
-    }
-    // somebody is still writing it
-    if (!read.ok && found.kind === "found" && !found.settled && "incomplete" in read) return "none";
-    const problem = read.ok ? "the time that it names has passed" : read.problem;
-    await this.#evidence.record("approval_forged", { approval }, { problem, severity: "critical" });
-    await decisions.setAside(hash);
-    return "forged";
+    if ((await this.#reader.read(approval)) === "forged") this.#waiting.end(ref, { kind: "forged" });
   }
 
   /** Notes what has expired and forgets what is long over, now and then. */
@@ -380,6 +384,10 @@ export class Approvals {
     await decisions.withdraw(hashOf(approval.ref)).catch(onInternalError);
     await bell.ring("approvals").catch(onInternalError);
   }
+}
+
+function isOpen({ state }: StoredApproval): boolean {
+  return state === "pending" || state === "approved";
 }
 
 function isCancelled(error: unknown): boolean {

@@ -59,7 +59,7 @@ export interface KernelDoor {
   readonly execute: (
     submission: Submission,
     end: AbortSignal | AbortController,
-    hears?: Pick<Waiter, "listener" | "inBand">,
+    hears?: Pick<Waiter, "listener" | "inBand" | "onAsked">,
   ) => Promise<CallResponse>;
   /**
    * What an attended client is to ask before a call that was refused by the request `ref` comes back; `undefined`:

@@ -9,6 +9,7 @@ import { checkArming } from "../approval/arming.ts";
 import { judgeFlow } from "../flow/flow.ts";
 import { allow, type Verdict } from "../model/outcome/decision.ts";
 import type { CallResponse } from "../model/tool/call.ts";
+import type { PolicyEngine } from "../policy/policy.ts";
 import { Answer } from "./answer/answer.ts";
 import type { Kernel } from "./answer/kernel.ts";
 import { finishResult } from "./answer/result.ts";
@@ -26,6 +27,7 @@ import {
   type Granted,
   type Known,
   type Received,
+  type Ruling,
   type Running,
 } from "./call/stages.ts";
 import { decode, type Submission, type Waiter } from "./call/submission.ts";
@@ -181,18 +183,35 @@ async function judgeCall(
   const resolved: Analysed = walk.learn({ ...authenticated, tool, args, demands, look, accesses });
 
   // evaluate policy
-  const policy = await parts.policy(caller.session.preset);
-  let analysed = walk.learn({ ...resolved, policy });
-  const question = { policy, caller, tool, nowMs, call: wholeCall(tool, accesses, call.arguments) };
+  let analysed = walk.learn({ ...resolved, policy: await parts.policy(caller.session.preset) });
   const deleting = withDeletionDemands(parts, resolved, demands);
   if (deleting instanceof Promise) analysed = walk.learn({ ...analysed, demands: await deleting });
-  const ruling = evaluateAccesses(
-    { ...question, demands: withGateDemands(caller, tool.name, analysed.demands) },
-    accesses,
-  );
+  const evaluated = evaluateCall(analysed);
+  const fresh = asks(evaluated) ? await freshPolicy(parts, analysed) : undefined;
+  if (fresh !== undefined) analysed = walk.learn({ ...analysed, policy: fresh });
+  const ruling = fresh === undefined ? evaluated : evaluateCall(analysed);
   if (!ruling.ok) return ruling;
   const decidedAtMs = parts.clock.monotonicMs();
   return allow(walk.learn({ ...analysed, ruling: ruling.value, decidedAtMs, holdings: new Holdings() }));
+}
+
+type WithPolicy = Analysed & Pick<Granted, "policy">;
+
+function evaluateCall({ policy, caller, tool, receivedAtMs, call, accesses, demands }: WithPolicy): Verdict<Ruling> {
+  const whole = wholeCall(tool, accesses, call.arguments);
+  const question = { policy, caller, tool, nowMs: receivedAtMs, call: whole };
+  return evaluateAccesses({ ...question, demands: withGateDemands(caller, tool.name, demands) }, accesses);
+}
+
+function asks(ruling: Verdict<Ruling>): boolean {
+  return ruling.ok && ruling.value.obligations.some(({ obligation }) => obligation === "ask");
+}
+
+/** The policy in force where it has just changed: nobody is asked about what was allowed for good a moment ago. */
+async function freshPolicy(parts: Kernel["parts"], { caller, policy }: WithPolicy): Promise<PolicyEngine | undefined> {
+  await parts.freshRules();
+  const fresh = await parts.policy(caller.session.preset);
+  return fresh.hash === policy.hash ? undefined : fresh;
 }
 
 /** How the call ends, unless it may go on. */

@@ -131,6 +131,13 @@ export class HotReload {
     return this.#looking;
   }
 
+  /** Looks, after whatever look is under way, which may have begun before the change. Never rejects. */
+  async lookNow(): Promise<void> {
+    if (this.#closed) return;
+    await this.#looking;
+    await this.look();
+  }
+
   async #lookOnce(): Promise<void> {
     await this.#parts.workspaces.refresh();
     const { path } = this.#parts.live.operator;

@@ -156,6 +156,7 @@ async function openServices(base: Base, options: KernelOptions) {
       ...shared,
       bell,
       manager: options.approvals,
+      sessionOf: (id) => sessions.findSession(id),
       settings: () => live.operator.settings.approvals,
     }),
     commands: openSandbox(live, instance.id, {
@@ -196,6 +197,7 @@ function kernelParts(base: Base, services: Awaited<ReturnType<typeof openService
     budgets: spending.budgets,
     rates: spending.rates,
     approvals: asking.approvals,
+    freshRules: () => configuration.reload.lookNow(),
     dedupe: new Dedupe({
       instanceId: instance.id,
       isAlive: instances.isAlive,

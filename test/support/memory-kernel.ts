@@ -176,6 +176,8 @@ export interface MemoryKernelOptions {
   readonly approvalManager?: ApprovalManager;
   readonly approvalSettings?: Partial<ApprovalSettings>;
   readonly askingLimits?: AskingLimits;
+  /** Called before people are asked. */
+  readonly freshRules?: () => void;
   /** What the operator chose to test and lint the workspace with. */
   readonly toolchain?: ChosenToolchain;
   /** What contains commands; looked up each time, as after a reload. */
@@ -322,6 +324,7 @@ export async function memoryKernel(options: MemoryKernelOptions = {}): Promise<M
     bell,
     manager: approvalManager,
     hasApprovers: async () => people.approvers,
+    sessionOf: (id) => sessions.findSession(id),
     settings: () => ({ waitMs: undefined, lifetimeMs: 15 * 60_000, attendedClients: new Set(), ...approvalSettings }),
     ledger,
     clock,
@@ -347,6 +350,7 @@ export async function memoryKernel(options: MemoryKernelOptions = {}): Promise<M
       return registry.current;
     },
     policy: () => policy.current(),
+    freshRules: async () => options.freshRules?.(),
     sessions,
     marks: state.marks,
     violations,
@@ -459,6 +463,7 @@ type FixedParts = Omit<
   | "killSwitch"
   | "armings"
   | "approvals"
+  | "freshRules"
   | "content"
   | "budgets"
   | "rates"

@@ -18,8 +18,8 @@ import type { Approval } from "./approval-view.ts";
 /** Past calls that are listed; the rest are counted. */
 const PAST_LISTED_MAX = 50;
 
-/** When it holds: running kernels look once a second whether their configuration has changed. */
-export const TAKEN_OVER = "running kernels take it over within a few seconds, and ask until then";
+/** When it holds: kernels look whether their configuration has changed before they ask anybody. */
+export const TAKEN_OVER = "it holds for the next call, in every running kernel";
 
 /** A proposal as lines, and whether it can be written. */
 export interface ProposalLines {

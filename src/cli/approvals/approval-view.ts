@@ -35,6 +35,32 @@ export function summaryOf(approval: Approval): string {
   return visibleLine(readApprovalDocument(approval.ref, approval.document)?.summary ?? "a request that cannot be read");
 }
 
+/** Who asks: `USER/AGENT`, as the request has it. */
+export function agentOf(approval: Approval): string {
+  const agentId = readApprovalDocument(approval.ref, approval.document)?.details.agentId ?? approval.agentId;
+  return visibleLine(`${approval.userId}/${agentId}`);
+}
+
+/** What a request is about, in a few words of the agent: what it would change or reach, else the first of it all. */
+export function targetOf(approval: Approval): string {
+  const { accesses = [], changes = [] } = readApprovalDocument(approval.ref, approval.document)?.details ?? {};
+  const named = accesses.flatMap((access) => {
+    const name = TARGET_MEMBERS.map((member) => access[member]).find((value) => typeof value === "string");
+    return typeof name === "string" && name !== "" ? [{ name, reads: access["effect"] === "read" }] : [];
+  });
+  const first = named.find(({ reads }) => !reads)?.name ?? changes[0]?.path ?? named[0]?.name;
+  if (first === undefined) return "-";
+  const others = new Set(named.map(({ name }) => name)).size - 1;
+  const shown = visibleLine(first);
+  const cut = shown.length > TARGET_CHARACTERS_MAX ? `${shown.slice(0, TARGET_CHARACTERS_MAX).toWellFormed()}…` : shown;
+  return others > 0 ? `${cut} and ${others} more` : cut;
+}
+
+/** Members of an access that name what it is about, the more telling first. */
+const TARGET_MEMBERS = ["line", "path", "host", "ref", "model", "name", "binary"] as const;
+/** Characters of a target in a list. */
+const TARGET_CHARACTERS_MAX = 60;
+
 /** How a request stands, in words. */
 export function standingOf({ state, createdAtMs, expiresAtMs, decision, uses }: Approval, nowMs: number): string {
   const asked = `asked ${durationOf(nowMs - createdAtMs)} ago`;
@@ -68,10 +94,14 @@ export function durationOf(spanMs: number): string {
 }
 
 /** A request for programs: without the code that only decision files repeat. */
-export function approvalJson({ ref, state, document, decision, uses }: Approval): JsonObject {
+export function approvalJson(approval: Approval): JsonObject {
+  const { ref, state, document, decision, uses } = approval;
   return {
     approval_ref: ref,
     state,
+    agent: agentOf(approval),
+    workspace: approval.serviceRoot,
+    target: targetOf(approval),
     uses,
     ...(decision && {
       decision: {

@@ -11,12 +11,14 @@ import type { OpenKernel } from "../../server/compose.ts";
 import { parseScope } from "../approvals/approval-scope.ts";
 import {
   type Approval,
+  agentOf,
   approvalJson,
   approvalLines,
   isReadable,
   scopeOf,
   standingOf,
   summaryOf,
+  targetOf,
 } from "../approvals/approval-view.ts";
 import { type KernelFlags, withKernel, withKernelOptions } from "../start/kernel-options.ts";
 import { EXIT_FAILURE, EXIT_OK } from "../terminal/exit-codes.ts";
@@ -111,8 +113,8 @@ export function addDecideCommands(program: Command): void {
     .description("show a request and approve it; a unique beginning of its reference is enough")
     .option("--for <scope>", "once, session, or a duration such as 15m", "once")
     .option("--reason <text>", "why, for the record")
-    .option("--yes", "do not ask for confirmation on a terminal")
-    .option("--json", "print JSON, and show nothing else");
+    .option("--yes", "do not ask for confirmation; needed where there is no terminal to confirm at")
+    .option("--json", "print JSON, and show nothing else; wants --yes, too");
   withKernelOptions(approve).action(async (ref: string, flags: DecideFlags) => {
     process.exitCode = await withKernel(flags, (kernel) => decide(kernel, ref, { ...flags, approved: true }));
   });
@@ -151,11 +153,13 @@ async function listApprovals(flags: ListFlags): Promise<void> {
     const nowMs = Date.now();
     const rows = approvals.map((approval) => [
       shortRef(approval.ref),
-      visible(approval.userId),
+      agentOf(approval),
       summaryOf(approval),
+      targetOf(approval),
+      visible(approval.serviceRoot),
       standingOf(approval, nowMs),
     ]);
-    print(table([["REQUEST", "USER", "WHAT", "STATE"], ...rows]));
+    print(table([["REQUEST", "AGENT", "WHAT", "TARGET", "WORKSPACE", "STATE"], ...rows]));
   });
 }
 
@@ -180,12 +184,11 @@ async function decide(
   if (approved && !isReadable(approval))
     throw usageError("the request cannot be read, so it cannot be approved; deny it, and tell the operator");
   if (!flags.json && approved) showApproval(approval, false);
-  if (
-    approved &&
-    !flags.yes &&
-    !flags.json &&
-    !(await confirms(`approve this ${scope === undefined ? "" : scopeOf(scope)}? [y/N] `))
-  )
+  if (approved && !flags.yes && (flags.json === true || !process.stdin.isTTY))
+    throw usageError(
+      `nothing was approved: there is no terminal to confirm at; look at what is asked, and approve it with \`handrail approve ${shortRef(approval.ref)} --yes\``,
+    );
+  if (approved && !flags.yes && !(await confirms(`approve this ${scope === undefined ? "" : scopeOf(scope)}? [y/N] `)))
     return EXIT_FAILURE;
   const wanted = { approved, ...(scope && { scope }), ...(flags.reason !== undefined && { reason: flags.reason }) };
   const outcome = await kernel.approvals.decide(approval.ref, wanted, credential);

@@ -16,6 +16,7 @@ import { AS_OPERATOR, operatorOf, type ServingFlags, withKernel, withServingOpti
 import { requireTool } from "../start/named-tool.ts";
 import { type SessionFlags, wishOf, withSessionOptions } from "../start/session-options.ts";
 import { onStop } from "../start/stop-signals.ts";
+import { WaitNotice } from "../start/wait-notice.ts";
 import { EXIT_DENIED, EXIT_OK, EXIT_TOOL_ERROR } from "../terminal/exit-codes.ts";
 import { currentUser, parseJsonObject, readStandardInput, readTextFile } from "../terminal/inputs.ts";
 import { printShaped } from "../terminal/output.ts";
@@ -77,6 +78,7 @@ async function call(tool: string, words: readonly string[], flags: CallFlags): P
     const args = await given(kernel, tool);
     const own = token === undefined ? await mint(kernel, flags) : undefined;
     const abort = new AbortController();
+    const waiting = new WaitNotice(flags);
     onStop(() => abort.abort()); // what runs is ended, put in order and recorded
     const response = await kernel.door.execute(
       {
@@ -88,7 +90,9 @@ async function call(tool: string, words: readonly string[], flags: CallFlags): P
         ...(flags.dedupeKey !== undefined && { dedupeKey: flags.dedupeKey }),
       },
       abort.signal,
+      { onAsked: waiting.begin },
     );
+    waiting.end();
     await show(tool, response, flags.json !== undefined);
     if (own) await kernel.administration.endSession(own.session);
     const codes = { success: EXIT_OK, denied: EXIT_DENIED, error: EXIT_TOOL_ERROR } as const;
@@ -140,5 +144,6 @@ async function mint(kernel: OpenKernel, flags: CallFlags) {
     ...wishOf(flags),
     userId: currentUser(),
     agentId: flags.agent,
+    isOneCall: true,
   });
 }

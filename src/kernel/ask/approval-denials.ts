@@ -1,8 +1,9 @@
 /**
- * Why a call that asks is refused, in words for the agent. None of them shows what a person wrote, or a reference in
- * the text.
+ * Why a call that asks is refused, in words for the agent. None of them shows what a person wrote; all name the
+ * request.
  */
 import type { StoredApproval } from "../../approval/approval-store.ts";
+import { shortRef } from "../../model/approval/prompt-lines.ts";
 import type { Denial } from "../../model/outcome/decision.ts";
 
 /** Nobody could be asked, or nobody can say what was answered. */
@@ -71,28 +72,27 @@ const USED: Denial = {
   message: "the approval of this call covered one execution, and another call has used it; send it again to ask anew",
 };
 
-/** The refusal of a call whose approval does not fit it any more. */
-export function invalid(ref: string): Denial {
-  return { ...CHANGED, approvalRef: ref };
+/** The refusal with the request that it is about, in its text too, because models see that alone. */
+export function about(denial: Denial, ref: string): Denial {
+  return { ...denial, message: `${denial.message} (request ${shortRef(ref)})`, approvalRef: ref };
 }
 
+/** The refusal of a call whose approval does not fit it any more. */
+export function invalid(ref: string): Denial {
+  return about(CHANGED, ref);
+}
+
+/** By what stands about a call that does not let it through. */
+const STANDING = {
+  denied: DENIED,
+  changed: CHANGED,
+  expired: EXPIRED,
+  forged: FORGED,
+  damaged: DAMAGED,
+  consumed: USED,
+};
+
 /** The refusal of a call about which something stands that does not let it through. */
-export function deniedBy(
-  kind: "denied" | "changed" | "expired" | "forged" | "damaged" | "consumed",
-  { ref }: StoredApproval,
-): Denial {
-  switch (kind) {
-    case "denied":
-      return { ...DENIED, approvalRef: ref };
-    case "changed":
-      return invalid(ref);
-    case "expired":
-      return { ...EXPIRED, approvalRef: ref };
-    case "forged":
-      return { ...FORGED, approvalRef: ref };
-    case "damaged":
-      return { ...DAMAGED, approvalRef: ref };
-    case "consumed":
-      return { ...USED, approvalRef: ref };
-  }
+export function deniedBy(kind: keyof typeof STANDING, { ref }: StoredApproval): Denial {
+  return about(STANDING[kind], ref);
 }

@@ -10,7 +10,9 @@
 import { requiredDenial, stagedDenial } from "../../approval/approval.ts";
 import type { StoredApproval } from "../../approval/approval-store.ts";
 import { mayBeAnsweredInBand } from "../../approval/in-band.ts";
+import { requestIn } from "../../approval/request.ts";
 import { KernelError } from "../../base/errors.ts";
+import { shortRef } from "../../model/approval/prompt-lines.ts";
 import type { Denial } from "../../model/outcome/decision.ts";
 import { Refusal, ToolFailure } from "../../model/outcome/failure.ts";
 import type { FileAccess } from "../../model/place/files.ts";
@@ -22,7 +24,7 @@ import { ApprovedTargets } from "../call/pre-image.ts";
 import type { Granted } from "../call/stages.ts";
 import type { Waiter } from "../call/submission.ts";
 import { unanalysed } from "../judge/scope.ts";
-import { deniedBy, FAILED, FORGED, invalid } from "./approval-denials.ts";
+import { about, deniedBy, FAILED, FORGED, invalid } from "./approval-denials.ts";
 import { asksIn, type BoundAsk, bindAsk, filesBefore, runsPrograms } from "./bind-ask.ts";
 import { describeCall } from "./prompt.ts";
 import { isDanger } from "./prompt-risks.ts";
@@ -68,6 +70,7 @@ async function approveAsked(parts: KernelParts, granted: Granted, waiter: Waiter
   const asked =
     standing.kind === "pending" ? standing.approval : await ask(parts, granted, { bound, signal: waiter.signal });
   if (asked instanceof ToolFailure) return { kind: "failure", failure: asked };
+  waiter.onAsked?.({ ref: asked.ref, summary: requestIn(asked).summary });
   const end = await parts.approvals.wait(asked, waiter.signal, waiter.inBand);
   switch (end.kind) {
     case "settled":
@@ -75,11 +78,14 @@ async function approveAsked(parts: KernelParts, granted: Granted, waiter: Waiter
     case "cancelled":
       return { kind: "failure", failure: CANCELLED };
     case "late":
-      return denial({ ...requiredDenial(granted.tool.name, bound.firstRule, LATER), approvalRef: asked.ref });
+      return denial({
+        ...requiredDenial(granted.tool.name, bound.firstRule, later(asked.ref)),
+        approvalRef: asked.ref,
+      });
     case "failed":
-      return denial({ ...FAILED, approvalRef: asked.ref });
+      return denial(about(FAILED, asked.ref));
     case "forged":
-      return denial({ ...FORGED, approvalRef: asked.ref });
+      return denial(about(FORGED, asked.ref));
   }
 }
 
@@ -169,8 +175,11 @@ async function use(
   return denial({ ...requiredDenial(tool.name, bound.firstRule, TAKEN), approvalRef: ref });
 }
 
-const LATER =
-  "and nobody has given it yet; a person can give it by the reference, so send the very same call again later, or choose another way";
+/** The reference stands in the text too: models see that alone, and are to tell it to people. */
+function later(ref: string): string {
+  return `and nobody has given it yet: the request is ${shortRef(ref)}, which a person approves with \`handrail approve ${shortRef(ref)}\`; tell them, then send the very same call again, or choose another way`;
+}
+
 const TAKEN = "and the one that was given has been used by another call; send it again to ask anew";
 const CANCELLED = new ToolFailure(
   "CANCELLED",

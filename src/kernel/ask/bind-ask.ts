@@ -7,7 +7,9 @@ import type { ImposedObligation } from "../../approval/approval.ts";
 import { bindCall, type CallBinding } from "../../approval/binding.ts";
 import { assert } from "../../base/errors.ts";
 import { blake3KeyedHex } from "../../base/hash.ts";
-import type { JsonObject, JsonValue } from "../../base/json.ts";
+import { canonicalJson, type JsonObject, type JsonValue } from "../../base/json.ts";
+import type { Lease } from "../../model/people/lease.ts";
+import type { Session } from "../../model/people/session.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import type { FileAccessParts } from "../../sandbox/files/files.ts";
 import type { KernelParts } from "../call/parts.ts";
@@ -46,14 +48,14 @@ export async function bindAsk(parts: KernelParts, decided: Decided, signal: Abor
   const [firstRule] = rules;
   assert(firstRule, "somebody asks about a call that is bound");
   const preImages = await preImagesNow(parts, decided, signal);
-  const { userId, agentId, role, id: sessionId, serviceRoot } = session;
+  const { userId, agentId, role, serviceRoot } = session;
   const bound = bindCall(
     parts.argumentsKey,
     {
       userId,
       agentId,
       role,
-      sessionId,
+      sessionId: sessionName(session, lease),
       workspace: serviceRoot,
       workDir: place.workspace.serviceRoot,
       tool: tool.name,
@@ -66,7 +68,8 @@ export async function bindAsk(parts: KernelParts, decided: Decided, signal: Abor
       workspaceRules: place.rules ?? "",
       mode: session.mode,
       skill: session.skill ?? "",
-      lease: { id: lease.id, ...lease.scope },
+      // that of one call alone is made anew for the next
+      lease: { id: session.isOneCall === true ? "" : lease.id, ...lease.scope },
       mark,
       containedBy: runsPrograms(decided) ? parts.sandbox.backend() : "",
       ...groundOf(decided, parts.argumentsKey),
@@ -74,6 +77,18 @@ export async function bindAsk(parts: KernelParts, decided: Decided, signal: Abor
     },
   );
   return { ...bound, kind: isDanger(asks) ? "danger" : "execute", rules: new Set(rules), firstRule, preImages };
+}
+
+/**
+ * The session as an approval is bound to it. One that was made for one call ends with it, and never sends the call
+ * again: in its place stands all that decided about it, so that the same call of the same principal, made in a session
+ * of the same kind, is the same, and nothing else is.
+ */
+function sessionName(session: Session, lease: Lease): string {
+  if (session.isOneCall !== true) return session.id;
+  const { preset, projectRoot, isolationLevel, branchId = "", isBranchBound = false } = session;
+  const scope: JsonObject = { ...lease.scope };
+  return canonicalJson({ one_call: { preset, projectRoot, isolationLevel, branchId, isBranchBound, scope } });
 }
 
 /**

@@ -11,6 +11,7 @@
 import { KIB } from "../../base/bytes.ts";
 import type { JsonObject, JsonValue } from "../../base/json.ts";
 import type { ApprovalDetails, ApprovalRequest, AskingRule, EffectsDetail } from "../../model/approval/approval.ts";
+import { agentLabel } from "../../model/people/session.ts";
 import type { FileAccess } from "../../model/place/files.ts";
 import type { ProjectWords } from "../../model/tool/tool.ts";
 import type { ExecEnforcement } from "../../model/work/exec.ts";
@@ -81,7 +82,7 @@ export async function describeCall(
       ...(rationale !== undefined && rationale !== "" && { rationale }),
     })),
     userId: session.userId,
-    agentId: session.agentId,
+    agentId: agentLabel(session),
     role: session.role,
     sessionId: session.id,
     workspace: session.serviceRoot,

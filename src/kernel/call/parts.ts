@@ -133,6 +133,8 @@ export interface KernelParts {
   readonly rates: Rates;
   /** Asks people, and knows what they allowed. */
   readonly approvals: Approvals;
+  /** Takes over at once what the operator has changed: nobody is asked about what was allowed a moment ago. */
+  readonly freshRules: () => Promise<void>;
   /** Executes calls with a dedupe key at most once. */
   readonly dedupe: Dedupe;
   readonly workspaces: WorkspaceCatalog;

@@ -6,6 +6,7 @@ import type { InBandAsker } from "../../approval/in-band.ts";
 import { hasMoreJsonValues, isJsonObject } from "../../base/json.ts";
 import { jsonProblem } from "../../base/json-parse.ts";
 import { ARGUMENT_VALUES_MAX } from "../../base/limits.ts";
+import type { AskedCall } from "../../model/approval/approval.ts";
 import { allow, type Denial, deny, type Verdict, type Violation } from "../../model/outcome/decision.ts";
 import type { ProgressListener } from "../../model/outcome/progress.ts";
 import type { ToolCall } from "../../model/tool/call.ts";
@@ -40,6 +41,8 @@ export interface Waiter {
   readonly listener?: ProgressListener | undefined;
   /** What streams beside the call. */
   readonly transfer?: Transfer | undefined;
+  /** Told that the call is about to wait for people, or would if anybody could be asked. */
+  readonly onAsked?: ((asked: AskedCall) => void) | undefined;
   /** The client can show a request for approval to the person who sits there. */
   readonly inBand?: InBandAsker | undefined;
 }

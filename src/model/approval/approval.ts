@@ -33,6 +33,14 @@ export interface ApprovalRequest {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
+/** A call about which people are asked. */
+export interface AskedCall {
+  /** Names the request. */
+  readonly ref: string;
+  /** What is asked, in words of the kernel. */
+  readonly summary: string;
+}
+
 /** A rule that asks, and why it says that it does. */
 export interface AskingRule {
   readonly ruleId: string;

@@ -108,6 +108,9 @@ export function approvalActs(parts: ApprovalActsParts): ApprovalActs {
     const { approved, channel = "cli" } = wanted;
     const reason = checkedReason(wanted.reason);
     const scope = approved ? checkedScope(wanted.scope ?? { kind: "once" }, clock.nowMs()) : undefined;
+    const asked = scope?.kind === "session" ? await approvals.find(ref) : undefined;
+    if (asked !== undefined && (await approvals.isOfOneCall(asked)))
+      throw usageError("the session was made for this one call; approve one execution, or a time such as 15m");
     const outcome = await approvals.decide(ref, {
       approved,
       by,
@@ -118,13 +121,18 @@ export function approvalActs(parts: ApprovalActsParts): ApprovalActs {
     return { ...outcome, by };
   };
   return {
-    list: (selection = {}) => store.list(selection.state, APPROVALS_LISTED_MAX, clock.nowMs()),
+    async list({ state } = {}) {
+      const settled = await approvals.settle(await store.list(state, APPROVALS_LISTED_MAX, clock.nowMs()));
+      return settled.filter((one) => state === undefined || one.state === state);
+    },
     async find(refOrPrefix) {
       const prefix = PREFIX.exec(refOrPrefix)?.[1];
       if (prefix === undefined) return { kind: "unknown" };
       const [first, second] = await store.findByPrefix(prefix, clock.nowMs());
       if (first === undefined) return { kind: "unknown" };
-      return second === undefined ? found(first) : { kind: "ambiguous" };
+      if (second !== undefined) return { kind: "ambiguous" };
+      const [now = first] = await approvals.settle([first]);
+      return found(now);
     },
     decide,
     revoke: (ref, credential, reason) =>

@@ -12,7 +12,10 @@ import { approvalActs } from "./approval-acts.ts";
 import { approverOf, hasApprovers } from "./approver-credentials.ts";
 
 /** What approvals need of the kernel that they belong to. */
-export type ApprovalNeeds = Pick<ApprovalsParts, "bell" | "ledger" | "clock" | "random" | "onInternalError"> & {
+export type ApprovalNeeds = Pick<
+  ApprovalsParts,
+  "bell" | "ledger" | "clock" | "random" | "sessionOf" | "onInternalError"
+> & {
   readonly stateDirectory: string;
   /** Where an embedding program answers. */
   readonly manager?: ApprovalManager | undefined;
