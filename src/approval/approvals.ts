@@ -64,7 +64,7 @@ export class Approvals {
   /** Requests that the handler is being asked about. */
   readonly #inHand = new Set<string>();
   readonly #desk: InBandDesk;
-  readonly #reader: DecisionReader;
+  readonly #reader: DecisionReader<StoredApproval>;
   readonly #evidence: ApprovalEvidence;
   #sweepAtMs = 0;
 

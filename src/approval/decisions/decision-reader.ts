@@ -1,31 +1,36 @@
 /** Takes the decisions that lie as files beside requests: each once, however many notice it at the same time. */
 import type { Clock } from "../../base/clock.ts";
-import type { ApprovalDecision, StoredApproval } from "../approval-store.ts";
-import { readDecisionFile } from "./decision-file.ts";
+import { type FileDecision, readDecisionFile } from "./decision-file.ts";
 import type { DecisionStore } from "./decision-store.ts";
 
 /** What lies beside a request. */
 export type FoundDecision = "none" | "decided" | "forged";
 
+/** A request as its decision has to name it. */
+interface Request {
+  readonly ref: string;
+  readonly code: string;
+}
+
 /** What reading needs. */
-export interface DecisionReaderParts {
+export interface DecisionReaderParts<Asked extends Request> {
   readonly decisions: DecisionStore;
   readonly clock: Pick<Clock, "nowMs">;
-  readonly decide: (ref: string, given: Omit<ApprovalDecision, "atMs">) => Promise<unknown>;
-  readonly recordForged: (approval: StoredApproval, problem: string) => Promise<void>;
+  readonly decide: (ref: string, given: FileDecision & { readonly channel: "file" }) => Promise<unknown>;
+  readonly recordForged: (approval: Asked, problem: string) => Promise<void>;
 }
 
 /** The decision files of one kernel's requests. */
-export class DecisionReader {
-  readonly #parts: DecisionReaderParts;
+export class DecisionReader<Asked extends Request> {
+  readonly #parts: DecisionReaderParts<Asked>;
   readonly #reading = new Map<string, Promise<FoundDecision>>();
 
-  constructor(parts: DecisionReaderParts) {
+  constructor(parts: DecisionReaderParts<Asked>) {
     this.#parts = parts;
   }
 
   /** Takes the decision that lies beside a request, if it counts. */
-  read(approval: StoredApproval): Promise<FoundDecision> {
+  read(approval: Asked): Promise<FoundDecision> {
     const { ref } = approval;
     const underWay = this.#reading.get(ref);
     if (underWay !== undefined) return underWay;
@@ -34,7 +39,7 @@ export class DecisionReader {
     return reading;
   }
 
-  async #take(approval: StoredApproval): Promise<FoundDecision> {
+  async #take(approval: Asked): Promise<FoundDecision> {
     const { decisions, clock, decide, recordForged } = this.#parts;
     const hash = approval.ref.slice("blake3:".length);
     const found = await decisions.look(hash);

@@ -531,7 +531,6 @@ describe("setting up", () => {
         snippet: "permit (principal, action, resourc);",
         fix: expect.stringContaining("handrail policy check"),
       }),
-      expect.objectContaining({ check: "ledger and state", status: "failed" }),
       expect.objectContaining({ check: "boundary" }),
     ]);
   });
