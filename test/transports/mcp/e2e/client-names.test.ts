@@ -1,6 +1,6 @@
 // Agents are named after their clients: what one does holds for all of its name, across restarts, and for no other.
 import { expect, test } from "vitest";
-import { handrail, dataIn } from "../../../support/command-line.ts";
+import { dataIn, handrail } from "../../../support/command-line.ts";
 import { freshPlace, type Place } from "../../../support/place.ts";
 import { type RpcClient, startRpc } from "../../../support/rpc-client.ts";
 
