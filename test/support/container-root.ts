@@ -1,6 +1,6 @@
 /**
- * The file system that the container recipe makes, without a container engine: this machine's `/usr` stands for the base
- * image and its packages, everything else is made by running the recipe's own instructions. Needs root.
+ * The file system that the container recipe makes, without a container engine: this machine's `/usr` stands for the
+ * base image and its packages, everything else is made by running the recipe's own instructions. Needs root.
  */
 import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -41,7 +41,7 @@ export class ContainerRoot {
     copyFileSync(process.execPath, join(this.root, "local/bin/node"));
   }
 
-  /** Follows the recipe: the package is put in, and what is run after the base's packages is run. @throws if it fails */
+  /** Follows the recipe: puts the package in, runs what comes after the base's packages. @throws if it fails */
   async build(tarball: string): Promise<void> {
     copyFileSync(tarball, join(this.root, "tmp", basename(tarball)));
     for (const { text } of this.#recipe.filter(({ name }) => name === "RUN").slice(1)) {

@@ -26,8 +26,8 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const OLDEST_NODE = "22.18.0";
 
 /**
- * Where this machine's npm finds packages, and whom it trusts for them: all that a place has of the developer's own. npm
- * reads it beside the machine's Node, which the tests need not run on.
+ * Where this machine's npm finds packages, and whom it trusts for them: all that a place has of the developer's own.
+ * npm reads it beside the machine's Node, which the tests need not run on.
  */
 function wayToRegistry(): Readonly<Record<string, string>> {
   const { PATH = "", NODE_EXTRA_CA_CERTS: certificates } = process.env;

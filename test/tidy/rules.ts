@@ -112,7 +112,7 @@ function longLines(file: ProjectFile): string[] {
 const VAGUE = /^(?:What|How|Whether|Which|Who|Whose|Whom|Where|When|That|Of|By)\b/;
 
 function vagueHeader({ path, text }: ProjectFile): string[] {
-  const [comment = ""] = /^(?:\/\*[\s\S]*?\*\/|(?:\/\/.*\n)+)/.exec(text) ?? [];
+  const [comment = ""] = /^(?:\/\*[\s\S]*?\*\/|(?:\/\/.*\n)+)/.exec(text.replace(/^#!.*\n/, "")) ?? [];
   const words = comment.replace(/^\s*(?:\/\*+|\*\/|\*|\/\/)/gm, " ").replace(/\*\/\s*$/, "");
   const [first = ""] = /^.*?[.?!](?= |$)/.exec(words.replace(/\s+/g, " ").trim()) ?? [];
   const count = first.split(" ").length;

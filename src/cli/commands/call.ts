@@ -41,7 +41,7 @@ ended, 64 wrong usage.
 
 Examples:
   handrail call read_file path=README.md
-  handrail call search_file path=src regex=TODO recursive=true
+  handrail call search_file path=src regex=createServer recursive=true
   handrail call write_file path=notes.txt content=@draft.txt
   handrail call edit_file path=a.txt edits:='[{"operation":"replace","spec":"old","content":"new"}]'
   handrail call list_files --json '{"path":"."}'         the arguments as JSON, and the result, too

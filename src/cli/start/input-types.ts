@@ -1,4 +1,4 @@
-/** Says which types the input schema of a tool takes for each argument, as far as words of a command line need it. */
+/** Reads from a tool's input schema which types each argument takes, as far as words of a command line need it. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.ts";
 
 /** What one argument takes. */

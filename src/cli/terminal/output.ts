@@ -1,8 +1,8 @@
 /**
  * Prints the command line's data on standard output and words about it on standard error.
  *
- * With `--json` every line has one shape, which is that of a tool's result: `status` (`success` or `error`), then `data`
- * or `error` or both. Text that agents chose is escaped, so it cannot move the cursor or reorder what is read.
+ * With `--json` every line has one shape, which is that of a tool's result: `status` (`success` or `error`), then
+ * `data` or `error` or both. Text that agents chose is escaped, so it cannot move the cursor or reorder what is read.
  */
 import type { JsonValue } from "../../base/json.ts";
 import { printableJson, withoutBreaks, withoutControls } from "../../text/foreign-text.ts";

@@ -1,5 +1,5 @@
 /**
- * Renders the result of a call for a person: text as text, everything else as YAML, which has its names and its order.
+ * Renders the result of a call for a person: text as text, everything else as YAML.
  *
  * What a tool found goes to standard output, what a person should know about it to standard error.
  */
