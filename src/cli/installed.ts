@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * The command of an installed package: refuses an old Node and gives compiled code a cache, then runs the command line.
+ * Starts the command line of an installed package: refuses an old Node and gives compiled code a cache.
  *
  * It has to be read by old versions of Node too, which knew fewer functions and less syntax.
  *

@@ -1,4 +1,4 @@
-/** Reads from a tool's input schema which types each argument takes, as far as words of a command line need it. */
+/** Reads from a tool's input schema which types its arguments take, for words of a command line. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.ts";
 
 /** What one argument takes. */
