@@ -56,7 +56,6 @@ export async function diagnose(options: DiagnosisOptions): Promise<readonly Find
       () => containment(),
     ),
     ...(await operatorFindings(read, directory)),
-    ...(await installationFindings(read, environment)),
     ...(await configured(read, options)),
     {
       check: "boundary",
@@ -86,6 +85,7 @@ async function configured(
   const { workspace, environment, tools } = options;
   return [
     ...(await policyFindings(options, operator.path)),
+    ...(await installationFindings(read, environment)),
     ...(await sandboxFindings(operator)),
     ...(workspace ? [await viewFinding(read, workspace.path, options)] : []),
     ...(await systemFindings(operator)),
