@@ -66,6 +66,9 @@ export async function diagnose(options: DiagnosisOptions): Promise<readonly Find
   ];
 }
 
+/** What is skipped without the operator's directory. */
+const NEED_OPERATOR = ["policies", "sandbox", "capabilities", "trusted workspaces", "ledger and state"] as const;
+
 /** Checks that need the operator's directory; while it cannot be read they are skipped, since its fault is said. */
 async function configured(
   read: () => Promise<OperatorDirectory>,
@@ -75,12 +78,9 @@ async function configured(
   if (operator === undefined) {
     const fix = "mend the operator directory, then run `handrail doctor` again";
     const detail = "not looked at, because the operator directory cannot be used";
-    return ["policies", "sandbox", "capabilities", "trusted workspaces", "ledger and state"].map((check) => ({
-      check,
-      status: "skipped",
-      detail,
-      fix,
-    }));
+    const skipped = (check: string): Finding => ({ check, status: "skipped", detail, fix });
+    const [policies = skipped("policies"), ...others] = NEED_OPERATOR.map(skipped);
+    return [policies, ...(await installationFindings(read, options.environment)), ...others];
   }
   const { workspace, environment, tools } = options;
   return [
