@@ -144,10 +144,12 @@ async function settled(
 ): Promise<Ended | undefined> {
   const { state, ref } = approval;
   if (state === "expired") await parts.approvals.close(approval, "expired");
-  if (state !== "approved")
-    return state === "pending" ? denial(FAILED) : denial(deniedBy(state === "void" ? "changed" : state, approval));
+  if (state === "pending") return denial(FAILED);
+  if (state !== "approved" && state !== "void") return denial(deniedBy(state, approval));
+  // a request is void where its session has ended, too: then that is what is said
   const still = await stillAllowed(parts, granted);
   if (!still.ok) return denial(still.denial);
+  if (state === "void") return denial(deniedBy("changed", approval));
   const now: Granted = { ...granted, ...still.value };
   const bound = asksIn(now.ruling.obligations).length === 0 ? undefined : await bindAsk(parts, now, signal);
   if (bound?.binding === approval.binding) return use(parts, granted, { bound, approval });

@@ -97,7 +97,7 @@ describe("exit codes", () => {
       const said = stderr.replace(/^handrail: |\n$/g, "");
       const line = { status: "error", error: { code: "USAGE", message: said } };
       expect([code, stdout === "" ? "" : oneJsonLine(stdout)]).toEqual([64, args.includes("--json") ? line : ""]);
-      expect(stderr).toMatch(message);
+      expect(stderr.trimEnd()).toMatch(message);
     }
   });
 

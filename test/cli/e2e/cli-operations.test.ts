@@ -281,7 +281,7 @@ describe("policy", () => {
           layer: "gates",
           rule_id: "CONFIG:policy_invalid",
           message: "the operator's policy is not valid, so nothing is allowed; ask the operator to correct it",
-          suggestion: "the operator runs `handrail policy check` and corrects what it names",
+          fix: "the operator runs `handrail policy check` and corrects what it names",
         }),
       }),
     ]);
