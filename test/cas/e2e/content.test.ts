@@ -78,10 +78,10 @@ describe("handrail cas", () => {
     [["cas", "put", "missing-file"], "is no file that can be read"],
     [["cas", "put", "."], "is no file that can be read"],
     [["cas", "gc", "--grace", "soon"], "is not a duration"],
-  ])("%j exits with 1 and says why", async (args, why) => {
+  ])("%j exits with 64 and says why", async (args, why) => {
     const place = freshPlace();
     const { code, stdout, stderr } = await handrail(place, args);
-    expect([code, stdout, linesOf(stderr).length]).toEqual([1, "", 1]);
+    expect([code, stdout, linesOf(stderr).length]).toEqual([64, "", 1]);
     expect(stderr).toContain(why);
   });
 

@@ -27,7 +27,7 @@ import { makePlace, type Place } from "../../support/place.ts";
 import { processesNaming } from "../../support/sandbox-place.ts";
 
 /** Each test starts the product several times, beside another test that may do so too. */
-const TEST_MS_MAX = 90_000;
+const TEST_MS_MAX = 300_000;
 
 const own = process.geteuid?.() ?? 0;
 /** As whom the kernel runs, and as whom its commands count on the machine. */

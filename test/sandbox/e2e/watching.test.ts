@@ -41,7 +41,6 @@ let servers = 0;
 
 test.each(USERS)(
   "a server that watches its sources notices edits of the same session, where the kernel is %s",
-  { timeout: 90_000 },
   async (_, kernel) => {
     const made = makePlace();
     onTestFinished(made.remove);

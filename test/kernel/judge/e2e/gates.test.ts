@@ -202,6 +202,7 @@ describe("modes and skills", () => {
       false,
       "MODE:review",
       "make a session without the mode `review`, or with one that allows this call of `delete_file`",
+      expect.stringContaining("that lifts what CAPABILITY:delete_file:unrecoverable asks for"),
     ]);
     expect(await explained("read_file", { path: "a.md" }, "--skill", "docs")).toEqual([
       false,
