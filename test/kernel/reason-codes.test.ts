@@ -4,52 +4,7 @@
  */
 import ts from "typescript";
 import { expect, test } from "vitest";
-import { parse, reasonsInCode } from "../support/reasons.ts";
-
-const REASONS = [
-  "budget_exceeded",
-  "flow_secret_content",
-  "flow_secret_egress",
-  "flow_sensitive_egress",
-  "flow_untrusted_exec",
-  "lease_expired",
-  "lease_scope",
-  "permission_denied",
-  "redaction_marker_in_content",
-  "session_expired",
-  "session_frozen",
-  "session_invalid",
-  "session_revoked",
-  "shell_exec_denied",
-  "skill_tool_constraint_failed",
-  "skill_tool_input_invalid",
-  "skill_tool_input_unreadable",
-  "skill_tool_not_allowed",
-  "tool_approval_denied",
-  "tool_approval_expired",
-  "tool_approval_invalid",
-  "tool_approval_request_failed",
-  "tool_approval_required",
-  "tool_call_invalid",
-  "tool_input_invalid",
-  "tool_input_read_failed",
-  "tool_not_allowed",
-  "tool_not_implemented",
-  "tool_output_invalid",
-  "tool_policy_invalid",
-  "tool_requires_arming",
-  "tool_spec_invalid",
-  "tool_spec_missing",
-  "tools_disabled",
-  "validation_failed",
-  "workspace_blocked_zone",
-  "workspace_device_boundary",
-  "workspace_hard_link",
-  "workspace_path_escape",
-  "workspace_path_traversal",
-  "workspace_read_only",
-  "workspace_symlink_escape",
-];
+import { parse, REASONS, reasonsInCode } from "../support/reasons.ts";
 
 const FAILURES = [
   "ARTIFACT_EXISTS",

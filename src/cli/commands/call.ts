@@ -18,6 +18,7 @@ import { type SessionFlags, wishOf, withSessionOptions } from "../start/session-
 import { onStop } from "../start/stop-signals.ts";
 import { WaitNotice } from "../start/wait-notice.ts";
 import { EXIT_DENIED, EXIT_OK, EXIT_TOOL_ERROR } from "../terminal/exit-codes.ts";
+import { explainedAt } from "../terminal/explained-refusal.ts";
 import { currentUser, parseJsonObject, readStandardInput, readTextFile } from "../terminal/inputs.ts";
 import { printShaped } from "../terminal/output.ts";
 
@@ -108,6 +109,8 @@ async function show(tool: string, response: CallResponse, asJson: boolean): Prom
   if (asJson) return printShaped(result);
   const { printResult } = await import("../terminal/readable.ts");
   await printResult(tool, result);
+  // For people: whoever reads standard error by a program has the code already.
+  if (result.status === "error" && process.stderr.isTTY) process.stderr.write(`${explainedAt(result.error.code)}\n`);
 }
 
 /** The arguments that the words and `--json` give, once the tool can be looked up. Mistakes in JSON show first. */
