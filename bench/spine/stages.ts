@@ -19,9 +19,10 @@ import type { LedgerEvent } from "../../src/model/outcome/event.ts";
 import { ToolFailure } from "../../src/model/outcome/failure.ts";
 import type { CallResponse } from "../../src/model/tool/call.ts";
 import { authenticate } from "../../src/session/session.ts";
-import { type CallResult, printAnswer } from "../../src/transports/mcp/answers/print-result.ts";
+import { readFile } from "../../src/tools/file/file-tools.ts";
+import { type CallResult, resultOf } from "../../src/transports/mcp/answers/call-result.ts";
+import { printAnswer } from "../../src/transports/mcp/answers/print-result.ts";
 import { validateRequest } from "../../src/validate/validate.ts";
-import { toToolResult } from "../../src/wire/index.ts";
 import { decodeRequest, encodeRequest, encodeResponse, toToolCall, toWireResponse } from "../../src/wire/protobuf.ts";
 import { interleave, microsecondsEach, microsecondsEachAwaited, type Row } from "../measure.ts";
 import type { Effort } from "../options.ts";
@@ -163,12 +164,7 @@ async function edgeStages(kernel: BareKernel, call: Call, files: readonly string
 
 function mcpAnswer(response: CallResponse): CallResult {
   if (response.outcome.kind !== "success") throw new Error("the read of the stages failed");
-  return {
-    text: String(response.outcome.data["content"]),
-    structuredContent: toToolResult(response),
-    isError: false,
-    isMalformed: false,
-  };
+  return resultOf(response, readFile);
 }
 
 function outcomeEvent(path: string): LedgerEvent {

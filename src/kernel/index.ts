@@ -11,6 +11,7 @@ import { loadCodec, type Submission, type Waiter } from "./call/submission.ts";
 import { type Fetched, type FetchRequest, getContent, putContent, type Upload } from "./content-door.ts";
 import type { ToolDefinition } from "./declared/registry.ts";
 import { type CallExplanation, type ExplainedCall, explainCall, redactedExplanation } from "./judge/explain.ts";
+import { offeredTools } from "./judge/offered.ts";
 import { pipeline, type TurnedKernel } from "./pipeline.ts";
 import { CallRedaction } from "./redaction/redaction.ts";
 import { type AnsweredRound, answerRound, type OpenedQuestion, openQuestion, type RoundCall } from "./rounds.ts";
@@ -84,6 +85,10 @@ export interface KernelDoor {
   readonly recordRefusal: (denial: Denial) => Promise<void>;
   /** The tools on offer, sorted by name. */
   readonly tools: () => readonly ToolDefinition[];
+  /** Those of them that are not refused to the session whatever it calls them with. Rejects like `warmUp`. */
+  readonly offered: (sessionToken: string) => Promise<readonly ToolDefinition[]>;
+  /** The tool of that name. */
+  readonly tool: (name: string) => ToolDefinition | undefined;
   /** Why a call would be decided as it would; nothing is executed or recorded. */
   readonly explain: (explained: ExplainedCall) => Promise<CallExplanation>;
   /**
@@ -122,6 +127,8 @@ export function createKernelDoor(parts: KernelParts): KernelDoor {
     answerRound: (call, state, answer) => answerRound(kernel, call, { state, answer }),
     recordRefusal: (denial) => recordRefusal(kernel, denial),
     tools: () => parts.registry.getToolDefinitions(),
+    offered: (sessionToken) => offeredTools(parts, sessionToken),
+    tool: (name) => parts.registry.definition(name),
     explain: async (explained) => {
       const redaction = new CallRedaction(await parts.redactor()).knowing(explained.args);
       return redactedExplanation(await explainCall(parts, redaction, explained), redaction);

@@ -15,13 +15,14 @@ import { type LoginSecret, loginSecrets, shownPath } from "./logins.ts";
 import { applyMarkers, type Finding } from "./search/finding.ts";
 import { RedactionTables, type RedactorOptions } from "./tables.ts";
 import { ByteRedactionStream, type StreamWindow, TextRedactionStream } from "./text-stream.ts";
-import { redactWindow, type Window } from "./window.ts";
+import { redactWindow, type TextPart, type Window } from "./window.ts";
 
 export type { KnownSecret } from "./kinds/known-secret.ts";
 export type { ValueJudge } from "./kinds/named-rule.ts";
 export type { Finding, FindingCounts } from "./search/finding.ts";
 export type { RedactorOptions } from "./tables.ts";
 export type { ByteRedactionStream, StreamWindow } from "./text-stream.ts";
+export type { TextPart } from "./window.ts";
 
 /** A text without its secrets, and what was found in it. */
 export interface Redaction {
@@ -57,7 +58,7 @@ export interface Redactor {
    */
   readonly redactBytes: (bytes: Uint8Array, extra?: readonly KnownSecret[]) => ByteRedaction;
   /** A part of `text`, redacted as what it is part of. */
-  readonly redactWindow: (text: string, part: StreamWindow, extra?: readonly KnownSecret[]) => Window;
+  readonly redactWindow: (text: string, part: TextPart, extra?: readonly KnownSecret[]) => Window;
   /**
    * How the value of a member of that name is judged, as it would be beside its name in text; `undefined` when the name
    * promises nothing.

@@ -26,14 +26,23 @@ export interface Window {
   readonly findings: readonly Finding[];
 }
 
+/** A part of a text. */
+export interface TextPart extends StreamWindow {
+  /** Markers keep the line feeds of what they stand for, so that every line keeps its number. */
+  readonly keepsLines?: boolean;
+}
+
 /** `text` from `start` up to `end`, with the `findings` of all of `text` replaced. */
-export function redactWindow(text: string, { start, end }: StreamWindow, findings: readonly Finding[]): Window {
+export function redactWindow(text: string, { start, end, keepsLines }: TextPart, findings: readonly Finding[]): Window {
   const inside = findings.filter((finding) => finding.start < end && finding.end > start);
   let result = "";
   let at = start;
   for (const finding of inside) {
-    result += text.slice(at, Math.max(at, finding.start)) + markerFor(text, finding);
-    at = Math.min(end, finding.end);
+    const from = Math.max(at, finding.start);
+    const to = Math.min(end, finding.end);
+    result += text.slice(at, from) + markerFor(text, finding);
+    if (keepsLines === true) result += text.slice(from, to).replace(/[^\n]+/g, "");
+    at = to;
   }
   const cut = inside.map((finding) => ({
     ...finding,

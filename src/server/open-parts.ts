@@ -188,6 +188,7 @@ function kernelParts(base: Base, services: Awaited<ReturnType<typeof openService
       return tools.under(live.operator.settings).registry;
     },
     policy: configuration.policy.engine,
+    presetCloses: configuration.policy.closes,
     redactor,
     guesses: new SecretGuesses(),
     sessions,

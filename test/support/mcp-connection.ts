@@ -2,6 +2,7 @@
  * A served MCP connection in this process: raw lines in, raw lines out, behind it a door that answers as the test says.
  */
 import { PassThrough } from "node:stream";
+import type { JsonObject } from "../../src/base/json.ts";
 import type { KernelDoor, RoundCall, Submission } from "../../src/kernel/index.ts";
 import type { Denial } from "../../src/model/outcome/decision.ts";
 import type { ProgressListener } from "../../src/model/outcome/progress.ts";
@@ -50,6 +51,7 @@ const TOOL = {
     additionalProperties: false,
   },
   outputSchema: { type: "object", properties: { content: { type: "string" } } },
+  toText: ({ content }: JsonObject) => String(content),
 } as const;
 
 /** Serves one client whose other side is the test, in front of a door that answers as `execute` says. */
@@ -58,6 +60,8 @@ export function connect(execute: Execute = async () => READ) {
   const refused: Denial[] = [];
   const door = {
     tools: () => [TOOL],
+    offered: async () => [TOOL],
+    tool: (name: string) => (name === TOOL.name ? TOOL : undefined),
     recordRefusal: async (denial: Denial) => void refused.push(denial),
     async answerRound({ requestId }: RoundCall) {
       const response = { requestId, outcome: denied("approval", "tool_approval_invalid"), durationMs: 0, rules: [] };

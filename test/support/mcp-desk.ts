@@ -5,6 +5,7 @@ import { onTestFinished, vi } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
 import { ASKING } from "./asking.ts";
 import { connectTo, type Line, legacy } from "./mcp-connection.ts";
+import { factsOf } from "./mcp-result.ts";
 import { type MemoryKernel, type MemoryKernelOptions, memoryKernel } from "./memory-kernel.ts";
 
 /** A call that asks. */
@@ -46,7 +47,7 @@ export function client(
       if (line === undefined) throw new Error("the line does not come");
       return line as Line & {
         readonly params: JsonObject;
-        readonly result: { readonly structuredContent: JsonObject };
+        readonly result: JsonObject;
       };
     }, BOUND);
   const questions = () => connection.lines().filter(({ method }) => method === "elicitation/create");
@@ -67,9 +68,9 @@ export function client(
 }
 
 /** The code by which a call was refused, or `success`. */
-export function endOf({ result }: { readonly result: { readonly structuredContent: JsonObject } }): unknown {
-  const { status, error } = result.structuredContent;
-  return status === "success" ? status : (error as JsonObject)["code"];
+export function endOf({ result }: { readonly result: JsonObject }): unknown {
+  const { status, error } = factsOf(result);
+  return status === "success" ? status : error?.["code"];
 }
 
 /** Whether the call took effect. */

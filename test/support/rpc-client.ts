@@ -15,12 +15,7 @@ export interface Answer {
 export interface CallAnswer {
   readonly isError: boolean;
   readonly content: readonly { readonly type: string; readonly text: string }[];
-  readonly structuredContent: {
-    readonly status: string;
-    readonly data?: Readonly<Record<string, unknown>>;
-    readonly error?: Readonly<Record<string, unknown>>;
-    readonly metadata: { readonly ledger_sequence: number };
-  };
+  readonly _meta: Readonly<Record<string, unknown>>;
 }
 
 /** A running `handrail mcp` and a line to it. */

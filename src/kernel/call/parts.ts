@@ -18,6 +18,7 @@ import type { OperatorGates, ToolPolicy } from "../../model/people/gates.ts";
 import type { Session } from "../../model/people/session.ts";
 import type { Workspace } from "../../model/place/workspace.ts";
 import type { SpendingLimits } from "../../model/spending/spending-limits.ts";
+import type { Tool } from "../../model/tool/tool.ts";
 import type { ExecEnforcement } from "../../model/work/exec.ts";
 import type { RepositoryView } from "../../model/work/git.ts";
 import type { GitRemotes } from "../../model/work/git-remote.ts";
@@ -113,6 +114,8 @@ export interface KernelParts {
   readonly registry: ToolRegistry;
   /** The engine of a preset; rejects while its policies are invalid, and then every call is refused. */
   readonly policy: (preset: string) => Promise<PolicyEngine>;
+  /** Whether the preset of a session refuses every call of the tool, as far as that is known without its engine. */
+  readonly presetCloses?: (session: Pick<Session, "preset" | "role">, tool: Tool) => boolean;
   /** The redactor of the configuration in force; throws while it cannot be made, and then every call is refused. */
   readonly redactor: () => Redactor | Promise<Redactor>;
   /** Counts what was tried on files with hidden text. */

@@ -25,6 +25,8 @@ export interface ToolDefinition {
   readonly inputSchema: JsonObject;
   /** Of the tool's data as a whole, or of what is shown of it when it is too large. */
   readonly outputSchema?: JsonObject;
+  /** The data as a model reads it. */
+  readonly toText?: Tool["toText"];
 }
 
 /** The tools of one kernel. */
@@ -53,6 +55,11 @@ export class ToolRegistry {
     return this.#tools.get(name);
   }
 
+  /** What clients are shown of the tool of that name. */
+  definition(name: string): ToolDefinition | undefined {
+    return this.#definitions.get(name);
+  }
+
   /** Lets the tool of that name, if there is one, load what its analysis needs. */
   prepare(name: string): undefined | Promise<void> {
     return this.#tools.get(name)?.prepare?.();
@@ -74,9 +81,10 @@ export class ToolRegistry {
   hash(specs: ReadonlyMap<string, ToolSpec> = new Map()): string {
     if (specs.size > 0)
       return blake3Hex(canonicalJson({ tools: this.hash(), specs: [...specs.values()].map(specFacts) }));
-    const tools = this.getAll().map(
-      (tool) => ({ ...this.#define(tool), capability: plainCapability(tool) }) as unknown as JsonObject,
-    );
+    const tools = this.getAll().map((tool) => {
+      const { toText: _, ...definition } = this.#define(tool);
+      return { ...definition, capability: plainCapability(tool) } as unknown as JsonObject;
+    });
     return blake3Hex(canonicalJson(tools));
   }
 
@@ -94,6 +102,7 @@ export class ToolRegistry {
       effect: tool.capability.effect,
       inputSchema,
       ...(tool.outputSchema && { outputSchema: { anyOf: [tool.outputSchema, CUT_RESULT_SCHEMA] } }),
+      ...(tool.toText && { toText: (data) => tool.toText?.(data) ?? "" }),
     };
     this.#definitions.set(tool.name, definition);
     return definition;

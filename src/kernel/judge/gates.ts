@@ -68,7 +68,10 @@ function checkToolPolicy(policy: ToolPolicy, tool: string, { layer, ruleId, whos
 }
 
 /** Whether mode, skill and the workspace allow the tool. */
-export function checkToolGates({ session, place, gates }: Judged, tool: string): Denial | undefined {
+export function checkToolGates(
+  { session, place, gates }: Pick<Judged, "session" | "place" | "gates">,
+  tool: string,
+): Denial | undefined {
   const denial = checkProfile(session, gates, tool);
   if (denial !== undefined) return denial;
   if (place.disabledTools.has(tool)) {

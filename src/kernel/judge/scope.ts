@@ -36,12 +36,7 @@ export function checkScope(
   { caller, tool, nowMs }: { readonly caller: Judged; readonly tool: Tool; readonly nowMs: number },
   { input, accesses, areEffects = false }: Asked,
 ): Verdict<readonly ResolvedAccess[]> {
-  const denial =
-    checkRole(caller.session, tool) ??
-    checkApprovalLevel(tool) ??
-    checkLease(caller.lease, tool, nowMs) ??
-    checkToolGates(caller, tool.name) ??
-    checkInput(caller, tool.name, input);
+  const denial = checkTool(caller, tool, nowMs) ?? checkInput(caller, tool.name, input);
   if (denial) return deny(denial);
   const unnamed = areEffects ? undefined : checkReach(caller.lease, tool, accesses);
   if (unnamed) return deny(unnamed);
@@ -53,6 +48,19 @@ export function checkScope(
   }
   const blocked = checkNetwork(tool, accesses, caller.place.privateGitHosts);
   return blocked ? deny(blocked) : allow(resolved);
+}
+
+/** What of a caller closes a tool as such. */
+export type ToolUser = Pick<Judged, "session" | "lease" | "place" | "gates">;
+
+/** Whether role, lease, mode, skill and workspace leave the tool, whatever the call. */
+export function checkTool(caller: ToolUser, tool: Tool, nowMs: number): Denial | undefined {
+  return (
+    checkRole(caller.session, tool) ??
+    checkApprovalLevel(tool) ??
+    checkLease(caller.lease, tool, nowMs) ??
+    checkToolGates(caller, tool.name)
+  );
 }
 
 function checkRole(session: Session, tool: Tool): Denial | undefined {

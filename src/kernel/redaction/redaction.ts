@@ -25,6 +25,7 @@ import { CLEAN_NAMES_MAX, NAME_CHARACTERS_MAX, namesOf } from "./known-names.ts"
 import { REFUSAL_TEXT_CHARACTERS_MAX } from "./limits.ts";
 import { Looks, latin1 } from "./looks.ts";
 import { decodedRun, NUMBERED, NUMBERED_ROUNDS_MAX, NUMBERED_RUN } from "./numbered-runs.ts";
+import { excerptText, partOf } from "./shown-excerpt.ts";
 
 /** The secrets that the kernel holds for a call and that must not leave with its result. */
 export function secretsOf(call: Pick<ToolCall, "sessionToken">): readonly KnownSecret[] {
@@ -356,14 +357,9 @@ export class CallRedaction {
   #excerpt(member: JsonValue, excerpt: Excerpt, measured: Measured): JsonValue {
     measured.values += 1;
     const text = excerpt.kind === "text" ? excerpt.text : latin1(excerpt.bytes);
-    const { text: shown, findings } = this.#redactor.redactWindow(text, excerpt, this.#secrets);
+    const { text: shown, findings } = this.#redactor.redactWindow(text, partOf(excerpt), this.#secrets);
     this.take(findings);
-    const result =
-      findings.length === 0
-        ? member
-        : excerpt.kind === "text"
-          ? shown
-          : Buffer.from(shown, "latin1").toString("base64");
+    const result = findings.length === 0 ? member : excerptText(shown, excerpt);
     measured.bytes += typeof result === "string" ? Buffer.byteLength(result) : 8;
     return result;
   }

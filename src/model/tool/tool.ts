@@ -147,10 +147,13 @@ export interface Window {
 
 /**
  * What a member of a result is cut out of: the text from `start` up to `end`, or such bytes, which stand as base64 in
- * the result.
+ * the result. Such text may stand there as lines with numbers, of which the first is `firstLine`.
  */
 export type Excerpt = Window &
-  ({ readonly kind: "text"; readonly text: string } | { readonly kind: "base64"; readonly bytes: Uint8Array });
+  (
+    | { readonly kind: "text"; readonly text: string; readonly firstLine?: number }
+    | { readonly kind: "base64"; readonly bytes: Uint8Array }
+  );
 
 /** What a file of the project says about what is run: a script, the recipe of a goal. */
 export type ProjectWords = {
@@ -195,4 +198,9 @@ export interface Tool<Arguments = unknown> {
   /** Pure: what the project's own files say about what the call will run, for people who are asked about it. */
   projectWords?(args: Arguments, toolchain: ToolchainView): readonly ProjectWords[];
   execute(args: Arguments, context: ToolContext): ToolOutput | Promise<ToolOutput>;
+  /**
+   * Pure: the data of a success as a model reads it, in one or several texts. A tool without it answers models with its
+   * data as JSON, which is for results that are a record of few values.
+   */
+  toText?(data: JsonObject): string | readonly string[];
 }

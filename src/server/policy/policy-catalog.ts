@@ -14,7 +14,10 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { KernelError } from "../../base/errors.ts";
 import { BY_OPERATOR } from "../../ledger/actors.ts";
 import type { EventSink } from "../../model/outcome/event.ts";
-import { PRESET_NAMES } from "../../model/people/preset.ts";
+import { isPresetName, PRESET_NAMES } from "../../model/people/preset.ts";
+import type { Session } from "../../model/people/session.ts";
+import type { Tool } from "../../model/tool/tool.ts";
+import { isClosed } from "../../policy/closed-tools.ts";
 import type { PolicyEngine } from "../../policy/policy.ts";
 import { buildEngine, type PolicyInputs, requireKeptExamples } from "./policies.ts";
 
@@ -53,6 +56,15 @@ export class PolicyCatalog {
 
   /** The engine in force under a preset. @throws KernelError POLICY_INVALID while the policies are not valid */
   readonly engine = (preset: string): Promise<PolicyEngine> => this.#current.engine(preset);
+
+  /**
+   * Whether the session's preset refuses every call of the tool. Policies of the operator's may open what is closed, so
+   * that nothing is known to be while there are any.
+   */
+  readonly closes = ({ preset, role }: Pick<Session, "preset" | "role">, tool: Tool): boolean =>
+    !this.#current.hasOwnPolicies &&
+    isPresetName(preset) &&
+    isClosed(preset, role, { name: tool.name, effect: tool.capability.effect, actions: tool.actions });
 
   /** The hashes in force, by the presets in use. */
   async hashes(): Promise<{ readonly [preset: string]: string }> {
@@ -124,6 +136,11 @@ class PolicySet {
   constructor(inputs: PolicyInputs, record: Recording) {
     this.#inputs = inputs;
     this.#record = record;
+  }
+
+  /** Whether the operator has written policies. */
+  get hasOwnPolicies(): boolean {
+    return this.#inputs.operator.policies.length > 0;
   }
 
   /** Presets that were asked for. */

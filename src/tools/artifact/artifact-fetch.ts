@@ -5,6 +5,7 @@
  */
 import { z } from "zod";
 import { textOf } from "../../base/bytes.ts";
+import type { JsonObject } from "../../base/json.ts";
 import { INLINE_RESULT_BYTES_MAX, MAX_READ_LIMIT, SHOWN_BYTES_MAX } from "../../base/limits.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { Tool, ToolContext, ToolOutput } from "../../model/tool/tool.ts";
@@ -12,6 +13,7 @@ import { type ContentName, contentResourceId, type FoundContent } from "../../mo
 import { CHARACTER_BYTES_MAX, characterBoundary } from "../../text/characters.ts";
 import { numberArgument } from "../kit/argument.ts";
 import { READS } from "../kit/capabilities.ts";
+import { countText, nameText } from "../kit/plain-text.ts";
 import { integer, listOf, objectOf, text } from "../kit/result-schema.ts";
 import { artifactIdArgument, hashArgument } from "./arguments.ts";
 
@@ -68,7 +70,25 @@ export const artifactFetch: Tool<Arguments> = {
     const found = await context.content.find(nameOf(args));
     return context.reply === "stream" ? stream(args, found, context) : part(args, found, context);
   },
+  toText: (data) => [String(data["content"] ?? ""), factsText(data)],
 };
+
+function factsText({
+  artifact_id: id,
+  category,
+  metadata,
+  content_hash: hash,
+  offset,
+  bytes,
+  size_bytes: size,
+  next_offset: next,
+}: JsonObject): string {
+  const named = id === undefined ? "" : `artifact ${nameText(id)}, ${nameText(category)}`;
+  const facts = Array.isArray(metadata) && metadata.length > 0 ? ` (${metadata.map(nameText).join(", ")})` : "";
+  const what = named === "" ? `content ${String(hash)}` : `${named}${facts}`;
+  const more = next === undefined ? "" : `; next_offset ${String(next)}`;
+  return `[${what}: ${countText(bytes, "byte")} from ${String(offset)} on, of ${String(size)}${more}]`;
+}
 
 function nameOf({ artifact_id: id, content_hash: hash }: Arguments): ContentName {
   return id === undefined ? { kind: "content", hash: hash ?? "" } : { kind: "artifact", id };

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { JsonObject } from "../../base/json.ts";
 import { BRANCH_NAME_MAX, branchNameProblem } from "../../model/place/branch.ts";
 import type { BranchFacts } from "../../model/work/branches.ts";
+import { nameText } from "../kit/plain-text.ts";
 import { flag, integer, objectOf, text } from "../kit/result-schema.ts";
 
 /** A branch's name. */
@@ -54,4 +55,19 @@ export function described({
     created_at: new Date(createdAtMs).toISOString(),
     agent: agentId,
   };
+}
+
+/** A described branch in one line. */
+export function branchText({
+  name,
+  parent,
+  current,
+  state,
+  entries,
+  created_at: createdAt,
+  agent,
+}: JsonObject): string {
+  const from = parent === undefined ? "the workspace" : `\`${String(parent)}\``;
+  const here = current === true ? ", you work on it" : "";
+  return `\`${String(name)}\` (from ${from}, ${String(state)}, ${String(entries)} entries, made ${String(createdAt)} by ${nameText(agent)}${here})`;
 }

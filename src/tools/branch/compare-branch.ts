@@ -1,11 +1,12 @@
 /** `branch_diff`: what was changed on a branch since it was made. */
 import type { infer as Infer } from "zod";
-import type { JsonObject } from "../../base/json.ts";
+import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import type { BranchFile } from "../../model/work/branches.ts";
 import { READS } from "../kit/capabilities.ts";
+import { countText, nameText, objectsOf } from "../kit/plain-text.ts";
 import { flag, integer, listOf, objectOf, text } from "../kit/result-schema.ts";
-import { BRANCH, branchArgument, described } from "./branch-argument.ts";
+import { BRANCH, branchArgument, branchText, described } from "./branch-argument.ts";
 
 const parameters = branchArgument("Name of the branch.");
 
@@ -56,7 +57,36 @@ export const branchDiff: Tool<Infer<typeof parameters>> = {
     };
     return { kind: "data", data };
   },
+  toText(data) {
+    const { branch, files_omitted: omitted, files_hidden: hidden, commits_not_merged: nested } = data;
+    const files = objectsOf(data["files"]);
+    return [
+      `${branchText(isJsonObject(branch) ? branch : {})}: ${countText(files.length, "change")}`,
+      ...files.map(fileText),
+      ...(omitted === 0 ? [] : [`[${countText(omitted, "path")} more]`]),
+      ...(hidden === 0 ? [] : [`[${countText(hidden, "path")} that you may not read]`]),
+      ...(Array.isArray(nested) && nested.length > 0
+        ? [`[commits that no merge brings back: ${nested.map(nameText).join(", ")}]`]
+        : []),
+    ].join("\n");
+  },
 };
+
+/** A changed file: what was done to it, and its diff. */
+function fileText(file: JsonObject): string {
+  const { path, change, kind, from, mode, mode_before: before, binary, diff } = file;
+  const { lines_omitted: omitted, not_merged: notMerged } = file;
+  const facts = [
+    ...(from === undefined ? [] : [`from ${nameText(from)}`]),
+    ...(kind === "file" ? [] : [String(kind)]),
+    ...(before === undefined ? [] : [`rights ${String(before)} to ${String(mode)}`]),
+    ...(binary === true ? ["binary"] : []),
+    ...(omitted === undefined ? [] : [`${countText(omitted, "line")} of the diff left out`]),
+    ...(notMerged === undefined ? [] : [`not merged: ${String(notMerged)}`]),
+  ];
+  const head = `${String(change)} ${nameText(path)}${facts.length > 0 ? ` (${facts.join(", ")})` : ""}`;
+  return typeof diff === "string" && diff !== "" ? `${head}\n${diff}` : head;
+}
 
 function fileOf({ isBinary, linesOmitted, modeBefore, notMerged, ...file }: BranchFile): JsonObject {
   return {

@@ -2,7 +2,7 @@
 import type { infer as Infer } from "zod";
 import type { Tool } from "../../model/tool/tool.ts";
 import { IN_KERNEL } from "../kit/capabilities.ts";
-import { BRANCH, branchArgument, described } from "./branch-argument.ts";
+import { BRANCH, branchArgument, branchText, described } from "./branch-argument.ts";
 
 const parameters = branchArgument("Name of the new branch, such as `try/other-parser`.");
 
@@ -21,4 +21,5 @@ export const createBranch: Tool<Infer<typeof parameters>> = {
   async execute({ name }, { branches }) {
     return { kind: "data", data: described(await branches.create(name)) };
   },
+  toText: (data) => `made the branch ${branchText(data)}`,
 };

@@ -2,7 +2,7 @@
 import type { infer as Infer } from "zod";
 import type { Tool } from "../../model/tool/tool.ts";
 import { IN_KERNEL } from "../kit/capabilities.ts";
-import { BRANCH, branchArgument, described } from "./branch-argument.ts";
+import { BRANCH, branchArgument, branchText, described } from "./branch-argument.ts";
 
 const parameters = branchArgument("Name of the branch.");
 
@@ -19,4 +19,5 @@ export const dropBranch: Tool<Infer<typeof parameters>> = {
   async execute({ name }, { branches }) {
     return { kind: "data", data: described(await branches.drop(name)) };
   },
+  toText: (data) => `dropped the branch ${branchText(data)}`,
 };

@@ -2,8 +2,9 @@
 import { z } from "zod";
 import type { Tool } from "../../model/tool/tool.ts";
 import { READS } from "../kit/capabilities.ts";
+import { objectsOf } from "../kit/plain-text.ts";
 import { listOf, objectOf } from "../kit/result-schema.ts";
-import { BRANCH, described } from "./branch-argument.ts";
+import { BRANCH, branchText, described } from "./branch-argument.ts";
 
 const parameters = z.strictObject({});
 
@@ -20,4 +21,5 @@ export const listBranches: Tool<z.infer<typeof parameters>> = {
   async execute(_, { branches }) {
     return { kind: "data", data: { branches: (await branches.list()).map(described) } };
   },
+  toText: (data) => objectsOf(data["branches"]).map(branchText).join("\n") || "[there are no branches]",
 };

@@ -9,6 +9,7 @@ import type { Tool } from "../../model/tool/tool.ts";
 import type { BranchMerged } from "../../model/work/branches.ts";
 import type { NotKeptReason } from "../../model/work/exec.ts";
 import { WRITES } from "../kit/capabilities.ts";
+import { nameText } from "../kit/plain-text.ts";
 import { flag, integer, listOf, objectOf, text } from "../kit/result-schema.ts";
 import { branchArgument } from "./branch-argument.ts";
 
@@ -48,6 +49,17 @@ export const mergeBranch: Tool<Infer<typeof parameters>> = {
     const { branch, into, created, changed, removed, isLeft, nested } = merged;
     const data = { branch, into, created, changed, removed, branch_stays: isLeft, commits_not_merged: [...nested] };
     return { kind: "data", data };
+  },
+  toText(data) {
+    const { created, changed, removed, branch_stays: stays, commits_not_merged: nested } = data;
+    const counts = `${String(created)} created, ${String(changed)} changed, ${String(removed)} removed`;
+    return [
+      `merged \`${String(data["branch"])}\` into ${String(data["into"])}: ${counts}`,
+      ...(stays === true ? ["the branch stays"] : []),
+      ...(Array.isArray(nested) && nested.length > 0
+        ? [`commits not merged, they are on the branch alone: ${nested.map(nameText).join(", ")}`]
+        : []),
+    ].join("\n");
   },
 };
 

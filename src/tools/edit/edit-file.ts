@@ -3,75 +3,27 @@
  *
  * Decides: what the caller is told. Trusts: `transform`, to change nothing when the edits do not fit.
  */
-import { z } from "zod";
 import { MIB, utf8 } from "../../base/bytes.ts";
-import { MAX_EDIT_SIZE, MAX_WRITE_SIZE } from "../../base/limits.ts";
+import { MAX_WRITE_SIZE } from "../../base/limits.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import type { HiddenRange } from "../../text/hidden-range.ts";
 import { type Diff, type EditedText, unifiedDiff } from "../../text/unified-diff.ts";
-import { numberArgument, pathArgument, textArgument } from "../kit/argument.ts";
 import { WRITES } from "../kit/capabilities.ts";
+import { countText, nameText } from "../kit/plain-text.ts";
 import { integer, objectOf, text } from "../kit/result-schema.ts";
-import {
-  applyEdits,
-  EDIT_MATCHES_MAX,
-  LOOM_OPERATIONS,
-  type LoomEdit,
-  type LoomResult,
-  visibleMatches,
-} from "./loom.ts";
+import { type EditArguments, type EditWords, editsOf, parameters, wordsOf } from "./edit-arguments.ts";
+import { applyEdits, EDIT_MATCHES_MAX, type LoomEdit, type LoomResult, visibleMatches } from "./loom.ts";
 
 /** Bytes of a file that the edit engine loads. */
 const EDIT_FILE_BYTES_MAX = 64 * MIB;
-/** Edits in one call of `edit_file`. */
-const EDITS_MAX = 256;
-
-const edit = z
-  .strictObject({
-    operation: z.enum(LOOM_OPERATIONS).meta({
-      description:
-        "`replace` or `delete` the matched text, or insert `content` directly after it (`append_after`) or before it (`prepend_before`).",
-    }),
-    match_mode: z.enum(["exact", "regex", "ast"]).optional().meta({
-      description:
-        "Use `exact` (default): the text as it is, white space included. `regex` and `ast` are refused for now.",
-    }),
-    spec: textArgument("The text to find, exactly as it stands in the file.", MAX_EDIT_SIZE)
-      .refine((text) => text !== "", {
-        params: { rule: "required" },
-        message: "must not be empty; give the text to find",
-      })
-      .meta({ description: "The text to find, exactly as it stands in the file.", minLength: 1 }),
-    content: textArgument("The new text; not needed for `delete`.", MAX_EDIT_SIZE).optional(),
-    count: numberArgument(
-      "How often `spec` occurs in the file. Default 1. Any other number of matches changes nothing and fails.",
-      1,
-      EDIT_MATCHES_MAX,
-    ),
-  })
-  .refine((value) => value.operation === "delete" || value.content !== undefined, {
-    path: ["content"],
-    params: { rule: "required" },
-    message: "must be given, unless the operation is `delete`",
-  });
-
-const parameters = z.strictObject({
-  path: pathArgument("File to edit, relative to the workspace root."),
-  edits: z.array(edit).min(1).max(EDITS_MAX).meta({
-    description: "Edits to the file as it is now. No two may touch the same line. All of them apply, or none.",
-  }),
-});
-
-type Arguments = z.infer<typeof parameters>;
-
 /** The tool `edit_file`. */
-export const editFile: Tool<Arguments> = {
+export const editFile: Tool<EditArguments> = {
   name: "edit_file",
   title: "Edit a file",
   description:
-    "Changes parts of an existing file. Each edit names the text to find and how often it occurs; when one does not fit, nothing is changed. " +
-    "Line ends are part of the text: a file with CRLF needs `\\r\\n` in `spec` and `content`.",
+    "Changes parts of an existing file: `old_string` to `new_string`, or several `edits`, each of which says how often its text occurs. When one " +
+    "does not fit, nothing is changed. Line ends are part of the text: a file with CRLF needs `\\r\\n`.",
   parameters,
   outputSchema: objectOf({
     path: text(),
@@ -88,20 +40,21 @@ export const editFile: Tool<Arguments> = {
   ],
   async preview(args, context) {
     const before = await context.read(args.path);
-    const edits = args.edits.map(loomEdit);
+    const edits = editsOf(args);
     const hidden = context.hidden(before);
     const result = applyEdits(before, edits, hidden);
     if (result.kind !== "applied")
-      throw failureOf(result, { original: before, edits, hidden, names: namesFor(context) });
+      throw failureOf(result, { original: before, edits, hidden, words: wordsOf(args, context) });
     return [{ path: args.path, before, after: result.bytes }];
   },
   async execute(args, context) {
-    const edits = args.edits.map(loomEdit);
+    const edits = editsOf(args);
     let edited: EditedText | undefined;
     const receipt = await context.files.transform(args.path, EDIT_FILE_BYTES_MAX, (original) => {
       const hidden = context.hidden(original);
       const result = applyEdits(original, edits, hidden);
-      if (result.kind !== "applied") throw failureOf(result, { original, edits, hidden, names: namesFor(context) });
+      if (result.kind !== "applied")
+        throw failureOf(result, { original, edits, hidden, words: wordsOf(args, context) });
       edited = { original, changes: result.changes, updated: result.bytes };
       return result.bytes;
     });
@@ -116,58 +69,33 @@ export const editFile: Tool<Arguments> = {
     };
     return { kind: "data", data: { ...data, created: false } };
   },
+  toText: ({ path, replacements, diff, diff_lines_omitted: omitted }) => [
+    `changed ${countText(replacements, "place")} in ${nameText(path)}`,
+    ...(typeof diff === "string" && diff !== "" ? [diff] : []),
+    ...(omitted === 0 ? [] : [`[${countText(omitted, "line")} of the diff left out]`]),
+  ],
 };
 
 const NO_DIFF: Diff = { text: "", linesOmitted: 0, linesCut: 0 };
-
-function loomEdit(value: Arguments["edits"][number], index: number): LoomEdit {
-  const { operation, match_mode: mode, spec, content, count } = value;
-  if (mode !== undefined && mode !== "exact") {
-    const message = `\`edits[${index}]\` asks for the match mode \`${mode}\`, which is not available`;
-    throw new ToolFailure("NOT_SUPPORTED", message, 'use `match_mode: "exact"` with the text as it stands in the file');
-  }
-  return {
-    operation,
-    spec: utf8(spec),
-    content: utf8(operation === "delete" ? "" : (content ?? "")),
-    count: count ?? 1,
-  };
-}
 
 /** The edits that came to nothing, and of what. */
 interface Attempt {
   readonly original: Uint8Array;
   readonly edits: readonly LoomEdit[];
   readonly hidden: readonly HiddenRange[];
-  readonly names: Names;
-}
-
-/** What the caller calls the parts of an edit. */
-interface Names {
-  readonly spec: string;
-  readonly content: string;
-  /** The caller may say how often the text occurs. */
-  readonly counts: boolean;
-}
-
-/** APM2's `FileEdit` is one edit with names of its own. */
-function namesFor({ variant }: { readonly variant?: string }): Names {
-  return variant === "file_edit"
-    ? { spec: "old_content", content: "new_content", counts: false }
-    : { spec: "spec", content: "content", counts: true };
+  readonly words: EditWords;
 }
 
 function failureOf(result: Exclude<LoomResult, { kind: "applied" }>, attempt: Attempt): ToolFailure {
+  const { words } = attempt;
   switch (result.kind) {
     case "mismatch": {
-      const { counts, spec } = attempt.names;
-      const whose = counts ? `\`edits[${result.edit}]\` expected` : "the edit expected";
-      const message = `${whose} ${times(result.expected)} of its \`${spec}\`, but the file has ${result.found}; nothing was changed`;
+      const message = `${words.edit(result.edit)} expected ${times(result.expected)} of its ${words.spec}, but the file has ${result.found}; nothing was changed`;
       return new ToolFailure("MATCH_COUNT_MISMATCH", message, mismatchAdvice(result, attempt));
     }
     case "overlap": {
       const [first, second] = result.edits;
-      const message = `\`edits[${first}]\` and \`edits[${second}]\` both touch line ${result.line}; nothing was changed`;
+      const message = `${words.edit(first)} and ${words.edit(second)} both touch line ${result.line}; nothing was changed`;
       return new ToolFailure("EDIT_OVERLAP", message, "make one edit of them, or send them in two calls");
     }
     case "too_large":
@@ -181,18 +109,18 @@ function times(count: number): string {
 
 function mismatchAdvice(
   { found, edit: index }: Extract<LoomResult, { kind: "mismatch" }>,
-  { original, edits, hidden, names }: Attempt,
+  { original, edits, hidden, words }: Attempt,
 ): string {
   const edit = edits[index];
   if (edit && /\[REDACTED:[a-z0-9-]+\]/.test(Buffer.from(edit.spec).toString())) {
-    return `a redaction marker stands for text that is hidden from you: choose another \`${names.spec}\`, which leaves it out`;
+    return `a redaction marker stands for text that is hidden from you: choose another ${words.spec}, which leaves it out`;
   }
   if (found > 0) {
-    const all = names.counts ? `, or set \`count\` to ${found} to change all of them` : "";
-    return `add lines around the text to \`${names.spec}\` until it is unique${all}`;
+    const all = words.all === undefined ? "" : `, or ${words.all(found)}`;
+    return `add lines around the text to ${words.spec} until it is unique${all}`;
   }
   if (edit && matchesWithCarriageReturns(original, edit, hidden))
-    return `the file has CRLF line ends: write \`\\r\\n\` in \`${names.spec}\` and \`${names.content}\``;
+    return `the file has CRLF line ends: write \`\\r\\n\` in ${words.spec} and ${words.content}`;
   return "read the file again and copy the text exactly, white space included";
 }
 

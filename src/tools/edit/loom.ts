@@ -23,12 +23,12 @@ export const EDIT_SCAN_BYTES_MAX = 256 * MIB;
 /** What an edit does with the text it matches. */
 export const LOOM_OPERATIONS = ["replace", "append_after", "prepend_before", "delete"] as const;
 
-/** One edit: `spec` must match exactly `count` times. */
+/** One edit: `spec` must match exactly `count` times, or as often as it likes, but at least once. */
 export interface LoomEdit {
   readonly operation: (typeof LOOM_OPERATIONS)[number];
   readonly spec: Uint8Array;
   readonly content: Uint8Array;
-  readonly count: number;
+  readonly count: number | "any";
 }
 
 /** What came of it. Edits are named by their index, lines count from 1. */
@@ -56,13 +56,16 @@ export function applyEdits(
   hidden: readonly HiddenRange[] = [],
 ): LoomResult {
   if (original.byteLength * edits.length > EDIT_SCAN_BYTES_MAX) return { kind: "too_large", what: "search" };
-  if (edits.reduce((sum, edit) => sum + edit.count, 0) > EDIT_MATCHES_MAX)
+  if (edits.reduce((sum, edit) => sum + leastOf(edit), 0) > EDIT_MATCHES_MAX)
     return { kind: "too_large", what: "matches" };
   const matches: Match[] = [];
   for (const [index, edit] of edits.entries()) {
-    const sought = { spec: edit.spec, count: edit.count, nativeStepsMax: EDIT_NATIVE_STEPS_MAX / edits.length };
+    const count = edit.count === "any" ? EDIT_MATCHES_MAX : edit.count;
+    const sought = { spec: edit.spec, count, nativeStepsMax: EDIT_NATIVE_STEPS_MAX / edits.length };
     const found = visibleMatches(original, sought, hidden);
-    if (found.count !== edit.count) return { kind: "mismatch", edit: index, expected: edit.count, found: found.count };
+    if (edit.count === "any" ? found.count === 0 : found.count !== edit.count)
+      return { kind: "mismatch", edit: index, expected: leastOf(edit), found: found.count };
+    if (found.count > EDIT_MATCHES_MAX) return { kind: "too_large", what: "matches" };
     for (const start of found.starts) matches.push({ edit: index, start, end: start + edit.spec.byteLength });
   }
   matches.sort((left, right) => left.start - right.start || left.end - right.end);
@@ -77,10 +80,14 @@ export function applyEdits(
   return { kind: "applied", bytes: splice(original, changes, sizeBytes), changes };
 }
 
+function leastOf({ count }: LoomEdit): number {
+  return count === "any" ? 1 : count;
+}
+
 /** The matches of an edit; one that cuts a hidden text is none, and one that takes all of it counts. */
 export function visibleMatches(
   original: Uint8Array,
-  sought: Sought & Pick<LoomEdit, "count">,
+  sought: Sought & { readonly count: number },
   hidden: readonly HiddenRange[],
 ): Matches {
   if (hidden.length === 0) return findMatches(original, sought, sought.count);

@@ -5,6 +5,7 @@ import { z } from "zod";
 import type { Tool } from "../../model/tool/tool.ts";
 import { pathArgument } from "../kit/argument.ts";
 import { WRITES } from "../kit/capabilities.ts";
+import { countText, nameText } from "../kit/plain-text.ts";
 import { integer, objectOf, text } from "../kit/result-schema.ts";
 
 const parameters = z.strictObject({ path: pathArgument("File to delete, relative to the workspace root.") });
@@ -32,4 +33,5 @@ export const deleteFile: Tool<Arguments> = {
     const receipt = await context.files.remove(args.path);
     return { kind: "data", data: { path: receipt.path, size_bytes: receipt.sizeBytes } };
   },
+  toText: (data) => `deleted ${nameText(data["path"])} (${countText(data["size_bytes"], "byte")})`,
 };

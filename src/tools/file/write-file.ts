@@ -13,6 +13,7 @@ import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import { pathArgument } from "../kit/argument.ts";
 import { WRITES } from "../kit/capabilities.ts";
+import { countText, nameText } from "../kit/plain-text.ts";
 import { flag, integer, objectOf, text } from "../kit/result-schema.ts";
 
 const content = z
@@ -78,6 +79,8 @@ export const writeFile: Tool<Arguments> = {
     const receipt = await context.files.write(args.path, bytes, { mode });
     return { kind: "data", data: { path: receipt.path, created: receipt.created, size_bytes: receipt.sizeBytes } };
   },
+  toText: ({ path, created, size_bytes: bytes }) =>
+    `${created === true ? "created" : "wrote"} ${nameText(path)}, which has ${countText(bytes, "byte")} now`,
 };
 
 function bytesOf({ content: given }: Arguments): Uint8Array {

@@ -16,7 +16,7 @@ import { NO_REPOSITORY, type RepositoryView } from "../../model/work/git.ts";
 import { messageProblem } from "./calls/message.ts";
 import { nameProblem, newNameProblem, remoteProblem } from "./calls/names.ts";
 import { pathProblem } from "./calls/places.ts";
-import { analyseOperation, git, type OperationCall, runOperation } from "./git.ts";
+import { analyseOperation, git, type OperationCall, operationTexts, runOperation } from "./git.ts";
 
 /** A text that `problem` has nothing against. */
 function checked(problem: (text: string) => string | undefined, length: number) {
@@ -50,6 +50,7 @@ function wrapper<Arguments>({ effect, capability, call, ...named }: Wrapper<Argu
     analyse: (args, _toolchain, repository) =>
       analyseOperation(call(args, repository ?? (() => NO_REPOSITORY)), undefined, repository),
     execute: async (args, context) => runOperation(call(args, context.repository), context),
+    toText: operationTexts,
   };
 }
 

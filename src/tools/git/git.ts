@@ -9,6 +9,7 @@
  * helpers are off.
  */
 import { z } from "zod";
+import type { JsonObject } from "../../base/json.ts";
 import { MAX_ARG_LEN, MAX_PATH_LEN, MAX_REPEATED_ITEMS } from "../../base/limits.ts";
 import { GIT_OPERATIONS } from "../../model/outcome/constraints.ts";
 import { FailureWithoutEffect } from "../../model/outcome/failure.ts";
@@ -17,6 +18,7 @@ import type { Tool, ToolContext, ToolOutput } from "../../model/tool/tool.ts";
 import type { FoundRepository, GitRepository, RepositoryView } from "../../model/work/git.ts";
 import { NO_REPOSITORY } from "../../model/work/git.ts";
 import { RUNS } from "../kit/capabilities.ts";
+import { countText, nameText, objectsOf } from "../kit/plain-text.ts";
 import { text } from "../kit/result-schema.ts";
 import { type Parsed, parseArguments } from "./calls/options.ts";
 import { fromRoot, pathProblem, workspacePath } from "./calls/places.ts";
@@ -80,9 +82,24 @@ export const git: Tool<z.infer<typeof parameters>> = {
     labels: { ...RUNS.labels, acceptsUntrusted: true },
   },
   actions: GIT_ACTIONS,
+  toText: operationTexts,
   analyse: (args, _toolchain, repository) => analyseOperation(args, actionOf(args.operation), repository),
   execute: async (args, context) => runOperation(args, context),
 };
+
+/** The result for people, and what was left out of it. */
+export function operationTexts({
+  text: result,
+  left_out: count,
+  left_out_files: files,
+}: JsonObject): readonly string[] {
+  const named = objectsOf(files).map(({ path, why }) => `${nameText(path)} (${String(why)})`);
+  const names = named.length > 0 ? `: ${named.join(", ")}` : "";
+  return [
+    String(result) || "[no output]",
+    ...(typeof count === "number" ? [`[${countText(count, "file")} left out${names}]`] : []),
+  ];
+}
 
 /** The accesses of an operation, judged as `action`; as their tool when absent. */
 export function analyseOperation(

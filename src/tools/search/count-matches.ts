@@ -7,8 +7,17 @@ import { z } from "zod";
 import { COUNT_FILES_LISTED_MAX } from "../../base/limits.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import { READS } from "../kit/capabilities.ts";
+import { countText, nameText, objectsOf } from "../kit/plain-text.ts";
 import { flag, integer, objectOf, text } from "../kit/result-schema.ts";
-import { hasUsableLength, queryOf, SEARCH_ARGUMENTS, SKIPPED_SCHEMA, skippedOf, TOO_LONG } from "./search-arguments.ts";
+import {
+  hasUsableLength,
+  queryOf,
+  SEARCH_ARGUMENTS,
+  SKIPPED_SCHEMA,
+  skippedOf,
+  skippedText,
+  TOO_LONG,
+} from "./search-arguments.ts";
 
 const parameters = z.strictObject(SEARCH_ARGUMENTS).refine(hasUsableLength, TOO_LONG);
 
@@ -49,5 +58,18 @@ export const countMatches: Tool<Arguments> = {
       truncated: counted.truncated,
     };
     return { kind: "data", data, ...(counted.truncated && { truncated: true }) };
+  },
+  toText(data) {
+    const { total, files_matched: matched, files_searched: searched, skipped, truncated } = data;
+    const files = objectsOf(data["files"]);
+    const left = truncated === true ? "; a limit left files out of the total" : "";
+    const unnamed =
+      typeof matched === "number" && matched > files.length ? `\n… and ${matched - files.length} more` : "";
+    return [
+      `${countText(total, "match", "matches")} in ${String(matched)} of ${countText(searched, "file")}${skippedText(skipped)}${left}`,
+      ...(files.length > 0
+        ? [files.map(({ path, count }) => `${nameText(path)}:${String(count)}`).join("\n") + unnamed]
+        : []),
+    ];
   },
 };

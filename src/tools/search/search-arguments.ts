@@ -1,6 +1,7 @@
 /** Arguments that the searching tools share, and how they become a query. */
 import { z } from "zod";
 import { KIB } from "../../base/bytes.ts";
+import { isJsonObject, type JsonValue } from "../../base/json.ts";
 import { MAX_PATH_LEN } from "../../base/limits.ts";
 import { hasMoreCharacters } from "../../model/outcome/constraints.ts";
 import type { SearchQuery, SkippedFiles } from "../../model/work/search.ts";
@@ -86,4 +87,11 @@ export const SKIPPED_SCHEMA = {
 /** What was left out, as the tools return it. */
 export function skippedOf({ binary, tooLarge, unreadable, vanished }: SkippedFiles) {
   return { binary, too_large: tooLarge, unreadable, vanished };
+}
+
+/** What was left out, in words: nothing when that is nothing. */
+export function skippedText(skipped: JsonValue | undefined): string {
+  if (!isJsonObject(skipped)) return "";
+  const counts = Object.entries(skipped).filter(([, count]) => count !== 0);
+  return counts.length === 0 ? "" : `; left out: ${counts.map(([why, count]) => `${String(count)} ${why}`).join(", ")}`;
 }

@@ -1,13 +1,22 @@
 /** `search_file`: the lines of a file or of a tree in which a pattern matches, with their surroundings. */
 import { z } from "zod";
-import type { JsonObject } from "../../base/json.ts";
+import type { JsonObject, JsonValue } from "../../base/json.ts";
 import { SEARCH_LINE_CHARACTERS_MAX } from "../../base/limits.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import type { FoundLine } from "../../model/work/search.ts";
 import { numberArgument } from "../kit/argument.ts";
 import { READS } from "../kit/capabilities.ts";
+import { countText, nameText, objectsOf } from "../kit/plain-text.ts";
 import { flag, integer, listOf, objectOf, text } from "../kit/result-schema.ts";
-import { hasUsableLength, queryOf, SEARCH_ARGUMENTS, SKIPPED_SCHEMA, skippedOf, TOO_LONG } from "./search-arguments.ts";
+import {
+  hasUsableLength,
+  queryOf,
+  SEARCH_ARGUMENTS,
+  SKIPPED_SCHEMA,
+  skippedOf,
+  skippedText,
+  TOO_LONG,
+} from "./search-arguments.ts";
 
 /** Lines that one search returns at most. */
 const SEARCH_RESULTS_MAX = 1000;
@@ -79,7 +88,32 @@ export const searchFile: Tool<Arguments> = {
     };
     return { kind: "data", data, ...(found.truncated && { truncated: true }) };
   },
+  toText: (data) => {
+    const results = objectsOf(data["results"]);
+    return [...(results.length > 0 ? [linesText(results)] : []), searchNote(data, results.length)];
+  },
 };
+
+/** `path:line:text` for each line found, and `path-line-text` for those around it, as grep writes them. */
+function linesText(results: readonly JsonObject[]): string {
+  const blocks = results.map(({ path, line, end_line: end, text, cut, before, after }) => {
+    const name = nameText(path);
+    const first = Number(line);
+    const last = typeof end === "number" ? end : first;
+    const around = (lines: JsonValue | undefined, from: number) =>
+      Array.isArray(lines) ? lines.map((each, index) => `${name}-${from + index}-${String(each)}`) : [];
+    const found = `${name}:${last > first ? `${first}-${last}` : first}:${String(text)}${cut === true ? " …" : ""}`;
+    return [...around(before, first - (Array.isArray(before) ? before.length : 0)), found, ...around(after, last + 1)];
+  });
+  const hasContext = blocks.some((block) => block.length > 1);
+  return blocks.map((block) => block.join("\n")).join(hasContext ? "\n--\n" : "\n");
+}
+
+function searchNote(data: JsonObject, found: number): string {
+  const lines = found === 0 ? "no line matches" : countText(found, "line");
+  const more = data["truncated"] === true ? "; there are more: narrow the search, or raise `max_results`" : "";
+  return `[${lines} in ${countText(data["files_searched"], "file")}${skippedText(data["skipped"])}${more}]`;
+}
 
 function resultOf(line: FoundLine, withContext: boolean): JsonObject {
   return {

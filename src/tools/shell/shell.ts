@@ -13,6 +13,7 @@ import type { Tool, ToolOutput } from "../../model/tool/tool.ts";
 import type { ExecOutcome, ExecOutput } from "../../model/work/exec.ts";
 import { EXEC_DATA_PROPERTIES, execData } from "../../model/work/exec-data.ts";
 import { RUNS } from "../kit/capabilities.ts";
+import { commandTexts } from "../kit/command-text.ts";
 import { requireWithinBounds } from "../kit/ended-run.ts";
 import { ENDED_BY, integer, text } from "../kit/result-schema.ts";
 import { shownStreams } from "../kit/shown-output.ts";
@@ -71,6 +72,7 @@ export const shell: Tool<ShellArguments> = {
     requireWithinBounds(outcome, MORE_TIME);
     return resultOf(outcome);
   },
+  toText: (data) => commandTexts(data),
 };
 
 let parser: typeof import("./reading/parse-command.ts") | undefined;

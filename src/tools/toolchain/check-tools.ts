@@ -6,12 +6,14 @@
  */
 import { z } from "zod";
 import { KIB } from "../../base/bytes.ts";
+import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import { FailureWithoutEffect } from "../../model/outcome/failure.ts";
 import type { Access } from "../../model/place/access.ts";
 import { commandOf } from "../../model/place/command.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import { type Toolchain, UNKNOWN_TOOLCHAIN } from "../../model/work/toolchain.ts";
 import { RUNS } from "../kit/capabilities.ts";
+import { commandTexts } from "../kit/command-text.ts";
 import { requireWithinBounds } from "../kit/ended-run.ts";
 import { flag, integer, text } from "../kit/result-schema.ts";
 import { UNATTENDED } from "./environment.ts";
@@ -108,7 +110,14 @@ function checkTool(check: Check): Tool<CheckArguments> {
       const more = { source: found.source, passed: isPassed(outcome), ...(tests && { tests: { ...tests } }) };
       return runResult({ command: commandOf(found.command).line, strategy: args.truncation_strategy }, outcome, more);
     },
+    toText: (data) => commandTexts(data, [`${data["passed"] === true ? "passed" : "failed"}: ${ranText(data)}`]),
   };
+}
+
+/** The command, who named it, and how many tests did what. */
+function ranText({ command, source, tests }: JsonObject): string {
+  const counts = isJsonObject(tests) ? Object.entries(tests).map(([what, count]) => `, ${String(count)} ${what}`) : [];
+  return `${String(command)} (named by ${String(source)})${counts.join("")}`;
 }
 
 function summaryOf({ head, tail }: { readonly head: string; readonly tail: string }) {

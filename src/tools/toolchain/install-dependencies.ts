@@ -20,6 +20,7 @@ import {
   UNKNOWN_TOOLCHAIN,
 } from "../../model/work/toolchain.ts";
 import { RUNS } from "../kit/capabilities.ts";
+import { commandTexts } from "../kit/command-text.ts";
 import { requireWithinBounds } from "../kit/ended-run.ts";
 import { flag, text } from "../kit/result-schema.ts";
 import { TOOLCHAIN_KEPT_BYTES } from "./check-tools.ts";
@@ -104,6 +105,8 @@ export const installDependencies: Tool<z.infer<typeof parameters>> = {
     const more = { installed: isPassed(outcome), lock_file: lockFile };
     return runResult({ command: commandOf(command).line }, outcome, more);
   },
+  toText: (data) =>
+    commandTexts(data, [`${data["installed"] === true ? "installed" : "failed"}: ${String(data["command"])}`]),
 };
 
 /** What an installation goes by, as it was first seen. */

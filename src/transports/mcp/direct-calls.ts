@@ -126,6 +126,9 @@ export class DirectCalls implements Transport {
       case "printed":
         this.#inner.sendPrinted(request.id, answer.answer);
         return;
+      case "printing":
+        this.#work(request, () => answer.answer);
+        return;
       case "refused":
         this.#refuse(request.id, answer.error);
         return;
@@ -149,15 +152,13 @@ export class DirectCalls implements Transport {
     const named = this.#client.ready();
     if (named !== undefined) await named;
     const { id, params } = request;
-    const { resultHead, resultMeta } = this.#modern;
+    const { frame, resultMeta } = this.#modern;
     const played = await this.#heard(params, signal, (parameters, listener) =>
       playRound(this.#options, { parameters, params }, (inBand) =>
         callTool(this.#options, parameters, { end: signal, listener, inBand }),
       ),
     );
-    return played.kind === "question"
-      ? printQuestion(id, played, resultMeta)
-      : printRound(id, played.result, resultHead);
+    return played.kind === "question" ? printQuestion(id, played, resultMeta) : printRound(id, played.result, frame);
   }
 
   #takeLegacy(request: JSONRPCRequest): void {

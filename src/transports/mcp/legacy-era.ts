@@ -54,8 +54,7 @@ export class LegacyEra {
       return message.method === "notifications/initialized" || cancelledRequest(message) !== undefined;
     if (message.method === "initialize") return this.#agree(message);
     if (message.method === "ping" && isBare(message.params)) return this.#send(message.id, {});
-    if (message.method === "tools/list" && isBare(message.params))
-      return this.#send(message.id, { tools: this.#source.tools() });
+    if (message.method === "tools/list" && isBare(message.params)) return this.#list(message.id);
     return false;
   }
 
@@ -66,6 +65,11 @@ export class LegacyEra {
     this.#client.setProtocolVersion?.(protocolVersion);
     const { capabilities, serverInfo, instructions } = this.#source.identity;
     return this.#send(request.id, { protocolVersion, capabilities, serverInfo, instructions });
+  }
+
+  #list(id: RequestId): true {
+    void this.#source.tools().then((tools) => this.#send(id, { tools }));
+    return true;
   }
 
   #send(id: RequestId, result: object): true {

@@ -36,7 +36,7 @@ export const RPC_ERROR_CHARACTERS_MAX = 512;
 export interface LibrarySource {
   readonly identity: ServerIdentity;
   /** The tools as MCP's objects. */
-  readonly tools: () => readonly JsonObject[];
+  readonly tools: () => Promise<readonly JsonObject[]>;
   readonly onError: (error: Error) => void;
 }
 
@@ -94,7 +94,7 @@ function createServer({ identity, tools, onError }: LibrarySource, cacheHints?: 
         INVALID_PARAMS,
         "`cursor` is none of this server's; the list has one page, ask without it",
       );
-    return { tools: tools() } as never;
+    return { tools: await tools() } as never;
   });
   return server;
 }

@@ -9,6 +9,7 @@
  */
 import type { JSONRPCRequest, RequestId } from "@modelcontextprotocol/server";
 import type { JsonObject } from "../../base/json.ts";
+import type { ResultFrame } from "./answers/print-result.ts";
 import type { LibrarySource } from "./library.ts";
 import { cursorError, metaError } from "./protocol/early-refusals.ts";
 import { isEnvelopeAlone, isPlainEnvelope } from "./protocol/plain-requests.ts";
@@ -19,6 +20,7 @@ import { CACHE_HINT } from "./protocol/server-identity.ts";
 /** What a modern request comes to: an answer, a refusal, a call for the kernel, or a question to the library. */
 export type ModernAnswer =
   | { readonly kind: "printed"; readonly answer: string }
+  | { readonly kind: "printing"; readonly answer: Promise<string> }
   | { readonly kind: "refused"; readonly error: RpcError }
   | { readonly kind: "call" }
   | { readonly kind: "unusual" };
@@ -33,18 +35,18 @@ export type LibraryAnswer =
 
 /** Answers the requests of the modern era. */
 export class ModernEra {
-  /** The members that every result begins with. */
-  readonly resultHead: JsonObject;
+  /** What stands in the result of every call. */
+  readonly frame: ResultFrame;
   /** The member `_meta` of every result. */
   readonly resultMeta: JsonObject;
   readonly #source: LibrarySource;
   #discovery: string | undefined;
-  #list: string | undefined;
+  #list: Promise<string> | undefined;
 
   constructor(source: LibrarySource) {
     this.#source = source;
     this.resultMeta = { [META_SERVER_INFO]: source.identity.serverInfo };
-    this.resultHead = { resultType: "complete", _meta: this.resultMeta };
+    this.frame = { head: COMPLETE, meta: this.resultMeta };
   }
 
   /** What a request whose `_meta` is `meta` comes to. */
@@ -53,7 +55,8 @@ export class ModernEra {
     if (error !== undefined) return { kind: "refused", error };
     if (isPlainEnvelope(meta)) {
       if (method === "tools/call") return { kind: "call" };
-      if (method === "tools/list" && isEnvelopeAlone(params)) return printed(id, this.#toolList());
+      if (method === "tools/list" && isEnvelopeAlone(params))
+        return { kind: "printing", answer: this.#toolList().then((list) => answerOf(id, list)) };
       if (method === "server/discover" && isEnvelopeAlone(params)) return printed(id, this.#discover());
     }
     return { kind: "unusual" };
@@ -74,16 +77,23 @@ export class ModernEra {
     return this.#discovery;
   }
 
-  #toolList(): string {
-    this.#list ??= this.#print({ tools: this.#source.tools() });
+  #toolList(): Promise<string> {
+    this.#list ??= this.#source.tools().then((tools) => this.#print({ tools }));
     return this.#list;
   }
 
   #print(body: JsonObject): string {
-    return JSON.stringify({ ...this.resultHead, ...body, ...CACHE_HINT });
+    return JSON.stringify({ ...COMPLETE, _meta: this.resultMeta, ...body, ...CACHE_HINT });
   }
 }
 
+/** The member that every result of the era begins with. */
+const COMPLETE = { resultType: "complete" };
+
 function printed(id: RequestId, body: string): ModernAnswer {
-  return { kind: "printed", answer: `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${body}}` };
+  return { kind: "printed", answer: answerOf(id, body) };
+}
+
+function answerOf(id: RequestId, body: string): string {
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${body}}`;
 }

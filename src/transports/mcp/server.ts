@@ -31,13 +31,21 @@ export async function serveMcp(options: McpOptions, input: Readable, output: Wri
   await gone;
 }
 
-/** The tools as MCP's objects, made once; the first look at them says that calls will follow. */
-function toolList({ door, onListed }: McpOptions): () => readonly JsonObject[] {
-  let listed: readonly JsonObject[] | undefined;
-  return () => {
+/** The session's tools as MCP's objects, made once; the first look at them says that calls will follow. */
+function toolList({ door, sessionToken, onListed, onError }: McpOptions): () => Promise<readonly JsonObject[]> {
+  let listed: Promise<readonly JsonObject[]> | undefined;
+  const list = async (): Promise<readonly JsonObject[]> => {
+    const offered = await door.offered(sessionToken).catch((error: unknown) => {
+      // The calls will say what is wrong; until then nothing is known to be refused.
+      onError(error instanceof Error ? error : new Error(String(error)));
+      return door.tools();
+    });
     // Two turns later: the answer itself leaves in the next one, and preparing keeps the thread busy for a while.
-    if (listed === undefined) setImmediate(() => setImmediate(onListed));
-    listed ??= door.tools().map(describeTool);
+    setImmediate(() => setImmediate(onListed));
+    return offered.map(describeTool);
+  };
+  return () => {
+    listed ??= list();
     return listed;
   };
 }

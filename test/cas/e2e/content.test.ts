@@ -17,6 +17,7 @@ import { openLedgerStore } from "../../../src/stores/embedded/ledger/ledger-stor
 import { connectFramed } from "../../../src/transports/framed/index.ts";
 import { collect, dataIn, handrail, linesOf, oneJsonLine, startHandrail, until } from "../../support/command-line.ts";
 import { readEvidence } from "../../support/evidence.ts";
+import { factsOf, textsOf } from "../../support/mcp-result.ts";
 import { freshPlace, type Place } from "../../support/place.ts";
 import { connectRpc } from "../../support/rpc-client.ts";
 
@@ -257,23 +258,22 @@ describe("CTR-0024 over the front doors", () => {
     for (let index = 0; index < 1500; index += 1) place.put(`workspace/many/${"long-name-".repeat(8)}${index}.txt`, "");
     const client = await connectRpc(place);
     const cut = await client.call("list_files", { path: "many", max_entries: 2000 });
-    const { data, metadata } = cut.structuredContent as never as {
-      readonly data: { content_hash: string; size: number; preview: string; rest: { tool: string; arguments: object } };
-      readonly metadata: { truncated: boolean };
-    };
-    expect([cut.isError, metadata.truncated]).toEqual([false, true]);
-    expect(data.size).toBeGreaterThan(SHOWN_BYTES_MAX);
-    expect(Buffer.byteLength(JSON.stringify(data.preview))).toBeLessThanOrEqual(SHOWN_BYTES_MAX);
-    let text = data.preview;
-    let next: object | undefined = data.rest.arguments;
+    const [preview = "", note = ""] = textsOf(cut);
+    const [, size, rest = ""] = /^\[the result has (\d+) bytes of JSON.*; the rest: (\{.*\})\]$/.exec(note) ?? [];
+    const { tool, arguments: args } = JSON.parse(rest) as { tool: string; arguments: { content_hash: string } };
+    expect([cut.isError, factsOf(cut).metadata["truncated"]]).toEqual([false, true]);
+    expect(Number(size)).toBeGreaterThan(SHOWN_BYTES_MAX);
+    expect(Buffer.byteLength(JSON.stringify(preview))).toBeLessThanOrEqual(SHOWN_BYTES_MAX);
+    let text = preview;
+    let next: object | undefined = args;
     for (let part = 0; next !== undefined && part < 50; part += 1) {
-      const { structuredContent } = await client.call(data.rest.tool, next);
-      const more = structuredContent.data as { content: string; next_offset?: number };
-      text += more.content;
-      next = more.next_offset === undefined ? undefined : { ...data.rest.arguments, offset: more.next_offset };
+      const [more = "", where = ""] = textsOf(await client.call(tool, next));
+      text += more;
+      const offset = /next_offset (\d+)\]$/.exec(where)?.[1];
+      next = offset === undefined ? undefined : { ...args, offset: Number(offset) };
     }
-    expect(Buffer.byteLength(text)).toBe(data.size);
-    expect(blake3Hex(text)).toBe(data.content_hash);
+    expect(Buffer.byteLength(text)).toBe(Number(size));
+    expect(blake3Hex(text)).toBe(args.content_hash);
     expect(JSON.parse(text).entries).toHaveLength(1500);
   });
 });

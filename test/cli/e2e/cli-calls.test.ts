@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { handrail, linesOf, oneJsonLine, type RunOptions } from "../../support/command-line.ts";
 import { readEvidence } from "../../support/evidence.ts";
+import { factsOf } from "../../support/mcp-result.ts";
 import { freshPlace, type Place } from "../../support/place.ts";
 import { connectRpc, startRpc } from "../../support/rpc-client.ts";
 
@@ -314,7 +315,7 @@ describe("presets and roles", () => {
     );
     const granted = await connectRpc(place, ["--role", "sre"]);
     expect((await granted.call("read_file", READ)).isError).toBe(false);
-    expect((await granted.call("write_file", write("b"))).structuredContent.error).toMatchObject({
+    expect(factsOf(await granted.call("write_file", write("b"))).error).toMatchObject({
       rule_id: "DEFAULT_DENY",
     });
   });

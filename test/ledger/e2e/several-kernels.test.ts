@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { handrail, until } from "../../support/command-line.ts";
 import { type Evidence, readEvidence } from "../../support/evidence.ts";
+import { factsOf } from "../../support/mcp-result.ts";
 import { freshPlace, type Place } from "../../support/place.ts";
 import { connectRpc, type RpcClient } from "../../support/rpc-client.ts";
 
@@ -33,8 +34,8 @@ async function writeUnderLoad(
       const path = `${name}/${started}.txt`;
       const answer = await client.call("write_file", { path, content: path }).catch(() => undefined);
       if (answer === undefined) return; // the server was killed
-      if (answer.isError) throw new Error(JSON.stringify(answer.structuredContent));
-      acknowledged.push({ path, sequence: answer.structuredContent.metadata.ledger_sequence });
+      if (answer.isError) throw new Error(JSON.stringify(factsOf(answer)));
+      acknowledged.push({ path, sequence: factsOf(answer).metadata.ledger_sequence });
     }
   };
   await Promise.all(Array.from({ length: IN_FLIGHT }, worker));

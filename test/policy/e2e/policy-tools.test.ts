@@ -8,12 +8,13 @@ import { fillTemplate, seededRandom } from "../../../src/redact/kinds/samples.ts
 import { dataIn, handrail, linesOf, oneJsonLine, until } from "../../support/command-line.ts";
 import { readEvidence } from "../../support/evidence.ts";
 import { lockOf } from "../../support/file-lock.ts";
+import { factsOf } from "../../support/mcp-result.ts";
 import { freshPlace, type Place } from "../../support/place.ts";
 import { type CallAnswer, connectRpc, type RpcClient } from "../../support/rpc-client.ts";
 
 const forbid = (path: string) =>
   `@id("own.no-${path.replace(/\W/g, "")}")\n@message("leave it alone")\nforbid (principal, action, resource is Handrail::File)\nwhen { resource.path like "${path}*" };\n`;
-const ruleOf = ({ structuredContent }: CallAnswer) => structuredContent.error?.["rule_id"] ?? structuredContent.status;
+const ruleOf = (answer: CallAnswer) => factsOf(answer).error?.["rule_id"] ?? factsOf(answer).status;
 const { text: SECRET } = fillTemplate("ghp_{checked}", seededRandom(3));
 const readRule = async (client: RpcClient, path: string) => ruleOf(await client.call("read_file", { path }));
 

@@ -22,6 +22,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import type { JsonObject } from "../../../src/base/json.ts";
 import { SANDBOX_USER_ID } from "../../../src/sandbox/identity/identity.ts";
 import { dataIn, environmentOf, handrail, launchOf, oneJsonLine, until } from "../../support/command-line.ts";
+import { commandOf } from "../../support/mcp-result.ts";
 import { givenTo, ORDINARY_USER_ID } from "../../support/other-user.ts";
 import { makePlace, type Place } from "../../support/place.ts";
 import { processesNaming } from "../../support/sandbox-place.ts";
@@ -66,11 +67,8 @@ async function connected(place: Place, ...more: readonly string[]) {
     new StdioClientTransport({ command, args: [...args], env: environmentOf(place, environment), stderr: "ignore" }),
   );
   const call = async (name: string, args: object, options: Parameters<Client["callTool"]>[1] = {}): Promise<Result> => {
-    const { structuredContent } = await client.callTool(
-      { name, arguments: { ...args } },
-      { timeout: 120_000, ...options },
-    );
-    return structuredContent as unknown as Result;
+    const result = await client.callTool({ name, arguments: { ...args } }, { timeout: 120_000, ...options });
+    return commandOf(result) as unknown as Result;
   };
   return { client, call };
 }

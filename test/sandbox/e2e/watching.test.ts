@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { until } from "../../support/command-line.ts";
+import { commandOf, factsOf } from "../../support/mcp-result.ts";
 import { givenTo, ORDINARY_USER_ID } from "../../support/other-user.ts";
 import { makePlace } from "../../support/place.ts";
 import { connectRpc } from "../../support/rpc-client.ts";
@@ -61,13 +62,13 @@ test.each(USERS)(
       ["write_file", { path: "src/made.js", content: "made" }],
       ["delete_file", { path: "src/removed.js" }],
     ] as const)
-      expect((await client.call(name, args)).structuredContent).toMatchObject({ status: "success" });
-    const { structuredContent } = await running;
-    expect(structuredContent.data).toMatchObject({
+      expect(factsOf(await client.call(name, args))).toMatchObject({ status: "success" });
+    const { data } = commandOf(await running);
+    expect(data).toMatchObject({
       exit_code: 0,
       stdout: "old,none,removed\nby a poll,by itself,edited.js,made.js,removed.js new,made,none\n",
     });
-    expect(structuredContent.data).not.toHaveProperty("not_kept");
+    expect(data).not.toHaveProperty("not_kept");
     expect(["edited.js", "made.js"].map((name) => readFileSync(join(place.workspace, "src", name), "utf8"))).toEqual([
       "new",
       "made",

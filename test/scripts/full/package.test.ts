@@ -130,7 +130,7 @@ describe.each(USERS)("installed globally by %s", (who) => {
       .split("\n")
       .map((line) => JSON.parse(line));
     expect(answers.find(({ id }) => id === 2).result.tools.length).toBeGreaterThan(5);
-    expect(answers.find(({ id }) => id === 3).result.structuredContent.data.content).toBe("one two\n");
+    expect(answers.find(({ id }) => id === 3).result.content).toEqual([{ type: "text", text: "one two\n" }]);
     // each of these starts another program of the package: a search thread, a sandbox, the ledger's thread
     expect(await call(node, "search_file", { path: ".", regex: "two" })).toMatchObject({ status: "success" });
     expect(await call(node, "shell", { command: "cat notes.txt" })).toMatchObject({

@@ -26,7 +26,7 @@ function clientEnd() {
       capabilities: { tools: {} },
       instructions: "Careful.",
     },
-    tools: () => [TOOL],
+    tools: async () => [TOOL],
     onError: (error) => errors.push(error.message),
   };
   const transport: Transport = {

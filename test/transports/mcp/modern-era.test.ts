@@ -4,7 +4,7 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/base/json.ts";
-import type { CallResult } from "../../../src/transports/mcp/answers/print-result.ts";
+import type { CallResult } from "../../../src/transports/mcp/answers/call-result.ts";
 import { printRound } from "../../../src/transports/mcp/approval/modern-rounds.ts";
 import { acceptsModern, askModern, type LibrarySource } from "../../../src/transports/mcp/library.ts";
 import { ModernEra } from "../../../src/transports/mcp/modern.ts";
@@ -20,7 +20,7 @@ const source: LibrarySource = {
     capabilities: { tools: {} },
     instructions: "Careful.",
   },
-  tools: () => [TOOL],
+  tools: async () => [TOOL],
   onError: (error) => errors.push(error.message),
 };
 const era = new ModernEra(source);
@@ -82,12 +82,13 @@ const anyRequest = fc
 
 describe("plain requests of the modern era", () => {
   test("are answered as the library answers them, and calls are made whose envelope it accepts", async () => {
-    const seen = { printed: 0, refused: 0, call: 0, unusual: 0 };
+    const seen = { printed: 0, printing: 0, refused: 0, call: 0, unusual: 0 };
     await fc.assert(
       fc.asyncProperty(anyRequest, async (request) => {
         const answer = era.answer(request, metaOf(request));
         seen[answer.kind] += 1;
-        if (answer.kind === "printed") expect([JSON.parse(answer.answer)]).toEqual(await askModern(source, request));
+        if (answer.kind === "printed" || answer.kind === "printing")
+          expect([JSON.parse(await answer.answer)]).toEqual(await askModern(source, request));
         if (answer.kind === "call") expect(acceptsModern(request)).toBe(true);
         if (answer.kind !== "unusual") return;
         const said = await era.ask(request);
@@ -146,10 +147,11 @@ async function byLibrary(
   serveStdio(
     () => {
       const server = new Server(source.identity.serverInfo, { capabilities: { tools: {} } });
-      const { text = "", structuredContent, isError } = result;
+      const { texts = [], structuredContent, isError, facts } = result;
+      const content = texts.map((text) => ({ type: "text", text }));
       server.setRequestHandler(
         "tools/call",
-        async () => ({ content: [{ type: "text", text }], structuredContent, isError }) as never,
+        async () => ({ content, structuredContent, isError, _meta: { "handrail/result": facts } }) as never,
       );
       server.setRequestHandler("tools/list", async () => ({ tools: [] }));
       return server;
@@ -182,10 +184,11 @@ test("the library is asked anew for every request: on a connection it looks at t
 test.each([false, true])("the result of a call is printed as the library prints it (error: %s)", async (isError) => {
   const request = asSent(modern("a", "tools/call", { name: "read_file", arguments: {} }));
   const result = {
-    text: "one\n",
-    structuredContent: { status: "success", data: { content: "one\n" } },
+    texts: ["one\n", "[more]"],
+    structuredContent: { content: "one\n" },
+    facts: { status: "success" },
     isError,
     isMalformed: false,
   };
-  expect(JSON.parse(printRound("a", result, era.resultHead))).toEqual((await byLibrary([request], result))[0]);
+  expect(JSON.parse(printRound("a", result, era.frame))).toEqual((await byLibrary([request], result))[0]);
 });

@@ -15,9 +15,6 @@ import {
   READ_CALL,
 } from "../../support/mcp-connection.ts";
 
-const STORED =
-  '{"type":"object","description":"In place of a result that is too large for an answer: where the whole of it is stored, and how it begins.","properties":{"content_hash":{"type":"string"},"size":{"type":"integer"},"preview":{"type":"string"},"rest":{"type":"object"}},"required":["content_hash","size"],"additionalProperties":false}';
-
 const CLIENT = { name: "test", version: "1" };
 
 describe("the modern era", () => {
@@ -35,9 +32,7 @@ describe("the modern era", () => {
     const head = `"resultType":"complete","_meta":{${server}`;
     const hints = '"ttlMs":300000,"cacheScope":"private"';
     const tool =
-      '{"name":"read_file","title":"Read a file","description":"Reads a file.","inputSchema":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"],"additionalProperties":false},"outputSchema":{"type":"object","properties":{"status":{"type":"string","enum":["success","error"]},"data":{"anyOf":[{"type":"object","properties":{"content":{"type":"string"}}},' +
-      STORED +
-      ']},"error":{"type":"object","properties":{"code":{"type":"string"},"message":{"type":"string"},"suggestion":{"type":"string"}},"required":["code","message","suggestion"]},"metadata":{"type":"object"}},"required":["status","metadata"]},"annotations":{"title":"Read a file","readOnlyHint":true,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false}}';
+      '{"name":"read_file","title":"Read a file","description":"Reads a file.","inputSchema":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"],"additionalProperties":false},"annotations":{"readOnlyHint":true,"openWorldHint":false}}';
     const metadata =
       '{"duration_ms":0,"security_checks":"passed","rules":["dev.read-files"],"label":{"trustLevel":"verified","dataClass":"internal","source":{"origin":"tool:read_file","timestamp":"2026-01-02T03:04:05Z"}},"truncated":false}';
     expect(connection.raw()).toEqual([
@@ -45,7 +40,7 @@ describe("the modern era", () => {
       `{"jsonrpc":"2.0","id":"two","result":{${head}},"tools":[${tool}],${hints}}}`,
       '{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":{},"_meta":{"io.modelcontextprotocol/subscriptionId":"three"}}}',
       `{"jsonrpc":"2.0","id":"three","result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":"three",${server}}}}`,
-      `{"jsonrpc":"2.0","id":4,"result":{${head}},"content":[{"type":"text","text":"one\\n"}],"structuredContent":{"status":"success","metadata":${metadata},"data":{"path":"a.txt","content":"one\\n"}},"isError":false}}`,
+      `{"jsonrpc":"2.0","id":4,"result":{"resultType":"complete","content":[{"type":"text","text":"one\\n"}],"isError":false,"_meta":{${server},"handrail/result":{"request_id":"r1","status":"success","metadata":${metadata}}}}}`,
     ]);
   });
 
@@ -219,7 +214,7 @@ describe("the modern era", () => {
       });
     }
     expect(answers["argument"]).toMatchObject({
-      result: { resultType: "complete", isError: true, structuredContent: { status: "error" } },
+      result: { resultType: "complete", isError: true, _meta: { "handrail/result": { status: "error" } } },
     });
   });
 

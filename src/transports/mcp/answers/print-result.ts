@@ -1,44 +1,27 @@
-/**
- * Prints the answer to a tool call as JSON.
- *
- * The answer's text stands in it twice: for clients that show text, and in the structured result.
- */
+/** Prints the answer to a tool call as JSON. */
 import type { RequestId } from "@modelcontextprotocol/server";
-import { isJsonObject, type JsonObject } from "../../../base/json.ts";
+import type { JsonObject } from "../../../base/json.ts";
+import { type CallResult, META_RESULT } from "./call-result.ts";
 
-/** A result of `tools/call`, before it is printed. */
-export interface CallResult {
-  readonly text: string;
-  readonly structuredContent: JsonObject;
-  readonly isError: boolean;
-  /** Whether there was no call to make: the modern era answers that as an error of the protocol. */
-  readonly isMalformed: boolean;
-  /** The request for approval that an answer would let the call through by. */
-  readonly awaits?: string;
+/** What stands in every result of an era. */
+export interface ResultFrame {
+  /** Members that the result begins with. */
+  readonly head?: JsonObject;
+  /** Members of its `_meta`. */
+  readonly meta?: JsonObject;
 }
 
-/**
- * The whole JSON-RPC answer as one line without its end.
- * @param head members that the result begins with
- */
+/** The whole JSON-RPC answer as one line without its end. */
 export function printAnswer(
   id: RequestId,
-  { text, structuredContent, isError }: CallResult,
-  head: JsonObject = {},
+  { texts, structuredContent, facts, isError }: CallResult,
+  { head = {}, meta = {} }: ResultFrame = {},
 ): string {
-  const printed = JSON.stringify(text);
-  const content = `[{"type":"text","text":${printed}}]`;
-  const structured = printStructured(structuredContent, text, printed);
-  const first = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{`;
-  return `${first}${members(head)}"content":${content},"structuredContent":${structured},"isError":${isError}}}`;
-}
-
-/** The structured result; its text is the larger part of an answer, and is not printed a second time. */
-function printStructured(structured: JsonObject, text: string, printed: string): string {
-  const { data, ...others } = structured;
-  if (!isJsonObject(data) || data["content"] !== text) return JSON.stringify(structured);
-  const { content: _, ...rest } = data;
-  return `{${members(others)}"data":{${members(rest)}"content":${printed}}}`;
+  const content = texts.map((text) => `{"type":"text","text":${JSON.stringify(text)}}`).join(",");
+  const structured = structuredContent === undefined ? "" : `"structuredContent":${JSON.stringify(structuredContent)},`;
+  const printedMeta = `"_meta":{${members(meta)}${JSON.stringify(META_RESULT)}:${JSON.stringify(facts)}}`;
+  const first = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{${members(head)}`;
+  return `${first}"content":[${content}],${structured}"isError":${isError},${printedMeta}}}`;
 }
 
 /** The members of `object` as JSON, each followed by a comma. */

@@ -1,7 +1,13 @@
-/** Describes the kernel's tools to clients as MCP's objects, made once, in one order. */
-import type { JsonObject } from "../../../base/json.ts";
+/**
+ * Describes the kernel's tools to clients as MCP's objects, made once, in one order.
+ *
+ * A client hands the whole list to its model with every conversation, so that nothing stands in it twice and nothing
+ * that follows from the rest. What a tool answers is described where a client gets it structured.
+ */
+import { isJsonObject, type JsonObject, type JsonValue } from "../../../base/json.ts";
 import type { ToolDefinition } from "../../../kernel/index.ts";
 import type { EffectClass } from "../../../model/outcome/effect.ts";
+import { isStructured } from "./call-result.ts";
 
 /** One tool as `tools/list` shows it, in every revision alike. */
 export function describeTool(tool: ToolDefinition): JsonObject {
@@ -9,52 +15,32 @@ export function describeTool(tool: ToolDefinition): JsonObject {
     name: tool.name,
     title: tool.title,
     description: tool.description,
-    inputSchema: tool.inputSchema,
-    outputSchema: resultSchema(tool.outputSchema),
-    annotations: annotate(tool.title, tool.effect),
+    inputSchema: inputSchema(tool.inputSchema),
+    ...(isStructured(tool) && { outputSchema: { type: "object", ...tool.outputSchema } }),
+    annotations: annotate(tool.effect),
   };
 }
 
-function annotate(title: string, effect: EffectClass): JsonObject {
-  const readOnly = effect === "read";
-  return {
-    title,
-    readOnlyHint: readOnly,
-    destructiveHint: !readOnly && effect !== "control",
-    idempotentHint: readOnly,
-    openWorldHint: effect === "network",
-  };
+/** What a tool is not destructive or idempotent about is said of tools that change something alone (2025-11-25). */
+function annotate(effect: EffectClass): JsonObject {
+  return effect === "read"
+    ? { readOnlyHint: true, openWorldHint: false }
+    : { readOnlyHint: false, destructiveHint: effect !== "control", openWorldHint: effect === "network" };
 }
 
-/** JSON Schema of what stands for a result that is too large for an answer. */
-const STORED: JsonObject = {
-  type: "object",
-  description:
-    "In place of a result that is too large for an answer: where the whole of it is stored, and how it begins.",
-  properties: {
-    content_hash: { type: "string" },
-    size: { type: "integer" },
-    preview: { type: "string" },
-    rest: { type: "object" },
-  },
-  required: ["content_hash", "size"],
-  additionalProperties: false,
-};
+/** The dialect is the one that MCP takes for granted. */
+function inputSchema({ $schema: _, ...schema }: JsonObject): JsonObject {
+  return withoutSafeBounds(schema) as JsonObject;
+}
 
-/** JSON Schema of the result document around a tool's own data. */
-function resultSchema(data: JsonObject | undefined): JsonObject {
-  return {
-    type: "object",
-    properties: {
-      status: { type: "string", enum: ["success", "error"] },
-      data: data === undefined ? { type: "object" } : { anyOf: [data, STORED] },
-      error: {
-        type: "object",
-        properties: { code: { type: "string" }, message: { type: "string" }, suggestion: { type: "string" } },
-        required: ["code", "message", "suggestion"],
-      },
-      metadata: { type: "object" },
-    },
-    required: ["status", "metadata"],
-  };
+/** Bounds of the integers that JSON can carry say nothing of an argument. */
+function withoutSafeBounds(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(withoutSafeBounds);
+  if (!isJsonObject(value)) return value;
+  const members = Object.entries(value).filter(
+    ([name, bound]) =>
+      !(name === "maximum" && bound === Number.MAX_SAFE_INTEGER) &&
+      !(name === "minimum" && bound === Number.MIN_SAFE_INTEGER),
+  );
+  return Object.fromEntries(members.map(([name, member]) => [name, withoutSafeBounds(member as JsonValue)]));
 }

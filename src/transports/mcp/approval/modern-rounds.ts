@@ -13,8 +13,9 @@
 import type { JSONRPCRequest, RequestId } from "@modelcontextprotocol/server";
 import { isJsonObject, type JsonObject } from "../../../base/json.ts";
 import type { InBandAsker } from "../../../kernel/index.ts";
-import { type CallParameters, resultOf } from "../answers/call-tool.ts";
-import { type CallResult, printAnswer } from "../answers/print-result.ts";
+import { type CallResult, resultOf } from "../answers/call-result.ts";
+import type { CallParameters } from "../answers/call-tool.ts";
+import { printAnswer, type ResultFrame } from "../answers/print-result.ts";
 import type { McpOptions } from "../protocol/options.ts";
 import { INVALID_PARAMS, printError } from "../protocol/rpc-error.ts";
 import { answerIn, approvalForm } from "./approval-form.ts";
@@ -67,13 +68,10 @@ export async function playRound(
   return form === undefined ? complete(await call()) : { kind: "question", form, state: opened.state };
 }
 
-/**
- * The answer to one round, as one line without its end.
- * @param resultHead members that a complete result begins with
- */
-export function printRound(id: RequestId, result: CallResult, resultHead: JsonObject): string {
-  if (!result.isMalformed) return printAnswer(id, result, resultHead);
-  return printError(id, { code: INVALID_PARAMS, message: result.text, data: result.structuredContent });
+/** The answer to one round, as one line without its end, a complete result in the `frame` of its era. */
+export function printRound(id: RequestId, result: CallResult, frame: ResultFrame): string {
+  if (!result.isMalformed) return printAnswer(id, result, frame);
+  return printError(id, { code: INVALID_PARAMS, message: result.texts.join("\n"), data: result.facts });
 }
 
 /** The answer to a round that asks, as one line without its end. */

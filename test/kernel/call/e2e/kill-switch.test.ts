@@ -9,11 +9,12 @@ import { describe, expect, test } from "vitest";
 import { collect, dataIn, handrail, linesOf, startHandrail, until } from "../../../support/command-line.ts";
 import { readEvidence } from "../../../support/evidence.ts";
 import { lockOf } from "../../../support/file-lock.ts";
+import { factsOf } from "../../../support/mcp-result.ts";
 import { freshPlace, type Place } from "../../../support/place.ts";
 import { connectRpc, type RpcClient } from "../../../support/rpc-client.ts";
 
 const reasonOf = (answer: Awaited<ReturnType<RpcClient["call"]>>) =>
-  answer.isError ? answer.structuredContent.error?.code : "ok";
+  answer.isError ? factsOf(answer).error?.["code"] : "ok";
 const violate = async (client: RpcClient) => reasonOf(await client.call("read_file", { path: "../outside" }));
 const read = async (client: RpcClient) => reasonOf(await client.call("list_files", { path: "." }));
 

@@ -6,6 +6,7 @@ import { chmodSync, chownSync, mkdirSync, readFileSync, statSync } from "node:fs
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { handrail } from "../../../support/command-line.ts";
+import { commandOf, textsOf } from "../../../support/mcp-result.ts";
 import { givenTo, ORDINARY_USER_ID } from "../../../support/other-user.ts";
 import { makePlace } from "../../../support/place.ts";
 import { connectRpc } from "../../../support/rpc-client.ts";
@@ -55,17 +56,15 @@ test.each(OTHERS)(
     ] as const) {
       await agent.call("create_branch", { name });
       const command = `mkdir -p $(dirname ${path}); echo branch > ${path}; echo more >> own.txt`;
-      expect((await agent.call("shell", { command })).structuredContent).toMatchObject({
+      expect(commandOf(await agent.call("shell", { command }))).toMatchObject({
         status: "success",
         data: { exit_code: 0 },
       });
-      const { files } = (await agent.call("branch_diff", { name })).structuredContent.data as {
-        readonly files: readonly object[];
-      };
+      const diff = textsOf(await agent.call("branch_diff", { name })).join("\n");
       const named = name === "inner" ? "sg/d" : path;
-      expect(files).toContainEqual(expect.objectContaining({ path: named, not_merged: "owner_not_kept" }));
+      expect(diff).toMatch(new RegExp(`^\\w+ ${named} \\(.*not merged: owner_not_kept`, "m"));
       expect((await branches("diff", name)).stdout).toContain(`no merge takes these, and nothing else with them:\n`);
-      expect(JSON.stringify((await agent.call("merge_branch", { name })).structuredContent)).toContain(
+      expect(textsOf(await agent.call("merge_branch", { name })).join("\n")).toContain(
         `\`${named}\` (belongs to another user or group, which a merge cannot keep)`,
       );
       const merged = await branches("merge", name, "--yes");
@@ -100,7 +99,7 @@ test.each(OTHERS)(
       ["echo c > sg/new.txt", "sg/new.txt"],
       ["mkdir -p sg/d && echo c > sg/d/f", "sg/d"],
     ])
-      expect((await agent.call("shell", { command })).structuredContent.data).toMatchObject({
+      expect(commandOf(await agent.call("shell", { command })).data).toMatchObject({
         exit_code: 0,
         not_kept: [{ path, reason: "owner_not_kept" }],
       });
@@ -126,26 +125,22 @@ test("what is written in the place of a file that the kernel cannot read is told
   chmodSync(at("dir"), 0);
   const agent = await connectRpc(place, ["--preset", "open"]);
   await agent.call("create_branch", { name: "b" });
-  const { structuredContent: untouched } = await agent.call("branch_diff", { name: "b" });
-  expect(untouched.data).toMatchObject({ files: [] });
+  expect(textsOf(await agent.call("branch_diff", { name: "b" }))[0]).toMatch(/: 0 changes$/);
   await agent.call("shell", { command: "echo work > closed; echo work > dir/in; : > dir/empty; echo more >> own.txt" });
-  const { structuredContent: diff } = await agent.call("branch_diff", { name: "b" });
-  const hidden = { not_merged: "hidden_from_branch" };
-  expect(diff.data).toMatchObject({
-    files: [
-      { path: "closed", change: "modify", ...hidden },
-      { path: "dir/empty", change: "create", ...hidden },
-      { path: "dir/in", change: "create", ...hidden },
-      { path: "own.txt", change: "modify" },
-    ],
-  });
-  expect(JSON.stringify(diff.data)).not.toContain("+work");
+  const diff = textsOf(await agent.call("branch_diff", { name: "b" })).join("\n");
+  expect(diff.split("\n").filter((line) => /^(modify|create|delete|rename|mode) /.test(line))).toEqual([
+    expect.stringMatching(/^modify closed \(.*not merged: hidden_from_branch/),
+    expect.stringMatching(/^create dir\/empty \(.*not merged: hidden_from_branch/),
+    expect.stringMatching(/^create dir\/in \(.*not merged: hidden_from_branch/),
+    expect.stringMatching(/^modify own.txt/),
+  ]);
+  expect(diff).not.toContain("+work");
   expect((await branches("diff", "b")).stdout).toContain(
     "closed: something stands there that the branch does not hold",
   );
   const merged = await branches("merge", "b", "--yes");
   expect([merged.code, merged.stdout]).toEqual([2, expect.stringContaining("closed  (hidden from branch)")]);
-  expect(JSON.stringify((await agent.call("merge_branch", { name: "b" })).structuredContent)).toContain(
+  expect(textsOf(await agent.call("merge_branch", { name: "b" })).join("\n")).toContain(
     "`dir/in` (written on the branch in the place of something that branches do not hold)",
   );
   chmodSync(at("closed"), 0o600);

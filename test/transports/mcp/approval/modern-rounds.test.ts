@@ -10,6 +10,7 @@ import { mintSession } from "../../../../src/session/session.ts";
 import { IN_BAND_PROMPT_CHARACTERS_MAX } from "../../../../src/transports/mcp/approval/approval-form.ts";
 import { ASKING, approve, pending } from "../../../support/asking.ts";
 import { connectTo, type Line, META, modern } from "../../../support/mcp-connection.ts";
+import { factsOf } from "../../../support/mcp-result.ts";
 import { type MemoryKernel, type MemoryKernelOptions, memoryKernel, testTool } from "../../../support/memory-kernel.ts";
 
 const BOUND = { timeout: 120_000, interval: 2 };
@@ -27,7 +28,7 @@ const says = (name: string | undefined, capabilities: object = { elicitation: { 
 const DESK = says("desk");
 
 type Round = Line & {
-  readonly result: JsonObject & { readonly requestState: string; readonly structuredContent: JsonObject };
+  readonly result: JsonObject & { readonly requestState: string };
 };
 
 /** A client that makes one call after the other. */
@@ -59,8 +60,8 @@ function endOf({ result, error }: Round): unknown {
   if (error !== undefined)
     return [error.code, (error as unknown as { data: { error: JsonObject } }).data.error["code"]];
   if (result["resultType"] === "input_required") return "question";
-  const { status, error: refusal } = result.structuredContent;
-  return status === "success" ? status : (refusal as JsonObject)["code"];
+  const { status, error: refusal } = factsOf(result);
+  return status === "success" ? status : refusal?.["code"];
 }
 
 const isWritten = ({ root }: MemoryKernel) => existsSync(join(root, ASKING.path));

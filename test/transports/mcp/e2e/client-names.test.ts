@@ -1,6 +1,7 @@
 // Agents are named after their clients: what one does holds for all of its name, across restarts, and for no other.
 import { expect, test } from "vitest";
 import { dataIn, handrail } from "../../../support/command-line.ts";
+import { factsOf } from "../../../support/mcp-result.ts";
 import { freshPlace, type Place } from "../../../support/place.ts";
 import { type RpcClient, startRpc } from "../../../support/rpc-client.ts";
 
@@ -12,8 +13,7 @@ async function client(place: Place, name: string, args: readonly string[] = []):
   return started;
 }
 
-const codeOf = ({ structuredContent }: { readonly structuredContent?: unknown }) =>
-  (structuredContent as { readonly error?: { readonly code: string } })?.error?.code ?? "ok";
+const codeOf = (answer: unknown) => factsOf(answer).error?.["code"] ?? "ok";
 const violate = async (one: RpcClient) => codeOf(await one.call("read_file", { path: "../x" }));
 const read = async (one: RpcClient) => codeOf(await one.call("read_file", { path: "a.md" }));
 

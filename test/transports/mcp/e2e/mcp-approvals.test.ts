@@ -12,6 +12,7 @@ import { addApprover, saveApproverToken } from "../../../../src/server/people/ap
 import { dataIn, environmentOf, handrail, until } from "../../../support/command-line.ts";
 import { readEvidence } from "../../../support/evidence.ts";
 import { mcpdo, serverCommand } from "../../../support/mcp-programs.ts";
+import { facts, factsOf, textsOf } from "../../../support/mcp-result.ts";
 import { freshPlace, type Place } from "../../../support/place.ts";
 
 const ERAS = ["modern", "legacy"] as const;
@@ -59,7 +60,7 @@ describe.each(ERAS)("the official client (%s)", (era) => {
   test("shows the request; what the person approves is done once and recorded as theirs", async () => {
     const place = placeFor("desk");
     const { client, asked } = await connected(place, era, () => ONCE);
-    expect(await client.callTool(CALL)).toMatchObject({ isError: false, structuredContent: { status: "success" } });
+    expect(await client.callTool(CALL)).toMatchObject({ isError: false, ...facts({ status: "success" }) });
     expect(readFileSync(join(place.workspace, "CLAUDE.md"), "utf8")).toBe("be careful\n");
     expect(asked).toHaveLength(1);
     expect(asked[0]?.message).toContain("\n`write_file`: write 1 protected file\n");
@@ -77,7 +78,7 @@ describe.each(ERAS)("the official client (%s)", (era) => {
     const { client } = await connected(place, era, () => ({ action: "decline" }));
     expect(await client.callTool(CALL)).toMatchObject({
       isError: true,
-      structuredContent: { error: { code: "TOOL_APPROVAL_DENIED" } },
+      ...facts({ error: { code: "TOOL_APPROVAL_DENIED" } }),
     });
     expect(isWritten(place)).toBe(false);
   });
@@ -87,19 +88,20 @@ describe.each(ERAS)("the official client (%s)", (era) => {
     const { client } = await connected(place, era, () => ({ action: "cancel" }));
     const refused = await client.callTool(CALL);
     expect(refused).toMatchObject({
-      structuredContent: { error: { code: "TOOL_APPROVAL_REQUIRED", approval_ref: expect.any(String) } },
+      ...facts({ error: { code: "TOOL_APPROVAL_REQUIRED", approval_ref: expect.any(String) } }),
     });
     await saveApproverToken(place.config, await addApprover(place.state, "ada", systemRandom));
-    const { error } = refused.structuredContent as { readonly error: { readonly approval_ref: string } };
-    expect((await handrail(place, ["approve", error.approval_ref, "--yes"])).code).toBe(0);
-    expect(await client.callTool(CALL)).toMatchObject({ structuredContent: { status: "success" } });
+    const ref = String(factsOf(refused).error?.["approval_ref"]);
+    expect(textsOf(refused).join("\n")).toContain(ref);
+    expect((await handrail(place, ["approve", ref, "--yes"])).code).toBe(0);
+    expect(await client.callTool(CALL)).toMatchObject({ ...facts({ status: "success" }) });
   });
 
   test("answers for itself where the operator marks nobody: it is not even asked", async () => {
     const place = placeFor("somebody-else");
     const { client, asked } = await connected(place, era, () => ONCE);
     expect(await client.callTool(CALL)).toMatchObject({
-      structuredContent: { error: { code: "TOOL_APPROVAL_REQUIRED" } },
+      ...facts({ error: { code: "TOOL_APPROVAL_REQUIRED" } }),
     });
     expect([asked, isWritten(place)]).toEqual([[], false]);
   });
@@ -115,7 +117,7 @@ test("an answer from the command line ends the question of a client that thinks,
     (await handrail(place, ["approvals", "list", "--json"])).stdout,
   );
   expect((await handrail(place, ["approve", listed?.approval_ref ?? "", "--yes"])).code).toBe(0);
-  expect(await call).toMatchObject({ structuredContent: { status: "success" } });
+  expect(await call).toMatchObject({ ...facts({ status: "success" }) });
 });
 
 describe.each(ERAS)("mcpdo (%s)", (era) => {
@@ -133,7 +135,7 @@ describe.each(ERAS)("mcpdo (%s)", (era) => {
     expect(elicitationPending).toMatchObject({ mode: "form", message: expect.stringContaining("│ +careful") });
     expect(isWritten(place)).toBe(false);
     expect(await on("elicitation/respond", elicitationId, "decision:=approve once")).toMatchObject({
-      structuredContent: { status: "success" },
+      ...facts({ status: "success" }),
     });
     expect(isWritten(place)).toBe(true);
   });

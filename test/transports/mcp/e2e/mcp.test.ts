@@ -10,6 +10,7 @@ import { CALLS_IN_FLIGHT_MAX } from "../../../../src/base/limits.ts";
 import { environmentOf, until } from "../../../support/command-line.ts";
 import { readEvidence } from "../../../support/evidence.ts";
 import { lockOf } from "../../../support/file-lock.ts";
+import { facts, factsOf, textsOf } from "../../../support/mcp-result.ts";
 import { freshPlace, makePlace, type Place } from "../../../support/place.ts";
 import { MAIN } from "../../../support/program.ts";
 import { connectRpc, startRpc } from "../../../support/rpc-client.ts";
@@ -28,7 +29,6 @@ const TOOLS = [
   "git_checkout",
   "git_commit",
   "git_diff",
-  "git_push",
   "git_status",
   "install_dependencies",
   "list_branches",
@@ -121,23 +121,20 @@ describe("the official client", () => {
     const call = (name: string, args: Record<string, unknown>) => client.callTool({ name, arguments: args });
     expect(await call("read_file", { path: "a.txt" })).toMatchObject({
       content: [{ type: "text", text: "one\ntwo\n" }],
-      structuredContent: {
-        status: "success",
-        data: { content: "one\ntwo\n" },
-        metadata: { rules: ["dev.read-files"] },
-      },
+      ...facts({ status: "success", metadata: { rules: ["dev.read-files"], truncated: false } }),
       isError: false,
     });
     expect(await call("write_file", { path: "new.txt", content: "new\n" })).toMatchObject({
-      structuredContent: { status: "success", data: { path: "new.txt", created: true, size_bytes: 4 } },
+      content: [{ type: "text", text: "created new.txt, which has 4 bytes now" }],
+      ...facts({ status: "success" }),
     });
     expect(
       await call("edit_file", { path: "a.txt", edits: [{ operation: "replace", spec: "two", content: "2" }] }),
     ).toMatchObject({
-      structuredContent: { status: "success", data: { replacements: 1, diff: expect.stringContaining("-two\n+2\n") } },
+      content: [{ text: "changed 1 place in a.txt" }, { text: expect.stringContaining("-two\n+2\n") }],
     });
-    expect(await call("list_files", { path: "." })).toMatchObject({
-      structuredContent: { data: { entries: [{ path: "a.txt" }, { path: "new.txt" }], truncated: false } },
+    expect(await call("list_files", {})).toMatchObject({
+      content: [{ type: "text", text: "a.txt\t6\nnew.txt\t4" }],
     });
     expect(readFileSync(join(place.workspace, "a.txt"), "utf8")).toBe("one\n2\n");
   });
@@ -146,11 +143,11 @@ describe("the official client", () => {
     expect(await client.callTool({ name: "read_file", arguments: { path: ".env" } })).toMatchObject({
       isError: true,
       content: [{ type: "text", text: expect.stringMatching(/^denied by ZONE:secret \(workspace_blocked_zone\): /) }],
-      structuredContent: {
+      ...facts({
         status: "error",
         error: { code: "WORKSPACE_BLOCKED_ZONE", layer: "workspace", rule_id: "ZONE:secret" },
         metadata: { security_checks: "denied", ledger_sequence: expect.any(Number) },
-      },
+      }),
     });
   });
 
@@ -162,7 +159,7 @@ describe("the official client", () => {
           text: "FILE_NOT_FOUND: `none` does not exist; check the path, or use list_files to see which files there are",
         },
       ],
-      structuredContent: { error: { code: "FILE_NOT_FOUND", retryable: false } },
+      ...facts({ error: { code: "FILE_NOT_FOUND", retryable: false } }),
     });
   });
 
@@ -170,8 +167,8 @@ describe("the official client", () => {
     const unknown = await client.callTool({ name: "run_command", arguments: { command: "id" } });
     const unfit = await client.callTool({ name: "read_file", arguments: { file: "a.txt" } });
     expect([unknown, unfit]).toMatchObject([
-      { isError: true, structuredContent: { error: { code: "TOOL_SPEC_MISSING" } } },
-      { isError: true, structuredContent: { error: { code: "TOOL_INPUT_INVALID" } } },
+      { isError: true, ...facts({ error: { code: "TOOL_SPEC_MISSING" } }) },
+      { isError: true, ...facts({ error: { code: "TOOL_INPUT_INVALID" } }) },
     ]);
   });
 
@@ -179,13 +176,13 @@ describe("the official client", () => {
     const args = { path: "once.txt", content: "x", append: true };
     const params = { name: "write_file", arguments: args, _meta: { "handrail/dedupe_key": "once" } };
     const first = await client.callTool(params);
-    expect(first).toMatchObject({ structuredContent: { status: "success" } });
+    expect(first).toMatchObject({ ...facts({ status: "success" }) });
     expect(await client.callTool(params)).toEqual(first);
     expect(await client.callTool({ name: "read_file", arguments: { path: "once.txt" } })).toMatchObject({
-      structuredContent: { data: { content: "x" } },
+      content: [{ text: "x" }],
     });
     const other = { ...params, arguments: { ...args, content: "y" } };
-    expect(await client.callTool(other)).toMatchObject({ structuredContent: { error: { code: "DEDUPE_CONFLICT" } } });
+    expect(await client.callTool(other)).toMatchObject({ ...facts({ error: { code: "DEDUPE_CONFLICT" } }) });
   });
 
   test("64 calls at once are each answered", async () => {
@@ -193,9 +190,7 @@ describe("the official client", () => {
     const answers = await Promise.all(
       paths.map((path) => client.callTool({ name: "write_file", arguments: { path, content: path } })),
     );
-    expect(answers.map(({ structuredContent }) => structuredContent)).toMatchObject(
-      paths.map((path) => ({ status: "success", data: { path } })),
-    );
+    expect(answers.map(textsOf)).toEqual(paths.map((path) => [`created ${path}, which has ${path.length} bytes now`]));
   });
 });
 
@@ -219,9 +214,7 @@ describe("bare JSON-RPC", () => {
       client.notify("notifications/initialized");
       const listed = await client.request("tools/list");
       expect(listed.result).toMatchObject({ tools: TOOLS.map((name) => ({ name })) });
-      expect((await client.call("read_file", { path: "a.txt" })).structuredContent.data).toMatchObject({
-        content: "a\n",
-      });
+      expect(textsOf(await client.call("read_file", { path: "a.txt" }))).toEqual(["a\n"]);
       client.process.stdin.end();
       expect(await client.ended).toBe("0");
     },
@@ -267,7 +260,7 @@ describe("bare JSON-RPC", () => {
     client.process.stdin.write(Buffer.from(`${line}\n`, "utf8")); // the same call in UTF-8
     expect((await client.answered(3))[2]).toMatchObject({
       id: 40,
-      result: { structuredContent: { data: { path: "café" } } },
+      result: { content: [{ text: expect.stringContaining("created café") }] },
     });
     expect(readdirSync(place.workspace).sort()).toEqual(["a.txt", "café"]);
   });
@@ -288,7 +281,7 @@ describe("bare JSON-RPC", () => {
   ])("a call with %s is refused by the kernel, and recorded", async (_, params, field, rule) => {
     const client = await connectRpc(place);
     const { result } = await client.request("tools/call", params);
-    expect(result).toMatchObject({ isError: true, structuredContent: { error: { code: "VALIDATION_FAILED" } } });
+    expect(result).toMatchObject({ isError: true, ...facts({ error: { code: "VALIDATION_FAILED" } }) });
     client.process.stdin.end();
     expect(await client.ended).toBe("0");
     const denied = (await readEvidence(place.state)).filter(({ entry }) => entry.eventType === "tool_execution_denied");
@@ -299,7 +292,7 @@ describe("bare JSON-RPC", () => {
     const client = await connectRpc(place);
     const params = { name: "read_file", arguments: { path: "a.txt" }, _meta: { progressToken: "p" } };
     expect((await client.request("tools/call", params)).result).toMatchObject({
-      structuredContent: { data: { content: "a\n" } },
+      content: [{ text: "a\n" }],
     });
   });
 
@@ -386,7 +379,7 @@ describe("bare JSON-RPC", () => {
     const client = await connectRpc(place);
     const calls = ["b", "c", "d"].map((name) => client.call("write_file", { path: name, content: name }));
     client.process.stdin.end();
-    expect((await Promise.all(calls)).map(({ structuredContent }) => structuredContent.status)).toEqual([
+    expect((await Promise.all(calls)).map((answer) => factsOf(answer).status)).toEqual([
       "success",
       "success",
       "success",
