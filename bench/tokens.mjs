@@ -25,8 +25,12 @@ for (const args of [
 ])
   spawnSync("git", ["-C", workspace, ...args]);
 
+/** @type {(spec: string, content: string) => object} */
 const edit = (spec, content) => ({ path: "src/order.js", edits: [{ operation: "replace", spec, content }] });
-/** Two rounds of looking around, changing, testing and looking at what was changed. */
+/**
+ * Two rounds of looking around, changing, testing and looking at what was changed.
+ * @type {readonly (readonly [string, object])[]}
+ */
 const ROUND = [
   ["list_files", { path: ".", recursive: true }],
   ["read_file", { path: "README.md" }],
@@ -59,10 +63,12 @@ const child = spawn(join(root, "handrail"), ["mcp", "--workspace", workspace], {
 });
 const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
 let id = 0;
+/** @param {string} method */
 async function ask(method, params = {}) {
   id += 1;
   child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
   const { value } = await answers.next();
+  if (value === undefined) throw new Error(`no answer to \`${method}\`: the server has ended`);
   return { line: value, result: JSON.parse(value).result };
 }
 
@@ -75,20 +81,24 @@ try {
   const kinds = new Map();
   for (const [name, args] of [...ROUND, ...ROUND]) {
     const { line, result } = await ask("tools/call", { name, arguments: args });
-    const texts = result.content.map(({ text }) => text).join("\n");
+    const texts = result.content.map((/** @type {{ text: string }} */ { text }) => text).join("\n");
     const shown = result.structuredContent === undefined ? texts : JSON.stringify(result.structuredContent);
     const sum = kinds.get(name) ?? { wire: 0, shown: 0, calls: 0 };
     kinds.set(name, { wire: sum.wire + line.length, shown: sum.shown + shown.length, calls: sum.calls + 1 });
   }
   for (const [name, sum] of [...kinds].sort(([left], [right]) => (left < right ? -1 : 1))) report(name, sum);
   const sums = [...kinds.values()];
-  const total = (member) => sums.reduce((sum, each) => sum + each[member], 0);
+  const total = (/** @type {"wire" | "shown" | "calls"} */ member) => sums.reduce((sum, each) => sum + each[member], 0);
   report("all answers", { wire: total("wire"), shown: total("shown"), calls: total("calls") });
 } finally {
   child.stdin.end();
   rmSync(base, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
 }
 
+/**
+ * @param {string} what
+ * @param {{ wire: number, shown: number, calls: number }} sum bytes and how many calls
+ */
 function report(what, { wire, shown, calls }) {
   const tokens = Math.round(shown / BYTES_PER_TOKEN);
   console.log(

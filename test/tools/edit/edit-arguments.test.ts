@@ -4,7 +4,9 @@ import { editsOf, parameters, wordsOf } from "../../../src/tools/edit/edit-argum
 import { applyEdits } from "../../../src/tools/edit/loom.ts";
 
 const problems = (args: object) =>
-  parameters.safeParse({ path: "f", ...args }).error?.issues.map(({ path, message }) => `${path[0]}: ${message}`) ?? [];
+  parameters
+    .safeParse({ path: "f", ...args })
+    .error?.issues.map(({ path, message }) => `${String(path[0])}: ${message}`) ?? [];
 const edits = [{ operation: "replace", spec: "a", content: "b" }];
 
 test("either form is taken, and neither both nor none", () => {
