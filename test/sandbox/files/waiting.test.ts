@@ -90,8 +90,10 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
     "src/stores/embedded/ledger/spool-store.ts",
     "src/stores/embedded/state/own-file.ts",
     "src/stores/embedded/state/state-directory.ts",
+    "src/stores/embedded/state/state-look.ts",
   ],
   "the operator's directory, and files that it names": [
+    "src/server/doctor/mistakes.ts",
     "src/server/operator/configuration-state.ts",
     "src/server/operator/git-remotes.ts",
     "src/server/operator/operator-directory.ts",
@@ -118,6 +120,7 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
     "src/cli/commands/cas.ts",
     "src/cli/commands/init.ts",
     "src/cli/commands/start.ts",
+    "src/cli/terminal/inputs.ts",
   ],
 };
 
