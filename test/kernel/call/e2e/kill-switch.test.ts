@@ -187,7 +187,7 @@ describe("the security audit", () => {
     await read(client);
     const events = async (...more: string[]) =>
       linesOf((await handrail(place, ["audit", "tail", "-n", "1000", "--json", ...more])).stdout).map((line) =>
-        dataIn<{ readonly event: string }>(line),
+        dataIn<{ readonly event: string }>(`${line}\n`),
       );
     const all = await events();
     expect(all.find(({ event }) => event === "workspace_violation")).toEqual({
