@@ -11,7 +11,7 @@ import { loadCodec, type Submission, type Waiter } from "./call/submission.ts";
 import { type Fetched, type FetchRequest, getContent, putContent, type Upload } from "./content-door.ts";
 import type { ToolDefinition } from "./declared/registry.ts";
 import { type CallExplanation, type ExplainedCall, explainCall, redactedExplanation } from "./judge/explain.ts";
-import { offeredTools } from "./judge/offered.ts";
+import { offeredTools } from "./offered.ts";
 import { pipeline, type TurnedKernel } from "./pipeline.ts";
 import { CallRedaction } from "./redaction/redaction.ts";
 import { type AnsweredRound, answerRound, type OpenedQuestion, openQuestion, type RoundCall } from "./rounds.ts";

@@ -1,5 +1,5 @@
 /**
- * An answer of the kernel as a result of MCP: what a model reads, and beside it the facts for programs.
+ * Writes an answer of the kernel as a result of MCP: text for a model, and facts for programs.
  *
  * A model reads text: that of a file, the lines that were found, a command's output. It stands in the result once.
  * Clients show structured content instead of text, so only tools whose result is a record have it. INVARIANT: label,

@@ -6,14 +6,14 @@
  * that every call is refused, the tool is offered. What is closed for everybody, or will pass, closes nothing here: the
  * refusal says why.
  */
-import type { LeaseDimension, LeaseScope } from "../../model/people/lease.ts";
-import type { Tool } from "../../model/tool/tool.ts";
-import { admits } from "../../policy/lease-scope.ts";
-import { authenticate } from "../../session/session.ts";
-import type { KernelParts } from "../call/parts.ts";
-import type { ToolDefinition } from "../declared/registry.ts";
-import { checkMasterGate } from "./gates.ts";
-import { checkTool } from "./scope.ts";
+import type { LeaseDimension, LeaseScope } from "../model/people/lease.ts";
+import type { Tool } from "../model/tool/tool.ts";
+import { admits } from "../policy/lease-scope.ts";
+import { authenticate } from "../session/session.ts";
+import type { KernelParts } from "./call/parts.ts";
+import type { ToolDefinition } from "./declared/registry.ts";
+import { checkMasterGate } from "./judge/gates.ts";
+import { checkTool } from "./judge/scope.ts";
 
 /** What every call of these tools needs of a lease. */
 const NEEDS: Readonly<Record<string, LeaseDimension>> = {
@@ -34,7 +34,7 @@ const NEEDS: Readonly<Record<string, LeaseDimension>> = {
 /** Tools that are one operation of git. */
 const GIT_TOOL = /^git_([a-z]+)$/;
 
-/** The tools that the session of `token` is offered, sorted by name; all of them for a token that nobody may use now. */
+/** The tools that the session of `token` is offered, by name; all of them for a token that nobody may use now. */
 export async function offeredTools(parts: KernelParts, token: string): Promise<readonly ToolDefinition[]> {
   const all = parts.registry.getToolDefinitions();
   const nowMs = parts.clock.nowMs();
