@@ -20,7 +20,7 @@ import { WaitNotice } from "../start/wait-notice.ts";
 import { EXIT_DENIED, EXIT_OK, EXIT_TOOL_ERROR } from "../terminal/exit-codes.ts";
 import { explainedAt } from "../terminal/explained-refusal.ts";
 import { currentUser, parseJsonObject, readStandardInput, readTextFile } from "../terminal/inputs.ts";
-import { printShaped } from "../terminal/output.ts";
+import { printShaped, say } from "../terminal/output.ts";
 
 interface CallFlags extends ServingFlags, SessionFlags {
   readonly json?: string | true;
@@ -110,7 +110,7 @@ async function show(tool: string, response: CallResponse, asJson: boolean): Prom
   const { printResult } = await import("../terminal/readable.ts");
   await printResult(tool, result);
   // For people: whoever reads standard error by a program has the code already.
-  if (result.status === "error" && process.stderr.isTTY) process.stderr.write(`${explainedAt(result.error.code)}\n`);
+  if (result.status === "error" && process.stderr.isTTY) say(explainedAt(result.error.code));
 }
 
 /** The arguments that the words and `--json` give, once the tool can be looked up. Mistakes in JSON show first. */

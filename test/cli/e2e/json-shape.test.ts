@@ -100,6 +100,7 @@ test("every command has --json but those that are listed", () => {
 test("every line that is printed with --json has the one shape", { timeout: 600_000 }, async () => {
   const place = freshPlace();
   place.put("workspace/a.txt", "a\n");
+  place.put("workspace/handrail.yaml", "files: { secret: [keys] }\n");
   place.put("config/policy/own.cedar", "// nothing yet\n");
   await handrail(place, ["sessions", "create"]);
   const faults: string[] = [];

@@ -63,6 +63,7 @@ test("no command writes to a terminal by another way, but for bytes, progress an
     "commands/ledger.ts",
     "commands/redact.ts",
     "commands/wire.ts",
+    "installed.ts",
     "terminal/output.ts",
   ]);
 });

@@ -145,10 +145,11 @@ describe.each(USERS)("installed globally by %s", (who) => {
   test("its own files are read only to tools, whatever else a workspace holds", async () => {
     const denied = { error: { rule_id: "ZONE:installation" } };
     // not the place itself, which holds a home directory and would be refused for that
-    const around = join(place.base, "prefix/lib");
-    const own = "node_modules/handrail/presets/dev.cedar";
+    const around = join(place.base, "prefix/lib/node_modules");
+    const own = "handrail/presets/dev.cedar";
     expect(await call("current", "write_file", { path: own, content: "" }, around)).toMatchObject(denied);
-    const other = await call("current", "write_file", { path: "project/own.txt", content: "" }, around);
+    const beside = join(place.base, "prefix");
+    const other = await call("current", "write_file", { path: "project/own.txt", content: "" }, beside);
     expect(other).toMatchObject({ status: "success" });
   });
 
