@@ -28,7 +28,7 @@ if (major < NODE_MIN[0] || (major === NODE_MIN[0] && minor < NODE_MIN[1])) {
 cacheCompiledCode();
 await import("./main.ts");
 
-/** Starts take half the time with it. Where it cannot be, everything works without. */
+/** A start does not compile anew with it. Where it cannot be, everything works without. */
 function cacheCompiledCode(): void {
   const { NODE_COMPILE_CACHE: own, XDG_CACHE_HOME: caches } = process.env;
   if (own !== undefined) return;
