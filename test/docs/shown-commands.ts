@@ -44,7 +44,7 @@ export function commandsOf({ text }: Block): readonly ShownCommand[] {
     .filter((line) => line.trim() !== "" && !line.startsWith("#"))
     .map((line) => {
       const [, command = line, comment = ""] = /^(.*?)(?:\s+# (.*))?$/.exec(line) ?? [];
-      return { text: command, exitCode: Number(/; exit (\d)$/.exec(comment)?.[1] ?? 0) };
+      return { text: command, exitCode: Number(/; exit (\d+)$/.exec(comment)?.[1] ?? 0) };
     });
 }
 

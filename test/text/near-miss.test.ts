@@ -7,6 +7,9 @@ const NAMES = ["read_file", "write_file", "list_files", "git", "shell"];
 test.each([
   ["read_fil", "read_file"],
   ["ReadFile", "read_file"],
+  ["READ-FILE", "read_file"],
+  ["raed_file", "read_file"],
+  ["write_fiel", "write_file"],
   ["list-file", "list_files"],
   ["shel", "shell"],
   ["gti", undefined],
@@ -17,6 +20,10 @@ test.each([
   ["y".repeat(1_000_000), undefined],
 ])("%s: %s", (name, meant) => {
   expect(nearestName(name, NAMES)).toBe(meant);
+});
+
+test("of names that are equally near the first is taken", () => {
+  expect(nearestName("cat", ["bat", "hat"])).toBe("bat");
 });
 
 test("a beginning that several names share means none of them", () => {

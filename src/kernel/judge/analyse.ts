@@ -10,7 +10,7 @@ import type { Access } from "../../model/place/access.ts";
 import type { ToolCall } from "../../model/tool/call.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import { isSystemTool } from "../../model/work/system.ts";
-import { nearestName } from "../../names/nearest.ts";
+import { nearestName } from "../../text/near-miss.ts";
 import { listed, summarised } from "../call/violations.ts";
 import type { WorkspaceLook } from "../call/workspace-look.ts";
 import { type Demands, demandsOf } from "../declared/capability-obligations.ts";

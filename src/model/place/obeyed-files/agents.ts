@@ -124,4 +124,16 @@ export const AGENT_FILES = obeyedFiles({
   "https://gptme.org/docs/config.html": {
     "gptme.toml gptme.local.toml": "gptme takes prompts, files and commands from it",
   },
+  "https://platform.iflow.cn/en/cli/configuration/settings": {
+    "IFLOW.md .iflow": "iFlow CLI reads it as instructions, and runs the hooks and servers that its settings name",
+  },
+  "https://docs.firebender.com/api-reference/syntax": {
+    ".firebender firebender.json": "Firebender reads it as rules and commands, and starts the servers that it names",
+  },
+  "https://github.com/badlogic/pi-mono/tree/main/packages/coding-agent": {
+    ".pi": "pi takes settings, prompts and skills from it, and runs the extensions in it",
+  },
+  "https://support.atlassian.com/rovo/docs/use-rovo-dev-cli": {
+    ".rovodev": "Rovo Dev takes permissions, memory and agents from it, and starts the servers that it names",
+  },
 });

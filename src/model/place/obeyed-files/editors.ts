@@ -102,4 +102,7 @@ export const EDITOR_FILES = obeyedFiles({
   "https://help.obsidian.md/plugin-security": {
     ".obsidian": "Obsidian runs the plug-ins in it when the directory is opened as a vault",
   },
+  "https://lite-xl.com/user-guide/settings": {
+    ".lite_project.lua": "Lite XL runs it when the directory is opened as a project",
+  },
 });
