@@ -68,7 +68,7 @@ export const ORDER = {
     ".",
   ],
   "sandbox/files": ["places", "."],
-  "sandbox/landing": ["machine", "."],
+  "sandbox/landing": ["machine", ".", "recovery"],
   "sandbox/net": ["gate", "proxy", "."],
   "sandbox/search": ["pattern", "tree", "."],
   server: ["operator", "ledger", "workspace", "branches", "policy", "people", ".", "admin", "doors", "doctor"],

@@ -16,6 +16,7 @@ import { addHistoryCommand, addUndoCommand } from "./commands/history.ts";
 import { addInitCommand } from "./commands/init.ts";
 import { addKillCommand, addResumeCommand } from "./commands/kill.ts";
 import { addLabelsCommand } from "./commands/labels.ts";
+import { addLandingsCommand } from "./commands/landings.ts";
 import { addLedgerCommand } from "./commands/ledger.ts";
 import { addMcpCommand } from "./commands/mcp.ts";
 import { addPolicyCommand } from "./commands/policy.ts";
@@ -36,7 +37,10 @@ type AddCommand = (program: Command) => void;
 const GROUPS: readonly (readonly [heading: string, commands: readonly AddCommand[]])[] = [
   ["Begin:", [addInitCommand, addStartCommand, addDoctorCommand]],
   ["Serve agents:", [addMcpCommand, addServeCommand, addRunCommand]],
-  ["Make calls:", [addToolsCommand, addCallCommand, addHistoryCommand, addUndoCommand, addBranchesCommand]],
+  [
+    "Make calls:",
+    [addToolsCommand, addCallCommand, addHistoryCommand, addUndoCommand, addBranchesCommand, addLandingsCommand],
+  ],
   [
     "Approve and stop:",
     [addApprovalsCommand, addDecideCommands, addArmCommand, addDisarmCommand, addKillCommand, addResumeCommand],

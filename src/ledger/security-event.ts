@@ -47,6 +47,8 @@ const SEVERITY_OF: Readonly<Record<EventType, Severity | undefined>> = {
   kernel_stalled: "warning",
   landing_taken_back: "warning",
   landing_interrupted: "critical",
+  landing_act_begun: undefined,
+  landing_act_ended: "info",
   branch_created: undefined,
   branch_merged: "info",
   branch_dropped: "info",

@@ -13,6 +13,7 @@ import type { OperatorGates } from "../model/people/gates.ts";
 import type { Authenticated } from "../session/session.ts";
 import { BranchDesk } from "./branches/branch-desk.ts";
 import { closeBranchActs } from "./branches/interrupted-acts.ts";
+import { LandingDesk } from "./branches/landing-desk.ts";
 import { announce, recordStall, recordStop, sweepDeadInstances, takeBackLandings } from "./kernel-life.ts";
 import type { LedgerHealth } from "./ledger/ledger-messages.ts";
 import { type KernelOptions, type OpenedParts, openParts, viewsIn } from "./open-parts.ts";
@@ -59,6 +60,8 @@ export interface OpenKernel {
   readonly budgets: BudgetAdministration;
   /** Copies of workspaces that stay. */
   readonly branches: BranchDesk;
+  /** What commands changed and kernels could not finish landing. */
+  readonly landings: LandingDesk;
   /** Stored content. */
   readonly content: ContentAdministration;
   /** What calls changed in files, and bringing it back. */
@@ -165,6 +168,7 @@ function administrationsOf(opened: OpenedParts, door: KernelDoor, started: Promi
   return {
     administration: administrationOf(opened, desk),
     branches: desk,
+    landings: new LandingDesk({ directory: viewsIn(stateDirectory), ready, ledger, clock }),
     marks: new MarkAdministration({ marks, ledger, clock }),
     arming: new ArmingAdministration({ armings, sessions, ledger, clock }),
     budgets: spending.administration,

@@ -73,7 +73,7 @@ export async function takeBackLandings(
   const places = viewPlaces(views.directory).filter((place) => existsSync(place));
   const left = await Promise.all(places.map((place) => leftViews(place, views.names)));
   if (!left.flat().some(({ isLanding }) => isLanding)) return;
-  const { recoverLandings } = await import("../sandbox/landing/recovery.ts");
+  const { recoverLandings } = await import("../sandbox/landing/recovery/recovery.ts");
   const redactor = await telling.redactor();
   for (const { root, left, kept } of await recoverLandings(views.directory, views.names, telling.report)) {
     const first = redactor.shownPath(left[0] ?? "");
@@ -83,7 +83,7 @@ export async function takeBackLandings(
     tell(
       kept === undefined
         ? `a killed kernel had begun to land what a command changed in \`${root}\`; it was taken back`
-        : `a killed kernel had begun to land what a command changed in \`${root}\`; it was left as it is, because somebody has gone on since (${left.length} changed, such as \`${first}\`): both sides are kept in \`${kept}\`, whose \`upper\` is what the command wrote and \`side\` what stood there before; remove it when it is no longer needed`,
+        : `a killed kernel had begun to land what a command changed in \`${root}\`; it was left as it is, because somebody has gone on since (${left.length} changed, such as \`${first}\`): both sides are kept in \`${kept}\`, whose \`upper\` is what the command wrote and \`side\` what stood there before; \`handrail landings\` shows it, does the rest or drops it`,
     );
   }
 }

@@ -94,6 +94,8 @@ const EVENTS = [
   "kernel_stopped",
   "kernel_stalled",
   "killed",
+  "landing_act_begun",
+  "landing_act_ended",
   "landing_interrupted",
   "landing_taken_back",
   "lease_created",

@@ -8,6 +8,8 @@ export const EVENT_TYPES = [
   "kernel_stalled",
   "landing_taken_back",
   "landing_interrupted",
+  "landing_act_begun",
+  "landing_act_ended",
   "tool_selected",
   "tool_executed",
   "tool_execution_denied",

@@ -106,17 +106,24 @@ export interface TakenBack {
   readonly left: readonly string[];
 }
 
-/**
- * Takes back what the view in `directory` has landed by half. Nobody else may use the view any more.
- * @returns `undefined` where nothing had landed
- * @throws an error where the journal cannot be read, or the machine refuses
- */
-export function takeBackLanding(directory: string): TakenBack | undefined {
+/** Reads the journal of the view in `directory`. @throws an error where it cannot be read */
+export function readJournal(directory: string): LandingJournal | undefined {
   const lines = textOf(join(directory, LANDING_JOURNAL))?.split("\n") ?? [];
   if (lines.pop() !== END) return undefined;
   const [first, ...rest] = lines;
-  const { root, side, readyNs, locks, mark } = head.parse(jsonOf(first));
-  const moves = rest.map((line) => move.parse(jsonOf(line)) as Move);
+  return { ...head.parse(jsonOf(first)), moves: rest.map((line) => move.parse(jsonOf(line)) as Move) };
+}
+
+/**
+ * Does `work` with the directories of a landing open.
+ * @returns `undefined` where its workspace is gone, or another directory has its name
+ */
+export function onGround<Result>(
+  directory: string,
+  { root, side }: Pick<LandingJournal, "root" | "side">,
+  work: (ground: Ground) => Result,
+): Result | undefined {
+  if (!existsSync(root.path)) return undefined;
   const opened: number[] = [];
   const opens = (path: string): number => {
     const descriptor = openSync(path, DIRECTORY);
@@ -124,29 +131,41 @@ export function takeBackLanding(directory: string): TakenBack | undefined {
     return descriptor;
   };
   try {
-    if (!existsSync(root.path)) return { root: root.path, side, left: moves.map(({ path }) => path) };
     const ground: Ground = {
       root: opens(root.path),
       upper: opens(join(directory, "upper")),
       side: opens(side ?? join(directory, "side")),
     };
     // the number of a device may be another one each time that it is mounted
-    const isSame = String(fstatSync(ground.root, { bigint: true }).ino) === root.inode;
-    const at = BigInt(readyNs);
-    // what a kernel before has taken back has changed since, and nobody had changed anything when it began
-    const isBegun = existsSync(join(directory, TAKING_BACK));
-    const touched = !isSame ? moves : isBegun ? [] : moves.filter((one) => !atOnce(isAsLeft(ground, one, at)));
-    // Somebody has gone on with what had landed: taking back the rest would break it once more.
-    if (touched.length === 0 && !isBegun) noteTakingBack(directory);
-    const undone =
-      touched.length > 0 ? touched : moves.toReversed().filter((one) => !atOnce(undoMove(ground, one, at)));
-    const left = undone.map(({ path }) => path);
-    releaseLocks(ground.root, locks, mark);
-    if (left.length === 0) unlinkSync(join(directory, LANDING_JOURNAL));
-    return { root: root.path, side, left };
+    if (String(fstatSync(ground.root, { bigint: true }).ino) !== root.inode) return undefined;
+    return work(ground);
   } finally {
     for (const descriptor of opened) closeSync(descriptor);
   }
+}
+
+/**
+ * Takes back what the view in `directory` has landed by half. Nobody else may use the view any more.
+ * @returns `undefined` where nothing had landed
+ * @throws an error where the journal cannot be read, or the machine refuses
+ */
+export function takeBackLanding(directory: string): TakenBack | undefined {
+  const journal = readJournal(directory);
+  if (journal === undefined) return undefined;
+  const { root, side, readyNs, locks, mark, moves } = journal;
+  const at = BigInt(readyNs);
+  const undone = onGround(directory, journal, (ground) => {
+    // what a kernel before has taken back has changed since, and nobody had changed anything when it began
+    const isBegun = existsSync(join(directory, TAKING_BACK));
+    const touched = isBegun ? [] : moves.filter((one) => !atOnce(isAsLeft(ground, one, at)));
+    // Somebody has gone on with what had landed: taking back the rest would break it once more.
+    if (touched.length === 0 && !isBegun) noteTakingBack(directory);
+    const left = touched.length > 0 ? touched : moves.toReversed().filter((one) => !atOnce(undoMove(ground, one, at)));
+    releaseLocks(ground.root, locks, mark);
+    if (left.length === 0) unlinkSync(join(directory, LANDING_JOURNAL));
+    return left;
+  });
+  return { root: root.path, side, left: (undone ?? moves).map(({ path }) => path) };
 }
 
 /** Beside the journal from before anything is taken back. */
@@ -188,4 +207,5 @@ export function keepInterrupted(path: string, side?: string): string {
   return kept;
 }
 
-const INTERRUPTED = "interrupted-";
+/** How the names of what is kept begin. */
+export const INTERRUPTED = "interrupted-";

@@ -118,6 +118,12 @@ export function* undoMove(ground: Ground, move: Move, readyNs: bigint): Generato
   }
 }
 
+/** Whether a move was done, whatever became of the name since: what waited aside is not there any more. */
+export function isDone(ground: Ground, move: Move): boolean {
+  const waiting = inodeAt(asideOf(ground, move));
+  return move.own === undefined ? waiting === move.old : waiting !== move.own.inode;
+}
+
 /**
  * Whether a name is as the landing left it, the move done or not: then it can be taken back.
  * @param readyNs as `undoMove` takes it
@@ -129,10 +135,10 @@ export function* isAsLeft(ground: Ground, move: Move, readyNs: bigint): Generato
   if (parent < 0) return kind === "take" && waiting === old; // it was taken after what lay in it
   try {
     const target = { directory: parent, name: nameOf(move.path) };
-    const isDone = own === undefined ? waiting === old : waiting !== own.inode;
-    if (isDone && own !== undefined) return yield* isUntouched(target, own, readyNs);
+    const wasDone = isDone(ground, move);
+    if (wasDone && own !== undefined) return yield* isUntouched(target, own, readyNs);
     const there = standingAt(parent, target.name);
-    if (kind === "put" || (kind === "take" && isDone)) return there === undefined;
+    if (kind === "put" || (kind === "take" && wasDone)) return there === undefined;
     return there !== undefined && there.inode === old && (there.kind === "directory" || there.changedNs < readyNs);
   } finally {
     closeSync(parent);
@@ -173,7 +179,11 @@ function* undoIn(ground: Ground, { move, aside, target }: Undoing, readyNs: bigi
 function* isUntouched({ directory, name }: NameIn, own: Waiting, readyNs: bigint): Generator<void, boolean> {
   const found = standingAt(directory, name);
   if (found?.inode !== own.inode || String(found.writtenNs) !== own.writtenNs) return false;
-  if (!own.isDirectory) return found.bytes === own.bytes;
+  return own.isDirectory ? yield* isUntouchedInside({ directory, name }, readyNs) : found.bytes === own.bytes;
+}
+
+/** Whether nothing has been changed in a directory since, however deep. */
+export function* isUntouchedInside({ directory, name }: NameIn, readyNs: bigint): Generator<void, boolean> {
   const open = [pathIn(directory, name)];
   for (let next = open.pop(); next !== undefined; next = open.pop())
     for (const entry of readdirSync(next, { encoding: "buffer" })) {

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { recoverLandings } from "../../../src/sandbox/landing/recovery.ts";
+import { recoverLandings } from "../../../src/sandbox/landing/recovery/recovery.ts";
 import type { ViewNames } from "../../../src/sandbox/layers/view-directories.ts";
 import { startChild } from "../../support/children/run.ts";
 import { makeFiles } from "../../support/landing-fixture.ts";

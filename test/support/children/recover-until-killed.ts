@@ -3,7 +3,7 @@
  * holds the views of dead kernels, and CHANGE is the change before which it is killed, from 1 on. Prints `recovered`
  * where it came to its end.
  */
-import { recoverLandings } from "../../../src/sandbox/landing/recovery.ts";
+import { recoverLandings } from "../../../src/sandbox/landing/recovery/recovery.ts";
 import { killAtChange } from "./kill-at-change.ts";
 
 const [views = "", change = ""] = process.argv.slice(2);

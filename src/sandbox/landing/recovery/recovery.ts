@@ -1,8 +1,8 @@
 /** Takes back, or keeps, what killed kernels had begun to land. */
 import { existsSync } from "node:fs";
-import { removeTree } from "../files/remove-tree.ts";
-import { claimView, leftViews, type ViewNames, viewPlaces } from "../layers/view-directories.ts";
-import { keepInterrupted, type TakenBack, takeBackLanding } from "./journal.ts";
+import { removeTree } from "../../files/remove-tree.ts";
+import { claimView, leftViews, type ViewNames, viewPlaces } from "../../layers/view-directories.ts";
+import { keepInterrupted, type TakenBack, takeBackLanding } from "../journal.ts";
 
 /** A landing that a killed kernel had begun. */
 export interface Recovered extends Omit<TakenBack, "side"> {

@@ -3,11 +3,11 @@
 import { appendFileSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { recoverLandings } from "../../../src/sandbox/landing/recovery.ts";
-import type { ViewNames } from "../../../src/sandbox/layers/view-directories.ts";
-import { startChild } from "../../support/children/run.ts";
-import { killedLanding, treeOf } from "../../support/killed-landing.ts";
-import { nextTick } from "../../support/landing-fixture.ts";
+import { recoverLandings } from "../../../../src/sandbox/landing/recovery/recovery.ts";
+import type { ViewNames } from "../../../../src/sandbox/layers/view-directories.ts";
+import { startChild } from "../../../support/children/run.ts";
+import { killedLanding, treeOf } from "../../../support/killed-landing.ts";
+import { nextTick } from "../../../support/landing-fixture.ts";
 
 const ELSEWHERE = "/dev/shm";
 
