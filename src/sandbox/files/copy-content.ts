@@ -21,16 +21,17 @@ export function* copyBytes(
 ): Generator<void, number> {
   let offset = 0;
   for (let data = dataFrom(source, offset); data !== undefined; data = dataFrom(source, offset)) {
-    const length = readSync(source, piece, 0, piece.length, data);
+    const { from, to } = data;
+    const length = readSync(source, piece, 0, Math.min(piece.length, to - from), from);
     if (length === 0) break;
     onRead(length);
     for (let at = 0; at < length; at += HOLE_BYTES) {
       const block = piece.subarray(at, Math.min(at + HOLE_BYTES, length));
       if (block.equals(ZEROS.subarray(0, block.length))) continue;
       for (let done = 0; done < block.length; )
-        done += writeSync(made, block, done, block.length - done, data + at + done);
+        done += writeSync(made, block, done, block.length - done, from + at + done);
     }
-    offset = data + length;
+    offset = from + length;
     yield;
   }
   const bytes = Math.max(offset, fstatSync(source).size); // what is left is a hole

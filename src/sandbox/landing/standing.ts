@@ -102,7 +102,7 @@ function* hasSameBytes(own: string, other: number): Generator<void, boolean> {
   try {
     const pieces = [Buffer.allocUnsafe(FILE_CHUNK_BYTES), Buffer.allocUnsafe(FILE_CHUNK_BYTES)] as const;
     for (let offset = 0; ; ) {
-      const at = Math.min(...descriptors.map((one) => dataFrom(one, offset) ?? Number.POSITIVE_INFINITY));
+      const at = Math.min(...descriptors.map((one) => dataFrom(one, offset)?.from ?? Number.POSITIVE_INFINITY));
       if (!Number.isFinite(at)) return fstatSync(descriptors[0]).size === fstatSync(descriptors[1]).size; // holes
       const length = readSync(descriptors[0], pieces[0], 0, FILE_CHUNK_BYTES, at);
       const otherLength = readSync(descriptors[1], pieces[1], 0, FILE_CHUNK_BYTES, at);

@@ -38,16 +38,24 @@ export function cloneFile(source: number, made: number): number {
 }
 
 const SEEK_DATA = 3;
+const SEEK_HOLE = 4;
 const ENXIO = 6;
 
+/** Bytes of a file that are no hole: the first, and the one after the last. */
+export interface DataRange {
+  readonly from: number;
+  readonly to: number;
+}
+
 /**
- * Where the next bytes of the open file stand that are no hole, from `offset` on; `undefined` where none follow. On a
- * file system that knows no holes that is `offset` itself. It moves where the descriptor stands.
+ * The next bytes of the open file that are no hole, from `offset` on; `undefined` where none follow. On a file system
+ * that knows no holes they begin with `offset` itself and end nowhere. It moves where the descriptor stands.
  */
-export function dataFrom(descriptor: number, offset: number): number | undefined {
-  const found = Number(calls().lseek(descriptor, offset, SEEK_DATA));
-  if (found >= 0) return found;
-  return koffi.errno() === ENXIO ? undefined : offset;
+export function dataFrom(descriptor: number, offset: number): DataRange | undefined {
+  const from = Number(calls().lseek(descriptor, offset, SEEK_DATA));
+  if (from < 0) return koffi.errno() === ENXIO ? undefined : { from: offset, to: Number.POSITIVE_INFINITY };
+  const to = Number(calls().lseek(descriptor, from, SEEK_HOLE));
+  return { from, to: to < 0 ? Number.POSITIVE_INFINITY : to };
 }
 
 const VALUE_BYTES = 64;

@@ -6,6 +6,7 @@ import { listRecords } from "../../../src/model/approval/effect-list.ts";
 import { shell } from "../../../src/tools/shell/shell.ts";
 import { approvalForm } from "../../../src/transports/mcp/approval/approval-form.ts";
 import { approve, askingKernel, pending } from "../../support/asking.ts";
+import { watchedTurns } from "../../support/turns.ts";
 
 const ASKS = `
 @id("data.asks")
@@ -18,35 +19,19 @@ const COMMAND =
   "seq 100000001 102100000 > /tmp/all; split -l 420 -a 4 /tmp/all data/f";
 
 /**
- * Milliseconds of the processor that nothing may take at once: several times what it is to be, because a step takes
- * longer where others work beside it. All 5,001 at once took ten times as much.
+ * Pieces of work that nothing may take at once: several times what it is to be. All 5,001 at once took ten times as
+ * much.
  */
-const LONGEST_MS = 400;
-
-/** Milliseconds of the processor that the thread takes without a pause: other programs of the machine do not count. */
-function watchThread(): { readonly longestMs: () => number } {
-  let longest = 0;
-  let last = process.threadCpuUsage();
-  const timer = setInterval(() => {
-    const { user, system } = process.threadCpuUsage(last);
-    longest = Math.max(longest, (user + system) / 1000);
-    last = process.threadCpuUsage();
-  }, 1);
-  return {
-    longestMs() {
-      clearInterval(timer);
-      return longest;
-    },
-  };
-}
+const LONGEST_PIECES = 100;
 
 test("50 MB at a prompt are summed up, all of them can be reached, and nothing stands still for them", async () => {
   const kernel = await askingKernel({ tools: [shell], policies: ASKS });
   await kernel.call("shell", { command: "true" });
-  const asking = watchThread();
-  const asked = kernel.call("shell", { command: COMMAND });
-  const { ref, document } = await pending(kernel);
-  const askedMs = asking.longestMs();
+  const { result, pieces: asking } = await watchedTurns(async () => {
+    const asked = kernel.call("shell", { command: COMMAND });
+    return { asked, ...(await pending(kernel)) };
+  });
+  const { asked, ref, document } = result;
   expect(document.length).toBeLessThan(32_000);
   const request = readApprovalDocument(ref, document);
   if (request === undefined) throw new Error("the request cannot be read");
@@ -71,9 +56,11 @@ test("50 MB at a prompt are summed up, all of them can be reached, and nothing s
     else seen.effects += 1;
   expect(seen).toEqual({ effects: 5001, lines: 5_600_000, bytes: 52_500_000 });
 
-  const landing = watchThread();
-  await approve(kernel, ref);
-  expect((await asked).outcome).toMatchObject({ kind: "success", data: { files: { created: 5002 } } });
-  expect([askedMs, landing.longestMs()].map((ms) => (ms < LONGEST_MS ? "short" : ms))).toEqual(["short", "short"]);
+  const { result: answer, pieces: landing } = await watchedTurns(async () => {
+    await approve(kernel, ref);
+    return await asked;
+  });
+  expect(answer.outcome).toMatchObject({ kind: "success", data: { files: { created: 5002 } } });
+  expect([asking, landing].filter((pieces) => pieces > LONGEST_PIECES)).toEqual([]);
   expect(kernel.internalErrors).toEqual([]);
 });

@@ -32,6 +32,7 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
     "src/sandbox/landing/lock-files.ts",
     "src/sandbox/landing/aside.ts",
     "src/sandbox/landing/journal.ts",
+    "src/sandbox/landing/recovery/interrupted.ts",
     "src/sandbox/landing/staging.ts",
     "src/sandbox/files/remove-tree.ts",
     "src/sandbox/landing/standing.ts",

@@ -74,6 +74,9 @@ test.each(FIRST)(
     let change = first;
     while (!(await survives(change))) change += STEP;
     expect(change).toBeGreaterThan(40); // some of them were reached
-    expect(await survives(CHANGES_MAX)).toBe(true); // the control: it makes fewer
   },
 );
+
+test("the control: it makes fewer changes than the highest number that is tried", async () => {
+  expect(await survives(CHANGES_MAX)).toBe(true);
+});

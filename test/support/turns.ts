@@ -1,0 +1,52 @@
+/**
+ * How long work takes the thread without a pause, in a unit that grows with the machine's slowness.
+ *
+ * The thread's own processor time is counted, so that programs beside it do not; and because a processor that is shared
+ * does less in a millisecond, it is told in turns of a fixed piece of work that was done before and after.
+ */
+import { setImmediate as nextTurn } from "node:timers/promises";
+
+/** Strings that the piece of work puts in order: some ten milliseconds of a processor that does nothing else. */
+const PIECE = Array.from({ length: 20_000 }, (_, index) => `${(index * 7919) % 20_011}-${index}`);
+
+/** Does `work` beside a look at every turn. @returns what came of it, and its longest turn in pieces of work */
+export async function watchedTurns<Result>(
+  work: () => Promise<Result>,
+): Promise<{ readonly result: Result; readonly pieces: number }> {
+  const before = pieceMs();
+  let [isOver, longestMs] = [false, 0];
+  const watching = (async () => {
+    for (let last = threadMs(); !isOver; ) {
+      await nextTurn();
+      const now = threadMs();
+      longestMs = Math.max(longestMs, now - last);
+      last = now;
+    }
+  })();
+  try {
+    const result = await work();
+    isOver = true;
+    await watching;
+    return { result, pieces: longestMs / Math.max(before, pieceMs()) };
+  } finally {
+    isOver = true;
+  }
+}
+
+/** Processor milliseconds of the piece: the second of two, because the first is compiled meanwhile. */
+function pieceMs(): number {
+  const times = [0, 0].map(() => {
+    const began = threadMs();
+    PIECE.toSorted();
+    return threadMs() - began;
+  });
+  return Math.max(times[1] ?? 0, LEAST_MS);
+}
+
+/** Some machines count a thread's time in ticks of this length. */
+const LEAST_MS = 4;
+
+function threadMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}
