@@ -27,7 +27,7 @@ const SHARED = new Map([
  */
 export async function shownCommands() {
   const { createProgram } = await import("../src/cli/program.ts");
-  return commandsBelow(createProgram(), "handrail");
+  return commandsBelow(await createProgram(), "handrail");
 }
 
 /**

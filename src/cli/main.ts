@@ -8,7 +8,7 @@ import { endOf } from "./failures.ts";
 import { createProgram } from "./program.ts";
 import { withStateNotice } from "./start/state-notice.ts";
 
-const program = createProgram();
+const program = await createProgram(process.argv[2]);
 withStateNotice(program);
 try {
   await program.parseAsync();

@@ -1,68 +1,88 @@
 /** The tree of commands of `handrail`, in the groups in which `--help` shows them. */
 import { Command } from "commander";
 import { handrailVersion } from "../server/operator/package-files.ts";
-import { addAdminCommand } from "./commands/admin.ts";
-import { addApprovalsCommand, addDecideCommands } from "./commands/approvals.ts";
-import { addApproversCommand } from "./commands/approvers.ts";
-import { addArmCommand, addDisarmCommand } from "./commands/arm.ts";
-import { addAuditCommand } from "./commands/audit.ts";
-import { addBranchesCommand } from "./commands/branches.ts";
-import { addBudgetsCommand } from "./commands/budgets.ts";
-import { addCallCommand } from "./commands/call.ts";
-import { addCasCommand } from "./commands/cas.ts";
-import { addCompletionCommand } from "./commands/completion.ts";
-import { addDoctorCommand } from "./commands/doctor.ts";
-import { addHistoryCommand, addUndoCommand } from "./commands/history.ts";
-import { addInitCommand } from "./commands/init.ts";
-import { addKillCommand, addResumeCommand } from "./commands/kill.ts";
-import { addLabelsCommand } from "./commands/labels.ts";
-import { addLandingsCommand } from "./commands/landings.ts";
-import { addLedgerCommand } from "./commands/ledger.ts";
-import { addMcpCommand } from "./commands/mcp.ts";
-import { addPolicyCommand } from "./commands/policy.ts";
-import { addModesCommand, addSkillsCommand } from "./commands/profiles.ts";
-import { addRedactCommand } from "./commands/redact.ts";
-import { addRolesCommand } from "./commands/roles.ts";
-import { addRunCommand } from "./commands/run.ts";
-import { addServeCommand } from "./commands/serve.ts";
-import { addLeasesCommand, addSessionsCommand } from "./commands/sessions.ts";
-import { addStartCommand } from "./commands/start.ts";
-import { addToolsCommand } from "./commands/tools.ts";
-import { addTrustCommand } from "./commands/trust.ts";
-import { addWireCommand } from "./commands/wire.ts";
 
 type AddCommand = (program: Command) => void;
 
+/** What adds commands, by their names; read when one of them is wanted, so that a start does not wait for the others. */
+type Entry = readonly [names: readonly string[], load: () => Promise<AddCommand>];
+
 /** What people come for first stands first. */
-const GROUPS: readonly (readonly [heading: string, commands: readonly AddCommand[]])[] = [
-  ["Begin:", [addInitCommand, addStartCommand, addDoctorCommand]],
-  ["Serve agents:", [addMcpCommand, addServeCommand, addRunCommand]],
+const GROUPS: readonly (readonly [heading: string, entries: readonly Entry[]])[] = [
+  [
+    "Begin:",
+    [
+      [["init"], async () => (await import("./commands/init.ts")).addInitCommand],
+      [["start"], async () => (await import("./commands/start.ts")).addStartCommand],
+      [["doctor"], async () => (await import("./commands/doctor.ts")).addDoctorCommand],
+    ],
+  ],
+  [
+    "Serve agents:",
+    [
+      [["mcp"], async () => (await import("./commands/mcp.ts")).addMcpCommand],
+      [["serve"], async () => (await import("./commands/serve.ts")).addServeCommand],
+      [["run"], async () => (await import("./commands/run.ts")).addRunCommand],
+    ],
+  ],
   [
     "Make calls:",
-    [addToolsCommand, addCallCommand, addHistoryCommand, addUndoCommand, addBranchesCommand, addLandingsCommand],
+    [
+      [["tools"], async () => (await import("./commands/tools.ts")).addToolsCommand],
+      [["call"], async () => (await import("./commands/call.ts")).addCallCommand],
+      [["history"], async () => (await import("./commands/history.ts")).addHistoryCommand],
+      [["undo"], async () => (await import("./commands/history.ts")).addUndoCommand],
+      [["branches"], async () => (await import("./commands/branches.ts")).addBranchesCommand],
+      [["landings"], async () => (await import("./commands/landings.ts")).addLandingsCommand],
+    ],
   ],
   [
     "Approve and stop:",
-    [addApprovalsCommand, addDecideCommands, addArmCommand, addDisarmCommand, addKillCommand, addResumeCommand],
+    [
+      [["approvals"], async () => (await import("./commands/approvals.ts")).addApprovalsCommand],
+      [["approve", "deny"], async () => (await import("./commands/approvals.ts")).addDecideCommands],
+      [["arm"], async () => (await import("./commands/arm.ts")).addArmCommand],
+      [["disarm"], async () => (await import("./commands/arm.ts")).addDisarmCommand],
+      [["kill"], async () => (await import("./commands/kill.ts")).addKillCommand],
+      [["resume"], async () => (await import("./commands/kill.ts")).addResumeCommand],
+    ],
   ],
   [
     "Say who may do what:",
     [
-      addSessionsCommand,
-      addLeasesCommand,
-      addBudgetsCommand,
-      addPolicyCommand,
-      addTrustCommand,
-      addRolesCommand,
-      addModesCommand,
-      addSkillsCommand,
-      addApproversCommand,
-      addAdminCommand,
+      [["sessions"], async () => (await import("./commands/sessions.ts")).addSessionsCommand],
+      [["leases"], async () => (await import("./commands/sessions.ts")).addLeasesCommand],
+      [["budgets"], async () => (await import("./commands/budgets.ts")).addBudgetsCommand],
+      [["policy"], async () => (await import("./commands/policy.ts")).addPolicyCommand],
+      [["trust"], async () => (await import("./commands/trust.ts")).addTrustCommand],
+      [["roles"], async () => (await import("./commands/roles.ts")).addRolesCommand],
+      [["modes"], async () => (await import("./commands/profiles.ts")).addModesCommand],
+      [["skills"], async () => (await import("./commands/profiles.ts")).addSkillsCommand],
+      [["approvers"], async () => (await import("./commands/approvers.ts")).addApproversCommand],
+      [["admin"], async () => (await import("./commands/admin.ts")).addAdminCommand],
     ],
   ],
-  ["See what happened:", [addAuditCommand, addLedgerCommand, addLabelsCommand, addCasCommand, addRedactCommand]],
-  ["For programs:", [addWireCommand, addCompletionCommand]],
+  [
+    "See what happened:",
+    [
+      [["audit"], async () => (await import("./commands/audit.ts")).addAuditCommand],
+      [["ledger"], async () => (await import("./commands/ledger.ts")).addLedgerCommand],
+      [["labels"], async () => (await import("./commands/labels.ts")).addLabelsCommand],
+      [["cas"], async () => (await import("./commands/cas.ts")).addCasCommand],
+      [["redact"], async () => (await import("./commands/redact.ts")).addRedactCommand],
+    ],
+  ],
+  [
+    "For programs:",
+    [
+      [["wire"], async () => (await import("./commands/wire.ts")).addWireCommand],
+      [["completion"], async () => (await import("./commands/completion.ts")).addCompletionCommand],
+    ],
+  ],
 ];
+
+/** Commands that look at all others. */
+const NEEDS_ALL: ReadonlySet<string> = new Set(["completion"]);
 
 const EXAMPLES = `
 Examples:
@@ -76,17 +96,22 @@ Examples:
 
 \`handrail COMMAND --help\` shows options and examples of a command.`;
 
-/** The command line, ready to parse. What it is given wrongly it throws, as commander's error. */
-export function createProgram(): Command {
+/**
+ * The command line, ready to parse. What it is given wrongly it throws, as commander's error.
+ * @param word the first word of the line: where it names a command, the others are left out
+ */
+export async function createProgram(word?: string): Promise<Command> {
   const program = new Command("handrail")
     .description("the governed choke point between an AI agent and this machine")
     .version(handrailVersion())
     .exitOverride()
     .configureOutput({ outputError: () => undefined }) // whoever runs it says what went wrong
     .addHelpText("after", EXAMPLES);
-  for (const [heading, commands] of GROUPS) {
+  const all = GROUPS.flatMap(([heading, entries]) => entries.map(([names, load]) => ({ heading, names, load })));
+  const named = all.filter(({ names }) => word !== undefined && !NEEDS_ALL.has(word) && names.includes(word));
+  for (const { heading, load } of named.length > 0 ? named : all) {
     program.commandsGroup(heading);
-    for (const add of commands) add(program);
+    (await load())(program);
   }
   return program;
 }

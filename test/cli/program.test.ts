@@ -8,16 +8,28 @@ import { wordOf } from "../../src/cli/terminal/output.ts";
 
 test("no help shows a secret: tokens come from a file or the environment", async () => {
   const shown = await shownCommands();
-  const texts = [createProgram().helpInformation(), ...shown.map(({ after, usage }) => `${usage}\n${after}`)];
+  const texts = [(await createProgram()).helpInformation(), ...shown.map(({ after, usage }) => `${usage}\n${after}`)];
   expect(texts.filter((text) => /(?:ses|apr|adm)_[\w-]{4,}|--(?:session|token)[ =](?!@|<)\S/.test(text))).toEqual([]);
   expect("--session ses_abcdef").toMatch(/--(?:session|token)[ =](?!@|<)\S/); // the control
 });
 
-test("commands stand in groups, each in one", () => {
-  const program = createProgram();
+test("commands stand in groups, each in one", async () => {
+  const program = await createProgram();
   const groups = program.commands.map((command) => command.helpGroup());
   expect(groups.filter((group) => group === "")).toEqual([]);
   expect(new Set(groups).size).toBeGreaterThan(5);
+});
+
+test("where the first word names a command, that one is read alone, and is what it is among all", async () => {
+  const all = await createProgram();
+  for (const command of all.commands) {
+    const alone = await createProgram(command.name());
+    const found = alone.commands.find((one) => one.name() === command.name());
+    expect(found?.helpInformation()).toBe(command.helpInformation());
+    expect(alone.commands.length).toBeLessThan(command.name() === "completion" ? Number.POSITIVE_INFINITY : 3);
+  }
+  for (const word of ["calls", "--help", "help", undefined])
+    expect((await createProgram(word)).commands.length).toBe(all.commands.length);
 });
 
 const ROOT = {

@@ -115,6 +115,7 @@ const EVENTS = [
   "role_revoked",
   "secret_redacted",
   "session_created",
+  "session_named",
   "session_revoked",
   "settings_loaded",
   "spool_damaged",

@@ -101,8 +101,8 @@ function loadInterrupted() {
 }
 
 const WHY_CLOSED = {
-  workspace_gone: "its workspace is gone, or another directory has its name",
-  other_file_system: "its view lies on another file system than the workspace",
+  gone: "its workspace is gone, or another directory has its name",
+  elsewhere: "its view lies on another file system than the workspace",
 } as const;
 const BY_HAND =
   "take what you need of `upper` (what the command wrote) and `side` (what stood there before), then drop it";

@@ -20,6 +20,9 @@ const GIVEN: Readonly<Record<string, readonly [code: number, ...words: string[]]
   "branches diff": [64, "none"],
   "branches merge": [64, "none", "--yes"],
   "branches drop": [64, "none", "--yes"],
+  "landings show": [64, "none"],
+  "landings continue": [64, "none", "--yes"],
+  "landings drop": [64, "none", "--yes"],
   "approvals show": [64, "ffff"],
   "approvals always": [64, "ffff"],
   approve: [64, "ffff"],
@@ -85,7 +88,7 @@ async function faultsOf(place: Place, words: string): Promise<readonly string[]>
   return faults.map((fault) => `${words}: ${fault}`);
 }
 
-const leaves = leavesOf(createProgram());
+const leaves = leavesOf(await createProgram());
 
 test("every command has --json but those that are listed", () => {
   expect(

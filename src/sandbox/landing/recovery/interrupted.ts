@@ -33,7 +33,7 @@ export interface InterruptedLanding {
   readonly root: string;
   readonly moves: readonly InterruptedMove[];
   /** Why the rest cannot be done. */
-  readonly closed?: "workspace_gone" | "other_file_system";
+  readonly closed?: "gone" | "elsewhere";
 }
 
 /**
@@ -119,12 +119,12 @@ function inParent<Result>(ground: Ground, { path }: Move, work: (parent: number)
 function standOf(path: string, journal: LandingJournal): Pick<InterruptedLanding, "moves" | "closed"> {
   const all = (state: InterruptedMove["state"]) => journal.moves.map((one) => ({ path: one.path, state }));
   // what waited beside the workspace is a copy now, which nothing tells from what was taken
-  if (journal.side !== undefined) return { moves: all("changed"), closed: "other_file_system" };
+  if (journal.side !== undefined) return { moves: all("changed"), closed: "elsewhere" };
   const at = BigInt(journal.readyNs);
   const moves = onGround(path, journal, (ground) =>
     journal.moves.map((one) => ({ path: one.path, state: stateOf(ground, one, at) })),
   );
-  return moves === undefined ? { moves: all("changed"), closed: "workspace_gone" } : { moves };
+  return moves === undefined ? { moves: all("changed"), closed: "gone" } : { moves };
 }
 
 function stateOf(ground: Ground, one: Move, readyNs: bigint): InterruptedMove["state"] {

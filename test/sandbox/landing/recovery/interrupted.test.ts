@@ -78,7 +78,7 @@ test("dropping removes what is kept and leaves the workspace", async () => {
 test("nothing is done where another program holds a lock, the workspace is gone, or the view lies elsewhere", async () => {
   const gone = await interrupted(3, inTheWay);
   const elsewhere = await interrupted(3, inTheWay, true);
-  expect(elsewhere.landing.closed).toBe("other_file_system");
+  expect(elsewhere.landing.closed).toBe("elsewhere");
   const before = treeOf(elsewhere.root);
   expect(() => continueLanding(elsewhere.landing)).toThrow(/cannot be done/);
   expect(treeOf(elsewhere.root)).toEqual(before);
@@ -92,7 +92,7 @@ test("nothing is done where another program holds a lock, the workspace is gone,
   expect(treeOf(gone.root)).toEqual(stands);
   const moved = { ...locked, root: { ...(locked as { root?: object }).root, inode: "1" } };
   writeFileSync(journal, [JSON.stringify(moved), ...rest].join("\n"));
-  expect(interruptedLandings(gone.views, unread)[0]?.closed).toBe("workspace_gone");
+  expect(interruptedLandings(gone.views, unread)[0]?.closed).toBe("gone");
 });
 
 test("one whose journal cannot be read is named, and the others are shown", async () => {
