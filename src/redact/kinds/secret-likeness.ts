@@ -20,7 +20,7 @@ const SUFFIX =
   /^(?:value|string|text|base|base64|b64|hex|raw|plain|prod|production|dev|development|test|testing|live|staging|stage|sandbox|main|default|old|new|current|primary|secondary|backup|v?\d{1,2}|[a-z])$/;
 /** Names whose value is long and random and no secret. */
 const HARMLESS =
-  /public|publishable|anon|page|next|continuation|cursor|sync|cancel|idempotency|cache|partition|primary_?key|foreign|sort|object|csrf_?param|syntax|lexer|pub_?key|ssh_?key_?id|key_?id|fingerprint|checksum|sha\d|digest|hash|integrity|etag|commit|revision|ground|compass|bypass|surpass/i;
+  /public|publishable|anon|recv|receive|gpg|page|next|continuation|cursor|sync|cancel|idempotency|cache|partition|primary_?key|foreign|sort|object|csrf_?param|syntax|lexer|pub_?key|ssh_?key_?id|key_?id|fingerprint|checksum|sha\d|digest|hash|integrity|etag|commit|revision|ground|compass|bypass|surpass/i;
 
 /** What the value of `name` is likely to be. */
 export function classifyName(name: string): NameClass {
@@ -57,6 +57,19 @@ export function looksSecret(value: string, name: NameClass): boolean {
   return isRandomLike(value, name === "secret" ? 16 : 20);
 }
 
+/** Whether `value` has a form that services give their keys: hexadecimal, a UUID, or letters and digits by chance. */
+export function isKeyOfSomething(value: string): boolean {
+  if (isFiller(value) || isCalledStandIn(value)) return false;
+  if (UUID.test(value)) return true;
+  if (!KEY_CHARACTERS.test(value) || !/\d/.test(value) || !/[A-Za-z]/.test(value)) return false;
+  if (/^(?:[0-9a-f]+|[0-9A-F]+)$/.test(value)) return entropyOf(value) >= 2.5;
+  return !isPlainThing(value) && /\d[A-Za-z]{1,8}\d/.test(value) && entropyOf(value) >= 3;
+}
+
+const UUID = /^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/;
+/** Fewer characters than these are a number of a version or of a build. */
+const KEY_CHARACTERS = /^[A-Za-z0-9_+/=.:-]{14,256}$/;
+
 const PLAIN_WHOLES: readonly RegExp[] = [
   /^[A-Za-z]+(?:[-_.:/ ][A-Za-z]+)*\d{0,4}$/, // words
   /^[\d.,:+\-TZ/ _]+$/, // numbers, dates, versions
@@ -71,7 +84,7 @@ const PLAIN_WHOLES: readonly RegExp[] = [
   /^(?:[A-Z][a-z]+)+\d{0,3}$/,
   /^[A-Z]+(?:_[A-Z0-9]+)*$/, // constants
   /^[a-z0-9]+(?:_[a-z]+)+\d{0,3}$/, // names with underscores
-  /^(?:[a-z]+\d{0,2}[-_.])+[a-z]*\d{0,2}$/,
+  /^(?:[a-z]+\d{0,2}[-_.])+[a-z]*\d{0,4}$/,
   /^\w+(?:::|->|=>)/,
 ];
 /** All of them in one, which costs one call of the engine. */
