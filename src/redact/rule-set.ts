@@ -4,6 +4,7 @@
  * The keywords of the built-in ones are gathered once per process, when the first redactor is made; their expressions
  * are compiled when they are first needed.
  */
+import { COMMAND_PASSWORD, commandTriggers } from "./kinds/command-line.ts";
 import { BLOCK_RULES, blockTriggers } from "./kinds/key-block.ts";
 import {
   GENERAL_NAMED,
@@ -16,6 +17,7 @@ import {
 import { type CompiledRule, compileLater, type RunnableRule } from "./kinds/rule.ts";
 import { wrappedTriggers } from "./kinds/wrapped.ts";
 import { FORMAT_RULES } from "./rules/all.ts";
+import { PASSWORD_OPTIONS } from "./rules/commands.ts";
 import { NAMED_RULES } from "./rules/named.ts";
 import { MORE_NAMED_RULES } from "./rules/named-more.ts";
 import { VENDOR_NAMES } from "./rules/vendors.ts";
@@ -23,7 +25,14 @@ import { emptyMemo, type Matcher, type Trigger } from "./search/matcher.ts";
 
 const NAMES: NamedKnowledge = { rules: [...MORE_NAMED_RULES, ...NAMED_RULES], vendors: VENDOR_NAMES };
 /** Everything that is built in and has a name of its own. */
-export const BUILT_IN_RULES = [...FORMAT_RULES, ...NAMES.rules, ...BLOCK_RULES, GENERAL_NAMED, VENDOR_KEY];
+export const BUILT_IN_RULES = [
+  ...FORMAT_RULES,
+  ...NAMES.rules,
+  ...BLOCK_RULES,
+  GENERAL_NAMED,
+  VENDOR_KEY,
+  COMMAND_PASSWORD,
+];
 
 /** Compiled rules. */
 export interface RuleSet {
@@ -67,7 +76,13 @@ export function withRules(custom: readonly CompiledRule[]): RuleSet {
 function assemble(compiled: readonly RunnableRule[]): RuleSet {
   const block = blockTriggers();
   return {
-    triggers: [...compiled.flatMap(triggersOf), ...block, ...namedTriggers(NAMES), ...wrapped(compiled, block)],
+    triggers: [
+      ...compiled.flatMap(triggersOf),
+      ...block,
+      ...namedTriggers(NAMES),
+      ...commandTriggers(PASSWORD_OPTIONS),
+      ...wrapped(compiled, block),
+    ],
     titles: new Map(BUILT_IN_RULES.map(({ id, title }) => [id, title] as const)),
     named: namedJudges(NAMES),
     definition: () => definitionOf(BUILT_IN_RULES) + VENDOR_NAMES.join(" "),

@@ -33,7 +33,8 @@ export function classifyName(name: string): NameClass {
   const before = words.at(-2) ?? "";
   if (last === "key" || last === "keys") return KEY_QUALIFIERS.test(before) ? "secret" : before === "" ? "none" : "key";
   if (last === "phrase" && before === "pass") return "password";
-  return /(?:password|passwd|secret|token|apikey)$/.test(last) ? "secret" : "none";
+  if (/(?:passw(?:or)?d|passwd|pass|passphrase)$/.test(last)) return "password";
+  return /(?:secret|token|apikey)$/.test(last) ? "secret" : "none";
 }
 
 /** `dbPassword`, `DB_PASSWORD` and `db-password` as words in lower case. */
@@ -48,7 +49,8 @@ function wordsOf(name: string): string[] {
 
 /** Whether `value`, which is no reference, looks like a secret, for a name of class `name`. */
 export function looksSecret(value: string, name: NameClass): boolean {
-  if (name === "none" || value.length < 8 || /[\s\0]/.test(value)) return false;
+  if (name === "none" || value.length < 8 || value.includes("\0")) return false;
+  if (/\s/.test(value)) return name === "password" && isPhrase(value);
   if (isFiller(value) || isCalledStandIn(value)) return false;
   if (isMachineMade(value)) return true;
   if (name === "password" && isWordWithNumber(value)) return true;
@@ -105,6 +107,13 @@ function isMachineMade(value: string): boolean {
 
 /** Of random base64, 0.65 of the characters differ in kind from the one before; of paths and names, 0.1 to 0.35. */
 const MACHINE_TRANSITIONS = 0.42;
+
+/** Some words, one of which is no word: `Tr0ub4dor & 3`. */
+function isPhrase(value: string): boolean {
+  if (value.length > 64 || isCalledStandIn(value)) return false;
+  const words = value.split(/\s+/);
+  return words.length <= 5 && words.some((word) => /[A-Za-z]\d+[A-Za-z]/.test(word)) && /[A-Z]/.test(value);
+}
 
 /** `Winter2024`: what people take for a password when it must have a capital and a digit. */
 function isWordWithNumber(value: string): boolean {

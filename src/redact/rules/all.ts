@@ -3,6 +3,7 @@ import type { Rule } from "../kinds/rule.ts";
 import { APPLICATION_RULES } from "./applications.ts";
 import { CLOUD_RULES } from "./cloud.ts";
 import { CODE_HOST_RULES } from "./code-hosts.ts";
+import { COMMAND_RULES } from "./commands.ts";
 import { DATABASE_RULES } from "./databases.ts";
 import { IDENTITY_RULES } from "./identity.ts";
 import { KEY_MATERIAL_RULES } from "./key-material.ts";
@@ -30,5 +31,6 @@ export const FORMAT_RULES: readonly Rule[] = [
   ...APPLICATION_RULES,
   ...KEY_MATERIAL_RULES,
   ...DATABASE_RULES,
+  ...COMMAND_RULES,
   ...WEB_RULES,
 ];
