@@ -63,7 +63,7 @@ function findPassword(
   const [line = ""] = text.slice(end, start + REACH).split(OTHER_COMMAND, 1);
   let isNext = false;
   for (const { 0: word, index } of line.matchAll(WORD)) {
-    const flag = isNext ? "" : flags.find((one) => word.startsWith(one));
+    const flag: string | undefined = isNext ? "" : flags.find((one) => word.startsWith(one));
     isNext = flag === word;
     if (flag === undefined || isNext) continue;
     const value = word.slice(flag.length).replace(/^[=]/, "");

@@ -128,18 +128,18 @@ export function namedMatcher(knowledge: NamedKnowledge): Matcher {
       if (!found || found.value.length < VALUE_CHARACTERS_MIN) return undefined;
       const memory = memories.get(memo) ?? new NamedMemory(compiled());
       memories.set(memo, memory);
-      const rule = memory.verdictOf(found.name, found.value) ?? nearVerdict(compiled(), memo.text, found, start);
+      const rule =
+        memory.verdictOf(found.name, found.value) ??
+        nearVerdict(compiled(), found, memo.text.slice(Math.max(0, start - MATCHER_BEHIND_MAX), found.start));
       return rule && { rule: rule.id, kind: rule.kind, start: found.start, end: found.end };
     },
   };
 }
 
 /** What the name of a service before the name of a value makes of it: in the same line, or some lines above. */
-function nearVerdict(names: CompiledNames, text: string, found: NamedValue, keywordStart: number): Verdict {
-  if (!isKeyOfSomething(found.value) || isReference(found.value) || classifyName(found.name) === "none")
-    return undefined;
-  const before = text.slice(Math.max(0, keywordStart - MATCHER_BEHIND_MAX), found.start).slice(0, -found.name.length);
-  return findRule({ ...promiseOf(names, before), general: "key" }, found.value);
+function nearVerdict(names: CompiledNames, { name, value }: NamedValue, before: string): Verdict {
+  if (!isKeyOfSomething(value) || isReference(value) || classifyName(name) === "none") return undefined;
+  return findRule({ ...promiseOf(names, before.slice(0, -name.length)), general: "key" }, value);
 }
 
 /** Names of one scan that are remembered, and values of each. */

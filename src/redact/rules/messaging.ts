@@ -10,7 +10,7 @@ function isDiscordToken(secret: string): "definite" | undefined {
 
 /** How base64 of a digit and a digit begins, behind what may stand before a token. */
 const DISCORD_BEGINNINGS = ["MT", "Mj", "Mz", "ND", "NT", "Nj", "Nz", "OD", "OT"];
-const DISCORD_KEYWORDS = [..." \"'=`\t\n:>,([|"].flatMap((before) => DISCORD_BEGINNINGS.map((pair) => before + pair));
+const DISCORD_KEYWORDS = [..." \"'=`\t:>,([|"].flatMap((before) => DISCORD_BEGINNINGS.map((pair) => before + pair));
 const account = (digits: string) => Buffer.from(digits).toString("base64").replace(/=+$/, "");
 
 /** Rules for messaging services. */
