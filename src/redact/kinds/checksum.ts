@@ -21,7 +21,7 @@ export function hasGithubChecksum(body: string): boolean {
   return githubChecksum(body.slice(0, -CHECKSUM_CHARACTERS)) === body.slice(-CHECKSUM_CHARACTERS);
 }
 
-/** Whether a Grafana token ends with its checksum: CRC-32 of what is before it, its least byte first, in hexadecimal. */
+/** Whether a Grafana token ends with its checksum: CRC-32 of what is before it, least byte first, in hexadecimal. */
 export function hasGrafanaChecksum(token: string): boolean {
   const body = token.slice(0, -9);
   const sum = Buffer.alloc(4);

@@ -9,8 +9,8 @@ const UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
 /** Words joined by dashes begin like these keys; keys have digits between their letters. */
 const mixed = (secret: string) => (/\d[A-Za-z]{1,12}\d/.test(secret.slice(5)) ? "probable" : undefined);
 
-/** Rules for applications. */
 // biome-ignore format: a table has a row for each format
+/** Rules for applications. */
 export const APPLICATION_RULES: readonly Rule[] = tokenTable([
   // models
   ["luma-key", "a Luma key", "docs.lumalabs.ai", "luma-", `${UUID}-${UUID}`, "{uuid}-{uuid}"],

@@ -3,8 +3,9 @@
 import type { NamedRule } from "../kinds/named-rule.ts";
 import type { FindingKind } from "../search/finding.ts";
 
-/** Digests and random bytes in hexadecimal. */
+/** Sixteen random bytes, or a digest, in hexadecimal. */
 export const HEX32 = "[0-9a-f]{32}";
+/** The same of twenty bytes. */
 export const HEX40 = "[0-9a-f]{40}";
 const HEX64 = "[0-9a-f]{64}";
 /** A UUID in either case. */

@@ -6,8 +6,8 @@ const END = "(?![A-Za-z0-9])";
 const ALNUM = "[A-Za-z0-9]";
 const UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
 
-/** Rules for hosting, builds, releases and data platforms. */
 // biome-ignore format: a table has a row for each format
+/** Rules for hosting, builds, releases and data platforms. */
 export const PLATFORM_RULES: readonly Rule[] = tokenTable([
   ["cloudflare-token", "a Cloudflare token", "developers.cloudflare.com", "cfut_ cfat_ cfk_", `${ALNUM}{40}[0-9a-f]{8}`,
     "{a40}{h8}"],
