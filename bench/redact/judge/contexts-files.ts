@@ -179,5 +179,5 @@ export const FILES: readonly Context[] = [
     escape: inXml,
   },
   { cue: "none", title: "list without names", write: (_name, value) => `first\n${value}\nlast\n` },
-  quoted("comment in code", (name, value) => `// TODO remove: ${name} = "${value}"\n`),
+  quoted("comment in code", (name, value) => `// was until May: ${name} = "${value}"\n`),
 ];
