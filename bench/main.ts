@@ -13,6 +13,7 @@ import type { Row } from "./measure.ts";
 import { parseOptions } from "./options.ts";
 import { createPlayground } from "./playground.ts";
 import { measureFlow } from "./redact/flow.ts";
+import { measureJudge } from "./redact/judge/judge.ts";
 import { measureRedactionQuality } from "./redact/quality.ts";
 import { measureRedactionSpeed } from "./redact/speed.ts";
 import { ensureReferenceServer } from "./reference-server.ts";
@@ -60,7 +61,11 @@ const EXEC = [{ id: "exec", measure: measureCommands }] as const;
 const BRANCH = [{ id: "branch", measure: measureBranches }] as const;
 /** What git costs in it. */
 const GIT = [{ id: "git", measure: measureGit }] as const;
-const REDACT_QUALITY = [{ id: "quality", measure: measureRedactionQuality }] as const;
+/** How well secrets are found; the judge's corpus was not made from the rules. */
+const REDACT_QUALITY = [
+  { id: "quality", measure: measureRedactionQuality },
+  { id: "judge", measure: measureJudge },
+] as const;
 /** What gates cost where nobody is asked, and what it costs to wait for people. */
 const GATES = [
   { id: "gates", measure: measureFreeGates },

@@ -4,7 +4,7 @@
  */
 
 import { fillTemplate, seededRandom } from "../../src/redact/kinds/samples.ts";
-import { createRedactor } from "../../src/redact/redact.ts";
+import { createRedactor, type Finding } from "../../src/redact/redact.ts";
 import { FORMAT_RULES } from "../../src/redact/rules/all.ts";
 import { NAMED_RULES } from "../../src/redact/rules/named.ts";
 import { type Row, rowOf } from "../measure.ts";
@@ -16,6 +16,8 @@ import { type Lint, loadSecretlint } from "./secretlint.ts";
 
 const PEER = "secretlint, recommended preset";
 const CONTEXT_LINES = 12;
+/** Characters of a false finding that are shown: enough to find it again. */
+const NOISE_SHOWN_MAX = 40;
 
 /** The figures. */
 export async function measureRedactionQuality(playground: Playground, effort: Effort): Promise<readonly Row[]> {
@@ -129,9 +131,12 @@ async function noiseRows(redactor: Redactor, lint: Lint, corpus: readonly Corpus
   const sum = { megabytes: 0, definite: 0, probable: 0, theirs: 0 };
   for (const [kind, texts] of kinds) {
     const counts = { megabytes: 0, definite: 0, probable: 0, theirs: 0 };
-    for (const { text } of texts) {
+    for (const { path, text } of texts) {
       counts.megabytes += text.length / 1e6;
-      for (const finding of redactor.find(text)) counts[finding.kind] += 1;
+      for (const finding of redactor.find(text)) {
+        counts[finding.kind] += 1;
+        process.stderr.write(describeNoise(path, text, finding));
+      }
       counts.theirs += (await lint(text)).length;
     }
     const per = (count: number) => count / counts.megabytes;
@@ -169,4 +174,10 @@ async function noiseRows(redactor: Redactor, lint: Lint, corpus: readonly Corpus
     ),
   );
   return rows;
+}
+
+function describeNoise(path: string, text: string, { rule, kind, start, end }: Finding): string {
+  const line = text.slice(0, start).split("\n").length;
+  const shown = JSON.stringify(text.slice(start, Math.min(end, start + NOISE_SHOWN_MAX)));
+  return `false finding: ${path}:${line}: ${kind} ${rule} ${shown}\n`;
 }

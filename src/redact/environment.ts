@@ -62,7 +62,19 @@ export function secretsOfEnvironment(
 export function isSecretVariable(name: string, value: string): boolean {
   if (COMMON_NAMES.test(name) || isCommonValue(value)) return false;
   if (NAMES.test(name) && !NOT_SECRET_NAMES.test(name)) return value.length >= NAMED_CHARACTERS_MIN;
-  return value.length >= RANDOM_CHARACTERS_MIN && isRandom(value);
+  return (value.length >= RANDOM_CHARACTERS_MIN && isRandom(value)) || isChosen(value);
+}
+
+/** Characters of a value that says nothing of itself. */
+const CHOSEN_CHARACTERS_MIN = 8;
+
+/** Letters and digits in turns, as no name, host, version or number has them: a value that somebody chose or drew. */
+function isChosen(value: string): boolean {
+  if (value.length < CHOSEN_CHARACTERS_MIN || /\s/.test(value) || /^[\w-]+(?:\.[\w-]+)+(?::\d+)?$/.test(value))
+    return false;
+  if (/^[A-Za-z]+\d{0,4}(?:[-_.:/,][A-Za-z]*\d{0,4})*$/.test(value)) return false; // words and numbers
+  if (/^\d{4}-\d\d-\d\d[T ]|^[0-9a-f]{8}-[0-9a-f]{4}-|^[0-9a-f]{40}$/i.test(value)) return false; // a time, an id
+  return /[A-Za-z]\d+[A-Za-z]|[^A-Za-z0-9][A-Za-z0-9]*\d/.test(value) && entropyOf(value) >= 2.7;
 }
 
 const COMMON_VALUES =

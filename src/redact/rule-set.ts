@@ -1,16 +1,38 @@
 /**
  * The rules with which a redactor works, compiled: those that are built in, and those of the operator.
  *
- * The built-in ones are compiled once per process, when the first redactor is made.
+ * The keywords of the built-in ones are gathered once per process, when the first redactor is made; their expressions
+ * are compiled when they are first needed.
  */
-import { KernelError } from "../base/errors.ts";
+import { COMMAND_PASSWORD, commandTriggers } from "./kinds/command-line.ts";
 import { BLOCK_RULES, blockTriggers } from "./kinds/key-block.ts";
-import { GENERAL_NAMED, type NamedJudges, namedJudges, namedTriggers } from "./kinds/named-rule.ts";
-import { type CompiledRule, compileRule, type Rule } from "./kinds/rule.ts";
+import {
+  GENERAL_NAMED,
+  type NamedJudges,
+  type NamedKnowledge,
+  namedJudges,
+  namedTriggers,
+  VENDOR_KEY,
+} from "./kinds/named-rule.ts";
+import { type CompiledRule, compileLater, type RunnableRule } from "./kinds/rule.ts";
 import { wrappedTriggers } from "./kinds/wrapped.ts";
 import { FORMAT_RULES } from "./rules/all.ts";
+import { PASSWORD_OPTIONS } from "./rules/commands.ts";
 import { NAMED_RULES } from "./rules/named.ts";
+import { MORE_NAMED_RULES } from "./rules/named-more.ts";
+import { VENDOR_NAMES } from "./rules/vendors.ts";
 import { emptyMemo, type Matcher, type Trigger } from "./search/matcher.ts";
+
+const NAMES: NamedKnowledge = { rules: [...MORE_NAMED_RULES, ...NAMED_RULES], vendors: VENDOR_NAMES };
+/** Everything that is built in and has a name of its own. */
+export const BUILT_IN_RULES = [
+  ...FORMAT_RULES,
+  ...NAMES.rules,
+  ...BLOCK_RULES,
+  GENERAL_NAMED,
+  VENDOR_KEY,
+  COMMAND_PASSWORD,
+];
 
 /** Compiled rules. */
 export interface RuleSet {
@@ -35,7 +57,7 @@ let builtIn: RuleSet | undefined;
 
 /** The rules that are built in. */
 export function builtInRules(): RuleSet {
-  builtIn ??= assemble(FORMAT_RULES.map(requireCompiled));
+  builtIn ??= assemble(FORMAT_RULES.map(compileLater));
   return builtIn;
 }
 
@@ -51,22 +73,19 @@ export function withRules(custom: readonly CompiledRule[]): RuleSet {
   };
 }
 
-function requireCompiled(rule: Rule): CompiledRule {
-  const compiled = compileRule(rule);
-  if (typeof compiled === "string")
-    throw new KernelError("INTERNAL", `the rule ${rule.id} cannot be used: ${compiled}`);
-  return compiled;
-}
-
-function assemble(compiled: readonly CompiledRule[]): RuleSet {
+function assemble(compiled: readonly RunnableRule[]): RuleSet {
   const block = blockTriggers();
   return {
-    triggers: [...compiled.flatMap(triggersOf), ...block, ...namedTriggers(NAMED_RULES), ...wrapped(compiled, block)],
-    titles: new Map([
-      ...[...FORMAT_RULES, ...NAMED_RULES, ...BLOCK_RULES, GENERAL_NAMED].map(({ id, title }) => [id, title] as const),
-    ]),
-    named: namedJudges(NAMED_RULES),
-    definition: () => definitionOf([...FORMAT_RULES, ...NAMED_RULES, ...BLOCK_RULES, GENERAL_NAMED]),
+    triggers: [
+      ...compiled.flatMap(triggersOf),
+      ...block,
+      ...namedTriggers(NAMES),
+      ...commandTriggers(PASSWORD_OPTIONS),
+      ...wrapped(compiled, block),
+    ],
+    titles: new Map(BUILT_IN_RULES.map(({ id, title }) => [id, title] as const)),
+    named: namedJudges(NAMES),
+    definition: () => definitionOf(BUILT_IN_RULES) + VENDOR_NAMES.join(" "),
   };
 }
 
@@ -76,7 +95,7 @@ function definitionOf(rules: readonly object[]): string {
 }
 
 /** The triggers of a rule: one for each of its keywords. */
-export function triggersOf({ rule, matcher }: CompiledRule): readonly Trigger[] {
+export function triggersOf({ rule, matcher }: RunnableRule): readonly Trigger[] {
   return rule.keywords.map((keyword) => ({ keyword, matcher }));
 }
 
@@ -84,7 +103,7 @@ export function triggersOf({ rule, matcher }: CompiledRule): readonly Trigger[] 
 const WRAPPED_BEGINNING_MIN = 4;
 
 /** Triggers for the formats with a distinctive beginning, inside base64. */
-function wrapped(compiled: readonly CompiledRule[], block: readonly Trigger[]): readonly Trigger[] {
+function wrapped(compiled: readonly RunnableRule[], block: readonly Trigger[]): readonly Trigger[] {
   const inside = new Map<string, { readonly length: number; readonly matcher: Matcher }[]>();
   const add = (beginning: string, length: number, matcher: Matcher) => {
     inside.set(beginning, [...(inside.get(beginning) ?? []), { length, matcher }]);
@@ -98,7 +117,7 @@ function wrapped(compiled: readonly CompiledRule[], block: readonly Trigger[]): 
   const [pem] = block;
   if (pem) add("-----BEGIN ", pem.keyword.length, pem.matcher);
   return [...inside].flatMap(([beginning, matchers]) => {
-    const reach = Math.max(...matchers.map(({ matcher }) => matcher.reach));
+    const reach = () => Math.max(...matchers.map(({ matcher }) => matcher.reach));
     return wrappedTriggers(beginning, reach, (text, at) => {
       const memo = emptyMemo(text);
       for (const { length, matcher } of matchers) {

@@ -141,7 +141,11 @@ function allowing({ allows }: Allowance): (trigger: Trigger) => Trigger {
     let judged = wrapped.get(matcher);
     if (!judged) {
       judged = {
-        ...matcher,
+        get reach() {
+          return matcher.reach;
+        },
+        back: matcher.back ?? 0,
+        backCrossesLines: matcher.backCrossesLines ?? false,
         match: (memo, start, end) => {
           const found = matcher.match(memo, start, end);
           return found && allows(found.rule, memo.text.slice(found.start, found.end)) ? undefined : found;

@@ -23,7 +23,7 @@ export function isWeakPassword(password: string): boolean {
  * those in every manual.
  */
 export function judgePassword(secret: string): FindingKind | undefined {
-  return isReference(secret) || /[${}<>[\]()|]/.test(secret) || secret.startsWith("//")
+  return isReference(secret) || secret.startsWith("pserver:") || /[${}<>[\]()|]/.test(secret) || secret.startsWith("//")
     ? undefined
     : judgeCertain(secret);
 }

@@ -5,15 +5,16 @@
  * that looks like one.
  */
 
+import { KernelError } from "../../base/errors.ts";
 import { parseExpression } from "../expressions/expression.ts";
 import { costOf } from "../expressions/expression-cost.ts";
 import type { Finding, FindingKind } from "../search/finding.ts";
 import { buildAutomaton, type KeywordAutomaton, keywordsIn } from "../search/keyword-automaton.ts";
-import type { Matcher, ScanMemo, Trigger } from "../search/matcher.ts";
+import { MATCHER_BEHIND_MAX, type Matcher, type ScanMemo, type Trigger } from "../search/matcher.ts";
 import { isReference } from "./entropy.ts";
-import { NAMED_REACH, readNamedValue, VALUE_CHARACTERS_MAX } from "./named-value.ts";
+import { NAMED_REACH, type NamedValue, readNamedValue, VALUE_CHARACTERS_MAX } from "./named-value.ts";
 import { ATTEMPT_STEPS_MAX, judge, type Rule, type RuleExamples } from "./rule.ts";
-import { classifyName, looksSecret, type NameClass } from "./secret-likeness.ts";
+import { classifyName, isKeyOfSomething, looksSecret, type NameClass } from "./secret-likeness.ts";
 
 /** One kind of value that a name makes a secret. */
 export interface NamedRule {
@@ -24,6 +25,8 @@ export interface NamedRule {
   readonly names: readonly string[];
   /** The whole value. */
   readonly expression: string;
+  /** Whether the names say what the value is and nothing of whose it is. */
+  readonly isAnyones?: boolean;
   readonly examples: RuleExamples;
 }
 
@@ -83,24 +86,60 @@ export const GENERAL_NAMED: Pick<NamedRule, "id" | "kind" | "title" | "examples"
   },
 };
 
+/** The rule of values beside the name of a service that gives out keys. */
+export const VENDOR_KEY: Pick<NamedRule, "id" | "kind" | "title" | "examples"> = {
+  id: "vendor-key",
+  kind: "probable",
+  title: "a key beside the name of the service that gives it out",
+  examples: {
+    positive: [
+      "TOGGL_API_TOKEN={h32}",
+      "shodan_token = '{uuid}'",
+      "// the account of Wistia\nconst token = '{uuid}'",
+      "[giphy]\nenabled = true\ntoken = {uuid}",
+    ],
+    negative: [
+      '"token": "{uuid}"',
+      "wistia_token = your-token",
+      "GIPHY_TOKEN_LIFETIME=3600",
+      "toggl_token = nextToken()",
+    ],
+  },
+};
+
+/** Everything by which names are judged. */
+export interface NamedKnowledge {
+  readonly rules: readonly NamedRule[];
+  /** Names of services, lower case without separators. */
+  readonly vendors: readonly string[];
+}
+
 /** Characters of a value at least. */
 const VALUE_CHARACTERS_MIN = 6;
 
 /** The matcher of all named rules; they share one reading of name and value. */
-export function namedMatcher(rules: readonly NamedRule[]): Matcher {
-  const compiled = compileAll(rules);
+export function namedMatcher(knowledge: NamedKnowledge): Matcher {
+  const compiled = compileOnce(knowledge);
   const memories = new WeakMap<ScanMemo, NamedMemory>();
   return {
     reach: NAMED_REACH,
     match: (memo, start, end) => {
       const found = readNamedValue(memo, start, end);
       if (!found || found.value.length < VALUE_CHARACTERS_MIN) return undefined;
-      const memory = memories.get(memo) ?? new NamedMemory(compiled);
+      const memory = memories.get(memo) ?? new NamedMemory(compiled());
       memories.set(memo, memory);
-      const rule = memory.verdictOf(found.name, found.value);
+      const rule =
+        memory.verdictOf(found.name, found.value) ??
+        nearVerdict(compiled(), found, memo.text.slice(Math.max(0, start - MATCHER_BEHIND_MAX), found.start));
       return rule && { rule: rule.id, kind: rule.kind, start: found.start, end: found.end };
     },
   };
+}
+
+/** What the name of a service before the name of a value makes of it: in the same line, or some lines above. */
+function nearVerdict(names: CompiledNames, { name, value }: NamedValue, before: string): Verdict {
+  if (!isKeyOfSomething(value) || isReference(value) || classifyName(name) === "none") return undefined;
+  return findRule({ ...promiseOf(names, before.slice(0, -name.length)), general: "key" }, value);
 }
 
 /** Names of one scan that are remembered, and values of each. */
@@ -152,13 +191,13 @@ const NAME_CHARACTERS_MAX = 96;
 const INDENT_MAX = 64;
 
 /** The judges by all named rules: the same rules as in text. */
-export function namedJudges(rules: readonly NamedRule[]): NamedJudges {
-  const compiled = compileAll(rules);
+export function namedJudges(knowledge: NamedKnowledge): NamedJudges {
+  const compiled = compileOnce(knowledge);
   return (wholeName) => {
     const name = wholeName.slice(-NAME_CHARACTERS_MAX);
     const folded = name.toLowerCase();
     if (!NAME_KEYWORDS.some((keyword) => folded.includes(keyword))) return undefined;
-    const promise = promiseOf(compiled, name);
+    const promise = promiseOf(compiled(), name);
     return promisesNothing(promise) ? undefined : (value) => judgeValue(promise, value);
   };
 }
@@ -174,13 +213,13 @@ function judgeValue(promise: Promised, value: string): Finding | undefined {
 }
 
 /** A trigger for each of the words. */
-export function namedTriggers(rules: readonly NamedRule[]): readonly Trigger[] {
-  const matcher = namedMatcher(rules);
+export function namedTriggers(knowledge: NamedKnowledge): readonly Trigger[] {
+  const matcher = namedMatcher(knowledge);
   return NAME_KEYWORDS.map((keyword) => ({ keyword, matcher }));
 }
 
 interface CompiledNamed {
-  readonly rule: Rule;
+  readonly rule: Rule & Pick<NamedRule, "isAnyones">;
   readonly value: RegExp;
 }
 
@@ -188,30 +227,54 @@ interface CompiledNamed {
 interface CompiledNames {
   readonly rules: readonly CompiledNamed[];
   readonly parts: KeywordAutomaton;
-  /** By part: the place of its rule. */
+  /** By part: the place of its rule; that of a service's name is behind the last one. */
   readonly places: readonly number[];
 }
 
-function compileAll(rules: readonly NamedRule[]): CompiledNames {
+const compiledNames = new WeakMap<NamedKnowledge, CompiledNames>();
+
+/** Compiles the names when they are first needed: texts without names do without. */
+function compileOnce(knowledge: NamedKnowledge): () => CompiledNames {
+  return () => {
+    const compiled = compiledNames.get(knowledge) ?? compileAll(knowledge);
+    compiledNames.set(knowledge, compiled);
+    return compiled;
+  };
+}
+
+function compileAll({ rules, vendors }: NamedKnowledge): CompiledNames {
   return {
     rules: rules.map(compileNamed),
-    parts: buildAutomaton(rules.flatMap(({ names }) => names)),
-    places: rules.flatMap(({ names }, place) => names.map(() => place)),
+    parts: buildAutomaton([...rules.flatMap(({ names }) => names), ...vendors]),
+    places: [...rules.flatMap(({ names }, place) => names.map(() => place)), ...vendors.map(() => rules.length)],
   };
 }
 
 function compileNamed(rule: NamedRule): CompiledNamed {
-  const parsed = parseExpression(rule.expression, false);
+  const judged = { ...rule, keywords: [], entropyMin: 2.5 };
+  let value: RegExp | undefined;
+  return {
+    rule: judged,
+    get value() {
+      value ??= expressionOf(rule);
+      return value;
+    },
+  };
+}
+
+function expressionOf({ id, expression }: NamedRule): RegExp {
+  const parsed = parseExpression(expression, false);
   if (!parsed.ok || costOf(parsed.tree).steps > ATTEMPT_STEPS_MAX)
-    throw new TypeError(`the rule ${rule.id} cannot be used`);
-  const judged: Rule = { ...rule, keywords: [], entropyMin: 2.5 };
-  return { rule: judged, value: new RegExp(`^(?:${rule.expression})$`) };
+    throw new KernelError("INTERNAL", `the rule ${id} cannot be used`);
+  return new RegExp(`^(?:${expression})$`);
 }
 
 /** What a name makes of its values. */
 interface Promised {
   /** The rules that name it. */
   readonly rules: readonly CompiledNamed[];
+  /** Whether it holds the name of a service. */
+  readonly isVendor: boolean;
   readonly general: NameClass;
 }
 
@@ -220,6 +283,7 @@ function promiseOf({ rules, parts, places }: CompiledNames, name: string): Promi
   const met = keywordsIn(parts, plainName).map((part) => places[part]);
   return {
     rules: met.length === 0 ? NO_RULES : rules.filter((_, place) => met.includes(place)),
+    isVendor: met.some((place = 0) => rules[place]?.rule.isAnyones !== true),
     general: classifyName(name),
   };
 }
@@ -233,12 +297,13 @@ function promisesNothing({ rules, general }: Promised): boolean {
 /** The rule by which a value is a secret. */
 type Verdict = Pick<NamedRule, "id" | "kind"> | undefined;
 
-function findRule({ rules, general }: Promised, value: string): Verdict {
+function findRule({ rules, general, isVendor }: Promised, value: string): Verdict {
   if (isReference(value)) return undefined;
   for (const { rule, value: expression } of rules) {
     if (!expression.test(value)) continue;
     const kind = judge(rule, value, value);
     if (kind) return { id: rule.id, kind };
   }
+  if (isVendor && general !== "none" && isKeyOfSomething(value)) return VENDOR_KEY;
   return looksSecret(value, general) ? GENERAL_NAMED : undefined;
 }

@@ -6,6 +6,7 @@
  * not loaded.
  */
 
+import { KernelError } from "../../base/errors.ts";
 import { fullSet, hasCode } from "../expressions/character-set.ts";
 import { firstOf, type Parsed, parseExpression } from "../expressions/expression.ts";
 import { type Cost, costOf } from "../expressions/expression-cost.ts";
@@ -48,6 +49,8 @@ export interface Rule {
   readonly check?: (secret: string, whole: string) => FindingKind | undefined;
   /** Whether a secret that looks like an example is none, instead of being a probable one. */
   readonly refuseStandIns?: boolean;
+  /** Where the vendor describes it: the site of its documentation. */
+  readonly source?: string;
   readonly examples: RuleExamples;
 }
 
@@ -57,10 +60,14 @@ export const ATTEMPT_STEPS_MAX = 16_384;
 export const KEYWORD_CHARACTERS_MIN = 2;
 
 /** A rule that can run. */
-export interface CompiledRule {
+export interface RunnableRule {
   readonly rule: Rule;
-  readonly cost: Cost;
   readonly matcher: Matcher;
+}
+
+/** A rule that was checked. */
+export interface CompiledRule extends RunnableRule {
+  readonly cost: Cost;
 }
 
 /** Compiles `rule`, or says why it is refused. */
@@ -78,6 +85,36 @@ export function compileRule(rule: Rule): CompiledRule | string {
   if (cost.behindMax + (rule.offset ?? 0) + ESCAPE_CHARACTERS > MATCHER_BEHIND_MAX)
     return `the expression looks back further than ${MATCHER_BEHIND_MAX} characters`;
   return { rule, cost, matcher: matcherOf(rule, cost, parsed) };
+}
+
+/**
+ * A rule that is compiled when one of its keywords is first met: of hundreds of rules, hardly any text needs more than
+ * a few.
+ * @throws KernelError INTERNAL at that time, if it cannot be used; tests compile every rule that is built in
+ */
+export function compileLater(rule: Rule): RunnableRule {
+  let compiled: CompiledRule | undefined;
+  const matcher = (): Matcher => {
+    compiled ??= requireCompiled(rule);
+    return compiled.matcher;
+  };
+  return {
+    rule,
+    matcher: {
+      get reach() {
+        return matcher().reach;
+      },
+      back: rule.offset ?? 0,
+      match: (memo, start, end) => matcher().match(memo, start, end),
+    },
+  };
+}
+
+function requireCompiled(rule: Rule): CompiledRule {
+  const compiled = compileRule(rule);
+  if (typeof compiled === "string")
+    throw new KernelError("INTERNAL", `the rule ${rule.id} cannot be used: ${compiled}`);
+  return compiled;
 }
 
 function isKeyword(text: string): boolean {
@@ -179,7 +216,7 @@ function isWordCode(code: number): boolean {
 }
 
 /** What a rule for a token with a fixed beginning says beside its parts. */
-export type TokenOptions = Partial<Pick<Rule, "kind" | "left" | "entropyMin" | "check" | "refuseStandIns">>;
+export type TokenOptions = Partial<Pick<Rule, "kind" | "left" | "entropyMin" | "check" | "refuseStandIns" | "source">>;
 
 /** The form of tokens that begin with `prefix`. */
 export interface TokenForm extends TokenOptions {
@@ -230,6 +267,31 @@ export function tokens(id: string, title: string, { prefixes, body, samples, ...
     },
   };
 }
+
+/**
+ * One line of a table of tokens: name, title, the site of the vendor's documentation, the beginning or several parted
+ * by blanks, the expression of the body, a sample of it, and whatever differs from what is usual.
+ */
+export type TokenRow = readonly [
+  id: string,
+  title: string,
+  source: string,
+  beginnings: string,
+  body: string,
+  sample: string,
+  options?: TokenOptions,
+];
+
+/** The rules of a table. */
+export function tokenTable(rows: readonly TokenRow[]): readonly Rule[] {
+  return rows.map(([id, title, source, beginnings, body, sample, options]) => {
+    const prefixes = beginnings.split(" ");
+    return tokens(id, title, { prefixes, body, samples: [`${prefixes[0] ?? ""}${sample}`], source, ...options });
+  });
+}
+
+/** A token that may begin like other words: it stands alone, and is no more than probable. */
+export const LIKELY: TokenOptions = { left: "token", kind: "probable", entropyMin: 3.3 };
 
 /**
  * Whether the beginning may also stand inside of the body. Then only the first of several in a row may begin a token,

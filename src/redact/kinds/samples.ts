@@ -28,6 +28,10 @@ const ALPHABETS: Readonly<Record<string, string>> = {
   z: "abcdefghijklmnopqrstuvwxyz234567",
   /** the alphabet of Bech32 in upper case */
   q: "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L",
+  /** the same in lower case */
+  Q: "qpzry9x8gf2tvdw0s3jn54khce6mua7l",
+  /** the alphabet of base 58 */
+  y: "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
   c: "abcdefghijklmnopqrstuvwxyz",
   C: "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
 };
@@ -53,7 +57,7 @@ export interface Sample {
   readonly random: readonly string[];
 }
 
-const PLACE = /\{(?:([aAlUhHdubtzqcC])(\d{1,4})|(uuid|jwt|pem|checked|pair))\}/g;
+const PLACE = /\{(?:([alUhHdubtzqQycC])(\d{1,4})|(uuid|jwt|pem|checked|pair))\}/g;
 
 /** Makes a text from `template`. */
 export function fillTemplate(template: string, random: RandomIndex): Sample {

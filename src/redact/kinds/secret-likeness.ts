@@ -20,7 +20,7 @@ const SUFFIX =
   /^(?:value|string|text|base|base64|b64|hex|raw|plain|prod|production|dev|development|test|testing|live|staging|stage|sandbox|main|default|old|new|current|primary|secondary|backup|v?\d{1,2}|[a-z])$/;
 /** Names whose value is long and random and no secret. */
 const HARMLESS =
-  /public|publishable|anon|page|next|continuation|cursor|sync|cancel|idempotency|cache|partition|primary_?key|foreign|sort|object|csrf_?param|syntax|lexer|pub_?key|ssh_?key_?id|key_?id|fingerprint|checksum|sha\d|digest|hash|integrity|etag|commit|revision|ground|compass|bypass|surpass/i;
+  /public|publishable|anon|recv|receive|gpg|page|next|continuation|cursor|sync|cancel|idempotency|cache|partition|primary_?key|foreign|sort|object|csrf_?param|syntax|lexer|pub_?key|ssh_?key_?id|key_?id|fingerprint|checksum|sha\d|digest|hash|integrity|etag|commit|revision|ground|compass|bypass|surpass/i;
 
 /** What the value of `name` is likely to be. */
 export function classifyName(name: string): NameClass {
@@ -33,7 +33,8 @@ export function classifyName(name: string): NameClass {
   const before = words.at(-2) ?? "";
   if (last === "key" || last === "keys") return KEY_QUALIFIERS.test(before) ? "secret" : before === "" ? "none" : "key";
   if (last === "phrase" && before === "pass") return "password";
-  return /(?:password|passwd|secret|token|apikey)$/.test(last) ? "secret" : "none";
+  if (/(?:passw(?:or)?d|passwd|pass|passphrase)$/.test(last)) return "password";
+  return /(?:secret|token|apikey)$/.test(last) ? "secret" : "none";
 }
 
 /** `dbPassword`, `DB_PASSWORD` and `db-password` as words in lower case. */
@@ -48,7 +49,8 @@ function wordsOf(name: string): string[] {
 
 /** Whether `value`, which is no reference, looks like a secret, for a name of class `name`. */
 export function looksSecret(value: string, name: NameClass): boolean {
-  if (name === "none" || value.length < 8 || /[\s\0]/.test(value)) return false;
+  if (name === "none" || value.length < 8 || value.includes("\0")) return false;
+  if (/\s/.test(value)) return name === "password" && isPhrase(value);
   if (isFiller(value) || isCalledStandIn(value)) return false;
   if (isMachineMade(value)) return true;
   if (name === "password" && isWordWithNumber(value)) return true;
@@ -56,6 +58,19 @@ export function looksSecret(value: string, name: NameClass): boolean {
   if (name === "password") return isPasswordLike(value);
   return isRandomLike(value, name === "secret" ? 16 : 20);
 }
+
+/** Whether `value` has a form that services give their keys: hexadecimal, a UUID, or letters and digits by chance. */
+export function isKeyOfSomething(value: string): boolean {
+  if (isFiller(value) || isCalledStandIn(value)) return false;
+  if (UUID.test(value)) return true;
+  if (!KEY_CHARACTERS.test(value) || !/\d/.test(value) || !/[A-Za-z]/.test(value)) return false;
+  if (/^(?:[0-9a-f]+|[0-9A-F]+)$/.test(value)) return entropyOf(value) >= 2.5;
+  return !isPlainThing(value) && /\d[A-Za-z]{1,8}\d/.test(value) && entropyOf(value) >= 3;
+}
+
+const UUID = /^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/;
+/** Fewer characters than these are a number of a version or of a build. */
+const KEY_CHARACTERS = /^[A-Za-z0-9_+/=.:-]{14,256}$/;
 
 const PLAIN_WHOLES: readonly RegExp[] = [
   /^[A-Za-z]+(?:[-_.:/ ][A-Za-z]+)*\d{0,4}$/, // words
@@ -71,7 +86,7 @@ const PLAIN_WHOLES: readonly RegExp[] = [
   /^(?:[A-Z][a-z]+)+\d{0,3}$/,
   /^[A-Z]+(?:_[A-Z0-9]+)*$/, // constants
   /^[a-z0-9]+(?:_[a-z]+)+\d{0,3}$/, // names with underscores
-  /^(?:[a-z]+\d{0,2}[-_.])+[a-z]*\d{0,2}$/,
+  /^(?:[a-z]+\d{0,2}[-_.])+[a-z]*\d{0,4}$/,
   /^\w+(?:::|->|=>)/,
 ];
 /** All of them in one, which costs one call of the engine. */
@@ -92,6 +107,13 @@ function isMachineMade(value: string): boolean {
 
 /** Of random base64, 0.65 of the characters differ in kind from the one before; of paths and names, 0.1 to 0.35. */
 const MACHINE_TRANSITIONS = 0.42;
+
+/** Some words, one of which is no word: `Tr0ub4dor & 3`. */
+function isPhrase(value: string): boolean {
+  if (value.length > 64 || isCalledStandIn(value)) return false;
+  const words = value.split(/\s+/);
+  return words.length <= 5 && words.some((word) => /[A-Za-z]\d+[A-Za-z]/.test(word)) && /[A-Z]/.test(value);
+}
 
 /** `Winter2024`: what people take for a password when it must have a capital and a digit. */
 function isWordWithNumber(value: string): boolean {

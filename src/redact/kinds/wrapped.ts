@@ -20,7 +20,7 @@ const KEYWORD_CHARACTERS_MIN = 4;
 export type FindAt = (text: string, at: number) => Finding | undefined;
 
 interface Inside {
-  readonly reach: number;
+  readonly reach: () => number;
   readonly findAt: FindAt;
 }
 
@@ -28,10 +28,14 @@ interface Inside {
  * Triggers for `beginning` in each alignment.
  * @param reach how far `findAt` looks ahead at most
  */
-export function wrappedTriggers(beginning: string, reach: number, findAt: FindAt): readonly Trigger[] {
+export function wrappedTriggers(beginning: string, reach: () => number, findAt: FindAt): readonly Trigger[] {
   const triggers: Trigger[] = [];
-  // Whole groups of four, so that the piece that is decoded does not depend on where the decoding began.
-  const characters = Math.min(WRAPPED_CHARACTERS_MAX, 4 * Math.ceil((reach + BYTES_KEPT) / BYTES_KEPT));
+  let known: number | undefined;
+  const characters = () => {
+    // Whole groups of four, so that the piece that is decoded does not depend on where the decoding began.
+    known ??= Math.min(WRAPPED_CHARACTERS_MAX, 4 * Math.ceil((reach() + BYTES_KEPT) / BYTES_KEPT));
+    return known;
+  };
   for (let shift = 0; shift < BYTES_KEPT; shift += 1) {
     const keyword = alignedBase64(beginning, shift);
     if (keyword.length < KEYWORD_CHARACTERS_MIN) continue;
@@ -50,13 +54,15 @@ export function alignedBase64(text: string | Uint8Array, shift: number): string 
 function wrappedMatcher(keyword: string, shift: number, { reach, findAt }: Inside): Matcher {
   const before = Math.ceil((shift * 8) / 6);
   return {
-    reach: reach + 4,
+    get reach() {
+      return reach() + 4;
+    },
     back: before,
     match: (memo, start) => {
       const { text } = memo;
       if (!text.startsWith(keyword, start)) return undefined;
       const first = start - before;
-      const decoded = first < 0 ? "" : decodeAt(memo, first, reach);
+      const decoded = first < 0 ? "" : decodeAt(memo, first, reach());
       const found = decoded === "" ? undefined : findAt(decoded, shift);
       if (!found) return undefined;
       const from = first + Math.floor(found.start / BYTES_KEPT) * 4;

@@ -88,7 +88,8 @@ export const CLOUD_RULES: readonly Rule[] = [
     kind: "definite",
     title: "the signature of an Azure shared access link",
     keywords: ["sig="],
-    expression: "sig=([A-Za-z0-9/+]{43}=|[A-Za-z0-9%]{43,90}%3[Dd])",
+    expression: "sig=([A-Za-z0-9/+]{43}=|[A-Za-z0-9%]{43,90}%3[Dd]|[A-Za-z0-9_-]{43}(?![A-Za-z0-9_=-]))",
+    check: (secret) => (entropyOf(secret) > 3.8 ? "definite" : undefined),
     examples: {
       positive: ["https://x.blob.core.windows.net/c?sv=2022-11-02&sp=r&sig={a43}%3D", "?sig={b43}=&se=2030"],
       negative: ["sig=abc", "sig=..."],
@@ -104,11 +105,17 @@ export const CLOUD_RULES: readonly Rule[] = [
     left: "any",
     examples: { positive: ["client {a3}8Q~{a34}", 'secret = "{a3}7Q~{a31}"'], negative: ["8Q~", "abc8Q~short"] },
   },
-  token("azure-devops-token", "an Azure DevOps personal access token", {
-    prefix: "AZDO",
-    body: "[A-Za-z0-9]{40,100}",
-    sample: "{a76}",
-    left: "any",
+  marked("azure-devops-token", "an Azure DevOps personal access token", {
+    before: 76,
+    mark: "AZDO",
+    rest: "[A-Za-z0-9]{4}",
+    sample: "{a4}",
+  }),
+  marked("azure-annotated-key", "a key of an Azure service", {
+    before: 52,
+    mark: "JQQJ99",
+    rest: "[A-Za-z0-9]{26}",
+    sample: "{a26}",
   }),
   marked("azure-search-key", "a key of Azure AI Search", {
     before: 42,

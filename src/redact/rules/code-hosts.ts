@@ -1,5 +1,5 @@
 /** Formats of code hosts, build services and code checkers. */
-import { hasGithubChecksum } from "../kinds/checksum.ts";
+import { hasGithubChecksum, hasGitlabChecksum } from "../kinds/checksum.ts";
 import { type Rule, type TokenOptions, token, tokens } from "../kinds/rule.ts";
 
 /** GitHub's short tokens carry a checksum: without a right one the text only looks like a token. */
@@ -11,9 +11,10 @@ const github = (id: string, title: string, prefix: string): Rule =>
 const gitlab = (kind: string, prefix: string): Rule =>
   token(`gitlab-${kind}`, `a GitLab ${kind.replaceAll("-", " ")}`, {
     prefix,
-    body: "[A-Za-z0-9_-]{20,64}(?:\\.[a-z0-9]{2}\\.[a-z0-9]{9})?",
+    body: "[A-Za-z0-9_-]{20,300}(?:\\.[a-z0-9]{2}\\.[a-z0-9]{9}|\\.[a-z0-9]{9})?",
     sample: "{u20}",
     entropyMin: 3,
+    check: (secret) => (/\.\w{9}$/.test(secret) && !hasGitlabChecksum(secret) ? "probable" : "definite"),
   });
 
 /** Rules for code hosts and what builds and checks code. */
@@ -24,9 +25,9 @@ export const CODE_HOST_RULES: readonly Rule[] = [
   github("github-server-token", "a GitHub server-to-server token", "ghs_"),
   github("github-refresh-token", "a GitHub refresh token", "ghr_"),
   token("github-app-token", "a GitHub installation token", {
-    prefix: "ghs_eyJ",
-    body: "[A-Za-z0-9_.-]{100,1024}",
-    sample: "{u200}",
+    prefix: "ghs_",
+    body: "(?:\\d{1,12}_)?eyJ[A-Za-z0-9_-]{20,300}\\.[A-Za-z0-9_-]{20,800}\\.[A-Za-z0-9_-]{20,700}",
+    sample: "123456_eyJ{u60}.eyJ{u120}.{u86}",
   }),
   token("github-fine-grained-token", "a fine-grained GitHub token", {
     prefix: "github_pat_",

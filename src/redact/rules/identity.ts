@@ -1,4 +1,5 @@
 /** Formats of secret stores, identity providers and private networks. */
+import { hasBech32Checksum } from "../kinds/checksum.ts";
 import { type Rule, token, tokens } from "../kinds/rule.ts";
 
 /** Rules for secret stores and identity providers. */
@@ -89,6 +90,7 @@ export const IDENTITY_RULES: readonly Rule[] = [
     body: "[A-Z0-9]{58}",
     sample: "{q58}",
     left: "any",
+    check: (secret) => (hasBech32Checksum(secret) ? "definite" : "probable"),
   }),
   token("age-plugin-key", "a secret of an age plugin", {
     prefix: "AGE-PLUGIN-",
@@ -106,10 +108,10 @@ export const IDENTITY_RULES: readonly Rule[] = [
     body: "[0-9a-f]{8}-[0-9a-f-]{27}\\.[A-Za-z0-9]{30}:[A-Za-z0-9+/]{22}==",
     sample: "{uuid}.{a30}:{b22}==",
   }),
-  token("wireguard-key", "a WireGuard private key", {
-    prefix: "PrivateKey = ",
-    body: "[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=",
-    sample: "{b42}8=",
+  tokens("wireguard-key", "a secret key of WireGuard", {
+    prefixes: ["PrivateKey", "PresharedKey"],
+    body: "\\s{0,3}=\\s{0,3}[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=",
+    samples: ["PrivateKey = {b42}8=", "PresharedKey={b42}8="],
   }),
   token("otp-secret", "the secret of a one-time password", {
     prefix: "otpauth://",

@@ -10,9 +10,7 @@ function isDiscordToken(secret: string): "definite" | undefined {
 
 /** How base64 of a digit and a digit begins, behind what may stand before a token. */
 const DISCORD_BEGINNINGS = ["MT", "Mj", "Mz", "ND", "NT", "Nj", "Nz", "OD", "OT"];
-const DISCORD_KEYWORDS = [" ", '"', "'", "=", "`", "\t"].flatMap((before) =>
-  DISCORD_BEGINNINGS.map((pair) => before + pair),
-);
+const DISCORD_KEYWORDS = [..." \"'=`\t:>,([|"].flatMap((before) => DISCORD_BEGINNINGS.map((pair) => before + pair));
 const account = (digits: string) => Buffer.from(digits).toString("base64").replace(/=+$/, "");
 
 /** Rules for messaging services. */
@@ -53,7 +51,7 @@ export const MESSAGING_RULES: readonly Rule[] = [
     kind: "definite",
     title: "a Discord bot token",
     keywords: DISCORD_KEYWORDS,
-    expression: "[\\s\"'=`]([MNO][A-Za-z0-9]{22,26}\\.[A-Za-z0-9_-]{6}\\.[A-Za-z0-9_-]{27,40})",
+    expression: "[\\s\"'=`:>,([|]([MNO][A-Za-z0-9]{22,26}\\.[A-Za-z0-9_-]{6}\\.[A-Za-z0-9_-]{27,40})",
     left: "any",
     check: isDiscordToken,
     examples: {
@@ -93,9 +91,9 @@ export const MESSAGING_RULES: readonly Rule[] = [
     id: "teams-webhook",
     kind: "definite",
     title: "the address of a Microsoft Teams webhook",
-    keywords: ["webhook.office.com/"],
+    keywords: ["webhook.office.com/webhookb2/", "outlook.office.com/webhook/", "outlook.office365.com/webhook/"],
     expression:
-      "webhook\\.office\\.com/webhookb2/([0-9a-f-]{36}@[0-9a-f-]{36}/IncomingWebhook/[0-9a-f]{32}/[0-9a-f-]{36})",
+      "(?:webhook\\.office\\.com/webhookb2|outlook\\.office(?:365)?\\.com/webhook)/([0-9a-f-]{36}@[0-9a-f-]{36}/[A-Za-z]{4,24}/[0-9a-f]{32}/[0-9a-f-]{36}(?:/[A-Za-z0-9_-]{8,80})?)",
     examples: {
       positive: ["https://x.webhook.office.com/webhookb2/{uuid}@{uuid}/IncomingWebhook/{h32}/{uuid}"],
       negative: ["https://x.webhook.office.com/webhookb2/"],

@@ -3,27 +3,30 @@
 import type { NamedRule } from "../kinds/named-rule.ts";
 import type { FindingKind } from "../search/finding.ts";
 
-const HEX32 = "[0-9a-f]{32}";
-const HEX40 = "[0-9a-f]{40}";
+/** Sixteen random bytes, or a digest, in hexadecimal. */
+export const HEX32 = "[0-9a-f]{32}";
+/** The same of twenty bytes. */
+export const HEX40 = "[0-9a-f]{40}";
 const HEX64 = "[0-9a-f]{64}";
-const UUID = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}";
+/** A UUID in either case. */
+export const UUID = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}";
 
 /** The form of keys that a name tells. */
-interface NamedForm extends Pick<NamedRule, "names" | "expression"> {
+interface NamedForm extends Pick<NamedRule, "names" | "expression" | "isAnyones"> {
   /** An assignment as it stands in an environment file; of its value see `samples.ts`. */
   readonly example: `${string}=${string}`;
   readonly kind?: FindingKind;
 }
 
-function named(id: string, title: string, { names, expression, example, kind = "definite" }: NamedForm): NamedRule {
+/** A rule for values whose name holds one of `names`. */
+export function named(id: string, title: string, { example, kind = "definite", ...form }: NamedForm): NamedRule {
   const equals = example.indexOf("=");
   const [key, sample] = [example.slice(0, equals), example.slice(equals + 1)];
   return {
     id,
     kind,
     title,
-    names,
-    expression,
+    ...form,
     examples: {
       positive: [`${key}=${sample}`, `"${key}": "${sample}"`, `${key.toLowerCase()}: ${sample}\n`],
       negative: [`${key}=your-key`, `${key} = process.env.${key}`, `${key}=\${${key}}`],
@@ -285,7 +288,7 @@ export const NAMED_RULES: readonly NamedRule[] = [
     example: "TWITCH_CLIENT_SECRET={l30}",
   }),
   named("twitter-secret", "a Twitter secret", {
-    names: ["twitter", "xapikey", "xapisecret"],
+    names: ["twitter", "xapisecret"],
     expression: "[A-Za-z0-9]{25}|[A-Za-z0-9]{45}|[A-Za-z0-9]{50}",
     example: "TWITTER_API_SECRET={a50}",
   }),
@@ -380,11 +383,13 @@ export const NAMED_RULES: readonly NamedRule[] = [
     names: ["privatekey", "deployerkey", "walletkey", "walletsecret"],
     expression: "(?:0x)?[0-9a-f]{64}",
     example: "WALLET_PRIVATE_KEY=0x{h64}",
+    isAnyones: true,
   }),
   named("uuid-key", "an API key that is a UUID", {
     names: ["apikey", "secretkey", "clientsecret", "accesskey", "accesstoken", "authtoken", "apitoken"],
     expression: UUID,
     example: "MY_SECRET_KEY={uuid}",
     kind: "probable",
+    isAnyones: true,
   }),
 ];

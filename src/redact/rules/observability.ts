@@ -1,4 +1,5 @@
 /** Formats of services that watch, measure and release software. */
+import { hasGrafanaChecksum } from "../kinds/checksum.ts";
 import { type Rule, token, tokens } from "../kinds/rule.ts";
 
 /** Rules for monitoring, logging and release services. */
@@ -28,6 +29,8 @@ export const OBSERVABILITY_RULES: readonly Rule[] = [
     body: "[A-Za-z0-9+/_-]{32,400}={0,3}",
     samples: ["glc_{b120}", "glsa_{a32}_{h8}"],
     entropyMin: 3.5,
+    check: (secret) =>
+      /^glsa_\w{32}_[0-9a-f]{8}$/.test(secret) && !hasGrafanaChecksum(secret) ? "probable" : "definite",
   }),
   tokens("grafana-key", "a Grafana key", {
     prefixes: ["eyJrIjoi"],

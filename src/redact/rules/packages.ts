@@ -3,7 +3,8 @@ import { hasGithubChecksum } from "../kinds/checksum.ts";
 import { entropyOf, isReference } from "../kinds/entropy.ts";
 import { type Rule, token, tokens } from "../kinds/rule.ts";
 
-const real = (secret: string) => (isReference(secret) || entropyOf(secret) < 2.5 ? undefined : "definite");
+const real = (secret: string) =>
+  isReference(secret) || /^[A-Z]+\d?$/.test(secret) || entropyOf(secret) < 2.5 ? undefined : "definite";
 
 /** Rules for package registries. */
 export const PACKAGE_RULES: readonly Rule[] = [
@@ -20,7 +21,6 @@ export const PACKAGE_RULES: readonly Rule[] = [
     keywords: [":_authToken", ":_auth", ":_password", "_auth=", "_auth ", "_authToken"],
     expression: ':?_(?:authToken|auth|password)\\s{0,3}=\\s{0,3}"?([A-Za-z0-9+/=_.-]{8,512})',
     caseInsensitive: true,
-    left: "any",
     check: real,
     examples: {
       positive: ["//registry.example.org/:_authToken={uuid}", "//r.example.org/:_password={b20}==\n", "_auth = {b32}"],
@@ -87,7 +87,8 @@ export const PACKAGE_RULES: readonly Rule[] = [
     kind: "definite",
     title: "a password in a .netrc file",
     keywords: ["machine "],
-    expression: "machine\\s{1,3}[^\\s]{1,255}\\s{1,8}login\\s{1,3}[^\\s]{1,128}\\s{1,8}password\\s{1,3}([^\\s]{4,255})",
+    expression:
+      'machine\\s{1,3}[^\\s]{1,255}\\s{1,8}login\\s{1,3}[^\\s]{1,128}\\s{1,8}password\\s{1,3}((?!\\{self)[^\\s"\\\\]{4,255})',
     check: (secret) => (isReference(secret) || /^(?:password|secret|<)/i.test(secret) ? undefined : "definite"),
     examples: {
       positive: ["machine git.example.org login deploy password {a18}", "machine h\n  login d\n  password {a12}\n"],

@@ -46,8 +46,9 @@ export const PAYMENT_RULES: readonly Rule[] = [
   }),
   tokens("shopify-token", "a Shopify token", {
     prefixes: ["shpat_", "shpss_", "shpca_", "shppa_", "shptka_", "shpua_"],
-    body: "[0-9a-fA-F]{32}",
-    samples: ["shpat_{h32}", "shpss_{h32}"],
+    body: "[A-Za-z0-9]{32,38}(?![A-Za-z0-9])",
+    samples: ["shpat_{h32}", "shpss_{a32}"],
+    entropyMin: 2.8,
   }),
   token("adyen-key", "an Adyen key", {
     prefix: "AQE",
@@ -62,7 +63,7 @@ export const PAYMENT_RULES: readonly Rule[] = [
   }),
   tokens("flutterwave-key", "a Flutterwave key", {
     prefixes: ["FLWSECK_TEST-", "FLWSECK-"],
-    body: "[0-9a-zA-Z]{12,40}(?:-X)?",
+    body: "[0-9a-zA-Z]{12,40}(?:(?:-[0-9a-z]{1,12})?-X)?",
     samples: ["FLWSECK-{h32}-X", "FLWSECK_TEST-{h32}-X"],
   }),
   tokens("mollie-key", "a Mollie key", {

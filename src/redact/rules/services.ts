@@ -144,6 +144,7 @@ export const SERVICE_RULES: readonly Rule[] = [
     expression: "[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk(?![A-Za-z0-9])",
     examples: { positive: ["{a6}_{a29}_mmk", "LICENSE={a6}_{a29}_mmk"], negative: ["_mmk", "ends with _mmk"] },
   },
+  token("riot-key", "a Riot Games key", { prefix: "RGAPI-", body: "[0-9a-f]{8}-[0-9a-f-]{27}", sample: "{uuid}" }),
   token("adafruit-key", "an Adafruit IO key", {
     prefix: "aio_",
     body: "[A-Za-z0-9]{28}(?![A-Za-z0-9])",

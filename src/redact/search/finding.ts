@@ -104,6 +104,8 @@ const GENERAL = new Set([
   "token-header",
   "named-secret",
   "uuid-key",
+  "vendor-key",
+  "live-key",
   "url-password",
   "url-token",
   "npmrc-auth",

@@ -50,70 +50,69 @@ export function keywordsIn(automaton: KeywordAutomaton, text: string): readonly 
   return met;
 }
 
-interface Trie {
-  readonly children: Map<number, number>[];
-  readonly outputs: number[][];
-  readonly depths: number[];
-}
-
 /** Builds the automaton of `keywords`, each ASCII of 1 to 48 characters without null characters. */
 export function buildAutomaton(keywords: readonly string[]): KeywordAutomaton {
   const { classes, shift } = classify(keywords);
-  const trie = plant(keywords, classes);
-  const links = linkFailures(trie);
-  const { order } = links;
-  const silent = order.filter((state) => trie.outputs[state]?.length === 0);
-  const speaking = order.filter((state) => trie.outputs[state]?.length !== 0);
+  const trie = plant(keywords, classes, shift);
+  const order = linkFailures(trie, shift);
+  const silent = order.filter((state) => trie.outputs[state] === undefined);
+  const speaking = order.filter((state) => trie.outputs[state] !== undefined);
   // Those that end a keyword come last, so that one comparison tells them; what is used most lies together.
-  const places = new Int32Array(order.length);
-  for (const [place, state] of [...silent, ...speaking].entries()) places[state] = place;
+  const inOrder = [...silent, ...speaking];
   return {
-    next: fillRows(trie, links, { places, shift }),
+    next: renumber(trie, inOrder, shift),
     classes,
     shift,
     accepting: silent.length,
-    depths: Uint8Array.from([...silent, ...speaking], (state) => trie.depths[state] ?? 0),
+    depths: Uint8Array.from(inOrder, (state) => trie.depths[state] ?? 0),
     ...flattenOutputs(speaking.map((state) => trie.outputs[state] ?? [])),
   };
 }
 
-interface Links {
-  readonly order: readonly number[];
-  readonly fail: Int32Array;
+/** The keywords as a tree, one row of next states for each; the root is 0, which means none as well. */
+interface Trie {
+  readonly rows: Int32Array;
+  /** By state; absent where no keyword ends. */
+  readonly outputs: (number[] | undefined)[];
+  readonly depths: number[];
 }
 
-/** States from the root outwards, and for each the state of its longest proper suffix; joins the outputs of both. */
-function linkFailures(trie: Trie): Links {
-  const fail = new Int32Array(trie.children.length);
+/**
+ * Completes the rows of a tree: where no keyword goes on, the one that has begun meanwhile does. Joins the outputs of
+ * each state and of its longest proper suffix, and returns the states from the root outwards.
+ */
+function linkFailures({ rows, outputs }: Trie, shift: number): readonly number[] {
+  const fail = new Int32Array(outputs.length);
   const order = [0];
   for (let head = 0; head < order.length; head += 1) {
     const state = order[head] ?? 0;
-    for (const [step, child] of trie.children[state] ?? []) {
-      let suffix = fail[state] ?? 0;
-      while (suffix !== 0 && !trie.children[suffix]?.has(step)) suffix = fail[suffix] ?? 0;
-      const target = state === 0 ? 0 : (trie.children[suffix]?.get(step) ?? 0);
-      fail[child] = target;
-      trie.outputs[child]?.push(...(trie.outputs[target] ?? []));
+    const row = state << shift;
+    const suffix = (fail[state] ?? 0) << shift;
+    for (let step = 0; step < 1 << shift; step += 1) {
+      const child = rows[row | step] ?? 0;
+      const other = state === 0 ? 0 : (rows[suffix | step] ?? 0);
+      if (child === 0) {
+        rows[row | step] = other;
+        continue;
+      }
+      fail[child] = other;
+      const ended = outputs[other];
+      if (ended) outputs[child] = [...(outputs[child] ?? []), ...ended];
       order.push(child);
     }
   }
-  return { order, fail };
+  return order;
 }
 
-/** The rows of the table: where no keyword goes on, the one that has begun meanwhile does. */
-function fillRows(
-  trie: Trie,
-  { order, fail }: Links,
-  { places, shift }: { readonly places: Int32Array; readonly shift: number },
-): Uint16Array | Int32Array {
-  const size = order.length << shift;
-  const next = order.length <= SHORT_STATES_MAX ? new Uint16Array(size) : new Int32Array(size);
-  for (const state of order) {
-    const place = places[state] ?? 0;
+/** The rows in the order of `states`, by their places in it. */
+function renumber({ rows }: Trie, states: readonly number[], shift: number): Uint16Array | Int32Array {
+  const size = states.length << shift;
+  const next = states.length <= SHORT_STATES_MAX ? new Uint16Array(size) : new Int32Array(size);
+  const places = new Int32Array(states.length);
+  for (const [place, state] of states.entries()) places[state] = place;
+  for (const [place, state] of states.entries()) {
     const row = place << shift;
-    const suffix = (places[fail[state] ?? 0] ?? 0) << shift;
-    if (state !== 0) next.copyWithin(row, suffix, suffix + (1 << shift));
-    for (const [step, child] of trie.children[state] ?? []) next[row | step] = places[child] ?? 0;
+    for (let step = 0; step < 1 << shift; step += 1) next[row | step] = places[rows[(state << shift) | step] ?? 0] ?? 0;
     next[row | NULL_CLASS] = place;
   }
   return next;
@@ -149,22 +148,22 @@ function classify(keywords: readonly string[]): { classes: Uint8Array; shift: nu
   return { classes, shift: 32 - Math.clz32(count - 1) };
 }
 
-function plant(keywords: readonly string[], classes: Uint8Array): Trie {
-  const trie: Trie = { children: [new Map()], outputs: [[]], depths: [0] };
+function plant(keywords: readonly string[], classes: Uint8Array, shift: number): Trie {
+  const characters = keywords.reduce((sum, { length }) => sum + length, 0);
+  const trie: Trie = { rows: new Int32Array((characters + 1) << shift), outputs: [undefined], depths: [0] };
+  const { rows, outputs, depths } = trie;
   for (const [keyword, text] of keywords.entries()) {
     let state = 0;
     for (let index = 0; index < text.length; index += 1) {
-      const step = classes[text.charCodeAt(index)] ?? OTHER_CLASS;
-      let child = trie.children[state]?.get(step);
-      if (child === undefined) {
-        child = trie.children.push(new Map()) - 1;
-        trie.outputs.push([]);
-        trie.depths.push(index + 1);
-        trie.children[state]?.set(step, child);
+      const place = (state << shift) | (classes[text.charCodeAt(index)] ?? OTHER_CLASS);
+      if (rows[place] === 0) {
+        rows[place] = outputs.length;
+        outputs.push(undefined);
+        depths.push(index + 1);
       }
-      state = child;
+      state = rows[place] ?? 0;
     }
-    trie.outputs[state]?.push(keyword);
+    outputs[state] = [...(outputs[state] ?? []), keyword];
   }
   return trie;
 }

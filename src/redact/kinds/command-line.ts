@@ -1,0 +1,80 @@
+/**
+ * Finds passwords on command lines: `mysql -u app -phunter22x`, `sshpass -p …`, `redis-cli -a …`.
+ *
+ * The letters mean a password behind these commands alone. INVARIANT: it looks at one line, up to what begins another
+ * command, and no further than `REACH`.
+ */
+import type { Finding } from "../search/finding.ts";
+import type { Matcher, ScanMemo, Trigger } from "../search/matcher.ts";
+import { judgePassword } from "./address-login.ts";
+import { isLeftEdge } from "./rule.ts";
+
+/** The rule of passwords on command lines. */
+export const COMMAND_PASSWORD = {
+  id: "command-password",
+  kind: "probable",
+  title: "a password on a command line",
+  examples: {
+    positive: [
+      "mysql -h db -u app -p{a14} shop",
+      "sshpass -p '{a14}' ssh app@host",
+      "$ redis-cli -h cache -a {a20} ping",
+      "docker login -u ci -p {a20} r.example.org",
+      "smbclient //s/x -U bob%{a14}",
+      "lftp -u bob,{a14} h",
+    ],
+    negative: [
+      "mysql -u app -p shop",
+      "docker run -p 8080:8080 x",
+      "mysql -p$PASSWORD",
+      "docker run -p 127.0.0.1:8080:80 x",
+      "zip -r a.zip b",
+      "mongo -p password",
+      "sshpass -p <password>",
+    ],
+  },
+} as const;
+
+/** Characters from the beginning of a command that are looked at. */
+const REACH = 256;
+const WORD = /(?:[^\s"']|"[^"\n]{0,200}"|'[^'\n]{0,200}')+/g;
+const OTHER_COMMAND = /[\n\r|;&`]/;
+/** Numbers of ports, addresses and paths stand behind such letters too. */
+const HARMLESS = /^[\d.:/-]+(?:\/(?:tcp|udp))?$|^[./~]|^[\w-]+:[\d/]/;
+
+/** Triggers for each command. */
+export function commandTriggers(options: Readonly<Record<string, readonly string[]>>): readonly Trigger[] {
+  return Object.entries(options).map(([command, flags]) => ({
+    keyword: `${command} `,
+    matcher: commandMatcher(flags),
+  }));
+}
+
+function commandMatcher(flags: readonly string[]): Matcher {
+  return { reach: REACH, match: (memo, start, end) => findPassword(memo, flags, { start, end }) };
+}
+
+function findPassword(
+  { text }: ScanMemo,
+  flags: readonly string[],
+  { start, end }: { readonly start: number; readonly end: number },
+): Finding | undefined {
+  if (!isLeftEdge(text, start, "token")) return undefined;
+  const [line = ""] = text.slice(end, start + REACH).split(OTHER_COMMAND, 1);
+  let isNext = false;
+  for (const { 0: word, index } of line.matchAll(WORD)) {
+    const flag: string | undefined = isNext ? "" : flags.find((one) => word.startsWith(one));
+    isNext = flag === word;
+    if (flag === undefined || isNext) continue;
+    const value = word.slice(flag.length).replace(/^[=]/, "");
+    const secret = value.replace(/^["']|["']$/g, "").replace(/^[\w.\\-]{1,64}[%,](?=.{4})/, "");
+    const from = end + index + word.lastIndexOf(secret);
+    if (secret.length < MIN || HARMLESS.test(secret) || judgePassword(secret) === undefined) continue;
+    if (!/\d/.test(secret) || !/[A-Za-z]/.test(secret)) continue;
+    return { rule: COMMAND_PASSWORD.id, kind: "probable", start: from, end: from + secret.length };
+  }
+  return undefined;
+}
+
+/** Characters of a password at least. */
+const MIN = 6;
