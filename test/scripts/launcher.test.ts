@@ -12,7 +12,7 @@ test("the first start sets up on standard error and keeps standard output clean"
     stdout: '["call","two words",""]\n',
     calls: ["ci"],
   });
-  expect(stderr).toContain("handrail: installing packages (npm ci)\n");
+  expect(stderr).toContain("handrail: installing the packages of the lock file (npm ci)");
 });
 
 test("a later start runs no set-up and says nothing", async () => {

@@ -61,8 +61,15 @@ test.each([
   expect(reasonOf(path)).toBe("workspace_path_escape");
 });
 
-test("the refusal of an outside path is the same for every outside path", () => {
-  expect(resolve("/etc/passwd")).toEqual(resolve("/nowhere/at/all"));
+test("the refusal of an outside path is the same for every outside path, but for what only the ledger is told", () => {
+  const refused = ["/etc/passwd", "/nowhere/at/all"].map((path) => {
+    const verdict = resolve(path);
+    if (verdict.ok) throw new Error(`${path} is taken for one of the workspace`);
+    const { targetPath, ...told } = verdict.denial;
+    return { targetPath, told };
+  });
+  expect(refused.map(({ targetPath }) => targetPath)).toEqual(["/etc/passwd", "/nowhere/at/all"]);
+  expect(refused[0]?.told).toEqual(refused[1]?.told);
 });
 
 test("a relative path is the components that name something, or refused for what it has in it", () => {
