@@ -4,7 +4,7 @@ import { handrailVersion } from "../server/operator/package-files.ts";
 
 type AddCommand = (program: Command) => void;
 
-/** What adds commands, by their names; read when one of them is wanted, so that a start does not wait for the others. */
+/** What adds commands, by their names: read when one of them is wanted, so that no start waits for the others. */
 type Entry = readonly [names: readonly string[], load: () => Promise<AddCommand>];
 
 /** What people come for first stands first. */
