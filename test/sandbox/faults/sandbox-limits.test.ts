@@ -73,9 +73,12 @@ test("memory: a runtime that asks for much more than it uses runs within the bou
   expect((await place.run(["node", "-e", threads], { limits: { memoryBytesMax: 512 * MIB } })).stdout).toBe("up\n");
 });
 
-/** Four processes with `mebibytes` each, for a second; Perl keeps the text twice. */
-const together = (mebibytes: number) =>
-  `for i in 1 2 3 4; do perl -e 'my $kept = "x" x (${mebibytes} * 1048576); select undef, undef, undef, 1; print "got it "' & done; wait`;
+/** Four processes with `mebibytes` each, for some seconds; Perl keeps the text twice. */
+const together = (mebibytes: number, seconds = 1) =>
+  `for i in 1 2 3 4; do perl -e 'my $kept = "x" x (${mebibytes} * 1048576); select undef, undef, undef, ${seconds}; print "got it "' & done; wait`;
+
+/** Longer than the watch of a busy machine takes to look. */
+const SEEN_SECONDS = 60;
 const count = (stdout: string) => stdout.split("got it").length - 1;
 
 test("memory: many small ones together are bounded", async () => {
@@ -93,7 +96,7 @@ describe("memory, where no group can be made", () => {
   const limits = { memoryBytesMax: 100 * MIB };
 
   test("processes that use too much together are ended, and it is said why", async () => {
-    const { end, stdout } = await bare.run(`${together(20)}; sleep 44.125`, { limits });
+    const { end, stdout } = await bare.run(`${together(20, SEEN_SECONDS)}; sleep 44.125`, { limits });
     expect([end.endedBy, end.exitCode, stdout]).toEqual(["memory", undefined, ""]);
     expect(end.enforced).toMatchObject({ memory: "watch", processes: "rlimit" });
     expect(processesNaming("44.125")).toEqual([]);
@@ -103,8 +106,8 @@ describe("memory, where no group can be made", () => {
   });
 
   test("processes in sessions of their own and such as threads started are looked at, too", async () => {
-    const child = `setsid perl -e 'my $kept = "x" x (30 * 1048576); sleep 20' & setsid perl -e 'my $kept = "x" x (30 * 1048576); sleep 20'`;
-    const program = `new (require("worker_threads").Worker)('require("child_process").spawn("sh", ["-c", process.env.CHILD])', { eval: true }); setTimeout(() => console.log("got it"), 3000)`;
+    const child = `setsid perl -e 'my $kept = "x" x (30 * 1048576); sleep ${SEEN_SECONDS}' & setsid perl -e 'my $kept = "x" x (30 * 1048576); sleep ${SEEN_SECONDS}'`;
+    const program = `new (require("worker_threads").Worker)('require("child_process").spawn("sh", ["-c", process.env.CHILD])', { eval: true }); setTimeout(() => console.log("got it"), ${SEEN_SECONDS * 1000})`;
     const { end, stdout } = await bare.run(["node", "-e", program], {
       limits: { memoryBytesMax: 130 * MIB },
       environment: { CHILD: child },
