@@ -122,7 +122,7 @@ describe("memory, where no group can be made", () => {
     const kept = "head -c 62914560 /dev/zero >/tmp/big; ";
     const alone = await bare.run(perl(`${shared} sleep 1; print "got it"`), { limits });
     expect([alone.end.endedBy, alone.stdout]).toEqual([undefined, "got it"]);
-    const both = await bare.run(perl(`system q(${kept}); ${shared} sleep 5; print "got it"`), { limits });
+    const both = await bare.run(perl(`system q(${kept}); ${shared} sleep ${SEEN_SECONDS}; print "got it"`), { limits });
     expect([both.end.endedBy, both.stdout]).toEqual(["memory", ""]);
   });
 
