@@ -104,8 +104,9 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
     judgeOf: (name) => tables.judgeOf(name),
     loginSecrets,
     shownPath: (path) => shownPath(path, find(path)),
-    stream: (extra) => new TextRedactionStream(tables.tablesFor(extra)),
-    byteStream: (extra, window) => new ByteRedactionStream(tables.tablesFor(extra), window),
+    stream: (extra) => new TextRedactionStream(tables.tablesFor(extra), { free: tables.freeStanding }),
+    byteStream: (extra, window) =>
+      new ByteRedactionStream(tables.tablesFor(extra), { ...(window && { window }), free: tables.freeStanding }),
     titleOf: (rule) => tables.titleOf(rule),
     digest: (key) => tables.digest(key),
   };

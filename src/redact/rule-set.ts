@@ -5,6 +5,7 @@
  * are compiled when they are first needed.
  */
 import { COMMAND_PASSWORD, commandTriggers } from "./kinds/command-line.ts";
+import { type EntropyBar, FREE_STANDING, USUAL_BAR } from "./kinds/free-standing.ts";
 import { BLOCK_RULES, blockTriggers } from "./kinds/key-block.ts";
 import {
   GENERAL_NAMED,
@@ -32,6 +33,7 @@ export const BUILT_IN_RULES = [
   GENERAL_NAMED,
   VENDOR_KEY,
   COMMAND_PASSWORD,
+  FREE_STANDING,
 ];
 
 /** Compiled rules. */
@@ -41,6 +43,8 @@ export interface RuleSet {
   readonly titles: ReadonlyMap<string, string>;
   /** Judge values whose name stands apart from them. */
   readonly named: NamedJudges;
+  /** What a token without a name must have; none is looked for if absent. */
+  readonly bar?: EntropyBar;
   /** Everything that the rules were compiled from, for a digest: two sets with the same find the same. */
   readonly definition: () => string;
 }
@@ -61,6 +65,11 @@ export function builtInRules(): RuleSet {
   return builtIn;
 }
 
+/** `rules` with another bar for tokens without a name; `undefined` looks for none. */
+export function withBar({ bar: _, ...rules }: RuleSet, bar: EntropyBar | undefined): RuleSet {
+  return { ...rules, ...(bar && { bar }), definition: () => `${rules.definition()}${JSON.stringify(bar ?? "")}` };
+}
+
 /** The built-in rules and `custom` ones, which `compileCustomRules` has accepted. */
 export function withRules(custom: readonly CompiledRule[]): RuleSet {
   const own = builtInRules();
@@ -69,6 +78,7 @@ export function withRules(custom: readonly CompiledRule[]): RuleSet {
     triggers: [...own.triggers, ...custom.flatMap(triggersOf)],
     titles: new Map([...own.titles, ...custom.map(({ rule }) => [rule.id, rule.title] as const)]),
     named: own.named,
+    ...(own.bar && { bar: own.bar }),
     definition: () => own.definition() + definitionOf(custom.map(({ rule }) => rule)),
   };
 }
@@ -85,6 +95,7 @@ function assemble(compiled: readonly RunnableRule[]): RuleSet {
     ],
     titles: new Map(BUILT_IN_RULES.map(({ id, title }) => [id, title] as const)),
     named: namedJudges(NAMES),
+    bar: USUAL_BAR,
     definition: () => definitionOf(BUILT_IN_RULES) + VENDOR_NAMES.join(" "),
   };
 }

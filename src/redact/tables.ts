@@ -2,6 +2,7 @@
 import { blake3KeyedHex } from "../base/hash.ts";
 
 import { searchText } from "./kinds/few-keywords.ts";
+import { type FreeStandingSearch, findFreeStanding, type Searched, searchFreeStanding } from "./kinds/free-standing.ts";
 import { type KnownSecret, knownTriggers } from "./kinds/known-secret.ts";
 import type { ValueJudge } from "./kinds/named-rule.ts";
 import { builtInRules, type RuleSet } from "./rule-set.ts";
@@ -37,6 +38,9 @@ export interface RedactorOptions {
 
 const NOTHING: readonly Finding[] = [];
 
+/** Characters that are searched for tokens without a name before others may have their turn. */
+const FREE_STEP_CHARACTERS = 262_144;
+
 /** The tables of one redactor. */
 export class RedactionTables {
   readonly #rules: RuleSet;
@@ -69,12 +73,49 @@ export class RedactionTables {
     const [main, own] = this.tablesFor(extra);
     if (main) scanText(main, text, found);
     if (own) searchText(own, text, found);
+    const { bar } = this.#rules;
+    if (bar && text.length >= bar.charactersMin)
+      for (const free of this.#allowed(text, findFreeStanding(text, bar))) found.push(free);
     return found.length === 0 ? NOTHING : mergeFindings(found);
   }
 
   /** The same in steps. */
-  findInSteps(text: string, extra?: readonly KnownSecret[]): Generator<void, readonly Finding[]> {
-    return findInSteps(this.tablesFor(extra), text);
+  *findInSteps(text: string, extra?: readonly KnownSecret[]): Generator<void, readonly Finding[]> {
+    const found = yield* findInSteps(this.tablesFor(extra), text);
+    const free: Finding[] = [];
+    for (const to of this.#freeSteps(text, free)) if (to > 0) yield;
+    return free.length === 0 ? found : mergeFindings([...found, ...free]);
+  }
+
+  /** Appends the tokens without a name to `free`, step by step; gives how far it has come. */
+  *#freeSteps(text: string, free: Finding[]): Generator<number, void> {
+    const { bar } = this.#rules;
+    if (!bar) return;
+    let searched: Searched = { found: NOTHING, from: 0, isInside: false };
+    for (let to = FREE_STEP_CHARACTERS; ; to += FREE_STEP_CHARACTERS) {
+      const isWhole = to >= text.length;
+      const part = isWhole ? text : text.slice(0, to);
+      searched = searchFreeStanding(part, bar, { ...searched, isWhole });
+      for (const each of this.#allowed(text, searched.found)) free.push(each);
+      if (isWhole) return;
+      yield to;
+    }
+  }
+
+  /** Searches a text that comes in pieces for tokens without a name; `undefined` when none are looked for. */
+  get freeStanding(): FreeStandingSearch | undefined {
+    const { bar } = this.#rules;
+    if (!bar) return undefined;
+    return (text, from) => {
+      const searched = searchFreeStanding(text, bar, from);
+      return { ...searched, found: this.#allowed(text, searched.found) };
+    };
+  }
+
+  #allowed(text: string, found: readonly Finding[]): readonly Finding[] {
+    const allow = this.#allow;
+    if (!allow || found.length === 0) return found;
+    return found.filter(({ rule, start, end }) => !allow.allows(rule, text.slice(start, end)));
   }
 
   /** Finds in steps what `find` answers at once afterwards, as long as it is given that very list. */

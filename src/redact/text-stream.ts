@@ -7,6 +7,7 @@
  * the beginning of a keyword otherwise; no text is looked at twice for the same keyword.
  */
 
+import type { FreeStandingSearch } from "./kinds/free-standing.ts";
 import {
   addToChain,
   type Chain,
@@ -47,6 +48,13 @@ export interface StreamWindow {
 
 const EVERYTHING: StreamWindow = { start: 0, end: Number.POSITIVE_INFINITY };
 
+/** What a stream does beside its tables. */
+export interface StreamOptions {
+  readonly window?: StreamWindow;
+  /** Searches for tokens without a name. */
+  readonly free?: FreeStandingSearch | undefined;
+}
+
 /** One stream of text on its way out. */
 export class TextRedactionStream {
   readonly #tables: readonly TriggerTable[];
@@ -61,10 +69,15 @@ export class TextRedactionStream {
   #base = 0;
   #emitted = 0;
   #chain: (Chain & { readonly interleaved: boolean }) | undefined;
+  readonly #free: FreeStandingSearch | undefined;
+  /** Where the search for tokens without a name goes on, counted from the beginning of the stream. */
+  #freeFrom = 0;
+  #freeInside = false;
 
-  constructor(tables: readonly TriggerTable[], window: StreamWindow = EVERYTHING) {
+  constructor(tables: readonly TriggerTable[], { window = EVERYTHING, free }: StreamOptions = {}) {
     this.#tables = tables;
     this.#window = window;
+    this.#free = free;
     this.#states = tables.map(() => 0);
   }
 
@@ -134,6 +147,7 @@ export class TextRedactionStream {
       queue.splice(0, done);
       for (const { earliest } of queue) safe = Math.min(safe, earliest);
     }
+    safe = Math.min(safe, this.#lookForTokens(isLast));
     const output = this.#emit(Math.max(safe, this.#emitted), isLast);
     // What a secret that is still growing has covered will not leave: only what may be looked at again is kept.
     const keep = Math.min(this.#chain?.end ?? this.#emitted, safe) - KEPT_BEFORE;
@@ -142,6 +156,19 @@ export class TextRedactionStream {
       this.#base = keep;
     }
     return output;
+  }
+
+  /** Searches for tokens without a name; one that is undecided yet begins no earlier than what is returned. */
+  #lookForTokens(isWhole: boolean): number {
+    const end = this.#base + this.#text.length;
+    if (!this.#free) return end;
+    const at = { from: this.#freeFrom - this.#base, isInside: this.#freeInside, isWhole };
+    const { found, from, isInside } = this.#free(this.#text, at);
+    for (const each of found)
+      this.#waiting.push({ ...each, start: each.start + this.#base, end: each.end + this.#base });
+    this.#freeFrom = from + this.#base;
+    this.#freeInside = isInside;
+    return this.#freeFrom;
   }
 
   #look({ trigger, index }: Candidate, memo: ScanMemo): void {
@@ -234,8 +261,8 @@ export class TextRedactionStream {
 export class ByteRedactionStream {
   readonly #stream: TextRedactionStream;
 
-  constructor(tables: readonly TriggerTable[], window?: StreamWindow) {
-    this.#stream = new TextRedactionStream(tables, window);
+  constructor(tables: readonly TriggerTable[], options?: StreamOptions) {
+    this.#stream = new TextRedactionStream(tables, options);
   }
 
   /** What may leave once `bytes` have come. */

@@ -13,7 +13,12 @@ test("an operator who wrote nothing gets the safe defaults", async () => {
     sessions: { lifetime_seconds: 43_200 },
     capabilities: {},
     limits: { operations_at_once: 8 },
-    redaction: { rules: [], allow: [], environment: { secret: [], harmless: [] } },
+    redaction: {
+      rules: [],
+      allow: [],
+      environment: { secret: [], harmless: [] },
+      random_tokens: { find: true, characters_min: 24, bits_min: 3.9 },
+    },
     sandbox: {
       backend: "bwrap",
       views: "auto",

@@ -32,6 +32,13 @@ const rule = z.strictObject({
   examples: z.strictObject({ secret: examples.min(1), clean: examples.default([]) }),
 });
 
+/** Characters of a token without a name at least: shorter ones are met in every program. */
+const RANDOM_CHARACTERS_LEAST = 20;
+/** Characters up to which such a token is judged. */
+const RANDOM_CHARACTERS_MOST = 256;
+/** Bits that one of 64 different characters can have at most. */
+const RANDOM_BITS_MOST = 6;
+
 const allowance = z.strictObject({
   value: example.optional(),
   expression: z.string().min(1).optional(),
@@ -52,6 +59,14 @@ export const redactionSettings = z.strictObject({
     .strictObject({
       secret: z.array(variable).max(REDACTION_RULES_MAX).default([]),
       harmless: z.array(variable).max(REDACTION_RULES_MAX).default([]),
+    })
+    .prefault({}),
+  /** Random-looking tokens that no name announces: whether they are looked for, and from what bar on. */
+  random_tokens: z
+    .strictObject({
+      find: z.boolean().default(true),
+      characters_min: z.number().int().min(RANDOM_CHARACTERS_LEAST).max(RANDOM_CHARACTERS_MOST).default(24),
+      bits_min: z.number().min(3).max(RANDOM_BITS_MOST).default(3.9),
     })
     .prefault({}),
 });

@@ -38,6 +38,7 @@ export function readNamedValue(memo: ScanMemo, keywordStart: number, keywordEnd:
   const opening = skipSeparator(text, nameEnd);
   if (opening === undefined) return undefined;
   const nameStart = startOfName(text, keywordStart);
+  if (text.startsWith(MARKER_BEGINNING, nameStart - MARKER_BEGINNING.length)) return undefined; // a rule's name
   const { form } = opening;
   const isSaid = form === "flag" && !isFlag(text, nameStart, keywordStart);
   if (form === "element" && text.charCodeAt(nameStart - 1) !== LESS) return undefined;
@@ -59,6 +60,7 @@ function endOfName(memo: ScanMemo, keywordEnd: number): number {
   return end;
 }
 
+const MARKER_BEGINNING = "[REDACTED:";
 const QUOTE = 34;
 const APOSTROPHE = 39;
 const BACKTICK = 96;

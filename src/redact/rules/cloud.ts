@@ -24,7 +24,7 @@ const marked = (id: string, title: string, { before, mark, rest, sample }: Marke
   left: "any",
   examples: {
     positive: [`{a${before}}${mark}${sample}`, `key: "{a${before}}${mark}${sample}"`],
-    negative: [mark, `the mark ${mark} of a key`, `{a12}${mark}${sample}`],
+    negative: [mark, `the mark ${mark} of a key`, `.{a12}${mark}${sample}`],
   },
 });
 

@@ -110,6 +110,7 @@ const GENERAL = new Set([
   "url-token",
   "npmrc-auth",
   "command-login",
+  "random-token",
 ]);
 
 function isBetter(finding: Finding, best: Finding): boolean {

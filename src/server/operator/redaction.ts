@@ -6,9 +6,10 @@ import { fileInvalid } from "../../base/errors.ts";
 import type { RedactionSettings } from "../../config/sections/redaction.ts";
 import { compileCustomRedaction } from "../../redact/custom-rules.ts";
 import { secretsOfEnvironment } from "../../redact/environment.ts";
+import { type EntropyBar, USUAL_BAR } from "../../redact/kinds/free-standing.ts";
 import type { KnownSecret } from "../../redact/kinds/known-secret.ts";
 import { createRedactor, type Redactor, type RedactorOptions } from "../../redact/redact.ts";
-import type { RuleSet } from "../../redact/rule-set.ts";
+import { type RuleSet, withBar } from "../../redact/rule-set.ts";
 import { handrailVersion } from "./package-files.ts";
 
 /**
@@ -39,5 +40,11 @@ export function checkRedaction(
     const problems = custom.problems.map(({ path, problem }) => `redaction.${path}: ${problem}`);
     throw fileInvalid(name, problems);
   }
-  return { rules: custom.rules, ...(custom.allow && { allow: custom.allow }) };
+  return { rules: withBar(custom.rules, barOf(settings)), ...(custom.allow && { allow: custom.allow }) };
+}
+
+/** The bar for tokens without a name; `undefined` when none are looked for. */
+function barOf({ random_tokens }: RedactionSettings): EntropyBar | undefined {
+  const { find, characters_min, bits_min } = random_tokens;
+  return find ? { ...USUAL_BAR, charactersMin: characters_min, bitsMin: bits_min } : undefined;
 }

@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { CallRedaction } from "../../../src/kernel/redaction/redaction.ts";
 import { createRedactor } from "../../../src/redact/redact.ts";
+import { builtInRules, withBar } from "../../../src/redact/rule-set.ts";
 
 const facts = { path: "zebra-1234", list: ["zebra-1234"] };
 const HIDDEN = { path: "[REDACTED:animal]", list: ["[REDACTED:animal]"] };
@@ -55,7 +56,7 @@ test("a name that is a secret is hidden each time, and from a call whose own sec
 
 test("a longer text that was clean is hidden where its name makes it a secret, and clean again elsewhere", () => {
   const value = ["k3J-x8Qz-v5Lm", "Wp0-r7Tb-n2Hc-y6Gd"].join("-");
-  const redaction = new CallRedaction(createRedactor());
+  const redaction = new CallRedaction(createRedactor({ rules: withBar(builtInRules(), undefined) }));
   const hidden = "[REDACTED:named-secret]";
   expect(redaction.facts({ path: value, again: value, password: value, last: value, list: [value] })).toEqual({
     path: value,
