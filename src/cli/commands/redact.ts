@@ -2,6 +2,7 @@
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
 import { MIB, textOf } from "../../base/bytes.ts";
+import { usageError } from "../../base/errors.ts";
 import { operatorPath, readOperatorDirectory } from "../../server/operator/operator-directory.ts";
 import { withoutControls } from "../../text/foreign-text.ts";
 import { EXIT_OK, EXIT_SECRETS_FOUND } from "../terminal/exit-codes.ts";
@@ -15,6 +16,8 @@ interface RedactFlags {
   readonly config?: string;
   readonly explain?: boolean;
   readonly json?: boolean;
+  readonly report?: string;
+  readonly sarif?: boolean;
   readonly environment: boolean;
 }
 
@@ -27,6 +30,8 @@ export function addRedactCommand(program: Command): void {
     )
     .option("--explain", "list where secrets are and why, never the secrets themselves")
     .option("--json", "print JSON: with --explain a line for each finding")
+    .option("--report <directory>", "list where the files of a directory hold secrets; exit 4 if any does")
+    .option("--sarif", "print the report as SARIF 2.1.0")
     .option("--config <directory>", "operator directory, for own rules and allowances")
     .option("--no-environment", "do not look for the values of this environment")
     .action(async (flags: RedactFlags) => {
@@ -37,7 +42,13 @@ export function addRedactCommand(program: Command): void {
 type Redactor = ReturnType<typeof import("../../server/operator/redaction.ts")["openRedactor"]>;
 
 async function redact(flags: RedactFlags): Promise<number> {
+  if (flags.sarif && flags.report === undefined)
+    throw usageError("`--sarif` says how a report is printed: name a directory with `--report`");
   const redactor = await open(flags);
+  if (flags.report !== undefined) {
+    const { reportOn } = await import("./redact-report.ts");
+    return reportOn(flags.report, redactor, flags);
+  }
   if (flags.explain) return explain(redactor, flags);
   if (!flags.json) return pass(redactor);
   const { text } = await input();

@@ -10,7 +10,7 @@ export const EXIT_FAILURE = 1;
 export const EXIT_DENIED = 2;
 /** The tool answered with an error. */
 export const EXIT_TOOL_ERROR = 3;
-/** `handrail redact --explain` has found secrets. */
+/** `handrail redact` has found secrets with `--explain` or `--report`. */
 export const EXIT_SECRETS_FOUND = 4;
 /** What was typed cannot be used; the number that `sysexits.h` has for it. */
 export const EXIT_USAGE = 64;
@@ -26,7 +26,7 @@ export const EXIT_MEANINGS: readonly (readonly [code: string, meaning: string])[
     "the call was denied (`call`), or would be (`policy explain`); nothing was merged (`branches`)",
   ],
   [String(EXIT_TOOL_ERROR), "the tool failed (`call`), or the command (`run`)"],
-  [String(EXIT_SECRETS_FOUND), "secrets were found (`redact --explain`)"],
+  [String(EXIT_SECRETS_FOUND), "secrets were found (`redact --explain`, `redact --report`)"],
   [String(EXIT_USAGE), "what was typed cannot be used: an unknown command or option, an argument that does not fit"],
   [
     [exitOfSignal("SIGINT"), exitOfSignal("SIGTERM"), exitOfSignal("SIGHUP")].join(", "),
