@@ -12,7 +12,7 @@ import { Answer } from "./answer/answer.ts";
 import type { Kernel } from "./answer/kernel.ts";
 import { arrive, type Known } from "./call/stages.ts";
 import { authenticateCall } from "./judge/authenticate.ts";
-import { CallRedaction, secretsOf } from "./redaction/redaction.ts";
+import { CallRedaction } from "./redaction/redaction.ts";
 
 /** Who asks: the request's name for evidence, and the session's token. */
 export interface Asker {
@@ -31,7 +31,10 @@ export async function admit(kernel: Kernel, asker: Asker): Promise<Admission> {
   const answer = new Answer(kernel);
   let known: Known = { ...arrive(parts.clock), requestId: asker.requestId.slice(0, MAX_ID_LEN).toWellFormed() };
   try {
-    known = { ...known, redaction: new CallRedaction(await parts.redactor(), secretsOf(asker)) };
+    known = {
+      ...known,
+      redaction: new CallRedaction(await parts.redactor(), parts.sessionSecrets.of(asker.sessionToken)),
+    };
     const running = {
       belongsTo(session: Session) {
         known = { ...known, session };

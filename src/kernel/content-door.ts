@@ -26,7 +26,7 @@ import { evaluateAccesses } from "./judge/decide.ts";
 import { checkMasterGate, withGateDemands } from "./judge/gates.ts";
 import { checkScope } from "./judge/scope.ts";
 import { wholeCall } from "./judge/whole-call.ts";
-import { CallRedaction, secretsOf } from "./redaction/redaction.ts";
+import { CallRedaction } from "./redaction/redaction.ts";
 
 /** Who uploads or fetches. */
 interface TransferCaller {
@@ -192,7 +192,7 @@ async function receive(
   signal: AbortSignal,
 ): Promise<ReceivedUpload | UploadFailure> {
   try {
-    const redaction = new CallRedaction(await parts.redactor(), secretsOf(who));
+    const redaction = new CallRedaction(await parts.redactor(), parts.sessionSecrets.of(who.sessionToken));
     return await receiveContent(parts.content, { ...incoming, redaction }, signal);
   } catch (error) {
     if (error instanceof ToolFailure || error instanceof Refusal || error instanceof KernelError) return error;

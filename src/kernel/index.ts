@@ -45,6 +45,7 @@ export { wholeCall } from "./judge/whole-call.ts";
 export { keepableOf } from "./keeping/call-keeping.ts";
 export { FileHistory } from "./keeping/file-history.ts";
 export { SecretGuesses } from "./redaction/secret-guesses.ts";
+export { SessionSecrets } from "./redaction/session-secrets.ts";
 export type { AnsweredRound, OpenedQuestion, RoundCall } from "./rounds.ts";
 
 /** A running kernel as its front doors see it. */

@@ -43,7 +43,7 @@ import { markSecrets, mayWriteSecrets } from "./judge/secret-writes.ts";
 import { wholeCall } from "./judge/whole-call.ts";
 import { withDeletionDemands } from "./keeping/deletion.ts";
 import { ANALYSED_CHARACTERS_MAX } from "./redaction/argument-secrets.ts";
-import { CallRedaction, secretsOf } from "./redaction/redaction.ts";
+import { CallRedaction } from "./redaction/redaction.ts";
 import { replayed } from "./replay.ts";
 import { runTool } from "./run.ts";
 import type { Turns } from "./turns.ts";
@@ -137,7 +137,7 @@ async function readCall({ parts }: Kernel, walk: Walk, submission: Submission): 
   const valid = validate();
   if (!valid.ok) return valid;
   const call = valid.value;
-  const hiding = redaction.hiding(secretsOf(call));
+  const hiding = redaction.hiding(parts.sessionSecrets.of(call.sessionToken));
   // Nothing is awaited for a call as short as most are.
   const analysed = hiding.ahead(call.arguments, ANALYSED_CHARACTERS_MAX);
   if (analysed !== undefined) await analysed;

@@ -20,7 +20,7 @@ import { Answer } from "./answer/answer.ts";
 import type { Kernel } from "./answer/kernel.ts";
 import { foreignRound } from "./ask/approval-denials.ts";
 import { arrive, type Known } from "./call/stages.ts";
-import { CallRedaction, secretsOf } from "./redaction/redaction.ts";
+import { CallRedaction } from "./redaction/redaction.ts";
 
 /**
  * Milliseconds that the state between two rounds of a call counts at most: as long as a request lives if nobody says
@@ -115,7 +115,7 @@ async function refused(
   const answer = new Answer(kernel);
   let known: Known = { ...arrive(parts.clock), requestId, session };
   try {
-    known = { ...known, redaction: new CallRedaction(await parts.redactor(), secretsOf({ sessionToken })) };
+    known = { ...known, redaction: new CallRedaction(await parts.redactor(), parts.sessionSecrets.of(sessionToken)) };
     return await finish(answer, known);
   } catch (error) {
     return answer.thrown(known, error);

@@ -12,7 +12,14 @@ import { systemClock } from "../base/clock.ts";
 import { systemRandom } from "../base/ids.ts";
 import { undoLimits } from "../config/sections/undo.ts";
 import { Dedupe } from "../dedupe/dedupe.ts";
-import { FileHistory, type KernelParts, KillSwitch, SecretGuesses, ToolRegistry } from "../kernel/index.ts";
+import {
+  FileHistory,
+  type KernelParts,
+  KillSwitch,
+  SecretGuesses,
+  SessionSecrets,
+  ToolRegistry,
+} from "../kernel/index.ts";
 import { BY_KERNEL } from "../ledger/actors.ts";
 import type { Tool } from "../model/tool/tool.ts";
 import { Branches } from "../sandbox/branches/branches.ts";
@@ -191,6 +198,7 @@ function kernelParts(base: Base, services: Awaited<ReturnType<typeof openService
     presetCloses: configuration.policy.closes,
     redactor,
     guesses: new SecretGuesses(),
+    sessionSecrets: new SessionSecrets(),
     sessions,
     ...consulted,
     content,

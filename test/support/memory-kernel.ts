@@ -39,6 +39,7 @@ import {
   type OpenWorkspace,
   patternsReady,
   SecretGuesses,
+  SessionSecrets,
   ToolRegistry,
 } from "../../src/kernel/index.ts";
 import type { Bell } from "../../src/model/outcome/bell.ts";
@@ -530,6 +531,7 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
     },
     redactor: options.brokenRedactor ?? (() => options.redactor ?? builtInRedactor()),
     guesses: new SecretGuesses(),
+    sessionSecrets: new SessionSecrets(),
     locks: memoryLocks(),
     newFiles: unnotedNames,
     workspaces: { open: async () => place },

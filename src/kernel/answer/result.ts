@@ -43,12 +43,14 @@ function finish(keeper: ResultKeeper, output: ToolOutput, signal: AbortSignal): 
     return keepStream(keeper, output.chunks, { redaction, window: output.window, labelled, signal });
   if (output.kind === "bytes") {
     const bytes = redaction.bytes(output.bytes, output.window);
+    remember(keeper);
     if (bytes.byteLength > INLINE_RESULT_BYTES_MAX)
       return keepBytes(keeper, bytes, { ...labelled(), secretsFound: count() });
     return finished({ kind: "success", data: {}, bytes, truncated: false }, bytes.byteLength);
   }
   const measured = { bytes: 0, values: 0 };
   const data = redaction.data(output.data, output.excerpts, measured);
+  remember(keeper);
   const shownMax = tool.capability.sizesResult ? INLINE_RESULT_BYTES_MAX : SHOWN_BYTES_MAX;
   // Printing takes time: only what may be too long is printed to be measured.
   const printedMax = measured.bytes * PRINTED_PER_BYTE_MAX + measured.values * PRINTED_PER_VALUE_MAX;
@@ -56,6 +58,11 @@ function finish(keeper: ResultKeeper, output: ToolOutput, signal: AbortSignal): 
   if (text !== undefined && Buffer.byteLength(text) > shownMax)
     return keepText(keeper, text, { ...labelled(), secretsFound: count() });
   return finished({ kind: "success", data, truncated: output.truncated ?? false }, measured.bytes);
+}
+
+/** What was found for certain stays hidden for the rest of the session. */
+function remember({ parts, running }: ResultKeeper): void {
+  parts.sessionSecrets.remember(running.call.sessionToken, running.redaction.definiteValues);
 }
 
 /** Bytes of JSON that one byte of text takes at most: control characters are written `\\u001f`. */

@@ -37,6 +37,7 @@ import type { SessionStore } from "../../session/session-store.ts";
 import type { ToolRegistry } from "../declared/registry.ts";
 import type { FileHistory } from "../keeping/file-history.ts";
 import type { SecretGuesses } from "../redaction/secret-guesses.ts";
+import type { SessionSecrets } from "../redaction/session-secrets.ts";
 import type { KillSwitch } from "./kill-switch.ts";
 
 /** The operator's switches that the pipeline consults. */
@@ -120,6 +121,8 @@ export interface KernelParts {
   readonly redactor: () => Redactor | Promise<Redactor>;
   /** Counts what was tried on files with hidden text. */
   readonly guesses: SecretGuesses;
+  /** What sessions have been shown to be secret. */
+  readonly sessionSecrets: SessionSecrets;
   readonly sessions: SessionStore;
   readonly marks: MarkStore;
   readonly violations: ViolationStore;

@@ -8,7 +8,6 @@ import type { JsonObject, JsonValue } from "../../base/json.ts";
 import type { Shapes } from "../../base/shapes.ts";
 import type { FoundSecrets } from "../../flow/labels.ts";
 import type { Denial } from "../../model/outcome/decision.ts";
-import type { ToolCall } from "../../model/tool/call.ts";
 import type { Excerpt, Window } from "../../model/tool/tool.ts";
 import type {
   ByteRedactionStream,
@@ -21,16 +20,12 @@ import type {
 import type { HiddenRange } from "../../text/hidden-range.ts";
 import { secretsInArguments } from "./argument-secrets.ts";
 import { hideInCommand } from "./command-words.ts";
+import { FoundValues } from "./found-values.ts";
 import { CLEAN_NAMES_MAX, NAME_CHARACTERS_MAX, namesOf } from "./known-names.ts";
 import { REFUSAL_TEXT_CHARACTERS_MAX } from "./limits.ts";
 import { Looks, latin1 } from "./looks.ts";
 import { decodedRun, NUMBERED, NUMBERED_ROUNDS_MAX, NUMBERED_RUN } from "./numbered-runs.ts";
 import { excerptText, partOf } from "./shown-excerpt.ts";
-
-/** The secrets that the kernel holds for a call and that must not leave with its result. */
-export function secretsOf(call: Pick<ToolCall, "sessionToken">): readonly KnownSecret[] {
-  return [{ rule: "session-token", value: call.sessionToken }];
-}
 
 const NONE: readonly KnownSecret[] = [];
 
@@ -63,6 +58,8 @@ export class CallRedaction {
   #definite = 0;
   #probable = 0;
   readonly #looks: Looks;
+  /** Made with the first finding. */
+  #values: FoundValues | undefined;
 
   /** Likely secrets of the arguments by value, hidden in words and facts alone: they decide nothing. */
   readonly #likely: readonly KnownSecret[];
@@ -124,6 +121,11 @@ export class CallRedaction {
     return Object.fromEntries([...(this.#rules ?? [])].sort(([left], [right]) => (left < right ? -1 : 1)));
   }
 
+  /** Values of the answer that are secrets for certain. */
+  get definiteValues(): readonly KnownSecret[] {
+    return this.#values?.definite ?? NONE;
+  }
+
   /** A text without its secrets. */
   text(text: string): string {
     const redacted = this.#redactor.redact(text, this.#secrets);
@@ -158,12 +160,12 @@ export class CallRedaction {
   bytes(bytes: Uint8Array, window?: Window): Uint8Array {
     if (window === undefined) {
       const redacted = this.#redactor.redactBytes(bytes, this.#secrets);
-      this.take(redacted.findings);
+      this.#takeFrom(() => latin1(bytes), redacted.findings);
       return redacted.bytes;
     }
     const text = latin1(bytes);
     const shown = this.#redactor.redactWindow(text, window, this.#secrets);
-    this.take(shown.findings);
+    this.#takeFrom(() => text, shown.findings);
     return shown.findings.length === 0 ? bytes.subarray(window.start, window.end) : Buffer.from(shown.text, "latin1");
   }
 
@@ -193,6 +195,14 @@ export class CallRedaction {
       else this.#probable += 1;
       this.#note(rule, 1);
     }
+  }
+
+  /** Counts what was found in a text of the answer, and takes its values. */
+  #takeFrom(textOf: () => string, findings: readonly Finding[]): void {
+    if (findings.length === 0) return;
+    this.take(findings);
+    this.#values ??= new FoundValues();
+    this.#values.take(textOf(), findings);
   }
 
   #note(rule: string, count: number): void {
@@ -237,9 +247,27 @@ export class CallRedaction {
     );
   }
 
-  /** The data of a result; a member that is an excerpt is redacted as what it is part of. */
+  /**
+   * The data of a result; a member that is an excerpt is redacted as what it is part of. Where anything was found, in it
+   * or before, its value is hidden wherever else it stands.
+   */
   data(object: JsonObject, excerpts: Readonly<Record<string, Excerpt>> | undefined, measured: Measured): JsonObject {
-    return this.#object(object, measured, excerpts);
+    const before = this.#definite + this.#probable;
+    const first = { ...measured };
+    const shown = this.#object(object, first, excerpts);
+    const values = this.#values?.all ?? NONE;
+    if (values.length === 0) {
+      Object.assign(measured, first);
+      return shown;
+    }
+    const again = new CallRedaction(this.#redactor, [...this.#secrets, ...values]);
+    const hidden = again.#object(object, measured, excerpts);
+    const more = again.#definite + again.#probable - (this.#definite + this.#probable - before);
+    if (more > 0) {
+      this.#probable += more;
+      this.#note(REPEATED, more);
+    }
+    return hidden;
   }
 
   /** Facts for evidence. */
@@ -297,7 +325,7 @@ export class CallRedaction {
     const shown = uncounted === true ? this.#withoutLikely(once) : once;
     if (shown !== once) return shown;
     if (findings.length > 0) {
-      if (!uncounted) this.take(findings);
+      if (!uncounted) this.#takeFrom(() => text, findings);
     } else if (text.length <= NAME_CHARACTERS_MAX) {
       if (this.#clean.size >= CLEAN_NAMES_MAX) this.#clean.clear();
       this.#clean.add(text);
@@ -358,7 +386,7 @@ export class CallRedaction {
     measured.values += 1;
     const text = excerpt.kind === "text" ? excerpt.text : latin1(excerpt.bytes);
     const { text: shown, findings } = this.#redactor.redactWindow(text, partOf(excerpt), this.#secrets);
-    this.take(findings);
+    this.#takeFrom(() => text, findings);
     const result = findings.length === 0 ? member : excerptText(shown, excerpt);
     measured.bytes += typeof result === "string" ? Buffer.byteLength(result) : 8;
     return result;
@@ -376,6 +404,9 @@ function uniqueName(shown: string, taken: readonly (readonly [string, JsonValue]
     unique = `${shown} (${number})`;
   return unique;
 }
+
+/** Counts places of a value that was found elsewhere in the answer. */
+const REPEATED = "repeated-secret";
 
 /** Characters of a longer text that one call remembers. */
 const LAST_CHARACTERS_MAX = 512;

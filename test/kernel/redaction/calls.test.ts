@@ -21,6 +21,9 @@ import { memoryKernel, testTool } from "../../support/memory-kernel.ts";
 const KEY = ["AKIA", "Z7QK3LMN", "2PXWRTV4"].join("");
 const PASSWORD = ["hunter2", "hunter2"].join("");
 const RANDOM = ["q8Zt3LmP", "x5Vb7NcK", "2wRd9JfH"].join("");
+/** The same kinds of values, which nothing else in an answer gives away. */
+const PLAIN_PASSWORD = PASSWORD.replaceAll("2", "3");
+const PLAIN_RANDOM = RANDOM.toLowerCase();
 const HIDDEN = /\[REDACTED:[a-z0-9-]+\]/;
 const DECLARED = { labels: { outputTrust: "verified", outputDataClass: "internal" } } as const;
 
@@ -65,11 +68,11 @@ describe("results", () => {
       nested: { clientSecret: RANDOM, user: "hunter" },
       headers: [
         { name: "X-Api-Key", value: RANDOM },
-        { name: "Accept", value: RANDOM },
+        { name: "Accept", value: PLAIN_RANDOM },
       ],
       tags: [{ Key: "DB_PASSWORD", Value: PASSWORD }],
       tokens: [RANDOM, 1],
-      other: PASSWORD,
+      other: PLAIN_PASSWORD,
       HEROKU_API_KEY: "0f2e7a64-9a3b-4c1d-8e5f-6a7b8c9d0e1f",
     };
     const { call, ledger } = await memoryKernel({ tools: [testTool("odd", () => ({ kind: "data", data }))] });
@@ -80,11 +83,11 @@ describe("results", () => {
       nested: { clientSecret: hidden, user: "hunter" },
       headers: [
         { name: "X-Api-Key", value: hidden },
-        { name: "Accept", value: RANDOM },
+        { name: "Accept", value: PLAIN_RANDOM },
       ],
       tags: [{ Key: "DB_PASSWORD", Value: hidden }],
       tokens: [hidden, 1],
-      other: PASSWORD,
+      other: PLAIN_PASSWORD,
       HEROKU_API_KEY: "[REDACTED:heroku-key]",
     });
     expect(response.outcome).toMatchObject({ label: { dataClass: "secret" } });
