@@ -14,6 +14,7 @@ import {
   type KernelParts,
   KillSwitch,
   SecretGuesses,
+  SessionSecrets,
   ToolRegistry,
 } from "../../src/kernel/index.ts";
 import type { EventSink } from "../../src/model/outcome/event.ts";
@@ -128,6 +129,7 @@ export async function openBareKernel(
     freshRules: async () => undefined,
     redactor: () => redactor,
     guesses: new SecretGuesses(),
+    sessionSecrets: new SessionSecrets(),
     gitRemotes: () => NO_GIT_REMOTES,
     sessions,
     marks,

@@ -10,7 +10,7 @@ import { type Analysis, analyse, findTool } from "../../src/kernel/judge/analyse
 import { callerOf } from "../../src/kernel/judge/caller.ts";
 import { evaluateAccesses } from "../../src/kernel/judge/decide.ts";
 import { checkScope } from "../../src/kernel/judge/scope.ts";
-import { CallRedaction, secretsOf } from "../../src/kernel/redaction/redaction.ts";
+import { CallRedaction } from "../../src/kernel/redaction/redaction.ts";
 import type { Verdict } from "../../src/model/outcome/decision.ts";
 import { type Authenticated, authenticate } from "../../src/session/session.ts";
 import type { BareKernel } from "./bare-kernel.ts";
@@ -35,7 +35,7 @@ export async function stageCall({ parts, policy, token }: BareKernel, submission
   const { args, demands } = analysis;
   const accesses = allowed(checkScope({ caller, tool, nowMs: arrived.receivedAtMs }, analysis));
   const ruling = allowed(evaluateAccesses({ policy, caller, tool, nowMs: arrived.receivedAtMs, demands }, accesses));
-  const redaction = new CallRedaction(await parts.redactor(), secretsOf(call));
+  const redaction = new CallRedaction(await parts.redactor(), parts.sessionSecrets.of(call.sessionToken));
   const decidedAtMs = parts.clock.monotonicMs();
   const known = { ...arrived, call, redaction, session: caller.session, caller, tool, args, demands, look, accesses };
   const running = {

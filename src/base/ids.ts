@@ -35,7 +35,15 @@ export const systemRandom: RandomBytes = (count) => {
 };
 
 /** Kinds of identifier and the prefix that marks each. */
-export type IdPrefix = "ses" | "lea" | "req" | "ins" | "cal" | "bud" | "bra" | "und";
+const ID_PREFIXES = ["ses", "lea", "req", "ins", "cal", "bud", "bra", "und"] as const;
+export type IdPrefix = (typeof ID_PREFIXES)[number];
+
+const ID = new RegExp(`^(?:${ID_PREFIXES.join("|")})_[\\w-]{22}$`);
+
+/** Whether a text is such an identifier, which names something and opens nothing. */
+export function isId(text: string): boolean {
+  return ID.test(text);
+}
 
 /** A new identifier such as `ses_3q2-7wX…`: prefix and 128 random bits in base64url. */
 export function newId(prefix: IdPrefix, random: RandomBytes): string {

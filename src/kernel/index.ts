@@ -44,8 +44,8 @@ export { type ImaginedAccess, imagineRequests, placed } from "./judge/imagine-re
 export { wholeCall } from "./judge/whole-call.ts";
 export { keepableOf } from "./keeping/call-keeping.ts";
 export { FileHistory } from "./keeping/file-history.ts";
+export { SessionSecrets } from "./redaction/found-values.ts";
 export { SecretGuesses } from "./redaction/secret-guesses.ts";
-export { SessionSecrets } from "./redaction/session-secrets.ts";
 export type { AnsweredRound, OpenedQuestion, RoundCall } from "./rounds.ts";
 
 /** A running kernel as its front doors see it. */

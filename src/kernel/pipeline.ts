@@ -10,6 +10,7 @@ import { judgeFlow } from "../flow/flow.ts";
 import { allow, type Verdict } from "../model/outcome/decision.ts";
 import type { CallResponse } from "../model/tool/call.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
+import type { KnownSecret } from "../redact/redact.ts";
 import { Answer } from "./answer/answer.ts";
 import type { Kernel } from "./answer/kernel.ts";
 import { finishResult } from "./answer/result.ts";
@@ -159,7 +160,8 @@ async function judgeCall(
   walk.learn({ ...received, session: (who.ok ? who.value.session : who.session) ?? running.session });
   if (!who.ok) return who;
   const caller = await callerOf(parts, who.value);
-  const authenticated: Authenticated = walk.learn({ ...received, session: caller.session, caller });
+  const redaction = received.redaction.also(caller.place.envSecrets?.() ?? NO_SECRETS);
+  const authenticated: Authenticated = walk.learn({ ...received, redaction, session: caller.session, caller });
 
   // analyse
   await parts.registry.prepare(call.tool);
@@ -176,6 +178,7 @@ async function judgeCall(
   // scope: lease ∧ role ∧ mode ∧ skill ∧ workspace
   const scoped = checkScope({ caller, tool, nowMs }, analysis.value);
   if (!scoped.ok) return scoped;
+  // by what is known of the arguments alone: whoever writes a value of a `.env` file has not seen it there
   const ahead = mayWriteSecrets(tool, scoped.value) ? received.redaction.ahead(call.arguments) : undefined;
   if (ahead !== undefined) await ahead;
   const accesses = markSecrets(received.redaction, { tool, call }, scoped.value);
@@ -194,6 +197,8 @@ async function judgeCall(
   const decidedAtMs = parts.clock.monotonicMs();
   return allow(walk.learn({ ...analysed, ruling: ruling.value, decidedAtMs, holdings: new Holdings() }));
 }
+
+const NO_SECRETS: readonly KnownSecret[] = [];
 
 type WithPolicy = Analysed & Pick<Granted, "policy">;
 

@@ -58,6 +58,23 @@ export function secretsOfEnvironment(
   return [...secrets.values()];
 }
 
+/** Lines of a `.env` file that are read. */
+const LINES_MAX = 2048;
+/** `NAME=value`, with `export`, quotes or a comment behind. */
+const ENV_LINE =
+  /^\s*(?:export\s+)?(?<name>[A-Za-z_][\w.]{0,127})\s*=\s*(?:"(?<double>(?:[^"\\]|\\.)*)"|'(?<single>[^']*)'|(?<bare>[^\s#'"](?:[^#\s]|\s(?!\s*#)|(?<=\S)#)*))/;
+
+/** The secrets of a `.env` file, by the same list as those of an environment. */
+export function secretsOfEnvFile(text: string, choice: EnvironmentChoice = NO_CHOICE): readonly KnownSecret[] {
+  const variables: Record<string, string> = {};
+  for (const line of text.split(/\r?\n/, LINES_MAX)) {
+    const { name, double, single, bare } = ENV_LINE.exec(line)?.groups ?? {};
+    const value = double?.replaceAll(/\\(.)/g, "$1") ?? single ?? bare?.trimEnd();
+    if (name !== undefined && value !== undefined) variables[name] = value;
+  }
+  return secretsOfEnvironment(variables, choice);
+}
+
 /** Whether the value of this variable is to be hidden. */
 export function isSecretVariable(name: string, value: string): boolean {
   if (COMMON_NAMES.test(name) || isCommonValue(value)) return false;

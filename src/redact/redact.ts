@@ -17,10 +17,11 @@ import { RedactionTables, type RedactorOptions } from "./tables.ts";
 import { ByteRedactionStream, type StreamWindow, TextRedactionStream } from "./text-stream.ts";
 import { redactWindow, type TextPart, type Window } from "./window.ts";
 
+export { FREE_STANDING } from "./kinds/free-standing.ts";
 export type { KnownSecret } from "./kinds/known-secret.ts";
 export type { ValueJudge } from "./kinds/named-rule.ts";
 export type { Finding, FindingCounts } from "./search/finding.ts";
-export type { RedactorOptions } from "./tables.ts";
+export { notRandom, type RedactorOptions } from "./tables.ts";
 export type { ByteRedactionStream, StreamWindow } from "./text-stream.ts";
 export type { TextPart } from "./window.ts";
 

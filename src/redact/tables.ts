@@ -2,7 +2,13 @@
 import { blake3KeyedHex } from "../base/hash.ts";
 
 import { searchText } from "./kinds/few-keywords.ts";
-import { type FreeStandingSearch, findFreeStanding, type Searched, searchFreeStanding } from "./kinds/free-standing.ts";
+import {
+  type FreeStandingSearch,
+  findFreeStanding,
+  isCalledPublic,
+  type Searched,
+  searchFreeStanding,
+} from "./kinds/free-standing.ts";
 import { type KnownSecret, knownTriggers } from "./kinds/known-secret.ts";
 import type { ValueJudge } from "./kinds/named-rule.ts";
 import { builtInRules, type RuleSet } from "./rule-set.ts";
@@ -15,6 +21,9 @@ const REDACTION_EXTRA_TABLES_MAX = 64;
 
 /** Characters of a text that is worth looking through beforehand. */
 const AHEAD_CHARACTERS_MIN = 32;
+
+/** Judges values whose name says that they are no secret although they look drawn by chance: ids, digests, cursors. */
+export const notRandom: ValueJudge = () => undefined;
 
 /** What the operator lets pass. */
 export interface Allowance {
@@ -128,9 +137,9 @@ export class RedactionTables {
 
   /** How values of members of that name are judged. */
   judgeOf(name: string): ValueJudge | undefined {
-    const judge = this.#rules.named(name);
+    const judge = this.#rules.named(name) ?? (isCalledPublic(name) ? notRandom : undefined);
     const allow = this.#allow;
-    if (judge === undefined || allow === undefined) return judge;
+    if (judge === undefined || judge === notRandom || allow === undefined) return judge;
     return (value) => {
       const found = judge(value);
       return found && allow.allows(found.rule, value.slice(found.start, found.end)) ? undefined : found;

@@ -6,7 +6,7 @@ import { RunRecord } from "../../src/kernel/call/run-record.ts";
 import { arrive, type Caller, type Running } from "../../src/kernel/call/stages.ts";
 import { createContentAccess } from "../../src/kernel/handles/content-access.ts";
 import type { HandleParts } from "../../src/kernel/handles/handle-parts.ts";
-import { CallRedaction, secretsOf } from "../../src/kernel/redaction/redaction.ts";
+import { CallRedaction } from "../../src/kernel/redaction/redaction.ts";
 import { FailureWithoutEffect, Refusal, ToolFailure } from "../../src/model/outcome/failure.ts";
 import type { ToolContext } from "../../src/model/tool/tool.ts";
 import { contentResourceId } from "../../src/model/work/content.ts";
@@ -143,7 +143,7 @@ test("stored content counts as a change, and content that was refused does not",
       session,
       caller: { session, lease, mark } as Caller,
       accesses: [{ resource: { kind: "artifact", id }, effect: "write" }],
-      redaction: new CallRedaction(createRedactor(), secretsOf({ sessionToken: kernel.token })),
+      redaction: new CallRedaction(createRedactor(), [{ rule: "session-token", value: kernel.token }]),
       tool: testTool("store", () => ({ kind: "data", data: {} })),
       run: new RunRecord(),
     } as unknown as Running;

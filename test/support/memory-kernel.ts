@@ -65,6 +65,7 @@ import type { LockStore } from "../../src/sandbox/ports/lock-store.ts";
 import type { EgressNetwork } from "../../src/sandbox/sandbox.ts";
 import { openSandbox } from "../../src/server/operator/open-sandbox.ts";
 import { policyActions, policySources } from "../../src/server/policy/policies.ts";
+import { envFileSecrets } from "../../src/server/workspace/env-files.ts";
 import type { ArmingStore } from "../../src/session/arming-store.ts";
 import { mintSession } from "../../src/session/session.ts";
 import type { SessionStore } from "../../src/session/session-store.ts";
@@ -486,6 +487,7 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
   onTestFinished(() => roots.close());
   const toolchain = () => ({ files: projectFiles(workspace, roots), chosen: options.toolchain ?? {} });
   const network = options.network ? { network: options.network } : {};
+  let looks = 0; // each call looks anew
   const place = {
     workspace,
     roots,
@@ -495,6 +497,7 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
     installFile: (path: string) => installFile(workspace, roots, path),
     repository: (directory: string) =>
       lookAtRepository({ workspace, roots }, directory, options.gitRules ?? DEFAULT_GIT_RULES),
+    envSecrets: envFileSecrets([root], { secret: [], harmless: [] }, () => (looks += 1_000)),
     ...(options.toolPolicy && { toolPolicy: options.toolPolicy }),
     ...(options.privateGitHosts && { privateGitHosts: new Set(options.privateGitHosts) }),
   };

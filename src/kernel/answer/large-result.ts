@@ -33,7 +33,7 @@ export interface CleanResult {
 export type Finished = CleanResult | ToolFailure;
 
 /** What storing results needs. */
-export type ResultParts = Pick<KernelParts, "content" | "clock" | "onInternalError">;
+export type ResultParts = Pick<KernelParts, "content" | "clock" | "onInternalError" | "sessionSecrets">;
 
 /** Where results are stored, and the call that they are of. */
 export interface ResultKeeper {

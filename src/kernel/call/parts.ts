@@ -25,7 +25,7 @@ import type { GitRemotes } from "../../model/work/git-remote.ts";
 import type { SystemSettings } from "../../model/work/system.ts";
 import type { ProjectFile, Toolchain } from "../../model/work/toolchain.ts";
 import type { PolicyEngine } from "../../policy/policy.ts";
-import type { Redactor } from "../../redact/redact.ts";
+import type { KnownSecret, Redactor } from "../../redact/redact.ts";
 import type { Branches } from "../../sandbox/branches/branches.ts";
 import type { WorkspaceRoots } from "../../sandbox/files/files.ts";
 import type { NewFiles } from "../../sandbox/files/new-files.ts";
@@ -36,8 +36,8 @@ import type { ArmingStore } from "../../session/arming-store.ts";
 import type { SessionStore } from "../../session/session-store.ts";
 import type { ToolRegistry } from "../declared/registry.ts";
 import type { FileHistory } from "../keeping/file-history.ts";
+import type { SessionSecrets } from "../redaction/found-values.ts";
 import type { SecretGuesses } from "../redaction/secret-guesses.ts";
-import type { SessionSecrets } from "../redaction/session-secrets.ts";
 import type { KillSwitch } from "./kill-switch.ts";
 
 /** The operator's switches that the pipeline consults. */
@@ -74,6 +74,8 @@ export interface OpenWorkspace {
   readonly repository?: RepositoryView;
   /** Servers, as `host:port`, that git may reach outside of the public internet; none when absent. */
   readonly privateGitHosts?: ReadonlySet<string>;
+  /** What its `.env` files hold, as they are now. */
+  readonly envSecrets?: () => readonly KnownSecret[];
   /** Device number of the service root. */
   readonly volumeId: string;
 }

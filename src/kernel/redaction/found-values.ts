@@ -1,9 +1,11 @@
 /**
- * Values of secrets that were found in one answer, which are hidden wherever else they stand in it.
+ * Values of secrets that were found once: they are hidden wherever else they stand, in the answer and in the session.
  *
  * A value is found by what is written beside it; where it stands again without that, only the value itself tells.
+ * INVARIANT: memory is bounded, and nothing is remembered of a session but values that a rule knows for certain.
  */
 import type { Finding, KnownSecret } from "../../redact/redact.ts";
+import { NAME_CHARACTERS_MAX } from "./known-names.ts";
 
 /** Values that are looked for again: each has a dozen forms, and all of them are looked for in all of the answer. */
 const VALUES_MAX = 32;
@@ -51,4 +53,39 @@ function isTelling(value: string): boolean {
     /\d/.test(value) &&
     !value.includes("[REDACTED:")
   );
+}
+
+/** Values of one session: each is looked for in everything that leaves for it. */
+const SESSION_VALUES_MAX = 16;
+/** Sessions of which something is remembered; beyond it the one that was remembered first is forgotten. */
+const SESSIONS_MAX = 256;
+
+/** What is known of sessions, by their tokens; one per kernel process. */
+export class SessionSecrets {
+  readonly #sessions = new Map<string, readonly KnownSecret[]>();
+
+  /** The secrets that the kernel holds for calls with that token: the token, and what was found for it. */
+  of(token: string): readonly KnownSecret[] {
+    return this.#sessions.get(token) ?? [own(token)];
+  }
+
+  /** Remembers what was found for certain in an answer of that session. */
+  remember(token: string, found: readonly KnownSecret[]): void {
+    const known = this.of(token);
+    // a shorter one is found by its format, and would have every short name looked at again
+    const fresh = found.filter(
+      ({ value }) => value.length > NAME_CHARACTERS_MAX && !known.some((one) => one.value === value),
+    );
+    const room = SESSION_VALUES_MAX + 1 - known.length;
+    if (fresh.length === 0 || room <= 0) return;
+    this.#sessions.set(token, [...known, ...fresh.slice(0, room)]);
+    for (const oldest of this.#sessions.keys()) {
+      if (this.#sessions.size <= SESSIONS_MAX) break;
+      this.#sessions.delete(oldest);
+    }
+  }
+}
+
+function own(token: string): KnownSecret {
+  return { rule: "session-token", value: token };
 }

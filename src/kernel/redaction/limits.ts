@@ -7,3 +7,9 @@ export const PROMPT_TEXT_CHARACTERS_MAX = 2 * KIB;
 export const AT_ONCE_CHARACTERS_MAX = 256 * KIB;
 /** Characters of the text of a refusal or failure: what a tool says of itself must not become a way to send output. */
 export const REFUSAL_TEXT_CHARACTERS_MAX = 4 * KIB;
+
+/** Characters of a longer text that one call remembers. */
+export const LAST_CHARACTERS_MAX = 512;
+
+/** Characters up to which the length of a text is taken for that of its bytes. */
+export const SHORT = 64;

@@ -9,34 +9,28 @@ import type { Shapes } from "../../base/shapes.ts";
 import type { FoundSecrets } from "../../flow/labels.ts";
 import type { Denial } from "../../model/outcome/decision.ts";
 import type { Excerpt, Window } from "../../model/tool/tool.ts";
-import type {
-  ByteRedactionStream,
-  Finding,
-  FindingCounts,
-  KnownSecret,
-  Redactor,
-  ValueJudge,
+import {
+  type ByteRedactionStream,
+  type Finding,
+  type FindingCounts,
+  FREE_STANDING,
+  type KnownSecret,
+  notRandom,
+  type Redactor,
+  type ValueJudge,
 } from "../../redact/redact.ts";
 import type { HiddenRange } from "../../text/hidden-range.ts";
 import { secretsInArguments } from "./argument-secrets.ts";
 import { hideInCommand } from "./command-words.ts";
 import { FoundValues } from "./found-values.ts";
 import { CLEAN_NAMES_MAX, NAME_CHARACTERS_MAX, namesOf } from "./known-names.ts";
-import { REFUSAL_TEXT_CHARACTERS_MAX } from "./limits.ts";
+import { LAST_CHARACTERS_MAX, REFUSAL_TEXT_CHARACTERS_MAX, SHORT } from "./limits.ts";
 import { Looks, latin1 } from "./looks.ts";
+import { entriesBefore, hasDefinite, type Measured, nameBeside, uniqueName } from "./members.ts";
 import { decodedRun, NUMBERED, NUMBERED_ROUNDS_MAX, NUMBERED_RUN } from "./numbered-runs.ts";
 import { excerptText, partOf } from "./shown-excerpt.ts";
 
 const NONE: readonly KnownSecret[] = [];
-
-/** How much text and how many values went through, to know how long it may be when it is printed. */
-export interface Measured {
-  /** What is found does not leave to the caller, and is not counted. */
-  readonly uncounted?: true;
-  bytes: number;
-  /** Values of every kind, containers too. */
-  values: number;
-}
 
 /** The redaction of one call. */
 export class CallRedaction {
@@ -89,6 +83,12 @@ export class CallRedaction {
   /** The redaction of the same call, once more of its secrets are known. */
   hiding(secrets: readonly KnownSecret[]): CallRedaction {
     return new CallRedaction(this.#redactor, secrets);
+  }
+
+  /** The redaction of the same call, which knows these secrets as well; nothing may have been counted yet. */
+  also(secrets: readonly KnownSecret[]): CallRedaction {
+    if (secrets.length === 0) return this;
+    return new CallRedaction(this.#redactor, [...this.#secrets, ...secrets], this.#likely);
   }
 
   /** The redaction of the same call, which knows the secrets in its arguments. */
@@ -322,6 +322,7 @@ export class CallRedaction {
     }
     if (judged === undefined && this.#isClean(text)) return text;
     const { text: once, findings } = this.#redactor.redact(text, this.#secrets, judged);
+    if (judge === notRandom && findings.every(({ rule }) => rule === FREE_STANDING.id)) return text;
     const shown = uncounted === true ? this.#withoutLikely(once) : once;
     if (shown !== once) return shown;
     if (findings.length > 0) {
@@ -393,35 +394,5 @@ export class CallRedaction {
   }
 }
 
-function entriesBefore(object: JsonObject, names: readonly string[], end: number): [string, JsonValue][] {
-  return names.slice(0, end).map((name) => [name, object[name] as JsonValue]);
-}
-
-/** Two names that look the same without their secrets stay two. */
-function uniqueName(shown: string, taken: readonly (readonly [string, JsonValue])[]): string {
-  let unique = shown;
-  for (let number = 2; taken.some(([other]) => other === unique) && number <= taken.length + 1; number += 1)
-    unique = `${shown} (${number})`;
-  return unique;
-}
-
 /** Counts places of a value that was found elsewhere in the answer. */
 const REPEATED = "repeated-secret";
-
-/** Characters of a longer text that one call remembers. */
-const LAST_CHARACTERS_MAX = 512;
-/** The name of a pair: `{"name": "DB_PASSWORD", "value": …}`, `{"Key": …, "Value": …}`. */
-function nameBeside(object: object): string | undefined {
-  for (const member of ["name", "key", "Name", "Key"]) {
-    const name: unknown = Object.getOwnPropertyDescriptor(object, member)?.value;
-    if (typeof name === "string") return name;
-  }
-  return undefined;
-}
-
-/** Characters up to which the length of a text is taken for that of its bytes. */
-const SHORT = 64;
-
-function hasDefinite(findings: readonly Finding[]): boolean {
-  return findings.some(({ kind }) => kind === "definite");
-}

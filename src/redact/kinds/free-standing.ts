@@ -8,6 +8,7 @@
  * INVARIANT: the verdict depends on nothing but the run, `MATCHER_BEHIND_MAX` characters before it and `BELOW_MAX`
  * behind it: a text in pieces gives the same as the whole.
  */
+import { isId } from "../../base/ids.ts";
 import type { Finding } from "../search/finding.ts";
 import { MATCHER_BEHIND_MAX } from "../search/matcher.ts";
 import { entropyOf, isCalledStandIn, isFiller } from "./entropy.ts";
@@ -155,7 +156,8 @@ function isRandomToken(text: string, run: Run, bar: EntropyBar): boolean {
   const length = end - start;
   if (!isInTurns(text, run)) return false;
   const token = text.slice(start, end);
-  if (PUBLIC.test(token) || entropyOf(token) < bar.bitsMin || isFiller(token) || isCalledStandIn(token)) return false;
+  if (PUBLIC.test(token) || isId(token) || entropyOf(token) < bar.bitsMin || isFiller(token) || isCalledStandIn(token))
+    return false;
   return !isText(token) && lettersInWords(token) <= length * WORDS_MAX;
 }
 
@@ -232,6 +234,12 @@ function standsAlone(text: string, { start, end }: Run): boolean {
   if (!AFTER.test(below) || DATA_ABOVE.test(above) || DATA_BELOW.test(below)) return false;
   const line = above.slice(above.lastIndexOf("\n") + 1);
   return !SAID_IN_LINE.test(line) && !SAID.test(line) && !SAID_ID.test(line);
+}
+
+/** Whether the name of a member says that its value is an id, a digest, a cursor or the like. */
+export function isCalledPublic(name: string): boolean {
+  const line = `${name}: `;
+  return SAID_IN_LINE.test(line) || SAID.test(line) || SAID_ID.test(line);
 }
 
 const AFTER = /^(?:$|[\s"'`,;)<|]|[.:](?:\s|$)|\\[nrt"'])/;

@@ -28,6 +28,7 @@ import { lookAtRepository } from "../../sandbox/git/repository.ts";
 import { readyGitRules } from "../operator/git-rules.ts";
 import type { OperatorDirectory } from "../operator/operator-directory.ts";
 import { isWithin, realPath } from "../operator/real-path.ts";
+import { envFileSecrets } from "./env-files.ts";
 import { filesThatGitNames, gitConfigState } from "./git-named-files.ts";
 import { grantOf } from "./grants.ts";
 import { installationPaths } from "./installation.ts";
@@ -253,6 +254,7 @@ async function openWorkspace(
     installFile: (path) => installFile(workspace, roots, path),
     repository: (directory) => lookAtRepository({ workspace, roots }, directory, gitRules),
     privateGitHosts: new Set(opened),
+    envSecrets: envFileSecrets([session.serviceRoot, session.projectRoot], rulesOf().settings.redaction.environment),
     volumeId: String(statSync(workspace.serviceRoot).dev),
   };
 }

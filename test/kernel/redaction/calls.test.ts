@@ -24,6 +24,8 @@ const RANDOM = ["q8Zt3LmP", "x5Vb7NcK", "2wRd9JfH"].join("");
 /** The same kinds of values, which nothing else in an answer gives away. */
 const PLAIN_PASSWORD = PASSWORD.replaceAll("2", "3");
 const PLAIN_RANDOM = RANDOM.toLowerCase();
+/** Looks drawn by chance, so that it is hidden where nothing says that it is none. */
+const DRAWN = ["IkKU9cs6z6SQXj7d", "wYa14dSXs7Sa460f"].join("");
 const HIDDEN = /\[REDACTED:[a-z0-9-]+\]/;
 const DECLARED = { labels: { outputTrust: "verified", outputDataClass: "internal" } } as const;
 
@@ -102,10 +104,16 @@ describe("results", () => {
       api_key: ["$", "{API_KEY}"].join(""),
       passwordPolicy: "at least twelve characters",
       nextPageToken: RANDOM,
+      requestId: DRAWN,
+      digest: DRAWN,
+      list: [{ cursor: DRAWN }],
       pairs: [{ name: "token", value: 5 }, { value: RANDOM }, { name: ["token"], value: RANDOM }],
     };
     const { call } = await memoryKernel({ tools: [testTool("plain", () => ({ kind: "data", data }))] });
     expect(dataOf(await call("plain", { path: "a" }))).toBe(data);
+    const bare = testTool("bare", () => ({ kind: "data", data: { note: DRAWN } }));
+    const other = await memoryKernel({ tools: [bare] });
+    expect(dataOf(await other.call("bare", { path: "a" }))).toEqual({ note: "[REDACTED:random-token]" }); // the control
   });
 
   test("are the very same object when they hold no secret", async () => {

@@ -2,8 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { FoundValues } from "../../../src/kernel/redaction/found-values.ts";
-import { SessionSecrets } from "../../../src/kernel/redaction/session-secrets.ts";
+import { FoundValues, SessionSecrets } from "../../../src/kernel/redaction/found-values.ts";
 import type { Finding } from "../../../src/redact/redact.ts";
 import { memoryKernel, testTool } from "../../support/memory-kernel.ts";
 

@@ -51,6 +51,7 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
   "single files of the workspace, with `O_NONBLOCK`": [
     "src/server/workspace/git-named-files.ts",
     "src/server/workspace/workspace-settings.ts",
+    "src/server/workspace/env-files.ts",
     "src/sandbox/landing/land-view.ts",
   ],
   "`/proc` and `/sys`, where a process can make nobody wait": [
@@ -120,6 +121,7 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
   "a command of a person's, in a process of its own": [
     "src/cli/commands/cas.ts",
     "src/cli/commands/init.ts",
+    "src/cli/commands/redact-report.ts",
     "src/cli/commands/start.ts",
     "src/cli/terminal/inputs.ts",
   ],
@@ -171,6 +173,7 @@ test("the openings of workspace files say that they do not wait", () => {
   // what it is, by name below a directory, and again by descriptor
   expect(helper.match(/WITHOUT_WAITING/g)).toHaveLength(3);
   expect(helper).toMatch(/WITHOUT_WAITING = constants\.O_NONBLOCK/);
+  expect(readFileSync("src/server/workspace/env-files.ts", "utf8")).toMatch(/READ = [^;]*O_NONBLOCK/);
   for (const name of ["workspace-settings", "git-named-files"])
     expect(readFileSync(`src/server/workspace/${name}.ts`, "utf8")).toMatch(/openSync\(path, [^)]*O_NONBLOCK/);
 });
