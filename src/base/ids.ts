@@ -34,8 +34,9 @@ export const systemRandom: RandomBytes = (count) => {
   return given;
 };
 
-/** Kinds of identifier and the prefix that marks each. */
 const ID_PREFIXES = ["ses", "lea", "req", "ins", "cal", "bud", "bra", "und"] as const;
+
+/** Kinds of identifier and the prefix that marks each. */
 export type IdPrefix = (typeof ID_PREFIXES)[number];
 
 const ID = new RegExp(`^(?:${ID_PREFIXES.join("|")})_[\\w-]{22}$`);

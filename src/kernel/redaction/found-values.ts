@@ -1,5 +1,5 @@
 /**
- * Values of secrets that were found once: they are hidden wherever else they stand, in the answer and in the session.
+ * Values of secrets that were found once, to be hidden wherever else they stand in answer and session.
  *
  * A value is found by what is written beside it; where it stands again without that, only the value itself tells.
  * INVARIANT: memory is bounded, and nothing is remembered of a session but values that a rule knows for certain.

@@ -20,6 +20,7 @@ export function nameBeside(object: object): string | undefined {
   return undefined;
 }
 
+/** The members of `object` before the one at `end`, as they are. */
 export function entriesBefore(object: JsonObject, names: readonly string[], end: number): [string, JsonValue][] {
   return names.slice(0, end).map((name) => [name, object[name] as JsonValue]);
 }

@@ -248,8 +248,8 @@ export class CallRedaction {
   }
 
   /**
-   * The data of a result; a member that is an excerpt is redacted as what it is part of. Where anything was found, in it
-   * or before, its value is hidden wherever else it stands.
+   * The data of a result; a member that is an excerpt is redacted as what it is part of. Where anything was found, in
+   * it or before, its value is hidden wherever else it stands.
    */
   data(object: JsonObject, excerpts: Readonly<Record<string, Excerpt>> | undefined, measured: Measured): JsonObject {
     const before = this.#definite + this.#probable;

@@ -1,5 +1,5 @@
 /**
- * Reads the secrets that stand in the `.env` files of a workspace, so that they are hidden wherever they turn up.
+ * Reads the secrets in the `.env` files of a workspace, so that they are hidden wherever they turn up.
  *
  * INVARIANT: no link is followed, nothing is waited for, and what was a secret once stays one for as long as the
  * workspace is open. A file that cannot be read hides nothing, and no tool can read it either.
