@@ -154,7 +154,7 @@ function tell({ places, unread, files, filesWithSecrets, findings }: Report, asJ
     print(`${visible(path)}:${line}:${column}  ${kind}  ${rule}  ${why}`);
   if (unlisted > 0) print(`… and ${unlisted} more`);
   for (const { path, why } of unread) say(`not looked at: \`${visible(path)}\` (${why})`);
-  print(`${findings} findings in ${filesWithSecrets} of ${files} files`);
+  print(`${findings === 1 ? "1 finding" : `${findings} findings`} in ${filesWithSecrets} of ${files} files`);
 }
 
 /** The report as SARIF 2.1.0, which code hosts show beside the lines. */
