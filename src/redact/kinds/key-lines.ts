@@ -1,6 +1,7 @@
 /**
- * Reads the lines of a private key each of which has something before or behind it: a time, the name of a container or
- * of a file, a line number, colours, quotes, members of JSON.
+ * Reader of private keys whose lines have something around them.
+ *
+ * That is a time, the name of a container or of a file, a line number, colours, quotes, members of JSON.
  *
  * A line of key is one whose longest run of base64 is long. With a closing line, everything up to it is the key;
  * without, the lines whose runs are of one length, which those of a key are and words of a log are not.
@@ -50,7 +51,7 @@ export function readKeyLines(
     if (at - from > LINE_CHARACTERS_MAX) break;
     const line = text.slice(from, at);
     if (line.includes(OPENS)) break;
-    const closes = endOfClosing(text, from, line, closing);
+    const closes = endOfClosing(text, { from, line }, closing);
     if (closes !== undefined) return runs > 0 ? { end: closes, isClosed: true } : undefined;
     const run = longestRun(text, from, at);
     const isLong = run.end - run.start >= CLOSED_RUN_CHARACTERS_MIN;
@@ -95,7 +96,11 @@ function isMixed(run: string): boolean {
   return /[a-z]/.test(run) && /[A-Z]/.test(run) && /\d/.test(run);
 }
 
-function endOfClosing(text: string, from: number, line: string, closing: RegExp): number | undefined {
+function endOfClosing(
+  text: string,
+  { from, line }: { readonly from: number; readonly line: string },
+  closing: RegExp,
+): number | undefined {
   for (const mark of CLOSES) {
     for (let place = line.indexOf(mark); place !== -1; place = line.indexOf(mark, place + 1)) {
       closing.lastIndex = from + place;
