@@ -40,7 +40,7 @@ export const ORDER = {
   kernel: ["declared", "redaction", "keeping", "call", "judge", "answer", "repositories", "ask", "handles", "."],
   model: ["outcome", "place", "people", "spending", "work", "tool", "approval"],
   policy: ["terms", "compile", "evaluate", "."],
-  redact: ["expressions", "search", "kinds", "rules", "."],
+  redact: ["expressions", "search", "kinds", "views", "rules", "."],
   sandbox: [
     "native",
     "ports",

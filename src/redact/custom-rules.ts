@@ -9,6 +9,7 @@
 import { parseExpression } from "./expressions/expression.ts";
 import { costOf } from "./expressions/expression-cost.ts";
 import { ATTEMPT_STEPS_MAX, type CompiledRule, compileRule } from "./kinds/rule.ts";
+import { fillTemplate, seededRandom } from "./kinds/samples.ts";
 import { builtInRules, type RuleSet, triggersOf, withRules } from "./rule-set.ts";
 import type { Finding, FindingKind } from "./search/finding.ts";
 import { buildTable, scanText } from "./search/scan.ts";
@@ -98,8 +99,41 @@ function compileCustomRule(rule: CustomRule, before: readonly CustomRule[], refu
   const wrong = rule.examples.clean.findIndex((text) => findAlone(compiled, text).length > 0);
   if (wrong !== -1)
     return refuse(`.examples.clean.${wrong}`, "the rule finds a secret in this example; narrow the expression");
+  const everywhere = ORDINARY.filter((text) => findAlone(compiled, text).length > 0);
+  if (everywhere.length >= ORDINARY_LINES_MAX)
+    return refuse(
+      "",
+      `the rule finds secrets in ordinary text, such as \`${everywhere[0] ?? ""}\`; narrow the expression, or take keywords that only secrets have`,
+    );
   return [compiled];
 }
+
+/** Lines of ordinary text in which a rule that finds secrets in them would hide what is none everywhere. */
+const ORDINARY_LINES_MAX = 3;
+
+/** Ordinary text without secrets: prose, code, logs, data, paths, what programs print. */
+const ORDINARY: readonly string[] = [
+  "The server reads its configuration from a file when it starts, and again when it is told to.",
+  "See the documentation for details; the default value is usually the right one.",
+  "export function add(left: number, right: number): number { return left + right; }",
+  "  for (let index = 0; index < lines.length; index += 1) total += lines[index].length;",
+  "def main(args): print(args, file=sys.stderr)",
+  'if err != nil { return fmt.Errorf("cannot open the file: %w", err) }',
+  "2026-01-31T12:34:56.789Z INFO [http] GET /api/v1/users/42 200 17 ms",
+  "Jan 31 12:34:56 host-1 systemd[1]: Started Daily Cleanup of Temporary Directories.",
+  '{"name": "example", "version": "1.2.3", "files": ["dist", "src"], "private": true}',
+  "apiVersion: apps/v1",
+  "  image: registry.example.org/team/service:1.4.0",
+  "commit 3f786850e387550fdab836ed7e6dc881de23001b",
+  "-rw-r--r-- 1 user group 4096 Jan 31 12:34 README.md",
+  "/usr/local/lib/node_modules/typescript/lib/typescript.js:12:34",
+  "https://www.example.org/path/to/page.html?query=value&page=2",
+  '<div class="row"><a href="/index.html">Home</a></div>',
+  "SELECT id, name FROM users WHERE created_at > now() ORDER BY name;",
+  "Tests: 12 passed, 12 total. Time: 3.456 s",
+  "id,name,amount,date",
+  "550e8400-e29b-41d4-a716-446655440000",
+];
 
 function findAlone(compiled: CompiledRule, text: string): readonly Finding[] {
   const found: Finding[] = [];
@@ -123,10 +157,17 @@ function compileAllowance(
       `.examples.allowed.${missed}`,
       "this example is not allowed by it; it must be the whole of the secret",
     );
+  if (rule === undefined && value === undefined && CHANCE.filter((secret) => matches(secret)).length > 1)
+    return refuse(".expression", "it lets secrets drawn by chance pass; narrow it, or name the `rule` that it is for");
   const wrong = examples.hidden.findIndex((secret) => matches(secret));
   if (wrong !== -1) return refuse(`.examples.hidden.${wrong}`, "this example is allowed by it; narrow it");
   return [(found, secret) => (rule === undefined || rule === found) && matches(secret)];
 }
+
+/** Values of several kinds drawn by chance: an expression that allows two of them allows secrets as such. */
+const CHANCE: readonly string[] = ["{a40}", "{h32}", "{u64}", "{b44}", "ghp_{a36}", "{a12}", "AKIA{t16}"].map(
+  (template, seed) => fillTemplate(template, seededRandom(seed)).text,
+);
 
 function wholeMatcher(expression: string): ((secret: string) => boolean) | string {
   const parsed = parseExpression(expression, false);

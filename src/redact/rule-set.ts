@@ -133,7 +133,7 @@ function wrapped(compiled: readonly RunnableRule[], block: readonly Trigger[]): 
       const memo = emptyMemo(text);
       for (const { length, matcher } of matchers) {
         const found = matcher.match(memo, at, at + length);
-        if (found) return found;
+        if (found && "start" in found) return found;
       }
       return undefined;
     });

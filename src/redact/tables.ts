@@ -13,8 +13,9 @@ import { type KnownSecret, knownTriggers } from "./kinds/known-secret.ts";
 import type { ValueJudge } from "./kinds/named-rule.ts";
 import { builtInRules, type RuleSet } from "./rule-set.ts";
 import { type Finding, mergeFindings } from "./search/finding.ts";
-import type { Matcher, Trigger } from "./search/matcher.ts";
+import { type Matcher, mapFound, type Trigger } from "./search/matcher.ts";
 import { buildTable, findInSteps, scanText, type TriggerTable } from "./search/scan.ts";
+import { viewTriggers } from "./views/view.ts";
 
 /** Sets of secrets of single calls whose tables one redactor keeps: a session's calls follow each other. */
 const REDACTION_EXTRA_TABLES_MAX = 64;
@@ -70,7 +71,11 @@ export class RedactionTables {
     this.#known = known;
     this.#release = release;
     const formats = allow ? rules.triggers.map(allowing(allow)) : rules.triggers;
-    this.#main = buildTable([...known.flatMap((secret) => knownTriggers(secret)), ...formats]);
+    this.#main = buildTable([
+      ...known.flatMap((secret) => knownTriggers(secret)),
+      ...formats,
+      ...viewTriggers(() => this.#main),
+    ]);
     this.#knownTitles = new Map(known.map(({ rule }) => [rule, "a value that is known to be secret"]));
   }
 
@@ -196,9 +201,12 @@ function allowing({ allows }: Allowance): (trigger: Trigger) => Trigger {
         },
         back: matcher.back ?? 0,
         backCrossesLines: matcher.backCrossesLines ?? false,
+        endsWithLine: matcher.endsWithLine ?? false,
         match: (memo, start, end) => {
           const found = matcher.match(memo, start, end);
-          return found && allows(found.rule, memo.text.slice(found.start, found.end)) ? undefined : found;
+          return mapFound(found, (each) =>
+            allows(each.rule, memo.text.slice(each.start, each.end)) ? undefined : each,
+          );
         },
       };
       wrapped.set(matcher, judged);

@@ -18,7 +18,7 @@ import {
   startChain,
 } from "./search/finding.ts";
 import { markerOf } from "./search/marker.ts";
-import { emptyMemo, MATCHER_BEHIND_MAX, type ScanMemo, type Trigger } from "./search/matcher.ts";
+import { addFound, emptyMemo, MATCHER_BEHIND_MAX, mapFound, type ScanMemo, type Trigger } from "./search/matcher.ts";
 import { type TriggerTable, verify } from "./search/scan.ts";
 
 /** Findings that one stream lists; more are replaced all the same. */
@@ -140,7 +140,7 @@ export class TextRedactionStream {
     for (const queue of this.#queues.values()) {
       let done = 0;
       for (const candidate of queue) {
-        if (candidate.needs > end && !isLast) break;
+        if (candidate.needs > end && !isLast && !this.#isDecided(candidate)) break;
         this.#look(candidate, memo);
         done += 1;
       }
@@ -173,7 +173,17 @@ export class TextRedactionStream {
 
   #look({ trigger, index }: Candidate, memo: ScanMemo): void {
     const found = verify(trigger, memo, index - this.#base);
-    if (found) this.#waiting.push({ ...found, start: found.start + this.#base, end: found.end + this.#base });
+    const moved = mapFound(found, (each) => ({
+      ...each,
+      start: each.start + this.#base,
+      end: each.end + this.#base,
+    }));
+    addFound(this.#waiting, moved);
+  }
+
+  /** Whether a matcher that looks no further than the end of its line has all of it. */
+  #isDecided({ trigger, index }: Candidate): boolean {
+    return trigger.matcher.endsWithLine === true && this.#text.includes("\n", index - this.#base);
   }
 
   /**

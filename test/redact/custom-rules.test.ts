@@ -38,6 +38,13 @@ test("an allowance lets exactly its value, or its expression, pass", () => {
   expect(redactor.find("acme_fixture1234567")).toHaveLength(1);
 });
 
+test("a rule for a common word in one kind of text, and an allowance for one kind of value, are not refused", () => {
+  const some = rule({ keywords: ["id-"], expression: "id-([0-9]{6})", examples: { secret: ["id-123456"], clean: [] } });
+  expect(compileCustomRedaction([some], [allowance({ expression: "[0-9a-f]{32}" })]).ok).toBe(true);
+  const forRule = allowance({ expression: "[A-Za-z0-9]{1,64}", rule: "named-secret" });
+  expect(compileCustomRedaction([], [forRule]).ok).toBe(true);
+});
+
 describe("refused with its place", () => {
   test.each<[string, Partial<CustomRule>, string, RegExp]>([
     ["a slow expression", { expression: "acme_(?:[a-z]{1,50}){1,50}!" }, "rules.0", /steps at one place/],
@@ -60,6 +67,31 @@ describe("refused with its place", () => {
       { keywords: ["other"] },
       "rules.0.examples.secret.0",
       /from a keyword on/,
+    ],
+    [
+      "an expression for every text",
+      { keywords: ["e ", "er", "on", " a"], expression: "[ -~]{2,200}", examples: { secret: ["e x"], clean: [] } },
+      "rules.0",
+      /ordinary text/,
+    ],
+    [
+      "an expression for every number",
+      {
+        keywords: ["1", "2", "3"].flatMap((digit) => [
+          `${digit}0`,
+          `${digit}1`,
+          `${digit}2`,
+          `${digit}3`,
+          `${digit}4`,
+          ` ${digit}`,
+          `${digit}.`,
+          `${digit}:`,
+        ]),
+        expression: "[0-9 .:]{2,40}",
+        examples: { secret: ["12"], clean: [] },
+      },
+      "rules.0",
+      /keywords that only secrets have/,
     ],
   ])("a rule with %s", (_, change, path, problem) => {
     expect(compileCustomRedaction([rule(change)], [])).toEqual({
@@ -91,6 +123,12 @@ describe("refused with its place", () => {
       { expression: "[a-z]{1,9}", examples: { allowed: [], hidden: ["b"] } },
       "allow.0.examples.hidden.0",
       /is allowed/,
+    ],
+    [
+      "an expression for every secret",
+      { expression: "[A-Za-z0-9_+/=-]{1,200}", examples: { allowed: ["a"], hidden: [] } },
+      "allow.0.expression",
+      /by chance/,
     ],
   ])("an allowance with %s", (_, change, path, problem) => {
     expect(compileCustomRedaction([], [allowance(change)])).toEqual({

@@ -9,13 +9,14 @@
  */
 import type { Finding } from "../search/finding.ts";
 import type { ScanMemo, Trigger } from "../search/matcher.ts";
+import { endOfLines, isBase64, type KeyLines, readKeyLines } from "./key-lines.ts";
 import type { RuleExamples } from "./rule.ts";
 
 /** Characters of one block: a key of 16,384 bits has some 13,000, and a log may prefix each line. */
 const BLOCK_CHARACTERS_MAX = 24_576;
 /** Characters that one line of key must have where no closing line proves that it is a key. */
 const LINE_CHARACTERS_MIN = 32;
-const PUTTY_REACH = 4096;
+const PUTTY_REACH = 8192;
 
 /** What the rules of blocks are called, for explanations and tests. */
 export const BLOCK_RULES: readonly { readonly id: string; readonly title: string; readonly examples: RuleExamples }[] =
@@ -35,6 +36,7 @@ export const BLOCK_RULES: readonly { readonly id: string; readonly title: string
           "key: |\n  -----BEGIN PRIVATE KEY-----\n  {b64}\n  {b64}\n  -----END PRIVATE KEY-----\n",
           "+-----BEGIN PRIVATE KEY-----\n+{b64}\n+{b60}\n+-----END PRIVATE KEY-----\n",
           "KEY='-----BEGIN PRIVATE KEY----- {b64} {b64} -----END PRIVATE KEY-----'",
+          "api-1  | -----BEGIN PRIVATE KEY-----\napi-1  | {b64}\napi-1  | {b64}\napi-1  | {b20}\napi-1  | -----END PRIVATE KEY-----\n",
           "---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\nComment: x\n{pem}\n---- END SSH2 ENCRYPTED PRIVATE KEY ----",
         ],
         negative: [
@@ -81,17 +83,29 @@ function matchBlock({ text }: ScanMemo, start: number): Finding | undefined {
   OPENING.lastIndex = start;
   const opening = OPENING.exec(text);
   if (!opening) return undefined;
-  const limit = start + BLOCK_CHARACTERS_MAX;
-  let at = start + opening[0].length;
-  let keyEnd = at;
+  const limit = Math.min(text.length, start + BLOCK_CHARACTERS_MAX);
+  const body = { start: start + opening[0].length, limit };
+  const plain = readPlain(text, body);
+  const lines = plain?.isClosed ? undefined : readKeyLines(text, body, CLOSING);
+  const end = Math.max(plain?.end ?? 0, lines?.end ?? 0);
+  return end === 0 ? undefined : { rule: "private-key", kind: "definite", start, end };
+}
+
+/** The lines of a block between which stands nothing but what separates lines. */
+function readPlain(
+  text: string,
+  { start, limit }: { readonly start: number; readonly limit: number },
+): KeyLines | undefined {
+  let at = start;
+  let end = at;
   let longest = 0;
-  let closed = false;
-  for (let line = 0; at < limit && line < BLOCK_CHARACTERS_MAX; line += 1) {
+  let isClosed = false;
+  while (at < limit) {
     at = skipBetween(text, at, limit);
-    const end = endOfClosing(text, at);
-    if (end !== undefined) {
-      keyEnd = end;
-      closed = true;
+    const closing = endOfClosing(text, at);
+    if (closing !== undefined) {
+      end = closing;
+      isClosed = true;
       break;
     }
     const header = endOfHeader(text, at);
@@ -99,15 +113,14 @@ function matchBlock({ text }: ScanMemo, start: number): Finding | undefined {
     if (next === at) break;
     if (header === undefined) {
       // Without a closing line, words of a sentence would look like short lines of a key.
-      if (next - at >= LINE_CHARACTERS_MIN || longest > 0) keyEnd = next;
+      if (next - at >= LINE_CHARACTERS_MIN || longest > 0) end = next;
       longest = Math.max(longest, next - at);
       if (longest >= LINE_CHARACTERS_MIN && next - at < LINE_CHARACTERS_MIN && !closesSoon(text, next, limit)) break;
       if (longest < LINE_CHARACTERS_MIN && next - start > 512) break;
     }
     at = next;
   }
-  if (longest < (closed ? 16 : LINE_CHARACTERS_MIN)) return undefined;
-  return { rule: "private-key", kind: "definite", start, end: keyEnd };
+  return longest < (isClosed ? 16 : LINE_CHARACTERS_MIN) ? undefined : { end, isClosed };
 }
 
 /** Whether another line of key or the closing line follows what separates lines. */
@@ -160,16 +173,6 @@ function endOfLine(text: string, start: number, limit: number): number {
   return at;
 }
 
-function isBase64(code: number): boolean {
-  return (
-    (code >= 97 && code <= 122) ||
-    (code >= 65 && code <= 90) ||
-    (code >= 47 && code <= 57) ||
-    code === 43 ||
-    code === 61
-  );
-}
-
 function matchPutty({ text }: ScanMemo, _start: number, end: number): Finding | undefined {
   const count = /^ {0,2}\d{1,3}/.exec(text.slice(end, end + 8));
   if (!count) return undefined;
@@ -183,5 +186,7 @@ function matchPutty({ text }: ScanMemo, _start: number, end: number): Finding | 
     longest = Math.max(longest, lineEnd - next);
     at = lineEnd;
   }
-  return longest < 16 ? undefined : { rule: "putty-key", kind: "definite", start: end, end: at };
+  const lines = endOfLines(text, { start: end, limit: Math.min(text.length, limit) }, Number(count[0]));
+  if (lines === undefined && longest < 16) return undefined;
+  return { rule: "putty-key", kind: "definite", start: end, end: Math.max(longest < 16 ? 0 : at, lines ?? 0) };
 }

@@ -5,12 +5,19 @@
  * and what is found is brought back to where it stands. Two null characters in a row end a text, as they do in binary
  * files. Big and little endian look alike from the second character on.
  */
-import type { Finding } from "./finding.ts";
 import { AUTOMATON_KEYWORD_MAX } from "./keyword-automaton.ts";
-import { emptyMemo, MATCHER_BEHIND_MAX, type PlainRun, type ScanMemo, type Trigger } from "./matcher.ts";
+import {
+  emptyMemo,
+  type Found,
+  MATCHER_BEHIND_MAX,
+  mapFound,
+  type PlainRun,
+  type ScanMemo,
+  type Trigger,
+} from "./matcher.ts";
 
 /** Verifies the keyword whose last character stands at `index` of the text, a null character before it. */
-export function matchInterleaved({ keyword, matcher }: Trigger, memo: ScanMemo, index: number): Finding | undefined {
+export function matchInterleaved({ keyword, matcher }: Trigger, memo: ScanMemo, index: number): Found {
   const { length } = keyword;
   const { text } = memo;
   const start = index - 2 * (length - 1);
@@ -19,10 +26,12 @@ export function matchInterleaved({ keyword, matcher }: Trigger, memo: ScanMemo, 
     if (text.charCodeAt(place) === 0 || text.charCodeAt(place + 1) !== 0) return undefined;
   const run = runAround(memo, start, matcher.reach);
   const at = (start - run.from) / 2;
-  const found = matcher.match(run.memo, at, at + length);
-  if (!found) return undefined;
   // The null character between the last character of the secret and the next one is not part of it.
-  return { ...found, start: run.from + 2 * found.start, end: run.from + 2 * found.end - 1 };
+  return mapFound(matcher.match(run.memo, at, at + length), ({ start: from, end, ...found }) => ({
+    ...found,
+    start: run.from + 2 * from,
+    end: run.from + 2 * end - 1,
+  }));
 }
 
 /**

@@ -18,8 +18,26 @@ export interface Matcher {
   readonly back?: number;
   /** Whether those characters may include the end of a line. */
   readonly backCrossesLines?: boolean;
+  /** Whether it looks no further than the end of the keyword's line. */
+  readonly endsWithLine?: boolean;
   /** The secret at the keyword that stands from `start` up to `end` of the text of `memo`, if there is one. */
-  readonly match: (memo: ScanMemo, start: number, end: number) => Finding | undefined;
+  readonly match: (memo: ScanMemo, start: number, end: number) => Found;
+}
+
+/** What a matcher has found: nothing, a secret, or what a view of the text holds. */
+export type Found = Finding | readonly Finding[] | undefined;
+
+/** Appends what a matcher has found to `all`. */
+export function addFound(all: Finding[], found: Found): void {
+  if (found === undefined) return;
+  if ("start" in found) all.push(found);
+  else all.push(...found);
+}
+
+/** What a matcher has found, each finding changed by `change`; `undefined` drops it. */
+export function mapFound(found: Found, change: (finding: Finding) => Finding | undefined): Found {
+  if (found === undefined) return undefined;
+  return "start" in found ? change(found) : found.flatMap((finding) => change(finding) ?? []);
 }
 
 /**
@@ -28,6 +46,8 @@ export interface Matcher {
  */
 export interface ScanMemo {
   readonly text: string;
+  /** Whether the text is a view of another one. */
+  readonly isView: boolean;
   /** By alignment: base64 has four, and keywords of all of them may stand in one run. */
   decoded: readonly [DecodedRun, DecodedRun, DecodedRun, DecodedRun] | undefined;
   /** By the first character's place, even or odd: text in UTF-16 that is seen as bytes. */
@@ -63,9 +83,10 @@ export interface PlainRun {
 }
 
 /** A memory of nothing in `text`. */
-export function emptyMemo(text: string): ScanMemo {
+export function emptyMemo(text: string, isView = false): ScanMemo {
   return {
     text,
+    isView,
     decoded: undefined,
     plain: undefined,
     nameFrom: 0,

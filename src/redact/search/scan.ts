@@ -4,11 +4,11 @@
  * The same steps serve a whole text and one that comes in pieces: candidates are found in the order of their last
  * character and verified in that order, each once. INVARIANT: no candidate is left out, whatever was found before it.
  */
-import { type Finding, Merging } from "./finding.ts";
+import { type Finding, Merging, mergeFindings } from "./finding.ts";
 import { matchInterleaved } from "./interleaved.ts";
 import { AUTOMATON_KEYWORD_MAX, buildAutomaton, type KeywordAutomaton } from "./keyword-automaton.ts";
 import { BLOCK_CHARACTERS, scanBlock, scanInLanes } from "./lanes.ts";
-import { emptyMemo, MATCHER_BEHIND_MAX, type ScanMemo, type Trigger } from "./matcher.ts";
+import { addFound, emptyMemo, type Found, MATCHER_BEHIND_MAX, type ScanMemo, type Trigger } from "./matcher.ts";
 
 /** Triggers with the automaton of their keywords. */
 export interface TriggerTable {
@@ -55,6 +55,13 @@ export function scanText(table: TriggerTable, text: string, found: Finding[]): v
   scanOnce(scan);
 }
 
+/** Everything found in a view of a text, sorted and without overlaps. It may be taken while a text is scanned. */
+export function scanView(table: TriggerTable, text: string): readonly Finding[] {
+  const scan = { table, memo: emptyMemo(text, true), found: [] };
+  scanOnce(scan);
+  return mergeFindings(scan.found);
+}
+
 /**
  * Everything that `tables` find in `text`, sorted and without overlaps, in steps between which whoever runs them may do
  * something else.
@@ -99,8 +106,8 @@ function verifyPlain({ table, memo, found }: Scan, state: number, index: number)
   const last = outputStarts[entry + 1] ?? 0;
   for (let place = outputStarts[entry] ?? 0; place < last; place += 1) {
     const trigger = table.triggers[outputs[place] ?? 0];
-    const finding = trigger?.matcher.match(memo, index + 1 - trigger.keyword.length, index + 1);
-    if (finding) found.push(finding);
+    const met = trigger?.matcher.match(memo, index + 1 - trigger.keyword.length, index + 1);
+    if (met) addFound(found, met);
   }
 }
 
@@ -125,13 +132,13 @@ function verifyAt({ table, memo, found }: Scan, state: number, index: number): v
   const last = outputStarts[entry + 1] ?? 0;
   for (let place = outputStarts[entry] ?? 0; place < last; place += 1) {
     const trigger = table.triggers[outputs[place] ?? 0];
-    const finding = trigger && verify(trigger, memo, index);
-    if (finding) found.push(finding);
+    const met = trigger && verify(trigger, memo, index);
+    if (met) addFound(found, met);
   }
 }
 
 /** Verifies that the keyword of `trigger`, which ends at `index`, belongs to a secret. */
-export function verify(trigger: Trigger, memo: ScanMemo, index: number): Finding | undefined {
+export function verify(trigger: Trigger, memo: ScanMemo, index: number): Found {
   const { keyword, matcher } = trigger;
   if (keyword.length > 1 && memo.text.charCodeAt(index - 1) === 0) return matchInterleaved(trigger, memo, index);
   return matcher.match(memo, index + 1 - keyword.length, index + 1);

@@ -8,7 +8,7 @@ import { builtInRules } from "../../../src/redact/rule-set.ts";
 import { FORMAT_RULES } from "../../../src/redact/rules/all.ts";
 import { NAMED_RULES } from "../../../src/redact/rules/named.ts";
 import { type Finding, mergeFindings } from "../../../src/redact/search/finding.ts";
-import { emptyMemo } from "../../../src/redact/search/matcher.ts";
+import { addFound, emptyMemo } from "../../../src/redact/search/matcher.ts";
 import { buildTable, scanText, type TriggerTable, verify } from "../../../src/redact/search/scan.ts";
 import { searching } from "../../support/thorough.ts";
 
@@ -37,8 +37,8 @@ function everywhere({ automaton, triggers: all }: TriggerTable, text: string): r
     const entry = state - accepting;
     for (const keyword of outputs.subarray(outputStarts[entry], outputStarts[entry + 1])) {
       const trigger = all[keyword];
-      const finding = trigger && verify(trigger, memo, index);
-      if (finding) found.push(finding);
+      const met = trigger && verify(trigger, memo, index);
+      if (met) addFound(found, met);
     }
   }
   return mergeFindings(found);
