@@ -42,7 +42,7 @@ test("file, line and rule are reported, never the secret, links and the store of
   const { code, stdout } = await handrail(freshPlace(), ["redact", "--report", withSecrets()]);
   expect([code, stdout]).toEqual([
     4,
-    "src/a b.ts:2:13  definite  github-token  a GitHub personal access token\n1 findings in 1 of 2 files\n",
+    "src/a b.ts:2:13  definite  github-token  a GitHub personal access token\n1 finding in 1 of 2 files\n",
   ]);
 });
 
