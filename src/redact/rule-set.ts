@@ -16,7 +16,7 @@ import {
   VENDOR_KEY,
 } from "./kinds/named-rule.ts";
 import { type CompiledRule, compileLater, type RunnableRule } from "./kinds/rule.ts";
-import { wrappedTriggers } from "./kinds/wrapped.ts";
+import { type FindAt, hexTriggers, wrappedTriggers } from "./kinds/wrapped.ts";
 import { FORMAT_RULES } from "./rules/all.ts";
 import { PASSWORD_OPTIONS } from "./rules/commands.ts";
 import { NAMED_RULES } from "./rules/named.ts";
@@ -129,13 +129,14 @@ function wrapped(compiled: readonly RunnableRule[], block: readonly Trigger[]): 
   if (pem) add("-----BEGIN ", pem.keyword.length, pem.matcher);
   return [...inside].flatMap(([beginning, matchers]) => {
     const reach = () => Math.max(...matchers.map(({ matcher }) => matcher.reach));
-    return wrappedTriggers(beginning, reach, (text, at) => {
+    const findAt: FindAt = (text, at) => {
       const memo = emptyMemo(text);
       for (const { length, matcher } of matchers) {
         const found = matcher.match(memo, at, at + length);
         if (found && "start" in found) return found;
       }
       return undefined;
-    });
+    };
+    return [...wrappedTriggers(beginning, reach, findAt), ...hexTriggers(beginning, reach, findAt)];
   });
 }

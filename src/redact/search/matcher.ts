@@ -66,6 +66,10 @@ export interface DecodedRun {
   /** Where the decoded characters begin and end in the text. */
   from: number;
   to: number;
+  /** Characters of base64 in it, without what stands between wrapped lines. */
+  length: number;
+  /** Where a wrapped line begins: among those characters, and in the text. */
+  breaks: readonly { readonly at: number; readonly place: number }[];
   /** Whether the base64 ends there. */
   ended: boolean;
   bytes: string;
