@@ -9,19 +9,19 @@
  * comes back as the very same object.
  */
 
+import { FREE_STANDING } from "./kinds/free-standing.ts";
 import type { KnownSecret } from "./kinds/known-secret.ts";
 import type { ValueJudge } from "./kinds/named-rule.ts";
 import { type LoginSecret, loginSecrets, shownPath } from "./logins.ts";
 import { applyMarkers, type Finding } from "./search/finding.ts";
-import { RedactionTables, type RedactorOptions } from "./tables.ts";
+import { notRandom, RedactionTables, type RedactorOptions } from "./tables.ts";
 import { ByteRedactionStream, type StreamWindow, TextRedactionStream } from "./text-stream.ts";
 import { redactWindow, type TextPart, type Window } from "./window.ts";
 
-export { FREE_STANDING } from "./kinds/free-standing.ts";
 export type { KnownSecret } from "./kinds/known-secret.ts";
 export type { ValueJudge } from "./kinds/named-rule.ts";
 export type { Finding, FindingCounts } from "./search/finding.ts";
-export { notRandom, type RedactorOptions } from "./tables.ts";
+export type { RedactorOptions } from "./tables.ts";
 export type { ByteRedactionStream, StreamWindow } from "./text-stream.ts";
 export type { TextPart } from "./window.ts";
 
@@ -65,6 +65,10 @@ export interface Redactor {
    * promises nothing.
    */
   readonly judgeOf: (name: string) => ValueJudge | undefined;
+  /** How values are judged whose name says that they are an id, a digest or the like: `randomRule` finds nothing. */
+  readonly notRandom: ValueJudge;
+  /** The rule of random tokens without a name. */
+  readonly randomRule: string;
   /** The passwords of the addresses in a text that may be one as a whole, such as an argument. */
   readonly loginSecrets: (text: string) => readonly LoginSecret[];
   /** A path as it is shown: without its secrets, those of addresses too. */
@@ -103,6 +107,8 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
     },
     redactWindow: (text, part, extra) => redactWindow(text, part, tables.find(text, extra)),
     judgeOf: (name) => tables.judgeOf(name),
+    notRandom,
+    randomRule: FREE_STANDING.id,
     loginSecrets,
     shownPath: (path) => shownPath(path, find(path)),
     stream: (extra) => new TextRedactionStream(tables.tablesFor(extra), { free: tables.freeStanding }),

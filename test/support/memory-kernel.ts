@@ -56,6 +56,7 @@ import { type GitRemotes, NO_GIT_REMOTES } from "../../src/model/work/git-remote
 import type { SystemSettings } from "../../src/model/work/system.ts";
 import type { ChosenToolchain } from "../../src/model/work/toolchain.ts";
 import { createPolicyEngine, type PolicyEngine } from "../../src/policy/policy.ts";
+import { secretsOfEnvFile } from "../../src/redact/environment.ts";
 import { createRedactor, type Redactor } from "../../src/redact/redact.ts";
 import { openWorkspaceRoots } from "../../src/sandbox/files/files.ts";
 import { installFile, projectFiles } from "../../src/sandbox/files/project-files.ts";
@@ -497,7 +498,11 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
     installFile: (path: string) => installFile(workspace, roots, path),
     repository: (directory: string) =>
       lookAtRepository({ workspace, roots }, directory, options.gitRules ?? DEFAULT_GIT_RULES),
-    envSecrets: envFileSecrets([root], { secret: [], harmless: [] }, () => (looks += 1_000)),
+    envSecrets: envFileSecrets(
+      [root],
+      (text) => secretsOfEnvFile(text),
+      () => (looks += 1_000),
+    ),
     ...(options.toolPolicy && { toolPolicy: options.toolPolicy }),
     ...(options.privateGitHosts && { privateGitHosts: new Set(options.privateGitHosts) }),
   };

@@ -9,15 +9,13 @@ import type { Shapes } from "../../base/shapes.ts";
 import type { FoundSecrets } from "../../flow/labels.ts";
 import type { Denial } from "../../model/outcome/decision.ts";
 import type { Excerpt, Window } from "../../model/tool/tool.ts";
-import {
-  type ByteRedactionStream,
-  type Finding,
-  type FindingCounts,
-  FREE_STANDING,
-  type KnownSecret,
-  notRandom,
-  type Redactor,
-  type ValueJudge,
+import type {
+  ByteRedactionStream,
+  Finding,
+  FindingCounts,
+  KnownSecret,
+  Redactor,
+  ValueJudge,
 } from "../../redact/redact.ts";
 import type { HiddenRange } from "../../text/hidden-range.ts";
 import { secretsInArguments } from "./argument-secrets.ts";
@@ -322,7 +320,8 @@ export class CallRedaction {
     }
     if (judged === undefined && this.#isClean(text)) return text;
     const { text: once, findings } = this.#redactor.redact(text, this.#secrets, judged);
-    if (judge === notRandom && findings.every(({ rule }) => rule === FREE_STANDING.id)) return text;
+    const { notRandom, randomRule } = this.#redactor;
+    if (judge === notRandom && findings.every(({ rule }) => rule === randomRule)) return text;
     const shown = uncounted === true ? this.#withoutLikely(once) : once;
     if (shown !== once) return shown;
     if (findings.length > 0) {

@@ -7,7 +7,6 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { KIB } from "../../base/bytes.ts";
-import { type EnvironmentChoice, secretsOfEnvFile } from "../../redact/environment.ts";
 import type { KnownSecret } from "../../redact/kinds/known-secret.ts";
 
 /** The files that programs take variables from; examples of them hold none. */
@@ -23,10 +22,13 @@ const LOOK_MS = 100;
 
 const NOTHING: readonly KnownSecret[] = [];
 
-/** The secrets in the `.env` files of `directories`, as they are now. */
+/**
+ * The secrets in the `.env` files of `directories`, as they are now.
+ * @param secretsOf those in the text of one file
+ */
 export function envFileSecrets(
   directories: readonly string[],
-  choice: EnvironmentChoice,
+  secretsOf: (text: string) => readonly KnownSecret[],
   nowMs: () => number = () => performance.now(),
 ): () => readonly KnownSecret[] {
   const paths = [...new Set(directories)].flatMap((directory) => NAMES.map((name) => join(directory, name)));
@@ -43,7 +45,7 @@ export function envFileSecrets(
       if (mark === marks.get(path)) continue;
       if (mark === undefined) marks.delete(path);
       else marks.set(path, mark);
-      for (const secret of secretsOfEnvFile(textOf(path), choice))
+      for (const secret of secretsOf(textOf(path)))
         if (known.size < SECRETS_MAX && !known.has(secret.value)) known.set(secret.value, secret);
     }
     if (known.size !== secrets.length) secrets = [...known.values()];

@@ -231,6 +231,7 @@ async function openWorkspace(
     privateGitHosts: opened,
   } = await planWorkspace(rulesOf, session, { hidden });
   const gitRules = await readyGitRules(git);
+  const { secretsOfEnvFile } = await import("../../redact/environment.ts");
   const ground = workspaceBy(rules, session);
   const workspace = session.branchId === undefined ? ground : onBranch(ground, treeOf(session.branchId));
   const roots = openWorkspaceRoots(workspace);
@@ -254,7 +255,9 @@ async function openWorkspace(
     installFile: (path) => installFile(workspace, roots, path),
     repository: (directory) => lookAtRepository({ workspace, roots }, directory, gitRules),
     privateGitHosts: new Set(opened),
-    envSecrets: envFileSecrets([session.serviceRoot, session.projectRoot], rulesOf().settings.redaction.environment),
+    envSecrets: envFileSecrets([session.serviceRoot, session.projectRoot], (text) =>
+      secretsOfEnvFile(text, rulesOf().settings.redaction.environment),
+    ),
     volumeId: String(statSync(workspace.serviceRoot).dev),
   };
 }

@@ -10,7 +10,6 @@ import { memoryKernel } from "../../support/memory-kernel.ts";
 
 /** Put together here, so that this file holds no secret. */
 const PASSWORD = ["hunter", "22x"].join("");
-const NO_CHOICE = { secret: [], harmless: [] };
 
 const valuesOf = (text: string) => secretsOfEnvFile(text).map(({ value }) => value);
 
@@ -30,7 +29,11 @@ test("files are read again when they change, once in a while, and what was a sec
   const directory = mkdtempSync(join(realpathSync(tmpdir()), "handrail-env-"));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   let nowMs = 0;
-  const secrets = envFileSecrets([directory, directory], NO_CHOICE, () => nowMs);
+  const secrets = envFileSecrets(
+    [directory, directory],
+    (text) => secretsOfEnvFile(text),
+    () => nowMs,
+  );
   const values = () => secrets().map(({ value }) => value);
   expect(values()).toEqual([]);
   writeFileSync(join(directory, ".env"), `DB_PASSWORD=${PASSWORD}\n`);
@@ -50,7 +53,7 @@ test("no link is followed, nothing is waited for, and examples hold no secrets",
   writeFileSync(join(directory, ".env.example"), `DB_PASSWORD=${PASSWORD}\n`);
   symlinkSync(".env.example", join(directory, ".env"));
   execFileSync("mkfifo", [join(directory, ".env.local")]);
-  expect(envFileSecrets([directory], NO_CHOICE)()).toEqual([]);
+  expect(envFileSecrets([directory], (text) => secretsOfEnvFile(text))()).toEqual([]);
 });
 
 test("a value of `.env` is hidden in every file of the workspace, in any form, without a name beside it", async () => {
