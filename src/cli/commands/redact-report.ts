@@ -11,7 +11,7 @@ import { MIB, textOf } from "../../base/bytes.ts";
 import { errorCode } from "../../base/errors.ts";
 import type { openRedactor } from "../../server/operator/redaction.ts";
 import { EXIT_FAILURE, EXIT_OK, EXIT_SECRETS_FOUND } from "../terminal/exit-codes.ts";
-import { print, printJson, say, visible } from "../terminal/output.ts";
+import { print, printForeignJson, printJson, say, visible } from "../terminal/output.ts";
 
 type Redactor = ReturnType<typeof openRedactor>;
 
@@ -59,7 +59,7 @@ export async function reportOn(
     toldMs = performance.now();
     say(`looked at ${report.files} files, ${Math.round(report.bytes / MIB)} MiB; ${report.findings} findings so far`);
   }
-  if (flags.sarif) process.stdout.write(`${JSON.stringify(sarifOf(report), undefined, 2)}\n`);
+  if (flags.sarif) printForeignJson(sarifOf(report));
   else tell(report, flags.json ?? false);
   if (report.unread.length > 0) return EXIT_FAILURE;
   return report.findings > 0 ? EXIT_SECRETS_FOUND : EXIT_OK;

@@ -60,6 +60,11 @@ export function printShaped(line: Shaped): void {
   process.stdout.write(lineOf(line));
 }
 
+/** Writes one line of JSON of a format that others have laid down, such as SARIF. */
+export function printForeignJson(data: object): void {
+  process.stdout.write(`${printableJson(data)}\n`);
+}
+
 /** The line of JSON that `printJson` writes, for what is written piece by piece. */
 export function jsonLine(data: JsonValue | object): string {
   return lineOf({ status: "success", data });
