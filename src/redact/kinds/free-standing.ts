@@ -9,6 +9,7 @@
  * behind it: a text in pieces gives the same as the whole.
  */
 import { isId } from "../../base/ids.ts";
+import { ALPHANUMERIC, codeSet } from "../search/code-set.ts";
 import type { Finding } from "../search/finding.ts";
 import { MATCHER_BEHIND_MAX } from "../search/matcher.ts";
 import { entropyOf, isCalledStandIn, isFiller } from "./entropy.ts";
@@ -46,13 +47,7 @@ export interface EntropyBar {
 /** The bar unless configured otherwise. */
 export const USUAL_BAR: EntropyBar = { charactersMin: 24, charactersMax: 256, bitsMin: 3.9 };
 
-const TOKEN = new Uint8Array(128);
-for (const character of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+/")
-  TOKEN[character.charCodeAt(0)] = 1;
-
-function isTokenCode(code: number): boolean {
-  return code < 128 && TOKEN[code] === 1;
-}
+const isTokenCode = codeSet(`${ALPHANUMERIC}_-+/`);
 
 /** Characters behind a token in which another line of data begins, or the rest of a name. */
 const BELOW_MAX = 80;
@@ -110,14 +105,13 @@ export function searchFreeStanding(text: string, bar: EntropyBar, { from, isInsi
 }
 
 /** What may stand before a token: white space, quotes, what separates. */
-const BEFORE = new Uint8Array(128);
-for (const character of " \t\r\n\"'`=:,(>|") BEFORE[character.charCodeAt(0)] = 1;
+const maySeparate = codeSet(" \t\r\n\"'`=:,(>|");
 
 /** Whether what stands before a run and begins it lets it be a token. */
 function mayBeToken(text: string, start: number): boolean {
   // lock files are full of `sha512-…`
   return (
-    (start === 0 || BEFORE[text.charCodeAt(start - 1)] === 1) &&
+    (start === 0 || maySeparate(text.charCodeAt(start - 1))) &&
     !text.startsWith("sha", start) &&
     text.charCodeAt(start) !== SLASH
   );

@@ -9,6 +9,8 @@
  * It is pure and bounded: it ends at the next opening line, and looks at each character some few times.
  */
 
+import { ALPHANUMERIC, codeSet } from "../search/code-set.ts";
+
 /** Characters of one line with what stands around it: more is no line of a log that shows a key. */
 const LINE_CHARACTERS_MAX = 512;
 /** Characters of base64 that a line of key has, the last one apart. */
@@ -156,15 +158,7 @@ function longestRun(text: string, from: number, to: number): Run {
 }
 
 /** Whether a character is one of base64 or its padding. */
-export function isBase64(code: number): boolean {
-  return (
-    (code >= 97 && code <= 122) ||
-    (code >= 65 && code <= 90) ||
-    (code >= 47 && code <= 57) ||
-    code === 43 ||
-    code === 61
-  );
-}
+export const isBase64 = codeSet(`${ALPHANUMERIC}+/=`);
 
 /** Where `count` lines of key end that follow the line in which `start` stands; as many as there are. */
 export function endOfLines(

@@ -7,6 +7,7 @@
  * what follows is decoded and searched once (never again inside of what was decoded); a secret found there is replaced
  * as the groups of four characters that hold it.
  */
+import { ALPHANUMERIC, codeSet } from "../search/code-set.ts";
 import type { Finding } from "../search/finding.ts";
 import { AUTOMATON_KEYWORD_MAX } from "../search/keyword-automaton.ts";
 import type { DecodedRun, Matcher, ScanMemo, Trigger } from "../search/matcher.ts";
@@ -222,13 +223,4 @@ function endOfBase64(text: string, start: number, limit: number): number {
 const PADDING = 61;
 
 /** Whether a character is one of base64 or base64url, padding apart. */
-export function isBase64(code: number): boolean {
-  return (
-    (code >= 97 && code <= 122) ||
-    (code >= 65 && code <= 90) ||
-    (code >= 47 && code <= 57) ||
-    code === 43 ||
-    code === 45 ||
-    code === 95
-  );
-}
+export const isBase64 = codeSet(`${ALPHANUMERIC}+/-_`);

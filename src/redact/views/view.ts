@@ -5,6 +5,7 @@
  * search the text itself; what is found is brought back to where it stands. INVARIANTS: a view is bounded, is taken
  * once per stretch of marks, and is never taken of a view.
  */
+import { ALPHANUMERIC, codeSet } from "../search/code-set.ts";
 import type { Finding } from "../search/finding.ts";
 import { MATCHER_BEHIND_MAX, type Matcher, type Trigger } from "../search/matcher.ts";
 import { scanView, type TriggerTable } from "../search/scan.ts";
@@ -99,17 +100,7 @@ function inside(expression: string, isInsideWord: boolean): string {
 }
 
 /** A letter, a digit, or what tokens have beside them. */
-function isWord(code: number): boolean {
-  return (
-    (code >= 97 && code <= 122) ||
-    (code >= 65 && code <= 90) ||
-    (code >= 47 && code <= 57) ||
-    code === 95 ||
-    code === 45 ||
-    code === 43 ||
-    code === 61
-  );
-}
+const isWord = codeSet(`${ALPHANUMERIC}_-+/=`);
 
 function startOfLine(text: string, start: number): number {
   const least = Math.max(0, start - BEHIND_MAX);
