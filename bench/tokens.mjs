@@ -5,6 +5,7 @@
  * can be compared. What a client shows its model is counted: structured content where there is some, else the texts.
  */
 import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -91,7 +92,9 @@ try {
   const total = (/** @type {"wire" | "shown" | "calls"} */ member) => sums.reduce((sum, each) => sum + each[member], 0);
   report("all answers", { wire: total("wire"), shown: total("shown"), calls: total("calls") });
 } finally {
+  const ended = once(child, "exit");
   child.stdin.end();
+  await ended; // it writes to the state until then
   rmSync(base, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
 }
 

@@ -228,9 +228,17 @@ async function closeKernel(opened: OpenedParts, door: KernelDoor, started: Promi
   await recordStop(ledger, instance.id).catch(onInternalError);
   await configuration.workspaces.close();
   // What the ledger could not take stands in the spool, which the next kernel may recover once the claim is released.
-  await ledger.close().finally(() => instance.release());
-  for (const store of [asking, commands, bell, sessions, violations, locks, kept, content, history, spending, left])
-    await store.close();
+  const closeLedger = () => ledger.close().finally(() => instance.release());
+  const open = [asking, commands, bell, sessions, violations, locks, kept, content, history, spending, left];
+  const failures: unknown[] = [];
+  // one that cannot be closed, such as a ledger whose file is gone, must not keep the others, and so the process, open
+  for (const close of [closeLedger, ...open.map((store) => () => store.close())])
+    try {
+      await close();
+    } catch (error) {
+      failures.push(error);
+    }
+  if (failures.length > 0) throw failures[0];
 }
 
 /** Settings are looked up for each act: they may have been reloaded. */

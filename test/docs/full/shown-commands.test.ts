@@ -79,7 +79,9 @@ const PREPARED: Readonly<Record<string, Preparation>> = {
     return new Map([[/\bDIR\b/, () => place.workspace]]);
   },
   "docs/guide/redaction.md": (place) => {
-    place.put("workspace/build.log", `password = "${"kX9vQ2mLp8Zr"}${"T4wBn6Ys"}"\n`);
+    const secret = `password = "${"kX9vQ2mLp8Zr"}${"T4wBn6Ys"}"\n`;
+    place.put("workspace/build.log", secret);
+    place.put("workspace/src/settings.ini", secret);
     return new Map();
   },
   "docs/guide/undo.md": async (place) => {
