@@ -47,6 +47,22 @@ export function takeLongestStep(): LongStep | undefined {
 }
 
 /**
+ * Lets others have their turn in work that is awaited step by step: each step alone may be over without a wait.
+ * @returns called between two steps; whether anything else can have gone on meanwhile
+ * @param signal ends the work at its next turn, by throwing its reason
+ */
+export function sharedTurns(signal?: AbortSignal): () => boolean | Promise<boolean> {
+  let endsMs = performance.now() + SLICE_MS;
+  const others = async () => {
+    await nextTurn();
+    signal?.throwIfAborted();
+    endsMs = performance.now() + SLICE_MS;
+    return true;
+  };
+  return () => performance.now() >= endsMs && others();
+}
+
+/**
  * Does the work of `steps`, whose values mean nothing, to its end; `what` it is, for whoever finds that one step took
  * long.
  * @param signal ends it between two slices, by throwing its reason
@@ -58,14 +74,11 @@ export async function inSlices<Result>(
   signal?: AbortSignal,
 ): Promise<{ readonly result: Result; readonly hasYielded: boolean }> {
   let hasYielded = false;
-  let endsMs = performance.now() + SLICE_MS;
+  const turn = sharedTurns(signal);
   for (;;) {
     const step = asStep(what, () => steps.next());
     if (step.done === true) return { result: step.value, hasYielded };
-    if (performance.now() < endsMs) continue;
-    await nextTurn();
-    signal?.throwIfAborted();
-    hasYielded = true;
-    endsMs = performance.now() + SLICE_MS;
+    const others = turn();
+    if (others !== false) hasYielded = await others;
   }
 }

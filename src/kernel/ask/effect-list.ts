@@ -8,7 +8,7 @@
 import { KIB, MIB } from "../../base/bytes.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json.ts";
-import { inSlices } from "../../base/long-steps.ts";
+import { sharedTurns } from "../../base/long-steps.ts";
 import type { ContentOwner, StagedContent } from "../../cas/content-store.ts";
 import type { EffectsDetail } from "../../model/approval/approval.ts";
 import type { ListedEffect } from "../../model/approval/effect-list.ts";
@@ -16,7 +16,7 @@ import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { EffectSide, ReviewedEffect } from "../../sandbox/sandbox.ts";
 import type { KernelParts } from "../call/parts.ts";
 import type { Decided } from "../call/stages.ts";
-import { contentDiff, type DiffMeans } from "./effect-diff.ts";
+import { type ContentDiff, contentDiff, type DiffMeans } from "./effect-diff.ts";
 import type { AskedEffect } from "./importance.ts";
 
 /** Bytes of a list beyond which effects are named without their content. */
@@ -69,9 +69,10 @@ async function* listOf(effects: readonly AskedEffect[], means: DiffMeans): Async
     waiting = "";
     return bytes;
   };
+  const turn = sharedTurns(means.signal);
   for (const one of effects) {
-    const { result: diff } = await inSlices("listing what a person is asked about", started(one.effect, means, left));
-    const { content, lines } = await diff;
+    await turn();
+    const { content, lines } = await changeIn(one.effect, means, left);
     waiting += `${JSON.stringify(headOf(one, content, means))}\n`;
     if (isFull()) yield chunk();
     for await (const piece of lines) {
@@ -83,15 +84,9 @@ async function* listOf(effects: readonly AskedEffect[], means: DiffMeans): Async
   yield chunk();
 }
 
-/** In steps, so that the time of many small diffs is seen and shared. */
-function* started(
-  effect: ReviewedEffect,
-  means: DiffMeans,
-  left: number,
-): Generator<void, ReturnType<typeof contentDiff>> {
-  yield;
+async function changeIn(effect: ReviewedEffect, means: DiffMeans, left: number): Promise<ContentDiff> {
   const bytes = Math.max(effect.before?.sizeBytes ?? 0, effect.after?.sizeBytes ?? 0);
-  return bytes > left ? Promise.resolve({ content: "too_much", lines: none() }) : contentDiff(effect, means);
+  return bytes > left ? { content: "too_much", lines: none() } : await contentDiff(effect, means);
 }
 
 async function* none(): AsyncGenerator<string> {

@@ -12,6 +12,7 @@ import { isDeepStrictEqual } from "node:util";
 import { GIB } from "../../base/bytes.ts";
 import { blake3KeyedHex } from "../../base/hash.ts";
 import type { JsonObject } from "../../base/json.ts";
+import { sharedTurns } from "../../base/long-steps.ts";
 import type { Denial } from "../../model/outcome/decision.ts";
 import { Refusal, ToolFailure } from "../../model/outcome/failure.ts";
 import type { Access, WorkspacePath } from "../../model/place/access.ts";
@@ -61,11 +62,13 @@ export async function preImagesOf(
   by: Digester,
 ): Promise<PreImages> {
   const found = new Map<string, JsonObject>();
+  const turn = sharedTurns();
   const look = async (files: FileScope, isWanted: (access: Access) => boolean) => {
     for (const access of accesses) {
       const { resource } = access;
       if (resource.kind !== "file" || !isWanted(access) || found.has(resource.path)) continue;
       found.set(resource.path, await preImage(files, resource.path, by));
+      await turn();
     }
   };
   await look(changed, ({ effect }) => effect !== "read");
