@@ -7,7 +7,9 @@
 import { endOf } from "./failures.ts";
 import { createProgram } from "./program.ts";
 import { withStateNotice } from "./start/state-notice.ts";
+import { letReadersGo } from "./terminal/gone-reader.ts";
 
+letReadersGo();
 const program = await createProgram(process.argv[2]);
 withStateNotice(program);
 try {

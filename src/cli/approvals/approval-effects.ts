@@ -5,11 +5,12 @@
  * what is not kept any more is said, and never left out silently.
  */
 import { once } from "node:events";
-import { errorCode, usageError } from "../../base/errors.ts";
+import { usageError } from "../../base/errors.ts";
 import { type ListedEffect, type ListedLines, listedLines, listRecords } from "../../model/approval/effect-list.ts";
 import { fact, heading, type PromptLine } from "../../model/approval/prompt-lines.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { OpenKernel } from "../../server/compose.ts";
+import { letReaderGo } from "../terminal/gone-reader.ts";
 import { jsonLine } from "../terminal/output.ts";
 import { rowsFor, wantsColours } from "../terminal/screen-colours.ts";
 import { type Approval, approvalJson, approvalLines } from "./approval-view.ts";
@@ -104,9 +105,9 @@ async function printed(texts: AsyncIterable<string>): Promise<void> {
         await Promise.race([once(process.stdout, "drain"), once(process.stdout, "close")]);
     }
   } catch (error) {
-    if (errorCode(error) !== "EPIPE") throw error;
+    letReaderGo(error);
   } finally {
     process.stdout.off("error", onError);
   }
-  if (gone !== undefined && errorCode(gone) !== "EPIPE") throw gone;
+  if (gone !== undefined) letReaderGo(gone);
 }

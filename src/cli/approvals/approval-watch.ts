@@ -4,6 +4,7 @@
  * The terminal is given back as it was, however the watch ends. Nothing is polled but the clock on the screen: the
  * stores say when something has changed.
  */
+import { once } from "node:events";
 import { KernelError } from "../../base/errors.ts";
 import { shortRef } from "../../model/approval/prompt-lines.ts";
 import { PROMPT_COLUMNS_DEFAULT } from "../../model/approval/prompt-rows.ts";
@@ -57,7 +58,7 @@ async function watchPlainly(kernel: OpenKernel, json: boolean): Promise<void> {
   });
   try {
     await tell();
-    await untilStopped();
+    await untilStopped(once(process.stdout, "close")); // its reader may go
     await last;
   } finally {
     stop();

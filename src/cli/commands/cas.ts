@@ -6,7 +6,7 @@ import { open, rename, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { Command } from "commander";
-import { errorCode, type KernelError, usageError } from "../../base/errors.ts";
+import { type KernelError, usageError } from "../../base/errors.ts";
 import { CONTENT_BLOCK_BYTES } from "../../base/limits.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { OpenKernel } from "../../server/compose.ts";
@@ -14,6 +14,7 @@ import type { ListedContent } from "../../server/ledger/content-verification.ts"
 import { stateDirectoryOf } from "../start/freeze-options.ts";
 import { type KernelFlags, withKernel, withKernelOptions } from "../start/kernel-options.ts";
 import { EXIT_FAILURE, EXIT_OK } from "../terminal/exit-codes.ts";
+import { letReaderGo } from "../terminal/gone-reader.ts";
 import { currentUser, parseDuration } from "../terminal/inputs.ts";
 import { print, printJson, say, table, visible } from "../terminal/output.ts";
 
@@ -126,16 +127,11 @@ function unreadable(file: string, cause: unknown): KernelError {
 function get(hash: string, flags: GetFlags): Promise<void> {
   return withContent(flags, async ({ content }) => {
     const { sizeBytes, chunks } = await content.get(hash.toLowerCase(), flags.output === undefined ? "own" : "lent");
-    if (flags.output === undefined) await pipeline(chunks, process.stdout, { end: false }).catch(readerIsGone);
+    if (flags.output === undefined) await pipeline(chunks, process.stdout, { end: false }).catch(letReaderGo);
     else await writeWhole(resolve(flags.output), chunks);
     if (flags.json && flags.output !== undefined)
       printJson({ content_hash: hash.toLowerCase(), size_bytes: sizeBytes, output: flags.output });
   });
-}
-
-/** Whoever reads standard output may stop reading, as `head` does. */
-function readerIsGone(error: unknown): void {
-  if (errorCode(error) !== "EPIPE") throw error;
 }
 
 /** A file that appears under its name when all of it is there. */

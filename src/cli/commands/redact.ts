@@ -6,6 +6,7 @@ import { usageError } from "../../base/errors.ts";
 import { operatorPath, readOperatorDirectory } from "../../server/operator/operator-directory.ts";
 import { withoutControls } from "../../text/foreign-text.ts";
 import { EXIT_OK, EXIT_SECRETS_FOUND } from "../terminal/exit-codes.ts";
+import { letReaderGo } from "../terminal/gone-reader.ts";
 import { readStandardInput } from "../terminal/inputs.ts";
 import { print, printJson, printProblem } from "../terminal/output.ts";
 
@@ -69,8 +70,12 @@ async function open(flags: RedactFlags): Promise<Redactor> {
 async function pass(redactor: Redactor): Promise<number> {
   const stream = redactor.byteStream();
   const shown = process.stdout.isTTY ? screenForm() : (bytes: Uint8Array) => bytes;
-  for await (const piece of process.stdin) await write(shown(stream.push(piece as Buffer)));
-  await write(shown(stream.end()));
+  try {
+    for await (const piece of process.stdin) await write(shown(stream.push(piece as Buffer)));
+    await write(shown(stream.end()));
+  } catch (error) {
+    letReaderGo(error); // the rest is for nobody
+  }
   return EXIT_OK;
 }
 

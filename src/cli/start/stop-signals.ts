@@ -10,14 +10,16 @@ export function onStop(stop: (signal: (typeof STOP_SIGNALS)[number]) => void): v
   for (const signal of STOP_SIGNALS) process.once(signal, () => stop(signal));
 }
 
-/** Resolves at the first signal that asks the process to end. */
-export function untilStopped(): Promise<void> {
+/** Resolves at the first signal that asks the process to end, or with `over`. */
+export function untilStopped(over?: Promise<unknown>): Promise<void> {
   // A pending promise alone does not keep the process alive; a timer does.
   const keepAlive = setInterval(() => undefined, 3_600_000);
   return new Promise((resolveStopped) => {
-    onStop(() => {
+    const stop = () => {
       clearInterval(keepAlive);
       resolveStopped();
-    });
+    };
+    onStop(stop);
+    over?.then(stop, stop);
   });
 }
