@@ -2,7 +2,8 @@
  * Standard output whose reader has gone, as `head` goes when it has seen enough.
  *
  * That is no failure: the rest is for nobody, and what the command does besides goes on to its end. An output that
- * cannot be written for another reason, such as a full disk, ends the command.
+ * cannot be written for another reason, such as a full disk, ends the command. Standard error never does: an agent that
+ * fills the disk of a log would end the kernel, and with it the work of all others.
  */
 import { errorCode } from "../../base/errors.ts";
 import { EXIT_FAILURE } from "./exit-codes.ts";
@@ -20,5 +21,5 @@ export function letReadersGo(): void {
     say(`handrail: standard output cannot be written (${errorCode(error)}); what is missing is lost`);
     process.exit(EXIT_FAILURE);
   });
-  process.stderr.on("error", letReaderGo);
+  process.stderr.on("error", () => undefined); // there is nowhere to say it
 }

@@ -10,7 +10,8 @@ const run = promisify(execFile);
 
 /** What a shell prints for `line`, in which `h` is the command line. */
 async function printed(line: string) {
-  const environment = environmentOf(freshPlace(), { NODE: process.execPath, ENTRY });
+  const place = freshPlace();
+  const environment = environmentOf(place, { NODE: process.execPath, ENTRY, HANDRAIL_PLACE: place.workspace });
   const script = `h() { "$NODE" "$ENTRY" "$@"; }; ${line}`;
   const { stdout, stderr } = await run("bash", ["-c", script], { env: environment });
   return { stdout, stderr };
@@ -29,3 +30,12 @@ test("an output without room is told in a line, and the exit code is 1", async (
   expect(stdout).toBe("1\n");
   expect(stderr).toMatch(/^handrail: standard output cannot be written \(ENOSPC\)[^\n]*\n$/);
 });
+
+test("a log without room ends nothing: a command says by its exit code what it would have said in a line", async () => {
+  const call = 'h call read_file path=none --workspace "$HANDRAIL_PLACE"';
+  const control = await printed(`${call}; echo "$?"`);
+  expect(control.stderr).toContain("FILE_NOT_FOUND");
+  expect(control.stdout).toBe("3\n");
+  const { stdout } = await printed(`${call} 2> /dev/full; echo "$?"`);
+  expect(stdout).toBe("3\n");
+}, 120_000);
