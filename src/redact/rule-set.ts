@@ -4,7 +4,7 @@
  * The keywords of the built-in ones are gathered once per process, when the first redactor is made; their expressions
  * are compiled when they are first needed.
  */
-import { COMMAND_PASSWORD, commandTriggers } from "./kinds/command-line.ts";
+import { COMMAND_PASSWORD, commandTriggers, inputTriggers } from "./kinds/command-line.ts";
 import { type EntropyBar, FREE_STANDING, USUAL_BAR } from "./kinds/free-standing.ts";
 import { BLOCK_RULES, blockTriggers } from "./kinds/key-block.ts";
 import {
@@ -91,6 +91,7 @@ function assemble(compiled: readonly RunnableRule[]): RuleSet {
       ...block,
       ...namedTriggers(NAMES),
       ...commandTriggers(PASSWORD_OPTIONS),
+      ...inputTriggers(),
       ...wrapped(compiled, block),
     ],
     titles: new Map(BUILT_IN_RULES.map(({ id, title }) => [id, title] as const)),

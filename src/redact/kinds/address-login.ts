@@ -29,7 +29,7 @@ export function judgePassword(secret: string): FindingKind | undefined {
 }
 
 /** The same of what certainly is one, with any characters. */
-function judgeCertain(secret: string): FindingKind | undefined {
+export function judgeCertain(secret: string): FindingKind | undefined {
   if (REFERENCE.test(secret) || isWeakPassword(secret) || looksLikeStandIn(secret)) return undefined;
   if (secret.length < 3 || (secret.length < 6 && !/\d/.test(secret))) return undefined;
   const mixed = /\d/.test(secret) && /[A-Za-z]/.test(secret);

@@ -90,3 +90,35 @@ export function isReference(text: string): boolean {
 const REFERENCE_BEGINNING =
   /^(?:\$[A-Za-z_({]|%[A-Za-z_]{1,64}%?$|<[^>]{0,128}>?$|\{[^}]{0,128}\}?$|\[[^\]]{0,128}\]?$|[@!]|#\{|arn:|vault:|env[.:]|ref\+)/;
 const REFERENCE_INSIDE = /\$\{|\{\{|\}\}|process\.env|os\.environ|getenv|import\.meta|secrets?\.[A-Z]/;
+
+/**
+ * Secrets that standards and manuals print as examples: everybody has them. RFC 5849, 6749, 6750, 7515 and 7617, the
+ * draft of OAuth 2.0 MAC, and the documentation of JSON Web Tokens.
+ */
+const PUBLISHED = [
+  "dpf43f3p2l4k3l03",
+  "kd94hf93k423kf44",
+  "nnch734d00sl2jdk",
+  "pfkkdhi9sl3r4s00",
+  "hh5s93j4hdidpola",
+  "hdhd0244k9j7ao03",
+  "0685bd9184jfhq22",
+  "ad180jjd733klru7",
+  "gX1fBat3bV",
+  "7Fjfp0ZBr1KtDRbnfVdmIw",
+  "SplxlOBeZQQYbYS6WxSbIA",
+  "2YotnFZFEjr1zCsicMWpAA",
+  "tGzv3JOkF0XG5Qx2TlKWIA",
+  "mF_9\\.B5f-4\\.1JqM",
+  "czZCaGRSa3F0MzpnWDFmQmF0M2JW",
+  "QWxhZGRpbjpvcGVuIHNlc2FtZQ",
+  "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk",
+  "eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9l", // {"sub":"1234567890","name":"John Doe
+  "eyJzb21lIjoicGF5bG9hZCJ9", // {"some":"payload"}
+];
+const PUBLISHED_EXPRESSION = new RegExp(`(?:^|\\.)(?:${PUBLISHED.join("|")})`);
+
+/** Whether `secret` is printed in a standard. */
+export function isPublished(secret: string): boolean {
+  return PUBLISHED_EXPRESSION.test(secret);
+}

@@ -12,7 +12,14 @@ import type { Finding, FindingKind } from "../search/finding.ts";
 import { buildAutomaton, type KeywordAutomaton, keywordsIn } from "../search/keyword-automaton.ts";
 import { MATCHER_BEHIND_MAX, type Matcher, type ScanMemo, type Trigger } from "../search/matcher.ts";
 import { isReference } from "./entropy.ts";
-import { NAMED_REACH, type NamedValue, readNamedValue, VALUE_CHARACTERS_MAX } from "./named-value.ts";
+import {
+  type FoundValue,
+  NAMED_REACH,
+  type NamedValue,
+  readNamedValue,
+  VALUE_CHARACTERS_MAX,
+  type ValuePlace,
+} from "./named-value.ts";
 import { ATTEMPT_STEPS_MAX, judge, type Rule, type RuleExamples } from "./rule.ts";
 import { classifyName, isKeyOfSomething, looksSecret, type NameClass } from "./secret-likeness.ts";
 
@@ -125,11 +132,15 @@ export function namedMatcher(knowledge: NamedKnowledge): Matcher {
     reach: NAMED_REACH,
     match: (memo, start, end) => {
       const found = readNamedValue(memo, start, end);
-      if (!found || found.value.length < VALUE_CHARACTERS_MIN) return undefined;
+      if (!found) return undefined;
       const memory = memories.get(memo) ?? new NamedMemory(compiled());
       memories.set(memo, memory);
+      const { wide } = found;
+      const whole = wide && memory.verdictOf(found.name, wide);
+      if (wide && whole) return { rule: whole.id, kind: whole.kind, start: wide.start, end: wide.end };
+      if (found.value.length < VALUE_CHARACTERS_MIN) return undefined;
       const rule =
-        memory.verdictOf(found.name, found.value) ??
+        memory.verdictOf(found.name, found) ??
         nearVerdict(compiled(), found, memo.text.slice(Math.max(0, start - MATCHER_BEHIND_MAX), found.start));
       return rule && { rule: rule.id, kind: rule.kind, start: found.start, end: found.end };
     },
@@ -139,7 +150,7 @@ export function namedMatcher(knowledge: NamedKnowledge): Matcher {
 /** What the name of a service before the name of a value makes of it: in the same line, or some lines above. */
 function nearVerdict(names: CompiledNames, { name, value }: NamedValue, before: string): Verdict {
   if (!isKeyOfSomething(value) || isReference(value) || classifyName(name) === "none") return undefined;
-  return findRule({ ...promiseOf(names, before.slice(0, -name.length)), general: "key" }, value);
+  return findRule({ ...promiseOf(names, before.slice(0, -name.length)), general: "key" }, value, "bare");
 }
 
 /** Names of one scan that are remembered, and values of each. */
@@ -158,7 +169,7 @@ class NamedMemory {
     this.#rules = rules;
   }
 
-  verdictOf(name: string, value: string): Verdict {
+  verdictOf(name: string, { value, place }: FoundValue): Verdict {
     let known = this.#names.get(name);
     if (known === undefined) {
       if (this.#names.size >= NAMES_MAX) this.#names.clear();
@@ -167,11 +178,12 @@ class NamedMemory {
     }
     const { promise, verdicts } = known;
     if (promisesNothing(promise)) return undefined;
-    const verdict = verdicts.get(value);
-    if (verdict !== undefined || verdicts.has(value)) return verdict;
+    const key = `${place} ${value}`;
+    const verdict = verdicts.get(key);
+    if (verdict !== undefined || verdicts.has(key)) return verdict;
     if (verdicts.size >= VALUES_MAX) verdicts.clear();
-    const made = findRule(promise, value);
-    verdicts.set(value, made);
+    const made = findRule(promise, value, place);
+    verdicts.set(key, made);
     return made;
   }
 }
@@ -208,7 +220,7 @@ function judgeValue(promise: Promised, value: string): Finding | undefined {
   const [line = ""] = value.slice(start, start + VALUE_CHARACTERS_MAX + 1).split(/[\r\n]/, 1);
   const secret = line.trimEnd();
   if (secret.length < VALUE_CHARACTERS_MIN || secret.length > VALUE_CHARACTERS_MAX) return undefined;
-  const rule = findRule(promise, secret);
+  const rule = findRule(promise, secret, "whole");
   return rule && { rule: rule.id, kind: rule.kind, start, end: start + secret.length };
 }
 
@@ -297,7 +309,7 @@ function promisesNothing({ rules, general }: Promised): boolean {
 /** The rule by which a value is a secret. */
 type Verdict = Pick<NamedRule, "id" | "kind"> | undefined;
 
-function findRule({ rules, general, isVendor }: Promised, value: string): Verdict {
+function findRule({ rules, general, isVendor }: Promised, value: string, place: ValuePlace): Verdict {
   if (isReference(value)) return undefined;
   for (const { rule, value: expression } of rules) {
     if (!expression.test(value)) continue;
@@ -305,5 +317,5 @@ function findRule({ rules, general, isVendor }: Promised, value: string): Verdic
     if (kind) return { id: rule.id, kind };
   }
   if (isVendor && general !== "none" && isKeyOfSomething(value)) return VENDOR_KEY;
-  return looksSecret(value, general) ? GENERAL_NAMED : undefined;
+  return looksSecret(value, general, place) ? GENERAL_NAMED : undefined;
 }

@@ -8,12 +8,25 @@
  */
 import type { ScanMemo } from "../search/matcher.ts";
 
+/**
+ * How sure a value's borders are: `whole` in quotes or up to the end of a line, `bare` up to a space or bracket, which
+ * code has as well, `said` in a sentence.
+ */
+export type ValuePlace = "whole" | "bare" | "said";
+
 /** A name and the value it is given. */
-export interface NamedValue {
+export interface NamedValue extends FoundValue {
   readonly name: string;
+  /** Up to the end of the line or word, where that is more than the value: what people choose has any characters. */
+  readonly wide?: FoundValue;
+}
+
+/** A value in its place. */
+export interface FoundValue {
   readonly value: string;
   readonly start: number;
   readonly end: number;
+  readonly place: ValuePlace;
 }
 
 const NAME_BEFORE_MAX = 64;
@@ -40,14 +53,27 @@ export function readNamedValue(memo: ScanMemo, keywordStart: number, keywordEnd:
   const nameStart = startOfName(text, keywordStart);
   if (text.startsWith(MARKER_BEGINNING, nameStart - MARKER_BEGINNING.length)) return undefined; // a rule's name
   const { form } = opening;
-  const isSaid = form === "flag" && !isFlag(text, nameStart, keywordStart);
   if (form === "element" && text.charCodeAt(nameStart - 1) !== LESS) return undefined;
-  const isLine = form === "assigned" && text.charCodeAt(opening.at - 1) === EQUALS && beginsLine(text, nameStart);
-  const found = isLine
-    ? (readLine(text, opening.at) ?? readValue(memo, opening, 0))
-    : readValue(memo, isSaid ? { ...opening, form: "argument" } : opening, text.charCodeAt(nameStart - 1));
-  return found && { name: text.slice(nameStart, nameEnd), ...found };
+  if (form === "row" && !beginsLine(text, nameStart)) return undefined;
+  const name = text.slice(nameStart, nameEnd);
+  if (form === "flag" && !isFlag(text, nameStart, keywordStart)) {
+    const isBare = text.charCodeAt(nameEnd) === SPACE && opening.at === nameEnd + 1;
+    if (/^pass$/i.test(name)) return undefined; // what one does, not what one has
+    const found = setsVariable(text, nameStart) ? readLine(text, opening.at) : readSaid(text, opening.at, isBare);
+    return found && { name, ...found };
+  }
+  const value = readValue(memo, opening, text.charCodeAt(nameStart - 1));
+  // shells, and people who write their variables, leave no spaces
+  const isTight = text.charCodeAt(nameEnd) === EQUALS && opening.at === nameEnd + 1;
+  let wide: FoundValue | undefined;
+  if (form === "assigned" && beginsLine(text, nameStart)) wide = readLine(text, opening.at);
+  else if (isTight && VARIABLE.test(name)) wide = readWord(text, opening.at);
+  if (wide !== undefined && wide.end !== value?.end) return { name, ...(value ?? wide), wide };
+  return value && { name, ...value, ...((wide || isTight) && { place: "whole" }) };
 }
+
+/** A variable of an environment. */
+const VARIABLE = /^[A-Z][A-Z0-9_]*$/;
 
 /** Where the name goes on to, or that it is too long; a name with many keywords is walked once. */
 function endOfName(memo: ScanMemo, keywordEnd: number): number {
@@ -67,10 +93,11 @@ const BACKTICK = 96;
 const BACKSLASH = 92;
 const LESS = 60;
 const DASH = 45;
+const SPACE = 32;
 const EQUALS = 61;
 
 /** How name and value stand together. */
-type Form = "assigned" | "argument" | "flag" | "element" | "apart";
+type Form = "assigned" | "argument" | "flag" | "element" | "apart" | "said" | "cell" | "row" | "block";
 
 interface Opening {
   readonly at: number;
@@ -109,11 +136,13 @@ function skipSeparator(text: string, nameEnd: number): Opening | undefined {
   // `?=` and `+=` of makefiles, `.=` of scripts
   if ((code === 63 || code === 43 || code === 46) && text.charCodeAt(at + 1) === EQUALS)
     return { at: skipSpaces(text, at + 2), form: "assigned" };
-  if (code === 124 && at > afterName) return { at: skipSpaces(text, at + 1), form: "assigned" }; // a cell beside a cell
+  if (code === 124 && at > afterName && text.charCodeAt(at + 1) !== 124)
+    return { at: skipSpaces(text, at + 1), form: "cell" };
   const apart = apartFrom(text, afterName) ?? (quoted ? apartFrom(text, nameEnd) : undefined);
   if (apart) return apart;
   if (code === 37 && /^%3d/i.test(text.slice(at, at + 3))) return { at: at + 3, form: "assigned" };
   if (code === 44 && quoted) return { at: skipSpaces(text, at + 1), form: "argument" };
+  if (code === 44 && at === afterName) return { at: at + 1, form: "row" };
   if (code === 40 && !quoted) return { at: skipSpaces(text, at + 1), form: "argument" };
   if (code === 62 && at === afterName && !quoted) return { at: at + 1, form: "element" };
   if (quoted && text.startsWith("value=", at)) return { at: at + 6, form: "assigned" };
@@ -122,12 +151,26 @@ function skipSeparator(text: string, nameEnd: number): Opening | undefined {
 }
 
 /** What stands between a name and a value that has a place of its own. */
-const APART =
-  /\s{0,4}(?:(?:string|String|\*string|\[\]byte|(?:\[\w{0,8}\]){1,2})\s{0,4}=|(?:is|was|equals)(?=\s)|(?:->|→)|["'`]?,?\s{0,40}["'`]?(?:value|Value|VALUE|defaultValue|content)["'`]?\s{0,4}[:=]|["'`]\s{0,4}\{[^{}]{0,100}?\bdefault\s{0,8}=|["'`]?[^<>\n]{0,40}>\s{0,40}<(?:string|value|data)>|<\/\w{1,16}>\s{0,40}<(?:string|value|data)>)\s{0,8}/y;
+const APART = new RegExp(
+  [
+    /\s{0,4}(?:string|String|\*string|\[\]byte|(?:\[\w{0,8}\]){1,2})\s{0,4}=/, // a declaration with a type
+    /\s{0,4}\{[^{}\n]{0,40}\}\s{0,4}=/, // a property with accessors
+    /(?: (?:for|of|on|in)(?: (?:the|our|my))? [\w.-]{1,24})? (?:is|was|equals)(?=\s)/,
+    /\s{0,4}(?:->|→)/,
+    /\s{0,4}(?:\|\||\?\?|or(?=\s))/, // what counts where a variable is not set
+    /\s{0,4}["'`]?,?\s{0,40}["'`]?(?:value|Value|VALUE|defaultValue|content)["'`]?\s{0,4}[:=]/,
+    /\s{0,4}["'`]\s{0,4}\{[^{}]{0,100}?\bdefault\s{0,8}=/,
+    /\s{0,4}["'`]?[^<>\n]{0,40}>\s{0,40}<(?:string|value|data)>/,
+    /\s{0,4}<\/\w{1,16}>\s{0,40}<(?:string|value|data)>/,
+  ]
+    .map(({ source }) => `${source}\\s{0,8}`)
+    .join("|"),
+  "y",
+);
 
 /** What it begins with. */
 const APART_BEGINS = new Uint8Array(128);
-for (const character of " \t\r\n[\"'`,><-") APART_BEGINS[character.charCodeAt(0)] = 1;
+for (const character of " \t\r\n[\"'`,><-{|?") APART_BEGINS[character.charCodeAt(0)] = 1;
 const ARROW = 0x2192;
 
 function apartFrom(text: string, at: number): Opening | undefined {
@@ -136,7 +179,13 @@ function apartFrom(text: string, at: number): Opening | undefined {
   APART.lastIndex = at;
   const [between] = APART.exec(text) ?? [];
   if (between === undefined || between.length > APART_MAX) return undefined;
-  return { at: at + between.length, form: between.endsWith(">") ? "apart" : "assigned" };
+  return { at: at + between.length, form: formBehind(between) };
+}
+
+function formBehind(between: string): Form {
+  if (between.endsWith(">")) return "apart";
+  if (/(?:is|was|equals)\s+$/.test(between)) return "said";
+  return /(?:\|\||\?\?|or)\s*$/.test(between) ? "argument" : "assigned";
 }
 
 function afterEquals(text: string, at: number): Opening | undefined {
@@ -149,6 +198,7 @@ function afterEquals(text: string, at: number): Opening | undefined {
 
 function afterColon(text: string, at: number): Opening | undefined {
   const next = text.charCodeAt(at + 1);
+  if (next === DASH) return { at: at + 2, form: "assigned" }; // what a shell takes where the variable is not set
   if (next === 58)
     return text.charCodeAt(at + 2) === EQUALS ? { at: skipSpaces(text, at + 3), form: "assigned" } : undefined;
   if (next === 61) return { at: skipSpaces(text, at + 2), form: "assigned" };
@@ -158,18 +208,22 @@ function afterColon(text: string, at: number): Opening | undefined {
       text.slice(value, value + 40),
     );
   if (annotation) return { at: value + annotation[0].length, form: "assigned" };
+  const after = text.slice(value, value + APART_MAX);
   // YAML folds a value into the lines below: `password: >-`
-  const [below] =
-    /^(?:[>|][+-]?)?[ \t]{0,8}\r?\n[ \t]{1,40}(?=[^\s:#{}[\]]{6,512}(?:[\r\n]|$))/.exec(
-      text.slice(value, value + APART_MAX),
-    ) ?? [];
-  return { at: value + (below?.length ?? 0), form: "assigned" };
+  const [folded] = /^[>|][+-]?[ \t]{0,8}\r?\n[ \t]{1,40}(?=\S)/.exec(after) ?? [];
+  if (folded !== undefined) return { at: value + folded.length, form: "block" };
+  const [below = ""] = /^[ \t]{0,8}(?:\r?\n){1,2}[ \t]{0,40}(?=[^\s:#{}[\]]{6,512}(?:[\r\n]|$))/.exec(after) ?? [];
+  return {
+    at: value + below.length,
+    form: /\S/.test(below) || below === "" || / $|\t$/.test(below) ? "assigned" : "said",
+  };
 }
-
-type FoundValue = Pick<NamedValue, "value" | "start" | "end">;
 
 function readValue(memo: ScanMemo, { at, form }: Opening, beforeName: number): FoundValue | undefined {
   const { text } = memo;
+  if (form === "block") return readLine(text, at);
+  const said = form === "said" ? readSaid(text, at, true) : undefined;
+  if (form === "said") return said && { ...said, place: "bare" };
   let start = skipBackslashes(text, at);
   // A literal may bear a prefix: `b"…"`, `r'…'`, `@"…"`.
   if (isQuote(text.charCodeAt(start + 1)) && /[bru@]/.test(text[start] ?? "")) start += 1;
@@ -179,11 +233,23 @@ function readValue(memo: ScanMemo, { at, form }: Opening, beforeName: number): F
   if (form === "element" || form === "apart") {
     const [indent = ""] = /^\s{0,64}/.exec(text.slice(at, at + 64)) ?? [];
     start = at + indent.length;
-    const last = endOfBareValue(memo, start, "element");
-    return last > start ? { value: text.slice(start, last), start, end: last } : undefined;
+    return valueIn(text, { start, end: endOfBareValue(memo, start, "element") }, "whole");
   }
-  const end = endOfBareValue(memo, at, beforeName === 63 || beforeName === 38 ? "address" : form);
-  return end > at ? { value: text.slice(at, end), start: at, end } : undefined;
+  const isAddress = beforeName === 63 || beforeName === 38;
+  const end = endOfBareValue(memo, at, isAddress ? "address" : form);
+  return valueIn(text, { start: at, end }, isAddress || WHOLE.has(form) ? "whole" : "bare");
+}
+
+/** What has one value alone. */
+const WHOLE: ReadonlySet<Form> = new Set(["flag", "cell", "row"]);
+
+interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+function valueIn(text: string, { start, end }: Range, place: ValuePlace): FoundValue | undefined {
+  return end > start ? { value: text.slice(start, end), start, end, place } : undefined;
 }
 
 function readQuoted(text: string, start: number, quote: number): FoundValue | undefined {
@@ -193,33 +259,62 @@ function readQuoted(text: string, start: number, quote: number): FoundValue | un
   let end = start;
   while (end < limit) {
     const code = text.charCodeAt(end);
-    if (code === quote || code === 10 || code === 13 || (code === BACKSLASH && isEscaped)) break;
-    end += code === BACKSLASH ? 2 : 1;
+    if (code === quote) {
+      const within = end > start ? quoteWithin(text, end, quote) : 0;
+      if (within === 0) break;
+      end += within;
+    } else if (code === 10 || code === 13 || (code === BACKSLASH && isEscaped)) break;
+    else end += code === BACKSLASH ? 2 : 1;
   }
   end = Math.min(end, limit);
   if (end === limit && end < text.length) return undefined;
-  return end > start ? { value: text.slice(start, end), start, end } : undefined;
+  return valueIn(text, { start, end }, "whole");
 }
 
-/** Whether nothing but a word of a shell stands before a name in its line. */
+/** Characters of a quote that stands for itself: doubled as in YAML, SQL and CSV, or `'\\''` of shells; or 0. */
+function quoteWithin(text: string, at: number, quote: number): number {
+  if (text.charCodeAt(at + 1) === quote) return 2;
+  return quote === APOSTROPHE && text.startsWith("'\\''", at) ? 4 : 0;
+}
+
+/** What stands in quotes behind a name in a sentence, or the word there if it may have none. */
+function readSaid(text: string, at: number, isBare: boolean): FoundValue | undefined {
+  const quote = text.charCodeAt(at);
+  if (isQuote(quote)) return readQuoted(text, at + 1, quote);
+  if (!isBare) return undefined;
+  const [word = ""] = /^[^\s"'`<>(){}[\]]{8,128}/.exec(text.slice(at, at + 128)) ?? [];
+  return valueIn(text, { start: at, end: at + word.replace(/[.,;:!?]+$/, "").length }, "said");
+}
+
+/** Whether only a word of a shell, or the sign of a list or of a difference, stands before a name in its line. */
 function beginsLine(text: string, nameStart: number): boolean {
-  return (
-    nameStart === 0 ||
-    /(?:^|\n)[ \t]{0,16}(?:(?:export|set|ENV|ARG|setenv|-e|--env) )?$/.test(
-      text.slice(Math.max(0, nameStart - 32), nameStart),
-    )
-  );
+  return nameStart === 0 || LINE_BEGINNING.test(text.slice(Math.max(0, nameStart - 48), nameStart));
 }
 
-/** The value of a line `NAME=value`, as files of an environment have it: any characters up to white space. */
+const LINE_BEGINNING = /(?:^|\n)[+-]?[ \t]{0,32}(?:- )?(?:(?:export|set|ENV|ARG|setenv|-e|--env) )?$/;
+
+/** Whether the name and the value behind a space are those of a variable: `setenv NAME value`. */
+function setsVariable(text: string, nameStart: number): boolean {
+  return /(?:^|\n)[ \t]{0,32}(?:setenv|ENV)[ \t]{1,8}$/.test(text.slice(Math.max(0, nameStart - 48), nameStart));
+}
+
+/** The value of a line `NAME=value` or `name: value`: any characters up to its end or a comment. */
 function readLine(text: string, at: number): FoundValue | undefined {
-  const [value] = /^[^\s"'`;,][^\s"'`]{5,255}(?=\r?\n|$|\s#)/.exec(text.slice(at, at + 260)) ?? [];
-  if (value === undefined || CODE.test(value)) return undefined;
-  return { value, start: at, end: at + value.length };
+  const [rest = ""] = /^[^\s"'`;,][^\r\n]{5,255}/.exec(text.slice(at, at + 257)) ?? [];
+  if (rest.length === 256) return undefined; // longer ones are data
+  const value = rest.replace(/\s#.*$/, "").trimEnd();
+  return CODE.test(value) ? undefined : valueIn(text, { start: at, end: at + value.length }, "whole");
 }
 
-/** A call, a member, a list: code, not a value. */
-const CODE = /^(?:[A-Za-z_$][\w$.]*[([]|[([{])|[;,]$/;
+/** The word of a line at `at`, with any signs within it. */
+function readWord(text: string, at: number): FoundValue | undefined {
+  const [word = ""] = /^[^\s"'`<>]{6,128}/.exec(text.slice(at, at + 129)) ?? [];
+  if (word.length === 128) return undefined;
+  return valueIn(text, { start: at, end: at + word.replace(/[),;.\]]+$/, "").length }, "whole");
+}
+
+/** A call, a member, a list, a comparison: code, not a value. */
+const CODE = /^(?:[A-Za-z_$][\w$.]*[([]|[([{])|[;,]$|[!=]==|=>|&& | \|\| /;
 
 /** Characters that end a value without quotes: white space, quotes, brackets, what separates. */
 const BARE_ENDS = new Uint8Array(128);
@@ -259,10 +354,16 @@ function walkBareValue(memo: ScanMemo, start: number, inAddress: boolean): numbe
   for (; end < limit; end += 1) {
     const code = text.charCodeAt(end);
     if (endsBareValue(code) || (inAddress && (code === 38 || code === 35))) break;
+    if (code === 38 && isNextParameter(text, end)) break;
     if ((code === 58 || code === 61) && isInside(text.charCodeAt(end + 1))) memo.separator = end;
   }
   memo.valueTo = inAddress ? -1 : Math.max(end, walked ? memo.valueTo : end);
   return end;
+}
+
+/** Whether another name of a query string begins at a `&`. */
+function isNextParameter(text: string, at: number): boolean {
+  return /^&[A-Za-z][\w.-]{0,40}=/.test(text.slice(at, at + 44));
 }
 
 /** Whether a `:` or `=` before this character separates something: padding at the end of base64 does not. */

@@ -14,7 +14,7 @@ import type { FindingKind } from "../search/finding.ts";
 import { KEYWORD_CHARACTERS_MAX } from "../search/keyword-automaton.ts";
 import { isRuleName } from "../search/marker.ts";
 import { MATCHER_BEHIND_MAX, type Matcher } from "../search/matcher.ts";
-import { entropyOf, isFiller, looksLikeStandIn } from "./entropy.ts";
+import { entropyOf, isFiller, isPublished, looksLikeStandIn } from "./entropy.ts";
 
 /** What may stand before a keyword: anything; no letter or digit; neither those nor `_` and `-`. */
 export type LeftEdge = "any" | "word" | "token";
@@ -153,6 +153,7 @@ export function judge(rule: Rule, secret: string, whole: string): FindingKind | 
   if (rule.entropyMin !== undefined && entropyOf(secret) < rule.entropyMin) return undefined;
   const kind = rule.check ? rule.check(secret, whole) : rule.kind;
   if (kind !== "definite" && !rule.refuseStandIns) return kind;
+  if (isPublished(secret)) return undefined;
   if (!looksLikeStandIn(secret)) return kind;
   return rule.refuseStandIns ? undefined : "probable";
 }

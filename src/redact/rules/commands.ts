@@ -1,5 +1,5 @@
 /** Passwords of command lines, behind letters that say no word, and of statements. */
-import { judgePassword } from "../kinds/address-login.ts";
+import { judgeCertain, judgePassword } from "../kinds/address-login.ts";
 import type { Rule } from "../kinds/rule.ts";
 
 /** The options with which commands are given a password, attached to the letter or behind it. */
@@ -47,13 +47,27 @@ export const COMMAND_RULES: readonly Rule[] = [
     keywords: ["identified by ", "identified with "],
     expression: "identified (?:with [\\w']{1,48} )?by (?:password )?['\"]([^'\"\\n]{4,128})['\"]",
     caseInsensitive: true,
-    check: (secret) => judgePassword(secret),
+    // a column is identified by its name
+    check: (secret) => (/[^A-Za-z_]/.test(secret) ? judgeCertain(secret) : undefined),
     examples: {
       positive: [
         "CREATE USER 'app'@'%' IDENTIFIED BY '{a16}';",
         "alter user x identified with mysql_native_password by '{a16}'",
       ],
       negative: ["IDENTIFIED BY 'password'", "identified by the name", "IDENTIFIED BY '$PASSWORD'"],
+    },
+  },
+  {
+    id: "powershell-password",
+    kind: "probable",
+    title: "a password in plain text for PowerShell",
+    keywords: ["convertto-securestring "],
+    expression: "convertto-securestring (?:-string )?[\"']([^\"'\\n]{4,128})[\"']",
+    caseInsensitive: true,
+    check: (secret) => judgeCertain(secret) && "probable",
+    examples: {
+      positive: ['$p = ConvertTo-SecureString "{a14}" -AsPlainText -Force', "ConvertTo-SecureString -String '{a20}'"],
+      negative: ["ConvertTo-SecureString $env:PASSWORD", 'ConvertTo-SecureString "<password>"'],
     },
   },
   {

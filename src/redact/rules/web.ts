@@ -1,5 +1,5 @@
 /** Secrets of the web: tokens that describe themselves, logins in addresses and headers, hashes of passwords. */
-import { isWeakPassword, judgePassword, URL_PASSWORD } from "../kinds/address-login.ts";
+import { isWeakPassword, judgeCertain, judgePassword, URL_PASSWORD } from "../kinds/address-login.ts";
 import { isTokenHeader } from "../kinds/checksum.ts";
 import { distinctCharacters, entropyOf, isCalledStandIn, isReference, looksLikeStandIn } from "../kinds/entropy.ts";
 import type { Rule } from "../kinds/rule.ts";
@@ -173,13 +173,36 @@ export const WEB_RULES: readonly Rule[] = [
     id: "command-login",
     kind: "probable",
     title: "a login on a command line",
-    keywords: [" -u ", " -u'", ' -u"', "--user ", "--user=", "--proxy-user "],
-    expression: "\\s?-(?:u|-user|-proxy-user)[\\s=]?[\"']?[A-Za-z0-9_.@-]{1,64}:([^\\s\"'`<>$\\\\]{8,128})",
+    keywords: [" -u ", "--user ", "--user=", "--proxy-user "],
+    expression: "\\s?-(?:u|-user|-proxy-user)[\\s=][A-Za-z0-9_.@-]{1,64}:([^\\s\"'`<>$\\\\]{8,128})",
     left: "any",
-    check: (secret) => (judgePassword(secret) === "definite" ? "probable" : undefined),
+    check: (secret) => (isCommandPassword(secret) && judgePassword(secret) ? "probable" : undefined),
     examples: {
-      positive: ["curl -u admin:{a16} https://x", "curl --user 'ci:{a20}' https://x"],
-      negative: ["docker run -u 1000:1000 x", "curl -u user:password x", "sort -u a:b"],
+      positive: ["curl -u admin:{a16} https://x", "curl --user=ci:{a20} https://x"],
+      negative: [
+        "docker run -u 1000:1000 x",
+        "curl -u user:password x",
+        "sort -u a:b",
+        "socat -u TCP-LISTEN:80,fork x",
+      ],
+    },
+  },
+  {
+    id: "command-login-quoted",
+    kind: "probable",
+    title: "a login in quotes on a command line",
+    keywords: [" -u '", ' -u "', " -u'", ' -u"', "--user '", '--user "', "--user='", '--user="', "--proxy-user '"],
+    expression: "\\s?-(?:u|-user|-proxy-user)[\\s=]?[\"'][A-Za-z0-9_.@-]{1,64}:([^\"'\\n]{6,128})[\"']",
+    left: "any",
+    check: (secret) =>
+      isCommandPassword(secret) && !/ \$/.test(secret) && judgeCertain(secret) ? "probable" : undefined,
+    examples: {
+      positive: [
+        "curl -u'bot:x{a8}{}y$1' https://x",
+        "curl --user 'ci:{a20}' https://x",
+        'curl --user "bot:{a6} {a6}" https://x',
+      ],
+      negative: ["curl -u 'user:password' x", 'curl -u "$USER:$PASSWORD" x', "docker run -u '1000:1000 1001' x"],
     },
   },
   {
@@ -197,6 +220,11 @@ export const WEB_RULES: readonly Rule[] = [
     },
   },
 ];
+
+/** Numbers of users and of ports stand there too. */
+function isCommandPassword(secret: string): boolean {
+  return /[A-Za-z]/.test(secret) && !/^\d+,/.test(secret) && (/\d/.test(secret) || secret.includes(" "));
+}
 
 function isRandom(secret: string): boolean {
   if (isReference(secret) || isCalledStandIn(secret)) return false;

@@ -1,4 +1,4 @@
-/** A reader who stops reading, as `head` does, is no failure of the command; an output without room is one, in a line. */
+/** A reader who stops reading, as `head` does, is no failure of the command; an output without room is one. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";

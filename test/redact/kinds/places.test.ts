@@ -33,6 +33,19 @@ describe.each([
   ["a header of curl", `curl -H "X-Api-Key: ${KEY}" https://x`],
   ["a folded value of YAML", `password: >-\n  ${KEY}\n`],
   ["a sentence", `the password is ${PASSWORD}.`],
+  ["a sentence with a place", `the db_password for staging is ${PASSWORD}, change it`],
+  ["the shell of C", `setenv DB_PASSWORD ${PASSWORD}`],
+  ["a variable of an image", `FROM debian\nENV DB_PASSWORD ${PASSWORD}\n`],
+  ["what counts where a variable is not set", `const a = process.env.DB_PASSWORD ?? "${PASSWORD}";`],
+  ["the same in a shell", `echo "\${DB_PASSWORD:-${PASSWORD}}"`],
+  ["a property of C#", `public string Password { get; set; } = "${PASSWORD}";`],
+  ["cells of CSV", `host,db,main\nDB_PASSWORD,"${PASSWORD}",rotate\n`],
+  ["a command that reads it from another", `echo '${PASSWORD}' | docker login -u bot --password-stdin`],
+  ["PowerShell", `$p = ConvertTo-SecureString "${PASSWORD}" -AsPlainText -Force`],
+  ["a block of YAML", `data:\n  password: |\n    ${PASSWORD}\n  other: 1\n`],
+  ["a login of curl", `curl -u 'bot:${PASSWORD}' https://x`],
+  ["a variable before a command", `PGPASSWORD=${PASSWORD} psql -h db`],
+  ["a line of a log", `loaded smtp_password=${PASSWORD} from env`],
   ["an arrow", `token -> ${KEY}`],
   ["an address of JDBC", `jdbc:mysql://h/db?user=x&password=${PASSWORD}`],
   ["a connection string", `Server=h;Uid=a;Pwd=${PASSWORD};`],
@@ -46,6 +59,26 @@ describe.each([
     const reference = text.replace(secret, "$" + "{SECRET_VALUE}");
     expect(redactor.redact(reference).text).toBe(reference);
   });
+});
+
+const CHOSEN = [
+  "dragon42x",
+  "tiger1987",
+  "Falcon2019!",
+  "winter-dragon-2024",
+  "4051728396",
+  "winter falcon dragon 1720",
+  "kT8v{Q2mZp}4x",
+  "vr<qW.K$&H|ceJ5)Q2NY",
+  "aqEDr3\\EYYVcH",
+  "x7/io<?(:a{N9}-Vp]5w",
+];
+
+test.each(CHOSEN)("what people choose is one behind a name that says so: %s", (password) => {
+  const literal = JSON.stringify(password);
+  for (const text of [`DB_PASSWORD=${literal}`, `session_secret: ${literal}\n`, `password = ${password}\nport = 1\n`])
+    expect(redactor.redact(text).text).toContain("[REDACTED:named-secret]");
+  for (const text of [`DB_HOST=${literal}`, `title: ${literal}\n`]) expect(redactor.redact(text).text).toBe(text);
 });
 
 test.each([
@@ -65,6 +98,38 @@ test.each([
   '{"name":"passwordField","value":"shown"}',
   "password: |\n  username: bob\n",
   "<password>the new one</password>",
+  'algorithms = ["password", "scram-sha-256"]',
+  "if you pass `spec=True` here",
+  "to pass -R/path/to/dir has been replaced",
+  "apt\tpasswd\t1:4.13+dfsg1-1+deb12u1",
+  "setSecret(secret: Uint8Array): void",
+  "P.Minipass=P.isWritable=P.isReadable=P.isStream=void 0",
+  "onresumptiontoken: onLastEventIdUpdate",
+  "s({...t,oauthClientSecret:e.clientSecret,oauthScopes:e.scopes,x})",
+  'all columns identified by "colUsed"',
+  "socat -u UDP-RECVFROM:8888,reuseaddr,fork x",
+  "-pass | -pkcs11engine | -x",
+  'password: "Must have at least 8 characters"',
+  "the secret: correct horse battery staple",
 ])("what only stands in such a place is no secret: %s", (text) => {
   expect(redactor.find(text)).toEqual([]);
+});
+
+const HEADER = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9";
+const SIGNATURE = "SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c";
+const claims = (name: string) =>
+  Buffer.from(JSON.stringify({ sub: "1234567890", name, iat: 1516239022 })).toString("base64url");
+const login = (text: string) => Buffer.from(text).toString("base64");
+
+test.each([
+  ["a token", `${HEADER}.${claims("John Doe")}.${SIGNATURE}`, `${HEADER}.${claims("Jane Roe")}.${SIGNATURE}`],
+  ["a token for access", '"access_token":"2YotnFZFEjr1zCsicMWpAA"', '"access_token":"3YotnFZFEjr1zCsicMWpAA"'],
+  [
+    "a login",
+    `Authorization: Basic ${login("s6BhdRkqt3:gX1fBat3bV")}`,
+    `Authorization: Basic ${login("s6BhdRkqt4:gX1fBat3bV")}`,
+  ],
+])("%s that a standard prints is no secret, and another one is", (_, printed, other) => {
+  expect(redactor.find(printed)).toEqual([]);
+  expect(redactor.find(other)).toHaveLength(1);
 });
