@@ -79,12 +79,16 @@ export const IDENTITY_RULES: readonly Rule[] = [
     body: "[A-Za-z0-9_-]{31,40}",
     sample: "{u22}_{a8}",
   }),
-  token("firebase-key", "a Firebase messaging key", {
-    prefix: "AAAA",
-    body: "[A-Za-z0-9_-]{7}:APA91b[A-Za-z0-9_-]{134}",
-    sample: "{u7}:APA91b{u134}",
+  {
+    id: "firebase-key",
+    kind: "definite",
+    title: "a Firebase messaging key",
+    keywords: [":APA91b"], // its beginning, `AAAA`, stands in every picture
+    expression: "AAAA[A-Za-z0-9_-]{7}:APA91b[A-Za-z0-9_-]{134}",
+    offset: 11,
     left: "token",
-  }),
+    examples: { positive: ["key=AAAA{u7}:APA91b{u134}"], negative: ["AAAA", "AAAAbbbbbbb:APA91b"] },
+  },
   token("age-key", "an age secret key", {
     prefix: "AGE-SECRET-KEY-1",
     body: "[A-Z0-9]{58}",

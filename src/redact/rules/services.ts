@@ -72,14 +72,21 @@ export const SERVICE_RULES: readonly Rule[] = [
     left: "token",
   }),
   token("trello-token", "a Trello token", { prefix: "ATTA", body: "[0-9a-f]{56,72}(?![A-Za-z0-9])", sample: "{h64}" }),
-  token("twitter-bearer", "a Twitter bearer token", {
-    prefix: "AAAAAAAAAAAAAAAAAAAAA",
-    body: "[A-Za-z0-9%]{60,140}(?![A-Za-z0-9%+/=])",
-    sample: "M{a80}",
+  {
+    id: "twitter-bearer",
+    kind: "definite",
+    title: "a Twitter bearer token",
+    // with the letter behind its beginning, because zeros in base64 are nothing but `A`
+    keywords: [..."BCDEFGHIJKLMNOPQRSTUVWXYZ"].flatMap((letter) => [21, 22].map((count) => "A".repeat(count) + letter)),
+    expression: "A{21,22}[B-Z][A-Za-z0-9%]{60,140}(?![A-Za-z0-9%+/=])",
     entropyMin: 3.2,
     left: "token",
-    check: (secret) => (/^A{20,23}[B-Z]/.test(secret) && !/A{6}/.test(secret.slice(24)) ? "probable" : undefined),
-  }),
+    check: (secret) => (/A{6}/.test(secret.slice(36)) ? undefined : "probable"),
+    examples: {
+      positive: [`${"A".repeat(21)}M{a80}`, `token: ${"A".repeat(22)}K{a6}AAAAAAA{a60}`],
+      negative: [`${"A".repeat(120)}`, `data:x;base64,R0lGODlhAQABAIAA${"A".repeat(60)}{a60}`, `${"A".repeat(21)}M...`],
+    },
+  },
   tokens("facebook-token", "a Facebook access token", {
     prefixes: ["EAA"],
     body: "[A-Za-z0-9]{80,250}(?![A-Za-z0-9+/=])",
