@@ -33,10 +33,12 @@ export const RUNNERS: readonly Gadget[] = [
     { always: true, unless: "--version, list, whoami, read" },
   ),
   starts("sops", "sops(1)", { verbs: "exec-env, exec-file, edit, publish" }),
-  starts("ksu login newgrp agetty getty openvt sulogin su1 calife dzdo pfexec", "login(1), newgrp(1)", {
+  starts("ksu login newgrp sg agetty getty openvt sulogin su1 calife dzdo pfexec", "login(1), newgrp(1)", {
     always: true,
   }),
   starts("run-parts runparts anacron", "run-parts(8)", { always: true, unless: "--test, --list" }),
+  starts("s6-setsid s6-softlimit s6-envuidgid pidproxy", "s6-setsid(8), supervisor: pidproxy", { always: true }),
+  starts("schroot dchroot fakechroot libtool", "schroot(1), fakechroot(1), libtool(1)", { always: true }),
   starts("pee mispipe zrun", "pee(1)", { always: true }),
   starts("msgfilter msgexec", "msgfilter(1), msgexec(1)", { always: true }),
   starts("gtester grc colour stderred", "grc(1)", { always: true }),
