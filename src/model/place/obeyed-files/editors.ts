@@ -11,7 +11,7 @@ export const EDITOR_FILES = obeyedFiles({
     ".vs": "Visual Studio takes tasks and launchers of the directory from it",
   },
   "https://www.jetbrains.com/help/idea/project-security.html": {
-    ".idea *.ipr *.iws": "JetBrains' editors take start-up tasks, watchers and paths of programs from it",
+    ".idea .run *.ipr *.iws": "JetBrains' editors take start-up tasks, watchers and paths of programs from it",
   },
   "https://www.jetbrains.com/help/fleet/run-configurations.html": {
     ".fleet": "Fleet takes run configurations and settings from it",
