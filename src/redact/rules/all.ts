@@ -1,4 +1,4 @@
-/** Every rule for formats that the redactor knows, from the specific to the general. */
+/** Every rule for formats that the redactor knows, by class, from the specific to the general. */
 import type { Rule } from "../kinds/rule.ts";
 import { APPLICATION_RULES } from "./applications.ts";
 import { CLOUD_RULES } from "./cloud.ts";
@@ -17,20 +17,23 @@ import { SERVICE_RULES } from "./services.ts";
 import { WEB_RULES } from "./web.ts";
 
 /** Rules by format; those of keys in blocks and of named values are elsewhere, because they are no expressions. */
-export const FORMAT_RULES: readonly Rule[] = [
-  ...CLOUD_RULES,
-  ...CODE_HOST_RULES,
-  ...PACKAGE_RULES,
-  ...MESSAGING_RULES,
-  ...PAYMENT_RULES,
-  ...OBSERVABILITY_RULES,
-  ...IDENTITY_RULES,
-  ...MODEL_RULES,
-  ...SERVICE_RULES,
-  ...PLATFORM_RULES,
-  ...APPLICATION_RULES,
-  ...KEY_MATERIAL_RULES,
-  ...DATABASE_RULES,
-  ...COMMAND_RULES,
-  ...WEB_RULES,
-];
+export const FORMAT_CLASSES: Readonly<Record<string, readonly Rule[]>> = {
+  "Clouds and hosting": CLOUD_RULES,
+  "Code hosts and continuous integration": CODE_HOST_RULES,
+  "Package registries": PACKAGE_RULES,
+  "Chat, mail and telephony": MESSAGING_RULES,
+  "Payment and trade": PAYMENT_RULES,
+  "Monitoring and analysis": OBSERVABILITY_RULES,
+  "Secret stores, identity and private networks": IDENTITY_RULES,
+  "Model providers": MODEL_RULES,
+  "Other services": SERVICE_RULES,
+  Platforms: PLATFORM_RULES,
+  Applications: APPLICATION_RULES,
+  "Keys and hashes": KEY_MATERIAL_RULES,
+  "Databases and queues": DATABASE_RULES,
+  "Commands and statements": COMMAND_RULES,
+  "Addresses, headers and files of programs": WEB_RULES,
+};
+
+/** All of them. */
+export const FORMAT_RULES: readonly Rule[] = Object.values(FORMAT_CLASSES).flat();
