@@ -80,7 +80,7 @@ export async function killedLanding({ isElsewhere = false, moves, name, fresh = 
     sinceNs: BigInt(Date.now() + 10_000) * 1_000_000n,
     nowNs: nextTick,
   };
-  const prepared = atOnce(prepareLanding(work, changes));
+  const prepared = { ...atOnce(prepareLanding(work, changes)), readyNs: work.nowNs() };
   const { dev, ino } = statSync(root, { bigint: true });
   await writeJournal(view, {
     root: { path: root, device: String(dev), inode: String(ino) },

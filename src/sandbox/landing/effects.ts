@@ -3,7 +3,7 @@
  *
  * INVARIANT: the digest of each side is that of all its bytes, also where only the beginning is read to be shown.
  */
-import { closeSync, constants, lstatSync, openSync, readlinkSync, readSync } from "node:fs";
+import { chmodSync, closeSync, constants, lstatSync, openSync, readlinkSync, readSync } from "node:fs";
 import { MIB } from "../../base/bytes.ts";
 import { blake3Hex, streamingHash } from "../../base/hash.ts";
 import type { LandedEffect } from "../../model/work/exec.ts";
@@ -11,6 +11,7 @@ import { coveredBy, renamesIn, type SidedEffect } from "../../model/work/renames
 import { FILE_CHUNK_BYTES } from "../files/read.ts";
 import { openBeneath } from "../native/syscalls.ts";
 import type { CommandEffect } from "../plan/workspace-mounts.ts";
+import { isDenied } from "./machine/failures.ts";
 import { OPEN_DIRECTORY } from "./moves.ts";
 import type { LandingPlace } from "./plan.ts";
 import { nameOf, parentOf, pathIn } from "./standing.ts";
@@ -19,7 +20,7 @@ import { puts, type Step } from "./steps.ts";
 /** One side of an effect: a file, or a link with the text that it leads to. */
 export interface EffectSide {
   readonly kind: "file" | "link" | "directory";
-  /** BLAKE3-256 of its bytes, hexadecimal; empty for a directory. */
+  /** BLAKE3-256 of its bytes, hexadecimal; empty for a directory, and for a file that the kernel may not read. */
   readonly digest: string;
   readonly mode: number;
   /** As many of its bytes as are shown, and how many there are. */
@@ -47,6 +48,7 @@ interface HashedFile {
   readonly kind: "create" | "modify" | "delete";
   /** Where it lies. */
   readonly at: string;
+  readonly which: Which;
   readonly size: number;
 }
 
@@ -58,18 +60,18 @@ export function* landingEffects(
   const effects: LandingEffect[] = [];
   let left = HASHED_BYTES_TOTAL;
   const madeBytes = new Set<number>();
-  const file = function* ({ path, kind, at, size }: HashedFile) {
+  const file = function* ({ path, kind, at, which, size }: HashedFile) {
     const bare = { path, kind, isDirectory: false };
     if (kind === "create") madeBytes.add(size);
     if (size > Math.min(HASHED_BYTES_MAX, left)) return bare;
     left -= size;
-    const found = yield* side(at, 0);
-    if (found === undefined || found.kind === "directory") return bare;
+    const found = yield* side({ at, which }, 0);
+    if (found === undefined || found.digest === "") return bare;
     return { ...bare, digest: found.digest, likeness: likenessOf(found), ...(size === 0 && { isEmpty: true }) };
   };
   const written = (path: string, kind: "create" | "modify") => {
     const at = pathIn(work.upper, path);
-    return file({ path, kind, at, size: lstatSync(at).size });
+    return file({ path, kind, at, which: "after", size: lstatSync(at).size });
   };
   for (const { kind, path, over, tree } of steps) {
     if (kind === "set_rights") effects.push({ path, kind: "mode", isDirectory: true });
@@ -90,7 +92,10 @@ export function* landingEffects(
     const parent = isCandidate ? openBeneath(work.root, parentOf(path) || ".", OPEN_DIRECTORY, "plain") : -1;
     try {
       if (over === undefined || parent < 0) effects.push({ path, kind: "delete", isDirectory });
-      else effects.push(yield* file({ path, kind: "delete", at: pathIn(parent, nameOf(path)), size: over.bytes }));
+      else {
+        const at = pathIn(parent, nameOf(path));
+        effects.push(yield* file({ path, kind: "delete", at, which: "before", size: over.bytes }));
+      }
     } finally {
       if (parent >= 0) closeSync(parent);
     }
@@ -138,8 +143,8 @@ export function* reviewedEffects(
 ): Generator<void, readonly ReviewedEffect[]> {
   const reviewed: ReviewedEffect[] = [];
   let left = KEPT_BYTES_MAX;
-  const read = function* (path: string) {
-    const found = yield* side(path, Math.min(bytesMax, left));
+  const read = function* (lying: Lying) {
+    const found = yield* side(lying, Math.min(bytesMax, left));
     left -= found?.bytes.byteLength ?? 0;
     return found;
   };
@@ -147,8 +152,9 @@ export function* reviewedEffects(
   for (const effect of effects.toSorted((one, other) => (one.path < other.path ? -1 : 1))) {
     const parent = openBeneath(root, parentOf(effect.path) || ".", OPEN_DIRECTORY, "plain");
     try {
-      const before = parent < 0 ? undefined : yield* read(pathIn(parent, nameOf(effect.path)));
-      const after = effect.kind === "delete" ? undefined : yield* read(pathIn(upper, effect.path));
+      const before = parent < 0 ? undefined : yield* read({ at: pathIn(parent, nameOf(effect.path)), which: "before" });
+      const after =
+        effect.kind === "delete" ? undefined : yield* read({ at: pathIn(upper, effect.path), which: "after" });
       reviewed.push({ ...effect, ...(before && { before }), ...(after && { after }) });
     } finally {
       if (parent >= 0) closeSync(parent);
@@ -159,6 +165,36 @@ export function* reviewedEffects(
 }
 
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const OWNER_READ = 0o400;
+const MODE = 0o7777;
+
+type Which = "before" | "after";
+
+/** Where one side lies: in the workspace, or in the view. */
+interface Lying {
+  readonly at: string;
+  readonly which: Which;
+}
+
+/**
+ * Opens the file. One of the view that the command closed to its owner is opened for that moment; one of the workspace
+ * is somebody's, and stays as it is.
+ * @returns `undefined` where the kernel may not read it
+ */
+function openToRead({ at, which }: Lying, mode: number): number | undefined {
+  try {
+    return openSync(at, READ);
+  } catch (error) {
+    if (!isDenied(error)) throw error;
+    if (which === "before") return undefined;
+  }
+  chmodSync(at, mode | OWNER_READ);
+  try {
+    return openSync(at, READ);
+  } finally {
+    chmodSync(at, mode);
+  }
+}
 
 /** A file on one side of an effect, open to be read. */
 export interface OpenSide {
@@ -167,25 +203,27 @@ export interface OpenSide {
 }
 
 /** Opens the file on one side of the effect on a path; `undefined` where none stands there. */
-export type SideOpener = (path: string, which: "before" | "after") => OpenSide | undefined;
+export type SideOpener = (path: string, which: Which) => OpenSide | undefined;
 
 /** Opens sides as long as the view stands, and nothing has landed. */
 export function sideOpener({ root, upper }: Pick<LandingPlace, "root" | "upper">): SideOpener {
   return (path, which) => {
-    if (which === "after") return openedSide(pathIn(upper, path));
+    if (which === "after") return openedSide({ at: pathIn(upper, path), which });
     const parent = openBeneath(root, parentOf(path) || ".", OPEN_DIRECTORY, "plain");
     if (parent < 0) return undefined;
     try {
-      return openedSide(pathIn(parent, nameOf(path)));
+      return openedSide({ at: pathIn(parent, nameOf(path)), which });
     } finally {
       closeSync(parent);
     }
   };
 }
 
-function openedSide(path: string): OpenSide | undefined {
-  if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) return undefined;
-  const descriptor = openSync(path, READ);
+function openedSide(lying: Lying): OpenSide | undefined {
+  const found = lstatSync(lying.at, { throwIfNoEntry: false });
+  if (found?.isFile() !== true) return undefined;
+  const descriptor = openToRead(lying, found.mode & MODE);
+  if (descriptor === undefined) return undefined;
   return {
     read(offset, length) {
       const piece = Buffer.allocUnsafe(length);
@@ -195,16 +233,17 @@ function openedSide(path: string): OpenSide | undefined {
   };
 }
 
-function* side(path: string, bytesMax: number): Generator<void, EffectSide | undefined> {
-  const found = lstatSync(path, { throwIfNoEntry: false });
+function* side(lying: Lying, bytesMax: number): Generator<void, EffectSide | undefined> {
+  const found = lstatSync(lying.at, { throwIfNoEntry: false });
   if (found === undefined) return undefined;
-  const mode = found.mode & 0o7777;
+  const mode = found.mode & MODE;
   if (found.isDirectory()) return { kind: "directory", digest: "", mode, bytes: NOTHING, sizeBytes: 0 };
   if (found.isSymbolicLink()) {
-    const bytes = readlinkSync(path, { encoding: "buffer" });
+    const bytes = readlinkSync(lying.at, { encoding: "buffer" });
     return { kind: "link", digest: blake3Hex(bytes), mode, bytes, sizeBytes: bytes.length };
   }
-  const descriptor = openSync(path, READ);
+  const descriptor = openToRead(lying, mode);
+  if (descriptor === undefined) return { kind: "file", digest: "", mode, bytes: NOTHING, sizeBytes: found.size };
   try {
     const hasher = streamingHash();
     const kept: Buffer[] = [];

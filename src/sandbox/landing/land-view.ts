@@ -116,7 +116,7 @@ export async function landView(
     if (prepared === undefined) return { ...NOTHING, isAwaited: true };
     if (prepared.ready.length > 0 && !signal.aborted)
       return await landPrepared({ view, work, aside, prepared, onMoved: () => (hasMoved = true) }, conditions, signal);
-    return (await inSlices("landing nothing", applyLanding(work, prepared, signal))).result;
+    return (await inSlices("landing nothing", applyLanding(work, { ...prepared, readyNs: 0n }, signal))).result;
   } catch (error) {
     if (hasMoved) throw error;
     if (!isInterrupted(error)) throw nothingLanded(error);
@@ -203,6 +203,10 @@ async function landNoted(
     await aside.release();
     await endJournal(directory);
   };
+  // before the landing is ready: a file that is closed to its owner is opened to be read, which changes its times
+  const steps = onLanded === undefined ? [] : prepared.ready.map(({ step }) => step);
+  const { result: effects } = await inSlices("reading what lands", landingEffects(work, steps));
+  const ready = { ...prepared, readyNs: work.nowNs() };
   const { dev, ino } = fstatSync(root, { bigint: true });
   aside.hold();
   const journal = {
@@ -210,12 +214,10 @@ async function landNoted(
     ...(aside.isElsewhere && { side: aside.path }),
     locks,
     mark,
-    readyNs: String(prepared.readyNs),
+    readyNs: String(ready.readyNs),
     moves,
   };
   await settled([writeJournal(directory, journal), syncContents(work.side, waitingOf(work, prepared))]);
-  const steps = onLanded === undefined ? [] : prepared.ready.map(({ step }) => step);
-  const { result: effects } = await inSlices("reading what lands", landingEffects(work, steps));
   try {
     const others = takeLocks(root, locks, mark)
       ? unchanged.filter((one) => !isUnchanged(work, one)).map((one) => one.path)
@@ -224,7 +226,7 @@ async function landNoted(
     const landing =
       others.length > 0 || isOther ? notLanded(isOther ? moves.map(({ path }) => path) : others) : undefined;
     const landed =
-      landing ?? (await inSlices("landing what a command changed", applyLanding(work, prepared, signal))).result;
+      landing ?? (await inSlices("landing what a command changed", applyLanding(work, ready, signal))).result;
     onMoved();
     if (landed.notKept.length === 0) ground?.landed();
     const isLeft = new Set(landed.notKept.map((one) => one.path));

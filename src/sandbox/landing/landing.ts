@@ -54,10 +54,14 @@ interface Ready {
 export interface PreparedLanding {
   readonly ready: readonly Ready[];
   readonly notKept: ReadonlyMap<string, NotKeptReason>;
-  /** Nanoseconds of a time at which all of it was ready, as the workspace's file system counts. */
-  readonly readyNs: bigint;
   /** Effects that land once a person agrees. */
   readonly asked: readonly CommandEffect[];
+}
+
+/** The same once nothing that waits is touched any more. */
+export interface ReadyLanding extends PreparedLanding {
+  /** Nanoseconds of a time at which all of it was ready, as the workspace's file system counts. */
+  readonly readyNs: bigint;
 }
 
 /** What has landed, and whether it was all that could. */
@@ -78,7 +82,7 @@ export function* prepareLanding(
 ): Generator<void, PreparedLanding> {
   const plan = yield* planLanding(work, changes);
   const notKept = new Map<string, NotKeptReason>(plan.notKept.map(({ path, reason }) => [path, reason]));
-  if (work.isWhole === true && notKept.size > 0) return { ready: [], notKept, readyNs: 0n, asked: [] };
+  if (work.isWhole === true && notKept.size > 0) return { ready: [], notKept, asked: [] };
   const steps = plan.stages.flat();
   if (work.isRefused !== true) {
     const entries = steps.reduce((sum, step) => sum + made(step), 0);
@@ -97,8 +101,8 @@ export function* prepareLanding(
     else ready.push({ step, move });
     yield;
   }
-  if (work.isWhole === true && chosen.hasFailed) return { ready: [], notKept: chosen.end(), readyNs: 0n, asked: [] };
-  return { ready, notKept: chosen.end(), readyNs: work.nowNs(), asked: plan.asked };
+  if (work.isWhole === true && chosen.hasFailed) return { ready: [], notKept: chosen.end(), asked: [] };
+  return { ready, notKept: chosen.end(), asked: plan.asked };
 }
 
 /** What the moves of a landing will change, as it can be noted while nothing is moved. */
@@ -136,7 +140,7 @@ export function unchangedPaths(ready: PreparedLanding["ready"], notKept: Landed[
  */
 export function* applyLanding(
   work: LandingWork,
-  { ready, notKept, readyNs }: PreparedLanding,
+  { ready, notKept, readyNs }: ReadyLanding,
   signal?: AbortSignal,
 ): Generator<void, Landed> {
   const landing = new Landing(work, readyNs);

@@ -40,7 +40,8 @@ interface View {
 }
 
 function* landed(work: LandingWork, changes: readonly Change[], signal?: AbortSignal): Generator<void, Landed> {
-  return yield* applyLanding(work, yield* prepareLanding(work, changes, signal), signal);
+  const prepared = yield* prepareLanding(work, changes, signal);
+  return yield* applyLanding(work, { ...prepared, readyNs: work.nowNs() }, signal);
 }
 
 /** A workspace with files, and a view of it in which some are gone and others are new. */

@@ -22,6 +22,11 @@ export function isFull(error: unknown): boolean {
   return FULL.has(codeOf(error) ?? "");
 }
 
+/** Whether the machine said that its user may not do it. */
+export function isDenied(error: unknown): boolean {
+  return ["EACCES", "EPERM"].includes(codeOf(error) ?? "");
+}
+
 /** Whether a negative error number says that the machine had no room. */
 export function saysFull(negative: number): boolean {
   return negative === -errno.ENOSPC || negative === -errno.EDQUOT;
