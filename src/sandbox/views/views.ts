@@ -22,7 +22,7 @@ import { type Change, changesIn } from "../landing/changes.ts";
 import { nextTick, timeOf } from "../landing/file-clock.ts";
 import { type LandingTerms, landView, NOTHING } from "../landing/land-view.ts";
 import type { Landed } from "../landing/landing.ts";
-import { neverBegan, nothingLanded, requireRoom } from "../landing/machine/failures.ts";
+import { neverBegan, nothingLanded, requireReserve, requireRoom } from "../landing/machine/failures.ts";
 import type { LandingPlace } from "../landing/plan.ts";
 import { mergedIn } from "../layers/overlay.ts";
 import type { ViewDirectories, ViewDirectory } from "../layers/view-directories.ts";
@@ -253,6 +253,11 @@ export class View {
 
   /** Leaves room in the workspace for the looks of later commands, also where others land at the same time. */
   #admit(made: number, bytes: number): void {
+    if (made > 0 || bytes > 0) {
+      // what was written into a view on the same disk is taken already
+      const isSame = statSync(this.#rootPath).dev === statSync(this.#directory.path).dev;
+      requireReserve(`/proc/self/fd/${this.#root}`, isSame ? 0 : bytes);
+    }
     const isCopy = this.#copied !== undefined;
     if (made > 0 && this.#counted.made + made > this.#room)
       throw full(`${isCopy ? COPY_FILLED.entriesMax : ENTRIES_LANDED_MAX} files`);
