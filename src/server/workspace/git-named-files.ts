@@ -3,117 +3,198 @@
  *
  * A person's git runs or reads them.
  * They are found by what values look like and not by a list of settings, so that too many may be found. Only
- * configuration that agents cannot write is read: the repository's own, the user's, and what these include.
+ * configuration that agents cannot write is read: that of the repositories around and in the workspace, the user's, and
+ * what these include. INVARIANT: what a repository decides about is protected as a whole where it says more than is
+ * looked at.
  */
-import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from "node:fs";
+import { type Dir, lstatSync, opendirSync, readlinkSync } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, join, relative, resolve } from "node:path";
-import { MIB } from "../../base/bytes.ts";
-import { errorCode } from "../../base/errors.ts";
-import { parseConfig, type Setting } from "../../sandbox/git/config-text.ts";
-import { isWithin } from "../operator/real-path.ts";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import { configInvalid, errorCode } from "../../base/errors.ts";
+import { inSlices } from "../../base/long-steps.ts";
+import type { Setting } from "../../sandbox/git/config-text.ts";
+import { isWithin, realPath } from "../operator/real-path.ts";
+import { ConfigFiles, TooMuchConfiguration, userConfigs } from "./git-config-files.ts";
+import { type GitRepositories, type GitRepository, repositoriesOf } from "./git-repositories.ts";
 
-/** Bytes of one configuration file: git's own are some hundreds. */
-const GIT_CONFIG_BYTES_MAX = MIB;
-/** Files that are read for one workspace, with those that others include. */
+/** Files that are read for one repository, with those that others include. */
 const GIT_CONFIGS_MAX = 32;
+/** Words that are looked at for one workspace, some 5 microseconds each: usual configurations have some dozens. */
+const GIT_WORDS_MAX = 30_000;
+/** Links on the way to a file: the system follows 40. */
+const LINKS_MAX = 40;
 
-/** Settings whose values are addresses and names, and no files of the machine. */
-const NO_FILES = /^(?:url|pushurl|fetch|push|merge|remote|pushremote|insteadof|pushinsteadof|worktree|email|name)$/;
+/** Settings whose values are addresses, names and text for people, and no files of the machine. */
+const NO_FILES =
+  /^(?:url|pushurl|fetch|push|merge|remote|pushremote|insteadof|pushinsteadof|worktree|email|name|description)$/;
 /** Settings whose whole value is a file or directory, whatever it looks like. */
 const FILES = /^(?:path|hookspath|fsmonitor|attributesfile|templatedir|allowedsignersfile|revocationfile)$/;
+/** How scripts name the top of the working tree, where git starts them. */
+const TOP =
+  /["']?(?:\$\(git rev-parse --show-toplevel[^()]*\)|`git rev-parse --show-toplevel[^`]*`|\$\{?PWD\}?)["']?\//g;
+/** Names of scripts, which may be written yet. */
+const SCRIPT = /\.(?:[bckz]?sh|fish|py|pl|rb|php|lua|awk|sed|tcl|[cm]?[jt]s|ps1|bat|cmd|exe|jar)$/i;
 
-/** Configuration of git that decides about a workspace. */
-interface GitConfigs {
-  /** Files with settings, absolute; some may not exist. */
-  readonly files: readonly string[];
-  /** The top of the working tree, from which git runs what is named. */
-  readonly top: string;
+/**
+ * Paths of the workspace at the real path `serviceRoot`, relative to it, sorted.
+ * @param repositories those of the workspace; they are looked for when absent
+ * @throws KernelError CONFIG_INVALID where what decides about all of the workspace is too much to be looked at
+ */
+export async function filesThatGitNames(
+  serviceRoot: string,
+  repositories?: GitRepositories,
+): Promise<readonly string[]> {
+  const { found, unseen } = repositories ?? (await repositoriesOf(serviceRoot));
+  const { result } = await inSlices("reading git's configuration", new NamedFiles(serviceRoot).of(found, unseen));
+  return result;
 }
 
-/** Paths of the workspace at the real path `serviceRoot`, relative to it, sorted. */
-export function filesThatGitNames(serviceRoot: string): readonly string[] {
-  const { files, top } = configsOf(serviceRoot);
-  const found = new Set<string>();
-  const queue = [...files];
-  for (let index = 0; index < Math.min(queue.length, GIT_CONFIGS_MAX); index += 1) {
-    const file = queue[index] ?? "";
-    for (const setting of settingsIn(file)) {
-      const isInclude = /^include(?:if)?$/.test(setting.section) && setting.name === "path";
-      const named = pathsIn(setting).map((path) => resolve(isInclude ? dirname(file) : top, atHome(path)));
-      if (isInclude) queue.push(...named.filter((path) => !queue.includes(path)));
-      for (const path of named) if (path !== serviceRoot && isWithin(serviceRoot, path)) found.add(path);
+class NamedFiles {
+  readonly #root: string;
+  readonly #paths = new Set<string>();
+  readonly #configs = new ConfigFiles();
+  #wordsLeft = GIT_WORDS_MAX;
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  *of(repositories: readonly GitRepository[], unseen: readonly string[]): Generator<void, readonly string[]> {
+    for (const directory of unseen) this.#addWhole(directory);
+    // without a repository the user's settings hold for one that may be made
+    if (repositories.length === 0) yield* this.#readOrWhole({ top: this.#root, files: [] });
+    for (const repository of repositories) yield* this.#readOrWhole(repository);
+    return [...this.#paths].sort();
+  }
+
+  *#readOrWhole(repository: Pick<GitRepository, "top" | "files"> & Partial<GitRepository>): Generator<void, void> {
+    try {
+      if (repository.hooks !== undefined) yield* this.#addHooks(repository.hooks);
+      const tops = [repository.top, ...this.#otherTop(repository)];
+      const queue = [...repository.files, ...userConfigs()];
+      for (const file of queue) {
+        if (queue.length > GIT_CONFIGS_MAX) throw new TooMuchConfiguration("more files are included than are read");
+        for (const setting of this.#configs.settingsIn(file)) {
+          yield;
+          const isInclude = /^include(?:if)?$/.test(setting.section) && setting.name === "path";
+          const places = isInclude ? [dirname(file)] : tops;
+          const named = places.flatMap((from) => this.#namedBy(setting, from));
+          if (isInclude) queue.push(...named.filter((path) => !queue.includes(path)));
+          for (const path of named) this.#add(path);
+          if (setting.name === "hookspath") for (const path of named) yield* this.#addHooks(path);
+        }
+      }
+    } catch (error) {
+      if (!(error instanceof TooMuchConfiguration)) throw error;
+      this.#addWhole(repository.top);
     }
   }
-  return [...found].map((path) => relative(serviceRoot, path)).sort();
-}
 
-/** The same text as long as nothing has changed in the repository's own configuration. */
-export function gitConfigState(serviceRoot: string): string {
-  return configsOf(serviceRoot)
-    .files.map((file) => {
-      const found = lstatSync(file, { bigint: true, throwIfNoEntry: false });
-      return found === undefined ? "-" : [found.dev, found.ino, found.size, found.mtimeNs, found.ctimeNs].join(" ");
-    })
-    .join("\n");
-}
+  /** Where a setting says that the working tree begins, as it does for a submodule. */
+  #otherTop({ directory, files }: Partial<GitRepository>): readonly string[] {
+    const settings = (files ?? []).flatMap((file) => this.#configs.settingsIn(file));
+    const value = settings.findLast(({ section, name }) => section === "core" && name === "worktree")?.value;
+    return value === undefined || directory === undefined ? [] : [resolve(directory, atHome(value))];
+  }
 
-/** The configuration of the repository in which a directory lies, as git finds it, and the user's. */
-function configsOf(serviceRoot: string): GitConfigs {
-  const home = homedir();
-  const own = [join(home, ".gitconfig"), join(home, ".config/git/config")];
-  for (let top = serviceRoot; ; top = dirname(top)) {
-    const found = lstatSync(join(top, ".git"), { throwIfNoEntry: false });
-    if (found !== undefined) {
-      const directory = found.isFile() ? linkedDirectory(top) : join(top, ".git");
-      const common = resolve(directory, firstLine(join(directory, "commondir")) ?? ".");
-      return { files: [join(common, "config"), join(directory, "config.worktree"), ...own], top };
+  /** What a value may name from the directory `from`: all of it, or words in it. */
+  #namedBy({ name, value }: Setting, from: string): readonly string[] {
+    if (NO_FILES.test(name) || value === "") return [];
+    const words = new Set(value.replaceAll(TOP, "./").split(/[\s"'`;|&()<>=]+/));
+    const files = [...words]
+      .map((word) => word.replace(/^!/, ""))
+      .filter((word) => {
+        this.#countWord();
+        if (word.includes("/")) return !word.includes("://");
+        return word !== "" && (SCRIPT.test(word) || isFile(join(from, word)));
+      });
+    return [...(FILES.test(name) ? [value] : []), ...files].map((path) => resolve(from, atHome(path)));
+  }
+
+  #countWord(): void {
+    if (this.#wordsLeft === 0) throw new TooMuchConfiguration("there are more words than are looked at");
+    this.#wordsLeft -= 1;
+  }
+
+  /** A directory of hooks, and where links in it lead. */
+  *#addHooks(directory: string): Generator<void, void> {
+    this.#add(directory);
+    for (const name of this.#linksIn(directory)) {
+      yield;
+      this.#add(join(directory, name));
     }
-    if (dirname(top) === top) return { files: own, top: serviceRoot };
+  }
+
+  #linksIn(directory: string): readonly string[] {
+    let open: Dir | undefined;
+    try {
+      open = opendirSync(directory);
+      const links: string[] = [];
+      for (let entry = open.readSync(); entry !== null; entry = open.readSync()) {
+        this.#countWord();
+        if (entry.isSymbolicLink()) links.push(entry.name);
+      }
+      return links;
+    } catch (error) {
+      if (errorCode(error) === "unknown") throw error;
+      return []; // there is none, and git runs none
+    } finally {
+      open?.closeSync();
+    }
+  }
+
+  /** What lies in the workspace of a path and of where it leads. What lies in a repository itself no agent writes. */
+  #add(path: string): void {
+    for (const place of placesOnTheWay(path)) {
+      const inside = relative(this.#root, place);
+      if (place !== this.#root && isWithin(this.#root, place) && !inside.split("/").includes(".git"))
+        this.#paths.add(inside);
+    }
+  }
+
+  /** A directory with all that it holds. */
+  #addWhole(directory: string): void {
+    if (isWithin(directory, this.#root)) {
+      throw configInvalid(
+        `git's configuration or directories of \`${this.#root}\` are more than can be looked through for programs that git runs; make them smaller, or name a directory below as the workspace`,
+      );
+    }
+    this.#add(directory);
   }
 }
 
-/** Where the repository of a linked working tree or a submodule lies. */
-function linkedDirectory(top: string): string {
-  const path = /^gitdir: (.+)$/.exec(firstLine(join(top, ".git")) ?? "")?.[1] ?? ".git";
-  return resolve(top, path);
+/** `path`, and where it leads when links are followed one by one. */
+function placesOnTheWay(path: string): readonly string[] {
+  const places = [path];
+  try {
+    let current = path;
+    for (let links = 0; links < LINKS_MAX; links += 1) {
+      current = join(realPath(dirname(current)), basename(current));
+      places.push(current);
+      if (lstatSync(current, { throwIfNoEntry: false })?.isSymbolicLink() !== true) break;
+      current = resolve(dirname(current), readlinkSync(current));
+      places.push(current);
+    }
+    places.push(realPath(path));
+  } catch (error) {
+    // Where links lead in a circle, or the way is closed or too long, git gets nowhere either.
+    if (errorCode(error) === "unknown") throw error;
+  }
+  return places;
 }
 
-function firstLine(path: string): string | undefined {
-  return textOf(path)?.split("\n")[0];
-}
-
-/** What git itself would not read says nothing. */
-function settingsIn(file: string): readonly Setting[] {
-  return parseConfig(textOf(file) ?? "") ?? [];
-}
-
-/** What a value may name: all of it, or words in it that look like paths. */
-function pathsIn({ name, value }: Setting): readonly string[] {
-  if (NO_FILES.test(name) || value === "") return [];
-  const words = value.split(/[\s"'`;|&()<>=]+/).map((word) => word.replace(/^!/, ""));
-  return [...(FILES.test(name) ? [value] : []), ...words.filter((word) => word.includes("/") && !word.includes("://"))];
+/** Whether it is there, also as a link: git's shell follows it. */
+function isFile(path: string): boolean {
+  try {
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    return found?.isFile() === true || found?.isSymbolicLink() === true;
+  } catch (error) {
+    if (errorCode(error) === "unknown") throw error;
+    return false;
+  }
 }
 
 function atHome(path: string): string {
   if (path === "~" || path.startsWith("~/")) return join(homedir(), path.slice(1));
   return path;
-}
-
-/** A file's text; `undefined` where there is none, or it is too large, held by somebody, or not to be read. */
-function textOf(path: string): string | undefined {
-  let descriptor: number;
-  try {
-    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
-  } catch (error) {
-    if (errorCode(error) === "unknown") throw error;
-    return undefined;
-  }
-  try {
-    const found = fstatSync(descriptor);
-    if (!found.isFile() || found.size > GIT_CONFIG_BYTES_MAX) return undefined;
-    return readFileSync(descriptor, "utf8");
-  } finally {
-    closeSync(descriptor);
-  }
 }

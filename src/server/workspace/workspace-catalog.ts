@@ -29,7 +29,8 @@ import { readyGitRules } from "../operator/git-rules.ts";
 import type { OperatorDirectory } from "../operator/operator-directory.ts";
 import { isWithin, realPath } from "../operator/real-path.ts";
 import { envFileSecrets } from "./env-files.ts";
-import { filesThatGitNames, gitConfigState } from "./git-named-files.ts";
+import { filesThatGitNames } from "./git-named-files.ts";
+import { type GitRepositories, gitConfigState, repositoriesOf } from "./git-repositories.ts";
 import { grantOf } from "./grants.ts";
 import { installationPaths } from "./installation.ts";
 import { pathsWithin } from "./mounted-places.ts";
@@ -76,6 +77,8 @@ interface Opening {
   readonly serviceRoot: string;
   readonly projectRoot: string;
   readonly branchId: string | undefined;
+  /** Those whose configuration says what is protected, as they were found when it was opened. */
+  readonly repositories: Promise<GitRepositories>;
   /** State of the files that say what is protected, before they were read. */
   readonly files: Promise<string>;
   readonly place: Promise<OpenWorkspace>;
@@ -97,10 +100,13 @@ export function createWorkspaceCatalog(
 ): ClosableCatalog {
   const openings = new Openings();
   const openAnew = (key: string, session: WorkspaceName): Promise<OpenWorkspace> => {
-    const files = filesState(session.serviceRoot);
-    const place = files.then(() => openWorkspace(rules, { hidden, treeOf }, session));
     const { serviceRoot, projectRoot, branchId } = session;
-    const opening: Opening = { key, serviceRoot, projectRoot, branchId, files, place };
+    const repositories = repositoriesOf(serviceRoot);
+    const files = filesState({ serviceRoot, repositories });
+    const place = Promise.all([repositories, files]).then(([found]) =>
+      openWorkspace(rules, { hidden, treeOf, repositories: found }, session),
+    );
+    const opening: Opening = { key, serviceRoot, projectRoot, branchId, repositories, files, place };
     openings.keep(opening);
     place.then(
       (made) => {
@@ -116,7 +122,7 @@ export function createWorkspaceCatalog(
     if (known === undefined) return openAnew(key, session);
     const place = await known.place.catch(async (error: unknown) => {
       // Read again only once it has changed: refusing it takes longer than looking at it.
-      if (!isOwnFault(error) || (await known.files) === (await filesState(known.serviceRoot))) throw error;
+      if (!isOwnFault(error) || (await known.files) === (await filesState(known))) throw error;
       return undefined;
     });
     if (place === undefined) {
@@ -144,7 +150,7 @@ export function createWorkspaceCatalog(
     forget: () => openings.clear(),
     async refresh() {
       for (const opening of openings.all()) {
-        const [before, now] = await Promise.all([opening.files, filesState(opening.serviceRoot)]);
+        const [before, now] = await Promise.all([opening.files, filesState(opening)]);
         if (before !== now) openings.drop(opening);
       }
     },
@@ -203,9 +209,12 @@ class Openings {
   }
 }
 
-/** Another text, another configuration of the workspace or of its repository. */
-async function filesState(serviceRoot: string): Promise<string> {
-  return `${await workspaceFilesState(serviceRoot)}\n${gitConfigState(serviceRoot)}`;
+/** Another text, another configuration of the workspace or of its repositories. */
+async function filesState({
+  serviceRoot,
+  repositories,
+}: Pick<Opening, "serviceRoot" | "repositories">): Promise<string> {
+  return `${await workspaceFilesState(serviceRoot)}\n${gitConfigState(await repositories)}`;
 }
 
 /** Whether the workspace's own configuration file is what keeps it closed. */
@@ -219,7 +228,7 @@ function areInPlace({ service, project }: WorkspaceRoots): boolean {
 
 async function openWorkspace(
   rulesOf: WorkspaceRules,
-  { hidden, treeOf }: { readonly hidden: readonly string[]; readonly treeOf: TreeOf },
+  { treeOf, ...planning }: Planning & { readonly treeOf: TreeOf },
   session: WorkspaceName,
 ): Promise<OpenWorkspace> {
   const {
@@ -229,7 +238,7 @@ async function openWorkspace(
     chosen,
     git,
     privateGitHosts: opened,
-  } = await planWorkspace(rulesOf, session, { hidden });
+  } = await planWorkspace(rulesOf, session, planning);
   const gitRules = await readyGitRules(git);
   const { secretsOfEnvFile } = await import("../../redact/environment.ts");
   const ground = workspaceBy(rules, session);
@@ -292,13 +301,20 @@ export interface WorkspacePlan {
   readonly toolPolicy?: WorkspaceToolPolicy;
 }
 
-/**
- * Reads and combines the rules of the workspace of `session`; `assumeTrust` as if its own configuration were trusted.
- */
+/** How the rules of a workspace are read. */
+interface Planning {
+  readonly hidden: readonly string[];
+  /** As if the workspace's own configuration were trusted. */
+  readonly assumeTrust?: boolean;
+  /** Those of the workspace, where they are known. */
+  readonly repositories?: GitRepositories;
+}
+
+/** Reads and combines the rules of the workspace of `session`. */
 export async function planWorkspace(
   rulesOf: WorkspaceRules,
   session: WorkspaceName,
-  { hidden, assumeTrust = false }: { readonly hidden: readonly string[]; readonly assumeTrust?: boolean },
+  { hidden, assumeTrust = false, repositories }: Planning,
 ): Promise<WorkspacePlan> {
   const { serviceRoot, projectRoot } = session;
   if (!isWithin(projectRoot, serviceRoot))
@@ -315,7 +331,7 @@ export async function planWorkspace(
   const rules = {
     ...zoneRules,
     settings: kept,
-    protectedPaths: filesThatGitNames(serviceRoot),
+    protectedPaths: await filesThatGitNames(serviceRoot, repositories),
     hidden: hiddenPaths(hidden, session),
     installation: installedPaths(session),
   };

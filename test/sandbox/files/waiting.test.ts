@@ -46,10 +46,14 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
     "src/sandbox/host/directory-pieces.ts",
     "src/sandbox/host/workspace-tree.ts",
   ],
+  "directories alone, by path: whatever else has come there is refused without a wait (`O_DIRECTORY`)": [
+    "src/server/workspace/git-named-files.ts",
+    "src/server/workspace/git-repositories.ts",
+  ],
   "`O_PATH`, which opens nothing": ["src/sandbox/files/places/roots.ts", "src/sandbox/views/run-mirror.ts"],
   "one helper for everything else below a workspace, and `/proc/self/fd`": ["src/sandbox/native/syscalls.ts"],
   "single files of the workspace, with `O_NONBLOCK`": [
-    "src/server/workspace/git-named-files.ts",
+    "src/server/workspace/git-config-files.ts",
     "src/server/workspace/workspace-settings.ts",
     "src/server/workspace/env-files.ts",
     "src/sandbox/landing/land-view.ts",
@@ -174,7 +178,7 @@ test("the openings of workspace files say that they do not wait", () => {
   expect(helper.match(/WITHOUT_WAITING/g)).toHaveLength(3);
   expect(helper).toMatch(/WITHOUT_WAITING = constants\.O_NONBLOCK/);
   expect(readFileSync("src/server/workspace/env-files.ts", "utf8")).toMatch(/READ = [^;]*O_NONBLOCK/);
-  for (const name of ["workspace-settings", "git-named-files"])
+  for (const name of ["workspace-settings", "git-config-files"])
     expect(readFileSync(`src/server/workspace/${name}.ts`, "utf8")).toMatch(/openSync\(path, [^)]*O_NONBLOCK/);
 });
 
