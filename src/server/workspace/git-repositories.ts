@@ -119,7 +119,7 @@ class RepositorySearch {
     }
   }
 
-  /** What lies in a directory, nothing once it is gone; `undefined` where that is too much or closed to whoever looks. */
+  /** What lies in a directory, nothing once it is gone; `undefined` where that is too much or closed. */
   #entriesOf(directory: string): readonly Dirent[] | undefined {
     let open: Dir | undefined;
     try {
