@@ -68,7 +68,7 @@ export function createExecPlace(playground: Playground): ExecPlace {
         },
         stderr: () => undefined,
       };
-      const landing = { newFiles: { nameIn: () => ".handrail-new-bench" } };
+      const landing = { newFiles: { nameIn: () => ".handrail-new-bench", noteMade: () => undefined } };
       const run = { root, judge: ALL, landing, command, ...wanted, environment: {} };
       const { exitCode } = await sandbox.run(run, output, new AbortController().signal);
       if (exitCode !== 0) throw new Error(`the command ended with ${exitCode}`);

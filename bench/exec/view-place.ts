@@ -55,7 +55,7 @@ export class ViewPlace implements Disposable {
     const wanted = {
       root: this.root,
       judge: JUDGE,
-      landing: { newFiles: { nameIn: () => ".handrail-new-bench" } },
+      landing: { newFiles: { nameIn: () => ".handrail-new-bench", noteMade: () => undefined } },
       command: ["bash", "--noprofile", "--norc", "-c", text] as const,
       workDir: "/workspace",
       environment: {},

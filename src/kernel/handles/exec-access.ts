@@ -23,7 +23,7 @@ import type {
   ReachedHost,
 } from "../../model/work/exec.ts";
 import { makeFilledDirectories } from "../../sandbox/files/places/filled-directories.ts";
-import { rootPath, type WorkspaceRoots } from "../../sandbox/files/places/roots.ts";
+import { rootPath } from "../../sandbox/files/places/roots.ts";
 import { requireDirectory } from "../../sandbox/files/places/working-directory.ts";
 import { signalOfExitCode } from "../../sandbox/run/signals.ts";
 import {
@@ -95,48 +95,50 @@ async function run(handle: HandleParts, request: ExecRequest): Promise<Ran> {
   const reached = () => egress?.reached() ?? [];
   const hasReached = () => reached().some(({ allowed }) => allowed > 0);
   const judge = execScope(running, histories, hasReached);
-  if (selection !== undefined) makeFilled(roots, judge, selection);
-  else if (workDir !== INSIDE_WORKSPACE) requireDirectory(roots, workDir.slice(INSIDE_WORKSPACE.length + 1));
+  if (selection === undefined && workDir !== INSIDE_WORKSPACE)
+    requireDirectory(roots, workDir.slice(INSIDE_WORKSPACE.length + 1));
   const output = new ShownOutput(request.keptBytesMax ?? EXEC_KEPT_BYTES, report);
-  const end = await sandbox.run(
-    {
-      root: rootPath(roots.service),
-      judge,
-      async settle(tookTime) {
-        const again = sandbox.isContained && (await histories.settle(sandbox, boundsOfOne, signal));
-        if (histories.hasWaited || tookTime) await requireAllowed(handle);
-        return again;
+  const start = () =>
+    sandbox.run(
+      {
+        root: rootPath(roots.service),
+        judge,
+        async settle(tookTime) {
+          const again = sandbox.isContained && (await histories.settle(sandbox, boundsOfOne, signal));
+          if (histories.hasWaited || tookTime) await requireAllowed(handle);
+          return again;
+        },
+        landing: {
+          newFiles: parts.newFiles,
+          keeping: keepingOf(parts, running),
+          onLanded: (landed) => {
+            effects = landed;
+          },
+          async before() {
+            // what lands is judged by the same rules and is none of what the command did not see
+            hidden = histories.hidden();
+            await requireAllowed(handle);
+          },
+          async review(effects, open) {
+            const accessesOf = (effect: CommandEffect) => [commitAccess(caller, effect, { hasReached: hasReached() })];
+            const question = { granted: running, effects, open, accessesOf, reached: reached() };
+            const reviewed = await reviewEffects(kernel, question, handle);
+            if (reviewed.answer === "later") awaited = reviewed.why;
+            else await requireAllowed(handle); // a person took their time
+            return reviewed.answer;
+          },
+        },
+        command: argumentsOf(request.command),
+        workDir,
+        environment: request.environment ?? {},
+        limits: { ...boundsOfOne, timeoutMs: timeoutOf(request) },
+        ...(egress && { egress: egress.grant }),
+        ...(selection && { selection }),
       },
-      landing: {
-        newFiles: parts.newFiles,
-        keeping: keepingOf(parts, running),
-        onLanded: (landed) => {
-          effects = landed;
-        },
-        async before() {
-          // what lands is judged by the same rules and is none of what the command did not see
-          hidden = histories.hidden();
-          await requireAllowed(handle);
-        },
-        async review(effects, open) {
-          const accessesOf = (effect: CommandEffect) => [commitAccess(caller, effect, { hasReached: hasReached() })];
-          const question = { granted: running, effects, open, accessesOf, reached: reached() };
-          const reviewed = await reviewEffects(kernel, question, handle);
-          if (reviewed.answer === "later") awaited = reviewed.why;
-          else await requireAllowed(handle); // a person took their time
-          return reviewed.answer;
-        },
-      },
-      command: argumentsOf(request.command),
-      workDir,
-      environment: request.environment ?? {},
-      limits: { ...boundsOfOne, timeoutMs: timeoutOf(request) },
-      ...(egress && { egress: egress.grant }),
-      ...(selection && { selection }),
-    },
-    output.takers,
-    signal,
-  );
+      output.takers,
+      signal,
+    );
+  const end = await (selection === undefined ? start() : whileFilled(handle, { judge, selection }, start));
   running.run.noteSandbox({ ...end.enforced, namespaces: [...end.enforced.namespaces] });
   const network = end.egress && (await egress?.outcome(end.egress));
   const shown = shownOutcome(end, output, redaction);
@@ -182,13 +184,26 @@ function shownHosts(hosts: readonly ReachedHost[], redaction: Running["redaction
   return hosts.map((one) => ({ ...one, host: redaction.words(one.host) }));
 }
 
-/** Makes the directories that a command fills, where the call may write them. */
-function makeFilled(roots: WorkspaceRoots, judge: ScopeJudge, { directories }: ExecSelection): void {
-  const closed = directories.find(({ path }) => judge.entry(path, true) !== "write");
-  if (closed === undefined) {
-    makeFilledDirectories(roots, directories);
-    return;
+/** Makes the directories that a command fills for as long as it runs; those that it leaves empty go again. */
+async function whileFilled(
+  { kernel, running }: HandleParts,
+  { judge, selection }: { readonly judge: ScopeJudge; readonly selection: ExecSelection },
+  start: () => Promise<SandboxEnd>,
+): Promise<SandboxEnd> {
+  requireWritable(judge, selection);
+  const { roots } = running.caller.place;
+  const { release } = makeFilledDirectories(roots, selection.directories, kernel.parts.newFiles);
+  try {
+    return await start();
+  } finally {
+    release();
   }
+}
+
+/** The call may write every directory that its command fills. */
+function requireWritable(judge: ScopeJudge, { directories }: ExecSelection): void {
+  const closed = directories.find(({ path }) => judge.entry(path, true) !== "write");
+  if (closed === undefined) return;
   throw new FailureWithoutEffect(
     "PERMISSION_DENIED",
     `the command fills \`${closed.path}\`, which this call may not write; it did not run`,

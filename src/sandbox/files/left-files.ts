@@ -1,5 +1,6 @@
 /**
- * Files in the making that nobody finishes any more: found by their names, and removed.
+ * Files in the making that nobody finishes any more: found by their names, and removed; and so are empty directories
+ * that nobody fills any more.
  *
  * INVARIANT: only a regular file or a directory goes whose name says that it was made by a kernel instance of this
  * state directory that is dead; no link is followed, so that nothing is removed but where it was noted, or below the
@@ -7,9 +8,10 @@
  */
 import { closeSync, constants, existsSync, fstatSync, openSync } from "node:fs";
 import { opendir } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { closeDescriptor, openBeneath, removeName, standingAt } from "../native/syscalls.ts";
 import type { NewFilePlace, NewFileStore } from "../ports/new-file-store.ts";
+import { removeSameIfEmpty } from "./places/filled-directories.ts";
 import { instanceOfName, isTemporaryName } from "./places/temporary.ts";
 import { removeTree } from "./remove-tree.ts";
 
@@ -35,9 +37,11 @@ export async function sweepLeftFiles(store: NewFileStore, leftovers: Leftovers):
   const unseen: string[] = [];
   for (const instanceId of await store.instances()) {
     if (await leftovers.isAlive(instanceId)) continue;
-    for (const place of await store.placesOf(instanceId)) {
+    // a directory that was made in another one was noted after it, and goes before it
+    for (const place of [...(await store.placesOf(instanceId))].reverse()) {
       try {
-        removed += await sweepPlace(place, (name) => instanceOfName(name, leftovers.key) === instanceId);
+        if (place.isMade === true) removed += removedIfEmpty(place) ? 1 : 0;
+        else removed += await sweepPlace(place, (name) => instanceOfName(name, leftovers.key) === instanceId);
       } catch (error) {
         if (!isGone(error)) unseen.push(place.path);
       }
@@ -61,6 +65,16 @@ async function sweepPlace({ path, dev, ino }: NewFilePlace, isLeft: (name: strin
     return removed;
   } finally {
     closeSync(directory);
+  }
+}
+
+/** Removes a directory that a dead instance made to be filled, where nothing is in it. */
+function removedIfEmpty({ path, dev, ino }: NewFilePlace): boolean {
+  const parent = openSync(dirname(path), DIRECTORY);
+  try {
+    return removeSameIfEmpty(parent, basename(path), `${dev}:${ino}`);
+  } finally {
+    closeSync(parent);
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * Names temporary files and notes the directory of each.
+ * Names temporary files and notes the directory of each, and directories that were made to be filled.
  *
  * INVARIANT: the directory is noted before the file is there, so that whatever a killed kernel leaves is found again.
  */
@@ -16,6 +16,10 @@ export interface NewFiles {
    * noted
    */
   readonly nameIn: (directory: number) => string;
+  /**
+   * Notes that the open directory was made to be filled. @throws KernelError STORE_UNAVAILABLE when it cannot be noted
+   */
+  readonly noteMade: (directory: number) => void;
 }
 
 /** Names of one kernel, noted in `store`. */
@@ -26,6 +30,10 @@ export function newFiles(store: Pick<NewFileStore, "note">, giver: NameGiver, ra
       // One without a path is gone, and nothing can be made in it.
       if (path !== undefined) store.note({ path, ...identityOf(directory) });
       return temporaryName(giver, random);
+    },
+    noteMade(directory) {
+      const path = ownPath(directory);
+      if (path !== undefined) store.note({ path, ...identityOf(directory), isMade: true });
     },
   };
 }

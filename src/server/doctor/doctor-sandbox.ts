@@ -126,7 +126,7 @@ async function contain(settings: OperatorDirectory["settings"]): Promise<string>
     const run = {
       root,
       judge: EVERYTHING,
-      landing: { newFiles: { nameIn: () => "doctor" } },
+      landing: { newFiles: { nameIn: () => "doctor", noteMade: () => undefined } },
       command: lookingCommand(base, directories),
       workDir: INSIDE_WORKSPACE,
       environment: {},

@@ -146,7 +146,7 @@ function accessParts(workspace: Workspace) {
     visible: () => true,
     locks,
     lockOwner: "doctor",
-    newFiles: { nameIn: () => "" }, // nothing is written
+    newFiles: { nameIn: () => "", noteMade: () => undefined }, // nothing is written
     clock: systemClock,
     random: systemRandom,
     signal: new AbortController().signal,

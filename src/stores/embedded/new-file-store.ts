@@ -41,8 +41,8 @@ class EmbeddedNewFileStore implements NewFileStore {
     this.#own = join(directory, instanceId);
   }
 
-  readonly note: NewFileStore["note"] = ({ path, dev, ino }) => {
-    const line = `${JSON.stringify({ path, dev, ino })}\n`;
+  readonly note: NewFileStore["note"] = ({ path, dev, ino, isMade }) => {
+    const line = `${JSON.stringify({ path, dev, ino, isMade })}\n`;
     if (!this.#noted.delete(line)) {
       guarded(() => {
         if (this.#noted.size >= NEW_FILE_PLACES_MAX) this.#shorten();
@@ -103,8 +103,9 @@ function openOwn(path: string): number {
 function placeOf(line: string): readonly NewFilePlace[] {
   const parsed = line === "" ? undefined : parseJson(line);
   if (parsed?.ok !== true || !isJsonObject(parsed.value)) return [];
-  const { path, dev, ino } = parsed.value;
-  return typeof path === "string" && typeof dev === "string" && typeof ino === "string" ? [{ path, dev, ino }] : [];
+  const { path, dev, ino, isMade } = parsed.value;
+  if (typeof path !== "string" || typeof dev !== "string" || typeof ino !== "string") return [];
+  return [{ path, dev, ino, ...(isMade === true && { isMade }) }];
 }
 
 function guarded(work: () => void): void {

@@ -1,12 +1,22 @@
 // What a command sees in a selection of the kernel's own making, while somebody else writes to the workspace; and which
 // directories are made for it.
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { BUILT_IN_ZONE_RULES, compileZones } from "../../../src/model/place/zone.ts";
 import type { ExecSelection } from "../../../src/model/work/exec.ts";
 import { openWorkspaceRoots } from "../../../src/sandbox/files/files.ts";
-import { makeFilledDirectories } from "../../../src/sandbox/files/places/filled-directories.ts";
+import { type FilledDirectories, makeFilledDirectories } from "../../../src/sandbox/files/places/filled-directories.ts";
+import { unnotedNames } from "../../support/files-fixture.ts";
 import { newSandboxPlace, own, type SandboxPlace, sandboxUser } from "../../support/sandbox-place.ts";
 
 let place: SandboxPlace;
@@ -75,16 +85,17 @@ test("a directory that is a link is not mounted, wherever it leads", async () =>
   expect(readdirSync(join(place.root, "src"))).toEqual([]);
 });
 
-function make(path: string, isNew = false): void {
-  const workspace = {
-    serviceRoot: place.root,
-    projectRoot: place.root,
-    sharedPaths: [],
-    zones: compileZones(BUILT_IN_ZONE_RULES, ""),
-  };
-  const roots = openWorkspaceRoots(workspace);
+function placeOfWorkspace() {
+  const zones = compileZones(BUILT_IN_ZONE_RULES, "");
+  return { serviceRoot: place.root, projectRoot: place.root, sharedPaths: [], zones };
+}
+
+function make(path: string, isNew = false): FilledDirectories {
+  const roots = openWorkspaceRoots(placeOfWorkspace());
   onTestFinished(() => roots.close());
-  makeFilledDirectories(roots, [{ path, isNew }]);
+  const filled = makeFilledDirectories(roots, [{ path, isNew }], unnotedNames);
+  onTestFinished(filled.release);
+  return filled;
 }
 
 test("directories are made for whom the workspace belongs to, never through a link, and new ones hold nothing", () => {
@@ -100,4 +111,44 @@ test("directories are made for whom the workspace belongs to, never through a li
   make(".venv", true);
   writeFileSync(join(place.root, ".venv/python"), "");
   expect(() => make(".venv", true)).toThrow("`.venv` is there already");
+});
+
+test("of the directories that were made only those that are still there and empty go, once no call fills them", () => {
+  const there = (path: string) => existsSync(join(place.root, path));
+  mkdirSync(join(place.root, "target"));
+  const empty = make("target/a/b");
+  expect(empty.made).toEqual(["target/a", "target/a/b"]);
+  const other = make("target/a/b");
+  empty.release();
+  expect([other.made, there("target/a/b")]).toEqual([[], true]); // the other call still fills it
+  other.release();
+  expect(["target", "target/a"].map(there)).toEqual([true, false]);
+
+  make("node_modules").release(); // was there before, and empty
+  const filled = make("filled/a");
+  writeFileSync(join(place.root, "filled/a/x"), "");
+  const replaced = make("replaced");
+  renameSync(join(place.root, "replaced"), join(place.root, "moved"));
+  mkdirSync(join(place.root, "replaced"));
+  const linked = make("linked/a");
+  renameSync(join(place.root, "linked"), join(place.root, "was-linked"));
+  mkdirSync(join(place.outside, "a"));
+  symlinkSync(place.outside, join(place.root, "linked"));
+  for (const one of [filled, replaced, linked]) one.release();
+  expect(["node_modules", "filled/a/x", "replaced", "moved", "was-linked/a"].map(there)).not.toContain(false);
+  expect(readdirSync(place.outside)).toEqual(["a"]);
+});
+
+test("directories that were made before one could not be are gone with the refusal", () => {
+  const roots = openWorkspaceRoots(placeOfWorkspace());
+  onTestFinished(() => roots.close());
+  const directories = [{ path: "one/a" }, { path: "package.json/x" }];
+  expect(() => makeFilledDirectories(roots, directories, unnotedNames)).toThrow();
+  const unnoted = {
+    noteMade() {
+      throw new Error("the disk is full");
+    },
+  };
+  expect(() => makeFilledDirectories(roots, [{ path: "two" }], unnoted)).toThrow("the disk is full");
+  expect(["one", "two"].filter((name) => existsSync(join(place.root, name)))).toEqual([]);
 });

@@ -34,6 +34,7 @@ const files = createFileAccess({
       if (made === Number(number)) process.kill(process.pid, "SIGKILL");
       return unnotedNames.nameIn(directory);
     },
+    noteMade: unnotedNames.noteMade,
   },
   signal: new AbortController().signal,
   onLockBroken: () => undefined,

@@ -1,12 +1,23 @@
 // What a kernel leaves that is killed while it writes a file: the next one removes it, git never sees it, and the
 // doctor names what is left.
-import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { newId, systemRandom } from "../../../../src/base/ids.ts";
 import type { JsonObject } from "../../../../src/base/json.ts";
 import { createKernel, type KernelSession } from "../../../../src/index.ts";
+import { newFiles } from "../../../../src/sandbox/files/new-files.ts";
 import { temporaryName } from "../../../../src/sandbox/files/places/temporary.ts";
 import { workspaceFinding } from "../../../../src/server/doctor/doctor-workspace.ts";
 import { evidenceKey } from "../../../../src/server/ledger/evidence-key.ts";
@@ -141,8 +152,6 @@ test("the sweep follows no link, enters no directory that took another's place, 
   const instanceId = newId("ins", systemRandom);
   const name = () => temporaryName({ instanceId, key }, systemRandom);
   const store = await openNewFileStore(state, instanceId);
-  const { newFiles } = await import("../../../../src/sandbox/files/new-files.ts");
-  const { openSync, closeSync, constants } = await import("node:fs");
   const noted = (path: string) => {
     mkdirSync(path, { recursive: true });
     const directory = openSync(path, constants.O_RDONLY);
@@ -170,6 +179,35 @@ test("the sweep follows no link, enters no directory that took another's place, 
   await kernel.close();
   expect(readdirSync(at("kept")).toSorted()).toEqual([link, ".handrail-new-notes"].toSorted());
   expect([readdirSync(at("swapped")), readdirSync(place.outside)]).toEqual([[swapped], [linked]]);
+});
+
+test("directories that a killed kernel made to be filled go where they are the same and empty", async () => {
+  const state = await freshDirectory();
+  const place = freshPlace();
+  const at = (path: string) => join(place.workspace, path);
+  const instanceId = newId("ins", systemRandom);
+  const store = await openNewFileStore(state, instanceId);
+  const names = newFiles(store, { instanceId, key: systemRandom(32) }, systemRandom);
+  const made = (path: string) => {
+    mkdirSync(at(path));
+    const directory = openSync(at(path), constants.O_RDONLY);
+    names.noteMade(directory);
+    closeSync(directory);
+  };
+  for (const path of ["a", "a/node_modules", "filled", "swapped", "linked"]) made(path);
+  await store.close();
+  writeFileSync(at("filled/x"), "");
+  mkdirSync(at("others")); // nobody noted it
+  renameSync(at("swapped"), at("moved"));
+  mkdirSync(at("swapped"));
+  renameSync(at("linked"), at("was-linked"));
+  symlinkSync(at("was-linked"), at("linked"));
+  const kernel = await createKernel({ stateDirectory: state, configDirectory: place.config, environment: {} });
+  await until(() => !readdirSync(join(state, "new-files")).includes(instanceId));
+  await kernel.close();
+  expect(readdirSync(place.workspace).toSorted()).toEqual(
+    ["filled", "linked", "moved", "others", "swapped", "was-linked"].toSorted(),
+  );
 });
 
 test("the doctor names what is left where no kernel looks any more, and removes it when asked", async () => {
