@@ -5,7 +5,6 @@
 import { mkdirSync, renameSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { passOn } from "../../src/sandbox/mirror/running-views.ts";
-import { atOnce } from "../../src/sandbox/plan/workspace-mounts.ts";
 import { type Differences, own, type Ran, type SandboxPlace } from "./sandbox-place.ts";
 
 /** Waits for the signal `name`. */
@@ -60,6 +59,6 @@ export function remove(root: string, path: string, isDirectory = false): readonl
 }
 
 /** Passes on what has become of `paths`, as file tools and landings do. */
-export function told(root: string, paths: readonly string[]): void {
-  atOnce(passOn(root, paths));
+export function told(root: string, paths: readonly string[]): Promise<void> {
+  return passOn(root, paths);
 }

@@ -9,7 +9,6 @@
 import { accessSync, closeSync, constants, fstatSync } from "node:fs";
 import { blake3Hex } from "../../base/hash.ts";
 import { MAX_READ_LIMIT } from "../../base/limits.ts";
-import { inSlices } from "../../base/long-steps.ts";
 import { type Refusal, ToolFailure } from "../../model/outcome/failure.ts";
 import type { WorkspacePath } from "../../model/place/access.ts";
 import type { WriteOptions, WriteReceipt } from "../../model/place/files.ts";
@@ -199,7 +198,7 @@ export async function passOnChange(
   roots: WriteScope["roots"],
   { place, made }: Pick<Destination, "place" | "made">,
 ): Promise<void> {
-  await inSlices("passing on a change", passOn(handleOf(roots, place.root).path || "/", [...made, place.path]));
+  await passOn(handleOf(roots, place.root).path || "/", [...made, place.path]);
 }
 
 /** Notes the change; the new file goes where that is not possible. */

@@ -164,7 +164,7 @@ async function landPrepared(
   await (hasLanded ? noted?.made(isMade) : noted?.forget());
   if (hasLanded) {
     const paths = namesOf(prepared.ready).filter((path) => !unmade.has(path));
-    await inSlices("passing on what landed", passOn(view.rootPath, paths));
+    await passOn(view.rootPath, paths);
   }
   return landed;
 }

@@ -9,8 +9,8 @@
 export interface RunningView {
   /** The workspace, a real path. */
   readonly root: string;
-  /** Shows in it what stands at `path` of the workspace by now. */
-  readonly show: (path: string) => void;
+  /** Shows in it what stands at `path` of the workspace by now; resolves also when that takes too long. */
+  readonly show: (path: string) => Promise<void>;
 }
 
 /** Paths of one change that are passed on; of a larger one none is. */
@@ -28,13 +28,12 @@ export function enterRunning(view: RunningView): () => void {
  * Passes on what has become of `paths`, in their order: what is new before what is gone.
  * @param root the directory that they are relative to, a real path
  */
-export function* passOn(root: string, paths: readonly string[]): Generator<void> {
+export async function passOn(root: string, paths: readonly string[]): Promise<void> {
   if (running.size === 0 || paths.length > PASSED_ON_MAX) return;
+  const views = [...running];
   for (const path of paths) {
     const whole = `${root === "/" ? "" : root}/${path}`;
-    for (const view of [...running]) {
-      if (whole.startsWith(`${view.root}/`)) view.show(whole.slice(view.root.length + 1));
-      yield; // each view gets all bytes of the file
-    }
+    const within = views.filter((view) => whole.startsWith(`${view.root}/`));
+    await Promise.all(within.map((view) => view.show(whole.slice(view.root.length + 1))));
   }
 }

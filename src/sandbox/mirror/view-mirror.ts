@@ -5,61 +5,44 @@
  * file is written once more, through the overlay, as the command itself would write it, and what was written is noted.
  * Where the view still holds just that when it lands, it is nobody's change.
  *
- * INVARIANTS: what the command changed itself is left alone, and so is what it does not see; no link is followed,
- * nothing is written but regular files, and nothing is waited for; what is written here never lands.
+ * INVARIANTS: what the command changed itself is left alone; no link is followed, and nothing is written but regular
+ * files; what is written here never lands. While the overlay copies a file that a command moves, its directory is
+ * closed to others, so it runs in a thread of its own.
  */
-import { closeSync, constants, fchmodSync, fstatSync, lstatSync, readSync, writeSync } from "node:fs";
+import { closeSync, constants, fchmodSync, fstatSync, writeSync } from "node:fs";
 import { posix } from "node:path";
 import { MIB } from "../../base/bytes.ts";
 import { blake3Hex } from "../../base/hash.ts";
-import { asFileUser, type FileUser, overlayAttribute, setTimes } from "../native/layer-calls.ts";
-import { errno, makeDirectory, O_PATH, openBeneath, removeName } from "../native/syscalls.ts";
-import type { RunningView } from "./running-views.ts";
+import { asFileUser, type FileUser, setTimes } from "../native/layer-calls.ts";
+import { errno, makeDirectory, openBeneath, removeName } from "../native/syscalls.ts";
+import { isAsNoted, MODE, type Note } from "./note.ts";
+import { hasMark, isWhiteout, type Standing, standing, standingIn, within } from "./standing.ts";
 
-/** Bytes of a file that is passed on; a larger one is not. */
-export const PASSED_ON_BYTES_MAX = 4 * MIB;
 /** Bytes that stand in one view because they were passed on to it. */
 const PASSED_ON_BYTES_TOTAL_MAX = 64 * MIB;
 /** Paths of one view that are noted; each costs memory until its command has ended. */
 const NOTES_MAX = 10_000;
 
-const DIRECTORY = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
-const READ = constants.O_RDONLY | constants.O_NOFOLLOW;
 /** Without its old bytes: the overlay would copy those from a file that somebody else may hold. */
 const OVERWRITE = constants.O_WRONLY | constants.O_TRUNC | constants.O_NOFOLLOW;
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 const OWN_FILE = 0o600;
 const RIGHTS = 0o777;
-const MODE = 0o7777;
 
-/** What was made to stand in the view. */
-type Note =
-  | { readonly kind: "gone" | "directory" }
-  | { readonly kind: "file"; readonly bytes: number; readonly mode: number; readonly digest: string };
-
-/** What stands in the workspace. */
-type Standing =
-  | { readonly kind: "gone" | "other" }
-  | { readonly kind: "directory"; readonly mode: number }
-  | { readonly kind: "file"; readonly bytes: Buffer; readonly mode: number; readonly mtimeNs: bigint };
-
-/** Where what is passed on comes from and goes to; the descriptors are open. */
+/** Where what is passed on comes from and goes to; the descriptors are the mirror's own. */
 export interface MirrorPlace {
-  /** The workspace, a real path. */
-  readonly rootPath: string;
+  /** The workspace. */
   readonly root: number;
-  /** The overlay as the command writes in it, but without the mounts upon it. It is closed with the mirror. */
+  /** The overlay as the command writes in it, but without the mounts upon it. */
   readonly merged: number;
-  /** What the command has changed. It is closed with the mirror. */
+  /** What the command has changed. */
   readonly upper: number;
-  /** Whether the command does not see what is there, or would be there. */
-  readonly hides: (path: string, isDirectory: boolean) => boolean;
   /** Whose the files are that a command makes, where that is not the kernel's user. */
   readonly user: FileUser | undefined;
 }
 
 /** The mirror of one view. */
-export class ViewMirror implements RunningView {
+export class ViewMirror {
   readonly #place: MirrorPlace;
   readonly #notes = new Map<string, Note>();
   #bytes = 0;
@@ -69,10 +52,7 @@ export class ViewMirror implements RunningView {
     this.#place = place;
   }
 
-  get root(): string {
-    return this.#place.rootPath;
-  }
-
+  /** Shows what stands at `path` of the workspace by now. It may wait for as long as the command holds the place. */
   show(path: string): void {
     if (!this.#isOpen || (this.#notes.size >= NOTES_MAX && !this.#notes.has(path))) return;
     try {
@@ -83,32 +63,21 @@ export class ViewMirror implements RunningView {
     }
   }
 
-  /** Whether what the view holds at `path` is what was passed on, and nothing else. */
-  isPassedOn(path: string): boolean {
-    const note = this.#notes.get(path);
-    return note !== undefined && this.#isAsNoted(path, note);
+  /** What stands in the view because it was passed on, by its path. */
+  get notes(): ReadonlyMap<string, Note> {
+    return this.#notes;
   }
 
-  /** Whether anything was passed on. */
-  get isEmpty(): boolean {
-    return this.#notes.size === 0;
-  }
-
-  /** Nothing is shown any more, and the overlay may go. What was noted can be asked for until `dispose`. */
-  close(): void {
-    if (this.#isOpen) closeSync(this.#place.merged);
+  /** Ends it. @returns what stands in the view because it was passed on, by its path */
+  close(): ReadonlyMap<string, Note> {
     this.#isOpen = false;
-  }
-
-  dispose(): void {
-    this.close();
-    closeSync(this.#place.upper);
+    for (const descriptor of [this.#place.root, this.#place.merged, this.#place.upper]) closeSync(descriptor);
+    return this.#notes;
   }
 
   #show(path: string): void {
-    const { hides, root } = this.#place;
+    const { root } = this.#place;
     const above = directoriesAbove(path);
-    if (above.some((directory) => hides(directory, true)) || hides(path, false) || hides(path, true)) return;
     const there = standingIn(root, path);
     if (there.kind === "other") return;
     for (const directory of above) {
@@ -210,87 +179,12 @@ export class ViewMirror implements RunningView {
     const found = standing(this.#place.upper, path);
     if (found === undefined) return note === undefined || note.kind === "gone";
     if (found.isDirectory() && this.#isCopy(path)) return true; // of what lies in it that is asked for each
-    return note !== undefined && this.#isAsNoted(path, note);
+    return note !== undefined && isAsNoted(this.#place.upper, path, note);
   }
-
-  /** Whether the upper directory holds what was noted. */
-  #isAsNoted(path: string, note: Note): boolean {
-    const found = standing(this.#place.upper, path);
-    if (found === undefined) return false;
-    if (note.kind === "gone") return isWhiteout(found);
-    if (note.kind !== "file") return found.isDirectory();
-    if (!found.isFile() || found.size !== note.bytes || (found.mode & MODE) !== note.mode) return false;
-    const bytes = contentOf(this.#place.upper, path, note.bytes);
-    return bytes !== undefined && blake3Hex(bytes) === note.digest;
-  }
-}
-
-function hasMark(directory: number, mark: "opaque" | "origin"): boolean {
-  return overlayAttribute(`/proc/self/fd/${directory}/.`, mark) !== undefined;
 }
 
 /** Of `a/b/c` those are `a` and `a/b`. */
-function directoriesAbove(path: string): readonly string[] {
+export function directoriesAbove(path: string): readonly string[] {
   const names = path.split("/").slice(0, -1);
   return names.map((_, index) => names.slice(0, index + 1).join("/"));
-}
-
-/** Does `work` in the directory at `path`, no link followed; nothing where there is none. */
-function within<Result>(directory: number, path: string, work: (opened: number) => Result): Result | undefined {
-  const opened = openBeneath(directory, path, DIRECTORY, "plain");
-  if (opened < 0) return undefined;
-  try {
-    return work(opened);
-  } finally {
-    closeSync(opened);
-  }
-}
-
-/** What has that path, no link followed. */
-function standing(directory: number, path: string) {
-  return within(directory, posix.dirname(path), (parent) =>
-    lstatSync(`/proc/self/fd/${parent}/${posix.basename(path)}`, { throwIfNoEntry: false }),
-  );
-}
-
-function isWhiteout(found: NonNullable<ReturnType<typeof standing>>): boolean {
-  return found.isCharacterDevice() && found.rdev === 0;
-}
-
-/** What stands in the workspace; a file that is too large, and what nobody can open, is other. */
-function standingIn(root: number, path: string): Standing {
-  const opened = openBeneath(root, path, READ, "plain");
-  if (opened === -errno.ENOENT || opened === -errno.ENOTDIR) return { kind: "gone" };
-  if (opened < 0) return { kind: "other" };
-  try {
-    const found = fstatSync(opened, { bigint: true });
-    const mode = Number(found.mode);
-    if (found.isDirectory()) return { kind: "directory", mode };
-    if (!found.isFile() || found.size > PASSED_ON_BYTES_MAX) return { kind: "other" };
-    const bytes = readUpTo(opened, Number(found.size));
-    return bytes === undefined ? { kind: "other" } : { kind: "file", bytes, mode, mtimeNs: found.mtimeNs };
-  } finally {
-    closeSync(opened);
-  }
-}
-
-function contentOf(directory: number, path: string, bytes: number): Buffer | undefined {
-  const opened = openBeneath(directory, path, READ, "plain");
-  if (opened < 0) return undefined;
-  try {
-    return fstatSync(opened).isFile() ? readUpTo(opened, bytes) : undefined;
-  } finally {
-    closeSync(opened);
-  }
-}
-
-/** All of a file that has so many bytes; `undefined` where it has others. */
-function readUpTo(opened: number, bytes: number): Buffer | undefined {
-  const content = Buffer.allocUnsafe(bytes + 1);
-  let length = 0;
-  for (;;) {
-    const count = readSync(opened, content, length, content.length - length, null);
-    length += count;
-    if (count === 0 || length > bytes) return length === bytes ? content.subarray(0, bytes) : undefined;
-  }
 }

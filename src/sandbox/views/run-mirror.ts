@@ -1,9 +1,12 @@
 /** Opens the mirror of a run's view, by which the command sees what Handrail's own calls change meanwhile. */
 import { closeSync, constants, openSync, statfsSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import type { Change } from "../landing/changes.ts";
-import { enterRunning } from "../mirror/running-views.ts";
-import { type MirrorPlace, ViewMirror } from "../mirror/view-mirror.ts";
+import { MirrorHandle } from "../mirror/mirror-thread.ts";
+import { isAsNoted, type Note } from "../mirror/note.ts";
+import { enterRunning, type RunningView } from "../mirror/running-views.ts";
+import { directoriesAbove, type MirrorPlace } from "../mirror/view-mirror.ts";
 import { O_PATH } from "../native/syscalls.ts";
 import { INSIDE_WORKSPACE, type SandboxMount } from "../plan/plan.ts";
 import type { ScopeJudge } from "../plan/workspace-mounts.ts";
@@ -14,14 +17,28 @@ interface SeenByRun {
   readonly mounts: readonly SandboxMount[];
 }
 
+/** The workspace of a run, and where its view lies. */
+interface RunPlace extends Pick<MirrorPlace, "root" | "user"> {
+  /** A real path. */
+  readonly rootPath: string;
+  readonly directory: string;
+}
+
+/** Marks those changes that are none of the command's. */
+export type Marking = (changes: readonly Change[]) => Generator<void, readonly Change[]>;
+
 /** The mirror of one run. */
 export interface RunMirror {
-  /** Marks those changes that are none of the command's. */
-  readonly marked: (changes: readonly Change[]) => Generator<void, readonly Change[]>;
   /** Nothing is passed on any more. To be called before the changes are listed. */
-  readonly close: () => void;
+  readonly close: () => Promise<Marking>;
   readonly dispose: () => void;
 }
+
+/**
+ * Milliseconds that a call waits for its change to be passed on. A command that holds the place for longer, as one does
+ * that moves a large file, does not see changes until it lets go.
+ */
+const SHOWN_MS_MAX = 5000;
 
 const DIRECTORY = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 /** The file system's number of overlays. */
@@ -32,47 +49,94 @@ const OVERLAY = 0x794c7630;
  * @param merged the overlay, as a process of the run sees it before the command begins
  * @throws what the machine says when it is not there; then there is no run
  */
-export function openMirror(
-  merged: string,
-  { directory, ...place }: Pick<MirrorPlace, "rootPath" | "root" | "user"> & { readonly directory: string },
-  seen: SeenByRun,
-): RunMirror {
-  const opened = openSync(merged, DIRECTORY);
-  let upper: number;
+export function openMirror(merged: string, { rootPath, root, directory, user }: RunPlace, seen: SeenByRun): RunMirror {
+  const opened: number[] = [];
+  const open = (path: string) => opened[opened.push(openSync(path, DIRECTORY)) - 1] ?? -1;
   try {
+    const overlay = open(merged);
     // of all that has that path only the overlay of this very view is one
-    if (statfsSync(`/proc/self/fd/${opened}`).type !== OVERLAY) throw new Error("the view is not mounted");
-    upper = openSync(join(directory, "upper"), DIRECTORY);
+    if (statfsSync(`/proc/self/fd/${overlay}`).type !== OVERLAY) throw new Error("the view is not mounted");
+    const path = join(directory, "upper");
+    const place = { root: open(`/proc/self/fd/${root}/.`), merged: overlay, upper: open(path), user };
+    return new TheMirror(rootPath, place, { upper: open(path), hides: hiding(seen) });
   } catch (error) {
-    closeSync(opened);
+    for (const descriptor of opened) closeSync(descriptor);
     throw error;
   }
-  const mirror = new ViewMirror({ ...place, merged: opened, upper, hides: hiding(seen) });
-  const leave = enterRunning(mirror);
-  const close = () => {
-    leave();
-    mirror.close();
-  };
-  return {
-    *marked(changes) {
-      if (mirror.isEmpty) return changes;
-      const marked: Change[] = [];
+}
+
+/** What the kernel's own thread keeps of it. */
+interface OwnSide {
+  readonly upper: number;
+  /** Whether the command does not see what is there, or would be there. */
+  readonly hides: (path: string, isDirectory: boolean) => boolean;
+}
+
+class TheMirror implements RunMirror, RunningView {
+  readonly root: string;
+  readonly #own: OwnSide;
+  readonly #handle: MirrorHandle;
+  readonly #leave: () => void;
+  #closed: Promise<ReadonlyMap<string, Note>> | undefined;
+  #isHeld = false;
+
+  constructor(root: string, place: MirrorPlace, own: OwnSide) {
+    this.root = root;
+    this.#own = own;
+    this.#handle = new MirrorHandle(place);
+    this.#leave = enterRunning(this);
+  }
+
+  async show(path: string): Promise<void> {
+    if (this.#isHeld || this.#closed !== undefined || this.#isHidden(path)) return;
+    // what the thread cannot do is told when the mirror is closed
+    const shown = this.#handle.show(path).catch(() => undefined);
+    const inTime = new AbortController();
+    const late = pause(SHOWN_MS_MAX, true, { signal: inTime.signal }).catch(() => false);
+    this.#isHeld = await Promise.race([shown.then(() => false), late]);
+    inTime.abort();
+    if (this.#isHeld)
+      void shown.then(() => {
+        this.#isHeld = false;
+      });
+  }
+
+  async close(): Promise<Marking> {
+    const notes = await this.#end();
+    const { upper } = this.#own;
+    return function* marked(changes) {
+      if (notes.size === 0) return changes;
+      const marks: Change[] = [];
       for (const change of changes) {
-        marked.push(mirror.isPassedOn(change.path) ? { ...change, isPassedOn: true } : change);
+        const note = notes.get(change.path);
+        marks.push(note && isAsNoted(upper, change.path, note) ? { ...change, isPassedOn: true } : change);
         yield;
       }
-      return marked;
-    },
-    close,
-    dispose() {
-      leave();
-      mirror.dispose();
-    },
-  };
+      return marks;
+    };
+  }
+
+  dispose(): void {
+    void this.#end().catch(() => undefined); // of a run that did not come to be, or whose end has failed by it already
+    closeSync(this.#own.upper);
+  }
+
+  #end(): Promise<ReadonlyMap<string, Note>> {
+    this.#leave();
+    this.#closed ??= this.#handle.close();
+    return this.#closed;
+  }
+
+  #isHidden(path: string): boolean {
+    const { hides } = this.#own;
+    return (
+      directoriesAbove(path).some((directory) => hides(directory, true)) || hides(path, false) || hides(path, true)
+    );
+  }
 }
 
 /** Whether the command does not see a path: something hides it, or would if it had been there. */
-function hiding({ judge, mounts }: SeenByRun): MirrorPlace["hides"] {
+function hiding({ judge, mounts }: SeenByRun): OwnSide["hides"] {
   const hidden = new Set(
     mounts.flatMap(({ kind, target }) =>
       kind === "hide_directory" || kind === "hide_file" ? [target.slice(INSIDE_WORKSPACE.length + 1)] : [],

@@ -4,7 +4,7 @@ import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } 
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { PASSED_ON_MAX } from "../../../src/sandbox/mirror/running-views.ts";
-import { PASSED_ON_BYTES_MAX } from "../../../src/sandbox/mirror/view-mirror.ts";
+import { PASSED_ON_BYTES_MAX } from "../../../src/sandbox/mirror/standing.ts";
 import { awaiting, remove, runMeanwhile, save, told } from "../../support/meanwhile.ts";
 import { EVERYTHING, newSandboxPlace, type SandboxPlace } from "../../support/sandbox-place.ts";
 
@@ -65,10 +65,10 @@ describe("names that the command looked up before", () => {
   test("have rights and times of the file in the workspace", async () => {
     const show = "stat -c '%a %Y' src/a";
     const { stdout, end } = await runMeanwhile(place, `${show}; ${awaiting("go")}; ${show}`, {
-      go() {
+      async go() {
         save(root, "src/a", "newer");
         chmodSync(join(root, "src/a"), 0o750);
-        told(root, ["src/a"]);
+        await told(root, ["src/a"]);
       },
     });
     expect(lines(stdout)[1]).toBe(`750 ${Math.floor(statSync(join(root, "src/a")).mtimeMs / 1000)}`);
@@ -120,9 +120,9 @@ describe("names that the command looked up before", () => {
   test("are not current where the change is too large", async () => {
     const many = Array.from({ length: PASSED_ON_MAX }, (_, index) => `src/${index}`);
     const { stdout } = await runMeanwhile(place, `${SHOW}; ${awaiting("go")}; ${SHOW}`, {
-      go() {
-        told(root, [...many, ...save(root, "src/a", "newer")]);
-        told(root, save(root, "src/b", "x".repeat(PASSED_ON_BYTES_MAX + 1)));
+      async go() {
+        await told(root, [...many, ...save(root, "src/a", "newer")]);
+        await told(root, save(root, "src/b", "x".repeat(PASSED_ON_BYTES_MAX + 1)));
       },
     });
     expect(lines(stdout)).toEqual([...SEEN_BEFORE, ...SEEN_BEFORE]);
@@ -244,8 +244,8 @@ describe("what was passed on and is not so any more", () => {
 
   test("lands nothing over what a person wrote later", async () => {
     const { end } = await runMeanwhile(place, `cat src/a; ${awaiting("go")}; cat src/a`, {
-      go() {
-        told(root, save(root, "src/a", "newer"));
+      async go() {
+        await told(root, save(root, "src/a", "newer"));
         save(root, "src/a", "a person's");
       },
     });
@@ -255,8 +255,8 @@ describe("what was passed on and is not so any more", () => {
 
   test("does not come back, nor what lay in a directory of it", async () => {
     const { end } = await runMeanwhile(place, `cat src/new n/m/f; ${awaiting("go")}; cat src/new n/m/f; true`, {
-      go() {
-        told(root, [...save(root, "src/new", "new"), ...save(root, "n/m/f", "new")]);
+      async go() {
+        await told(root, [...save(root, "src/new", "new"), ...save(root, "n/m/f", "new")]);
         rmSync(join(root, "src/new"));
         rmSync(join(root, "n"), { recursive: true });
       },
@@ -267,8 +267,8 @@ describe("what was passed on and is not so any more", () => {
 
   test("does not go again when somebody has made it anew", async () => {
     const { end } = await runMeanwhile(place, `cat src/a; ${awaiting("go")}; cat src/a; true`, {
-      go() {
-        told(root, remove(root, "src/a"));
+      async go() {
+        await told(root, remove(root, "src/a"));
         save(root, "src/a", "again");
       },
     });
@@ -278,8 +278,8 @@ describe("what was passed on and is not so any more", () => {
 
   test("does not come back with a directory that the command made", async () => {
     const { end } = await runMeanwhile(place, `mkdir out; echo 1 >out/own; ${awaiting("go")}; ls out`, {
-      go() {
-        told(root, save(root, "out/theirs", "theirs"));
+      async go() {
+        await told(root, save(root, "out/theirs", "theirs"));
         rmSync(join(root, "out"), { recursive: true });
       },
     });

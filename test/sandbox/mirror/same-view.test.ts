@@ -50,10 +50,10 @@ test("what a running command, a new one and file tools see is the same", { timeo
       try {
         for (const name of ["a", "d/x"]) save(root, `src/${name}`, "old\n");
         const expected = [seenByTools(root)];
-        const signals = steps.map((one, index): readonly [string, () => void] => [
+        const signals = steps.map((one, index): readonly [string, () => Promise<void>] => [
           `go${index}`,
-          () => {
-            told(root, take(root, one));
+          async () => {
+            await told(root, take(root, one));
             expected.push(seenByTools(root));
           },
         ]);

@@ -46,10 +46,10 @@ describe("planted by a running command", () => {
   async function passedOn(plant: string, after = "true") {
     let tookMs = 0;
     const { stdout, end } = await runMeanwhile(place, `${plant}; ${awaiting("go")}; ${after}`, {
-      go() {
+      async go() {
         const paths = save(root, "src/a", "newer\n");
         const startedMs = performance.now();
-        told(root, paths);
+        await told(root, paths);
         tookMs = performance.now() - startedMs;
       },
     });
@@ -104,20 +104,17 @@ describe("planted by a running command", () => {
 describe("planted in the last moment", () => {
   let base: string;
   let mirror: ViewMirror;
-  let root: number;
   const at = (path: string) => join(base, path);
   beforeEach(() => {
     base = realpathSync(mkdtempSync(join(tmpdir(), "handrail-mirror-")));
     for (const name of ["root/d", "merged/d", "upper", "outside"]) mkdirSync(at(name), { recursive: true });
     for (const name of ["root/d/f", "merged/d/f", "outside/f"]) writeFileSync(at(name), name);
     const opened = (name: string) => openSync(at(name), O_PATH | constants.O_DIRECTORY);
-    root = opened("root");
     const [merged, upper] = [opened("merged"), opened("upper")];
-    mirror = new ViewMirror({ rootPath: at("root"), root, merged, upper, hides: () => false, user: undefined });
+    mirror = new ViewMirror({ root: opened("root"), merged, upper, user: undefined });
   });
   afterEach(() => {
-    mirror.dispose();
-    closeSync(root);
+    mirror.close();
     rmSync(base, { recursive: true });
   });
   const text = (path: string) => readFileSync(at(path), "utf8");
@@ -155,7 +152,7 @@ describe("planted in the last moment", () => {
     mirror.show("d/f");
     expect(readFileSync(reader, "utf8")).toBe("");
     closeSync(reader);
-    expect([lstatSync(at("merged/d/f")).isFIFO(), mirror.isEmpty]).toEqual([true, true]);
+    expect([lstatSync(at("merged/d/f")).isFIFO(), mirror.notes.size === 0]).toEqual([true, true]);
   });
 
   test("a lease on what is read or written is not waited for", async () => {
@@ -165,7 +162,7 @@ describe("planted in the last moment", () => {
       mirror.show("d/f");
       expect(performance.now() - startedMs).toBeLessThan(AT_ONCE_MS);
       await letGo();
-      expect([text("merged/d/f"), mirror.isEmpty]).toEqual(["merged/d/f", true]);
+      expect([text("merged/d/f"), mirror.notes.size === 0]).toEqual(["merged/d/f", true]);
     }
   });
 
@@ -178,7 +175,7 @@ describe("planted in the last moment", () => {
       rmSync(at("root/d/f"), { recursive: true });
       plant();
       mirror.show("d/f");
-      expect([text("merged/d/f"), mirror.isPassedOn("d/f")]).toEqual(["merged/d/f", false]);
+      expect([text("merged/d/f"), mirror.notes.has("d/f")]).toEqual(["merged/d/f", false]);
     }
   });
 
