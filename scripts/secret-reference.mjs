@@ -29,7 +29,8 @@ export async function shownRules() {
  */
 export function secretReference(classes) {
   const count = (/** @type {readonly Shown[]} */ rules) => rules.length;
-  const definite = (/** @type {readonly Shown[]} */ rules) => rules.filter((rule) => kindOf(rule) === "definite").length;
+  const definite = (/** @type {readonly Shown[]} */ rules) =>
+    rules.filter((rule) => kindOf(rule) === "definite").length;
   const all = classes.flatMap(([, rules]) => rules);
   const rows = classes.map(([title, rules]) => `| ${title} | ${count(rules)} | ${definite(rules)} |`);
   return [

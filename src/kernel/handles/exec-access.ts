@@ -22,6 +22,7 @@ import type {
   LandedEffect,
   ReachedHost,
 } from "../../model/work/exec.ts";
+import { requireMountRoom } from "../../sandbox/bwrap/mount-room.ts";
 import { makeFilledDirectories } from "../../sandbox/files/places/filled-directories.ts";
 import { rootPath } from "../../sandbox/files/places/roots.ts";
 import { requireDirectory } from "../../sandbox/files/places/working-directory.ts";
@@ -87,21 +88,19 @@ async function run(handle: HandleParts, request: ExecRequest): Promise<Ran> {
   await requireAllowed(handle);
   const { selection } = request;
   const workDir = selection?.workDir ?? insideOf(request.workDir);
-  const { roots } = caller.place;
   const histories = new RepositoryHistories(caller, running.receivedAtMs);
-  let hidden: readonly string[] = [];
+  let [hidden, effects]: [readonly string[], readonly LandedEffect[]] = [[], []];
   let awaited: Ran["unlanded"];
-  let effects: readonly LandedEffect[] = [];
   const reached = () => egress?.reached() ?? [];
   const hasReached = () => reached().some(({ allowed }) => allowed > 0);
   const judge = execScope(running, histories, hasReached);
   if (selection === undefined && workDir !== INSIDE_WORKSPACE)
-    requireDirectory(roots, workDir.slice(INSIDE_WORKSPACE.length + 1));
+    requireDirectory(caller.place.roots, workDir.slice(INSIDE_WORKSPACE.length + 1));
   const output = new ShownOutput(request.keptBytesMax ?? EXEC_KEPT_BYTES, report);
   const start = () =>
     sandbox.run(
       {
-        root: rootPath(roots.service),
+        root: rootPath(caller.place.roots.service),
         judge,
         async settle(tookTime) {
           const again = sandbox.isContained && (await histories.settle(sandbox, boundsOfOne, signal));
@@ -186,14 +185,16 @@ function shownHosts(hosts: readonly ReachedHost[], redaction: Running["redaction
 
 /** Makes the directories that a command fills for as long as it runs; those that it leaves empty go again. */
 async function whileFilled(
-  { kernel, running }: HandleParts,
+  { kernel, running, signal }: HandleParts,
   { judge, selection }: { readonly judge: ScopeJudge; readonly selection: ExecSelection },
   start: () => Promise<SandboxEnd>,
 ): Promise<SandboxEnd> {
   requireWritable(judge, selection);
-  const { roots } = running.caller.place;
-  const { release } = makeFilledDirectories(roots, selection.directories, kernel.parts.newFiles);
+  const { roots, workspace } = running.caller.place;
+  const { made, release } = makeFilledDirectories(roots, selection.directories, kernel.parts.newFiles);
   try {
+    const { length: count } = made.filter((path) => judge.isWhole(path));
+    if (count > 0) await requireMountRoom({ root: rootPath(roots.service), zones: workspace.zones, count }, signal);
     return await start();
   } finally {
     release();

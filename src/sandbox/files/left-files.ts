@@ -1,6 +1,5 @@
 /**
- * Files in the making that nobody finishes any more: found by their names, and removed; and so are empty directories
- * that nobody fills any more.
+ * Removes files in the making that nobody finishes any more, and empty directories that nobody fills.
  *
  * INVARIANT: only a regular file or a directory goes whose name says that it was made by a kernel instance of this
  * state directory that is dead; no link is followed, so that nothing is removed but where it was noted, or below the

@@ -23,7 +23,7 @@ let nextId = 1;
 
 /** The mirror of one view, as the kernel's thread knows it. */
 export class MirrorHandle {
-  readonly #thread = (running ??= start());
+  readonly #thread = current();
   readonly #id = nextId++;
 
   /** @param place its descriptors are the thread's from now on */
@@ -55,6 +55,11 @@ export class MirrorHandle {
     if (reply.problem !== undefined) throw new KernelError("INTERNAL", reply.problem);
     return reply;
   }
+}
+
+function current(): Thread {
+  running ??= start();
+  return running;
 }
 
 function start(): Thread {

@@ -3,12 +3,13 @@
  *
  * Looks at it as each command does, by its zones and the operator's; nothing is run and nothing changed.
  */
-import { lstatSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { pathShapesRepository } from "../../model/place/repository-shape.ts";
-import { BUILT_IN_ZONE_RULES, compileZones, type ZoneMap } from "../../model/place/zone.ts";
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { ToolFailure } from "../../model/outcome/failure.ts";
+import { BUILT_IN_ZONE_RULES, compileZones } from "../../model/place/zone.ts";
 import { WORKSPACE_ARGUMENTS_MAX, workspaceArguments } from "../../sandbox/bwrap/bwrap-arguments.ts";
 import { type WorkspaceTree, workspaceTree } from "../../sandbox/host/workspace-tree.ts";
+import { zoneJudge } from "../../sandbox/host/zone-judge.ts";
 import { INSIDE_WORKSPACE, type SandboxMount } from "../../sandbox/plan/plan.ts";
 import { atOnce, type ScopeJudge, WorkspaceLook } from "../../sandbox/plan/workspace-mounts.ts";
 import { requireNoMounts } from "../../sandbox/run/mount-check.ts";
@@ -22,6 +23,10 @@ const GIVE = "chown it, or leave it to people";
 
 /** Mounts from which on each command takes seconds to start. */
 const MANY_MOUNTS = 1000;
+/** The directories of which installations leave empty ones. */
+const MODULES = "node_modules";
+/** Each is read-only, and so is a mount; the directory above it is one then, too. */
+const MOUNTS_OF_MODULES = 2;
 /** Directories that are named as those with most mounts. */
 const NAMED_MAX = 3;
 
@@ -36,18 +41,25 @@ export async function commandsFinding(read: () => Promise<OperatorDirectory>, pa
     const judge = zoneJudge(root, compileZones(rules?.rules ?? BUILT_IN_ZONE_RULES, ""));
     const tree = workspaceTree(root);
     const backend = operator?.settings.sandbox.backend ?? "bwrap";
-    const shown = largest([judge, { ...judge, hidesRepository: () => true }].map((one) => mountsOf(root, tree, one)));
+    const judges = [judge, { ...judge, hidesRepository: () => true }];
+    const shown = counted(root, tree, () => largest(judges.map((one) => mountsOf(root, tree, one))));
+    if ("fix" in shown) return shown;
     const room = roomIn(backend, shown);
+    const empty = shown.length > MANY_MOUNTS ? emptyModules(root, tree) : 0;
     const detail = `\`${root}\` ${room.isEnough ? "can" : "cannot"} be shown to commands, in ${shown.length} mounts${room.said}`;
     const others = othersDirectory(tree);
     const said = [
       detail,
       ...(shown.length > MANY_MOUNTS ? [adviceOn(shown)] : []),
+      ...(empty > 0 ? [emptyOnes(empty)] : []),
       ...(others === undefined ? [] : [others]),
     ];
-    if (!room.isEnough) return { status: "failed", detail: said.join("; "), fix: SPLIT };
+    // what is left without them is no longer the cause
+    const isCause = empty * MOUNTS_OF_MODULES >= shown.length - MANY_MOUNTS;
+    const fix = empty > 0 && isCause ? removalOf(root) : SPLIT;
+    if (!room.isEnough) return { status: "failed", detail: said.join("; "), fix };
     if (said.length === 1) return detail;
-    return { status: "advisory", detail: said.join("; "), fix: others === undefined ? SPLIT : GIVE };
+    return { status: "advisory", detail: said.join("; "), fix: others === undefined || empty > 0 ? fix : GIVE };
   });
 }
 
@@ -57,6 +69,46 @@ function mountsOf(root: string, tree: WorkspaceTree, judge: ScopeJudge): readonl
   const look = new WorkspaceLook(root, tree, judge);
   atOnce(look.steps());
   return look.result();
+}
+
+/** More mounts than can be counted. */
+interface Unmountable {
+  readonly status: "failed";
+  readonly detail: string;
+  readonly fix: string;
+}
+
+/** Where more mounts than can be counted come from directories that hold nothing, what removes those mends it. */
+function counted<Mounts>(root: string, tree: WorkspaceTree, count: () => Mounts): Mounts | Unmountable {
+  try {
+    return count();
+  } catch (error) {
+    const empty = error instanceof ToolFailure ? emptyModules(root, tree) : 0;
+    if (!(error instanceof ToolFailure) || empty * MOUNTS_OF_MODULES < MANY_MOUNTS) throw error;
+    return {
+      status: "failed",
+      detail: `${error.message}; ${emptyOnes(empty)}`,
+      fix: `${removalOf(root)}; look again then`,
+    };
+  }
+}
+
+/** How many of the directories that were looked at are for installed packages and hold none. */
+function emptyModules(root: string, tree: WorkspaceTree): number {
+  let empty = 0;
+  for (const [directory] of tree.allSeen())
+    if (basename(directory) === MODULES && readdirSync(join(root, directory)).length === 0) empty += 1;
+  return empty;
+}
+
+function emptyOnes(count: number): string {
+  return `${count} directories are empty \`${MODULES}\`, which take two mounts each and hold nothing`;
+}
+
+/** Removes directories that are empty alone; the path is one word for a shell. */
+function removalOf(root: string): string {
+  const word = `'${root.replaceAll("'", "'\\''")}'`;
+  return `\`find ${word} -type d -name ${MODULES} -empty -delete\` removes those that are empty`;
 }
 
 /** Repositories under names of their own may be hidden or shown: what takes more is what commands may meet. */
@@ -100,18 +152,4 @@ function othersDirectory(tree: WorkspaceTree): string | undefined {
     return `\`${directory}\` belongs to another user or group, so that commands cannot change what lies there (EOVERFLOW)`;
   }
   return undefined;
-}
-
-/** As a call sees it that may write wherever people are asked at most. */
-function zoneJudge(root: string, zones: ZoneMap): ScopeJudge {
-  const zoneOf = (path: string) => zones.classify({ root: "service", path });
-  const isThere = (path: string) => lstatSync(join(root, path), { throwIfNoEntry: false }) !== undefined;
-  const isOpen = (path: string) =>
-    (zoneOf(path) === "protected" || (zoneOf(path) === "own" && !pathShapesRepository(path, isThere))) &&
-    [undefined, "protected"].includes(zones.restriction({ root: "service", path }));
-  return {
-    entry: (path) => (zoneOf(path) === "secret" ? "hidden" : isOpen(path) ? "write" : "read"),
-    below: (directory) => (directory === "." || isOpen(directory) ? "write" : "read"),
-    isWhole: (directory) => directory !== "." && zoneOf(directory) === "managed",
-  };
 }

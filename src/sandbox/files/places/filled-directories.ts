@@ -12,7 +12,6 @@ import { closeSync, constants, fchownSync, fstatSync, readdirSync } from "node:f
 import { FailureWithoutEffect } from "../../../model/outcome/failure.ts";
 import type { FilledDirectory } from "../../../model/work/exec.ts";
 import { errno, errorName, makeDirectory, openBeneath, removeName } from "../../native/syscalls.ts";
-import type { NewFiles } from "../new-files.ts";
 import { failureOf, translated } from "./failures.ts";
 import { handleOf, type WorkspaceRoots } from "./roots.ts";
 
@@ -44,7 +43,7 @@ export interface FilledDirectories {
 export function makeFilledDirectories(
   roots: WorkspaceRoots,
   directories: readonly FilledDirectory[],
-  newFiles: Pick<NewFiles, "noteMade">,
+  newFiles: Pick<Making, "noteMade">,
 ): FilledDirectories {
   const root = handleOf(roots, "service").descriptor;
   const held: Held[] = [];
@@ -77,7 +76,8 @@ interface Held {
 
 interface Making {
   readonly held: Held[];
-  readonly noteMade: NewFiles["noteMade"];
+  /** Notes a directory that was made, so that a killed kernel's are found again. */
+  readonly noteMade: (directory: number) => void;
 }
 
 /** Opens `path` below `root`, one name after the other; the caller closes it. */

@@ -1,5 +1,6 @@
 // What `handrail doctor --workspace` says of a workspace in which no command can run, and of one in which all is well.
-import { chownSync, mkdirSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { chownSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { defaultSettings } from "../../../../src/config/config.ts";
@@ -93,6 +94,28 @@ test("a workspace whose mounts bwrap does not take is said to be one, with the f
     status: "advisory",
     detail: expect.stringMatching(/can be shown to commands, in 1202 mounts; .*takes seconds/),
   });
+});
+
+function emptyPackages(count: number, filled: number): string {
+  const { workspace } = freshPlace();
+  for (let index = 0; index < count; index += 1)
+    mkdirSync(join(workspace, `p/${index}/node_modules`, index < filled ? "x" : ""), { recursive: true });
+  return workspace;
+}
+
+test("empty directories of packages are named with what removes them where they are the cause, and it does", async () => {
+  const workspace = emptyPackages(520, 10);
+  const found = await finding(workspace);
+  expect(found).toMatchObject({ status: "advisory", detail: expect.stringContaining("510 directories are empty") });
+  const [, command = ""] = /^`(find .*)` removes/.exec("fix" in found ? found.fix : "") ?? [];
+  execFileSync("sh", ["-c", command]);
+  expect([(await finding(workspace)).status, existsSync(join(workspace, "p/0/node_modules/x"))]).toEqual(["ok", true]);
+  expect(await finding(emptyPackages(2200, 0))).toMatchObject({
+    status: "failed",
+    fix: expect.stringMatching(/^`find /),
+  });
+  // the control: where they are few, they are not the cause
+  expect(await finding(emptyPackages(520, 515))).toMatchObject({ fix: expect.stringContaining("secret files") });
 });
 
 function addLookalikes(workspace: string, count: number): void {

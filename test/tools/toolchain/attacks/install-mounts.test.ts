@@ -2,11 +2,11 @@
  * What an installation leaves of the directories that were made for it: each `node_modules` costs every later command
  * mounts. A stand-in for npm fills them, fails, or waits until it is cancelled.
  */
-import { chmodSync, existsSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { createKernel } from "../../../../src/index.ts";
+import { ApprovalManager, createKernel } from "../../../../src/index.ts";
 import { Internet } from "../../../support/egress.ts";
 import { freshPlace } from "../../../support/place.ts";
 
@@ -51,7 +51,9 @@ async function opened(npm: string) {
   };
   place.put("workspace/package-lock.json", JSON.stringify(lock));
   const where = { environment: {}, stateDirectory: place.state, configDirectory: place.config };
-  const kernel = await createKernel({ ...where, network: internet.network });
+  const approvals = new ApprovalManager();
+  approvals.setHandler({ request: async () => true }); // a session that has seen a registry's words asks
+  const kernel = await createKernel({ ...where, approvals, network: internet.network });
   onTestFinished(() => kernel.close());
   const session = await kernel.openSession({ workspace: place.workspace });
   const install = async (signal?: AbortSignal) =>
@@ -79,4 +81,17 @@ test("an installation that fails or is cancelled leaves none of the directories 
   cancel.abort();
   expect(await installing).not.toMatchObject({ status: "success" });
   while (waiting.left().length > 0) await pause(10);
+});
+
+test("an installation is refused before which commands would need more than half of their mounts, and makes nothing", async () => {
+  const { place, session, install, left } = await opened(FILLS);
+  for (let index = 0; index < 700; index += 1)
+    mkdirSync(join(place.workspace, `earlier/p${index}/node_modules`), { recursive: true });
+  const refused = { code: "NOT_SUPPORTED", message: expect.stringMatching(/^with 3 more .* 140[0-9] mounts/) };
+  expect(await install()).toMatchObject({ error: refused });
+  expect(left()).toEqual([]);
+  // the control: with fewer it runs, and so do other commands
+  for (let index = 0; index < 600; index += 1) rmdirSync(join(place.workspace, `earlier/p${index}/node_modules`));
+  expect(await install()).toMatchObject({ data: { exit_code: 0 } });
+  expect((await session.call("shell", { command: "true" })).result).toMatchObject({ data: { exit_code: 0 } });
 });
