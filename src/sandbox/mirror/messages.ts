@@ -1,4 +1,4 @@
-/** What is asked of the thread that passes changes on, and what it answers. */
+/** The messages of the thread that passes changes on: what it is asked, and what it answers. */
 import type { Note } from "./note.ts";
 import type { MirrorPlace } from "./view-mirror.ts";
 

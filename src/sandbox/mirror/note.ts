@@ -1,4 +1,4 @@
-/** What was made to stand in a view, and whether it still does. */
+/** The notes of what was made to stand in a view, and whether it still stands there. */
 import { blake3Hex } from "../../base/hash.ts";
 import { contentOf, isWhiteout, standing } from "./standing.ts";
 

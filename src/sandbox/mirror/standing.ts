@@ -1,4 +1,4 @@
-/** What stands in a view and in its workspace, read without following links. */
+/** Reads what stands in a view and in its workspace; no link is followed. */
 import { closeSync, constants, fstatSync, lstatSync, readSync } from "node:fs";
 import { posix } from "node:path";
 import { MIB } from "../../base/bytes.ts";

@@ -1,5 +1,7 @@
 /**
- * Port: the directories in which kernels make files that replace others, or that they make to be filled. They outlive a killed kernel, so that the next one knows where to look for what it left.
+ * Port: the directories in which kernels make files that replace others, or that they make to be filled.
+ *
+ * They outlive a killed kernel, so that the next one knows where to look for what it left.
  */
 
 /** A directory: its real path, and which directory that was. */
