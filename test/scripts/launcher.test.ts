@@ -1,5 +1,5 @@
 // The launcher as a user meets it: from any directory, through symlinks, set up or not, with a clean standard output.
-import { appendFileSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { toyProject } from "./toy-project.ts";
@@ -57,4 +57,27 @@ test("without node it says what to install and exits 1", async () => {
   const { code, stdout, stderr } = await toy.run(join(toy.root, "handrail"));
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toContain("sudo apt-get install -y nodejs npm");
+});
+
+test.each([
+  ["programs of that name on the PATH are not run", (text: string) => text, []],
+  [
+    "control: they are, where the launcher takes its tools from there",
+    (text: string) => text.replaceAll("PATH=$tools", ":"),
+    ["cmp"],
+  ],
+])("%s", async (_, change, expected) => {
+  using toy = toyProject();
+  const launcher = join(toy.root, "handrail");
+  await toy.run(launcher);
+  mkdirSync(join(toy.root, ".toolchain/program"), { recursive: true });
+  writeFileSync(join(toy.root, ".toolchain/program/main.js"), "");
+  writeFileSync(
+    launcher,
+    change(readFileSync(launcher, "utf8")).replaceAll(": cmp", "cmp").replaceAll(": readlink", "readlink"),
+  );
+  const tools = ["cmp", "readlink"];
+  for (const name of tools) toy.program(name, `#!/bin/sh\n: >"$TOY_ROOT/ran-${name}"\nexit 1\n`);
+  expect(await toy.run(launcher, ["here"])).toMatchObject({ code: 0, stdout: '["here"]\n' });
+  expect(tools.filter((name) => existsSync(join(toy.root, `ran-${name}`)))).toEqual(expected);
 });

@@ -51,37 +51,21 @@ export async function proposeAlways(
   const canWrite = proposal.kind === "proposed" && write === true;
   const file = canWrite ? await writeAlways(kernel, approval) : undefined;
   const problem = proposal.kind === "proposed" ? undefined : { code: "NOT_PROPOSED", message: proposal.why };
-  if (json) printJson({ ...proposal, written: file !== undefined }, problem);
+  const warnings = proposal.kind === "proposed" ? warningsOf(proposal) : [];
+  if (json) printJson({ ...proposal, warnings, written: file !== undefined }, problem);
   else if (file !== undefined) print(`written to ${file}; ${TAKEN_OVER}`);
   return proposal.kind === "proposed" ? EXIT_OK : EXIT_FAILURE;
 }
 
 function linesOf(proposal: AlwaysProposal): readonly PromptLine[] {
   if (proposal.kind === "impossible") return [kernel("warning", "there is no such permit"), ...foreign(proposal.why)];
-  const { file, text, waives, role, onBranches, past } = proposal;
+  const { file, text, waives, past } = proposal;
   const changed = Object.values(past.changed).reduce((sum, count) => sum + count, 0);
   const listed = past.changes.slice(0, PAST_LISTED_MAX);
   const skipped = Object.values(past.notReplayed).reduce((sum, count) => sum + count, 0);
   return [
     kernel("title", `always allow: this would not ask any more by ${waives.join(", ")}`),
-    kernel(
-      "warning",
-      `holds for every session of this user and agent with the role ${role} ${onBranches ? "on every branch of" : "in"} this workspace, under every preset, until the file is removed`,
-    ),
-    kernel(
-      "warning",
-      onBranches
-        ? "does not hold in the workspace itself, because the call was on a branch: there the same call asks again"
-        : "holds in the workspace itself and on its branches",
-    ),
-    ...(text.includes("context.call == ")
-      ? [
-          kernel(
-            "warning",
-            "holds for this very call, to the letter; what the files that it names hold may change, and is not asked about",
-          ),
-        ]
-      : []),
+    ...warningsOf(proposal).map((text) => kernel("warning", text)),
     kernel("heading", `the permit, for ${file}`),
     ...foreign(text.trimEnd()),
     kernel("heading", `past calls that it would have allowed: ${changed} of ${past.entries} entries`),
@@ -94,6 +78,19 @@ function linesOf(proposal: AlwaysProposal): readonly PromptLine[] {
     ]),
     ...(changed > listed.length ? [kernel("warning", `and ${changed - listed.length} more`)] : []),
     ...(skipped > 0 ? [kernel("warning", `${skipped} calls could not be judged again`)] : []),
+  ];
+}
+
+/** How far a permit reaches, which does not stand in its text or is easily missed there. */
+function warningsOf({ text, role, onBranches }: Extract<AlwaysProposal, { kind: "proposed" }>): readonly string[] {
+  return [
+    `holds for every session of this user and agent with the role ${role} ${onBranches ? "on every branch of" : "in"} this workspace, under every preset, until the file is removed`,
+    onBranches
+      ? "does not hold in the workspace itself, because the call was on a branch: there the same call asks again"
+      : "holds in the workspace itself and on its branches",
+    text.includes("context.call == ")
+      ? "holds for this very call, to the letter; what the files that it names hold may change, and is not asked about"
+      : "holds for every such call there, whatever it writes: any later content, and any other arguments, are not asked about",
   ];
 }
 
