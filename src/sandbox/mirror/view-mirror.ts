@@ -29,7 +29,7 @@ const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | const
 const OWN_FILE = 0o600;
 const RIGHTS = 0o777;
 
-/** Where what is passed on comes from and goes to; the descriptors are the mirror's own. */
+/** Where what is passed on comes from and goes to; the descriptors are open. */
 export interface MirrorPlace {
   /** The workspace. */
   readonly root: number;
@@ -46,7 +46,6 @@ export class ViewMirror {
   readonly #place: MirrorPlace;
   readonly #notes = new Map<string, Note>();
   #bytes = 0;
-  #isOpen = true;
 
   constructor(place: MirrorPlace) {
     this.#place = place;
@@ -54,7 +53,7 @@ export class ViewMirror {
 
   /** Shows what stands at `path` of the workspace by now. It may wait for as long as the command holds the place. */
   show(path: string): void {
-    if (!this.#isOpen || (this.#notes.size >= NOTES_MAX && !this.#notes.has(path))) return;
+    if (this.#notes.size >= NOTES_MAX && !this.#notes.has(path)) return;
     try {
       this.#show(path);
     } catch (error) {
@@ -65,13 +64,6 @@ export class ViewMirror {
 
   /** What stands in the view because it was passed on, by its path. */
   get notes(): ReadonlyMap<string, Note> {
-    return this.#notes;
-  }
-
-  /** Ends it. @returns what stands in the view because it was passed on, by its path */
-  close(): ReadonlyMap<string, Note> {
-    this.#isOpen = false;
-    for (const descriptor of [this.#place.root, this.#place.merged, this.#place.upper]) closeSync(descriptor);
     return this.#notes;
   }
 

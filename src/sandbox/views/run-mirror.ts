@@ -3,7 +3,7 @@ import { closeSync, constants, openSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Change } from "../landing/changes.ts";
-import { MirrorHandle } from "../mirror/mirror-thread.ts";
+import { MirrorThread } from "../mirror/mirror-thread.ts";
 import { isAsNoted, type Note } from "../mirror/note.ts";
 import { enterRunning, type RunningView } from "../mirror/running-views.ts";
 import { directoriesAbove, type MirrorPlace } from "../mirror/view-mirror.ts";
@@ -75,22 +75,24 @@ interface OwnSide {
 class TheMirror implements RunMirror, RunningView {
   readonly root: string;
   readonly #own: OwnSide;
-  readonly #handle: MirrorHandle;
+  readonly #thread: MirrorThread;
   readonly #leave: () => void;
   #closed: Promise<ReadonlyMap<string, Note>> | undefined;
   #isHeld = false;
+  #problem: unknown;
 
   constructor(root: string, place: MirrorPlace, own: OwnSide) {
     this.root = root;
     this.#own = own;
-    this.#handle = new MirrorHandle(place);
+    this.#thread = new MirrorThread(place);
     this.#leave = enterRunning(this);
   }
 
   async show(path: string): Promise<void> {
     if (this.#isHeld || this.#closed !== undefined || this.#isHidden(path)) return;
-    // what the thread cannot do is told when the mirror is closed
-    const shown = this.#handle.show(path).catch(() => undefined);
+    const shown = this.#thread.show(path).catch((error: unknown) => {
+      this.#problem ??= error; // the call that made the change is none of it; the command's end says it
+    });
     const inTime = new AbortController();
     const late = pause(SHOWN_MS_MAX, true, { signal: inTime.signal }).catch(() => false);
     this.#isHeld = await Promise.race([shown.then(() => false), late]);
@@ -103,6 +105,7 @@ class TheMirror implements RunMirror, RunningView {
 
   async close(): Promise<Marking> {
     const notes = await this.#end();
+    if (this.#problem !== undefined) throw this.#problem;
     const { upper } = this.#own;
     return function* marked(changes) {
       if (notes.size === 0) return changes;
@@ -123,7 +126,7 @@ class TheMirror implements RunMirror, RunningView {
 
   #end(): Promise<ReadonlyMap<string, Note>> {
     this.#leave();
-    this.#closed ??= this.#handle.close();
+    this.#closed ??= this.#thread.end();
     return this.#closed;
   }
 

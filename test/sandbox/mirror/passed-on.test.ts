@@ -178,8 +178,7 @@ function listening(act: () => unknown) {
     onOutput(piece: Uint8Array) {
       if (isDone || !Buffer.from(piece).toString().includes("at go")) return;
       isDone = true;
-      act();
-      writeFileSync(join(root, "go"), "");
+      void Promise.resolve(act()).finally(() => writeFileSync(join(root, "go"), ""));
     },
   };
 }

@@ -104,17 +104,19 @@ describe("planted by a running command", () => {
 describe("planted in the last moment", () => {
   let base: string;
   let mirror: ViewMirror;
+  let descriptors: readonly number[];
   const at = (path: string) => join(base, path);
   beforeEach(() => {
     base = realpathSync(mkdtempSync(join(tmpdir(), "handrail-mirror-")));
     for (const name of ["root/d", "merged/d", "upper", "outside"]) mkdirSync(at(name), { recursive: true });
     for (const name of ["root/d/f", "merged/d/f", "outside/f"]) writeFileSync(at(name), name);
     const opened = (name: string) => openSync(at(name), O_PATH | constants.O_DIRECTORY);
-    const [merged, upper] = [opened("merged"), opened("upper")];
-    mirror = new ViewMirror({ root: opened("root"), merged, upper, user: undefined });
+    descriptors = [opened("root"), opened("merged"), opened("upper")];
+    const [root = -1, merged = -1, upper = -1] = descriptors;
+    mirror = new ViewMirror({ root, merged, upper, user: undefined });
   });
   afterEach(() => {
-    mirror.close();
+    for (const descriptor of descriptors) closeSync(descriptor);
     rmSync(base, { recursive: true });
   });
   const text = (path: string) => readFileSync(at(path), "utf8");
