@@ -3,7 +3,9 @@ import { describe, expect, test } from "vitest";
 import { fillTemplate, seededRandom } from "../../../src/redact/kinds/samples.ts";
 import { createRedactor } from "../../../src/redact/redact.ts";
 import { FORMAT_RULES } from "../../../src/redact/rules/all.ts";
+import { PASSWORD_OPTIONS } from "../../../src/redact/rules/commands.ts";
 import { NAMED_RULES } from "../../../src/redact/rules/named.ts";
+import { MORE_NAMED_RULES } from "../../../src/redact/rules/named-more.ts";
 import { timesOfPlain } from "../../support/redaction-time.ts";
 
 const redactor = createRedactor();
@@ -14,6 +16,8 @@ const HIDDEN = "[REDACTED:github-token]";
 
 /** Times that a text may take as long as plain text of its length: what few rules come near. */
 const TIMES_MAX = 60;
+/** The same for one letter, in which no rule has anything to do. */
+const LETTER_TIMES_MAX = 5;
 const CHARACTERS = 8192;
 
 describe("the worst case of each rule costs a bounded factor of plain text", () => {
@@ -31,12 +35,36 @@ describe("the worst case of each rule costs a bounded factor of plain text", () 
     for (const part of parts) expect(timesOfPlain(redactor, filled(part), TIMES_MAX)).toBeLessThan(TIMES_MAX);
   });
 
-  test.each(NAMED_RULES.map((rule) => [rule.id, rule] as const))("%s", (_, { names }) => {
+  test.each([...NAMED_RULES, ...MORE_NAMED_RULES].map((rule) => [rule.id, rule] as const))("%s", (_, { names }) => {
     const name = `${names[0] ?? ""}_secret_token_key`;
     for (const part of [`${name}="`, `${name}=aB3dE5gH7xx `, `${name}: `])
       expect(timesOfPlain(redactor, filled(part), TIMES_MAX)).toBeLessThan(TIMES_MAX);
   });
+  test.each(Object.entries(PASSWORD_OPTIONS))("the command %s", (command, [flag = ""]) => {
+    for (const part of [`${command} `, `${command} ${flag} `, `${command} ${flag}"aB3dE5 `, `x | ${command} ${flag}`])
+      expect(timesOfPlain(redactor, filled(part), TIMES_MAX)).toBeLessThan(TIMES_MAX);
+  });
+
+  test.each([
+    "echo x | y --password-stdin ",
+    "echo ' ' | ",
+    "DB_PASSWORD=a{b ",
+    "password: |\n ",
+    "x_secret, ",
+    'password { get } = "',
+    "the password for a is ",
+  ])("%j", (part) => {
+    expect(timesOfPlain(redactor, filled(part), TIMES_MAX)).toBeLessThan(TIMES_MAX);
+  });
 });
+
+test.each(["a", "A", "0", "=", " ", "\n"])(
+  "100 MB of %j take no more than five times as long as plain text",
+  (letter) => {
+    const text = letter.repeat(100_000_000);
+    expect(timesOfPlain(redactor, text, LETTER_TIMES_MAX)).toBeLessThan(LETTER_TIMES_MAX);
+  },
+);
 
 test("a million beginnings of keys cost a bounded factor of plain text, and none is a secret", () => {
   const beginnings = FORMAT_RULES.flatMap(({ keywords }) => keywords).filter((keyword) => /^[\w-]+$/.test(keyword));
