@@ -89,7 +89,8 @@ function findPassword(
   { start, end }: { readonly start: number; readonly end: number },
 ): Finding | undefined {
   if (!isLeftEdge(text, start, "token")) return undefined;
-  const [line = ""] = text.slice(end, start + REACH).split(OTHER_COMMAND, 1);
+  const [whole = ""] = text.slice(end, start + REACH).split(OTHER_COMMAND, 1);
+  const [line = ""] = whole.split(text.slice(start, end), 1); // the same command once more is looked at by itself
   let isNext = false;
   for (const { 0: word, index } of line.matchAll(WORD)) {
     const flag: string | undefined = isNext ? "" : flags.find((one) => word.startsWith(one));

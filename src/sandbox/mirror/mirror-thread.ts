@@ -1,8 +1,9 @@
 /**
  * Passes changes on to one view in a thread of its own, which begins with the first of them.
  *
- * A command decides how long its view keeps that thread waiting. INVARIANTS: neither the kernel's own thread nor another
- * view waits for it; where the thread was lost, what was passed on is not known, and nothing of the command lands.
+ * A command decides how long its view keeps that thread waiting. INVARIANTS: neither the kernel's own thread nor
+ * another view waits for it; where the thread was lost, what was passed on is not known, and nothing of the command
+ * lands.
  */
 import { closeSync } from "node:fs";
 import { Worker } from "node:worker_threads";

@@ -1,4 +1,4 @@
-/** A thread that passes changes on to one view: it may wait for its command, and nobody else waits with it. */
+/** A thread that passes changes on to one view: it may wait for its command, and nobody else does. */
 import { parentPort, workerData } from "node:worker_threads";
 import { assert } from "../../base/errors.ts";
 import type { MirrorReply, MirrorRequest } from "./messages.ts";
