@@ -25,7 +25,7 @@ interface RunPlace extends Pick<MirrorPlace, "root" | "user"> {
 }
 
 /** Marks those changes that are none of the command's. */
-export type Marking = (changes: readonly Change[]) => Generator<void, readonly Change[]>;
+type Marking = (changes: readonly Change[]) => Generator<void, readonly Change[]>;
 
 /** The mirror of one run. */
 export interface RunMirror {

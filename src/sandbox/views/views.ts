@@ -29,7 +29,7 @@ import type { ViewDirectories, ViewDirectory } from "../layers/view-directories.
 import { O_PATH } from "../native/syscalls.ts";
 import type { SandboxMount } from "../plan/plan.ts";
 import type { ScopeJudge } from "../plan/workspace-mounts.ts";
-import { type Marking, openMirror, type RunMirror } from "./run-mirror.ts";
+import { openMirror, type RunMirror } from "./run-mirror.ts";
 import type { ViewKind } from "./view-kinds.ts";
 
 /**
@@ -198,14 +198,13 @@ export class View {
    */
   async land(rules: LandingTerms, signal: AbortSignal): Promise<Landed> {
     if (this.#sinceNs === undefined) return NOTHING;
-    const marked = await this.#mirror?.close();
     const path = join(this.#directory.path, "upper");
     const upper = ended(() => {
       chmodSync(path, 0o700); // the command may have closed the workspace, as it sees it, to its owner
       return openSync(path, OPEN);
     });
     try {
-      const changes = await this.#listed(upper, marked);
+      const changes = await this.#listed(upper);
       if (changes.length === 0) return NOTHING;
       ended(() => requireWhole(path, changes));
       const view = {
@@ -226,8 +225,9 @@ export class View {
     }
   }
 
-  async #listed(upper: number, marked: Marking | undefined): Promise<readonly Change[]> {
+  async #listed(upper: number): Promise<readonly Change[]> {
     try {
+      const marked = await this.#mirror?.close();
       const { result: listed } = await inSlices("listing what a command changed", this.#changes(upper));
       return marked ? (await inSlices("comparing what was passed on", marked(listed))).result : listed;
     } catch (error) {
