@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { createRedactor } from "../../src/redact/redact.ts";
 import { addressOf, leftOf, PASSWORD, SPELLINGS } from "../support/addresses.ts";
 import { searching } from "../support/thorough.ts";
+import { piecesOf } from "../support/turns.ts";
 
 const redactor = createRedactor();
 
@@ -71,9 +72,10 @@ test("what may be prose in the next line is no more than probable", () => {
 
 test("very many addresses are looked at in time that goes with the text", () => {
   const text = "http:".repeat(13_000);
-  const begun = performance.now();
-  redactor.loginSecrets(`${text}@h`);
-  redactor.loginSecrets(`${"a:".repeat(30_000)}@`);
-  redactor.loginSecrets(`${"https://a ".repeat(6000)}@`);
-  expect(performance.now() - begun).toBeLessThan(2000);
+  const pieces = piecesOf(() => {
+    redactor.loginSecrets(`${text}@h`);
+    redactor.loginSecrets(`${"a:".repeat(30_000)}@`);
+    redactor.loginSecrets(`${"https://a ".repeat(6000)}@`);
+  });
+  expect(pieces).toBeLessThan(100);
 });

@@ -1,26 +1,28 @@
-// The last line of a continuous-integration run: counted from the report, and never green for want of tests.
+// The last lines of a continuous-integration run: what failed, and the count, which is never green for want of tests.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
 
-const ok = { status: "passed", assertionResults: [{ status: "passed" }] };
-const broken = { status: "failed", assertionResults: [] };
-const red = { status: "failed", assertionResults: [{ status: "failed" }] };
+const path = resolve("test/a.test.ts");
+const ok = { name: path, status: "passed", message: "", assertionResults: [{ status: "passed" }] };
+const broken = { name: path, status: "failed", message: "it does not load", assertionResults: [] };
+const wrong = { status: "failed", fullName: "a b", failureMessages: ["expected 1\n".repeat(20)] };
+const red = { name: path, status: "failed", message: "", assertionResults: [{ status: "passed" }, wrong] };
 
 test.each([
   ["all passed", { numPassedTests: 3, numFailedTests: 0, success: true, testResults: [ok] }, "3 passed, 0 failed", 0],
   [
     "one failed",
     { numPassedTests: 2, numFailedTests: 1, success: false, testResults: [ok, red] },
-    "2 passed, 1 failed",
+    `failed: test/a.test.ts > a b\n${"expected 1\n".repeat(12)}...\n2 passed, 1 failed`,
     1,
   ],
   [
     "a file that does not load",
     { numPassedTests: 2, numFailedTests: 0, success: false, testResults: [ok, broken] },
-    "2 passed, 1 failed",
+    "failed: test/a.test.ts\nit does not load\n2 passed, 1 failed",
     1,
   ],
   [

@@ -33,6 +33,34 @@ export async function watchedTurns<Result>(
   }
 }
 
+/** How long `work` takes this thread in all, in pieces of work. */
+export function piecesOf(work: () => void): number {
+  return inPieces(() => {
+    const began = threadMs();
+    work();
+    return threadMs() - began;
+  });
+}
+
+/** The longest of `steps`, in pieces of work. */
+export function longestStep(steps: Iterator<unknown>): number {
+  return inPieces(() => {
+    let longestMs = 0;
+    for (let isDone = false; !isDone; ) {
+      const began = threadMs();
+      isDone = steps.next().done === true;
+      longestMs = Math.max(longestMs, threadMs() - began);
+    }
+    return longestMs;
+  });
+}
+
+function inPieces(measuredMs: () => number): number {
+  const before = pieceMs();
+  const took = measuredMs();
+  return took / Math.max(before, pieceMs());
+}
+
 /** Processor milliseconds of the piece: the second of two, because the first is compiled meanwhile. */
 function pieceMs(): number {
   const times = [0, 0].map(() => {

@@ -217,7 +217,7 @@ test("of a command that is cancelled nothing lands, of one that takes too long w
     onOutput: () => cancelling.abort(),
   });
   expect([cancelled.end.endedBy, cancelled.end.landed, readdirSync(place.root)]).toEqual(["cancelled", undefined, []]);
-  const late = await place.run("echo 1 >made; sleep 20", { limits: { timeoutMs: 1500 } });
+  const late = await place.run("echo 1 >made; exec sleep 86399", { limits: { timeoutMs: 8000 } });
   expect([late.end.endedBy, late.end.landed?.created, readdirSync(place.root)]).toEqual(["timeout", 1, ["made"]]);
 });
 

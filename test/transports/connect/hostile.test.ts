@@ -111,7 +111,7 @@ describe("a body that is no message", () => {
   });
 
   test("a declared length that is too large is refused before any of it comes", async () => {
-    const { front, seen } = await recording({ requestBytesMax: LIMIT, stallMs: 100 });
+    const { front, seen } = await recording({ requestBytesMax: LIMIT, stallMs: 2000 });
     const connection = await rawConnection(front.socketPath);
     connection.write(http1(EXECUTE, { ...PROTO, "content-length": String(2 ** 31) }));
     expect(await connection.closed).toMatch(/resource_exhausted.*more than 1000 bytes/);
@@ -160,7 +160,7 @@ describe("HTTP that two readers could understand differently, or that is none", 
     ["TLS", "\u0016\u0003\u0001\u0000\u0005hello"],
     ["half a preface", "PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n"],
   ])("is refused and ends the connection: %s", async (_, bytes) => {
-    const { front, seen } = await recording({ headMs: 200 });
+    const { front, seen } = await recording({ headMs: 1000 });
     const connection = await rawConnection(front.socketPath);
     connection.write(Buffer.from(bytes, "latin1"));
     expect(await connection.closed).toMatch(/^(HTTP\/1\.1 4\d\d|$|\0\0)/);

@@ -31,7 +31,7 @@ describe("slow peers", () => {
   });
 
   test("a connection of either version that asks for nothing is closed after a while", async () => {
-    const { front } = await recording({ idleMs: 100 });
+    const { front } = await recording({ idleMs: 1000 });
     const first = await rawConnection(front.socketPath);
     first.write(http1(EXECUTE, PROTO, BYTES));
     const connection = await rawConnection(front.socketPath);

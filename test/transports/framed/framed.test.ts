@@ -253,13 +253,13 @@ describe("failures", () => {
 
 describe("hostile peers", () => {
   test("a server that closes does not wait for peers with huge unfinished frames, which neither read nor end", async () => {
-    const server = await serve(never, {});
+    const server = await serve(never, { closeGraceMs: 60_000 });
     const halves = frame(new Uint8Array(12 * 1024 * 1024)).subarray(0, 6 * 1024 * 1024);
     for (const { socket } of [await holder(), await holder()]) socket.write(halves);
     await new Promise((done) => setTimeout(done, 200));
     const begunMs = performance.now();
     await server.close();
-    expect(performance.now() - begunMs).toBeLessThan(1_500);
+    expect(performance.now() - begunMs).toBeLessThan(30_000);
   });
 
   test("a frame over the limit is answered once and the connection closed, and others go on", async () => {
