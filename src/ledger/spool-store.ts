@@ -11,7 +11,8 @@ export interface SpoolWriter {
   /** Bytes appended since the spool was made or cleared. */
   readonly length: () => number;
   /**
-   * Appends all of `bytes`, or throws: then the spool holds what it held before, or it is not sound any more.
+   * Appends all of `bytes`, or throws: then the spool holds what it held before, or it is not sound any more. Throws
+   * also where the spool was removed or replaced.
    * @throws KernelError LEDGER_UNAVAILABLE
    */
   readonly append: (bytes: Uint8Array) => void;

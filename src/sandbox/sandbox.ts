@@ -278,12 +278,12 @@ export class Sandbox {
     const { wanted, signal } = run;
     const view = new View({ directories: this.#views, identity, root: wanted.root, counted: this.#landed, kind });
     try {
-      const { bytesMax } = wanted.landing ?? {};
-      const watch = bytesMax === undefined ? undefined : view.watch(bytesMax);
-      const bounded = watch === undefined ? run : { ...run, signal: AbortSignal.any([signal, watch.signal]) };
-      const end = await this.#runSeeing(view, view.identity, bounded);
+      const growth = view.watch(wanted.landing?.bytesMax);
+      const ending = AbortSignal.any([signal, growth.signal]);
+      const end = await this.#runSeeing(view, view.identity, { ...run, signal: ending });
       run.ended?.();
-      if ((await watch?.end()) === true) return { ...end, wroteTooMuch: true };
+      const outgrown = await growth.end();
+      if (outgrown !== undefined) return { ...end, ...outgrown };
       return { ...end, ...(await landed(view, wanted, { end, signal })) };
     } finally {
       view.dispose();

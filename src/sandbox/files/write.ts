@@ -18,6 +18,7 @@ import { errno, errorName, O_PATH, openBeneath, removeName } from "../native/sys
 import { type HeldLock, type LockScope, withFileLock } from "./lock.ts";
 import type { NewFiles } from "./new-files.ts";
 import { type FileReplaced, type NotingScope, noteChange } from "./noted-change.ts";
+import { missingReserve } from "./places/disk-reserve.ts";
 import { changed, failureOf, notAFile, quoted, refusal, throwIfCancelled, translated } from "./places/failures.ts";
 import { type FileEffect, type FileScope, find, kindOf } from "./places/open.ts";
 import { type Destination, openDestination, removeMade, requireInPlace } from "./places/parent.ts";
@@ -163,6 +164,7 @@ async function changeLocked(
     const content = await plan.content(original);
     const written = { path: pathOf(scope, destination), created: original === undefined };
     if (content === undefined) return { ...written, sizeBytes: Number(original?.stats.size ?? 0) };
+    requireReserve(destination, { path, original, content });
     const beside = await writeBeside(destination.directory, { path, original, content }, scope);
     const taken = () => (plan.whenPresent === "fail" ? failureOf("EEXIST", path) : changed(path));
     const noted = await notedBeside(scope, destination, { path, original, beside });
@@ -191,6 +193,19 @@ async function changeLocked(
   } finally {
     if (original) await (freed ?? freeDescriptor(original.descriptor));
   }
+}
+
+/** Keeps a file that becomes larger from taking what others need of the disk. */
+function requireReserve({ directory }: Destination, { path, original, content: { before, bytes } }: NewVersion): void {
+  const grownBytes = Number(before?.stats.size ?? 0) + bytes.byteLength - Number(original?.stats.size ?? 0);
+  const missing = grownBytes > 0 ? missingReserve(`/proc/self/fd/${directory}`, grownBytes) : undefined;
+  if (missing === undefined) return;
+  const message = `less than ${missing.size} would be free on the disk of ${quoted(path)}, which others need`;
+  throw new ToolFailure(
+    "DISK_FULL",
+    `${message}; nothing was written`,
+    "delete what is not needed any more, or ask a person to free some space",
+  );
 }
 
 /** Shows the change to the commands that run there. */

@@ -16,7 +16,6 @@ import type { ExecEnforcement } from "../../model/work/exec.ts";
 import { copiedChanges } from "../copies/copied-changes.ts";
 import { COPY_FILLED } from "../copies/copy-limits.ts";
 import { type Copied, copyWorkspace } from "../copies/copy-workspace.ts";
-import { type SizeWatch, watchSize } from "../files/places/size-watch.ts";
 import type { Identity } from "../identity/identity.ts";
 import { type Change, changesIn } from "../landing/changes.ts";
 import { nextTick, timeOf } from "../landing/file-clock.ts";
@@ -29,6 +28,7 @@ import type { ViewDirectories, ViewDirectory } from "../layers/view-directories.
 import { O_PATH } from "../native/syscalls.ts";
 import type { SandboxMount } from "../plan/plan.ts";
 import type { ScopeJudge } from "../plan/workspace-mounts.ts";
+import { type GrowthWatch, watchGrowth } from "./growth.ts";
 import { openMirror, type RunMirror } from "./run-mirror.ts";
 import type { ViewKind } from "./view-kinds.ts";
 
@@ -81,8 +81,9 @@ export class View {
   #roomBytes = Number.POSITIVE_INFINITY;
   #isKept = false;
   #copied: Copied | undefined;
-  #bound: { readonly bytesMax: number; readonly onExceeded: () => void } | undefined;
-  #watch: { readonly end: () => Promise<boolean> } | undefined;
+  readonly #outgrown = new AbortController();
+  #bytesMax: number | undefined;
+  #watch: GrowthWatch | undefined;
   #mirror: RunMirror | undefined;
   /** The identity that sees it. */
   readonly identity: Identity;
@@ -154,11 +155,13 @@ export class View {
     if (!isShared) this.#roomBytes = bytesMax - taken.bytes + this.#counted.bytes;
   }
 
-  /** Bounds what the run writes, from its beginning on: `signal` ends it when it is more than `bytesMax`. */
-  watch(bytesMax: number): SizeWatch & { readonly signal: AbortSignal } {
-    const stopping = new AbortController();
-    this.#bound = { bytesMax, onExceeded: () => stopping.abort() };
-    return { signal: stopping.signal, end: async () => (await this.#watch?.end()) ?? false };
+  /**
+   * Bounds what the run writes, from its beginning on: `signal` ends it when it is more than `bytesMax`, or more than
+   * the disk has for it.
+   */
+  watch(bytesMax: number | undefined): GrowthWatch & { readonly signal: AbortSignal } {
+    this.#bytesMax = bytesMax;
+    return { signal: this.#outgrown.signal, end: async () => this.#watch?.end() };
   }
 
   /**
@@ -182,12 +185,8 @@ export class View {
   }
 
   async #startWatch(): Promise<void> {
-    if (this.#bound === undefined) return;
     const path = this.#kind === "overlay" ? join(this.#directory.path, "upper") : mergedIn(this.#directory.path);
-    const descriptor = openSync(path, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
-    const watch = await watchSize({ descriptor }, ".", this.#bound);
-    let ended: Promise<boolean> | undefined;
-    this.#watch = { end: () => (ended ??= watch.end().finally(() => closeSync(descriptor))) };
+    this.#watch = await watchGrowth(path, { bytesMax: this.#bytesMax, onOutgrown: () => this.#outgrown.abort() });
   }
 
   /**

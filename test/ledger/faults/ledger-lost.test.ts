@@ -1,6 +1,7 @@
 /** The files of the ledger go away under a running kernel: nothing is acknowledged that no file at its place holds. */
+import { cpSync, renameSync, rmSync } from "node:fs";
 import { cp, mkdir, open, readFile, rename, rm, stat, truncate } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { systemRandom } from "../../../src/base/ids.ts";
@@ -11,6 +12,7 @@ import { startLedgerThread } from "../../../src/server/ledger/ledger-thread.ts";
 import { openInstanceStore } from "../../../src/stores/embedded/ledger/instance-store.ts";
 import { sampleEvent } from "../../stores/contract.ts";
 import { freshDirectory } from "../../support/store-place.ts";
+import { SOON } from "../../support/waiting.ts";
 
 interface Running {
   readonly ledger: LedgerThread;
@@ -143,28 +145,50 @@ test("a kernel whose lock file was removed records no more effects: others take 
   await instance.release();
 });
 
-test.each([
-  ["removed", (path: string) => rm(path)],
-  ["replaced by a copy", (path: string) => cp(path, `${path}.copy`).then(() => rename(`${path}.copy`, path))],
-])("once the spool was %s, everything is refused soon, and the chain says that events are lost", async (_, lose) => {
+const SPOOL_LOSSES: readonly (readonly [string, (path: string) => void])[] = [
+  ["removed", (path) => rmSync(path)],
+  ["removed with its directory", (path) => rmSync(dirname(path), { recursive: true })],
+  [
+    "replaced by a copy",
+    (path) => {
+      cpSync(path, `${path}.copy`);
+      renameSync(`${path}.copy`, path);
+    },
+  ],
+];
+
+test.each(SPOOL_LOSSES)("once the spool was %s, what is recorded waits for the chain itself", async (_, lose) => {
   const place = await running(1);
   const spool = join(place.directory, "spool", "ins_a");
-  await place.ledger.record(sampleEvent("spooled"), "buffered");
-  await vi.waitFor(async () => expect((await stat(spool)).size).toBe(0), { timeout: 20_000, interval: 5 });
-  await lose(spool);
-  await place.ledger.record(sampleEvent("lost"), "buffered");
-  await vi.waitFor(() => expect(place.ledger.health().writable).toBe(false), { timeout: 20_000, interval: 5 });
-  await expect(place.ledger.record(sampleEvent("read"), "buffered")).rejects.toMatchObject(REFUSED);
-  await expect(place.ledger.record(sampleEvent("effect"), "durable")).rejects.toMatchObject(REFUSED);
-  const reader = await openLedgerReader(place.directory);
-  const last = (await reader.tail(1))[0];
-  await reader.close();
-  expect(last?.entry.eventType).toBe("spool_damaged");
-  expect(JSON.parse(Buffer.from(last?.payload ?? []).toString())).toMatchObject({
-    instance_id: "ins_a",
-    severity: "critical",
-  });
+  expect(await place.ledger.record(sampleEvent("spooled"), "buffered")).toBeUndefined();
+  await vi.waitFor(async () => expect((await stat(spool)).size).toBe(0), SOON);
+  lose(spool);
+  expect(await place.ledger.record(sampleEvent("read"), "buffered")).toBe(3);
+  expect(await place.ledger.record(sampleEvent("read again"), "buffered")).toBe(4);
+  expect(await place.ledger.record(sampleEvent("effect"), "durable")).toBe(5);
 });
+
+test.each(SPOOL_LOSSES.slice(0, 2))(
+  "once what was spooled was %s, all is refused, and the chain says what is lost",
+  async (...row) => {
+    const [, lose] = row;
+    const place = await running(1);
+    await place.ledger.record(sampleEvent("lost"), "buffered");
+    lose(join(place.directory, "spool", "ins_a")); // the worker has not been told yet
+    await place.ledger.record(sampleEvent("read"), "buffered").catch(() => undefined);
+    await vi.waitFor(() => expect(place.ledger.health().writable).toBe(false), SOON);
+    await expect(place.ledger.record(sampleEvent("read"), "buffered")).rejects.toMatchObject(REFUSED);
+    await expect(place.ledger.record(sampleEvent("effect"), "durable")).rejects.toMatchObject(REFUSED);
+    const reader = await openLedgerReader(place.directory);
+    const last = (await reader.tail(1))[0];
+    await reader.close();
+    expect(last?.entry.eventType).toBe("spool_damaged");
+    expect(JSON.parse(Buffer.from(last?.payload ?? []).toString())).toMatchObject({
+      instance_id: "ins_a",
+      severity: "critical",
+    });
+  },
+);
 
 test("a payload without an entry stops nothing, and verification finds it", async () => {
   const place = await running(3);

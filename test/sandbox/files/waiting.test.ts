@@ -19,6 +19,7 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
       "src/sandbox/files/places/filled-directories.ts",
       "src/sandbox/files/list.ts",
       "src/sandbox/files/places/size-watch.ts",
+      "src/sandbox/views/growth.ts",
       "src/sandbox/git/leftovers.ts",
       "src/sandbox/git/repository-files.ts",
       "src/sandbox/search/tree/walk.ts",

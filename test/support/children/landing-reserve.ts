@@ -3,14 +3,14 @@
  * of its own, mounts a tmpfs at BASE/disk, and prints what came of each as JSON.
  */
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readdirSync, statfsSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { SANDBOX_USER_ID } from "../../../src/sandbox/identity/identity.ts";
 import { Sandbox } from "../../../src/sandbox/sandbox.ts";
-import { unnotedNames } from "../files-fixture.ts";
+import { runOnDisk } from "../disk-run.ts";
 import { makeFiles } from "../landing-fixture.ts";
-import { EVERYTHING, LIMITS, own } from "../sandbox-place.ts";
+import { own } from "../sandbox-place.ts";
 
 const [base = ""] = process.argv.slice(2);
 const disk = join(base, "disk");
@@ -30,30 +30,44 @@ const sandbox = new Sandbox({
 });
 
 async function attempt(command: string) {
-  const run = {
-    root,
-    judge: EVERYTHING,
-    landing: { newFiles: unnotedNames },
-    command: ["bash", "-c", command],
-    workDir: "/workspace",
-    environment: {},
-    limits: LIMITS,
-  } as const;
-  const output = { stdout: () => undefined, stderr: () => undefined };
-  const { problem } = await sandbox.run(run, output, new AbortController().signal);
+  const { problem } = await runOnDisk(sandbox, root, command);
   while (readdirSync(viewsDirectory).length > 0) await setTimeout(10); // views are removed in the background
   const { bavail, bsize } = statfsSync(disk);
   return {
-    problem: problem && [problem.code, problem.message, problem.constructor.name === "FailureWithoutEffect"],
+    problem,
     names: ["most", "all", "gone", "small"].filter((name) => existsSync(join(root, name))),
     freeBytes: bavail * bsize,
   };
 }
 
 const MOST = "head -c 60000000 /dev/zero >most";
-const ALL = "head -c $(($(df --output=avail -k . | tail -1) * 1024 - 8192)) /dev/zero >all";
+const ALL = "head -c $(($(df --output=avail -k . | tail -1) * 1024 - 2621440)) /dev/zero >all";
 const attempts = [];
 for (const command of [MOST, ALL, "rm gone", "echo small >small"]) attempts.push(await attempt(command));
+
+/** A command fills the disk beside another one that writes little, and would go on. */
+async function beside() {
+  rmSync(join(root, "most"));
+  const begun = Promise.withResolvers<void>();
+  const leaving = new AbortController();
+  let hasEnded = false;
+  const little = runOnDisk(sandbox, root, "echo little >little; echo up; exec sleep 86399", {
+    signal: leaving.signal,
+    onOutput: () => begun.resolve(),
+  });
+  void little.finally(() => {
+    hasEnded = true;
+  });
+  await begun.promise;
+  const left = "head -c $(($(df --output=avail -k . | tail -1) * 1024 - 2621440)) /dev/zero >most2";
+  const { endedBy, problem } = await runOnDisk(sandbox, root, `${left}; exec sleep 86399`);
+  const wentOn = !hasEnded;
+  leaving.abort();
+  await little;
+  return { endedBy, problem, wentOn };
+}
+
+const running = await beside();
 await sandbox.endRuns();
 sandbox.close();
-process.stdout.write(`${JSON.stringify(attempts)}\n`);
+process.stdout.write(`${JSON.stringify({ attempts, running })}\n`);

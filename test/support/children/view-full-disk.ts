@@ -5,11 +5,10 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ToolFailure } from "../../../src/model/outcome/failure.ts";
 import { SANDBOX_USER_ID } from "../../../src/sandbox/identity/identity.ts";
 import { Sandbox } from "../../../src/sandbox/sandbox.ts";
-import { unnotedNames } from "../files-fixture.ts";
-import { EVERYTHING, LIMITS, own } from "../sandbox-place.ts";
+import { runOnDisk } from "../disk-run.ts";
+import { own } from "../sandbox-place.ts";
 
 const [base = ""] = process.argv.slice(2);
 const NO_BLOCK = "head -c 8000000 /dev/zero >big; echo after >small; true";
@@ -56,27 +55,13 @@ async function attempt({ views, files, command, inodes }: Case, index: number) {
     viewsDirectory: disk,
     views,
   });
-  const run = {
-    root,
-    judge: EVERYTHING,
-    landing: { newFiles: unnotedNames },
-    command: ["bash", "-c", command],
-    workDir: "/workspace",
-    environment: {},
-    limits: LIMITS,
-  } as const;
-  const output = { stdout: () => undefined, stderr: () => undefined };
-  const ended = await sandbox.run(run, output, new AbortController().signal).catch((error: unknown) => {
-    if (error instanceof ToolFailure) return { problem: error };
-    throw error;
-  });
-  const { problem } = ended;
+  const { hasRun, problem } = await runOnDisk(sandbox, root, command);
   await sandbox.endRuns();
   const left = readdirSync(disk);
   sandbox.close();
   return {
-    hasRun: "exitCode" in ended,
-    problem: problem && [problem.code, problem.message, problem.constructor.name === "FailureWithoutEffect"],
+    hasRun,
+    problem,
     changed: treeOf(root).length - before.length,
     left,
   };

@@ -78,7 +78,11 @@ async function pause(ms: number, signal: AbortSignal): Promise<boolean> {
 }
 
 /** Bytes of what lies below `directory`, or more than `enough` as soon as it is that; nothing when it is not there. */
-async function sizeOf(handle: Pick<RootHandle, "descriptor">, directory: string, enough: number): Promise<number> {
+export async function sizeOf(
+  handle: Pick<RootHandle, "descriptor">,
+  directory: string,
+  enough: number,
+): Promise<number> {
   let bytes = 0;
   const open = [directory];
   for (let next = open.pop(); next !== undefined && bytes <= enough; next = open.pop()) {

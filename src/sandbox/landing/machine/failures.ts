@@ -1,7 +1,7 @@
 /** Says what it means for a call that the machine refused something while a command's changes were to land. */
 import { statfsSync } from "node:fs";
-import { MIB } from "../../../base/bytes.ts";
 import { FailureWithoutEffect, Refusal, ToolFailure, type ToolFailureCode } from "../../../model/outcome/failure.ts";
+import { missingReserve } from "../../files/places/disk-reserve.ts";
 import { errno, errorName } from "../../native/syscalls.ts";
 
 /** What a system call answered, where that ends the whole landing. */
@@ -41,29 +41,17 @@ export function requireRoom(directory: string): void {
 }
 
 /**
- * Bytes that landings leave free for everybody else, of a file system: as many as copies leave. Ledger and stores often
- * lie there, too, and without room for them no call of anybody is answered.
- */
-const RESERVE_BYTES_MAX = 256 * MIB;
-/** The part of a file system that is left where that is less: a small disk can still be used. */
-const RESERVE_PART = 1 / 20;
-/** A file system of fewer bytes has no reserve: no state fits on it, and the part would be less than one file. */
-const RESERVED_FROM_BYTES = 16 * MIB;
-
-/**
  * Keeps a landing from taking what others need to go on. To be asked about one that makes or enlarges something.
  * @param directory on the file system on which it lands
  * @param bytes that it takes there and that are not taken yet
  * @throws FailureWithoutEffect DISK_FULL where less than the reserve would be free
  */
 export function requireReserve(directory: string, bytes: number): void {
-  const { bavail, bsize, blocks } = statfsSync(directory);
-  const size = blocks * bsize;
-  const reserve = Math.min(RESERVE_BYTES_MAX, size * RESERVE_PART);
-  if (size < RESERVED_FROM_BYTES || bavail * bsize - bytes >= reserve) return;
+  const missing = missingReserve(directory, bytes);
+  if (missing === undefined) return;
   throw new FailureWithoutEffect(
     "DISK_FULL",
-    `less than ${Math.ceil(reserve / MIB)} MiB would be free on the disk, which others need, so nothing of what the command changed was kept`,
+    `less than ${missing.size} would be free on the disk, which others need, so nothing of what the command changed was kept`,
     "let it write less, or below /tmp, which is the command's own, or free some space or ask a person to; then run it again",
   );
 }

@@ -16,7 +16,7 @@ import { crc32 } from "node:zlib";
 import { equalInConstantTime, hex } from "../../../base/bytes.ts";
 import { errorCode, KernelError, ledgerUnavailable, storeCorrupt } from "../../../base/errors.ts";
 import type { Anchor, AnchorStore } from "../../../ledger/anchor-store.ts";
-import { STORE_BUSY_MS, STORE_BUSY_POLL_MS } from "../state/database.ts";
+import { standsUntil } from "../state/database.ts";
 import { tryLock } from "../state/file-lock.ts";
 import { syncDirectory } from "../state/state-directory.ts";
 
@@ -99,13 +99,8 @@ function withFile<T>(file: number, work: (file: number) => T): T {
 
 /** Nobody holds the lock for longer than a write takes. */
 function waitForLock(file: number): void {
-  const start = performance.now();
-  const nothing = new Int32Array(new SharedArrayBuffer(4));
-  while (!tryLock(file, "exclusive")) {
-    if (performance.now() - start > STORE_BUSY_MS)
-      throw ledgerUnavailable("`anchor` in the state directory is locked by another process; try again");
-    Atomics.wait(nothing, 0, 0, STORE_BUSY_POLL_MS);
-  }
+  const isLocked = standsUntil(() => tryLock(file, "exclusive"));
+  if (!isLocked) throw ledgerUnavailable("`anchor` in the state directory is locked by another process; try again");
 }
 
 /**

@@ -9,6 +9,7 @@ import { closeSync, constants, openSync, readSync } from "node:fs";
 import { endianness } from "node:os";
 import type { Database } from "better-sqlite3";
 import { errorCode, ledgerUnavailable, storeCorrupt } from "../../../base/errors.ts";
+import { standsUntil } from "../state/database.ts";
 
 const HEADER_BYTES = 32;
 const SUMMED_BYTES = 24;
@@ -32,10 +33,14 @@ export class LogFrames {
     this.#count = database.prepare<[], { readonly log: number }>("PRAGMA wal_checkpoint(NOOP)");
   }
 
-  /** How many there are now. */
+  /** How many there are now. While another process changes the shared index, SQLite does not say. */
   count(): number {
-    const frames = this.#count.get()?.log ?? -1;
-    if (frames < 0) throw ledgerUnavailable("the log of `ledger.db` cannot be looked at; try again");
+    let frames = -1;
+    const isSaid = standsUntil(() => {
+      frames = this.#count.get()?.log ?? -1;
+      return frames >= 0;
+    });
+    if (!isSaid) throw ledgerUnavailable("the log of `ledger.db` cannot be looked at; try again");
     return frames;
   }
 }

@@ -8,6 +8,7 @@ import {
   closeSync,
   constants,
   fdatasyncSync,
+  fstatSync,
   fsyncSync,
   ftruncateSync,
   lstatSync,
@@ -57,16 +58,21 @@ function create(stateDirectory: string, directory: string, path: string): SpoolW
   mkdirSync(directory, { recursive: true, mode: OWNER_ONLY_DIRECTORY });
   requireOwnDirectory(directory, lstatSync(directory));
   const { O_CREAT, O_EXCL, O_APPEND, O_WRONLY, O_NOFOLLOW } = constants;
-  return new FileSpoolWriter(openSync(path, O_CREAT | O_EXCL | O_APPEND | O_WRONLY | O_NOFOLLOW, OWNER_ONLY_FILE));
+  const descriptor = openSync(path, O_CREAT | O_EXCL | O_APPEND | O_WRONLY | O_NOFOLLOW, OWNER_ONLY_FILE);
+  return new FileSpoolWriter(descriptor, path);
 }
 
 class FileSpoolWriter implements SpoolWriter {
   private readonly descriptor: number;
+  private readonly path: string;
+  private readonly inode: bigint;
   private bytes = 0;
   private rest = false;
 
-  constructor(descriptor: number) {
+  constructor(descriptor: number, path: string) {
     this.descriptor = descriptor;
+    this.path = path;
+    this.inode = fstatSync(descriptor, { bigint: true }).ino;
   }
 
   readonly length = (): number => this.bytes;
@@ -75,6 +81,7 @@ class FileSpoolWriter implements SpoolWriter {
   readonly append = (bytes: Uint8Array): void => {
     if (this.rest)
       throw ledgerUnavailable("the spool of the ledger is not sound; it is cleared when the ledger holds it");
+    guarded("written", () => this.requireInPlace());
     try {
       this.appendAll(bytes);
       this.bytes += bytes.byteLength;
@@ -91,6 +98,13 @@ class FileSpoolWriter implements SpoolWriter {
   };
 
   readonly close = (): void => closeSync(this.descriptor);
+
+  /** What nobody finds under its name any more would be no evidence. */
+  private requireInPlace(): void {
+    const now = lstatSync(this.path, { bigint: true, throwIfNoEntry: false });
+    if (now?.ino === this.inode) return;
+    throw ledgerUnavailable("the spool of the ledger was removed or replaced; restart the kernel, which makes another");
+  }
 
   private appendAll(bytes: Uint8Array): void {
     for (let at = 0; at < bytes.byteLength; ) {

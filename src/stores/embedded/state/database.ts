@@ -10,11 +10,11 @@ import { identityAt, OpenedFiles } from "./opened-files.ts";
 import { prepareFile } from "./state-directory.ts";
 
 /** Milliseconds to wait for another process's write transaction. */
-export const STORE_BUSY_MS = 10_000;
+const STORE_BUSY_MS = 10_000;
 /**
  * Milliseconds between two tries to get another process's write lock: SQLite's own back-off grows, and starves waiters.
  */
-export const STORE_BUSY_POLL_MS = 2;
+const STORE_BUSY_POLL_MS = 2;
 
 /** How a database is laid out: one SQL text per schema version, run in order from the version found. */
 export interface Schema {
@@ -81,6 +81,17 @@ export function guarded<T>(path: string, code: UnavailableCode, work: () => T): 
       throw storeError(path, code, error);
     }
   }
+}
+
+/** Waits with the thread until `isSo`, for what others do in a moment. @returns `false` when that takes too long */
+export function standsUntil(isSo: () => boolean): boolean {
+  const start = performance.now();
+  const nothing = new Int32Array(new SharedArrayBuffer(4));
+  while (!isSo()) {
+    if (performance.now() - start > STORE_BUSY_MS) return false;
+    Atomics.wait(nothing, 0, 0, STORE_BUSY_POLL_MS);
+  }
+  return true;
 }
 
 /** The files of a database that was opened for writing. */

@@ -191,6 +191,20 @@ describe("the machine says no", () => {
     });
   });
 
+  test("a file is not enlarged where less than the reserve of its disk would be free", async () => {
+    const child = startChild(
+      "files-reserve",
+      [place.base, place.root],
+      root() ? ["unshare", "-m"] : ["unshare", "-rm"],
+    );
+    expect(await child.ended).toBe("0");
+    expect(JSON.parse(child.lines()[0] ?? "")).toEqual({
+      fits: "ok",
+      tooMuch: "DISK_FULL",
+      late: { new: "DISK_FULL", appended: "DISK_FULL", sameSize: "ok", shorter: "ok", removed: "ok", after: "ok" },
+    });
+  });
+
   test("without permission nothing is written", async () => {
     mkdirSync(path("closed"));
     for (const name of ["closed/file.txt", "readonly.txt", "unreadable.txt", "open.txt"])

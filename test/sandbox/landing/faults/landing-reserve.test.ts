@@ -9,8 +9,10 @@ import { startChild } from "../../../support/children/run.ts";
 const isRoot = process.geteuid?.() === 0;
 /** A twentieth of the disk of 64 MiB. */
 const RESERVE_BYTES = (64 * 1024 * 1024) / 20;
+const ENDED =
+  "the command was ended: it wrote so much that too little was free on the disk of views; nothing it changed was kept";
 
-test("a landing leaves a reserve free for everybody else", async () => {
+test("a landing leaves a reserve free for everybody else, and who takes it meanwhile is ended", async () => {
   if (!isRoot) return; // nobody else can mount there
   const base = mkdtempSync(join(realpathSync(tmpdir()), "handrail-reserve-"));
   onTestFinished(() => rmSync(base, { recursive: true, force: true }));
@@ -18,7 +20,7 @@ test("a landing leaves a reserve free for everybody else", async () => {
   mkdirSync(join(base, "disk"));
   const child = startChild("landing-reserve", [base], ["unshare", "-m"]);
   expect(await child.ended).toBe("0");
-  const attempts = JSON.parse(child.lines().at(-1) ?? "");
+  const { attempts, running } = JSON.parse(child.lines().at(-1) ?? "");
   const why =
     "less than 4 MiB would be free on the disk, which others need, so nothing of what the command changed was kept";
   expect(attempts).toMatchObject([
@@ -33,5 +35,6 @@ test("a landing leaves a reserve free for everybody else", async () => {
     true,
     true,
   ]);
+  expect(running).toMatchObject({ endedBy: "cancelled", problem: ["DISK_FULL", ENDED, true], wentOn: true });
   for (const { freeBytes } of attempts) expect(freeBytes).toBeGreaterThan(RESERVE_BYTES);
 });
