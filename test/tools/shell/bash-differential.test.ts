@@ -50,7 +50,7 @@ test.each([
     name: "programs of a line are what bash looks for",
     texts: oddCommand,
     options: [{ status: 0, apart: true } as const, { status: 1, apart: true } as const],
-    count: 700,
+    count: 400,
   },
 ])(
   "$name",
