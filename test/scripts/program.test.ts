@@ -87,6 +87,10 @@ describe("the launcher runs the compiled program", () => {
 
   test.each(["find", "cmp"])("not where `%s` is missing, or does less than is asked of it", async (program) => {
     const toy = await toyWithProgram();
+    const launcher = join(toy.root, "handrail");
+    const text = readFileSync(launcher, "utf8");
+    writeFileSync(launcher, text.replace("tools=/usr/local/bin:/usr/bin:/bin:", "tools="));
+    expect([readFileSync(launcher, "utf8") === text, await started(toy)]).toEqual([false, COMPILED]);
     toy.removeProgram(program);
     expect(await started(toy)).toBe(SOURCES);
     toy.program(program, "#!/bin/sh\necho odd\nexit 1\n");
