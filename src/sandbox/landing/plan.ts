@@ -13,8 +13,9 @@ import type { SeenDirectory } from "../host/workspace-tree.ts";
 import { openBeneath } from "../native/syscalls.ts";
 import type { CommandEffect, ScopeJudge } from "../plan/workspace-mounts.ts";
 import type { Change } from "./changes.ts";
+import { MovedFiles } from "./moved-files.ts";
 import { OPEN_DIRECTORY } from "./moves.ts";
-import { LandingRules } from "./rules.ts";
+import { effectOf, LandingRules } from "./rules.ts";
 import { isSameFile, nameOf, parentOf, type Standing, standingAt } from "./standing.ts";
 import { heldBack, lyingBelow, type NewTree, overwrites, removes, type Step } from "./steps.ts";
 
@@ -100,6 +101,7 @@ class Planner {
   readonly #lostBytes = new Set<number>();
   /** Whether a directory is not kept of which nobody can say what is in it. */
   #isUnknownLost = false;
+  readonly #moved: MovedFiles;
   #parent: { readonly path: string; readonly descriptor: number; readonly inode: number } | undefined;
 
   constructor(place: LandingPlace, changes: readonly Change[]) {
@@ -107,6 +109,7 @@ class Planner {
     this.#upper = `/proc/self/fd/${place.upper}`;
     this.#mayBeMoved = changes.some(({ kind, isPassedOn }) => kind === "gone" && isPassedOn !== true);
     this.#held = new Set(changes.map(({ path }) => path));
+    this.#moved = new MovedFiles(changes, this.#upper);
     this.#rules = new LandingRules(place.judge, changes, place.isRefused === true);
   }
 
@@ -280,7 +283,7 @@ class Planner {
       if (there.kind === "other") return "changed_meanwhile";
     }
     if (!this.#rules.lets(path, kind)) return "not_allowed";
-    if (there === undefined && isCopy && this.#mayBeRemoved(parentOf(path))) return "changed_meanwhile";
+    if (there === undefined && isCopy && (yield* this.#isRemoved(path))) return "changed_meanwhile";
     if (there !== undefined && this.#isOthers(path, there)) return "changed_meanwhile";
     if (isDirectory) {
       if (!this.#rules.allows(path, true)) return "not_allowed";
@@ -362,12 +365,19 @@ class Planner {
     return this.#isChanged(there) && (there.kind !== "directory" || this.#place.known(path)?.inode !== there.inode);
   }
 
-  /** Whether somebody may have removed something from the directory since the view began. */
-  #mayBeRemoved(directory: string): boolean {
+  /** Whether somebody may have removed the file since the view began. */
+  *#isRemoved(path: string): Generator<void, boolean> {
+    const directory = parentOf(path);
     const opened = this.#openParent(directory);
     if (opened === undefined) return false; // the command made it
     const { ctimeNs: changedNs } = fstatSync(opened.descriptor, { bigint: true });
-    return this.#foreign.has(directory) || this.#isChanged({ changedNs });
+    if (this.#foreign.has(directory)) return true;
+    return this.#isChanged({ changedNs }) && !(yield* this.#moved.isMoved(path, (gone) => this.#untouchedAt(gone)));
+  }
+
+  #untouchedAt(path: string): Standing | undefined {
+    const there = this.#thereAt(path);
+    return there === undefined || this.#isOthers(path, there) ? undefined : there;
   }
 
   #thereAt(path: string): Standing | undefined {
@@ -384,14 +394,6 @@ class Planner {
     this.#parent = { path, descriptor, inode: fstatSync(descriptor).ino };
     return this.#parent;
   }
-}
-
-const RUNNABLE = 0o111;
-
-function effectOf({ path, kind, bytes = 0, mode = 0 }: Change, there: Standing | undefined): CommandEffect {
-  const isDirectory = kind === "directory";
-  const isExecutable = !isDirectory && (mode & RUNNABLE) !== 0;
-  return { path, kind: there === undefined ? "create" : "modify", isDirectory, bytes, isExecutable };
 }
 
 /** No directory has this number. */

@@ -3,7 +3,7 @@ import { shapesRepository } from "../../model/place/repository-shape.ts";
 import type { NotKeptReason } from "../../model/work/exec.ts";
 import type { CommandEffect, ScopeJudge } from "../plan/workspace-mounts.ts";
 import type { Change, ChangeKind } from "./changes.ts";
-import { nameOf, parentOf } from "./standing.ts";
+import { nameOf, parentOf, type Standing } from "./standing.ts";
 
 /** The rules of one landing. */
 export class LandingRules {
@@ -98,4 +98,13 @@ export class LandingRules {
     }
     return this.#whole.get(directory);
   }
+}
+
+const RUNNABLE = 0o111;
+
+/** What a change does to the workspace, in which `there` stands at its path. */
+export function effectOf({ path, kind, bytes = 0, mode = 0 }: Change, there: Standing | undefined): CommandEffect {
+  const isDirectory = kind === "directory";
+  const isExecutable = !isDirectory && (mode & RUNNABLE) !== 0;
+  return { path, kind: there === undefined ? "create" : "modify", isDirectory, bytes, isExecutable };
 }
