@@ -30,6 +30,7 @@ import { UndoAdministration } from "./people/undo-administration.ts";
 import type { AdvisedExplanation, ExplainedCall } from "./policy/advice.ts";
 import { AlwaysAllow } from "./policy/always-allow.ts";
 import { type Stalls, stallFacts, stallLine, Watchdog, watchedDoor } from "./watchdog.ts";
+import { hiddenDirectories } from "./workspace/own-directories.ts";
 import { RoleDesk } from "./workspace/role-grants.ts";
 import { TrustDesk } from "./workspace/trust.ts";
 import { requireUsualWorkspace } from "./workspace/unusual-workspace.ts";
@@ -139,7 +140,7 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
     instanceId: instance.id,
     async explain(who, call) {
       const { adviseCall } = await import("./policy/policy-advice.ts");
-      const hidden = [live.operator.path, stateDirectory];
+      const hidden = hiddenDirectories([live.operator.path, stateDirectory], opened.environment);
       return adviseCall({ door, operator: live.operator, settings, tools: parts.registry.getAll(), hidden }, who, call);
     },
     ready: () => ledger.ready(),
@@ -198,7 +199,7 @@ function administrationsOf(opened: OpenedParts, door: KernelDoor, started: Promi
       viewsDirectory: viewsIn(stateDirectory),
       viewNames: opened.viewNames,
       rules: () => live.operator,
-      hidden: [operatorPath, stateDirectory],
+      hidden: hiddenDirectories([operatorPath, stateDirectory], opened.environment),
     }),
   };
 }

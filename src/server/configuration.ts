@@ -20,6 +20,7 @@ import type { ToolsInForce } from "./operator/tools-in-force.ts";
 import { warningOfUnknownTools } from "./operator/unknown-tools.ts";
 import { PolicyCatalog } from "./policy/policy-catalog.ts";
 import { validatedPolicies } from "./policy/validated-policies.ts";
+import { hiddenDirectories } from "./workspace/own-directories.ts";
 import { type ClosableCatalog, createWorkspaceCatalog } from "./workspace/workspace-catalog.ts";
 
 /** What is in force; a reload replaces it. */
@@ -31,6 +32,7 @@ export interface LiveOperator {
 export interface ConfigurationParts {
   readonly live: LiveOperator;
   readonly stateDirectory: string;
+  readonly environment: Environment;
   /** Where the files of a branch lie. */
   readonly treeOf: (branchId: string) => string;
   readonly tools: ToolsInForce;
@@ -54,7 +56,8 @@ export function openConfiguration(parts: ConfigurationParts): Configuration {
   if (misspelt !== undefined) tell(misspelt);
   const gates = problemOfGates(live.operator, tools.under(live.operator.settings).tools);
   if (gates !== undefined) tell(gates);
-  const workspaces = createWorkspaceCatalog(() => live.operator, [live.operator.path, stateDirectory], parts.treeOf);
+  const hidden = hiddenDirectories([live.operator.path, stateDirectory], parts.environment);
+  const workspaces = createWorkspaceCatalog(() => live.operator, hidden, parts.treeOf);
   const validated = validatedPolicies(stateDirectory, onInternalError);
   const inputsOf = (operator: OperatorDirectory) => ({
     tools: tools.under(operator.settings).tools,

@@ -149,7 +149,9 @@ async function openServices(base: Base, options: KernelOptions) {
     random: systemRandom,
   });
   const treeOf = (id: string): string => branches.treeOf(id);
-  const opening = { live, stateDirectory, treeOf, tools, ledger, nowMs: systemClock.nowMs, tell, onInternalError };
+  const { environment } = options;
+  const kept = { live, stateDirectory, environment };
+  const opening = { ...kept, treeOf, tools, ledger, nowMs: systemClock.nowMs, tell, onInternalError };
   return {
     tell,
     viewNames,

@@ -74,7 +74,7 @@ export interface ZoneRules {
 
 /** The built-in rules; configuration adds to them and never takes away. */
 export const BUILT_IN_ZONE_RULES: ZoneRules = {
-  secret: [".env*", "secrets", ".handrail"],
+  secret: [".env*", "secrets", ".handrail", "evidence.key", "approver.token"],
   secretTemplates: [".env.example", ".env.sample", ".env.template", ".env.dist", ".env.defaults"],
   ownSecret: [],
   hidden: [],

@@ -29,6 +29,11 @@ export const APPLICATION_RULES: readonly Rule[] = tokenTable([
   ["humanloop-key", "a Humanloop key", "humanloop.com", "hl_sk_", "[0-9a-f]{40,64}", "{h48}"],
   ["arize-key", "an Arize key", "arize.com", "ak-", `${UUID}-[A-Za-z0-9_-]{20,64}`, "{uuid}-{u32}", { left: "token" }],
   ["you-key", "a You.com key", "documentation.you.com", "ydc-sk-", "[A-Za-z0-9_-]{30,120}", "{a32}-{a40}"],
+  // Handrail's own
+  ["handrail-approver", "a Handrail approver's credential", "docs/guide/approvals.md", "apr_",
+    "[A-Za-z0-9_-]{1,64}\\.[A-Za-z0-9_-]{43}", "ada.{u43}", { left: "token" }],
+  ["handrail-admin", "a Handrail admin credential", "docs/guide/operating.md", "adm_", "[A-Za-z0-9_-]{43}", "{u43}",
+    { left: "token" }],
   // messages
   ["pubnub-secret", "a PubNub secret key", "www.pubnub.com", "sec-c-", `[A-Za-z0-9]{48}${END}|${UUID}`, "{a48}"],
   ["pubnub-key", "a PubNub publish key", "www.pubnub.com", "pub-c-", UUID, "{uuid}", { kind: "probable" }],

@@ -1,7 +1,7 @@
 /**
- * Tells a file that a command moved from one that it changed in its place: both are copies of a file of the workspace.
+ * Tells a file that a command moved from one that it changed in its place.
  *
- * A copy at a name where nothing stands any more was removed by somebody meanwhile, or stood elsewhere before. It was
+ * Both are copies of a file of the workspace. A copy at a name where nothing stands any more was removed by somebody meanwhile, or stood elsewhere before. It was
  * moved where another name has gone in the same view, and the file there, which nobody has changed since, has its bytes
  * and its time. Otherwise it counts as removed, and nothing of it lands.
  */

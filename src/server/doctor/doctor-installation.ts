@@ -6,7 +6,7 @@
 import type { Environment, OperatorDirectory } from "../operator/operator-directory.ts";
 import { realPath } from "../operator/real-path.ts";
 import { installationNotice, installationPaths, placeInInstallation } from "../workspace/installation.ts";
-import { homeDirectories, unusualWorkspace } from "../workspace/unusual-workspace.ts";
+import { beginsRepository, homeDirectories, unusualWorkspace } from "../workspace/unusual-workspace.ts";
 import { attemptMany, type Finding, type Found } from "./finding.ts";
 
 /**
@@ -36,7 +36,7 @@ function noticesOf(
 ): readonly string[] {
   const workspace = realPath(path);
   const place = placeInInstallation(workspace, installation);
-  const why = unusualWorkspace(workspace, homes);
+  const why = unusualWorkspace(workspace, homes, beginsRepository(workspace));
   const unusual = isAllowed
     ? "which `allow_unusual` allows"
     : "which is refused without `allow_unusual` or --allow-unusual-workspace";

@@ -1,5 +1,6 @@
 /**
  * Finds repositories of git that decide about files of a workspace: the one around it, those in it, submodules.
+ * Directories of Handrail's own, of whatever kernel, are found on the way.
  *
  * No link is followed on the way down, so that links lead in no circle. INVARIANT: what holds more than is looked at is
  * named as unseen, with all below it.
@@ -9,6 +10,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { errorCode } from "../../base/errors.ts";
 import { inSlices } from "../../base/long-steps.ts";
 import { firstLine, markOf, userConfigs } from "./git-config-files.ts";
+import { isOwnDirectory, isOwnDirectoryAt, TELLING_NAMES } from "./own-directories.ts";
 
 /** Directories of one look: the largest common repositories have some 60,000, and each takes about 20 microseconds. */
 export const GIT_DIRECTORIES_MAX = 100_000;
@@ -21,6 +23,9 @@ const ENTRIES_AT_ONCE = 256;
 
 /** Directories that no agent writes. */
 const NOT_ENTERED: ReadonlySet<string> = new Set([".git", "node_modules"]);
+
+/** Files whose names say what a directory is. */
+const KEPT_NAMES: ReadonlySet<string> = new Set([".git", "HEAD", ...TELLING_NAMES]);
 
 /** One repository and its working tree. */
 export interface GitRepository {
@@ -39,6 +44,8 @@ export interface GitRepositories {
   readonly found: readonly GitRepository[];
   /** Directories that were not looked through; there may be repositories anywhere below. */
   readonly unseen: readonly string[];
+  /** Directories with the state or the configuration of a kernel, the one around the workspace included. */
+  readonly own: readonly string[];
 }
 
 /** The repositories around and in the workspace at the real path `serviceRoot`. */
@@ -54,6 +61,7 @@ export function gitConfigState({ found }: GitRepositories): string {
 class RepositorySearch {
   readonly #found = new Map<string, GitRepository>();
   readonly #unseen: string[] = [];
+  readonly #own: string[] = [];
   #directoriesLeft = GIT_DIRECTORIES_MAX;
   #entriesLeft = GIT_ENTRIES_MAX;
 
@@ -61,10 +69,12 @@ class RepositorySearch {
     for (let top = dirname(serviceRoot), below = serviceRoot; ; below = top, top = dirname(top)) {
       if (this.#hasAt(below) || top === below) break;
     }
+    for (let top = dirname(serviceRoot), below = serviceRoot; top !== below; below = top, top = dirname(top))
+      if (isOwnDirectoryAt(top)) this.#own.push(top);
     yield* this.#below(serviceRoot);
     // submodules may have submodules: they join the others, and are visited in turn
     for (const repository of this.#found.values()) yield* this.#modulesOf(repository);
-    return { found: [...this.#found.values()], unseen: this.#unseen };
+    return { found: [...this.#found.values()], unseen: this.#unseen, own: this.#own };
   }
 
   /** Whether a working tree begins at `top`; it is kept then. */
@@ -90,6 +100,10 @@ class RepositorySearch {
     for (const directory of queue) {
       yield;
       const entries = this.#entriesOf(directory);
+      if (isOwnDirectory(new Set(entries?.map(({ name }) => name)))) {
+        this.#own.push(directory);
+        continue;
+      }
       const hasRepository = entries?.some(({ name }) => name === ".git") === true;
       const isSeen = entries !== undefined && (!hasRepository || this.#hasAt(directory));
       const inner = (entries ?? []).filter((entry) => entry.isDirectory() && !NOT_ENTERED.has(entry.name));
@@ -129,7 +143,7 @@ class RepositorySearch {
         if (this.#entriesLeft === 0) return undefined;
         this.#entriesLeft -= 1;
         // Others decide nothing, and there may be many.
-        if (entry.isDirectory() || entry.name === ".git" || entry.name === "HEAD") entries.push(entry);
+        if (entry.isDirectory() || KEPT_NAMES.has(entry.name)) entries.push(entry);
       }
       return entries;
     } catch (error) {

@@ -4,9 +4,11 @@
  * An agent that works there reaches what everything else runs by. INVARIANT: asked of every workspace and project root
  * for which a session is made, through whatever door, and answered by real paths.
  */
-import { readFileSync } from "node:fs";
+import { lstatSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
+import { join } from "node:path";
 import { configInvalid, errorCode, KernelError, usageError } from "../../base/errors.ts";
+import { obeyedBy } from "../../model/place/obeyed-files/obeyed-files.ts";
 import type { Environment } from "../operator/operator-directory.ts";
 import { isWithin, realPath } from "../operator/real-path.ts";
 
@@ -31,30 +33,58 @@ const HOME_TREES = [
   ...[".ssh", ".gnupg", ".pki", ".password-store", ".local/share/keyrings", ".mozilla", ".thunderbird"],
   ...[".aws", ".azure", ".gcloud", ".oci", ".kube", ".docker", ".terraform.d", ".minikube", ".ansible"],
   ...[".config", ".local/bin", ".local/lib", ".local/share/systemd", ".cargo", ".rustup", ".gem", ".m2", ".subversion"],
+  ...[".local/share/nvim", ".local/share/bash-completion", ".local/share/applications", ".local/share/pnpm"],
+  ...["bin", "go/bin", ".deno", ".bun", ".volta", ".nvm", ".nodenv", ".npm", ".pnpm", ".pyenv", ".rbenv", ".rvm"],
+  ...[".asdf", ".sdkman", ".jenv", ".goenv", ".gradle", ".ivy2", ".sbt", ".nix-profile", ".ghcup", ".cabal", ".opam"],
+  ...[".vim", ".emacs.d", ".vscode-server", ".ipython", ".oh-my-zsh", ".bash_it", ".zsh", ".zfunc", ".zinit"],
+  ...[".fzf", ".tmux"],
 ];
+
+/** Directories of a home that hold others' things: they themselves, and not what lies in them. */
+const HOME_DIRECTORIES = [".local", ".local/share", ".local/state", ".cache", "go"];
 
 /** Fields of a line of `/etc/passwd`; the sixth is the home. */
 const PASSWD_HOME = 5;
 
-/** Why `directory`, a real path, is an unusual workspace; `undefined` for any other. */
-export function unusualWorkspace(directory: string, homes: readonly string[]): string | undefined {
+/**
+ * Why `directory`, a real path, is an unusual workspace; `undefined` for any other.
+ * @param isRepository whether a working tree of git begins there: agents keep some in directories of their own
+ */
+export function unusualWorkspace(
+  directory: string,
+  homes: readonly string[],
+  isRepository = false,
+): string | undefined {
   if (directory === "/") return "it is the root of the whole machine";
   if (LIBRARY_TREE.test(directory) || SYSTEM_TREES.some((tree) => isWithin(tree, directory)))
     return "it belongs to the system";
   if (SHARED_DIRECTORIES.includes(directory))
     return "it is a directory of the system that holds what belongs to others";
   const home = homes.find((one) => isWithin(directory, one));
-  if (home === undefined) return homeTree(directory, homes);
+  if (home === undefined) return homeTree(directory, homes) ?? toolsDirectory(directory, isRepository);
   return home === directory ? "it is a home directory" : `it holds the home directory \`${home}\``;
 }
 
 /** A home that is the root of the machine, as system users have it, is one for whom nothing lies in it. */
 function homeTree(directory: string, homes: readonly string[]): string | undefined {
-  const tree = homes
-    .filter((home) => home !== "/")
+  const own = homes.filter((home) => home !== "/");
+  if (own.some((home) => HOME_DIRECTORIES.some((name) => directory === `${home}/${name}`)))
+    return "it is a directory of a home in which programs keep what they run and know";
+  const tree = own
     .flatMap((home) => HOME_TREES.map((name) => `${home}/${name}`))
     .find((one) => isWithin(one, directory));
   return tree && `it lies in \`${tree}\`, whose files open other services or are obeyed by whoever logs in`;
+}
+
+/**
+ * A directory of somebody's tools in a project, or in one of git's: below it nothing has the names by which such files
+ * are known.
+ */
+function toolsDirectory(directory: string, isRepository: boolean): string | undefined {
+  if (directory.split("/").includes(".git")) return "it lies in a repository of git, whose files decide what git runs";
+  if (isRepository) return undefined;
+  const obeyed = obeyedBy(`${directory.slice(1)}/any`);
+  return obeyed && `it lies in \`${obeyed.pattern}\`: ${obeyed.reason}`;
 }
 
 /** Real paths of the homes of this machine's users, and of whoever runs this. */
@@ -73,12 +103,18 @@ export function homeDirectories(environment: Environment, passwd = "/etc/passwd"
  */
 export function requireUsualWorkspace(directory: string, environment: Environment, isProjectRoot = false): void {
   const homes = homeDirectories(environment);
-  const why = unusualWorkspace(directory, isProjectRoot ? homes.filter((home) => home === directory) : homes);
+  const counted = isProjectRoot ? homes.filter((home) => home === directory) : homes;
+  const why = unusualWorkspace(directory, counted, beginsRepository(directory));
   if (why === undefined) return;
   throw usageError(
     `\`${directory}\` is refused as a workspace, because ${why}; name the directory of one project, or start with --allow-unusual-workspace ` +
       "(in the operator's handrail.yaml: `allow_unusual: true` under workspaces[])",
   );
+}
+
+/** Whether a working tree of git begins at `directory`. */
+export function beginsRepository(directory: string): boolean {
+  return lstatSync(join(directory, ".git"), { throwIfNoEntry: false }) !== undefined;
 }
 
 /** A machine without the file has no users but whoever runs this. */

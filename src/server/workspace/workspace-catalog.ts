@@ -332,7 +332,7 @@ export async function planWorkspace(
     ...zoneRules,
     settings: kept,
     protectedPaths: await filesThatGitNames(serviceRoot, repositories),
-    hidden: hiddenPaths(hidden, session),
+    hidden: hiddenPaths([...hidden, ...(repositories?.own ?? [])], session),
     installation: installedPaths(session),
   };
   const disabledTools = [...settings.tools.disabled, ...own.tools.disabled];

@@ -51,15 +51,41 @@ test.each([".ssh", ".ssh/keys", ".gnupg", ".aws", ".kube", ".docker", ".config",
   (name) => {
     for (const home of HOMES)
       expect(unusualWorkspace(`${home}/${name}`, [...HOMES, "/"])).toMatch(/open other services/);
-    expect(unusualWorkspace(`/srv/orders/${name}`, [...HOMES, "/"])).toBeUndefined();
-    expect(unusualWorkspace(`${HOMES[1]}/project/${name}`, HOMES)).toBeUndefined();
+    expect(unusualWorkspace(`/srv/orders/${name}`, [...HOMES, "/"], true)).toBeUndefined();
+    expect(unusualWorkspace(`${HOMES[1]}/project/${name}`, HOMES, true)).toBeUndefined();
   },
 );
 
 test("worktrees in a home's hidden directories are taken", () => {
-  for (const name of [".local/share/worktrees/a", ".cursor/worktrees/a", ".cache/a", ".sshd", ".configs"])
+  for (const name of [".local/share/worktrees/a", ".cache/a", ".sshd", ".configs", "go/src/a", "binary"])
     expect(unusualWorkspace(`/home/u/${name}`, HOMES), name).toBeUndefined();
+  for (const name of [".cursor/worktrees/a", "project/.claude/worktrees/a", ".github"])
+    expect(unusualWorkspace(`/home/u/${name}`, HOMES, true), name).toBeUndefined();
 });
+
+test.each([".local", ".local/share", ".local/state", "go", "bin", ".vim", ".nvm/versions", ".local/share/nvim/site"])(
+  "`~/%s` is refused: programs are run or obeyed from there",
+  (name) => {
+    expect(unusualWorkspace(`/home/u/${name}`, HOMES)).toMatch(/programs keep|obeyed by/);
+    expect(unusualWorkspace(`/srv/${name}`, HOMES, true)).toBeUndefined();
+  },
+);
+
+test.each([
+  [".git/hooks", true],
+  ["sub/.git", true],
+  [".vscode", false],
+  [".github/workflows", false],
+  [".husky", false],
+  [".claude", false],
+  [".config/mise", false],
+])(
+  "`%s` of a project is refused: its files have no names of their own by which they are known",
+  (name, isRepository) => {
+    expect(unusualWorkspace(`/srv/orders/${name}`, HOMES, isRepository)).toMatch(/^it lies in /);
+    expect(unusualWorkspace(`/srv/orders/${name.replaceAll(".", "_")}`, HOMES, isRepository)).toBeUndefined();
+  },
+);
 
 test("the root of the machine is refused for itself, whatever homes there are, as a project root too", () => {
   expect(unusualWorkspace("/", [])).toBeDefined();

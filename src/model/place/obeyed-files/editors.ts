@@ -88,7 +88,19 @@ export const EDITOR_FILES = obeyedFiles({
     ".merlin": "Merlin runs the preprocessors that it names when a file is opened",
   },
   "https://github.com/haskell/hie-bios": {
-    "hie.yaml": "Haskell Language Server runs the programs that it names when a file is opened",
+    "hie.yaml .hie-bios": "Haskell Language Server runs the programs that it names when a file is opened",
+  },
+  "https://clojure-lsp.io/settings": {
+    ".lsp": "clojure-lsp runs the commands that it names for the class path when a file is opened",
+  },
+  "https://phpactor.readthedocs.io/en/master/reference/configuration.html": {
+    ".phpactor.json .phpactor.yml": "Phpactor runs the programs that it names when a file is opened",
+  },
+  "https://nim-lang.org/docs/nims.html": {
+    "config.nims nim.cfg": "Nim's compiler and language server run it, or take tools from it, when a file is opened",
+  },
+  "https://www.gnu.org/software/global/globaldoc_toc.html": {
+    "gtags.conf .globalrc": "GNU Global, by an editor too, loads the parsers that it names",
   },
   "https://shopify.github.io/ruby-lsp": {
     ".solargraph.yml .ruby-lsp": "Ruby's language servers load the plug-ins and the bundle that it names",

@@ -17,7 +17,8 @@ const HOMES = [
 ].join(" ");
 const JUPYTER = [
   ".jupyter jupyter_config.py jupyter_notebook_config.py jupyter_server_config.py jupyter_lab_config.py",
-  "ipython_config.py",
+  "ipython_config.py jupyter_nbconvert_config.py jupyter_nbconvert_config.json jupyter_console_config.py",
+  "jupyter_console_config.json",
 ].join(" ");
 
 /** Files that make environments. */
@@ -56,7 +57,9 @@ export const ENVIRONMENT_FILES = obeyedFiles({
   "https://aquaproj.github.io/docs/reference/config": {
     "aqua.yaml aqua.yml .aqua.yaml .aqua.yml .aqua": "aqua fetches and runs the tools that it names",
   },
-  "https://rvm.io/workflow/projects": { ".rvmrc": "RVM runs it as shell code when the directory is entered" },
+  "https://rvm.io/workflow/projects": {
+    ".rvmrc .ruby-env .versions.conf": "RVM runs it, or takes variables from it, when the directory is entered",
+  },
   "https://github.com/rbenv/rbenv-vars": {
     ".rbenv-vars .powrc .powenv .pumaenv":
       "it is loaded as variables or shell code with every Ruby program of the directory",
@@ -92,6 +95,12 @@ export const ENVIRONMENT_FILES = obeyedFiles({
   },
   "https://stat.ethz.ch/R-manual/R-devel/library/base/html/Startup.html": {
     ".Rprofile .Renviron .RData": "R runs or loads it when it starts in the directory",
+  },
+  "https://rstudio.github.io/renv/articles/renv.html": {
+    "**/renv/activate.R **/packrat/init.R": "projects' `.Rprofile` runs it when R starts in the directory",
+  },
+  "https://www.mathworks.com/help/matlab/ref/startup.html": {
+    "startup.m finish.m": "MATLAB runs it when it starts or ends in the directory",
   },
   "https://docs.ruby-lang.org/en/master/IRB.html": {
     ".irbrc .pryrc": "Ruby's consoles run it when they start in the directory",

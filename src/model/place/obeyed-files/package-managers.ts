@@ -6,7 +6,7 @@ import { obeyedFiles } from "./obeyed-file.ts";
 
 const MSBUILD = [
   "Directory.Build.props Directory.Build.targets Directory.Build.rsp Directory.Solution.props",
-  "Directory.Solution.targets MSBuild.rsp",
+  "Directory.Solution.targets Directory.Packages.props MSBuild.rsp *.user",
 ].join(" ");
 
 /** Configuration of package managers. */
@@ -80,7 +80,7 @@ export const PACKAGE_MANAGER_FILES = obeyedFiles({
       "Bazelisk, which editors start, runs it in place of Bazel, or fetches the Bazel that it names",
   },
   "https://bazel.build/run/bazelrc": {
-    ".bazelrc": "Bazel takes options from it, programs that it runs at every build included",
+    ".bazelrc .aspect": "Bazel takes options from it, programs that it runs at every build included",
   },
   "https://buck2.build/docs/concepts/buckconfig": {
     ".buckconfig .buckconfig.local .buckconfig.d": "Buck takes aliases, tools and options from it at every build",

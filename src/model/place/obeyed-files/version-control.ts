@@ -66,6 +66,15 @@ export const VERSION_CONTROL_FILES = obeyedFiles({
   "https://svnbook.red-bean.com/en/1.7/svn.developer.insidewc.html": {
     ".svn": "the working copy's administration says which server and which transport program is used",
   },
+  "https://www.gnu.org/software/trans-coord/manual/cvs/cvs.html": {
+    CVS: {
+      reason: "the working copy's administration says which server and which transport program is used",
+      isExact: true,
+    },
+  },
+  "https://docs.trunk.io/references/trunk.yaml": {
+    ".trunk": "Trunk runs the actions and tools that it names, by hooks of git and when files change",
+  },
   "https://darcs.net/Using/Hooks": { _darcs: "Darcs runs the hooks in its preferences" },
   "https://pijul.org/manual": { ".pijul": "Pijul runs the hooks in its configuration" },
   "https://fossil-scm.org/home/doc/trunk/www/settings.wiki": {
