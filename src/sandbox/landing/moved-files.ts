@@ -1,9 +1,9 @@
 /**
  * Tells a file that a command moved from one that it changed in its place.
  *
- * Both are copies of a file of the workspace. A copy at a name where nothing stands any more was removed by somebody meanwhile, or stood elsewhere before. It was
- * moved where another name has gone in the same view, and the file there, which nobody has changed since, has its bytes
- * and its time. Otherwise it counts as removed, and nothing of it lands.
+ * Both are copies of a file of the workspace. A copy at a name where nothing stands any more was removed by somebody
+ * meanwhile, or stood elsewhere before. It was moved where another name has gone in the same view, and the file there,
+ * which nobody has changed since, has its bytes and its time. Otherwise it counts as removed, and nothing of it lands.
  */
 import { lstatSync } from "node:fs";
 import type { Change } from "./changes.ts";
