@@ -32,7 +32,7 @@ export const APPLICATION_RULES: readonly Rule[] = tokenTable([
   // Handrail's own
   ["handrail-approver", "a Handrail approver's credential", "docs/guide/approvals.md", "apr_",
     "[A-Za-z0-9_-]{1,64}\\.[A-Za-z0-9_-]{43}", "ada.{u43}", { left: "token" }],
-  ["handrail-admin", "a Handrail admin credential", "docs/guide/operating.md", "adm_", "[A-Za-z0-9_-]{43}", "{u43}",
+  ["handrail-admin", "a Handrail admin credential", "docs/reference/commands.md", "adm_", "[A-Za-z0-9_-]{43}", "{u43}",
     { left: "token" }],
   // messages
   ["pubnub-secret", "a PubNub secret key", "www.pubnub.com", "sec-c-", `[A-Za-z0-9]{48}${END}|${UUID}`, "{a48}"],
