@@ -7,7 +7,6 @@
 
 import { readFileSync } from "node:fs";
 import { GIB } from "../base/bytes.ts";
-import { asStep } from "../base/long-steps.ts";
 import { ToolFailure } from "../model/outcome/failure.ts";
 import type { ExecEnforcement, ExecLanded, ExecSelection } from "../model/work/exec.ts";
 import { bwrapBackend } from "./bwrap/bwrap-backend.ts";
@@ -37,7 +36,7 @@ import { adoptOrphans } from "./run/orphans.ts";
 import { isEnding, noOwnFiles, requireProcessor, requireSocat, tooManyRuns, unknownEnd } from "./run/refusals.ts";
 import { superviseRun } from "./run/supervised-run.ts";
 import { landed, type SandboxLanding } from "./views/after-run.ts";
-import { copiedLook, type Settle, settledLook } from "./views/looks.ts";
+import { copiedLook, renewedMounts, type Settle, settledLook } from "./views/looks.ts";
 import { type ChosenView, type ViewChoice, type ViewKind, ViewKinds } from "./views/view-kinds.ts";
 import { type LandedCount, View } from "./views/views.ts";
 
@@ -310,10 +309,7 @@ export class Sandbox {
       await view?.begin(tree.seen, look.entries);
       if (view !== undefined && identity.layers === undefined)
         look = await copiedLook(view, { look, judge, settle }, signal);
-      const scoped = asStep("planning mounts", () => {
-        look.renew();
-        return look.result();
-      });
+      const scoped = await renewedMounts(look, signal);
       const mounts = selection === undefined ? scoped : selectionMounts(identity.source, scoped, selection);
       group = this.#groupFor(limits);
       const plan = planSandbox(

@@ -239,7 +239,7 @@ function planOf(request: ReturnType<typeof wanted>): SandboxPlan {
   const { mounts, path } = systemView([]);
   const look = new WorkspaceLook(root, workspaceTree(root), judge);
   atOnce(look.steps());
-  const workspace = look.result();
+  const workspace = atOnce(look.result());
   const plain = { ...request, system: mounts, workspace, environment: { PATH: path.join(":"), ...environment } };
   return planSandbox(plain, process.arch as Processor);
 }

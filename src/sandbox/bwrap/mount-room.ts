@@ -27,7 +27,7 @@ export async function requireMountRoom(
 ): Promise<void> {
   const look = new WorkspaceLook(root, workspaceTree(root), zoneJudge(root, zones));
   await inSlices("counting the mounts of the workspace", look.steps(), signal);
-  const mounts = look.result();
+  const { result: mounts } = await inSlices("counting the mounts of the workspace", look.result(), signal);
   const isEnough =
     mounts.length <= SANDBOX_MOUNTS_MAX / LEFT_TO_OTHERS &&
     workspaceArguments(mounts) <= WORKSPACE_ARGUMENTS_MAX / LEFT_TO_OTHERS;

@@ -131,25 +131,39 @@ export class WorkspaceLook {
     return this.#entries;
   }
 
-  /** Looks again, at once, at what has changed since it was looked at, or may have. @throws ToolFailure as `steps` */
-  renew(): void {
+  /**
+   * Looks again at what has changed since it was looked at, or may have. Where a whole renewal meets no change, all
+   * that was seen held when it began.
+   * @returns whether something had changed
+   * @throws ToolFailure as `steps`
+   */
+  *renewal(): Generator<void, boolean> {
     const open = ["."];
+    let hasChanged = false;
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
       const known = this.#looked.get(next);
       const isSame = known?.stamp !== undefined && known.stamp === this.#tree.stamp(next);
       const looked = isSame ? known : this.#lookAgain(next, known);
+      hasChanged ||= !isSame && !(known !== undefined && isAlike(known, looked));
       for (const name of looked.directories) open.push(inDirectory(next, name));
+      yield;
     }
+    return hasChanged;
   }
 
   /** What it comes to. @throws ToolFailure SANDBOX_UNAVAILABLE when the mounts are too many */
-  result(): readonly SandboxMount[] {
+  *result(): Generator<void, readonly SandboxMount[]> {
     const directories = ["."];
-    for (const directory of directories)
+    for (const directory of directories) {
       for (const name of this.#seen(directory).directories) directories.push(inDirectory(directory, name));
+      yield;
+    }
     // what lies deeper comes first
     const made = new Map<string, readonly SandboxMount[]>();
-    for (const directory of directories.reverse()) made.set(directory, this.#mountsOf(directory, made));
+    for (const directory of directories.reverse()) {
+      made.set(directory, this.#mountsOf(directory, made));
+      yield;
+    }
     const mounts = made.get(".") ?? [];
     if (mounts.length > SANDBOX_MOUNTS_MAX) throw tooManyMounts();
     return mounts;
@@ -230,6 +244,12 @@ export class WorkspaceLook {
     this.#entries += entries;
     if (this.#entries > SANDBOX_ENTRIES_MAX) throw notStarted("the workspace has more files than can be looked at");
   }
+}
+
+/** Whether a directory that was looked at twice holds the same, as the judge sees it. */
+function isAlike(first: Looked, second: Looked): boolean {
+  const [one, other] = [first, second].map((looked) => JSON.stringify({ ...looked, stamp: "" }));
+  return one === other;
 }
 
 /** Its owner could open it again, with everything in it that nobody has judged. */

@@ -68,7 +68,7 @@ const NOTHING_HIDDEN = { hidden: [] } as const;
 function mountsOf(root: string, tree: WorkspaceTree, judge: ScopeJudge): readonly SandboxMount[] {
   const look = new WorkspaceLook(root, tree, judge);
   atOnce(look.steps());
-  return look.result();
+  return atOnce(look.result());
 }
 
 /** More mounts than can be counted. */
