@@ -20,7 +20,7 @@ import type { ViewNames } from "../../../src/sandbox/layers/view-directories.ts"
 import { startChild } from "../../support/children/run.ts";
 import { makeFiles } from "../../support/landing-fixture.ts";
 import { own } from "../../support/sandbox-place.ts";
-import { searching } from "../../support/thorough.ts";
+import { searching, sharedSearch } from "../../support/thorough.ts";
 
 const FILES = 150;
 /** Milliseconds after which a landing is over on an idle machine. */
@@ -94,6 +94,6 @@ test("whenever it ends, the next kernel finds all or nothing of what landed", { 
       expect(after).toBe(isNew ? AFTER : before);
       expect(left).toEqual([]);
     }),
-    { numRuns: searching({ shortly: 3, thoroughly: 100 }), endOnFailure: true },
+    { numRuns: searching({ shortly: 3, thoroughly: sharedSearch(100) }), endOnFailure: true },
   );
 });

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { dataIn, handrail } from "../../support/command-line.ts";
 import { readEvidence } from "../../support/evidence.ts";
 import { makePlace, type Place } from "../../support/place.ts";
-import { searching } from "../../support/thorough.ts";
+import { SHARE, searching, sharedSearch } from "../../support/thorough.ts";
 
 /** More than a merge of this test makes. */
 const CHANGES_MAX = 400;
@@ -66,7 +66,10 @@ async function survives(change: number): Promise<boolean> {
 
 /** Each test kills before its first change, and then before every so-and-so-manieth. */
 const STEP = searching({ shortly: 23, thoroughly: 8 });
-const FIRST = Array.from({ length: searching({ shortly: 1, thoroughly: STEP }) }, (_, index) => index + 1);
+const FIRST = Array.from(
+  { length: searching({ shortly: 1, thoroughly: sharedSearch(STEP) }) },
+  (_, index) => index * SHARE + 1,
+);
 
 test.each(FIRST)(
   "whichever change it is killed before, from number %i on, all of it lands or nothing",

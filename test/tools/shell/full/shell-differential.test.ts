@@ -6,12 +6,13 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Compared, differences } from "../../../support/shell-difference.ts";
 import { oddCommand, oddWords } from "../../../support/shell-texts.ts";
+import { sharedSearch } from "../../../support/thorough.ts";
 import type { BatchOptions } from "../../../support/watched-bash-batch.ts";
 
 /** Texts that one bash reads: more make its own list slow. */
 const BATCH = 2_000;
-const WORD_BATCHES = 20;
-const COMMAND_BATCHES = 4;
+const WORD_BATCHES = sharedSearch(20);
+const COMMAND_BATCHES = sharedSearch(4);
 /** Milliseconds for each search on a machine that is busy with something else. */
 const SEARCH_MS_MAX = 40 * 60_000;
 
