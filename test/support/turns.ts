@@ -2,7 +2,7 @@
  * How long work takes the thread without a pause, in a unit that grows with the machine's slowness.
  *
  * The thread's own processor time is counted, so that programs beside it do not; and because a processor that is shared
- * does less in a millisecond, it is told in turns of a fixed piece of work that was done before and after.
+ * does less in a millisecond, it is told in turns of a fixed piece of work that is done right after the longest turn.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 
@@ -13,21 +13,23 @@ const PIECE = Array.from({ length: 20_000 }, (_, index) => `${(index * 7919) % 2
 export async function watchedTurns<Result>(
   work: () => Promise<Result>,
 ): Promise<{ readonly result: Result; readonly pieces: number }> {
-  const before = pieceMs();
-  let [isOver, longestMs] = [false, 0];
+  let [isOver, pieces, pieceNowMs] = [false, 0, pieceMs()];
   const watching = (async () => {
-    for (let last = threadMs(); !isOver; ) {
+    for (let last = threadMs(); !isOver; last = threadMs()) {
       await nextTurn();
-      const now = threadMs();
-      longestMs = Math.max(longestMs, now - last);
-      last = now;
+      const turnMs = threadMs() - last;
+      if (turnMs <= pieces * pieceNowMs) continue;
+      // the longest so far: the machine may have become slower since the piece was measured
+      const beforeMs = pieceNowMs;
+      pieceNowMs = pieceMs();
+      pieces = Math.max(pieces, turnMs / Math.max(beforeMs, pieceNowMs));
     }
   })();
   try {
     const result = await work();
     isOver = true;
     await watching;
-    return { result, pieces: longestMs / Math.max(before, pieceMs()) };
+    return { result, pieces };
   } finally {
     isOver = true;
   }
