@@ -2,7 +2,7 @@
  * Tells which directories are Handrail's own: state and configuration, of this kernel, of others, and of this user.
  *
  * An agent that sees one of another kernel has that one's credentials and evidence. INVARIANT: no agent can make a
- * directory that looks like one: the names by which they are known are secret.
+ * directory that looks like one: `evidence.key` and `approver.token` are secret names.
  */
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
