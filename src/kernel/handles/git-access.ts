@@ -9,8 +9,9 @@
  */
 
 import { KIB, MIB } from "../../base/bytes.ts";
-import { assert } from "../../base/errors.ts";
+import { assert, KernelError } from "../../base/errors.ts";
 import { MAX_TIMEOUT_MS } from "../../base/limits.ts";
+import { inSlices } from "../../base/long-steps.ts";
 import { Refusal, ToolFailure } from "../../model/outcome/failure.ts";
 import type { ExecNetwork } from "../../model/work/exec.ts";
 import { changesView, type GitOutcome, type GitRequest } from "../../model/work/git.ts";
@@ -22,7 +23,9 @@ import {
 } from "../../model/work/git-remote.ts";
 import { rootPath } from "../../sandbox/files/places/roots.ts";
 import { gitEnvironment } from "../../sandbox/git/environment.ts";
+import { refreshIndex } from "../../sandbox/git/landed-index.ts";
 import { gitLockOf } from "../../sandbox/git/lock-names.ts";
+import { codeOf } from "../../sandbox/landing/machine/failures.ts";
 import { CapturedOutput } from "../../sandbox/run/captured-output.ts";
 import {
   INSIDE_WORKSPACE,
@@ -60,19 +63,37 @@ export function runGit(handle: HandleParts, judge: GitJudge, request: GitRequest
   );
 }
 
+/** Milliseconds by which the times of files may lie behind the clock. */
+const FILE_CLOCK_MS = 1000;
+
+/** What lets the index know the files that land from now on, if all of it does. */
+function indexRefresh({ kernel, running }: HandleParts, { root }: GitRequest, ground: JudgedGround | undefined) {
+  const sinceMs = kernel.parts.clock.nowMs() - FILE_CLOCK_MS;
+  const index = { workspace: running.caller.place.roots.service, root, sinceMs };
+  const refresh = async () => {
+    try {
+      await inSlices("refreshing git's index", refreshIndex(index, kernel.parts.newFiles));
+    } catch (error) {
+      // a lease, a full disk: what was asked is done, and the next `git status` makes up for this
+      if (!(error instanceof KernelError) && codeOf(error) === undefined) throw error;
+    }
+  };
+  return async ({ landed }: SandboxEnd): Promise<void> => {
+    if (landed?.notKept.length === 0) await (ground?.whileRewritten(refresh) ?? refresh());
+  };
+}
+
 async function run(handle: HandleParts, judge: GitJudge, request: GitRequest): Promise<GitOutcome> {
   const { kernel, running, signal } = handle;
-  const { parts } = kernel;
-  const boundsOfOne = parts.sandbox.limits();
-  requireAnalysed(running, request);
-  requireNotInstalled(running.caller, request);
+  const boundsOfOne = kernel.parts.sandbox.limits();
+  requireRunnable(running, request);
   const { remote } = request;
   const isBound = isBounded(handle, request);
-  const remotes = remote || isBound ? parts.gitRemotes(running.redaction.by) : NO_GIT_REMOTES;
+  const remotes = remote || isBound ? kernel.parts.gitRemotes(running.redaction.by) : NO_GIT_REMOTES;
   const egress = remote && gitEgress(handle, remote, remotes);
   const inside = insideWorkspace(request.root);
   const settings = settingsOf(running, request);
-  const sandbox = await parts.sandbox.open();
+  const sandbox = await kernel.parts.sandbox.open();
   await requireAllowed(handle);
   const stdout = new CapturedOutput(GIT_OUTPUT_BYTES_MAX);
   const stderr = new CapturedOutput(GIT_MESSAGE_BYTES_MAX);
@@ -82,6 +103,7 @@ async function run(handle: HandleParts, judge: GitJudge, request: GitRequest): P
   const ground = judgedGround(running, request);
   const bounds =
     isBound && scope.landing === undefined ? await beginBounds(handle, request, remotes.limits) : undefined;
+  const refresh = indexRefresh(handle, request, ground);
   const ending = sandbox.run(
     {
       root: rootPath(roots.service),
@@ -118,6 +140,7 @@ async function run(handle: HandleParts, judge: GitJudge, request: GitRequest): P
   const isExceeded = (await bounds?.settle(hasFailed)) ?? end.wroteTooMuch === true;
   if (end.problem !== undefined) throw end.problem;
   ground?.requireStood();
+  await refresh(end);
   if (end.endedBy === "output") throw tooMuch(request);
   const [said, complained] = [stdout.parts().head, Buffer.from(stderr.parts().head)];
   return {
@@ -220,6 +243,12 @@ function asNamed(said: Buffer, remote: GitRemoteReach): Buffer {
     text.replaceAll(origin, () => shown),
     "latin1",
   );
+}
+
+/** @throws Refusal where that run is not what its call was judged by, or would change the Handrail that is running */
+function requireRunnable(running: Running, request: GitRequest): void {
+  requireAnalysed(running, request);
+  requireNotInstalled(running.caller, request);
 }
 
 /** An operation that was judged stands in the analysis as a reference of git. */

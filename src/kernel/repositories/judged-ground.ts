@@ -20,6 +20,8 @@ export interface JudgedGround {
   readonly stands: () => boolean;
   /** What the run changed has landed, and others are still kept away. */
   readonly renew: () => void;
+  /** Does what writes the same in other bytes: what is staged stays what it was, unless somebody has changed it. */
+  readonly whileRewritten: (work: () => Promise<void>) => Promise<void>;
   /** @throws ToolFailure RESOURCE_BUSY where it did not stand when the run was to land, so that nothing has */
   readonly requireStood: () => void;
 }
@@ -50,14 +52,23 @@ export function judgedGround({ look, caller }: Running, { root, reach }: GitRequ
     demand();
   };
   requireStanding();
+  const renew = () =>
+    unlessHeld(
+      () => judged.renew(now()),
+      () => judged.renew(NO_REPOSITORY),
+    );
   return {
     requireStanding,
     stands: compare,
-    renew: () =>
-      unlessHeld(
-        () => judged.renew(now()),
-        () => judged.renew(NO_REPOSITORY),
-      ),
+    renew,
+    async whileRewritten(work) {
+      const hasStood = unlessHeld(
+        () => judged.standsMarked(now()),
+        () => false,
+      );
+      await work();
+      if (hasStood) renew();
+    },
     requireStood: demand,
   };
 }

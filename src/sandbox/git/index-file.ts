@@ -1,5 +1,5 @@
 /**
- * Decodes git's index as far as to say which content it holds of one file.
+ * Decodes git's index as far as to say which content it holds, and where what it knows of files stands.
  *
  * It trusts nothing of the file. INVARIANT: what is not understood holds nothing, so that whoever asks goes on as if
  * git did not know the file: an index that is split or shares entries, another version, a file in conflict.
@@ -9,7 +9,7 @@ import { MIB } from "../../base/bytes.ts";
 import type { RepositoryFiles } from "./repository-files.ts";
 
 /** Bytes of an index that is looked through: of a million files. */
-const INDEX_BYTES_MAX = 128 * MIB;
+export const INDEX_BYTES_MAX = 128 * MIB;
 
 const SHA1_BYTES = 20;
 const HEADER_BYTES = 12;
@@ -39,23 +39,36 @@ export function indexHolds(files: RepositoryFiles, path: string, content: Uint8A
 
 /** The id of the object that is staged under `path` as a regular file. @param idBytes of every id */
 export function stagedId(index: Buffer, path: string, idBytes: number): Buffer | undefined {
-  if (index.length < HEADER_BYTES || index.toString("latin1", 0, 4) !== "DIRC") return undefined;
-  const version = index.readUInt32BE(4);
-  if (version < 2 || version > 4) return undefined;
   const wanted = Buffer.from(path);
   let found: Buffer | undefined;
+  const entries = indexEntries(index, idBytes);
+  for (;;) {
+    const { done, value } = entries.next();
+    if (done === true) return value ? found : undefined;
+    if (value.isPlain && value.name.equals(wanted)) found = value.id;
+  }
+}
+
+/** The entries of an index one by one, and then whether all of it was understood. @param idBytes of every id */
+export function* indexEntries(index: Buffer, idBytes: number): Generator<IndexEntry, boolean> {
+  if (index.length < HEADER_BYTES || index.toString("latin1", 0, 4) !== "DIRC") return false;
+  const version = index.readUInt32BE(4);
+  if (version < 2 || version > 4) return false;
   let name: Buffer = Buffer.alloc(0);
   let at = HEADER_BYTES;
   for (let left = index.readUInt32BE(8); left > 0; left -= 1) {
     const entry = entryAt(index, at, { version, idBytes, before: name });
-    if (entry === undefined) return undefined;
-    if (entry.name.equals(wanted) && entry.isPlain) found = entry.id;
+    if (entry === undefined) return false;
+    yield entry;
     ({ name, end: at } = entry);
   }
-  return isWhole(index, at, idBytes) ? found : undefined;
+  return isWhole(index, at, idBytes);
 }
 
-interface Entry {
+/** What the index has of one file. */
+export interface IndexEntry {
+  /** Where it begins, with the ten numbers that git knows of the file. */
+  readonly start: number;
   readonly name: Buffer;
   readonly id: Buffer;
   /** A regular file that is not in conflict. */
@@ -70,7 +83,7 @@ interface Form {
   readonly before: Buffer;
 }
 
-function entryAt(index: Buffer, start: number, { version, idBytes, before }: Form): Entry | undefined {
+function entryAt(index: Buffer, start: number, { version, idBytes, before }: Form): IndexEntry | undefined {
   const idAt = start + STATUS_BYTES;
   const flagsAt = idAt + idBytes;
   if (flagsAt + FLAGS_BYTES > index.length) return undefined;
@@ -84,7 +97,7 @@ function entryAt(index: Buffer, start: number, { version, idBytes, before }: For
   const isPlain = (flags & STAGE_FLAGS) === 0 && index.readUInt32BE(start + MODE_AT) >> 12 === REGULAR;
   // entries of older versions are filled up to a multiple of eight with one to eight null bytes
   const end = version === 4 ? nameEnd + 1 : start + (Math.floor((nameEnd - start) / 8) + 1) * 8;
-  return { name, id: index.subarray(idAt, flagsAt), isPlain, end };
+  return { start, name, id: index.subarray(idAt, flagsAt), isPlain, end };
 }
 
 /** As much of the name before as the number at `start` leaves of it. */

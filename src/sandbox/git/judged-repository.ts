@@ -43,19 +43,28 @@ export class JudgedRepository {
   changes(now: GitRepository): readonly string[] {
     if (now.kind !== "found" || now.root !== this.#seen.root) return ["the repository"];
     const names = this.names.filter((name) => now.resolve(name) !== this.#names.get(name));
-    const marks = [...this.#marks].filter(([mark, before]) => now[mark]() !== before);
+    const marks = this.#changedMarks(now);
     return [
       ...(now.head === this.#seen.head ? [] : ["what is checked out"]),
       ...names.map(
         (name) => `what \`${name.replaceAll(/[\p{Cc}\p{Cf}]/gu, "?").slice(0, SHOWN_CHARACTERS_MAX)}\` names`,
       ),
-      ...marks.map(([mark]) => MARKS[mark]),
+      ...marks.map((mark) => MARKS[mark]),
     ];
   }
 
   /** The call itself has changed what is staged or under way. @param now a new look, while nobody else can change it */
   renew(now: GitRepository): void {
     for (const mark of this.#marks.keys()) this.#marks.set(mark, now.kind === "found" ? now[mark]() : UNSEEN);
+  }
+
+  /** Whether what is staged and under way is what it was. @param now a new look */
+  standsMarked(now: GitRepository): boolean {
+    return now.kind === "found" && this.#changedMarks(now).length === 0;
+  }
+
+  #changedMarks(now: FoundRepository): readonly Mark[] {
+    return [...this.#marks].flatMap(([mark, before]) => (now[mark]() === before ? [] : [mark]));
   }
 
   #resolve(name: string): string | undefined {

@@ -33,6 +33,21 @@ test.each(["index", "HEAD"])("nothing lands while another git holds the lock of 
   expect([stands("b.txt"), stands(`.git/${name}.lock`), plain.git("status", "--porcelain")]).toEqual([true, false, ""]);
 });
 
+test("what has landed looks unchanged to programs that ask the index alone", async () => {
+  const { plain, ask } = await place();
+  plain.commit("begin", { "a.txt": "a\n", "b.txt": "b\n", "c.txt": "c\n" });
+  plain.git("checkout", "--quiet", "-b", "other");
+  plain.commit("other", { "a.txt": "A\n", "b.txt": "B\n", "d.txt": "d\n" });
+  plain.git("checkout", "--quiet", "-b", "work", "main");
+  plain.git("update-index", "-q", "--refresh");
+  expect(await ask("CHECKOUT", "other")).toContain('"success"');
+  expect(plain.tried("diff-index", "--quiet", "HEAD", "--").code).toBe(0);
+  plain.put("a.txt", "x\n");
+  expect(plain.tried("diff-index", "--quiet", "HEAD", "--").code).toBe(1);
+  expect(await ask("STASH", "push")).toContain('"success"');
+  expect(plain.tried("diff-index", "--quiet", "HEAD", "--").code).toBe(0);
+});
+
 test("a lock that another git takes while an operation runs keeps it from landing", async () => {
   const { plain, ask, at, stands } = await place();
   plain.commit("begin", { "a.txt": "a\n" });
