@@ -1,7 +1,5 @@
 /** The compiled form of a redactor: what to look for, and what the operator allows. */
 import { blake3KeyedHex } from "../base/hash.ts";
-
-import { searchText } from "./kinds/few-keywords.ts";
 import {
   type FreeStandingSearch,
   findFreeStanding,
@@ -12,8 +10,9 @@ import {
 import { type KnownSecret, knownTriggers } from "./kinds/known-secret.ts";
 import type { ValueJudge } from "./kinds/named-rule.ts";
 import { builtInRules, type RuleSet } from "./rule-set.ts";
+import { searchText } from "./search/few-keywords.ts";
 import { type Finding, mergeFindings } from "./search/finding.ts";
-import { type Matcher, mapFound, type Trigger } from "./search/matcher.ts";
+import { type Matcher, mapFound, type OpenedText, type Trigger } from "./search/matcher.ts";
 import { buildTable, findInSteps, scanText, type TriggerTable } from "./search/scan.ts";
 import { viewTriggers } from "./views/view.ts";
 
@@ -192,9 +191,14 @@ export class RedactionTables {
 
 function allowing({ allows }: Allowance): (trigger: Trigger) => Trigger {
   const wrapped = new Map<Matcher, Matcher>();
+  const allowedOf = (text: string, part: ReturnType<OpenedText["read"]>) => ({
+    ...part,
+    found: part.found.filter(({ rule, start, end }) => !allows(rule, text.slice(start, end))),
+  });
   return ({ matcher, ...trigger }) => {
     let judged = wrapped.get(matcher);
     if (!judged) {
+      const { opens } = matcher;
       judged = {
         get reach() {
           return matcher.reach;
@@ -208,6 +212,12 @@ function allowing({ allows }: Allowance): (trigger: Trigger) => Trigger {
             allows(each.rule, memo.text.slice(each.start, each.end)) ? undefined : each,
           );
         },
+        ...(opens && {
+          opens: (memo, start, end) => {
+            const opened = opens(memo, start, end);
+            return opened && { from: opened.from, read: (text, part) => allowedOf(text, opened.read(text, part)) };
+          },
+        }),
       };
       wrapped.set(matcher, judged);
     }

@@ -18,8 +18,16 @@ import {
   startChain,
 } from "./search/finding.ts";
 import { markerOf } from "./search/marker.ts";
-import { addFound, emptyMemo, MATCHER_BEHIND_MAX, mapFound, type ScanMemo, type Trigger } from "./search/matcher.ts";
-import { type TriggerTable, verify } from "./search/scan.ts";
+import {
+  addFound,
+  emptyMemo,
+  MATCHER_BEHIND_MAX,
+  mapFound,
+  type OpenedText,
+  type ScanMemo,
+  type Trigger,
+} from "./search/matcher.ts";
+import { openAt, type TriggerTable, verify } from "./search/scan.ts";
 
 /** Findings that one stream lists; more are replaced all the same. */
 export const REDACTION_FINDINGS_KEPT_MAX = 10_000;
@@ -64,6 +72,8 @@ export class TextRedactionStream {
   readonly #findings: Finding[] = [];
   readonly #counts = new Map<string, RuleCount>();
   #waiting: Finding[] = [];
+  /** What goes on below the lines of keywords, and where to read on, counted from the beginning of the stream. */
+  #opened: OpenedText[] = [];
   #text = "";
   /** Where `#text` begins, counted from the beginning of the stream. */
   #base = 0;
@@ -147,7 +157,7 @@ export class TextRedactionStream {
       queue.splice(0, done);
       for (const { earliest } of queue) safe = Math.min(safe, earliest);
     }
-    safe = Math.min(safe, this.#lookForTokens(isLast));
+    safe = Math.min(safe, this.#readOpened(isLast), this.#lookForTokens(isLast));
     const output = this.#emit(Math.max(safe, this.#emitted), isLast);
     // What a secret that is still growing has covered will not leave: only what may be looked at again is kept.
     const keep = Math.min(this.#chain?.end ?? this.#emitted, safe) - KEPT_BEFORE;
@@ -164,14 +174,35 @@ export class TextRedactionStream {
     if (!this.#free) return end;
     const at = { from: this.#freeFrom - this.#base, isInside: this.#freeInside, isWhole };
     const { found, from, isInside } = this.#free(this.#text, at);
-    for (const each of found)
-      this.#waiting.push({ ...each, start: each.start + this.#base, end: each.end + this.#base });
+    this.#wait(found);
     this.#freeFrom = from + this.#base;
     this.#freeInside = isInside;
     return this.#freeFrom;
   }
 
+  /** Reads on in what was opened; a line of it that has not come whole begins no earlier than what is returned. */
+  #readOpened(isWhole: boolean): number {
+    let safe = this.#base + this.#text.length;
+    for (const { from, read } of this.#opened.splice(0)) {
+      const part = read(this.#text, { from: from - this.#base, until: this.#text.length, isWhole });
+      this.#wait(part.found);
+      if (part.from === undefined) continue;
+      const next = part.from + this.#base;
+      this.#opened.push({ from: next, read });
+      safe = Math.min(safe, next);
+    }
+    return safe;
+  }
+
+  /** Keeps what was found in the text that is here until it leaves. */
+  #wait(found: readonly Finding[]): void {
+    for (const each of found)
+      this.#waiting.push({ ...each, start: each.start + this.#base, end: each.end + this.#base });
+  }
+
   #look({ trigger, index }: Candidate, memo: ScanMemo): void {
+    const opened = openAt(trigger, memo, index - this.#base);
+    if (opened) this.#opened.push({ ...opened, from: opened.from + this.#base });
     const found = verify(trigger, memo, index - this.#base);
     const moved = mapFound(found, (each) => ({
       ...each,

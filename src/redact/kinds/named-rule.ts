@@ -11,6 +11,7 @@ import { costOf } from "../expressions/expression-cost.ts";
 import type { Finding, FindingKind } from "../search/finding.ts";
 import { buildAutomaton, type KeywordAutomaton, keywordsIn } from "../search/keyword-automaton.ts";
 import { MATCHER_BEHIND_MAX, type Matcher, type ScanMemo, type Trigger } from "../search/matcher.ts";
+import { openTable } from "./columns.ts";
 import { isReference } from "./entropy.ts";
 import {
   type FoundValue,
@@ -128,8 +129,10 @@ const VALUE_CHARACTERS_MIN = 6;
 export function namedMatcher(knowledge: NamedKnowledge): Matcher {
   const compiled = compileOnce(knowledge);
   const memories = new WeakMap<ScanMemo, NamedMemory>();
+  const judgeOf = namedJudges(knowledge);
   return {
     reach: NAMED_REACH,
+    opens: ({ text }, start, end) => openTable(text, { start, end }, judgeOf),
     match: (memo, start, end) => {
       const found = readNamedValue(memo, start, end);
       if (!found) return undefined;

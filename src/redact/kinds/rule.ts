@@ -8,7 +8,7 @@
 
 import { KernelError } from "../../base/errors.ts";
 import { fullSet, hasCode } from "../expressions/character-set.ts";
-import { firstOf, type Parsed, parseExpression } from "../expressions/expression.ts";
+import { escapeExpression, firstOf, type Parsed, parseExpression } from "../expressions/expression.ts";
 import { type Cost, costOf } from "../expressions/expression-cost.ts";
 import type { FindingKind } from "../search/finding.ts";
 import { KEYWORD_CHARACTERS_MAX } from "../search/keyword-automaton.ts";
@@ -301,9 +301,4 @@ export const LIKELY: TokenOptions = { left: "token", kind: "probable", entropyMi
 function isRepeatable(prefix: string, body: string): boolean {
   const [, inside] = /\[([^\]]+)\]\{/.exec(body) ?? [];
   return inside !== undefined && new RegExp(`^[${inside}]*$`).test(prefix);
-}
-
-/** An expression that matches `text` alone. */
-export function escapeExpression(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
 }

@@ -20,8 +20,27 @@ export interface Matcher {
   readonly backCrossesLines?: boolean;
   /** Whether it looks no further than the end of the keyword's line. */
   readonly endsWithLine?: boolean;
+  /**
+   * What begins in the line of that keyword and goes on below it, for as long as lines belong to it. Whether anything
+   * does depends on no more of the text than `match`.
+   */
+  readonly opens?: (memo: ScanMemo, start: number, end: number) => OpenedText | undefined;
   /** The secret at the keyword that stands from `start` up to `end` of the text of `memo`, if there is one. */
   readonly match: (memo: ScanMemo, start: number, end: number) => Found;
+}
+
+/** A part of a text without a bound, such as a table, that is read line by line. */
+export interface OpenedText {
+  /** Where its first line begins. */
+  readonly from: number;
+  /**
+   * Reads what begins from `from` up to before `until`, as far as it has come.
+   * @returns what is secret in it, and where to go on; it is over without
+   */
+  readonly read: (
+    text: string,
+    part: { readonly from: number; readonly until: number; readonly isWhole: boolean },
+  ) => { readonly found: readonly Finding[]; readonly from?: number };
 }
 
 /** What a matcher has found: nothing, a secret, or what a view of the text holds. */

@@ -8,7 +8,15 @@ import { type Finding, Merging, mergeFindings } from "./finding.ts";
 import { matchInterleaved } from "./interleaved.ts";
 import { AUTOMATON_KEYWORD_MAX, buildAutomaton, type KeywordAutomaton } from "./keyword-automaton.ts";
 import { BLOCK_CHARACTERS, scanBlock, scanInLanes } from "./lanes.ts";
-import { addFound, emptyMemo, type Found, MATCHER_BEHIND_MAX, type ScanMemo, type Trigger } from "./matcher.ts";
+import {
+  addFound,
+  emptyMemo,
+  type Found,
+  MATCHER_BEHIND_MAX,
+  type OpenedText,
+  type ScanMemo,
+  type Trigger,
+} from "./matcher.ts";
 
 /** Triggers with the automaton of their keywords. */
 export interface TriggerTable {
@@ -45,20 +53,32 @@ interface Scan {
   readonly table: TriggerTable;
   readonly memo: ScanMemo;
   readonly found: Finding[];
+  /** What goes on below the lines of keywords, and where to read on. */
+  readonly opened: OpenedText[];
+}
+
+/** Reads on in what was opened, up to what begins at `until`. */
+function readOpened({ memo: { text }, found, opened }: Scan, until: number): void {
+  for (const { from, read } of opened.splice(0)) {
+    const part = read(text, { from, until, isWhole: true });
+    for (const each of part.found) found.push(each);
+    if (part.from !== undefined) opened.push({ from: part.from, read });
+  }
 }
 
 /** Everything found in `text`, findings that overlap included, appended to `found`. */
 export function scanText(table: TriggerTable, text: string, found: Finding[]): void {
-  const scan = { table, memo: emptyMemo(text), found };
+  const scan: Scan = { table, memo: emptyMemo(text), found, opened: [] };
   const look = (state: number, index: number) => verifyPlain(scan, state, index);
-  if (text.length >= LANES_CHARACTERS_MIN && scanInLanes(table.automaton, text, look)) return;
-  scanOnce(scan);
+  if (text.length < LANES_CHARACTERS_MIN || !scanInLanes(table.automaton, text, look)) scanOnce(scan);
+  readOpened(scan, text.length);
 }
 
 /** Everything found in a view of a text, sorted and without overlaps. It may be taken while a text is scanned. */
 export function scanView(table: TriggerTable, text: string): readonly Finding[] {
-  const scan = { table, memo: emptyMemo(text, true), found: [] };
+  const scan: Scan = { table, memo: emptyMemo(text, true), found: [], opened: [] };
   scanOnce(scan);
+  readOpened(scan, text.length);
   return mergeFindings(scan.found);
 }
 
@@ -83,11 +103,12 @@ const STARTS_BEFORE_MAX = 2 * (MATCHER_BEHIND_MAX + AUTOMATON_KEYWORD_MAX);
 
 /** The same in steps of one block. */
 function* scanInSteps(table: TriggerTable, text: string, found: Finding[]): Generator<void, void> {
-  const scan = { table, memo: emptyMemo(text), found };
+  const scan: Scan = { table, memo: emptyMemo(text), found, opened: [] };
   if (!text.includes("\0")) {
     const look = (state: number, index: number) => verifyPlain(scan, state, index);
     for (let from = 0; from < text.length; from += BLOCK_CHARACTERS) {
       scanBlock(table.automaton, text, from, look);
+      readOpened(scan, from + BLOCK_CHARACTERS);
       yield;
     }
     return;
@@ -95,19 +116,23 @@ function* scanInSteps(table: TriggerTable, text: string, found: Finding[]): Gene
   let state = 0;
   for (let from = 0; from < text.length; from += BLOCK_CHARACTERS) {
     state = scanOnce(scan, { state, from, to: Math.min(text.length, from + BLOCK_CHARACTERS) });
+    readOpened(scan, from + BLOCK_CHARACTERS);
     yield;
   }
 }
 
 /** Verifies the keywords that end in `state` at `index` of a text without null characters. */
-function verifyPlain({ table, memo, found }: Scan, state: number, index: number): void {
+function verifyPlain({ table, memo, found, opened }: Scan, state: number, index: number): void {
   const { accepting, outputStarts, outputs } = table.automaton;
   const entry = state - accepting;
   const last = outputStarts[entry + 1] ?? 0;
   for (let place = outputStarts[entry] ?? 0; place < last; place += 1) {
     const trigger = table.triggers[outputs[place] ?? 0];
-    const met = trigger?.matcher.match(memo, index + 1 - trigger.keyword.length, index + 1);
+    if (trigger === undefined) continue;
+    const met = trigger.matcher.match(memo, index + 1 - trigger.keyword.length, index + 1);
     if (met) addFound(found, met);
+    const more = openAt(trigger, memo, index);
+    if (more) opened.push(more);
   }
 }
 
@@ -125,15 +150,18 @@ function scanOnce(scan: Scan, part = { state: 0, from: 0, to: scan.memo.text.len
 }
 
 /** Verifies the keywords that end in `state` at `index`. */
-function verifyAt({ table, memo, found }: Scan, state: number, index: number): void {
+function verifyAt({ table, memo, found, opened }: Scan, state: number, index: number): void {
   if (memo.text.charCodeAt(index) === 0) return; // a null character keeps the state of the keyword before it
   const { accepting, outputStarts, outputs } = table.automaton;
   const entry = state - accepting;
   const last = outputStarts[entry + 1] ?? 0;
   for (let place = outputStarts[entry] ?? 0; place < last; place += 1) {
     const trigger = table.triggers[outputs[place] ?? 0];
-    const met = trigger && verify(trigger, memo, index);
+    if (trigger === undefined) continue;
+    const met = verify(trigger, memo, index);
     if (met) addFound(found, met);
+    const more = openAt(trigger, memo, index);
+    if (more) opened.push(more);
   }
 }
 
@@ -142,4 +170,9 @@ export function verify(trigger: Trigger, memo: ScanMemo, index: number): Found {
   const { keyword, matcher } = trigger;
   if (keyword.length > 1 && memo.text.charCodeAt(index - 1) === 0) return matchInterleaved(trigger, memo, index);
   return matcher.match(memo, index + 1 - keyword.length, index + 1);
+}
+
+/** What the keyword of `trigger`, which ends at `index`, opens; nothing in text in UTF-16 that is seen as bytes. */
+export function openAt({ keyword, matcher }: Trigger, memo: ScanMemo, index: number): OpenedText | undefined {
+  return matcher.opens?.(memo, index + 1 - keyword.length, index + 1);
 }

@@ -17,7 +17,7 @@ import {
   fchownSync,
   fstatSync,
   futimesSync,
-  writeFileSync,
+  writeSync,
 } from "node:fs";
 import type { NewFiles } from "../files/new-files.ts";
 import type { RootHandle } from "../files/places/roots.ts";
@@ -160,7 +160,7 @@ function isReplaced(
   let standing = name;
   try {
     try {
-      writeFileSync(file, index);
+      for (let done = 0; done < index.length; ) done += writeSync(file, index, done);
       if (process.geteuid?.() === 0) fchownSync(file, Number(stats.uid), Number(stats.gid));
       fchmodSync(file, Number(stats.mode) & RIGHTS);
       // what git wrote in the instant of its index, it reads again by the index's time

@@ -1,8 +1,8 @@
 // Looking for a few keywords by an expression finds what the automaton finds.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { searchText } from "../../../src/redact/kinds/few-keywords.ts";
 import { knownTriggers } from "../../../src/redact/kinds/known-secret.ts";
+import { searchText } from "../../../src/redact/search/few-keywords.ts";
 import { type Finding, mergeFindings } from "../../../src/redact/search/finding.ts";
 import { buildTable, scanText } from "../../../src/redact/search/scan.ts";
 

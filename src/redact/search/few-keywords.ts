@@ -6,9 +6,9 @@
  * tables with many keywords.
  */
 
-import type { Finding } from "../search/finding.ts";
-import { scanText, type TriggerTable } from "../search/scan.ts";
-import { escapeExpression } from "./rule.ts";
+import { escapeExpression } from "../expressions/expression.ts";
+import type { Finding } from "./finding.ts";
+import { scanText, type TriggerTable } from "./scan.ts";
 
 /** Keywords that one expression tries at each character. */
 const KEYWORDS_MAX = 16;
