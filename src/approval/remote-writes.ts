@@ -143,6 +143,7 @@ const BENDS: ReadonlySet<CommandDanger> = new Set(["environment", "shell_state"]
 function mayPush(command: CommandResource, isBent: boolean): boolean {
   const { binary, dangers } = command;
   const name = programName(binary).replace(/\.exe$/, "");
+  if (binary === UNKNOWN_BINARY) return true; // it may be any of these
   const joined = /^git-(.+)$/.exec(name)?.[1];
   if (joined !== undefined) return !GIT.has(joined);
   const harmless = Object.hasOwn(VERSION_CONTROL, name) ? VERSION_CONTROL[name] : undefined;

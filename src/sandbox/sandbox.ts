@@ -33,6 +33,7 @@ import type { Backend } from "./run/backend.ts";
 import type { RunEnd, RunOutput } from "./run/launch.ts";
 import { requireNoMounts } from "./run/mount-check.ts";
 import { adoptOrphans } from "./run/orphans.ts";
+import { giveWay } from "./run/priority.ts";
 import { isEnding, noOwnFiles, requireProcessor, requireSocat, tooManyRuns, unknownEnd } from "./run/refusals.ts";
 import { superviseRun } from "./run/supervised-run.ts";
 import { landed, type SandboxLanding } from "./views/after-run.ts";
@@ -326,7 +327,8 @@ export class Sandbox {
         processor,
       );
       const launch = await this.#backend.launch(plan, identity);
-      const confine = async (processes: readonly number[]) => group?.confine(processes);
+      const confine = async (processes: readonly number[]) =>
+        group === undefined ? giveWay(processes) : await group.confine(processes);
       const watched = group ? {} : { watchedBytesMax: limits.memoryBytesMax };
       const onStanding = view?.passesOn(wanted, mounts);
       const bounds = { limits, output, signal, confine, onStanding, ...watched };

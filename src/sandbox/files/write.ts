@@ -195,10 +195,16 @@ async function changeLocked(
   }
 }
 
-/** Keeps a file that becomes larger from taking what others need of the disk. */
+/**
+ * Keeps a file that is new or becomes larger from taking what others need of the disk. The new version has a name
+ * already, and the old one gives its own back.
+ */
 function requireReserve({ directory }: Destination, { path, original, content: { before, bytes } }: NewVersion): void {
   const grownBytes = Number(before?.stats.size ?? 0) + bytes.byteLength - Number(original?.stats.size ?? 0);
-  const missing = grownBytes > 0 ? missingReserve(`/proc/self/fd/${directory}`, grownBytes) : undefined;
+  const missing =
+    grownBytes > 0 || original === undefined
+      ? missingReserve(`/proc/self/fd/${directory}`, { bytes: Math.max(0, grownBytes), names: original ? -1 : 0 })
+      : undefined;
   if (missing === undefined) return;
   const message = `less than ${missing.size} would be free on the disk of ${quoted(path)}, which others need`;
   throw new ToolFailure(

@@ -34,7 +34,12 @@ export function mergedIn(directory: string): string {
 }
 
 /**
+ * Watchers of files (inotify instances) that one run may have: the machine gives each user 128, and the kernel and the
+ * editors of the same user need some. Where it cannot be set, kernels look at their bells now and then instead.
+ */
+const WATCHERS_MAX = 12;
+/**
  * `volatile`: what is written is kept by whoever lands it; without it each unmounting waits for everything that the
  * machine has yet to write.
  */
-const MOUNT = `cd "$1" && unset OLDPWD PWD && mount --bind "$2" lower && mount -t overlay overlay -o nosuid,nodev,lowerdir=lower,upperdir=upper,workdir=work,userxattr,volatile merged && shift 2 && exec "$@"`;
+const MOUNT = `(echo ${WATCHERS_MAX} >/proc/sys/user/max_inotify_instances) 2>/dev/null; cd "$1" && unset OLDPWD PWD && mount --bind "$2" lower && mount -t overlay overlay -o nosuid,nodev,lowerdir=lower,upperdir=upper,workdir=work,userxattr,volatile merged && shift 2 && exec "$@"`;

@@ -8,6 +8,7 @@
  * INVARIANT: what cannot be told apart is counted more than once, never less.
  */
 import { readdirSync, readFileSync, statfsSync } from "node:fs";
+import { setImmediate as nextTurn, setTimeout as wait } from "node:timers/promises";
 
 /** Milliseconds between two looks at what a command uses of memory, where no control group counts it. */
 const MEMORY_LOOK_MS = 100;
@@ -28,27 +29,46 @@ export type Watched = { readonly innerId: number } | { readonly processes: () =>
  * @param exceeded called once, when there is more
  */
 export function watchMemory(watched: Watched, bytesMax: number, exceeded: () => void): MemoryWatch {
-  let next: NodeJS.Timeout;
-  const look = (): void => {
-    const startedMs = performance.now();
-    if (memoryExceeds(watched, bytesMax)) {
-      exceeded();
-      return;
+  const ending = new AbortController();
+  const looking = async (): Promise<void> => {
+    for (let pauseMs = MEMORY_LOOK_MS; await isTime(pauseMs, ending.signal); ) {
+      const startedMs = performance.now();
+      if (await memoryExceeds(watched, bytesMax)) {
+        if (!ending.signal.aborted) exceeded();
+        return;
+      }
+      // whoever makes looking slow does not get the kernel to do nothing else
+      pauseMs = Math.max(MEMORY_LOOK_MS, (performance.now() - startedMs) * MEMORY_LOOK_SHARE);
     }
-    // whoever makes looking slow does not get the kernel to do nothing else
-    next = setTimeout(look, Math.max(MEMORY_LOOK_MS, (performance.now() - startedMs) * MEMORY_LOOK_SHARE));
   };
-  next = setTimeout(look, MEMORY_LOOK_MS);
-  return { end: () => clearTimeout(next) };
+  void looking();
+  return { end: () => ending.abort() };
+}
+
+async function isTime(ms: number, signal: AbortSignal): Promise<boolean> {
+  try {
+    await wait(ms, undefined, { signal });
+    return true;
+  } catch (error) {
+    if (signal.aborted) return false;
+    throw error;
+  }
 }
 
 /** Whether there is more than `bytesMax`. */
-export function memoryExceeds(watched: Watched, bytesMax: number): boolean {
+async function memoryExceeds(watched: Watched, bytesMax: number): Promise<boolean> {
   const { processes, directories } = "processes" in watched ? outside(watched.processes()) : placesOf(watched.innerId);
   const kept = directories.reduce((sum, path) => sum + usedBelow(path), 0);
-  if (kept + sumOf(processes, ownBytes) <= bytesMax) return false;
-  // What a process shares with the one it came from was counted for both; to tell them apart takes longer.
-  return kept + sumOf(processes, sharedOutBytes) > bytesMax;
+  if (kept + processes.reduce((sum, process) => sum + ownBytes(process), 0) <= bytesMax) return false;
+  // What a process shares with the one it came from was counted for both; to tell them apart takes longer, the more
+  // pages it has, so that others have their turn after each process.
+  let sum = kept;
+  for (const process of processes) {
+    sum += sharedOutBytes(process);
+    if (sum > bytesMax) return true;
+    await nextTurn();
+  }
+  return false;
 }
 
 /** Where the machine says what processes use, and directories of the run that lie in memory. */
@@ -86,19 +106,15 @@ function descendants(id: number): readonly number[] {
   return found;
 }
 
-function sumOf(processes: readonly string[], bytesOf: (process: string) => number): number {
-  return processes.reduce((sum, process) => sum + bytesOf(process), 0);
-}
-
 /**
- * What it has made, shares with others of the run or has had swapped out; not what it reads of files, which the machine
- * can read again.
+ * What it has made, shares with others of the run or has had swapped out, and the tables of its pages; not what it
+ * reads of files, which the machine can read again.
  */
 function ownBytes(process: string): number {
   return (
     kibibytesIn(
       orGone(() => readFileSync(`${process}/status`, "latin1")),
-      /^(?:RssAnon|RssShmem|VmSwap):\s*(\d+) kB$/gm,
+      /^(?:RssAnon|RssShmem|VmSwap|VmPTE):\s*(\d+) kB$/gm,
     ) * 1024
   );
 }
@@ -107,8 +123,18 @@ function ownBytes(process: string): number {
 function sharedOutBytes(process: string): number {
   const text = orGone(() => readFileSync(`${process}/smaps_rollup`, "latin1"));
   return text?.includes("Pss_Anon:")
-    ? kibibytesIn(text, /^(?:Pss_Anon|Pss_Shmem|SwapPss):\s*(\d+) kB$/gm) * 1024
+    ? kibibytesIn(text, /^(?:Pss_Anon|Pss_Shmem|SwapPss):\s*(\d+) kB$/gm) * 1024 + tableBytes(process)
     : ownBytes(process);
+}
+
+/** The tables of its pages, which a process that maps the same file many times has more of than of memory. */
+function tableBytes(process: string): number {
+  return (
+    kibibytesIn(
+      orGone(() => readFileSync(`${process}/status`, "latin1")),
+      /^VmPTE:\s*(\d+) kB$/gm,
+    ) * 1024
+  );
 }
 
 function kibibytesIn(text: string | undefined, lines: RegExp): number {

@@ -11,13 +11,15 @@ import { setTimeout as wait } from "node:timers/promises";
 import { MIB } from "../../base/bytes.ts";
 import { FailureWithoutEffect } from "../../model/outcome/failure.ts";
 import { missingReserve } from "../files/places/disk-reserve.ts";
-import { type SizeWatch, sizeOf, watchSize } from "../files/places/size-watch.ts";
+import { FILE_BLOCK_BYTES, type SizeWatch, sizeOf, watchSize } from "../files/places/size-watch.ts";
 import { O_PATH } from "../native/syscalls.ts";
 
 /** Milliseconds between two looks at the disk: what a fast one takes meanwhile is less than the reserve. */
 const DISK_LOOK_MS = 100;
 /** Bytes that a run may hold of a disk without its reserve: it was somebody else who filled it. */
 const LITTLE_BYTES = 16 * MIB;
+/** The same of names: each counts as a block. */
+const LITTLE_NAMES = 500;
 /** The part of the reserve from which on it does not matter whose fault it is: deleted files are not seen. */
 const EVERYBODY_PART = 1 / 2;
 
@@ -69,10 +71,10 @@ export async function watchGrowth(
 async function diskFills(descriptor: number, signal: AbortSignal, onOutgrown: () => void): Promise<boolean> {
   const path = `/proc/self/fd/${descriptor}`;
   while (await isTime(signal)) {
-    const missing = missingReserve(path, 0);
+    const missing = missingReserve(path, { bytes: 0 });
     if (missing === undefined) continue;
-    const isLate = missing.freeBytes < missing.bytes * EVERYBODY_PART;
-    if (!isLate && (await sizeOf({ descriptor }, ".", LITTLE_BYTES)) <= LITTLE_BYTES) continue;
+    const little = missing.isNames ? LITTLE_NAMES * FILE_BLOCK_BYTES : LITTLE_BYTES;
+    if (missing.left >= EVERYBODY_PART && (await sizeOf({ descriptor }, ".", little)) <= little) continue;
     onOutgrown();
     return true;
   }

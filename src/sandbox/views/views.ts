@@ -254,7 +254,7 @@ export class View {
     if (made > 0 || bytes > 0) {
       // what was written into a view on the same disk is taken already
       const isSame = statSync(this.#rootPath).dev === statSync(this.#directory.path).dev;
-      requireReserve(`/proc/self/fd/${this.#root}`, isSame ? 0 : bytes);
+      requireReserve(`/proc/self/fd/${this.#root}`, isSame ? { bytes: 0 } : { bytes, names: made });
     }
     const isCopy = this.#copied !== undefined;
     if (made > 0 && this.#counted.made + made > this.#room)

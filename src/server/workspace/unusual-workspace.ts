@@ -25,6 +25,9 @@ const SHARED_DIRECTORIES = [
   ...["/var/lib", "/var/log", "/var/cache", "/var/spool", "/var/mail", "/var/tmp", "/var/backups", "/var/opt"],
 ];
 
+/** What a program of the system keeps there is one directory each; a project may lie further below. */
+const PROGRAMS_OWN = /^\/var\/(?:lib|cache|log|spool|backups)\/[^/]+$|^\/var\/lib\/(?:dpkg|apt|systemd|pam|snapd)\//;
+
 /**
  * Directories of a home, they and all below them: what opens other machines and services by the files in it, and what
  * is run or obeyed whenever somebody logs in. `.local` and `.cache` hold worktrees, too.
@@ -58,7 +61,7 @@ export function unusualWorkspace(
   if (directory === "/") return "it is the root of the whole machine";
   if (LIBRARY_TREE.test(directory) || SYSTEM_TREES.some((tree) => isWithin(tree, directory)))
     return "it belongs to the system";
-  if (SHARED_DIRECTORIES.includes(directory))
+  if (SHARED_DIRECTORIES.includes(directory) || PROGRAMS_OWN.test(directory))
     return "it is a directory of the system that holds what belongs to others";
   const home = homes.find((one) => isWithin(directory, one));
   if (home === undefined) return homeTree(directory, homes) ?? toolsDirectory(directory, isRepository);

@@ -18,6 +18,17 @@ beforeAll(() => {
 });
 afterAll(() => place.close());
 
+test("a command has few watchers of files, and sees no names of keys", async () => {
+  const program =
+    "import ctypes; c = ctypes.CDLL(None); n = 0\nwhile n < 400 and c.inotify_init1(0) >= 0: n += 1\nprint(n)";
+  const count = async (run: () => Promise<string>) => Number((await run()).trim());
+  expect(await count(async () => (await place.run(["python3", "-c", program])).stdout)).toBe(12);
+  const outside = spawnSync("python3", ["-c", program], { encoding: "utf8" }).stdout;
+  expect(Number(outside)).toBeGreaterThan(12); // the control
+  const keys = await place.run("cat /proc/keys /proc/key-users 2>/dev/null; test -s /proc/keys && echo shown");
+  expect(keys.stdout).toBe("");
+});
+
 /** Leaves marks: one where only the machine has a directory, one in the workspace. */
 function payload(): string {
   return `touch ${place.outside}/mark; touch ran`;

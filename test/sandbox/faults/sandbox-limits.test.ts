@@ -87,12 +87,18 @@ test("memory: many small ones together are bounded", async () => {
   expect(count((await place.runWithout(UNBOUNDED, together(24), { limits })).stdout)).toBe(4);
 });
 
-describe("memory, where no group can be made", () => {
+describe("where no group can be made", () => {
   let bare: SandboxPlace;
   beforeAll(() => {
     bare = newSandboxPlace({ controlGroups: false });
   });
   afterAll(() => bare.close());
+
+  test("a command gives way to everything else, and cannot change that", async () => {
+    expect((await bare.run("nice; nice -n -5 nice 2>/dev/null; sh -c 'sh -c nice'")).stdout).toBe("19\n19\n19\n");
+    expect((await place.run("nice")).stdout).toBe("0\n"); // a group shares out the processors
+  });
+
   const limits = { memoryBytesMax: 100 * MIB };
 
   test("processes that use too much together are ended, and it is said why", async () => {

@@ -41,7 +41,20 @@ test.each([
     "/snap/x",
     "/var/spool/cron/crontabs",
   ],
-  ...["/opt", "/srv", "/tmp", "/var", "/var/tmp", "/var/lib", "/var/log", "/mnt", "/media"],
+  ...[
+    "/opt",
+    "/srv",
+    "/tmp",
+    "/var",
+    "/var/tmp",
+    "/var/lib",
+    "/var/lib/dpkg",
+    "/var/lib/dpkg/info",
+    "/var/cache/apt",
+    "/var/log",
+    "/mnt",
+    "/media",
+  ],
 ])("`%s` is refused", (directory) => {
   expect(unusualWorkspace(directory, HOMES)).toBeDefined();
 });

@@ -3,7 +3,7 @@
  * tmpfs over the workspace of a place, and prints what came of each write as JSON.
  */
 import { execFileSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { MIB } from "../../../src/base/bytes.ts";
 import { endOf, openPlace } from "../files-fixture.ts";
@@ -24,4 +24,12 @@ const late = {
   removed: await endOf(() => place.files.remove("large")),
   after: await write("new", 1),
 };
-process.stdout.write(`${JSON.stringify({ ...ends, late })}\n`);
+rmSync(join(root, "by a person"));
+execFileSync("mount", ["-o", "remount,nr_inodes=1000", root]);
+for (let name = 0; ; name += 1) {
+  const { ffree } = statfsSync(root);
+  if (ffree <= 50) break; // a twentieth of 1000
+  writeFileSync(join(root, `f${name}`), "");
+}
+const names = { new: await write("one-more", 1), changed: await write("after", 2) };
+process.stdout.write(`${JSON.stringify({ ...ends, late, names })}\n`);

@@ -70,4 +70,31 @@ async function beside() {
 const running = await beside();
 await sandbox.endRuns();
 sandbox.close();
-process.stdout.write(`${JSON.stringify({ attempts, running })}\n`);
+
+/** The same disk with few names: a command that makes files beside one that makes few, and what is free afterwards. */
+async function names() {
+  const few = join(base, "few");
+  mkdirSync(few);
+  execFileSync("mount", ["-t", "tmpfs", "-o", "size=64m,nr_inodes=4000,mode=0755", "tmpfs", few]);
+  const [place, views] = [join(few, "workspace"), join(few, "views")];
+  mkdirSync(place);
+  own(place);
+  mkdirSync(views);
+  chmodSync(views, 0o711);
+  const own4000 = new Sandbox({
+    instanceId: `names-${process.pid}`,
+    userId: SANDBOX_USER_ID,
+    toolchains: [],
+    viewsDirectory: views,
+  });
+  const make = (count: number) => `for i in $(seq ${count}); do : >f$i || break; done`;
+  const many = await runOnDisk(own4000, place, `${make(10_000)}; exec sleep 86399`);
+  while (readdirSync(views).length > 0) await setTimeout(10);
+  const some = await runOnDisk(own4000, place, make(300));
+  const { ffree } = statfsSync(few);
+  await own4000.endRuns();
+  own4000.close();
+  return { many: { endedBy: many.endedBy, problem: many.problem?.[0] }, some: some.problem ?? "landed", ffree };
+}
+
+process.stdout.write(`${JSON.stringify({ attempts, running, names: await names() })}\n`);

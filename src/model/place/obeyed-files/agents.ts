@@ -71,6 +71,10 @@ export const AGENT_FILES = obeyedFiles({
   "https://www.jetbrains.com/help/junie/customize-guidelines.html": {
     ".junie .aiignore": "JetBrains' agents read it as guidelines, servers to start, and files that they may not see",
   },
+  "https://www.jetbrains.com/help/ai-assistant/configure-project-rules.html": {
+    ".aiassistant": "JetBrains AI Assistant adds the rules in it to every chat",
+  },
+  "https://docs.zencoder.ai/rules-context/zen-rules": { ".zencoder": "Zencoder reads it as rules" },
   "https://ampcode.com/manual": { ".amp": "Amp takes settings, permissions and servers from it" },
   "https://opencode.ai/docs/config": {
     ".opencode opencode.json opencode.jsonc":

@@ -44,6 +44,15 @@ export const CI_FILES = obeyedFiles({
     "OWNERS_ALIASES .prow.yaml": "Prow merges with the approval of those whom it names, and runs the jobs in it",
   },
   "https://circleci.com/docs/configuration-reference": { ".circleci": "CircleCI runs it with every push" },
+  "https://docs.bitrise.io/en/bitrise-ci/configure-builds/configuration-yaml.html": {
+    "bitrise.yml bitrise.yaml .bitrise.yml": "Bitrise runs it with every push",
+  },
+  "https://docs.pagure.org/copr.copr/user_documentation.html": {
+    ".copr": "Copr runs its Makefile to build packages",
+  },
+  "https://megalinter.io/latest/configuration": {
+    ".mega-linter.yml .mega-linter.yaml .megalinter.yml": "MegaLinter runs the commands in it with every push",
+  },
   "https://docs.travis-ci.com/user/customizing-the-build": { ".travis.yml": "Travis CI runs it with every push" },
   "https://www.jenkins.io/doc/book/pipeline/jenkinsfile": { Jenkinsfile: "Jenkins runs it with every push" },
   "https://learn.microsoft.com/en-us/azure/devops/pipelines/yaml-schema": {

@@ -46,6 +46,9 @@ export const EDITOR_FILES = obeyedFiles({
     ".emacs .emacs.d .spacemacs .doom.d":
       "Emacs runs it at start where the directory is a home, or a link from one leads here",
   },
+  "https://macromates.com/blog/2011/git-style-configuration": {
+    ".tm_properties": "TextMate takes settings and variables of its commands from it",
+  },
   "https://www.sublimetext.com/docs/projects.html": {
     "*.sublime-project *.sublime-workspace *.sublime-build": "Sublime Text takes build systems and settings from it",
   },

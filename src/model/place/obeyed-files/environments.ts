@@ -53,6 +53,10 @@ export const ENVIRONMENT_FILES = obeyedFiles({
     "flake.nix shell.nix":
       "Nix makes an environment of it, and runs its hook, when direnv or an editor enters the directory",
   },
+  "https://cashapp.github.io/hermit/usage/shell": {
+    "activate-hermit hermit.hcl **/bin/hermit": "Hermit's hooks of the shell run it when the directory is entered",
+  },
+  "https://github.com/phpbrew/phpbrew": { ".phpbrewrc": "phpbrew runs it as shell code when the directory is entered" },
   "https://moonrepo.dev/docs/proto/config": { ".prototools": "proto fetches the plug-ins and tools that it names" },
   "https://aquaproj.github.io/docs/reference/config": {
     "aqua.yaml aqua.yml .aqua.yaml .aqua.yml .aqua": "aqua fetches and runs the tools that it names",

@@ -95,7 +95,8 @@ export const PACKAGE_MANAGER_FILES = obeyedFiles({
     [MSBUILD]: "MSBuild takes it into every project below, and can run programs from it when an editor opens one",
   },
   "https://learn.microsoft.com/en-us/dotnet/core/tools/global-json": {
-    "/global.json dotnet-tools.json": "dotnet chooses its SDK, that SDK's packages and local tools by it",
+    "/global.json **/src/global.json **/test/global.json **/tests/global.json dotnet-tools.json":
+      "dotnet chooses its SDK, that SDK's packages and local tools by it",
   },
   "https://docs.swift.org/swiftpm/documentation/packagemanagerdocs": {
     ".swiftpm": "SwiftPM takes registries and mirrors from it",

@@ -18,7 +18,7 @@ import type { RootHandle } from "./roots.ts";
  * Bytes that a name in a directory takes at least when it is counted what a command writes: a block of most file
  * systems.
  */
-const FILE_BLOCK_BYTES = 4 * KIB;
+export const FILE_BLOCK_BYTES = 4 * KIB;
 /** Milliseconds between two looks at how much a command has written … */
 const SIZE_WATCH_MS = 200;
 /** … or so many times as long as the last look took. */

@@ -1,7 +1,7 @@
 /** Says what it means for a call that the machine refused something while a command's changes were to land. */
 import { statfsSync } from "node:fs";
 import { FailureWithoutEffect, Refusal, ToolFailure, type ToolFailureCode } from "../../../model/outcome/failure.ts";
-import { missingReserve } from "../../files/places/disk-reserve.ts";
+import { missingReserve, type Taken } from "../../files/places/disk-reserve.ts";
 import { errno, errorName } from "../../native/syscalls.ts";
 
 /** What a system call answered, where that ends the whole landing. */
@@ -43,11 +43,11 @@ export function requireRoom(directory: string): void {
 /**
  * Keeps a landing from taking what others need to go on. To be asked about one that makes or enlarges something.
  * @param directory on the file system on which it lands
- * @param bytes that it takes there and that are not taken yet
+ * @param taken what it takes there
  * @throws FailureWithoutEffect DISK_FULL where less than the reserve would be free
  */
-export function requireReserve(directory: string, bytes: number): void {
-  const missing = missingReserve(directory, bytes);
+export function requireReserve(directory: string, taken: Taken): void {
+  const missing = missingReserve(directory, taken);
   if (missing === undefined) return;
   throw new FailureWithoutEffect(
     "DISK_FULL",

@@ -6,12 +6,12 @@
  * listening fails; nobody waits for a ring that cannot come.
  */
 
-import { constants, type FSWatcher } from "node:fs";
+import { constants } from "node:fs";
 import { mkdir, open } from "node:fs/promises";
 import { join } from "node:path";
 import { storeUnavailable } from "../../../base/errors.ts";
 import { BELL_TOPICS, type Bell, type BellTopic, type StopListening } from "../../../model/outcome/bell.ts";
-import { watchDirectory } from "../state/watched-directory.ts";
+import { type DirectoryWatch, watchDirectory } from "../state/watched-directory.ts";
 
 const DIRECTORY = "bells";
 const OWNER_ONLY = 0o600;
@@ -31,7 +31,7 @@ class EmbeddedBell implements Bell {
   readonly #directory: string;
   readonly #onLost: (error: unknown) => void;
   readonly #listeners = new Map<BellTopic, Set<() => void>>(BELL_TOPICS.map((topic) => [topic, new Set()]));
-  #watcher: FSWatcher | undefined;
+  #watcher: DirectoryWatch | undefined;
 
   constructor(directory: string, onLost: (error: unknown) => void) {
     this.#directory = directory;
@@ -76,7 +76,7 @@ class EmbeddedBell implements Bell {
     return this.#listeners.get(topic) as Set<() => void>;
   }
 
-  #startWatching(): FSWatcher {
+  #startWatching(): DirectoryWatch {
     return watchDirectory(this.#directory, {
       onChange: (name) => {
         // The system may leave the name out; then every topic may have changed.

@@ -7,7 +7,7 @@
  * last.
  */
 
-import { constants, type FSWatcher } from "node:fs";
+import { constants } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { DecisionStore, FoundDecision } from "../../../approval/decisions/decision-store.ts";
@@ -15,7 +15,7 @@ import { KIB } from "../../../base/bytes.ts";
 import { errorCode, KernelError, storeUnavailable } from "../../../base/errors.ts";
 import type { StopListening } from "../../../model/outcome/bell.ts";
 import { requireOwnDirectory } from "../state/state-directory.ts";
-import { watchDirectory } from "../state/watched-directory.ts";
+import { type DirectoryWatch, watchDirectory } from "../state/watched-directory.ts";
 
 /** Bytes of a decision file. */
 const DECISION_FILE_BYTES_MAX = 16 * KIB;
@@ -36,7 +36,7 @@ class DecisionFiles implements DecisionStore {
   readonly #directory: string;
   readonly #onLost: (error: unknown) => void;
   readonly #listeners = new Set<(hash: string) => void>();
-  #watcher: FSWatcher | undefined;
+  #watcher: DirectoryWatch | undefined;
 
   constructor(directory: string, onLost: (error: unknown) => void) {
     this.#directory = directory;
@@ -116,7 +116,7 @@ class DecisionFiles implements DecisionStore {
     this.#stopWatching();
   }
 
-  #startWatching(): FSWatcher {
+  #startWatching(): DirectoryWatch {
     return watchDirectory(this.#directory, {
       onChange: (name = "") => {
         const hash = DECISION_NAME.exec(name)?.[1];

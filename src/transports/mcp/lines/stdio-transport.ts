@@ -235,7 +235,9 @@ export class LineTransport implements Transport {
     const parsed: ParsedJson = text === undefined ? { ok: false, problem: "it is not UTF-8" } : parseJson(text);
     if (!parsed.ok) {
       this.onerror?.(new Error(`a line was refused: ${parsed.problem}`));
-      this.#refuse(null, { code: PARSE_ERROR, message: `the line is refused: ${parsed.problem}` });
+      const message = `the line is refused: ${parsed.problem}`;
+      const id = text === undefined ? undefined : readableId(text);
+      this.#refuse(id ?? null, { code: id === undefined ? PARSE_ERROR : INVALID_REQUEST, message });
     } else if (Array.isArray(parsed.value)) this.#batch(parsed.value);
     else this.#message(parsed.value);
   }
@@ -306,5 +308,19 @@ export class LineTransport implements Transport {
     if (!isJsonObject(value) || typeof value["method"] !== "string") return null;
     const { id } = value;
     return isRequestId(id) && !this.#inFlight.has(id) ? id : null;
+  }
+}
+
+/** Characters of a refused line that are read again, for its id. */
+const READ_AGAIN_MAX = 1_048_576;
+
+/** The id of a request that is JSON and is refused all the same: whoever waits for it is to hear of it. */
+function readableId(text: string): string | number | undefined {
+  if (text.length > READ_AGAIN_MAX) return undefined;
+  try {
+    const { id } = JSON.parse(text) as { readonly id?: unknown };
+    return typeof id === "string" || typeof id === "number" ? id : undefined;
+  } catch {
+    return undefined; // it is no JSON
   }
 }

@@ -8,6 +8,8 @@ import { startChild } from "../../../support/children/run.ts";
 
 const isRoot = process.geteuid?.() === 0;
 /** A twentieth of the disk of 64 MiB. */
+/** A twentieth of 4000. */
+const NAMES_RESERVED = 200;
 const RESERVE_BYTES = (64 * 1024 * 1024) / 20;
 const ENDED =
   "the command was ended: it wrote so much that too little was free on the disk of views; nothing it changed was kept";
@@ -20,7 +22,7 @@ test("a landing leaves a reserve free for everybody else, and who takes it meanw
   mkdirSync(join(base, "disk"));
   const child = startChild("landing-reserve", [base], ["unshare", "-m"]);
   expect(await child.ended).toBe("0");
-  const { attempts, running } = JSON.parse(child.lines().at(-1) ?? "");
+  const { attempts, running, names } = JSON.parse(child.lines().at(-1) ?? "");
   const why =
     "less than 4 MiB would be free on the disk, which others need, so nothing of what the command changed was kept";
   expect(attempts).toMatchObject([
@@ -36,5 +38,7 @@ test("a landing leaves a reserve free for everybody else, and who takes it meanw
     true,
   ]);
   expect(running).toMatchObject({ endedBy: "cancelled", problem: ["DISK_FULL", ENDED, true], wentOn: true });
+  expect(names).toMatchObject({ many: { endedBy: "cancelled", problem: "DISK_FULL" }, some: "landed" });
+  expect(names.ffree).toBeGreaterThan(NAMES_RESERVED);
   for (const { freeBytes } of attempts) expect(freeBytes).toBeGreaterThan(RESERVE_BYTES);
 });

@@ -38,6 +38,28 @@ test("a ring is heard by other kernels and by the one that rings, also the first
   await Promise.all(heard.map((one) => one.heard));
 });
 
+test("a ring is heard where other programs of the user have all watchers of the system", async () => {
+  const program = `import { openBell } from ${JSON.stringify(join(import.meta.dirname, "../../../../src/stores/embedded/approvals/bell.ts"))};
+    const bell = await openBell(${JSON.stringify(directory)}, (error) => { throw error; });
+    const heard = new Promise((resolve) => bell.listen("freezes", resolve));
+    const kept = setTimeout(() => process.exit(2), 60_000);
+    await bell.ring("freezes");
+    await heard;
+    clearTimeout(kept);
+    await bell.close();`;
+  // in a user namespace that gives nobody a watcher
+  const child = spawn(
+    "unshare",
+    [
+      ...["--user", "--map-root-user", "--", "sh", "-c"],
+      'echo 0 >/proc/sys/user/max_inotify_instances && exec "$@"',
+      ...["sh", process.execPath, "--input-type=module-typescript", "-e", program],
+    ],
+    { stdio: "inherit" },
+  );
+  expect(await new Promise((resolve) => child.once("exit", resolve))).toBe(0);
+});
+
 test("a ring of another process is heard", async () => {
   const one = await bell();
   await one.ring("freezes");
