@@ -57,7 +57,7 @@ export async function compileCode({ root, input, takesIn, plugins = [], target, 
  */
 function oneByteText(code) {
   const escaped = code.replaceAll(/[^\0-\xff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
-  if (escaped !== code && /\braw`|\\[^\0-\xff]/.test(code)) {
+  if (escaped !== code && /\.raw`|\\[^\0-\xff]/.test(code)) {
     throw new Error(
       "a raw template or a backslash stands beside characters beyond Latin-1; write one of them otherwise",
     );

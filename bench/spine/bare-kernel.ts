@@ -25,6 +25,7 @@ import { NO_GIT_REMOTES } from "../../src/model/work/git-remote.ts";
 import { createPolicyEngine, type PolicyEngine } from "../../src/policy/policy.ts";
 import { createRedactor } from "../../src/redact/redact.ts";
 import { newFiles } from "../../src/sandbox/files/new-files.ts";
+import { openWeb } from "../../src/server/open-web.ts";
 import { BUILT_IN_TOOLS } from "../../src/server/operator/built-in-tools.ts";
 import { openMachine } from "../../src/server/operator/open-machine.ts";
 import { openSandbox } from "../../src/server/operator/open-sandbox.ts";
@@ -106,6 +107,7 @@ export async function openBareKernel(
     onInternalError: console.error,
   });
   const parts: KernelParts = {
+    web: openWeb({ operator: { settings } }).web,
     clock: systemClock,
     random: systemRandom,
     instanceId: "ins_bench",

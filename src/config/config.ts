@@ -26,6 +26,7 @@ import { sandboxSettings } from "./sections/sandbox.ts";
 import { systemSettings } from "./sections/system.ts";
 import { ownToolchainSettings, toolchainSettings } from "./sections/toolchain.ts";
 import { undoSettings } from "./sections/undo.ts";
+import { webSettings } from "./sections/web.ts";
 
 /** Violations in a minute that raise the alarm when the operator says nothing (Flow §7.2). */
 const ALERT_VIOLATIONS_PER_MINUTE = 5;
@@ -103,6 +104,7 @@ export const settingsSchema = z
     capabilities: capabilitySettings.default({}),
     sandbox: sandboxSettings.prefault({}),
     git: gitSettings.prefault({}),
+    web: webSettings.prefault({}),
     undo: undoSettings.prefault({}),
     /** What system tools may use of the machine; without it there are no such tools. */
     system: systemSettings.optional(),

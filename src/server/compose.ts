@@ -212,6 +212,7 @@ async function closeKernel(opened: OpenedParts, door: KernelDoor, started: Promi
     asking,
     commands,
     machine,
+    web,
     spending,
     stores,
     kept,
@@ -222,7 +223,7 @@ async function closeKernel(opened: OpenedParts, door: KernelDoor, started: Promi
   } = opened;
   const { bell, sessions, violations, locks } = stores;
   asking.approvals.shutDown();
-  await Promise.all([commands.endRuns(), machine.endRuns()]); // nobody would be left to bound them
+  await Promise.all([commands.endRuns(), machine.endRuns(), web.close()]); // nobody would be left to bound them
   await configuration.reload.close();
   await started.catch(onInternalError);
   await door.flush().catch(onInternalError);

@@ -64,6 +64,7 @@ import { lookAtRepository } from "../../src/sandbox/git/repository.ts";
 import { HostMachine } from "../../src/sandbox/host-commands/host-machine.ts";
 import type { LockStore } from "../../src/sandbox/ports/lock-store.ts";
 import type { EgressNetwork } from "../../src/sandbox/sandbox.ts";
+import { openWeb } from "../../src/server/open-web.ts";
 import { openSandbox } from "../../src/server/operator/open-sandbox.ts";
 import { policyActions, policySources } from "../../src/server/policy/policies.ts";
 import { envFileSecrets } from "../../src/server/workspace/env-files.ts";
@@ -199,6 +200,8 @@ export interface MemoryKernelOptions {
   readonly gitRules?: GitRules;
   /** As `host:port`. */
   readonly privateGitHosts?: readonly string[];
+  /** Servers that the operator opened to fetching. */
+  readonly openedWebHosts?: readonly { readonly host: string; readonly port: number }[];
   /** Another one than that of the built-in rules. */
   readonly redactor?: Redactor;
   /** What the kernel gets when it asks for the redactor. */
@@ -504,6 +507,9 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
       () => (looks += 1_000),
     ),
     ...(options.toolPolicy && { toolPolicy: options.toolPolicy }),
+    ...(options.openedWebHosts && {
+      openedWebHosts: new Set(options.openedWebHosts.map(({ host, port }) => `${host}:${port}`)),
+    }),
     ...(options.privateGitHosts && { privateGitHosts: new Set(options.privateGitHosts) }),
   };
   return {
@@ -533,6 +539,7 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
       network,
     ).sandbox,
     gitRemotes: () => options.gitRemotes ?? NO_GIT_REMOTES,
+    web: webOf(options),
     machine: {
       settings: () => (options.settingsOfSystem ? options.settingsOfSystem() : options.system),
       open: async () => new HostMachine(),
@@ -545,6 +552,16 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
     workspaces: { open: async () => place },
     argumentsKey: new Uint8Array(32).fill(7),
   };
+}
+
+function webOf({ network, openedWebHosts = [] }: MemoryKernelOptions) {
+  const settings = defaultSettings();
+  const web = openWeb(
+    { operator: { settings: { ...settings, web: { ...settings.web, private_hosts: [...openedWebHosts] } } } },
+    network,
+  );
+  onTestFinished(() => web.close());
+  return web.web;
 }
 
 function settingsWith(

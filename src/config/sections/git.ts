@@ -10,26 +10,14 @@
  */
 import * as z from "zod";
 import { GIT_RECEIVED_MB, GIT_WRITTEN_MB, MAX_PATH_LEN } from "../../base/limits.ts";
-import { canonicalHost } from "../../names/host-name.ts";
-import { HOST_CHARACTERS_MAX } from "./capabilities.ts";
 import { gitRuleParts } from "./git-rules.ts";
+import { server as host, namesOfServers } from "./servers.ts";
 
 /** Credentials for remotes that the operator can name. */
 const GIT_CREDENTIALS_MAX = 64;
 /** Servers outside of the public internet that the operator can name. */
 const GIT_PRIVATE_HOSTS_MAX = 64;
 
-const HOST = /^(\[[0-9A-Fa-f:.]+\]|[^/?#@\\:[\]\s]+)(?::([1-9][0-9]{0,4}))?$/;
-const DEFAULT_PORT = 443;
-
-const host = z
-  .string()
-  .max(HOST_CHARACTERS_MAX)
-  .refine(
-    (text) => hostAndPort(text) !== undefined,
-    "must be a host, or a host and a port, as in `git.example.com:8443`",
-  )
-  .transform((text) => hostAndPort(text) ?? { host: text, port: DEFAULT_PORT });
 const privateHost = host.refine(
   ({ host }) => !/^(?:.*\.)?(?:localhost|localdomain)$|^127\.|^::1$/.test(host),
   "must not be this machine's own name or loopback address; name the address that it has in its network",
@@ -80,15 +68,8 @@ export const gitSettings = z.strictObject({
 export function privateGitHosts({
   private_hosts: hosts,
 }: Pick<z.infer<typeof gitSettings>, "private_hosts">): readonly string[] {
-  return hosts.map(({ host, port }) => `${host}:${port}`).sort();
+  return namesOfServers(hosts);
 }
 
 /** One credential. */
 export type GitCredentialSettings = z.infer<typeof credential>;
-
-function hostAndPort(text: string): { readonly host: string; readonly port: number } | undefined {
-  const [, name = "", digits] = HOST.exec(text) ?? [];
-  const canonical = canonicalHost(name);
-  const port = digits === undefined ? DEFAULT_PORT : Number(digits);
-  return canonical === undefined || port > 65_535 ? undefined : { host: canonical.host, port };
-}

@@ -30,6 +30,7 @@ import type { Branches } from "../../sandbox/branches/branches.ts";
 import type { WorkspaceRoots } from "../../sandbox/files/files.ts";
 import type { NewFiles } from "../../sandbox/files/new-files.ts";
 import type { HostMachine } from "../../sandbox/host-commands/host-machine.ts";
+import type { WebFetcher } from "../../sandbox/net/fetch/fetcher.ts";
 import type { LockStore } from "../../sandbox/ports/lock-store.ts";
 import type { Sandbox, SandboxLimits } from "../../sandbox/sandbox.ts";
 import type { ArmingStore } from "../../session/arming-store.ts";
@@ -74,6 +75,8 @@ export interface OpenWorkspace {
   readonly repository?: RepositoryView;
   /** Servers, as `host:port`, that git may reach outside of the public internet; none when absent. */
   readonly privateGitHosts?: ReadonlySet<string>;
+  /** Servers, as `host:port`, that may be fetched from wherever they are; none when absent. */
+  readonly openedWebHosts?: ReadonlySet<string>;
   /** What its `.env` files hold, as they are now. */
   readonly envSecrets?: () => readonly KnownSecret[];
   /** Device number of the service root. */
@@ -105,6 +108,12 @@ export interface KernelMachine {
   readonly settings: () => SystemSettings | undefined;
   /** Loads what runs commands there. */
   readonly open: () => Promise<HostMachine>;
+}
+
+/** The web, by the configuration in force. */
+export interface KernelWeb {
+  /** Loads what sends requests. */
+  readonly open: () => Promise<WebFetcher>;
 }
 
 /** The parts of one kernel instance. */
@@ -152,6 +161,7 @@ export interface KernelParts {
   readonly sandbox: KernelSandbox;
   /** Where programs run that the operator lists for system tools. */
   readonly machine: KernelMachine;
+  readonly web: KernelWeb;
   /** What the operator knows of git's remotes, with no secret that `redactor` does not hide. */
   readonly gitRemotes: (redactor: Redactor) => GitRemotes;
   readonly ledger: EventSink;

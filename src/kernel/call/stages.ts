@@ -77,7 +77,14 @@ export interface Judged {
   readonly lease: Lease;
   readonly place: Pick<
     OpenWorkspace,
-    "workspace" | "disabledTools" | "toolPolicy" | "toolchain" | "installFile" | "repository" | "privateGitHosts"
+    | "workspace"
+    | "disabledTools"
+    | "toolPolicy"
+    | "toolchain"
+    | "installFile"
+    | "repository"
+    | "privateGitHosts"
+    | "openedWebHosts"
   > &
     Partial<Pick<OpenWorkspace, "roots">>;
   readonly mark: Mark;

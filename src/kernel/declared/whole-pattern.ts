@@ -7,7 +7,7 @@
  */
 import { configInvalid } from "../../base/errors.ts";
 
-import type { WholePattern } from "../../model/work/whole-pattern.ts";
+import type { WholePattern } from "../../names/whole-pattern.ts";
 import { type LinearPattern, linearPattern } from "./linear-pattern.ts";
 
 /** Characters of a text that an operator's pattern for names and first lines is tried on. */

@@ -14,6 +14,7 @@ import type { GitAccess, RepositoryView } from "../../model/work/git.ts";
 import type { MachineAccess } from "../../model/work/machine.ts";
 import type { SearchAccess } from "../../model/work/search.ts";
 import type { ToolchainView } from "../../model/work/toolchain.ts";
+import type { WebAccess } from "../../model/work/web.ts";
 import { admittedCommands } from "../../policy/lease-scope.ts";
 import { createContentAccess } from "./content-access.ts";
 import { createFiles } from "./file-access.ts";
@@ -46,6 +47,7 @@ export class CallHandles implements ToolContext {
   #machine: MachineAccess | undefined;
   #git: GitAccess | undefined;
   #branches: BranchAccess | undefined;
+  #web: WebAccess | undefined;
 
   constructor(handle: HandleParts) {
     const { session, caller, requestId, call } = handle.running;
@@ -115,6 +117,11 @@ export class CallHandles implements ToolContext {
     return this.#branches;
   }
 
+  get web(): WebAccess {
+    this.#web ??= lazyWeb(this.#handle);
+    return this.#web;
+  }
+
   get toolchain(): ToolchainView {
     return this.#handle.running.look.toolchain;
   }
@@ -165,6 +172,16 @@ function lazyBranches(handle: HandleParts): BranchAccess {
     diff: async (name) => (await load()).diff(name),
     merge: async (name) => (await load()).merge(name),
     drop: async (name) => (await load()).drop(name),
+  };
+}
+
+/** The web; the code that reaches it is loaded with the first use. */
+function lazyWeb(handle: HandleParts): WebAccess {
+  return {
+    async fetch(request) {
+      const { createWebAccess } = await import("./web/web-access.ts");
+      return createWebAccess(handle).fetch(request);
+    },
   };
 }
 

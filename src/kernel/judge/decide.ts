@@ -170,6 +170,21 @@ export function judgeFile(question: PolicyQuestion, { place, effect, action }: M
   };
 }
 
+/** Judges a host that a call was led on to: it must be allowed outright. */
+export function judgeHost(question: PolicyQuestion, host: string, port: number): Denial | undefined {
+  const access: ResolvedAccess = { resource: { kind: "host", host, port }, effect: "network" };
+  const decided = evaluateAccesses(question, [access]);
+  if (!decided.ok) return decided.denial;
+  const [due] = decided.value.obligations;
+  if (due === undefined) return undefined;
+  return {
+    layer: "approval",
+    reason: "tool_approval_required",
+    ruleId: due.ruleId,
+    message: `the answer leads on to \`${host}:${port}\`, which needs approval by rule \`${due.ruleId}\`; ask for that address by a call of its own`,
+  };
+}
+
 /** The resource of an access as policy sees it. */
 export function policyResource(access: ResolvedAccess): PolicyResource {
   if (access.resource.kind !== "file") return access.resource;

@@ -20,25 +20,38 @@ export const NETWORK_PREFIX = "NETWORK:";
 
 /**
  * Why a call may not reach a host that it names; a tool without network rules leaves that to policy.
- * @param opened servers, as `host:port`, that an operation of git may reach outside of the public internet
+ * @param opened servers, as `host:port`, that the operator opened outside of the public internet
  */
 export function checkNetwork(
   tool: Pick<Tool, "name" | "capability">,
   accesses: readonly Access[],
-  opened: ReadonlySet<string> = new Set(),
+  opened: OpenedServers = {},
 ): Denial | undefined {
   if (tool.capability.network === undefined) return undefined;
+  const { privateGitHosts, openedWebHosts } = opened;
   const isGit = accesses.some(({ resource }) => resource.kind === "git_ref");
   for (const { resource } of accesses) {
     if (resource.kind !== "host") continue;
     const { host, port } = resource;
-    const denial = checkHost(tool, { host, port, isGit, isOpened: isGit && opened.has(`${host}:${port}`) });
+    const denial = checkHost(tool, {
+      host,
+      port,
+      isGit,
+      isOpened: (isGit ? privateGitHosts : openedWebHosts)?.has(`${host}:${port}`) === true,
+    });
     if (denial !== undefined) return denial;
   }
   return undefined;
 }
 
+/** Servers that the operator opened: to git, and to fetching. */
+export interface OpenedServers {
+  readonly privateGitHosts?: ReadonlySet<string>;
+  readonly openedWebHosts?: ReadonlySet<string>;
+}
+
 const PUBLIC = "use a public host";
+const WEB_PRIVATE = `${PUBLIC}, or ask the operator to name this one in \`web.private_hosts\``;
 const GIT_PRIVATE = `${PUBLIC}, or ask the operator to name this one in \`git.private_hosts\``;
 
 /** A host that a call names. */
@@ -69,7 +82,7 @@ function checkHost(tool: Pick<Tool, "name" | "capability">, named: NamedHost): D
     return blocked(
       tool.name,
       "private",
-      `does not reach this machine or private networks; ${isGit ? GIT_PRIVATE : PUBLIC}`,
+      `does not reach this machine or private networks; ${isGit ? GIT_PRIVATE : WEB_PRIVATE}`,
     );
   const isListed = network.mode === "any" || isKnownHost(host, network.allowedHosts ?? []);
   // Where the tool asks about hosts that it does not know, a person decides.

@@ -46,7 +46,7 @@ export function checkScope(
     if (!one.ok) return one;
     resolved.push(one.value);
   }
-  const blocked = checkNetwork(tool, accesses, caller.place.privateGitHosts);
+  const blocked = checkNetwork(tool, accesses, caller.place);
   return blocked ? deny(blocked) : allow(resolved);
 }
 

@@ -22,6 +22,7 @@ import type { GitAccess, RepositoryView } from "../work/git.ts";
 import type { MachineAccess } from "../work/machine.ts";
 import type { SearchAccess } from "../work/search.ts";
 import type { ToolchainView } from "../work/toolchain.ts";
+import type { WebAccess } from "../work/web.ts";
 import type { ToolCapability } from "./capability.ts";
 
 /** Records an event in the ledger on behalf of a running tool; never with output. */
@@ -55,6 +56,7 @@ export interface ToolContext {
   readonly exec: ExecAccess;
   readonly git: GitAccess;
   readonly branches: BranchAccess;
+  readonly web: WebAccess;
   /** The machine itself; for tools of the effect class `system` alone. */
   readonly machine: MachineAccess;
   /** The same as analysis saw. */

@@ -3,10 +3,11 @@
  *
  * Nothing that a repository says of itself is trusted: its settings are kept only as far as they are on a closed list.
  */
+
+import type { WholePattern } from "../../names/whole-pattern.ts";
 import type { Denial } from "../outcome/decision.ts";
 import type { ExecEnd, ExecLanded } from "./exec.ts";
 import type { GitRemoteReach } from "./git-remote.ts";
-import type { WholePattern } from "./whole-pattern.ts";
 
 /** What the operator asks of branches and messages. */
 export interface GitRules {

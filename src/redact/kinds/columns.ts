@@ -6,7 +6,7 @@
  */
 import type { Finding } from "../search/finding.ts";
 import { MATCHER_BEHIND_MAX, type OpenedText } from "../search/matcher.ts";
-import type { NamedJudges, ValueJudge } from "./named-rule.ts";
+import type { NamedJudges, ValueJudge } from "./named-value.ts";
 
 /** Characters from a keyword to the end of its header; before it there are `MATCHER_BEHIND_MAX`. */
 export const HEADER_REACH = 512;

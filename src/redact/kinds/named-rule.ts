@@ -16,6 +16,7 @@ import { isReference } from "./entropy.ts";
 import {
   type FoundValue,
   NAMED_REACH,
+  type NamedJudges,
   type NamedValue,
   readNamedValue,
   VALUE_CHARACTERS_MAX,
@@ -191,14 +192,7 @@ class NamedMemory {
   }
 }
 
-/** The secret that a value is, or its first line; `undefined` when it is none. */
-export type ValueJudge = (value: string) => Finding | undefined;
-
-/**
- * How values of a name that stands apart from them are judged, as members of an object have it; `undefined` when the
- * name promises nothing.
- */
-export type NamedJudges = (name: string) => ValueJudge | undefined;
+export type { NamedJudges, ValueJudge } from "./named-value.ts";
 
 /** Characters at the end of a name by which it is judged: longer ones are sentences. */
 const NAME_CHARACTERS_MAX = 96;

@@ -13,6 +13,7 @@ import { searchTools } from "../../tools/search/search-tools.ts";
 import { shell } from "../../tools/shell/shell.ts";
 import { systemTools } from "../../tools/system/system-tools.ts";
 import { toolchainTools } from "../../tools/toolchain/toolchain-tools.ts";
+import { webTools } from "../../tools/web/web-tools.ts";
 
 /** The tools that every kernel has. */
 export const BUILT_IN_TOOLS: readonly Tool[] = [
@@ -24,6 +25,7 @@ export const BUILT_IN_TOOLS: readonly Tool[] = [
   ...toolchainTools,
   ...gitTools,
   ...branchTools,
+  ...webTools,
 ];
 
 const configured = new WeakSet<Tool>();

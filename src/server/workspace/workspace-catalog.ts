@@ -17,6 +17,7 @@ import type { FileRules, Settings, WorkspaceSettings } from "../../config/config
 import { privateGitHosts } from "../../config/sections/git.ts";
 import { type ChosenGitRules, chosenGitRules } from "../../config/sections/git-rules.ts";
 import { chosenToolchain } from "../../config/sections/toolchain.ts";
+import { openedWebHosts } from "../../config/sections/web.ts";
 import { type TrustState, trustStateOf } from "../../config/trust.ts";
 import type { OpenWorkspace, WorkspaceCatalog, WorkspaceName } from "../../kernel/index.ts";
 import type { Workspace } from "../../model/place/workspace.ts";
@@ -231,14 +232,7 @@ async function openWorkspace(
   { treeOf, ...planning }: Planning & { readonly treeOf: TreeOf },
   session: WorkspaceName,
 ): Promise<OpenWorkspace> {
-  const {
-    rules,
-    disabledTools,
-    toolPolicy,
-    chosen,
-    git,
-    privateGitHosts: opened,
-  } = await planWorkspace(rulesOf, session, planning);
+  const { rules, disabledTools, toolPolicy, chosen, git, opened } = await planWorkspace(rulesOf, session, planning);
   const gitRules = await readyGitRules(git);
   const { secretsOfEnvFile } = await import("../../redact/environment.ts");
   const ground = workspaceBy(rules, session);
@@ -256,14 +250,15 @@ async function openWorkspace(
         disabledTools,
         toolchain: { ...chosen },
         git: { ...git },
-        privateGitHosts: opened,
+        ...opened,
         ...(toolPolicy && { toolPolicy: toolPolicy.digest }),
       }),
     ),
     toolchain: () => ({ files: projectFiles(workspace, roots), chosen }),
     installFile: (path) => installFile(workspace, roots, path),
     repository: (directory) => lookAtRepository({ workspace, roots }, directory, gitRules),
-    privateGitHosts: new Set(opened),
+    privateGitHosts: new Set(opened.privateGitHosts),
+    openedWebHosts: new Set(opened.openedWebHosts),
     envSecrets: envFileSecrets([session.serviceRoot, session.projectRoot], (text) =>
       secretsOfEnvFile(text, rulesOf().settings.redaction.environment),
     ),
@@ -293,8 +288,8 @@ export interface WorkspacePlan {
   readonly chosen: ChosenToolchain;
   /** What is asked of branches and messages. */
   readonly git: ChosenGitRules;
-  /** Servers that git may reach outside of the public internet, as `host:port`. */
-  readonly privateGitHosts: readonly string[];
+  /** Servers that git and fetching may reach outside of the public internet, as `host:port`. */
+  readonly opened: { readonly privateGitHosts: readonly string[]; readonly openedWebHosts: readonly string[] };
   /** What the workspace says of itself, and whether the operator trusts it. */
   readonly own: WorkspaceSettings;
   readonly trust: TrustState;
@@ -338,8 +333,8 @@ export async function planWorkspace(
   const disabledTools = [...settings.tools.disabled, ...own.tools.disabled];
   const git = chosenGitRules(settings.git, grantedGit, own.git);
   // The operator's word alone, the same for every workspace.
-  const opened = privateGitHosts(settings.git);
-  return { rules, disabledTools, chosen, git, privateGitHosts: opened, own, trust, ...(toolPolicy && { toolPolicy }) };
+  const opened = { privateGitHosts: privateGitHosts(settings.git), openedWebHosts: openedWebHosts(settings.web) };
+  return { rules, disabledTools, chosen, git, opened, own, trust, ...(toolPolicy && { toolPolicy }) };
 }
 
 /** The workspace that `rules` make of the directories of `session`. */

@@ -102,6 +102,7 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
   "the operator's directory, and files that it names": [
     "src/server/doctor/mistakes.ts",
     "src/server/operator/configuration-state.ts",
+    "src/server/open-web.ts",
     "src/server/operator/git-remotes.ts",
     "src/server/operator/operator-directory.ts",
     "src/server/operator/operator-gates.ts",

@@ -1,63 +1,35 @@
-/**
- * The critical test cases of meao's tool system, by their names, through its executor. Its web tool stands in by its
- * capability.
- */
-import { describe, expect, test } from "vitest";
-import { z } from "zod";
+/** The critical test cases of meao's tool system, by their names, through its executor. */
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { JsonObject } from "../../../src/base/json.ts";
 import type { Tool } from "../../../src/model/tool/tool.ts";
 import { createKernel } from "../../../src/server/doors/library.ts";
 import { type ExecutorResult, ToolExecutor } from "../../../src/server/doors/tool-executor.ts";
+import { webFetch } from "../../../src/tools/web/web-fetch.ts";
+import { Internet } from "../../support/egress.ts";
 import { readEvidence } from "../../support/evidence.ts";
 import { freshPlace } from "../../support/place.ts";
 
 /** Looks like a secret to the redactor, and is nobody's. */
 const SECRET = `ghp_${"a1B2c3D4e5F6g7H8i9".repeat(2)}`;
 
-const webFetchTool: Tool = {
-  name: "web_fetch",
-  title: "web_fetch",
-  description: "Fetch content from a URL",
-  parameters: z.strictObject({ url: z.url(), method: z.enum(["GET", "POST", "PUT", "DELETE"]).default("GET") }),
-  capability: {
-    effect: "network",
-    risk: "medium",
-    approval: {
-      level: "auto",
-      conditions: { methodRequiresApproval: ["POST", "PUT", "DELETE"], unknownHostRequiresApproval: true },
-    },
-    network: {
-      mode: "allowlist",
-      allowedHosts: ["*.github.com", "*.npmjs.com", "*.npmjs.org", "*.stackoverflow.com"],
-      blockedPorts: [22, 23, 25, 3389],
-      blockPrivateIPs: true,
-      blockMetadataEndpoints: true,
-    },
-    labels: { outputTrust: "untrusted", outputDataClass: "internal", acceptsUntrusted: false },
-    audit: { logArgs: true, logOutput: false },
-  },
-  analyse: (args) => {
-    const { hostname, port } = new URL((args as { url: string }).url);
-    return [{ resource: { kind: "host", host: hostname, port: port === "" ? 443 : Number(port) }, effect: "network" }];
-  },
-  execute: () => ({ kind: "data", data: { content: `a page with ${SECRET}` } }),
-};
-
 /** Executes one call on a kernel of its own; also what the ledger kept of it. */
 async function execute(
   args: JsonObject,
 ): Promise<{ readonly result: ExecutorResult; readonly payloads: readonly JsonObject[] }> {
   const place = freshPlace();
+  const internet = new Internet();
+  onTestFinished(() => internet.close());
+  await internet.http("api.github.com", 80, (_, response) => response.end(`a page with ${SECRET}`));
   let result: ExecutorResult;
   {
     await using kernel = await createKernel({
       environment: {},
       stateDirectory: place.state,
       configDirectory: place.config,
-      tools: [webFetchTool],
+      network: internet.network,
     });
     await using session = await kernel.openSession({ workspace: place.workspace });
-    result = await new ToolExecutor(session).execute(webFetchTool, args);
+    result = await new ToolExecutor(session).execute(webFetch as Tool, args);
   }
   const records = await readEvidence(place.state);
   return {
@@ -66,7 +38,7 @@ async function execute(
   };
 }
 
-const ALLOWED = "https://api.github.com/repos";
+const ALLOWED = "http://api.github.com/repos";
 
 describe("web_fetch", () => {
   test("auto-approves GET to allowed host", async () => {

@@ -51,6 +51,18 @@ export function privateAddressProblem(address: string, own?: Networks): AddressP
   return problem !== undefined && OF_OWN_NETWORKS.has(problem) ? undefined : problem;
 }
 
+/** Why a server that the operator opens for fetching is not reached at `address`: this machine is its own to open. */
+export function openedAddressProblem(address: string, own?: Networks): AddressProblem | undefined {
+  const problem = privateAddressProblem(address, own);
+  return problem === "loopback" ? undefined : problem;
+}
+
+/** Why such a server is not even looked up. */
+export function openedHostProblem(host: CanonicalHost, own?: Networks): AddressProblem | undefined {
+  const problem = host.kind === "address" ? openedAddressProblem(host.host, own) : hostProblem(host);
+  return problem === "metadata" || host.kind === "address" ? problem : undefined;
+}
+
 /**
  * Why a server that the operator opens is not even looked up: names of this machine and of a cloud's metadata, whoever
  * asks for them.

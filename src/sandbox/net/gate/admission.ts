@@ -30,6 +30,8 @@ export interface EgressRules {
   readonly blockedPorts: readonly number[];
   /** Where it is there, nothing else leaves. */
   readonly secure?: SecureWay;
+  /** The operator opened this very server for fetching, wherever it is. */
+  readonly isOpened?: boolean;
 }
 
 /** How the machine's network is used. */
@@ -81,12 +83,12 @@ export async function admit(
   if (verdict === undefined)
     return refused("undecided", `it could not be decided whether \`${name}\` may be reached; tell the operator`);
   if (verdict.kind === "deny") return refused("denied", verdict.message);
-  const isPrivate = rules.secure?.isPrivate === true;
-  const found = await checkedAddresses(host, { lookUp: network.lookUp, own: network.ownNetworks(), isPrivate }, signal);
+  const near = rules.isOpened === true ? "opened" : rules.secure?.isPrivate === true ? "private" : "none";
+  const found = await checkedAddresses(host, { lookUp: network.lookUp, own: network.ownNetworks(), near }, signal);
   switch (found.kind) {
     case "addresses":
       for (const address of found.addresses)
-        if (isPrivate && network.isOwnPort(address, port))
+        if (near !== "none" && network.isOwnPort(address, port))
           return { ...refused("address_own_port", notOurs(name, port)), address };
       return { kind: "admitted", addresses: found.addresses };
     case "unknown":

@@ -14,6 +14,8 @@ import {
   type AddressProblem,
   addressProblem,
   hostProblem,
+  openedAddressProblem,
+  openedHostProblem,
   privateAddressProblem,
   privateHostProblem,
 } from "./address.ts";
@@ -42,14 +44,23 @@ export interface AddressRules {
   readonly lookUp: LookUp;
   /** The machine's own networks, which no host may lead to. */
   readonly own: Networks;
-  /** Whether the operator says that this host may lie outside of the public internet. */
-  readonly isPrivate: boolean;
+  /** Where else than in the public internet the operator says that this host may lie. */
+  readonly near: Near;
 }
+
+/** `none`: nowhere else; `private`: in the operator's own network; `opened`: there, or on this machine. */
+export type Near = "none" | "private" | "opened";
+
+const PROBLEMS = {
+  none: [hostProblem, addressProblem],
+  private: [privateHostProblem, privateAddressProblem],
+  opened: [openedHostProblem, openedAddressProblem],
+} as const;
 
 /** The addresses of `host` that are to be connected to, and no others. */
 export async function checkedAddresses(host: CanonicalHost, rules: AddressRules, signal: AbortSignal): Promise<Found> {
-  const { lookUp, own, isPrivate } = rules;
-  const [ofHost, ofAddress] = isPrivate ? [privateHostProblem, privateAddressProblem] : [hostProblem, addressProblem];
+  const { lookUp, own, near } = rules;
+  const [ofHost, ofAddress] = PROBLEMS[near];
   const problem = ofHost(host, own);
   if (problem !== undefined)
     return { kind: "refused", problem, ...(host.kind === "address" && { address: host.host }) };

@@ -7,7 +7,7 @@
 import { KIB } from "../../../base/bytes.ts";
 import { FailureWithoutEffect } from "../../../model/outcome/failure.ts";
 import type { ToolContext } from "../../../model/tool/tool.ts";
-import type { WholePattern } from "../../../model/work/whole-pattern.ts";
+import type { WholePattern } from "../../../names/whole-pattern.ts";
 
 /** Characters of the first line of a message. */
 const GIT_SUBJECT_CHARACTERS_MAX = 72;

@@ -50,7 +50,7 @@ function bytesOf(address: string): Buffer {
   return Buffer.from(words.flatMap((word) => [word >> 8, word & 255]));
 }
 
-const rules = (lookUp: LookUp, own = NONE) => ({ lookUp, own, isPrivate: false });
+const rules = (lookUp: LookUp, own = NONE) => ({ lookUp, own, near: "none" as const });
 const host = (name: string) => canonicalHost(name) ?? { kind: "name" as const, host: name };
 
 test("addresses of both versions are found, and one that is not public refuses all", async () => {

@@ -172,7 +172,7 @@ const SUCCEEDING: Readonly<Record<string, object>> = {
  */
 const NOT_RUN = [
   ...["git", "git_add", "git_checkout", "git_commit", "git_diff", "git_status"],
-  ...["install_dependencies", "merge_branch", "run_lint", "run_test", "shell"],
+  ...["install_dependencies", "merge_branch", "run_lint", "run_test", "shell", "web_fetch"],
 ];
 
 /** A call that is refused by policy, one that fails, and one whose arguments do not fit. */

@@ -40,6 +40,7 @@ const TOOLS = [
   "run_test",
   "search_file",
   "shell",
+  "web_fetch",
   "write_file",
 ];
 
@@ -114,6 +115,7 @@ describe("the official client", () => {
       run_test: { ...writes },
       search_file: { ...reads },
       shell: { ...writes },
+      web_fetch: { ...writes, openWorldHint: true },
       write_file: { ...writes },
     });
   });
@@ -334,8 +336,13 @@ describe("bare JSON-RPC", () => {
     client.write(
       `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_file","arguments":{"path":${deep}}}}\n`,
     );
-    const answers = (await client.answered(2)).slice(1);
-    expect(answers.map(({ id, error }) => [id, error?.code])).toEqual([[null, -32700]]);
+    client.write(`{"jsonrpc":"2.0","id":2,"method":"ping","params":${"[".repeat(2_000_000)}\n`);
+    const answers = (await client.answered(3)).slice(1);
+    // whoever waits for the answer hears of it, as far as it can be told who that is
+    expect(answers.map(({ id, error }) => [id, error?.code])).toEqual([
+      [1, -32600],
+      [null, -32700],
+    ]);
     expect((await client.call("read_file", { path: "a.txt" })).isError).toBe(false);
   });
 

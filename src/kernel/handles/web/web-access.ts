@@ -1,0 +1,71 @@
+/**
+ * Sends the requests of a call, each hop judged by its own host.
+ *
+ * INVARIANTS: the first host is one that analysis named, so that lease and policy saw it, and people where they had to.
+ * A host that an answer leads on to must be allowed outright. Everything is asked again before each hop. Each attempt
+ * is in the ledger before the call is answered.
+ */
+import { Refusal } from "../../../model/outcome/failure.ts";
+import type { WebAccess, WebAnswer, WebRequest } from "../../../model/work/web.ts";
+import type { WebAddress } from "../../../names/web-address.ts";
+import { judgeHost } from "../../judge/decide.ts";
+import { checkNamed } from "../../judge/lease-names.ts";
+import { checkNetwork } from "../../judge/network-rules.ts";
+import { unanalysedHost } from "../../judge/scope.ts";
+import type { HandleParts } from "../handle-parts.ts";
+import { requireAllowed } from "../still-allowed.ts";
+
+/** The web for one call. */
+export function createWebAccess(handle: HandleParts): WebAccess {
+  const { running } = handle;
+  return {
+    fetch: (request) =>
+      running.run.changes.during(
+        () => fetched(handle, request),
+        () => CHANGES.has(request.method),
+      ),
+  };
+}
+
+/** Methods by which a server may change something. */
+const CHANGES: ReadonlySet<WebRequest["method"]> = new Set(["POST", "PUT", "PATCH", "DELETE"]);
+
+async function fetched(handle: HandleParts, request: WebRequest): Promise<WebAnswer> {
+  const { kernel, running, signal } = handle;
+  const fetcher = await kernel.parts.web.open();
+  const recorded: Promise<unknown>[] = [];
+  const record = (writing: Promise<unknown>) => {
+    writing.catch(() => undefined); // whoever waits for all of them is told
+    recorded.push(writing);
+  };
+  let isFirst = true;
+  try {
+    return await fetcher.fetch(request, {
+      signal,
+      async judge(address) {
+        await requireAllowed(handle);
+        requireHost(handle, address, isFirst);
+        isFirst = false;
+      },
+      record: (attempt) => record(kernel.evidence.networkAttempt(running, attempt)),
+    });
+  } finally {
+    await Promise.all(recorded);
+  }
+}
+
+/** @throws Refusal where the call may not reach the host */
+function requireHost({ running }: HandleParts, { host: { host }, port }: WebAddress, isFirst: boolean): void {
+  const { tool, caller, policy, receivedAtMs: nowMs, accesses } = running;
+  const resource = { kind: "host", host, port } as const;
+  const isNamed = accesses.some(
+    (one) => one.resource.kind === "host" && one.resource.host === host && one.resource.port === port,
+  );
+  if (isNamed) return;
+  if (isFirst) throw new Refusal(unanalysedHost(tool.name, `${host}:${port}`));
+  const denial =
+    checkNamed(caller.lease, resource) ??
+    checkNetwork(tool, [{ resource, effect: "network" }], caller.place) ??
+    judgeHost({ tool, caller, policy, nowMs }, host, port);
+  if (denial !== undefined) throw new Refusal(denial);
+}

@@ -1,0 +1,87 @@
+/**
+ * Reads the body of an answer, unpacked and bounded.
+ *
+ * INVARIANTS: no more is held than is asked for; what is packed beyond reason is not unpacked to its end.
+ */
+import { pipeline, type Readable, type Transform } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { KIB, MIB } from "../../../base/bytes.ts";
+
+/** Packings that are asked for, and their readers. */
+const UNPACK: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
+  ["gzip", () => createGunzip({ chunkSize: 16 * KIB })],
+  ["x-gzip", () => createGunzip({ chunkSize: 16 * KIB })],
+  ["deflate", () => createInflate({ chunkSize: 16 * KIB })],
+  ["br", () => createBrotliDecompress({ chunkSize: 16 * KIB })],
+]);
+/** What a request says that it can unpack. */
+export const ACCEPTED_PACKINGS = "gzip, deflate, br";
+
+/** Unpacked bytes from which on the ratio counts. */
+const RATIO_FROM_BYTES = MIB;
+/** Unpacked bytes for one packed byte: text seldom comes to a tenth of it. */
+const RATIO_MAX = 200;
+
+/** Why a body could not be read. */
+export class UnreadableBody extends Error {
+  readonly reason: "packing" | "ratio" | "broken";
+
+  constructor(reason: UnreadableBody["reason"], message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = "UnreadableBody";
+    this.reason = reason;
+  }
+}
+
+/** A body, as far as it was read. */
+export interface ReadBody {
+  readonly bytes: Buffer;
+  /** Whether it went on. */
+  readonly isCut: boolean;
+  /** Bytes that came over the connection. */
+  readonly received: number;
+}
+
+/**
+ * Reads `body` up to `bytesMax` unpacked bytes, and ends it.
+ * @param packing as `Content-Encoding` has it
+ * @throws UnreadableBody
+ */
+export async function readBody(body: Readable, packing: string, bytesMax: number): Promise<ReadBody> {
+  body.on("error", () => undefined); // whoever reads is told
+  const [name = "identity", ...more] = packing
+    .toLowerCase()
+    .split(",")
+    .map((one) => one.trim())
+    .filter(Boolean);
+  const unpack = name === "identity" ? undefined : UNPACK.get(name);
+  if (more.length > 0 || (unpack === undefined && name !== "identity")) {
+    body.destroy();
+    throw new UnreadableBody("packing", "the answer is packed in a way that was not asked for");
+  }
+  let received = 0;
+  body.on("data", (chunk: Buffer) => (received += chunk.length));
+  const source = unpack === undefined ? body : pipeline(body, unpack(), () => undefined);
+  const chunks: Buffer[] = [];
+  let [length, isCut] = [0, false];
+  try {
+    for await (const chunk of source as AsyncIterable<Buffer>) {
+      const left = bytesMax - length;
+      chunks.push(chunk.length > left ? chunk.subarray(0, left) : chunk);
+      length += Math.min(chunk.length, left);
+      if (unpack && length > RATIO_FROM_BYTES && length > received * RATIO_MAX)
+        throw new UnreadableBody("ratio", `the answer unpacks to more than ${RATIO_MAX} times of what was sent`);
+      if (chunk.length > left) {
+        isCut = true;
+        break;
+      }
+    }
+  } catch (error) {
+    if (error instanceof UnreadableBody) throw error;
+    throw new UnreadableBody("broken", "the answer broke off, or is not packed as it says", error);
+  } finally {
+    source.destroy();
+    body.destroy();
+  }
+  return { bytes: Buffer.concat(chunks, length), isCut, received };
+}

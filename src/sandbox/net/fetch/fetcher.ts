@@ -1,0 +1,280 @@
+/**
+ * Fetches from web servers for tools: each hop is judged, connected to where the gate looked, and recorded.
+ *
+ * It follows redirects itself, keeps no cookies, and takes nothing that a call gave for one server to another one.
+ *
+ * INVARIANTS: a host is judged before it is looked up, the first as well as those that answers lead on to. Every
+ * attempt is recorded once. What is held is bounded by what was asked for.
+ */
+import type { Agent, Dispatcher } from "undici";
+import { FailureWithoutEffect, ToolFailure } from "../../../model/outcome/failure.ts";
+import type { WebAnswer, WebMethod, WebRequest } from "../../../model/work/web.ts";
+import { type WebAddress, webAddress } from "../../../names/web-address.ts";
+import { type Attempt, AttemptLog, type EgressAttempt, type EgressReason } from "../gate/attempt.ts";
+import { ACCEPTED_PACKINGS, type ReadBody, readBody, UnreadableBody } from "./body.ts";
+import { type ConnectionRules, NoConnection, webConnections } from "./connections.ts";
+import { PageReader } from "./page-thread.ts";
+import { contentTypeOf, isPage, textOfBody } from "./text.ts";
+
+/** Redirects that one call follows. */
+const REDIRECTS_MAX = 5;
+/** Milliseconds of a wait that a server asks for; more is that. */
+const RETRY_AFTER_MAX_MS = 3_600_000;
+
+/** What a call says of its requests. */
+export interface FetchRules {
+  /** Throws where the call may not reach the server. Asked before each hop. */
+  readonly judge: (address: WebAddress) => Promise<void>;
+  /** Called with each attempt when it has ended; must not throw. */
+  readonly record: (attempt: EgressAttempt) => void;
+  readonly signal: AbortSignal;
+}
+
+/** One request on its way. */
+interface Hop extends Pick<WebRequest, "headers"> {
+  readonly method: WebMethod;
+  readonly address: WebAddress;
+  readonly body?: string;
+}
+
+/** The web, for one kernel. */
+export class WebFetcher {
+  readonly #agent: Agent;
+  readonly #pages = new PageReader();
+
+  constructor(rules: ConnectionRules) {
+    this.#agent = webConnections(rules);
+  }
+
+  /** Ends all connections. */
+  async close(): Promise<void> {
+    await Promise.all([this.#agent.destroy(), this.#pages.close()]);
+  }
+
+  /** Sends `request`, and follows where its answer leads. @throws ToolFailure; whatever `judge` throws */
+  async fetch(request: WebRequest, rules: FetchRules): Promise<WebAnswer> {
+    const late = AbortSignal.timeout(request.timeoutMs);
+    const signal = AbortSignal.any([rules.signal, late]);
+    const log = new AttemptLog(rules.record);
+    const redirects: string[] = [];
+    let hop: Hop = { ...request, address: requireAddress(request.url) };
+    for (;;) {
+      await rules.judge(hop.address);
+      const attempt = log.begin("request");
+      attempt.to(hop.address.host.host, hop.address.port);
+      const got = await this.#once(hop, { attempt, bytesMax: request.bytesMax, signal }).catch((error: unknown) => {
+        throw asFailure(error, { attempt, hop, isLate: late.aborted, isCancelled: rules.signal.aborted });
+      });
+      if (got.next === undefined)
+        return await this.#answer(request, { ...got, redirects, address: hop.address, signal });
+      redirects.push(hop.address.url);
+      if (redirects.length > REDIRECTS_MAX)
+        throw new ToolFailure(
+          "IO_ERROR",
+          `the answer led on more than ${REDIRECTS_MAX} times`,
+          "fetch the last address",
+        );
+      hop = nextHop(hop, got.status, got.next);
+    }
+  }
+
+  async #once(
+    hop: Hop,
+    {
+      attempt,
+      bytesMax,
+      signal,
+    }: { readonly attempt: Attempt; readonly bytesMax: number; readonly signal: AbortSignal },
+  ): Promise<Got> {
+    const response = await this.#sent(hop, signal);
+    const { statusCode: status, headers } = response;
+    const next = REDIRECTING.has(status) ? one(headers["location"]) : undefined;
+    const body = await readBody(
+      response.body,
+      next === undefined ? (one(headers["content-encoding"]) ?? "") : "",
+      next === undefined ? bytesMax : 0,
+    );
+    attempt.moved(Buffer.byteLength(hop.body ?? ""), body.received);
+    attempt.end("allowed", undefined);
+    return { status, statusText: response.statusText, headers, body, ...(next !== undefined && { next }) };
+  }
+
+  async #sent(hop: Hop, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+    const { address, method, headers, body } = hop;
+    const { scheme, host, port, path } = address;
+    const name = host.host.includes(":") ? `[${host.host}]` : host.host;
+    const send = () =>
+      this.#agent.request({
+        origin: `${scheme}://${name}:${port}`,
+        path,
+        method,
+        headers: { accept: "*/*", "user-agent": "handrail", ...headers, "accept-encoding": ACCEPTED_PACKINGS },
+        ...(body !== undefined && { body }),
+        signal,
+      });
+    try {
+      return await send();
+    } catch (error) {
+      // a kept connection that the server has closed meanwhile
+      if (!isBrokenOff(error) || (method !== "GET" && method !== "HEAD")) throw error;
+      return await send();
+    }
+  }
+
+  async #answer(
+    { format }: WebRequest,
+    { status, statusText, headers, body, redirects, address, signal }: Got & Arrived,
+  ): Promise<WebAnswer> {
+    const type = contentTypeOf(headers["content-type"]);
+    const found = textOfBody(body.bytes, type);
+    const page =
+      found !== undefined && format !== "raw" && isPage(type.type)
+        ? await this.#pages.read({ html: found.text, url: address.url, format }, signal)
+        : undefined;
+    const retryAfterMs = waitOf(one(headers["retry-after"]));
+    return {
+      url: address.url,
+      status,
+      statusText,
+      contentType: type.type,
+      ...(found && { charset: found.charset }),
+      ...(page?.title !== undefined && { title: page.title }),
+      content: page?.text ?? found?.text ?? body.bytes,
+      bytes: body.bytes.length,
+      isCut: body.isCut,
+      redirects,
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    };
+  }
+}
+
+type Headers = Dispatcher.ResponseData["headers"];
+
+/** What one hop brought. */
+interface Got {
+  readonly status: number;
+  readonly statusText: string;
+  readonly headers: Headers;
+  readonly body: ReadBody;
+  /** Where the answer leads on to. */
+  readonly next?: string;
+}
+
+interface Arrived {
+  readonly address: WebAddress;
+  readonly redirects: readonly string[];
+  readonly signal: AbortSignal;
+}
+
+const REDIRECTING: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+/** What of a call's headers says nothing of who asks. */
+const HARMLESS_HEADERS: ReadonlySet<string> = new Set(["accept", "accept-language", "user-agent"]);
+
+/** The request that an answer leads on to. @throws ToolFailure where it may not be followed */
+function nextHop(hop: Hop, status: number, location: string): Hop {
+  const address = webAddress(location, hop.address);
+  if ("problem" in address)
+    throw notFollowed(`the answer leads to an address that is not followed: ${address.problem}`);
+  if (hop.address.scheme === "https" && address.scheme === "http")
+    throw notFollowed("the answer leads from `https` to `http`, where everybody could read and change it");
+  const isSame = address.host.host === hop.address.host.host && address.port === hop.address.port;
+  const headers = isSame
+    ? hop.headers
+    : Object.fromEntries(Object.entries(hop.headers).filter(([name]) => HARMLESS_HEADERS.has(name.toLowerCase())));
+  const keepsMethod = status === 307 || status === 308 || hop.method === "GET" || hop.method === "HEAD";
+  if (!keepsMethod) return { method: "GET", address, headers: withoutBody(headers) };
+  if (!isSame && hop.method !== "GET" && hop.method !== "HEAD")
+    throw notFollowed("the answer leads the request and what it carries to another server");
+  return { method: hop.method, address, headers, ...(hop.body !== undefined && { body: hop.body }) };
+}
+
+function withoutBody(headers: WebRequest["headers"]): WebRequest["headers"] {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !name.toLowerCase().startsWith("content-")));
+}
+
+function notFollowed(message: string): ToolFailure {
+  return new ToolFailure("IO_ERROR", message, "fetch the address that it should lead to, if you know it");
+}
+
+function requireAddress(url: string): WebAddress {
+  const address = webAddress(url);
+  if (!("problem" in address)) return address;
+  throw new FailureWithoutEffect("IO_ERROR", `the address cannot be used: ${address.problem}`, "give another address");
+}
+
+function one(header: string | readonly string[] | undefined): string | undefined {
+  return typeof header === "object" ? header[0] : header;
+}
+
+/** Seconds or a date (RFC 9110 §10.2.3), as milliseconds from now. */
+function waitOf(header: string | undefined): number | undefined {
+  if (header === undefined) return undefined;
+  const ms = /^\d{1,9}$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
+  return Number.isFinite(ms) ? Math.min(Math.max(0, ms), RETRY_AFTER_MAX_MS) : undefined;
+}
+
+function isBrokenOff(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "UND_ERR_SOCKET";
+}
+
+/** What went wrong, as the agent is told of it; the attempt ends by it. */
+function asFailure(
+  error: unknown,
+  {
+    attempt,
+    hop,
+    isLate,
+    isCancelled,
+  }: { readonly attempt: Attempt; readonly hop: Hop; readonly isLate: boolean; readonly isCancelled: boolean },
+): unknown {
+  const end = (reason: EgressReason, failure: ToolFailure) => {
+    attempt.end("failed", reason);
+    return failure;
+  };
+  const { host } = hop.address.host;
+  if (isCancelled) return end("closed", new ToolFailure("CANCELLED", "the call was cancelled", "nothing more is sent"));
+  if (isLate)
+    return end(
+      "timeout",
+      new ToolFailure("TIMEOUT", `\`${host}\` did not answer in time`, {
+        suggestion: "try again, or give more time by `timeout_ms`",
+        retryAfterMs: 1000,
+      }),
+    );
+  if (error instanceof NoConnection) {
+    const { outcome, reason, message, address } = error.refusal;
+    attempt.end(outcome, reason, address === undefined ? {} : { address });
+    return outcome === "refused"
+      ? new FailureWithoutEffect(
+          "PERMISSION_DENIED",
+          message.replaceAll("nothing in the sandbox", "no tool"),
+          "use a host of the internet, or ask the operator to name this one in `web.private_hosts`",
+        )
+      : new FailureWithoutEffect("IO_ERROR", message, {
+          suggestion: "look at how the host is written, or try again in a moment",
+          retryAfterMs: 1000,
+        });
+  }
+  if (error instanceof UnreadableBody)
+    return end(
+      error.reason === "ratio" ? "too_many_bytes" : "malformed",
+      new ToolFailure("IO_ERROR", error.message, "use another source"),
+    );
+  const isParser = error instanceof Error && error.name === "HTTPParserError";
+  const code = isParser ? "HPE_INVALID" : error instanceof Error && "code" in error ? String(error.code) : "";
+  if (!code.startsWith("UND_ERR") && !code.startsWith("HPE_") && !/^E[A-Z]+$/.test(code)) {
+    attempt.end("failed", "fault");
+    return error;
+  }
+  const isBent = code.startsWith("HPE_") || /OVERFLOW|CONTENT_LENGTH|INVALID/.test(code);
+  return end(
+    isBent ? "malformed" : "no_answer",
+    new ToolFailure(
+      "IO_ERROR",
+      isBent
+        ? `the answer of \`${host}\` is no proper HTTP (${code})`
+        : `\`${host}\` broke off the connection (${code})`,
+      { suggestion: "try again in a moment", retryAfterMs: 1000 },
+    ),
+  );
+}

@@ -1,0 +1,56 @@
+/** The web, for tools that fetch, by the configuration in force; loaded with the first use. */
+import { readFileSync } from "node:fs";
+import { MIB } from "../base/bytes.ts";
+import { configInvalid } from "../base/errors.ts";
+import { openedWebHosts } from "../config/sections/web.ts";
+import type { KernelParts } from "../kernel/index.ts";
+import type { EgressNetwork } from "../sandbox/net/gate/admission.ts";
+import type { OperatorDirectory } from "./operator/operator-directory.ts";
+
+/** Bytes of a file with certificates. */
+const WEB_AUTHORITIES_BYTES_MAX = 4 * MIB;
+
+/** What a kernel reaches the web with, and the end of it. */
+export interface OpenWeb {
+  readonly web: KernelParts["web"];
+  /** Ends all connections. */
+  readonly close: () => Promise<void>;
+}
+
+/** Opens nothing yet. @param network the machine's own when absent */
+export function openWeb(
+  live: { readonly operator: Pick<OperatorDirectory, "settings"> },
+  network?: EgressNetwork,
+): OpenWeb {
+  let opened: ReturnType<KernelParts["web"]["open"]> | undefined;
+  const open = async () => {
+    const [{ WebFetcher }, { MACHINE_NETWORK }] = await Promise.all([
+      import("../sandbox/net/fetch/fetcher.ts"),
+      import("../sandbox/net/egress.ts"),
+    ]);
+    return new WebFetcher({
+      network: network ?? MACHINE_NETWORK,
+      isOpened: (host, port) => openedWebHosts(live.operator.settings.web).includes(`${host}:${port}`),
+      authorities: () => authoritiesOf(live.operator.settings.web.certificate_authorities),
+    });
+  };
+  return {
+    web: {
+      open() {
+        opened ??= open();
+        return opened;
+      },
+    },
+    async close() {
+      await (await opened)?.close();
+    },
+  };
+}
+
+function authoritiesOf(file: string | undefined): string | undefined {
+  if (file === undefined) return undefined;
+  const text = readFileSync(file, "utf8");
+  if (text.length > WEB_AUTHORITIES_BYTES_MAX || !text.includes("-----BEGIN CERTIFICATE-----"))
+    throw configInvalid(`\`web.certificate_authorities\`: \`${file}\` holds no certificates`);
+  return text;
+}
