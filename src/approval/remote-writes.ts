@@ -133,6 +133,9 @@ export function mayWriteToRemote(accesses: readonly Access[]): boolean {
   });
 }
 
+/** A verb by which programs write to a remote, whatever they are called. */
+const PUSHES = /^(?:[a-z]+-)*(?:push|send-pack|dcommit)$/i;
+
 /** What makes the commands of the whole line mean something else than they say. */
 const BENDS: ReadonlySet<CommandDanger> = new Set(["environment", "shell_state"]);
 
@@ -143,7 +146,7 @@ const BENDS: ReadonlySet<CommandDanger> = new Set(["environment", "shell_state"]
 function mayPush(command: CommandResource, isBent: boolean): boolean {
   const { binary, dangers } = command;
   const name = programName(binary).replace(/\.exe$/, "");
-  if (binary === UNKNOWN_BINARY) return true; // it may be any of these
+  if (binary === UNKNOWN_BINARY) return command.arguments.some((word) => PUSHES.test(word)); // it may be any of these
   const joined = /^git-(.+)$/.exec(name)?.[1];
   if (joined !== undefined) return !GIT.has(joined);
   const harmless = Object.hasOwn(VERSION_CONTROL, name) ? VERSION_CONTROL[name] : undefined;

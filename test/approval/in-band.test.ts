@@ -120,6 +120,13 @@ describe("what may write to a remote is never answered in band", () => {
     expect([inBand(line, true), inBand(line, false)]).toEqual([true, true]);
   });
 
+  test.each(["x=git; $x push", "$(echo git) push origin main", "\x24{G:-git} send-pack .", "$x push"])(
+    "%s is a push, whatever program it is, with a network and without",
+    (line) => {
+      expect([inBand(line, true), inBand(line, false)]).toEqual([false, false]);
+    },
+  );
+
   test.each([
     "./deploy",
     "sh deploy.sh",

@@ -27,7 +27,6 @@ export interface WebAnswer {
   /** Where it came from, behind all redirects. */
   readonly url: string;
   readonly status: number;
-  readonly statusText: string;
   /** Without parameters, in lower case; empty where the server named none. */
   readonly contentType: string;
   /** The encoding that text was read by. */

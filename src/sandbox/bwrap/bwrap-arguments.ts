@@ -59,13 +59,17 @@ export function workspaceArguments(mounts: readonly SandboxMount[]): number {
   return mounts.reduce((sum, mount) => sum + mountArguments(mount).length, 0);
 }
 
+/** What the machine says of the keys that its user keeps in the machine's kernel: their names. */
+export const KEY_NAMES: readonly string[] = ["/proc/keys", "/proc/key-users"];
+
 /**
  * Arguments for `plan`.
+ * @param hidden files of `/proc` that are there and that no command is to read
  * @throws ToolFailure SANDBOX_UNAVAILABLE when they are too many
  */
-export function bwrapArguments(plan: SandboxPlan): BwrapArguments {
+export function bwrapArguments(plan: SandboxPlan, hidden: readonly string[] = []): BwrapArguments {
   if (workspaceArguments(plan.workspace) > WORKSPACE_ARGUMENTS_MAX) throw tooManyMounts();
-  const options = optionsOf(plan);
+  const options = optionsOf(plan, hidden);
   const line = ["--args", String(DESCRIPTORS.options), "--", ...beginning(plan, DESCRIPTORS, "exec")];
   if (options.length + line.length < ARGUMENTS_MAX)
     return { line, options: Buffer.from(options.map((each) => `${each}\0`).join("")) };
@@ -77,13 +81,14 @@ export function bwrapArguments(plan: SandboxPlan): BwrapArguments {
 }
 
 /** The options, in the order in which bwrap goes about them. */
-function optionsOf(plan: SandboxPlan): readonly string[] {
+function optionsOf(plan: SandboxPlan, hidden: readonly string[]): readonly string[] {
   const id = String(INSIDE_USER.id);
   const { temporaryBytesMax } = plan.limits;
   return [
     ...ISOLATION,
     ...["--uid", id, "--gid", id, "--hostname", "sandbox"],
     ...["--proc", "/proc", "--dev", "/dev"],
+    ...hidden.flatMap((path) => ["--ro-bind", "/dev/null", path]),
     // without bounds of its own, what is written there takes half of the machine's memory
     ...["--size", String(temporaryBytesMax), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"],
     ...["--size", String(temporaryBytesMax), "--tmpfs", "/tmp"],

@@ -1,5 +1,5 @@
 /** The backend `bwrap`: runs are made by bubblewrap, which needs no rights of its own. */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { findProgram, missingProgram } from "../host/programs.ts";
 import type { Identity } from "../identity/identity.ts";
 import { overlayPrefix } from "../layers/overlay.ts";
@@ -11,7 +11,7 @@ import type { Backend } from "../run/backend.ts";
 import type { Carried, Launch } from "../run/launch.ts";
 import { mountProblem } from "../run/mount-check.ts";
 import { kill, terminate } from "../run/process-tree.ts";
-import { bwrapArguments, type DESCRIPTORS } from "./bwrap-arguments.ts";
+import { bwrapArguments, type DESCRIPTORS, KEY_NAMES } from "./bwrap-arguments.ts";
 
 const PROGRAMS = ["/usr/bin/bwrap", "/usr/local/bin/bwrap"];
 
@@ -39,7 +39,10 @@ export type BwrapProgram = Pick<Identity, "prefix" | "runAs" | "layers"> & { rea
  */
 export function bwrapLaunch(plan: SandboxPlan, { program, prefix, runAs, layers }: BwrapProgram): Launch {
   const files = settingFiles();
-  const told = bwrapArguments(plan);
+  const told = bwrapArguments(
+    plan,
+    KEY_NAMES.filter((path) => existsSync(path)),
+  );
   const text = (content: string): Carried => ({ opened: () => descriptorOf(Buffer.from(content)) });
   const carried: Record<keyof typeof DESCRIPTORS, Carried> = {
     seccomp: { opened: () => descriptorOf(plan.seccomp.bytes) },

@@ -37,7 +37,8 @@ export interface OciMount {
 
 const NAMESPACES = ["user", "mount", "pid", "network", "ipc", "uts", "cgroup"];
 /** Of the machine's kernel, as container runtimes hide it. */
-const HIDDEN = "acpi asound interrupts kcore keys latency_stats sched_debug scsi timer_list timer_stats".split(" ");
+const HIDDEN =
+  "acpi asound interrupts kcore key-users keys latency_stats sched_debug scsi timer_list timer_stats".split(" ");
 const READ_ONLY = ["bus", "fs", "irq", "sys", "sysrq-trigger"];
 const BOUND = ["nosuid", "nodev", "rnosuid", "rnodev"];
 

@@ -20,9 +20,6 @@ const SETTINGS = [
   ..."ssl/cert.pem ssl/certs ssl/openssl.cnf timezone".split(" "),
 ];
 
-/** What the machine says of the keys that its user keeps in the machine's kernel: their names. */
-const KEYS = ["/proc/keys", "/proc/key-users"];
-
 /** Mounts for every run, and the directories of programs that `PATH` names inside. */
 export interface SystemView {
   readonly mounts: readonly SandboxMount[];
@@ -41,7 +38,6 @@ export function systemView(toolchains: readonly string[]): SystemView {
   const mounts: SandboxMount[] = [{ kind: "read_only", source: "/usr", target: "/usr" }];
   for (const path of PROGRAM_DIRECTORIES) mounts.push(...programDirectory(path));
   for (const name of SETTINGS) if (exists(join("/etc", name))) mounts.push(readOnly(join("/etc", name)));
-  for (const path of KEYS) if (exists(path)) mounts.push({ kind: "hide_file", target: path });
   const named = [...new Set(toolchains.map(required))].map(readOnly);
   const own = ownToolchain(realpathSync(process.execPath));
   mounts.push(...named, ...own.mounts);

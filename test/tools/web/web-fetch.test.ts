@@ -110,6 +110,28 @@ test("what a method may change is asked about, and a host that nobody knows", as
   expect([data["content"], got]).toEqual(["ok", ["POST /p"]]);
 });
 
+test("of a request that changes something and has no answer nobody says that it changed nothing", async () => {
+  const policies = `@id("t.web")\n@message("m")\n@waives("*")\npermit (principal, action == Handrail::Action::"web_fetch", resource is Handrail::Host);`;
+  let asked = 0;
+  const { fetch } = await webPlace(
+    {
+      [KNOWN]: (request, response) => {
+        asked += 1;
+        if (request.url === "/on") response.writeHead(303, { location: "http://127.0.0.1/" }).end();
+        else request.socket.destroy();
+      },
+    },
+    { policies },
+  );
+  for (const path of ["/", "/on"]) {
+    const { why } = await fetch(`http://${KNOWN}${path}`, { method: "POST", body: "x" });
+    expect(why).toContain("OUTCOME_UNKNOWN");
+  }
+  expect(asked).toBe(2); // and it is not sent twice
+  expect((await fetch("http://127.0.0.1/", { method: "POST" })).why).toContain("NETWORK:web_fetch:private");
+  expect((await fetch(`http://${KNOWN}/`)).why).toContain("IO_ERROR"); // a read changed nothing
+});
+
 test("redirects to known hosts are followed, recorded, and what was given for one host stays there", async () => {
   const seen: Record<string, unknown>[] = [];
   const { fetch, kernel } = await webPlace({

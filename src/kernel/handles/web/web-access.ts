@@ -3,9 +3,10 @@
  *
  * INVARIANTS: the first host is one that analysis named, so that lease and policy saw it, and people where they had to.
  * A host that an answer leads on to must be allowed outright. Everything is asked again before each hop. Each attempt
- * is in the ledger before the call is answered.
+ * is in the ledger before the call is answered. Of a request that may have changed something and has no answer, nobody
+ * says that it changed nothing.
  */
-import { Refusal } from "../../../model/outcome/failure.ts";
+import { FailureWithoutEffect, Refusal, ToolFailure } from "../../../model/outcome/failure.ts";
 import type { WebAccess, WebAnswer, WebRequest } from "../../../model/work/web.ts";
 import type { WebAddress } from "../../../names/web-address.ts";
 import { judgeHost } from "../../judge/decide.ts";
@@ -21,16 +22,38 @@ export function createWebAccess(handle: HandleParts): WebAccess {
   return {
     fetch: (request) =>
       running.run.changes.during(
-        () => fetched(handle, request),
+        () => (CHANGES.has(request.method) ? sent(handle, request) : fetched(handle, request)),
         () => CHANGES.has(request.method),
       ),
   };
 }
 
+/** A request by which a server may change something. @throws ToolFailure OUTCOME_UNKNOWN where it may have */
+async function sent(handle: HandleParts, request: WebRequest): Promise<WebAnswer> {
+  let hasBegun = false;
+  try {
+    return await fetched(handle, request, () => {
+      hasBegun = true;
+    });
+  } catch (error) {
+    if (!hasBegun || error instanceof FailureWithoutEffect) throw error;
+    if (!(error instanceof ToolFailure) && !(error instanceof Refusal)) throw error;
+    throw new ToolFailure(
+      "OUTCOME_UNKNOWN",
+      `${error.message}; the server may have done what was asked`,
+      "look at what is there now before asking again",
+    );
+  }
+}
+
 /** Methods by which a server may change something. */
 const CHANGES: ReadonlySet<WebRequest["method"]> = new Set(["POST", "PUT", "PATCH", "DELETE"]);
 
-async function fetched(handle: HandleParts, request: WebRequest): Promise<WebAnswer> {
+async function fetched(
+  handle: HandleParts,
+  request: WebRequest,
+  onBegin: () => void = () => undefined,
+): Promise<WebAnswer> {
   const { kernel, running, signal } = handle;
   const fetcher = await kernel.parts.web.open();
   const recorded: Promise<unknown>[] = [];
@@ -46,6 +69,7 @@ async function fetched(handle: HandleParts, request: WebRequest): Promise<WebAns
         await requireAllowed(handle);
         requireHost(handle, address, isFirst);
         isFirst = false;
+        onBegin();
       },
       record: (attempt) => record(kernel.evidence.networkAttempt(running, attempt)),
     });

@@ -96,7 +96,7 @@ export class WebFetcher {
     );
     attempt.moved(Buffer.byteLength(hop.body ?? ""), body.received);
     attempt.end("allowed", undefined);
-    return { status, statusText: response.statusText, headers, body, ...(next !== undefined && { next }) };
+    return { status, headers, body, ...(next !== undefined && { next }) };
   }
 
   async #sent(hop: Hop, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
@@ -123,7 +123,7 @@ export class WebFetcher {
 
   async #answer(
     { format }: WebRequest,
-    { status, statusText, headers, body, redirects, address, signal }: Got & Arrived,
+    { status, headers, body, redirects, address, signal }: Got & Arrived,
   ): Promise<WebAnswer> {
     const type = contentTypeOf(headers["content-type"]);
     const found = textOfBody(body.bytes, type);
@@ -135,7 +135,6 @@ export class WebFetcher {
     return {
       url: address.url,
       status,
-      statusText,
       contentType: type.type,
       ...(found && { charset: found.charset }),
       ...(page?.title !== undefined && { title: page.title }),
@@ -153,7 +152,6 @@ type Headers = Dispatcher.ResponseData["headers"];
 /** What one hop brought. */
 interface Got {
   readonly status: number;
-  readonly statusText: string;
   readonly headers: Headers;
   readonly body: ReadBody;
   /** Where the answer leads on to. */

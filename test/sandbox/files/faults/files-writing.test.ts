@@ -202,7 +202,7 @@ describe("the machine says no", () => {
       fits: "ok",
       tooMuch: "DISK_FULL",
       late: { new: "DISK_FULL", appended: "DISK_FULL", sameSize: "ok", shorter: "ok", removed: "ok", after: "ok" },
-      names: { new: "DISK_FULL", changed: "ok" },
+      names: { new: "DISK_FULL", sameSize: "ok" },
     });
   });
 
