@@ -103,11 +103,7 @@ function translated(error: unknown, path: string): unknown {
   return new ToolFailure(
     "SANDBOX_UNAVAILABLE",
     `the workspace has a path that is too long (\`${path.slice(0, SHOWN_CHARACTERS)}…\`), so that no command can be contained there; the command did not run`,
-    {
-      suggestion:
-        "ask the operator to rename or remove it; `handrail doctor --workspace DIR` names what stands in the way",
-      cause: error,
-    },
+    "ask the operator to rename or remove it; `handrail doctor --workspace DIR` names what stands in the way",
   );
 }
 

@@ -65,9 +65,9 @@ export function judgeNpmConfiguration(text: string, grants: Grants): Readonly<Re
         : undefined;
     if (REGISTRY.test(name)) {
       const problem = addressProblem(value, grants);
-      if (problem !== undefined) throw notObeyed(index, name, `sets a registry that ${problem}`);
-    } else if (values === undefined) throw notObeyed(index, name, "sets");
-    else if (!values.test(value)) throw notObeyed(index, name, "gives an unexpected value to");
+      if (problem !== undefined) throw notObeyed(index, name, { why: `: it ${problem}` });
+    } else if (values === undefined) throw notObeyed(index, name);
+    else if (!values.test(value)) throw notObeyed(index, name, { what: "gives an unexpected value to" });
     else if (Object.hasOwn(OBEYED, name)) environment[`npm_config_${name.replaceAll("-", "_")}`] = value;
   }
   return environment;
@@ -80,11 +80,11 @@ function settingOf(words: string): readonly [name: string, value: string] {
 }
 
 /** Names are shown, values never: they may be credentials. */
-function notObeyed(index: number, name: string, what: string) {
+function notObeyed(index: number, name: string, { what = "sets", why = "" } = {}) {
   const isName = /^[@\w.:/[\]-]{1,64}$/.test(name);
   return refused(
     NPM_CONFIGURATION,
-    `${what} ${isName ? `\`${name}\`` : "something that cannot be read"} in line ${index + 1}, which no installation obeys here`,
+    `${what} ${isName ? `\`${name}\`` : "something that cannot be read"} in line ${index + 1}, which no installation obeys here${why}`,
     `ask a person to take that line out of \`${NPM_CONFIGURATION}\`, or to run the installation themselves`,
   );
 }
