@@ -7,6 +7,7 @@ const KNOWN: Readonly<Record<string, JsonValue>> = {
   path: "README.md",
   files: ["README.md"],
   command: "true",
+  url: "https://example.org/",
   content_hash: "0".repeat(64),
 };
 const EXAMPLE = "example";
