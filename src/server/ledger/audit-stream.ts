@@ -6,7 +6,7 @@
  * system tells.
  */
 import { type FSWatcher, watch } from "node:fs";
-import { storeUnavailable } from "../../base/errors.ts";
+import { errorCode, storeUnavailable } from "../../base/errors.ts";
 import { LEDGER_READ_ROWS_MAX } from "../../base/limits.ts";
 import { isAtLeast, type SecurityEvent, type Severity, securityEventOf } from "../../ledger/security-event.ts";
 import type { LedgerReader, LedgerRecord } from "./ledger-reader.ts";
@@ -135,7 +135,9 @@ function watchLedger(stateDirectory: string): Changes {
     // A watch that breaks costs promptness alone: the look now and then goes on.
     watcher.on("error", () => watcher?.close());
   } catch (cause) {
-    throw storeUnavailable(`\`${stateDirectory}\` cannot be watched; raise fs.inotify.max_user_watches`, cause);
+    // where other programs of the user have all watchers, the look now and then is left
+    if (!["EMFILE", "ENOSPC"].includes(errorCode(cause)))
+      throw storeUnavailable(`\`${stateDirectory}\` cannot be watched`, cause);
   }
   return {
     next: (signal) =>
