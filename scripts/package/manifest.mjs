@@ -30,6 +30,7 @@ export const TAKEN = [
   "LICENSE",
   "README.md",
   "deploy/**",
+  "docs/**/*.md",
   "examples/service/**",
   "presets/*",
   "proto/**/*.proto",

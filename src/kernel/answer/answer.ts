@@ -4,7 +4,7 @@
 import { KernelError } from "../../base/errors.ts";
 import type { Execution } from "../../dedupe/kept-answer.ts";
 import type { Denial } from "../../model/outcome/decision.ts";
-import { storeFailure, ToolFailure } from "../../model/outcome/failure.ts";
+import { storeFailure, ToolFailure, UnansweredFailure } from "../../model/outcome/failure.ts";
 import type { Mark } from "../../model/outcome/label.ts";
 import type { CallResponse, Outcome } from "../../model/tool/call.ts";
 import { brokenOff, type Ended } from "../call/ended.ts";
@@ -45,7 +45,8 @@ export class Answer {
   async failed(known: Known, failure: ToolFailure): Promise<CallResponse> {
     const { stoppedBy } = known.notice;
     if (stoppedBy && failure.code === "CANCELLED" && isHarmless(known)) return this.denied(known, stoppedBy);
-    const seen = known.run?.hasBegun ? await followDeclared(this.#kernel, known) : undefined;
+    const isHeard = known.run?.hasBegun === true && !(failure instanceof UnansweredFailure);
+    const seen = isHeard ? await followDeclared(this.#kernel, known) : undefined;
     return this.#failed(known, failure, seen);
   }
 

@@ -109,7 +109,10 @@ function violationsOf(issue: ZodError["issues"][number]): Violation[] {
       message: "unknown property",
     }));
   }
-  return [{ field: at, rule: ruleOf(issue), message: issue.message.charAt(0).toLowerCase() + issue.message.slice(1) }];
+  const rule = ruleOf(issue);
+  const isMissing = rule === "required" && issue.code === "invalid_type";
+  const message = isMissing ? "is missing" : issue.message.charAt(0).toLowerCase() + issue.message.slice(1);
+  return [{ field: at, rule, message }];
 }
 
 function ruleOf(issue: ZodError["issues"][number]): string {

@@ -78,6 +78,12 @@ export class ToolFailure extends Error {
 /** A failure of which whoever throws it knows that what was tried changed nothing, so that it may be tried again. */
 export class FailureWithoutEffect extends ToolFailure {}
 
+/**
+ * A failure without effect in which nobody but the kernel speaks: whoever hears of it has seen nothing of what the tool
+ * was to bring.
+ */
+export class UnansweredFailure extends FailureWithoutEffect {}
+
 /** A refusal discovered while the tool ran. */
 export class Refusal extends Error {
   readonly denial: Denial;

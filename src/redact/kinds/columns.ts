@@ -4,9 +4,8 @@
  * A header is a line of names of which one promises a secret. The lines below belong to it as long as they have as many
  * cells. It is pure and bounded: a line is looked at once, and the next header ends a table.
  */
-import type { Finding } from "../search/finding.ts";
+import type { Finding, NamedJudges, ValueJudge } from "../search/finding.ts";
 import { MATCHER_BEHIND_MAX, type OpenedText } from "../search/matcher.ts";
-import type { NamedJudges, ValueJudge } from "./named-value.ts";
 
 /** Characters from a keyword to the end of its header; before it there are `MATCHER_BEHIND_MAX`. */
 export const HEADER_REACH = 512;

@@ -8,7 +8,7 @@
 import { KernelError } from "../../base/errors.ts";
 import { parseExpression } from "../expressions/expression.ts";
 import { costOf } from "../expressions/expression-cost.ts";
-import type { Finding, FindingKind } from "../search/finding.ts";
+import type { Finding, FindingKind, NamedJudges } from "../search/finding.ts";
 import { buildAutomaton, type KeywordAutomaton, keywordsIn } from "../search/keyword-automaton.ts";
 import { MATCHER_BEHIND_MAX, type Matcher, type ScanMemo, type Trigger } from "../search/matcher.ts";
 import { openTable } from "./columns.ts";
@@ -16,7 +16,6 @@ import { isReference } from "./entropy.ts";
 import {
   type FoundValue,
   NAMED_REACH,
-  type NamedJudges,
   type NamedValue,
   readNamedValue,
   VALUE_CHARACTERS_MAX,
@@ -192,7 +191,7 @@ class NamedMemory {
   }
 }
 
-export type { NamedJudges, ValueJudge } from "./named-value.ts";
+export type { NamedJudges, ValueJudge } from "../search/finding.ts";
 
 /** Characters at the end of a name by which it is judged: longer ones are sentences. */
 const NAME_CHARACTERS_MAX = 96;

@@ -6,17 +6,7 @@
  *
  * It is pure and bounded: it looks at most `NAMED_REACH` characters ahead and 64 back, each once.
  */
-import type { Finding } from "../search/finding.ts";
 import type { ScanMemo } from "../search/matcher.ts";
-
-/** The secret that a value is, or its first line; `undefined` when it is none. */
-export type ValueJudge = (value: string) => Finding | undefined;
-
-/**
- * How values of a name that stands apart from them are judged, as members of an object have it; `undefined` when the
- * name promises nothing.
- */
-export type NamedJudges = (name: string) => ValueJudge | undefined;
 
 /**
  * How sure a value's borders are: `whole` in quotes or up to the end of a line, `bare` up to a space or bracket, which

@@ -142,3 +142,12 @@ export function markerFor(text: string, { rule, start, end }: Finding): string {
   if (end - start < 3 || text.charCodeAt(start + 1) !== 0 || text.charCodeAt(start) === 0) return marker;
   return [...marker].join("\0");
 }
+
+/** The secret that a value is, or its first line; `undefined` when it is none. */
+export type ValueJudge = (value: string) => Finding | undefined;
+
+/**
+ * How values of a name that stands apart from them are judged, as members of an object have it; `undefined` when the
+ * name promises nothing.
+ */
+export type NamedJudges = (name: string) => ValueJudge | undefined;

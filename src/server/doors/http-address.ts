@@ -7,7 +7,7 @@
  */
 import type { Server } from "node:net";
 import { isIP } from "node:net";
-import { configInvalid, usageError } from "../../base/errors.ts";
+import { configInvalid, errorCode, usageError } from "../../base/errors.ts";
 import { HTTP_CONNECTIONS_MAX } from "../../base/limits.ts";
 import type { ConnectAddress } from "../../transports/connect/index.ts";
 import { clearSocketPath, listenOwnerOnly } from "../../transports/framed/index.ts";
@@ -85,10 +85,19 @@ async function listenTcp(
   await new Promise<void>((done, failed) => {
     server.once("listening", done);
     server.once("error", (cause) =>
-      failed(configInvalid(`cannot listen at \`${host}\` port ${port}; choose another with --http`, cause)),
+      failed(
+        configInvalid(`cannot listen at \`${host}\` port ${port}${whyNot(cause)}; choose another with --http`, cause),
+      ),
     );
     server.listen({ host, port, exclusive: true, backlog: HTTP_CONNECTIONS_MAX });
   });
   const address = server.address();
   onListening(typeof address === "object" && address !== null ? address.port : port);
+}
+
+/** Why a port cannot be had, in words, where that is known. */
+function whyNot(cause: unknown): string {
+  const why = { EADDRINUSE: "another program listens there", EACCES: "this user may not listen there" };
+  const found = Object.entries(why).find(([code]) => code === errorCode(cause));
+  return found === undefined ? "" : ` (${found[1]})`;
 }

@@ -48,7 +48,9 @@ describe("the tarball", () => {
         ...["handrail.bash", "_handrail", "handrail.fish"].map((name) => `share/completions/${name}`),
       ]),
     );
-    expect(files().filter((path) => /^(src|test|scripts|docs|\.)|\.test\.ts$|(?<!\.d)\.ts$/.test(path))).toEqual([]);
+    expect(
+      files().filter((path) => /^(src|test|scripts|\.)|^docs\/.*(?<!\.md)$|\.test\.ts$|(?<!\.d)\.ts$/.test(path)),
+    ).toEqual([]);
     expect(files().filter((path) => /\.node$/.test(path) && !/prebuilds\/linux/.test(path))).toEqual([]);
   });
 

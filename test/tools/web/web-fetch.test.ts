@@ -132,6 +132,21 @@ test("of a request that changes something and has no answer nobody says that it 
   expect((await fetch(`http://${KNOWN}/`)).why).toContain("IO_ERROR"); // a read changed nothing
 });
 
+test("a request that reached nobody leaves no mark on who asked, and says once what to do", async () => {
+  const { fetch, kernel, serve } = await webPlace();
+  const marks = async () => (await kernel.marks.listMarks({})).map(({ mark }) => mark.trustLevel);
+  const { outcome } = await fetch(`http://${KNOWN}/`);
+  expect(outcome).toMatchObject({
+    code: "IO_ERROR",
+    message: `no address is known for \`${KNOWN}\``,
+    suggestion: "look at how it is written, or try again in a moment",
+  });
+  expect(await marks()).not.toContain("untrusted");
+  await serve(KNOWN, (_, response) => response.destroy());
+  expect((await fetch(`http://${KNOWN}/`)).why).toContain("broke off");
+  expect(await marks()).toContain("untrusted"); // whoever broke off may have said something
+});
+
 test("redirects to known hosts are followed, recorded, and what was given for one host stays there", async () => {
   const seen: Record<string, unknown>[] = [];
   const { fetch, kernel } = await webPlace({

@@ -7,7 +7,7 @@
  * attempt is recorded once. What is held is bounded by what was asked for.
  */
 import type { Agent, Dispatcher } from "undici";
-import { FailureWithoutEffect, ToolFailure } from "../../../model/outcome/failure.ts";
+import { FailureWithoutEffect, ToolFailure, UnansweredFailure } from "../../../model/outcome/failure.ts";
 import type { WebAnswer, WebMethod, WebRequest } from "../../../model/work/web.ts";
 import { type WebAddress, webAddress } from "../../../names/web-address.ts";
 import { type Attempt, AttemptLog, type EgressAttempt, type EgressReason } from "../gate/attempt.ts";
@@ -63,7 +63,13 @@ export class WebFetcher {
       const attempt = log.begin("request");
       attempt.to(hop.address.host.host, hop.address.port);
       const got = await this.#once(hop, { attempt, bytesMax: request.bytesMax, signal }).catch((error: unknown) => {
-        throw asFailure(error, { attempt, hop, isLate: late.aborted, isCancelled: rules.signal.aborted });
+        throw asFailure(error, {
+          attempt,
+          hop,
+          isFirst: redirects.length === 0,
+          isLate: late.aborted,
+          isCancelled: rules.signal.aborted,
+        });
       });
       if (got.next === undefined)
         return await this.#answer(request, { ...got, redirects, address: hop.address, signal });
@@ -215,15 +221,24 @@ function isBrokenOff(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "UND_ERR_SOCKET";
 }
 
+/** How a hop ended without an answer. */
+interface Ended {
+  /** No answer has led here. */
+  readonly isFirst: boolean;
+  readonly isLate: boolean;
+  readonly isCancelled: boolean;
+}
+
 /** What went wrong, as the agent is told of it; the attempt ends by it. */
 function asFailure(
   error: unknown,
   {
     attempt,
     hop,
+    isFirst,
     isLate,
     isCancelled,
-  }: { readonly attempt: Attempt; readonly hop: Hop; readonly isLate: boolean; readonly isCancelled: boolean },
+  }: Pick<Ended, "isFirst" | "isLate" | "isCancelled"> & { readonly attempt: Attempt; readonly hop: Hop },
 ): unknown {
   const end = (reason: EgressReason, failure: ToolFailure) => {
     attempt.end("failed", reason);
@@ -242,16 +257,16 @@ function asFailure(
   if (error instanceof NoConnection) {
     const { outcome, reason, message, address } = error.refusal;
     attempt.end(outcome, reason, address === undefined ? {} : { address });
+    const [what = "", advice = "try again in a moment"] = message.split(/; (.*)/s);
+    // after a redirect the name is one that a server gave
+    const Kind = isFirst ? UnansweredFailure : FailureWithoutEffect;
     return outcome === "refused"
-      ? new FailureWithoutEffect(
+      ? new Kind(
           "PERMISSION_DENIED",
-          message.replaceAll("nothing in the sandbox", "no tool"),
+          what.replaceAll("nothing in the sandbox", "no tool"),
           "use a host of the internet, or ask the operator to name this one in `web.private_hosts`",
         )
-      : new FailureWithoutEffect("IO_ERROR", message, {
-          suggestion: "look at how the host is written, or try again in a moment",
-          retryAfterMs: 1000,
-        });
+      : new Kind("IO_ERROR", what, { suggestion: advice, retryAfterMs: 1000 });
   }
   if (error instanceof UnreadableBody)
     return end(
