@@ -10,10 +10,12 @@
 
 import { KIB, MIB } from "../../base/bytes.ts";
 import { assert, KernelError } from "../../base/errors.ts";
+import { blake3Hex } from "../../base/hash.ts";
 import { MAX_TIMEOUT_MS } from "../../base/limits.ts";
 import { inSlices } from "../../base/long-steps.ts";
 import { Refusal, ToolFailure } from "../../model/outcome/failure.ts";
 import type { ExecNetwork } from "../../model/work/exec.ts";
+import type { NotedChanges } from "../../model/work/file-history.ts";
 import { changesView, type GitOutcome, type GitRequest } from "../../model/work/git.ts";
 import {
   type GitRemoteLimits,
@@ -23,8 +25,9 @@ import {
 } from "../../model/work/git-remote.ts";
 import { rootPath } from "../../sandbox/files/places/roots.ts";
 import { gitEnvironment } from "../../sandbox/git/environment.ts";
-import { refreshIndex } from "../../sandbox/git/landed-index.ts";
+import { type RefreshedIndex, refreshedIndex } from "../../sandbox/git/landed-index.ts";
 import { gitLockOf } from "../../sandbox/git/lock-names.ts";
+import { type Keeping, keptChanges, type NamedIn } from "../../sandbox/keeping/keeping.ts";
 import { codeOf } from "../../sandbox/landing/machine/failures.ts";
 import { CapturedOutput } from "../../sandbox/run/captured-output.ts";
 import {
@@ -68,19 +71,39 @@ const FILE_CLOCK_MS = 1000;
 
 /** What lets the index know the files that land from now on, if all of it does. */
 function indexRefresh({ kernel, running }: HandleParts, { root }: GitRequest, ground: JudgedGround | undefined) {
-  const sinceMs = kernel.parts.clock.nowMs() - FILE_CLOCK_MS;
-  const index = { workspace: running.caller.place.roots.service, root, sinceMs };
+  const { parts } = kernel;
+  const workspace = running.caller.place.roots.service;
+  const sinceMs = parts.clock.nowMs() - FILE_CLOCK_MS;
   const refresh = async () => {
     try {
-      await inSlices("refreshing git's index", refreshIndex(index, kernel.parts.newFiles));
+      const steps = refreshedIndex({ workspace, root, sinceMs }, parts.newFiles);
+      const { result } = await inSlices("refreshing git's index", steps);
+      if (result === undefined) return;
+      const path = root === "." ? ".git/index" : `${root}/.git/index`;
+      const noted = await noteRewritten(keepingOf(parts, running), { directory: workspace.descriptor, path }, result);
+      await (result.replace() ? noted?.made() : noted?.forget());
     } catch (error) {
       // a lease, a full disk: what was asked is done, and the next `git status` makes up for this
-      if (!(error instanceof KernelError) && codeOf(error) === undefined) throw error;
+      if (!(error instanceof KernelError) && !(error instanceof ToolFailure) && codeOf(error) === undefined)
+        throw error;
     }
   };
   return async ({ landed }: SandboxEnd): Promise<void> => {
     if (landed?.notKept.length === 0) await (ground?.whileRewritten(refresh) ?? refresh());
   };
+}
+
+/** Notes that the call changes a file once more, so that what it did can be undone. */
+async function noteRewritten(
+  keeping: Keeping | undefined,
+  before: NamedIn,
+  { bytes, mode }: Pick<RefreshedIndex, "bytes" | "mode">,
+): Promise<NotedChanges | undefined> {
+  if (keeping === undefined) return undefined;
+  const state = { kind: "file", mode, content: blake3Hex(bytes), bytes: bytes.length } as const;
+  const steps = keptChanges(keeping, [{ path: before.path, before, after: { state } }]);
+  const { changes, isCut } = (await inSlices("keeping git's index", steps)).result;
+  return changes.length === 0 ? undefined : keeping.note(changes, { isCut });
 }
 
 async function run(handle: HandleParts, judge: GitJudge, request: GitRequest): Promise<GitOutcome> {

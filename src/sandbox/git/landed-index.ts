@@ -42,30 +42,55 @@ export interface LandedIndex {
   readonly sinceMs: number;
 }
 
+/** The index as it is to be. */
+export interface RefreshedIndex {
+  readonly bytes: Buffer;
+  readonly mode: number;
+  /** Puts it in the place of the one that was read. @returns whether nobody else held or had changed that one */
+  readonly replace: () => boolean;
+}
+
 /**
  * Brings the index up to date, as steps.
- * @returns whether it was written; it stays as it was where another git holds it or has changed it, where it is not
- * understood, and where nothing in it would be another
+ * @returns nothing where it is not understood, and where nothing in it would be another
  */
-export function* refreshIndex({ workspace, root, sinceMs }: LandedIndex, newFiles: NewFiles): Generator<void, boolean> {
+export function* refreshedIndex(
+  { workspace, root, sinceMs }: LandedIndex,
+  newFiles: NewFiles,
+): Generator<void, RefreshedIndex | undefined> {
   const files = repositoryFiles(workspace, root);
   const mark = files.markOf(".git/index");
   const index = files.piece(".git/index", 0, INDEX_BYTES_MAX + 1);
-  if (index === undefined || index.length > INDEX_BYTES_MAX) return false;
+  if (index === undefined || index.length > INDEX_BYTES_MAX) return undefined;
   const base = opened(workspace.descriptor, root);
-  if (base === undefined) return false;
+  if (base === undefined) return undefined;
   try {
-    const isKnown = yield* refreshEntries(index, base, BigInt(Math.floor(sinceMs)) * 1_000_000n);
-    if (!isKnown || files.markOf(".git/index") !== mark) return false;
-    const own = opened(base, ".git");
-    if (own === undefined) return false;
-    try {
-      return isReplaced(own, index, { newFiles, isSame: () => files.markOf(".git/index") === mark });
-    } finally {
-      closeSync(own);
-    }
+    const isOther = yield* refreshEntries(index, base, BigInt(Math.floor(sinceMs)) * 1_000_000n);
+    const stats = isOther ? statsOf(base, ".git/index") : undefined;
+    if (stats === undefined) return undefined;
+    const isSame = () => files.markOf(".git/index") === mark;
+    const own = root === "." ? ".git" : `${root}/.git`;
+    return {
+      bytes: index,
+      mode: Number(stats.mode) & RIGHTS,
+      replace: () => isReplacedIn({ workspace, own }, index, { newFiles, isSame }),
+    };
   } finally {
     closeSync(base);
+  }
+}
+
+function isReplacedIn(
+  { workspace, own }: { readonly workspace: RootHandle; readonly own: string },
+  index: Buffer,
+  how: Parameters<typeof isReplaced>[2],
+): boolean {
+  const directory = opened(workspace.descriptor, own);
+  if (directory === undefined) return false;
+  try {
+    return how.isSame() && isReplaced(directory, index, how);
+  } finally {
+    closeSync(directory);
   }
 }
 

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Workspace } from "../../../src/model/place/workspace.ts";
 import { openWorkspaceRoots } from "../../../src/sandbox/files/files.ts";
-import { refreshIndex } from "../../../src/sandbox/git/landed-index.ts";
+import { refreshedIndex } from "../../../src/sandbox/git/landed-index.ts";
 import { unnotedNames } from "../../support/files-fixture.ts";
 import { plainGit } from "../../support/git-place.ts";
 import { freshPlace } from "../../support/place.ts";
@@ -39,10 +39,10 @@ function landed(...init: readonly string[]) {
   const directories = { serviceRoot: place.workspace, projectRoot: place.workspace, sharedPaths: [] };
   const roots = openWorkspaceRoots(directories as unknown as Workspace);
   const refresh = (sinceMs = 0) => {
-    const steps = refreshIndex({ workspace: roots.service, root: ".", sinceMs }, unnotedNames);
+    const steps = refreshedIndex({ workspace: roots.service, root: ".", sinceMs }, unnotedNames);
     for (;;) {
       const step = steps.next();
-      if (step.done === true) return step.value;
+      if (step.done === true) return step.value?.replace() ?? false;
     }
   };
   /** What looks changed to git where it compares no contents. */

@@ -87,7 +87,7 @@ test("what a command did to files, links, rights and directories of every kind c
 
 test("git that landed is undone with its branch, and its own objects stay", async () => {
   const { place, call, undo, tree } = await undoPlace();
-  const { git, commit } = plainGit(place.workspace);
+  const { git, commit, tried } = plainGit(place.workspace);
   git("init", "-q", "-b", "main");
   commit("one", { "a.txt": "main\n", "only.txt": "only\n" });
   git("checkout", "-q", "-b", "other");
@@ -99,6 +99,7 @@ test("git that landed is undone with its branch, and its own objects stay", asyn
     "other",
     "other\n",
   ]);
+  expect(tried("diff-index", "--quiet", "HEAD", "--").code).toBe(0);
   expect((await undo(id)).isUndone).toBe(true);
   expect([git("branch", "--show-current").trim(), git("status", "--porcelain"), tree()]).toEqual(["main", "", before]);
   git("fsck", "--strict");
