@@ -432,7 +432,7 @@ test("an address that other machines reach is refused unless it is asked for", a
     "--http",
     `127.0.0.1:${front.port}`,
   ]);
-  const used = `handrail: cannot listen at \`127.0.0.1\` port ${front.port}; choose another with --http\n`;
+  const used = `handrail: cannot listen at \`127.0.0.1\` port ${front.port} (another program listens there); choose another with --http\n`;
   expect([taken.code, taken.stderr]).toEqual([1, used]);
   expect(statSync(join(place.base, "b.sock"), { throwIfNoEntry: false })).toBeUndefined();
   expect(statSync(front.socketPath).mode & 0o777).toBe(0o600);
