@@ -10,7 +10,8 @@ import { openInstanceStore } from "../../stores/embedded/ledger/instance-store.t
 import { prepareStateDirectory } from "../../stores/embedded/state/state-directory.ts";
 import { evidenceKey } from "../ledger/evidence-key.ts";
 import type { KernelOptions } from "../open-parts.ts";
-import { defaultStatePath } from "../operator/operator-directory.ts";
+import { defaultStatePath, type OperatorDirectory } from "../operator/operator-directory.ts";
+import { requireUsualWorkspace } from "../workspace/unusual-workspace.ts";
 import { workspaceDirectory } from "../workspace/workspace-catalog.ts";
 import { attempt, type Finding, type Found } from "./finding.ts";
 
@@ -33,6 +34,32 @@ export function workspaceFinding(
     const [dead, unknown] = [await shown(found.dead), await shown(found.unknown)];
     return described(root, { ...found, dead, unknown }, removed);
   });
+}
+
+/** Why sessions are refused for a workspace, if they are; the operator can allow it. */
+export async function unusualFindings(
+  { environment }: Pick<KernelOptions, "environment">,
+  read: () => Promise<OperatorDirectory>,
+  path: string,
+): Promise<readonly Finding[]> {
+  const found = await attempt(
+    "kind of workspace",
+    "name the directory of one project, or set `allow_unusual: true` for it under `workspaces` in the operator's handrail.yaml",
+    async () => {
+      const directory = workspaceDirectory(path);
+      // a configuration that cannot be read is a finding of its own
+      const workspaces = await read().then(
+        ({ settings }) => settings.workspaces,
+        () => [],
+      );
+      const isAllowed = workspaces.some(
+        (one) => one.allow_unusual === true && workspaceDirectory(one.path) === directory,
+      );
+      if (!isAllowed) requireUsualWorkspace(directory, environment);
+      return "a project's, or one that the operator allows";
+    },
+  );
+  return found.status === "ok" ? [] : [found];
 }
 
 /** The paths without their secrets. */

@@ -30,7 +30,7 @@ import { installationFindings } from "./doctor-installation.ts";
 import { capabilityFindings, operatorFindings, policyFindings, trustFindings } from "./doctor-operator.ts";
 import { sandboxFindings, viewFinding } from "./doctor-sandbox.ts";
 import { stallFinding } from "./doctor-stalls.ts";
-import { workspaceFinding } from "./doctor-workspace.ts";
+import { unusualFindings, workspaceFinding } from "./doctor-workspace.ts";
 import { attempt, type Finding, faultOf } from "./finding.ts";
 import { systemFindings } from "./system-finding.ts";
 
@@ -47,7 +47,7 @@ export async function diagnose(options: DiagnosisOptions): Promise<readonly Find
   const read = () => readOperatorDirectory(directory);
   return [
     // Before a kernel is opened, which removes what it knows of.
-    ...(workspace ? [await workspaceFinding(options, workspace), await commandsFinding(read, workspace.path)] : []),
+    ...(workspace ? await workspaceFindings(options, read, workspace) : []),
     await attempt("node", "install Node.js 22.18 or newer", () => nodeVersion()),
     await attempt("operating system", "run Handrail on Linux", () => operatingSystem()),
     await attempt(
@@ -68,6 +68,19 @@ export async function diagnose(options: DiagnosisOptions): Promise<readonly Find
 
 /** What is skipped without the operator's directory. */
 const NEED_OPERATOR = ["policies", "sandbox", "capabilities", "trusted workspaces", "ledger and state"] as const;
+
+/** What is to be said of a workspace. */
+async function workspaceFindings(
+  options: DiagnosisOptions,
+  read: () => Promise<OperatorDirectory>,
+  workspace: NonNullable<DiagnosisOptions["workspace"]>,
+): Promise<readonly Finding[]> {
+  return [
+    ...(await unusualFindings(options, read, workspace.path)),
+    await workspaceFinding(options, workspace),
+    await commandsFinding(read, workspace.path),
+  ];
+}
 
 /** Checks that need the operator's directory; while it cannot be read they are skipped, since its fault is said. */
 async function configured(

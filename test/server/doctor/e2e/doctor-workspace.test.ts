@@ -3,11 +3,12 @@ import { execFileSync } from "node:child_process";
 import { chownSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { defaultSettings } from "../../../../src/config/config.ts";
+import { defaultSettings, settingsSchema } from "../../../../src/config/config.ts";
 import { createKernel } from "../../../../src/index.ts";
 import { SANDBOX_MOUNTS_MAX } from "../../../../src/sandbox/plan/workspace-mounts.ts";
 import { commandsFinding } from "../../../../src/server/doctor/doctor-commands.ts";
 import { viewFinding } from "../../../../src/server/doctor/doctor-sandbox.ts";
+import { unusualFindings } from "../../../../src/server/doctor/doctor-workspace.ts";
 import type { OperatorDirectory } from "../../../../src/server/operator/operator-directory.ts";
 import { freshPlace } from "../../../support/place.ts";
 
@@ -144,4 +145,16 @@ test("what the doctor counts is what a command is given", async () => {
   const command = "grep -cE ' /workspace[ /]' /proc/self/mountinfo";
   const { result } = await session.call("shell", { command });
   expect(result).toMatchObject({ status: "success", data: { stdout: `${counted}\n` } });
+});
+
+test("it says where sessions are refused for a workspace, unless the operator allows it", async () => {
+  const allowing = (path: string) => ({
+    ...OPERATOR,
+    settings: settingsSchema.parse({ workspaces: [{ path, allow_unusual: true }] }),
+  });
+  const at = (operator: OperatorDirectory) => unusualFindings({ environment: {} }, async () => operator, "/var/lib");
+  expect(await at(OPERATOR)).toMatchObject([
+    { status: "failed", detail: expect.stringContaining("refused as a workspace") },
+  ]);
+  expect([await at(allowing("/var/lib")), (await at(allowing("/var/log"))).length]).toEqual([[], 1]);
 });
