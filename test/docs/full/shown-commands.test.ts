@@ -73,6 +73,7 @@ const PREPARED: Readonly<Record<string, Preparation>> = {
     await works(place, ["call", "list_files", "--json", '{"path":"."}', "--workspace", place.workspace]);
     return new Map();
   },
+  "docs/guide/network.md": () => new Map(),
   "docs/guide/policy.md": async (place) => {
     await works(place, ["init"]);
     place.put("workspace/handrail.yaml", "files: { protected: [deploy.toml] }\n");
