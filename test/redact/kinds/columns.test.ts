@@ -125,7 +125,8 @@ test("headers without end cost what their text costs", () => {
     return performance.now() - begun;
   };
   const header = "password,token\n";
+  const fastest = (text: string) => Math.min(...[1, 2, 3].map(() => timeOf(text)));
   timeOf(header.repeat(2000));
-  const [one, four] = [timeOf(header.repeat(5000)), timeOf(header.repeat(20_000))];
-  expect(four).toBeLessThan(12 * one + 50); // quadratic work would take sixteen times as long
+  const [one, sixteen] = [fastest(header.repeat(2500)), fastest(header.repeat(40_000))];
+  expect(sixteen).toBeLessThan(64 * one + 100); // quadratic work would take 256 times as long
 });
