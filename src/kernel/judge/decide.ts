@@ -157,32 +157,38 @@ export function judgeFile(question: PolicyQuestion, { place, effect, action }: M
   const zone = zoneNow(question.caller.place, place, effect);
   const resource = { kind: "file", path: place.path } as const;
   const access: ResolvedAccess = { resource, effect, target: { place, zone }, ...(action !== undefined && { action }) };
+  const denial = unlessOutright(
+    question,
+    access,
+    (ruleId) =>
+      `the path leads to \`${place.path}\`, which needs approval by rule \`${ruleId}\`; name that file directly`,
+  );
+  return denial?.layer === "approval" ? { ...denial, targetPath: place.path } : denial;
+}
+
+/** Why an access is not allowed outright; `message` is what is said where somebody would have to be asked. */
+function unlessOutright(
+  question: PolicyQuestion,
+  access: ResolvedAccess,
+  message: (ruleId: string) => string,
+): Denial | undefined {
   const decided = evaluateAccesses(question, [access]);
   if (!decided.ok) return decided.denial;
   const [due] = decided.value.obligations;
   if (due === undefined) return undefined;
-  return {
-    layer: "approval",
-    reason: "tool_approval_required",
-    ruleId: due.ruleId,
-    message: `the path leads to \`${place.path}\`, which needs approval by rule \`${due.ruleId}\`; name that file directly`,
-    targetPath: place.path,
-  };
+  const { ruleId } = due;
+  return { layer: "approval", reason: "tool_approval_required", ruleId, message: message(ruleId) };
 }
 
 /** Judges a host that a call was led on to: it must be allowed outright. */
 export function judgeHost(question: PolicyQuestion, host: string, port: number): Denial | undefined {
   const access: ResolvedAccess = { resource: { kind: "host", host, port }, effect: "network" };
-  const decided = evaluateAccesses(question, [access]);
-  if (!decided.ok) return decided.denial;
-  const [due] = decided.value.obligations;
-  if (due === undefined) return undefined;
-  return {
-    layer: "approval",
-    reason: "tool_approval_required",
-    ruleId: due.ruleId,
-    message: `the answer leads on to \`${host}:${port}\`, which needs approval by rule \`${due.ruleId}\`; ask for that address by a call of its own`,
-  };
+  return unlessOutright(
+    question,
+    access,
+    (ruleId) =>
+      `the answer leads on to \`${host}:${port}\`, which needs approval by rule \`${ruleId}\`; ask for that address by a call of its own`,
+  );
 }
 
 /** The resource of an access as policy sees it. */
