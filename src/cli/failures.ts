@@ -1,6 +1,6 @@
 /** Says what ended a command, in one line that says what to do next. */
 import { type Command, CommanderError } from "commander";
-import { errorCode, KernelError, usageError } from "../base/errors.ts";
+import { errorCode, FileError, KernelError, usageError } from "../base/errors.ts";
 import { EXIT_OK, exitOfError } from "./terminal/exit-codes.ts";
 import { printProblem, say, visible } from "./terminal/output.ts";
 
@@ -29,7 +29,18 @@ async function tell(failure: unknown): Promise<void> {
     return;
   }
   const { wasTold } = await import("../server/report.ts");
-  if (!wasTold(failure.message)) say(`handrail: ${failure.message.split("\n").map(visible).join("\n")}`);
+  if (wasTold(failure.message)) return;
+  say(`handrail: ${failure.message.split("\n").map(visible).join("\n")}`);
+  if (failure instanceof FileError) for (const line of await placesOf(failure)) say(`  ${visible(line)}`);
+}
+
+/** Where the mistakes of a file stand, and what stands there, as far as that can be found. */
+async function placesOf({ problems }: FileError): Promise<readonly string[]> {
+  const { placedMistakes } = await import("../server/doctor/mistakes.ts");
+  const mistakes = await placedMistakes(problems, process.cwd());
+  return mistakes.flatMap(({ place: { file, line, column, snippet } }) =>
+    line === undefined ? [] : [`${file}:${line}:${column}: ${snippet}`],
+  );
 }
 
 /** Whether JSON was asked for: what cannot be parsed has no options yet. */

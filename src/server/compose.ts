@@ -10,6 +10,7 @@ import { systemClock } from "../base/clock.ts";
 import { systemRandom } from "../base/ids.ts";
 import { createKernelDoor, type KernelDoor, type ToolRegistry } from "../kernel/index.ts";
 import type { OperatorGates } from "../model/people/gates.ts";
+import { DEFAULT_PRESET } from "../model/people/preset.ts";
 import type { Authenticated } from "../session/session.ts";
 import { BranchDesk } from "./branches/branch-desk.ts";
 import { closeBranchActs } from "./branches/interrupted-acts.ts";
@@ -79,8 +80,8 @@ export interface OpenKernel {
   /** Resolves once the ledger is open. @throws KernelError STORE_CORRUPT or LEDGER_UNAVAILABLE, saying what to do */
   readonly ready: () => Promise<void>;
   readonly health: () => KernelHealth;
-  /** Loads and validates the policies of a preset now rather than with the first call. */
-  readonly loadPolicy: (preset: string) => Promise<void>;
+  /** Loads and validates the policies of a preset (the operator's when absent) now rather than with the first call. */
+  readonly loadPolicy: (preset?: string) => Promise<void>;
   /** Gives up what a kernel without work can do without; whatever comes next brings it back. */
   readonly rest: () => Promise<void>;
   /** Asked again, it waits for the same end. */
@@ -145,7 +146,8 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
     },
     ready: () => ledger.ready(),
     health: () => ({ ...ledger.health(), stalls: watchdog.stalls }),
-    loadPolicy: async (preset) => void (await Promise.all([configuration.policy.engine(preset), redactor()])),
+    loadPolicy: async (preset = live.operator.settings.preset ?? DEFAULT_PRESET) =>
+      void (await Promise.all([configuration.policy.engine(preset), redactor()])),
     rest: () => ledger.rest(),
     close: () => (closed ??= closeKernel(opened, door, started).finally(() => watchdog.close())),
   };

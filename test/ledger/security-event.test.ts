@@ -21,10 +21,11 @@ test.each([
   ["gates_loaded", "info"],
   ["settings_loaded", "info"],
   ["policy_loaded", "info"],
-  ["lease_created", "info"],
   ["lease_derived", "info"],
   ["lease_renewed", "info"],
-  ["lease_released", "info"],
+  ["lease_created", undefined],
+  ["lease_released", undefined],
+  ["session_named", undefined],
   ["kernel_started", undefined],
   ["tool_executed", undefined],
 ])("%s: %s", (type, severity) => {

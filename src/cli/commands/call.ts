@@ -17,7 +17,7 @@ import { requireTool } from "../start/named-tool.ts";
 import { type SessionFlags, wishOf, withSessionOptions } from "../start/session-options.ts";
 import { onStop } from "../start/stop-signals.ts";
 import { WaitNotice } from "../start/wait-notice.ts";
-import { EXIT_DENIED, EXIT_OK, EXIT_TOOL_ERROR } from "../terminal/exit-codes.ts";
+import { EXIT_DENIED, EXIT_OK, EXIT_TOOL_ERROR, EXIT_USAGE } from "../terminal/exit-codes.ts";
 import { explainedAt } from "../terminal/explained-refusal.ts";
 import { currentUser, parseJsonObject, readStandardInput, readTextFile } from "../terminal/inputs.ts";
 import { printShaped, say } from "../terminal/output.ts";
@@ -96,11 +96,15 @@ async function call(tool: string, words: readonly string[], flags: CallFlags): P
     waiting.end();
     await show(tool, response, flags.json !== undefined);
     if (own) await kernel.administration.endSession(own.session);
-    const codes = { success: EXIT_OK, denied: EXIT_DENIED, error: EXIT_TOOL_ERROR } as const;
     // A command that was ended has a result, too; whoever asked for the call did not get what was asked for.
-    return abort.signal.aborted && response.outcome.kind === "success" ? EXIT_TOOL_ERROR : codes[response.outcome.kind];
+    return abort.signal.aborted && response.outcome.kind === "success" ? EXIT_TOOL_ERROR : exitOf(response);
   };
   return withKernel(flags, work, { awaitSequences: true });
+}
+
+function exitOf({ outcome }: CallResponse): number {
+  if (outcome.kind !== "denied") return outcome.kind === "success" ? EXIT_OK : EXIT_TOOL_ERROR;
+  return outcome.denial.reason === "tool_input_invalid" ? EXIT_USAGE : EXIT_DENIED;
 }
 
 async function show(tool: string, response: CallResponse, asJson: boolean): Promise<void> {

@@ -50,11 +50,19 @@ export function addServeCommand(program: Command): void {
       });
       const stopped = untilStopped(); // whoever has read the line may stop it at once
       say(`handrail: listening on ${path}; make a session with \`handrail sessions create --workspace DIR\``);
+      tellOfPolicy(kernel);
       await stopped;
       await Promise.all([server.close(), http?.close()]);
     } finally {
       await kernel.close();
     }
+  });
+}
+
+/** A preset that cannot be loaded refuses every call, and whoever started this should know it before the first. */
+function tellOfPolicy(kernel: OpenKernel): void {
+  kernel.loadPolicy().catch((error: unknown) => {
+    say(`handrail: every call will be refused: ${error instanceof Error ? error.message : String(error)}`);
   });
 }
 

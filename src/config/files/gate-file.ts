@@ -4,6 +4,7 @@ import { FileError, fileInvalid } from "../../base/errors.ts";
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import { parseJson } from "../../base/json-parse.ts";
 import { GATE_FILE_BYTES_MAX, MAX_PATH_LEN } from "../../base/limits.ts";
+import { nearestName } from "../../text/near-miss.ts";
 import { parseYaml, shortened } from "./yaml.ts";
 
 /** Tools that one gate file may name. */
@@ -42,15 +43,52 @@ export async function parseGateFile<T extends z.ZodType>(schema: T, { name, text
 export function acceptGate<T extends z.ZodType>(schema: T, value: unknown, name: string): z.output<T> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const { issues } = parsed.error;
-  const problems = issues.slice(0, CONFIG_PROBLEMS_LISTED_MAX).map((issue) => ({
-    file: name,
-    message: shortened(`${issue.path.join(".") || "file"}: ${issue.message.toLowerCase()}`),
-    at: [...issue.path, ...(issue.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [])].map(plainKey),
-  }));
-  const more = issues.length - problems.length;
+  const all = parsed.error.issues.flatMap((issue) => problemsOf(issue, schema));
+  const problems = all
+    .slice(0, CONFIG_PROBLEMS_LISTED_MAX)
+    .map(({ at, message }) => ({ file: name, message: shortened(message), at: at.map(plainKey) }));
+  const more = all.length - problems.length;
   const said = problems.map(({ message }) => message).join("; ");
   throw new FileError(`\`${name}\`: ${said}${more > 0 ? `; and ${more} more` : ""}`, problems);
+}
+
+/** A key that nobody knows is a problem of its own, and was probably meant to be another. */
+function problemsOf(issue: z.core.$ZodIssue, schema: z.ZodType) {
+  const place = issue.path.join(".") || "file";
+  if (issue.code !== "unrecognized_keys")
+    return [{ at: issue.path, message: `${place}: ${issue.message.toLowerCase()}` }];
+  const known = keysAt(schema, issue.path);
+  return issue.keys.map((key) => {
+    const meant = nearestName(key, known);
+    const hint = meant === undefined ? "" : `; did you mean \`${meant}\`?`;
+    return { at: [...issue.path, key], message: `${place}: unrecognized key: "${key}"${hint}` };
+  });
+}
+
+/** The keys of the object to which a path leads; none where no single object is certain. */
+function keysAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): readonly string[] {
+  let at: z.core.$ZodType | undefined = schema;
+  for (const part of path) at = memberOf(bare(at), part);
+  const end = bare(at);
+  return end instanceof z.ZodObject ? Object.keys(end.shape) : [];
+}
+
+function memberOf(schema: z.core.$ZodType | undefined, part: PropertyKey): z.core.$ZodType | undefined {
+  if (schema instanceof z.ZodArray) return schema.element;
+  if (schema instanceof z.ZodRecord) return schema.valueType;
+  return schema instanceof z.ZodObject ? schema.shape[String(part)] : undefined;
+}
+
+/** What is inside of defaults, options and transformations. */
+function bare(schema: z.core.$ZodType | undefined): z.core.$ZodType | undefined {
+  let inner = schema;
+  while (inner !== undefined) {
+    if (inner instanceof z.ZodPipe) inner = inner.in;
+    else if (inner instanceof z.ZodOptional || inner instanceof z.ZodNullable) inner = inner.unwrap();
+    else if (inner instanceof z.ZodDefault || inner instanceof z.ZodPrefault) inner = inner.unwrap();
+    else return inner;
+  }
+  return inner;
 }
 
 function plainKey(key: PropertyKey): string | number {

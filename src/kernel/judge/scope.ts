@@ -123,6 +123,9 @@ function resolveAccess(caller: Judged, tool: Tool, access: Access): Verdict<Reso
 /** Which pattern makes a zone is the operator's to know. */
 const ZONE_FIX =
   "no permit opens a zone; `handrail policy explain` shows the operator whether a setting makes it, and which";
+/** Built in always. */
+const MANAGED_FIX =
+  "nothing opens it; the git tools change what lies in `.git`, and `install_dependencies` what lies in `node_modules`";
 
 /** A file that a tool touches, in its zone as it is now. */
 export interface TouchedFile {
@@ -143,7 +146,7 @@ export function judgePlace(caller: Judged, { tool, place, zone, effect }: Touche
       reason: "workspace_blocked_zone",
       ruleId: `ZONE:${zone}`,
       message,
-      fix: ZONE_FIX,
+      fix: zone === "managed" ? MANAGED_FIX : ZONE_FIX,
       targetPath,
     };
   }

@@ -31,7 +31,7 @@ export async function sandboxFindings({ settings }: Pick<OperatorDirectory, "set
   const check = "sandbox";
   const { backend } = settings.sandbox;
   const tried = await Promise.all(CONTAINED.map(async (each) => [each, await attempt(settings, each)] as const));
-  const others = tried.flatMap(([each, { detail }]) => (each === backend ? [] : `\`${each}\`: ${detail}`));
+  const others = tried.flatMap(([each, { ok }]) => (each === backend ? [] : `\`${each}\` ${ok ? CAN : CANNOT}`));
   const other: Finding = { check: "sandbox backends", status: "ok", detail: `not in force: ${others.join("; ")}` };
   if (backend === "none") return [{ check, status: "advisory", detail: NOTHING, fix: CHOOSE }, other];
   const inForce = tried.find(([each]) => each === backend)?.[1];
@@ -40,6 +40,8 @@ export async function sandboxFindings({ settings }: Pick<OperatorDirectory, "set
   return [faultOf(check, detail, "mend that, or choose another `sandbox.backend` in handrail.yaml"), other];
 }
 
+const CAN = "could be, and contains commands here, too";
+const CANNOT = "cannot be used here as it is (chosen as `sandbox.backend`, it says why)";
 const CHOOSE = "choose `sandbox.backend: bwrap` or `container` in handrail.yaml";
 const NOTHING =
   "`none` is in force: nothing keeps commands from this user's files, processes and network. They are refused unless the kernel was started with " +

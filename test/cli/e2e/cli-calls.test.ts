@@ -65,6 +65,11 @@ describe("exit codes", () => {
     ]);
   });
 
+  test("64 for arguments that do not fit, by words as in JSON", async () => {
+    expect(await refusal("read_file", {})).toEqual([64, "TOOL_INPUT_INVALID", "call", "SCHEMA:read_file"]);
+    expect((await handrail(freshPlace(), ["call", "read_file"])).code).toBe(64);
+  });
+
   test("2 for a denial, 3 for a tool's error", async () => {
     expect(await refusal("read_file", { path: "../a.txt" })).toEqual([
       2,
@@ -160,8 +165,10 @@ describe("the operator's settings", () => {
   ])("%s is refused with its name", async (_, text, named) => {
     place.put("config/handrail.yaml", text);
     const { code, stdout, stderr } = await handrail(place, ["call", "read_file", "--json", "{}"]);
-    expect([code, linesOf(stdout).length, linesOf(stderr).length]).toEqual([1, 1, 1]);
-    expect(stderr).toMatch(named);
+    const [said, ...places] = linesOf(stderr);
+    expect([code, linesOf(stdout).length, said]).toEqual([1, 1, expect.stringMatching(named)]);
+    // what stands where is said of what can be parsed
+    expect(places).toEqual(said?.includes("not valid YAML") ? [] : [expect.stringMatching(/handrail\.yaml:1:\d+: /)]);
   });
 
   test.each([

@@ -2,6 +2,7 @@
  * The command line as its operator meets it: setting up, sessions and leases, policy, evidence, and the wire's
  * validator.
  */
+import { once } from "node:events";
 import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
@@ -10,7 +11,7 @@ import { ToolRequestSchema } from "../../../src/gen/handrail/tool/v1/tool_pb.ts"
 import type { Lease } from "../../../src/model/people/lease.ts";
 import { openKernel } from "../../../src/server/compose.ts";
 import { encodeRequest } from "../../../src/wire/protobuf.ts";
-import { dataIn, handrail, linesOf, oneJsonLine } from "../../support/command-line.ts";
+import { collect, dataIn, handrail, linesOf, oneJsonLine, startHandrail, until } from "../../support/command-line.ts";
 import { freshPlace, type Place } from "../../support/place.ts";
 
 /** Runs a command that must work, and reads its one line of JSON. */
@@ -478,6 +479,33 @@ describe("setting up", () => {
       ],
     ]);
   });
+
+  test("every command says where a mistake in handrail.yaml stands, and what was probably meant", async () => {
+    const place = freshPlace();
+    const file = place.put("config/handrail.yaml", "files:\n  secrt: [a]\nsandbx: {}\n");
+    const { code, stderr } = await handrail(place, ["call", "list_files"]);
+    expect([code, linesOf(stderr).slice(-3)]).toEqual([
+      1,
+      [
+        expect.stringMatching(
+          /files: unrecognized key: "secrt"; did you mean `secret`\?; file: unrecognized key: "sandbx"; did you mean `sandbox`\?$/,
+        ),
+        `  ${file}:2:3: secrt: [a]`,
+        `  ${file}:3:1: sandbx: {}`,
+      ],
+    ]);
+  });
+
+  test("serve says at once that every call will be refused, where a policy is not valid", async () => {
+    const place = freshPlace();
+    place.put("config/policy/own.cedar", "permit(\n");
+    const child = startHandrail(place, ["serve", "--socket", join(place.base, "s")]);
+    const output = collect(child);
+    await until(() => output().stderr.includes("every call will be refused: the policies are not valid"));
+    expect(output().stderr).toContain("policy/own.cedar:1:8: ");
+    child.kill("SIGTERM");
+    expect(await once(child, "close")).toEqual([0, null]);
+  }, 60_000);
 
   test("doctor says what is wrong in a row for each mistake, with its place and what mends it, and ends with 1", async () => {
     const place = freshPlace();
