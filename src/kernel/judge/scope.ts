@@ -125,7 +125,7 @@ const ZONE_FIX =
   "no permit opens a zone; `handrail policy explain` shows the operator whether a setting makes it, and which";
 /** Built in always. */
 const MANAGED_FIX =
-  "nothing opens it; the git tools change what lies in `.git`, and `install_dependencies` what lies in `node_modules`";
+  "no permit opens it; the git tools change what lies in `.git`, and `install_dependencies` what lies in `node_modules`";
 
 /** A file that a tool touches, in its zone as it is now. */
 export interface TouchedFile {
