@@ -69,7 +69,7 @@ export const ORDER = {
   ],
   "sandbox/files": ["places", "."],
   "sandbox/landing": ["machine", ".", "recovery"],
-  "sandbox/net": ["gate", "fetch", "proxy", "."],
+  "sandbox/net": ["gate", "broker", "fetch", "proxy", "."],
   "sandbox/search": ["pattern", "tree", "."],
   server: ["operator", "ledger", "workspace", "branches", "policy", "people", ".", "admin", "doors", "doctor"],
   "stores/embedded": ["state", "approvals", "budgets", "content", "ledger", "sessions", "."],

@@ -113,10 +113,18 @@ export interface OpenProxy {
 }
 
 /** Opens a proxy on `internet`. Bounds are the real ones unless `limits` says otherwise. */
-export async function openProxy(
+export function openProxy(
   internet: Pick<Internet, "network">,
   decide: DecideEgress,
   limits: EgressProxyParts["limits"] = {},
+): Promise<OpenProxy> {
+  return openProxyWith(internet, { decide, limits });
+}
+
+/** The same, with secrets that requests are made with. */
+export async function openProxyWith(
+  internet: Pick<Internet, "network">,
+  { decide, limits, secrets }: { readonly decide: DecideEgress } & Pick<EgressProxyParts, "limits" | "secrets">,
 ): Promise<OpenProxy> {
   const recorded: EgressAttempt[] = [];
   const clients = new Places(EGRESS_KERNEL_CONNECTIONS_MAX);
@@ -127,6 +135,7 @@ export async function openProxy(
     log: new AttemptLog((attempt) => recorded.push(attempt)),
     places: { clients, upstreams },
     ...(limits && { limits }),
+    ...(secrets && { secrets }),
   });
   const directory = mkdtempSync(join(tmpdir(), "handrail-egress-"));
   chmodSync(directory, 0o711);

@@ -11,6 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SOCKET_PATH_BYTES_MAX } from "../../base/limits.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
+import type { SecretWay } from "./broker/secret-way.ts";
 import { BLOCKED_PORTS, type DecideEgress, type EgressNetwork } from "./gate/admission.ts";
 import { AttemptLog, type EgressAttempt, type EgressTotals } from "./gate/attempt.ts";
 import { connectToAddresses } from "./gate/connection.ts";
@@ -31,6 +32,8 @@ export interface EgressGrant {
   readonly blockedPorts?: readonly number[];
   /** Requests that the kernel makes over TLS in the command's place; where it is there, nothing else leaves. */
   readonly secure?: SecureWay;
+  /** Secrets that requests are made with; none when absent. */
+  readonly secrets?: SecretWay;
   /** Bytes of answers, all together; as many as a command may move when absent. */
   readonly receivedBytesMax?: number;
   /** Called with each attempt when it has ended; must not throw. */
@@ -72,7 +75,7 @@ export class Egress {
    * @throws ToolFailure SANDBOX_UNAVAILABLE when no socket can be made
    */
   async open(
-    { decide, record, secure, receivedBytesMax, blockedPorts = BLOCKED_PORTS }: EgressGrant,
+    { decide, record, secure, secrets, receivedBytesMax, blockedPorts = BLOCKED_PORTS }: EgressGrant,
     userId: number,
   ): Promise<OpenEgress> {
     const log = new AttemptLog(record);
@@ -80,6 +83,7 @@ export class Egress {
       rules: { decide, blockedPorts, ...(secure && { secure }) },
       network: this.#network,
       log,
+      ...(secrets && { secrets }),
       places: this.#places,
       ...(receivedBytesMax !== undefined && { limits: { receivedBytesMax } }),
     });

@@ -61,6 +61,8 @@ export interface EgressRefusal {
   /** For the agent. */
   readonly message: string;
   readonly address?: string;
+  /** Names of the secrets that were on their way. */
+  readonly secrets?: readonly string[];
 }
 
 /** May be reached, at one of these addresses. */

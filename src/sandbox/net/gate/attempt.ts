@@ -29,6 +29,12 @@ export type EgressReason =
   | "no_answer"
   /** The server did not prove to be the host. */
   | "certificate"
+  /** The client ended a tunnel without a request: it does not believe the kernel, which speaks for a bound server. */
+  | "client_certificate"
+  /** A secret stands where it is not for. */
+  | "secret_binding"
+  /** The value of a secret cannot be read. */
+  | "secret_unavailable"
   /** Inside a tunnel another server was named, or none that can be read. */
   | "server_name"
   | "too_many"
@@ -52,6 +58,8 @@ export interface EgressAttempt {
   readonly address?: string;
   /** The server that the client named inside the tunnel, where that is another. */
   readonly serverName?: string;
+  /** Names of the secrets that went with the request. */
+  readonly secrets?: readonly string[];
   readonly bytesOut: number;
   readonly bytesIn: number;
   readonly durationMs: number;
@@ -109,7 +117,7 @@ export class AttemptLog {
   }
 }
 
-type Detail = Partial<Pick<EgressAttempt, "address" | "serverName">>;
+type Detail = Partial<Pick<EgressAttempt, "address" | "serverName" | "secrets">>;
 
 /** An attempt while it lasts. */
 export class Attempt {

@@ -10,9 +10,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { assert } from "../../../base/errors.ts";
+import type { SecretWay } from "../broker/secret-way.ts";
 import { admit, type EgressNetwork, type EgressRefusal, type EgressRules, failed, refused } from "../gate/admission.ts";
 import type { AttemptLog, EgressTotals } from "../gate/attempt.ts";
 import type { SecureWay } from "../gate/secure-way.ts";
+import { refusalOf } from "./brokered.ts";
 import { type ClientExchange, EGRESS_HEAD_BYTES_MAX, forward } from "./forward.ts";
 import { Places } from "./places.ts";
 import {
@@ -22,6 +24,7 @@ import {
   type TunnelTarget,
   tunnelTarget,
 } from "./proxy-request.ts";
+import { terminate } from "./terminated.ts";
 import { tunnel } from "./tunnel.ts";
 import { EGRESS_IDLE_MS, type Upstream, type UpstreamLimits, Upstreams } from "./upstreams.ts";
 
@@ -40,6 +43,8 @@ export interface EgressProxyParts {
   readonly rules: EgressRules;
   readonly network: EgressNetwork;
   readonly log: AttemptLog;
+  /** Secrets that requests are made with; none when absent. */
+  readonly secrets?: SecretWay;
   /** Of the whole kernel: connections from sandboxes, and to the outside. */
   readonly places: { readonly clients: Places; readonly upstreams: Places };
   /** What is not said is as the limits say. */
@@ -118,7 +123,7 @@ export class EgressProxy {
     });
   }
 
-  async #onRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  #exchange(request: IncomingMessage, response: ServerResponse): ClientExchange {
     const attempt = this.#parts.log.begin("request");
     const refuse = (refusal: EgressRefusal) => {
       attempt.end(refusal.outcome, refusal.reason, detailOf(refusal));
@@ -126,10 +131,20 @@ export class EgressProxy {
       const body = `${refusal.message}\n`;
       response.writeHead(refusal.status, { ...ANSWER_HEADERS, "content-length": Buffer.byteLength(body) }).end(body);
     };
+    return { request, response, attempt, refuse };
+  }
+
+  async #onRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const exchange = this.#exchange(request, response);
+    const { attempt, refuse } = exchange;
     const target = forwardTarget(headOf(request));
     const { secure } = this.#parts.rules;
-    const exchange = { request, response, attempt, refuse };
     if (secure !== undefined) return this.#onSecure(exchange, target, secure);
+    const carried = target.kind === "target" ? this.#plainSecret(request, target) : undefined;
+    if (carried !== undefined) {
+      if (target.kind === "target") attempt.to(target.host.host, target.port);
+      return refuse(carried);
+    }
     await this.#pass(target, exchange, (route) => forward(exchange, route, this.#upstreams));
   }
 
@@ -169,14 +184,47 @@ export class EgressProxy {
       if (target.kind === "target") attempt.to(target.host.host, target.port);
       return refuse(target.kind === "refusal" ? target : notThis(secure));
     }
-    await this.#pass(target, { attempt, refuse }, (route) => tunnel({ client, head, attempt }, route, this.#upstreams));
+    const { secrets: way } = this.#parts;
+    if (way === undefined || target.kind !== "target" || !way.broker.isBoundTo(target.host.host, target.port))
+      return this.#pass(target, { attempt, refuse }, (route) =>
+        tunnel({ client, head, attempt }, route, this.#upstreams),
+      );
+    await this.#pass(target, { attempt, refuse }, ({ target: to, upstream, again }) =>
+      terminate(
+        {
+          ...{ client, head, target: to, upstream, again, way, attempt, refuse },
+          log: this.#parts.log,
+          exchange: (request, response) => this.#exchange(request, response),
+          run: (work) => this.#run(work),
+          headMs: this.#parts.limits?.headMs ?? EGRESS_HEAD_MS,
+        },
+        this.#upstreams,
+      ),
+    );
+  }
+
+  /** Why a plain request is not passed on that a secret stands in: everybody on its way could read it. */
+  #plainSecret(request: IncomingMessage, { host, port, path }: ForwardTarget): EgressRefusal | undefined {
+    const { secrets: way } = this.#parts;
+    const { method = "", rawHeaders: headers } = request;
+    if (way === undefined) return undefined;
+    const planned = way.broker.plan({ method, host: host.host, port, path, headers }, host.host);
+    if (planned.kind !== "request") return refusalOf(planned);
+    return planned.used.length === 0 && planned.finish === undefined
+      ? undefined
+      : refused("secret_binding", `the secret \`${planned.used[0] ?? ""}\` leaves over https alone`);
   }
 
   /** Judges, connects, and hands over; a way that fails inside ends as refused. */
   async #pass<T extends ForwardTarget | TunnelTarget>(
     target: T | EgressRefusal,
     { attempt, refuse }: Pick<ClientExchange, "attempt" | "refuse">,
-    handOver: (route: { readonly target: T; readonly upstream: Upstream }) => Promise<void>,
+    handOver: (route: {
+      readonly target: T;
+      readonly upstream: Upstream;
+      /** Connects once more to what was admitted. */
+      readonly again: () => Promise<Upstream | EgressRefusal>;
+    }) => Promise<void>,
   ): Promise<void> {
     if (target.kind === "refusal") return refuse(target);
     attempt.to(target.host.host, target.port);
@@ -185,10 +233,11 @@ export class EgressProxy {
       // a decision that does not end must not keep the command from ending
       const admitted = await Promise.race([admit(target, this.#parts, this.#closing.signal), this.#closed.promise]);
       if (admitted.kind === "refusal") return refuse(admitted);
-      const upstream = await this.#upstreams.open(admitted.addresses, target.host.host, target.port);
+      const again = () => this.#upstreams.open(admitted.addresses, target.host.host, target.port);
+      const upstream = await again();
       if ("kind" in upstream) return refuse({ ...upstream, address: admitted.addresses[0] });
       try {
-        await handOver({ target, upstream });
+        await handOver({ target, upstream, again });
       } finally {
         upstream.cut("fault"); // nothing, where all went well
       }
@@ -226,8 +275,8 @@ function headOf(request: IncomingMessage) {
   };
 }
 
-function detailOf({ address }: EgressRefusal): { readonly address?: string } {
-  return address === undefined ? {} : { address };
+function detailOf({ address, secrets }: EgressRefusal): Pick<EgressRefusal, "address" | "secrets"> {
+  return { ...(address !== undefined && { address }), ...(secrets && { secrets }) };
 }
 
 const REASONS: Readonly<Record<EgressRefusal["status"], string>> = {

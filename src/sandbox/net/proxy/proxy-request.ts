@@ -75,6 +75,14 @@ export function forwardTarget(head: RequestHead): ForwardTarget | EgressRefusal 
   };
 }
 
+/** Where a request inside of a tunnel goes, whose TLS ends here: where the tunnel does. */
+export function securedTarget(head: RequestHead, tunnel: TunnelTarget): ForwardTarget | EgressRefusal {
+  if (!head.url.startsWith("/")) return malformed("inside of a tunnel a request names its path, from `/` on");
+  const problem = headProblem(head, tunnel, HTTPS_PORT);
+  if (problem !== undefined) return problem;
+  return { ...tunnel, path: head.url.split("#", 1)[0] ?? "/", authority: securedAuthority(tunnel) };
+}
+
 /** What the `Host` header says over TLS, where another port goes without saying. */
 export function securedAuthority({ host: { host }, port }: Target): string {
   const name = host.includes(":") ? `[${host}]` : host;
@@ -128,6 +136,11 @@ export function forwardedHeaders(
   const replaced = new Set(["host", ...Object.keys(added).map((name) => name.toLowerCase())]);
   const more = Object.entries(added).flatMap(([name, value]) => (value === "" ? [] : [name, value]));
   return ["Host", authority, ...passedOn(rawHeaders, replaced), ...more, "Connection", "close"];
+}
+
+/** The headers of a request over a connection that is kept; how its body is framed is said anew. */
+export function keptHeaders(rawHeaders: readonly string[], authority: string): string[] {
+  return ["Host", authority, ...passedOn(rawHeaders, new Set(["host", "transfer-encoding"]))];
 }
 
 /** The headers of an answer as they are passed on; how it is framed is between the proxy and its client. */

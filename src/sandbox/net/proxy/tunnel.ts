@@ -16,7 +16,8 @@ import type { Upstream, Upstreams } from "./upstreams.ts";
 /** Pieces in which that message may come: clients send it in one or two, and each is looked at with all before it. */
 const EGRESS_HELLO_PIECES_MAX = 64;
 
-const ESTABLISHED = "HTTP/1.1 200 Connection established\r\n\r\n";
+/** What a client is told when its tunnel stands. */
+export const ESTABLISHED = "HTTP/1.1 200 Connection established\r\n\r\n";
 /** A fatal alert of TLS, `unrecognized_name`: what a client can show of a refusal at this point. */
 const UNRECOGNIZED_NAME = Buffer.from([21, 3, 3, 0, 2, 2, 112]);
 

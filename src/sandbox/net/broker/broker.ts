@@ -1,0 +1,149 @@
+/**
+ * The broker of secrets: makes requests with them that programs wrote with placeholders, and takes them out of answers.
+ *
+ * It works on one reading of the values, which the caller's redactor hides as well. INVARIANTS: nothing is replaced in a
+ * request that its binding does not allow; what a bound server answers passes here before anybody inside reads it.
+ */
+import type { BrokeredSecret, SecretBinding } from "../../../model/work/secrets.ts";
+import { type BoundSecret, substitutedBody } from "./body.ts";
+import { formsOf } from "./forms.ts";
+import type { Replacements } from "./scrub.ts";
+import { awsScope, headerOf, signedByHmac, signedForAws } from "./sign.ts";
+import { bindingsOf, type SecretProblem, type SecretRequest, substituted } from "./substitute.ts";
+
+/** A request whose head is ready, and what is left to do once its body is there. */
+export interface PlannedRequest {
+  readonly kind: "request";
+  readonly path: string;
+  readonly headers: readonly string[];
+  /** Names of the secrets in the head. */
+  readonly used: readonly string[];
+  /** Makes the request ready; absent where the body may pass as it comes. */
+  readonly finish?: (body: Buffer) => FinishedRequest | SecretProblem;
+}
+
+/** A request that is ready to be sent. */
+export interface FinishedRequest {
+  readonly kind: "finished";
+  readonly headers: readonly string[];
+  readonly body: Buffer;
+  readonly used: readonly string[];
+}
+
+/** The secrets of one reading. */
+export class SecretBroker {
+  readonly secrets: readonly BrokeredSecret[];
+  readonly #replacements = new Map<string, Replacements | undefined>();
+
+  constructor(secrets: readonly BrokeredSecret[]) {
+    this.secrets = secrets;
+  }
+
+  /** Whether any secret is for requests to that server. */
+  isBoundTo(host: string, port: number): boolean {
+    return this.secrets.some(({ bindings }) => bindings.some((one) => one.host === host && one.port === port));
+  }
+
+  /** What commands see in their environment. */
+  variables(): Readonly<Record<string, string>> {
+    const ids = this.secrets.flatMap(({ bindings }) =>
+      bindings.flatMap(({ place }) =>
+        place.kind === "aws" ? [["AWS_ACCESS_KEY_ID", place.accessKeyId] as const] : [],
+      ),
+    );
+    return Object.fromEntries([...ids, ...this.secrets.map(({ name, placeholder }) => [name, placeholder] as const)]);
+  }
+
+  /** The request as it leaves, or why it does not. @param authority the `Host` header that it leaves with */
+  plan(request: SecretRequest, authority: string): PlannedRequest | SecretProblem {
+    const head = substituted(request, this.secrets);
+    if (head.kind !== "request") return head;
+    const bound = this.secrets.map((secret): BoundSecret => ({ secret, bindings: bindingsOf(secret, request) }));
+    const inPieces = bound.find(({ bindings }) =>
+      bindings.some(({ place }) => place.kind === "aws" && awsScope(head.headers, place)?.isInPieces === true),
+    );
+    if (inPieces !== undefined)
+      return {
+        kind: "mismatch",
+        secret: inPieces.secret.name,
+        message: `the secret \`${inPieces.secret.name}\` is bound: pieces of a body cannot be signed anew; send it unsigned (\`UNSIGNED-PAYLOAD\`) or whole`,
+      };
+    if (!bound.some(({ bindings }) => bindings.some(({ place }) => touchesBody(place, head.headers)))) return head;
+    const finish = (body: Buffer) => finished({ request, head, bound, authority, body });
+    if (bound.some(({ bindings }) => bindings.some(({ place }) => needsBody(place, head.headers))))
+      return { ...head, finish };
+    // a signature that does not depend on the body
+    const ready = finished({ request, head, bound, authority });
+    return ready.kind === "finished" ? { ...head, headers: ready.headers, used: ready.used } : ready;
+  }
+
+  /** What takes the place of values in what that server answers; `undefined` where nothing can stand there. */
+  replacementsFor(host: string, port: number): Replacements | undefined {
+    const key = `${host}:${port}`;
+    if (!this.#replacements.has(key)) this.#replacements.set(key, this.#replacementsOf(host, port));
+    return this.#replacements.get(key);
+  }
+
+  #replacementsOf(host: string, port: number): Replacements | undefined {
+    const found = new Map<string, string>();
+    for (const { value, placeholder, bindings } of this.secrets) {
+      if (value === undefined || !bindings.some((one) => one.host === host && one.port === port)) continue;
+      for (const form of formsOf(value)) {
+        const bytes = Buffer.from(form).toString("latin1");
+        if (!found.has(bytes)) found.set(bytes, form === value ? placeholder : placeholder.slice(0, form.length));
+      }
+    }
+    return found.size === 0 ? undefined : found;
+  }
+}
+
+function touchesBody(place: SecretBinding["place"], headers: readonly string[]): boolean {
+  return needsBody(place, headers) || (place.kind === "aws" && awsScope(headers, place) !== undefined);
+}
+
+function needsBody(place: SecretBinding["place"], headers: readonly string[]): boolean {
+  if (place.kind === "body" || place.kind === "hmac") return true;
+  return place.kind === "aws" && awsScope(headers, place)?.needsBody === true;
+}
+
+function finished({
+  request,
+  head,
+  bound,
+  authority,
+  body,
+}: {
+  readonly request: SecretRequest;
+  readonly head: Pick<PlannedRequest, "path" | "headers" | "used">;
+  readonly bound: readonly BoundSecret[];
+  readonly authority: string;
+  readonly body?: Buffer;
+}): FinishedRequest | SecretProblem {
+  let { headers } = head;
+  const used = [...head.used];
+  let sent = body ?? Buffer.alloc(0);
+  if (body !== undefined) {
+    const put = substitutedBody(body, headerOf(headers, "content-type") ?? "", bound);
+    if (put.kind !== "body") return put;
+    sent = put.body;
+    used.push(...put.used);
+  }
+  for (const { secret, bindings } of bound)
+    for (const { place } of bindings) {
+      if (place.kind !== "hmac" && (place.kind !== "aws" || awsScope(headers, place) === undefined)) continue;
+      if (secret.value === undefined)
+        return {
+          kind: "unavailable",
+          secret: secret.name,
+          message: `the secret \`${secret.name}\` cannot be read now`,
+        };
+      const { method, host } = request;
+      const unsigned = { method, host, path: head.path, headers, authority, ...(body !== undefined && { body: sent }) };
+      headers =
+        place.kind === "hmac"
+          ? signedByHmac(headers, sent, place, secret.value)
+          : signedForAws(unsigned, place, secret.value);
+      used.push(secret.name);
+    }
+  return { kind: "finished", headers, body: sent, used: [...new Set(used)] };
+}

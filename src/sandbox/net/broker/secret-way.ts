@@ -1,0 +1,11 @@
+/** Defines how a command's requests are made with secrets that it knows by placeholders alone. */
+import type { SessionAuthority } from "./authority.ts";
+import type { SecretBroker } from "./broker.ts";
+
+/** The secrets of a call, and who vouches inside for the servers that they are bound to. */
+export interface SecretWay {
+  readonly broker: SecretBroker;
+  readonly authority: SessionAuthority;
+  /** Authorities that are believed of servers beside those of the machine, as PEM. */
+  readonly authorities?: string;
+}

@@ -1,0 +1,74 @@
+/**
+ * Signs requests anew, whose signature a program made with a placeholder. Pure, but for the time of day that AWS wants.
+ *
+ * INVARIANT: the key stays here; what leaves is a signature for this very request.
+ */
+import { createHmac } from "node:crypto";
+import aws4 from "aws4";
+import type { SecretPlace } from "../../../model/work/secrets.ts";
+import type { SecretRequest } from "./substitute.ts";
+
+/** A request that is ready but for its signature. */
+export interface UnsignedRequest extends Pick<SecretRequest, "method" | "host" | "path" | "headers"> {
+  /** The `Host` header. */
+  readonly authority: string;
+  /** Absent where a header says its hash. */
+  readonly body?: Buffer;
+}
+
+const SCOPE = /^AWS4-HMAC-SHA256\s+Credential=([^/,\s]+)\/\d{8}\/([a-z0-9-]+)\/([a-z0-9-]+)\/aws4_request\b/;
+const HASH = "x-amz-content-sha256";
+/** Each piece of such a body has a signature of its own. */
+const SIGNED_PIECES = /^STREAMING-AWS4-/;
+
+type AwsPlace = Extract<SecretPlace, { readonly kind: "aws" }>;
+type HmacPlace = Extract<SecretPlace, { readonly kind: "hmac" }>;
+
+/** What says that a request is signed for AWS with the key of `place`; `undefined` where it is not. */
+export function awsScope(
+  headers: readonly string[],
+  { accessKeyId }: AwsPlace,
+):
+  | { readonly region: string; readonly service: string; readonly needsBody: boolean; readonly isInPieces: boolean }
+  | undefined {
+  const [, key, region, service] = SCOPE.exec(headerOf(headers, "authorization") ?? "") ?? [];
+  if (key !== accessKeyId || region === undefined || service === undefined) return undefined;
+  const hash = headerOf(headers, HASH);
+  return { region, service, needsBody: hash === undefined, isInPieces: SIGNED_PIECES.test(hash ?? "") };
+}
+
+/** The headers with a signature by `key`. */
+export function signedForAws(request: UnsignedRequest, place: AwsPlace, key: string): readonly string[] {
+  const scope = awsScope(request.headers, place);
+  if (scope === undefined) return request.headers;
+  const { method, authority, path, headers, body } = request;
+  const named: Record<string, string> = {};
+  for (let at = 0; at + 1 < headers.length; at += 2) named[(headers[at] ?? "").toLowerCase()] = headers[at + 1] ?? "";
+  const { authorization: _old, host: _host, ...kept } = named;
+  const { region, service } = scope;
+  const signed = aws4.sign(
+    { method, host: authority, path, region, service, headers: { ...kept, Host: authority }, ...(body && { body }) },
+    { accessKeyId: place.accessKeyId, secretAccessKey: key },
+  );
+  return Object.entries(signed.headers ?? {}).flatMap(([name, value]) =>
+    value === undefined || name.toLowerCase() === "host" ? [] : [name, String(value)],
+  );
+}
+
+/** The headers with a HMAC of `body` by `key`. */
+export function signedByHmac(
+  headers: readonly string[],
+  body: Buffer,
+  place: HmacPlace,
+  key: string,
+): readonly string[] {
+  const { name, hash, prefix } = place;
+  const others = headers.filter((_, at) => (headers[at - (at % 2)] ?? "").toLowerCase() !== name.toLowerCase());
+  return [...others, name, `${prefix}${createHmac(hash, key).update(body).digest("hex")}`];
+}
+
+/** The value of the first header of that name. */
+export function headerOf(headers: readonly string[], name: string): string | undefined {
+  const at = headers.findIndex((text, index) => index % 2 === 0 && text.toLowerCase() === name);
+  return at === -1 ? undefined : headers[at + 1];
+}

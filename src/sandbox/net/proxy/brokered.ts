@@ -1,0 +1,261 @@
+/**
+ * A request to a server that a secret is bound to, made by the kernel over TLS, and its answer.
+ *
+ * The request is written anew out of what was read and judged. INVARIANTS: secrets are put in last, and what the server
+ * answers has none of them when the client gets it; an answer that cannot be looked through is not passed on.
+ */
+import type { IncomingMessage } from "node:http";
+import { pipeline, Readable, Transform } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
+import type { Client, Dispatcher } from "undici";
+import { KIB, MIB } from "../../../base/bytes.ts";
+import { secretReference } from "../../../model/work/secrets.ts";
+import type { PlannedRequest, SecretBroker } from "../broker/broker.ts";
+import { type Replacements, Scrubber, scrubbed } from "../broker/scrub.ts";
+import type { SecretProblem } from "../broker/substitute.ts";
+import { type EgressRefusal, failed, refused } from "../gate/admission.ts";
+import type { ClientExchange } from "./forward.ts";
+import { answeredHeaders, type ForwardTarget, keptHeaders } from "./proxy-request.ts";
+import type { Upstreams } from "./upstreams.ts";
+
+/** Bytes of a body that is read before it is sent, because a secret goes into it or signs it. */
+const BROKERED_BODY_BYTES_MAX = 2 * MIB;
+
+/** What can be unpacked, and how. */
+const UNPACK: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
+  ["gzip", () => createGunzip({ chunkSize: 16 * KIB })],
+  ["x-gzip", () => createGunzip({ chunkSize: 16 * KIB })],
+  ["deflate", () => createInflate({ chunkSize: 16 * KIB })],
+  ["br", () => createBrotliDecompress({ chunkSize: 16 * KIB })],
+  ["zstd", () => createZstdDecompress({ chunkSize: 16 * KIB })],
+]);
+const ACCEPTED = "gzip, deflate, br";
+
+/** The server, and the way to it. */
+export interface BrokeredRoute {
+  readonly target: ForwardTarget;
+  readonly broker: SecretBroker;
+  /** Its one connection. */
+  readonly client: Client;
+  /** For the record. */
+  readonly detail: { readonly address?: string };
+}
+
+/** Sends the client's request, and passes the answer on. */
+export async function passBrokered(
+  exchange: ClientExchange,
+  route: BrokeredRoute,
+  upstreams: Upstreams,
+): Promise<void> {
+  const { request, response, attempt, refuse } = exchange;
+  const { target, broker, client, detail } = route;
+  const { host, port, path, authority } = target;
+  const method = request.method ?? "GET";
+  const server = { method, host: host.host, port, path };
+  const planned = broker.plan({ ...server, headers: keptHeaders(request.rawHeaders, authority) }, authority);
+  if (planned.kind !== "request") return refuse(refusalOf(planned));
+  const ready = await bodied(planned, request, broker);
+  if (ready.kind !== "ready") return refuse(ready.kind === "refusal" ? ready : refusalOf(ready));
+  const { used } = ready;
+  const carried = used.length === 0 ? detail : { ...detail, secrets: used };
+  const gone = new AbortController();
+  response.once("close", () => gone.abort());
+  let [sent, received] = [0, 0];
+  const counting = (side: "sent" | "received") => (piece: Buffer) => {
+    if (side === "sent") sent += piece.length;
+    else received += piece.length;
+    upstreams.count(side, piece.length);
+  };
+  // also where it ended before anybody read it
+  ready.body?.on("data", counting("sent")).once("error", () => gone.abort());
+  try {
+    if (ready.body?.errored) throw ready.body.errored;
+    const replacements = broker.replacementsFor(host.host, port);
+    const answer: Answer = await client.request({
+      method: method as Dispatcher.HttpMethod,
+      path: planned.path,
+      headers: replacements === undefined ? [...ready.headers] : readable(ready.headers),
+      body: ready.body ?? null,
+      signal: gone.signal,
+      responseHeaders: "raw",
+    });
+    answer.body.on("data", counting("received")).on("error", () => undefined); // whoever reads it is told
+    const unpassable = begin(answer, { response, replacements, isHead: method === "HEAD" });
+    if (unpassable !== undefined) return refuse({ ...unpassable, ...carried });
+    await passed(answer, { response, replacements, isHead: method === "HEAD" });
+    attempt.moved(sent, received);
+    attempt.end("allowed", response.writableFinished ? undefined : "no_answer", carried);
+  } catch (error) {
+    attempt.moved(sent, received);
+    const seen = error instanceof PlaceholderSeen ? error.problem : seenBy(ready.body);
+    if (seen !== undefined) return refuse(refusalOf(seen));
+    refuse({ ...failed("no_answer", `\`${host.host}\` gave no answer that can be read; try again later`), ...carried });
+  }
+}
+
+/** A request that can be sent. */
+interface Ready {
+  readonly kind: "ready";
+  readonly headers: readonly string[];
+  readonly body?: Readable;
+  readonly used: readonly string[];
+}
+
+async function bodied(
+  planned: PlannedRequest,
+  request: IncomingMessage,
+  broker: SecretBroker,
+): Promise<Ready | EgressRefusal | SecretProblem> {
+  const { headers, used, finish } = planned;
+  const { "content-length": length, "transfer-encoding": encoding } = request.headers;
+  const hasBody = encoding !== undefined || (length !== undefined && length !== "0");
+  if (finish === undefined) {
+    if (!hasBody) return { kind: "ready", headers, used };
+    return { kind: "ready", headers, used, body: watched(request, broker) };
+  }
+  const body = await whole(request);
+  if (body === undefined)
+    return refused("secret_binding", `a body that a secret goes into has at most ${BROKERED_BODY_BYTES_MAX} bytes`);
+  const finished = finish(body);
+  if (finished.kind !== "finished") return finished;
+  const without = finished.headers.filter((_, at) => !/^content-length$/i.test(finished.headers[at - (at % 2)] ?? ""));
+  const measured = hasBody ? [...without, "Content-Length", String(finished.body.length)] : without;
+  const sentBody = hasBody ? { body: Readable.from([finished.body], { objectMode: false }) } : {};
+  return { kind: "ready", headers: measured, used: finished.used, ...sentBody };
+}
+
+/** The body as it comes. What ends it leaves the client's connection, over which it is told why. */
+function watched(request: IncomingMessage, broker: SecretBroker): Watch {
+  const watch = new Watch(broker);
+  watch.once("error", () => request.unpipe(watch).resume());
+  request.once("close", () => {
+    if (!request.complete) watch.destroy();
+  });
+  return request.pipe(watch);
+}
+
+async function whole(request: IncomingMessage): Promise<Buffer | undefined> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for await (const piece of request as AsyncIterable<Buffer>) {
+    length += piece.length;
+    if (length > BROKERED_BODY_BYTES_MAX) return undefined;
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}
+
+/** A placeholder in a body that no binding names. */
+class PlaceholderSeen extends Error {
+  readonly problem: SecretProblem;
+
+  constructor(problem: SecretProblem) {
+    super(problem.message);
+    this.problem = problem;
+  }
+}
+
+/** Passes a body on until a placeholder stands in it, in whatever pieces it comes. */
+class Watch extends Transform {
+  readonly #forms: readonly (readonly [form: string, name: string])[];
+  readonly #longest: number;
+  #tail = "";
+  seen: SecretProblem | undefined;
+
+  constructor({ secrets }: SecretBroker) {
+    super();
+    this.#forms = secrets.flatMap(({ name, placeholder }) => [
+      [placeholder, name] as const,
+      [secretReference(name), name] as const,
+    ]);
+    this.#longest = Math.max(...this.#forms.map(([form]) => form.length));
+  }
+
+  override _transform(piece: Buffer, _: BufferEncoding, done: (error: Error | null, piece?: Buffer) => void): void {
+    const text = this.#tail + piece.toString("latin1");
+    const found = this.#forms.find(([form]) => text.includes(form));
+    this.#tail = text.slice(Math.max(0, text.length - this.#longest + 1));
+    if (found === undefined) done(null, piece);
+    else {
+      const message = `the secret \`${found[1]}\` is bound: it is not for the body of this request`;
+      this.seen = { kind: "mismatch", secret: found[1], message };
+      done(new PlaceholderSeen(this.seen));
+    }
+  }
+}
+
+function seenBy(body: Readable | undefined): SecretProblem | undefined {
+  return body instanceof Watch ? body.seen : undefined;
+}
+
+/** What can be unpacked alone is asked for. */
+function readable(headers: readonly string[]): string[] {
+  return headers.map((text, at) =>
+    at % 2 === 1 && /^accept-encoding$/i.test(headers[at - 1] ?? "") ? ACCEPTED : text,
+  );
+}
+
+type Answer = Dispatcher.ResponseData;
+
+interface Passing {
+  readonly response: ClientExchange["response"];
+  readonly replacements: Replacements | undefined;
+  readonly isHead: boolean;
+}
+
+/** Begins the answer to the client; why that cannot be, where it cannot. */
+function begin(answer: Answer, { response, replacements, isHead }: Passing): EgressRefusal | undefined {
+  const raw = (answer.headers as unknown as readonly (string | Buffer)[]).map(String);
+  const packing = packingOf(raw);
+  if (replacements !== undefined && packing !== undefined && !UNPACK.has(packing)) {
+    answer.body.destroy();
+    return failed("no_answer", "the answer is packed in a way that cannot be looked through; ask for none");
+  }
+  const headers = answeredHeaders(raw);
+  const isChanged = replacements !== undefined && !isHead;
+  const kept = isChanged
+    ? headers.filter((_, at) => !/^content-(?:length|encoding)$/i.test(headers[at - (at % 2)] ?? ""))
+    : headers;
+  response.sendDate = false;
+  try {
+    response.writeHead(
+      answer.statusCode,
+      replacements === undefined ? kept : kept.map((text) => scrubbed(text, replacements)),
+    );
+  } catch {
+    answer.body.destroy();
+    return failed("no_answer", "the answer holds what no answer may"); // it could be read, and cannot be written
+  }
+  return undefined;
+}
+
+/** Ends with the answer, whichever side ends it. */
+async function passed(answer: Answer, { response, replacements, isHead }: Passing): Promise<void> {
+  const closed = new Promise<void>((resolve) =>
+    response.closed ? resolve() : response.once("close", () => resolve()),
+  );
+  const raw = (answer.headers as unknown as readonly (string | Buffer)[]).map(String);
+  const unpack = replacements === undefined || isHead ? undefined : UNPACK.get(packingOf(raw) ?? "");
+  const steps = [...(unpack ? [unpack()] : []), ...(replacements && !isHead ? [scrubbing(replacements)] : [])];
+  pipeline([answer.body, ...steps, response], () => undefined); // both ends are watched
+  await closed;
+}
+
+function scrubbing(replacements: Replacements): Transform {
+  const scrubber = new Scrubber(replacements);
+  return new Transform({
+    transform: (piece: Buffer, _, done) => done(null, scrubber.push(piece)),
+    flush: (done) => done(null, scrubber.end()),
+  });
+}
+
+function packingOf(raw: readonly string[]): string | undefined {
+  const at = raw.findIndex((text, index) => index % 2 === 0 && /^content-encoding$/i.test(text));
+  const named = at === -1 ? "" : (raw[at + 1] ?? "").trim().toLowerCase();
+  return named === "" || named === "identity" ? undefined : named;
+}
+
+/** How a request that a secret stands wrongly in is answered. */
+export function refusalOf({ kind, message }: SecretProblem): EgressRefusal {
+  return kind === "mismatch" ? refused("secret_binding", message) : failed("secret_unavailable", message);
+}
