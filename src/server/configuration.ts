@@ -98,7 +98,7 @@ export function currentRedactor(live: Readonly<LiveOperator>, environment: Envir
   let making: { readonly by: OperatorDirectory; readonly redactor: Promise<Redactor> } | undefined;
   const make = async (by: OperatorDirectory): Promise<Redactor> => {
     const { openRedactor } = await import("./operator/redaction.ts");
-    const { gitRemotesOf } = await import("./operator/git-remotes.ts");
+    const { gitRemotesOf } = await import("./secrets/git-remotes.ts");
     const { secrets, remotes, isCurrent } = gitRemotesOf(by, environment);
     const name = join(by.path, "handrail.yaml");
     const redactor = openRedactor(by.settings.redaction, environment, { name, more: secrets });

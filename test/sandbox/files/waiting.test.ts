@@ -103,7 +103,7 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
     "src/server/doctor/mistakes.ts",
     "src/server/operator/configuration-state.ts",
     "src/server/open-web.ts",
-    "src/server/operator/git-remotes.ts",
+    "src/server/secrets/git-remotes.ts",
     "src/server/operator/operator-directory.ts",
     "src/server/operator/operator-gates.ts",
     "src/server/workspace/role-grants.ts",

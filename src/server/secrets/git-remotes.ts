@@ -14,7 +14,7 @@ import type { GitCredentialSettings } from "../../config/sections/git.ts";
 import { FailureWithoutEffect } from "../../model/outcome/failure.ts";
 import { type GitRemotes, liesBelow } from "../../model/work/git-remote.ts";
 import type { KnownSecret } from "../../redact/kinds/known-secret.ts";
-import type { Environment, OperatorDirectory } from "./operator-directory.ts";
+import type { Environment, OperatorDirectory } from "../operator/operator-directory.ts";
 
 /** Bytes of a file with a password. */
 const GIT_PASSWORD_BYTES_MAX = 8 * KIB;
