@@ -57,6 +57,30 @@ export const TEST_PROGRAMS = [
     probe: () => ["/bin/sh", ["-c", "command -v mkfs.xfs || test -x /usr/sbin/mkfs.xfs"]],
   },
   {
+    command: "curl",
+    aptPackage: "curl",
+    why: "that commands send secrets which they do not know is tested with it",
+    probe: () => ["/bin/sh", ["-c", "test -x /usr/bin/curl"]],
+  },
+  {
+    command: "pip of the system",
+    aptPackage: "python3-pip",
+    why: "that commands send secrets which they do not know is tested with it",
+    probe: () => ["/usr/bin/python3", ["-c", "import pip"]],
+  },
+  {
+    command: "python3 with requests",
+    aptPackage: "python3-requests",
+    why: "that commands send secrets which they do not know is tested with it",
+    probe: () => ["/usr/bin/python3", ["-c", "import requests"]],
+  },
+  {
+    command: "python3 with boto3",
+    aptPackage: "python3-boto3",
+    why: "that requests are signed anew is tested with it",
+    probe: () => ["/usr/bin/python3", ["-c", "import boto3"]],
+  },
+  {
     command: "python3 with grpc",
     aptPackage: "python3-grpcio",
     why: "the Python client in examples/ is run by a test (HANDRAIL_TEST_PYTHON names another interpreter)",

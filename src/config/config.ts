@@ -23,6 +23,7 @@ import { gitRuleSettings, ownGitRuleSettings } from "./sections/git-rules.ts";
 import { limitSettings } from "./sections/limits.ts";
 import { redactionSettings } from "./sections/redaction.ts";
 import { sandboxSettings } from "./sections/sandbox.ts";
+import { secretSettings } from "./sections/secrets.ts";
 import { systemSettings } from "./sections/system.ts";
 import { ownToolchainSettings, toolchainSettings } from "./sections/toolchain.ts";
 import { undoSettings } from "./sections/undo.ts";
@@ -105,6 +106,8 @@ export const settingsSchema = z
     sandbox: sandboxSettings.prefault({}),
     git: gitSettings.prefault({}),
     web: webSettings.prefault({}),
+    /** Secrets that agents use and never see. */
+    secrets: secretSettings.default({}),
     undo: undoSettings.prefault({}),
     /** What system tools may use of the machine; without it there are no such tools. */
     system: systemSettings.optional(),

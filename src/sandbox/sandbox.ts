@@ -57,7 +57,7 @@ export type { EgressGrant } from "./net/egress.ts";
 export type { EgressNetwork, EgressVerdict } from "./net/gate/admission.ts";
 export type { EgressAttempt, EgressTotals } from "./net/gate/attempt.ts";
 export type { SecureWay } from "./net/gate/secure-way.ts";
-export { INSIDE_WORKSPACE, insideWorkspace, type SandboxLimits } from "./plan/plan.ts";
+export { INSIDE_WORKSPACE, insideWorkspace, type SandboxFile, type SandboxLimits } from "./plan/plan.ts";
 export type { CommandEffect, Reach, ScopeJudge } from "./plan/workspace-mounts.ts";
 export type { RunEnd } from "./run/launch.ts";
 export type { SandboxLanding } from "./views/after-run.ts";
@@ -117,7 +117,7 @@ export interface SandboxRun {
   readonly limits: SandboxLimits;
   /** What it may reach; nothing when absent. */
   readonly egress?: EgressGrant;
-  /** What it sees in place of files of the workspace; refused where that cannot be done. */
+  /** What it sees in place of files of the machine and the workspace; refused where that cannot be done. */
   readonly files?: readonly SandboxFile[];
   /** What it sees in place of the workspace by its scope; refused where that cannot be done. */
   readonly selection?: ExecSelection;
@@ -292,7 +292,7 @@ export class Sandbox {
 
   async #runSeeing(view: View | undefined, identity: Identity, run: AcceptedRun): Promise<SandboxEnd> {
     const { processor, wanted, output, signal } = run;
-    const { root, judge, settle, limits, environment, egress, selection, ...rest } = wanted;
+    const { root, judge, settle, limits, environment, egress, selection, files = [], ...rest } = wanted;
     let tree = workspaceTree(root);
     const begin = () => {
       tree = workspaceTree(root);
@@ -320,7 +320,7 @@ export class Sandbox {
           askedBytesMax: group ? SANDBOX_ASKED_BYTES_MAX : limits.memoryBytesMax + SANDBOX_RESERVED_BYTES,
           system: seenBy(identity, system.mounts),
           workspace: mounts,
-          ...(selection && { files: selectionFiles(selection) }),
+          files: [...files, ...(selection === undefined ? [] : selectionFiles(selection))],
           environment: { PATH: system.path.join(":"), ...environment },
           ...(way && { proxySocket: way.socketPath }),
         },

@@ -11,7 +11,8 @@ import type { EventSink } from "../model/outcome/event.ts";
 import { NO_GATES } from "../model/people/gates.ts";
 import type { SpendingLimits } from "../model/spending/spending-limits.ts";
 import type { GitRemotes } from "../model/work/git-remote.ts";
-import type { Redactor } from "../redact/redact.ts";
+import type { KnownSecret, Redactor } from "../redact/redact.ts";
+import type { SecretBroker } from "../sandbox/net/broker/broker.ts";
 import { HotReload } from "./hot-reload.ts";
 import type { Environment, OperatorDirectory } from "./operator/operator-directory.ts";
 import { problemOfGates } from "./operator/operator-gates.ts";
@@ -86,6 +87,21 @@ export function gitRemotesBy(redactor: Redactor): GitRemotes {
   return remotes;
 }
 
+/** The broker with the values that redactors hide; none where the operator names no secrets. */
+const brokersBy = new WeakMap<Redactor, SecretBroker>();
+
+/** What calls make requests with whose redactor hides those values; none where there are none. */
+export function brokerBy(redactor: Redactor): SecretBroker | undefined {
+  return brokersBy.get(redactor);
+}
+
+/** Most operators name no secrets, and need not load what reads them. */
+async function openedSecrets(by: OperatorDirectory, environment: Environment, before: readonly KnownSecret[]) {
+  if (Object.keys(by.settings.secrets).length === 0) return undefined;
+  const { secretsOf } = await import("./secrets/secret-values.ts");
+  return secretsOf(by, environment, before);
+}
+
 /**
  * The redactor of the configuration in force: made with the first call, and anew after a reload, and where a file with
  * a password has changed.
@@ -95,15 +111,25 @@ export function currentRedactor(live: Readonly<LiveOperator>, environment: Envir
   let made:
     | { readonly by: OperatorDirectory; readonly isCurrent: () => boolean; readonly redactor: Redactor }
     | undefined;
+  let hidden: readonly KnownSecret[] = [];
   let making: { readonly by: OperatorDirectory; readonly redactor: Promise<Redactor> } | undefined;
   const make = async (by: OperatorDirectory): Promise<Redactor> => {
     const { openRedactor } = await import("./operator/redaction.ts");
     const { gitRemotesOf } = await import("./secrets/git-remotes.ts");
     const { secrets, remotes, isCurrent } = gitRemotesOf(by, environment);
+    const brokered = await openedSecrets(by, environment, hidden);
+    if (brokered !== undefined) hidden = brokered.known;
     const name = join(by.path, "handrail.yaml");
-    const redactor = openRedactor(by.settings.redaction, environment, { name, more: secrets });
+    const placeholders = Object.values(by.settings.secrets).map(({ placeholder }) => placeholder);
+    const redactor = openRedactor(by.settings.redaction, environment, {
+      name,
+      more: [...secrets, ...hidden],
+      placeholders,
+    });
     remotesBy.set(redactor, remotes);
-    if (live.operator === by) made = { by, isCurrent, redactor };
+    if (brokered !== undefined) brokersBy.set(redactor, brokered.broker);
+    const areCurrent = () => isCurrent() && brokered?.isCurrent() !== false;
+    if (live.operator === by) made = { by, isCurrent: areCurrent, redactor };
     return redactor;
   };
   return () => {

@@ -81,6 +81,8 @@ const RELOADED_SETTINGS: ReadonlySet<string> = new Set([
   "limits",
   "system",
   "git",
+  "web",
+  "secrets",
 ]);
 
 /** Settings in which a tool's name can be misspelt. */

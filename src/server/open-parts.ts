@@ -43,7 +43,7 @@ import { executionEvidence } from "./ledger/execution-evidence.ts";
 import type { LedgerThread } from "./ledger/ledger-messages.ts";
 import { ledgerOf } from "./ledger/ledger-messages.ts";
 import { startLedgerThread } from "./ledger/ledger-thread.ts";
-import { openWeb } from "./open-web.ts";
+import { openSecrets, openWeb } from "./open-web.ts";
 import { BUILT_IN_TOOLS } from "./operator/built-in-tools.ts";
 import { openMachine } from "./operator/open-machine.ts";
 import { openSandbox } from "./operator/open-sandbox.ts";
@@ -225,6 +225,7 @@ function kernelParts(base: Base, services: Awaited<ReturnType<typeof openService
     machine: machine.machine,
     web: web.web,
     gitRemotes: gitRemotesBy,
+    secrets: openSecrets(live),
     ledger,
     onInternalError,
   };

@@ -4,7 +4,9 @@ import { MIB } from "../base/bytes.ts";
 import { configInvalid } from "../base/errors.ts";
 import { openedWebHosts } from "../config/sections/web.ts";
 import type { KernelParts } from "../kernel/index.ts";
+import type { SessionAuthorities } from "../sandbox/net/broker/session-authorities.ts";
 import type { EgressNetwork } from "../sandbox/net/gate/admission.ts";
+import { brokerBy } from "./configuration.ts";
 import type { OperatorDirectory } from "./operator/operator-directory.ts";
 
 /** Bytes of a file with certificates. */
@@ -44,6 +46,23 @@ export function openWeb(
     async close() {
       await (await opened)?.close();
     },
+  };
+}
+
+/** What requests are made with that carry secrets; loaded with the first one. */
+export function openSecrets(live: { readonly operator: Pick<OperatorDirectory, "settings"> }): KernelParts["secrets"] {
+  let made: Promise<SessionAuthorities> | undefined;
+  const load = async () => {
+    const { SessionAuthorities: Opened } = await import("../sandbox/net/broker/session-authorities.ts");
+    return new Opened();
+  };
+  return {
+    brokerBy,
+    async authorityOf(sessionId) {
+      made ??= load();
+      return (await made).of(sessionId);
+    },
+    authorities: () => authoritiesOf(live.operator.settings.web.certificate_authorities),
   };
 }
 

@@ -62,6 +62,8 @@ import { openWorkspaceRoots } from "../../src/sandbox/files/files.ts";
 import { installFile, projectFiles } from "../../src/sandbox/files/project-files.ts";
 import { lookAtRepository } from "../../src/sandbox/git/repository.ts";
 import { HostMachine } from "../../src/sandbox/host-commands/host-machine.ts";
+import { newAuthority, type SessionAuthority } from "../../src/sandbox/net/broker/authority.ts";
+import type { SecretBroker } from "../../src/sandbox/net/broker/broker.ts";
 import type { LockStore } from "../../src/sandbox/ports/lock-store.ts";
 import type { EgressNetwork } from "../../src/sandbox/sandbox.ts";
 import { openWeb } from "../../src/server/open-web.ts";
@@ -202,6 +204,10 @@ export interface MemoryKernelOptions {
   readonly privateGitHosts?: readonly string[];
   /** Servers that the operator opened to fetching. */
   readonly openedWebHosts?: readonly { readonly host: string; readonly port: number }[];
+  /** Secrets that requests are made with. */
+  readonly broker?: SecretBroker;
+  /** Authorities that are believed of web servers, as PEM. */
+  readonly webAuthorities?: string;
   /** Another one than that of the built-in rules. */
   readonly redactor?: Redactor;
   /** What the kernel gets when it asks for the redactor. */
@@ -540,6 +546,11 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
     ).sandbox,
     gitRemotes: () => options.gitRemotes ?? NO_GIT_REMOTES,
     web: webOf(options),
+    secrets: {
+      brokerBy: () => options.broker,
+      authorityOf: async () => (authority ??= newAuthority()),
+      authorities: () => options.webAuthorities,
+    },
     machine: {
       settings: () => (options.settingsOfSystem ? options.settingsOfSystem() : options.system),
       open: async () => new HostMachine(),
@@ -553,6 +564,8 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
     argumentsKey: new Uint8Array(32).fill(7),
   };
 }
+
+let authority: Promise<SessionAuthority> | undefined;
 
 function webOf({ network, openedWebHosts = [] }: MemoryKernelOptions) {
   const settings = defaultSettings();

@@ -173,6 +173,8 @@ export class Evidence {
     };
     if (outcome !== "refused") await this.#buffered("network_reached", known, facts);
     else await this.#record("network_blocked", known, { ...facts, severity: "warning" });
+    // whoever sends a secret elsewhere means it, or is misled
+    if (attempt.reason === "secret_binding") await this.#count(known);
   }
 
   /** Records that the principal has now seen more than before. */

@@ -30,6 +30,8 @@ import type { Branches } from "../../sandbox/branches/branches.ts";
 import type { WorkspaceRoots } from "../../sandbox/files/files.ts";
 import type { NewFiles } from "../../sandbox/files/new-files.ts";
 import type { HostMachine } from "../../sandbox/host-commands/host-machine.ts";
+import type { SessionAuthority } from "../../sandbox/net/broker/authority.ts";
+import type { SecretBroker } from "../../sandbox/net/broker/broker.ts";
 import type { WebFetcher } from "../../sandbox/net/fetch/fetcher.ts";
 import type { LockStore } from "../../sandbox/ports/lock-store.ts";
 import type { Sandbox, SandboxLimits } from "../../sandbox/sandbox.ts";
@@ -116,6 +118,16 @@ export interface KernelWeb {
   readonly open: () => Promise<WebFetcher>;
 }
 
+/** The operator's secrets, for requests that are made with them. */
+export interface KernelSecrets {
+  /** With no value that `redactor` does not hide; nothing where the operator names no secrets. */
+  readonly brokerBy: (redactor: Redactor) => SecretBroker | undefined;
+  /** Who vouches, in sandboxes of that session, for servers that secrets are bound to. */
+  readonly authorityOf: (sessionId: string) => Promise<SessionAuthority>;
+  /** Authorities that are believed of servers beside those of the machine, as PEM. */
+  readonly authorities: () => string | undefined;
+}
+
 /** The parts of one kernel instance. */
 export interface KernelParts {
   readonly clock: Clock;
@@ -162,6 +174,7 @@ export interface KernelParts {
   /** Where programs run that the operator lists for system tools. */
   readonly machine: KernelMachine;
   readonly web: KernelWeb;
+  readonly secrets: KernelSecrets;
   /** What the operator knows of git's remotes, with no secret that `redactor` does not hide. */
   readonly gitRemotes: (redactor: Redactor) => GitRemotes;
   readonly ledger: EventSink;

@@ -84,6 +84,7 @@ async function run(handle: HandleParts, request: ExecRequest): Promise<Ran> {
   requireAnalysed(running, request.command);
   const egress = egressOf(handle, request);
   const sandbox = await parts.sandbox.open();
+  const secrets = sandbox.isContained && request.hosts ? await secretsOf(handle, request.hosts) : undefined;
   if (!sandbox.isContained) requireNoSandbox(running);
   await requireAllowed(handle);
   const { selection } = request;
@@ -129,9 +130,10 @@ async function run(handle: HandleParts, request: ExecRequest): Promise<Ran> {
         },
         command: argumentsOf(request.command),
         workDir,
-        environment: request.environment ?? {},
+        environment: { ...secrets?.variables, ...request.environment, ...secrets?.trust },
+        ...(secrets && { files: secrets.files }),
         limits: { ...boundsOfOne, timeoutMs: timeoutOf(request) },
-        ...(egress && { egress: egress.grant }),
+        ...(egress && { egress: { ...egress.grant, ...(secrets && { secrets: secrets.way }) } }),
         ...(selection && { selection }),
       },
       output.takers,
@@ -157,6 +159,13 @@ async function note(
   const recording = effectsFact(did.effects, kernel.parts.argumentsKey);
   const { result: effects } = await inSlices("recording what landed", recording);
   noteCommand(run, outcome, { effects, hosts: shownHosts(did.hosts, redaction), secrets, label: caller.mark });
+}
+
+/** Most operators name no secrets, and need not load what makes requests with them. */
+async function secretsOf(handle: HandleParts, hosts: readonly string[]) {
+  if (handle.kernel.parts.secrets.brokerBy(handle.running.redaction.by) === undefined) return undefined;
+  const { commandSecrets } = await import("./web/secret-access.ts");
+  return commandSecrets(handle, hosts);
 }
 
 function egressOf({ kernel: { evidence }, running }: HandleParts, { hosts }: ExecRequest) {

@@ -25,15 +25,19 @@ export class OutermostDirectories {
   }
 
   /** The one for `plan`. */
-  of({ mounts, proxySocket }: Pick<SandboxPlan, "mounts" | "proxySocket">): string {
+  of({ mounts, proxySocket, files = [] }: Pick<SandboxPlan, "mounts" | "proxySocket" | "files">): string {
     const outside = mounts.filter(
       ({ target }) => !isWithin(target, INSIDE_WORKSPACE) && !OWN.some((own) => isWithin(target, `/${own}`)),
     );
-    const key = JSON.stringify([outside, proxySocket !== undefined]);
+    const own = files
+      .map(({ target }) => target)
+      .filter((target) => !mounts.some((mount) => isWithin(target, mount.target)));
+    const key = JSON.stringify([outside, own, proxySocket !== undefined]);
     const known = this.#made.get(key);
     if (known !== undefined) return known;
     const directory = join(this.#base, `outermost-${this.#made.size}`);
-    make(directory, outside, proxySocket !== undefined);
+    const places = own.map((target): SandboxMount => ({ kind: "hide_file", target }));
+    make(directory, [...outside, ...places], proxySocket !== undefined);
     this.#made.set(key, directory);
     return directory;
   }

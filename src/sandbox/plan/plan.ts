@@ -90,7 +90,7 @@ export interface SandboxRequest {
 
 /** A file with a text of the kernel's own, read only inside; it lies over all mounts. */
 export interface SandboxFile {
-  /** Absolute, inside; something lies there. */
+  /** Absolute, inside; within the workspace something lies there. */
   readonly target: string;
   readonly text: string;
 }

@@ -6,8 +6,8 @@
 import { X509Certificate } from "node:crypto";
 import { systemClock } from "../../base/clock.ts";
 import { privateGitHosts } from "../../config/sections/git.ts";
-import { certificatesIn, gitRemotesOf } from "../secrets/git-remotes.ts";
 import type { Environment, OperatorDirectory } from "../operator/operator-directory.ts";
+import { certificatesIn, gitRemotesOf } from "../secrets/git-remotes.ts";
 import { type Finding, faultOf } from "./finding.ts";
 
 /** Nothing where the operator says nothing of remotes. */

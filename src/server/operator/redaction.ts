@@ -15,17 +15,38 @@ import { handrailVersion } from "./package-files.ts";
 /**
  * Makes the redactor.
  * @param name the settings file's name, for messages
- * @param more secrets that are known besides
+ * @param more secrets that are known besides; `placeholders` stand for secrets, and are none
  * @throws KernelError CONFIG_INVALID naming every rule and allowance that cannot be used
  */
 export function openRedactor(
   settings: RedactionSettings,
   environment: Readonly<Record<string, string | undefined>>,
-  { name, more = [] }: { readonly name: string; readonly more?: readonly KnownSecret[] },
+  {
+    name,
+    more = [],
+    placeholders = [],
+  }: {
+    readonly name: string;
+    readonly more?: readonly KnownSecret[];
+    readonly placeholders?: readonly string[];
+  },
 ): Redactor {
-  const { rules, allow } = checkRedaction(settings, name);
+  const { rules, allow: named } = checkRedaction(settings, name);
+  const allow = withPlaceholders(named, placeholders);
   const known = [...secretsOfEnvironment(environment, settings.environment), ...more];
   return createRedactor({ known, rules, release: handrailVersion(), ...(allow && { allow }) });
+}
+
+function withPlaceholders(
+  named: RedactorOptions["allow"],
+  placeholders: readonly string[],
+): RedactorOptions["allow"] | undefined {
+  if (placeholders.length === 0) return named;
+  const all = new Set(placeholders);
+  return {
+    allows: (rule, secret) => all.has(secret) || named?.allows(rule, secret) === true,
+    definition: JSON.stringify([named?.definition ?? null, [...all].sort()]),
+  };
 }
 
 /**

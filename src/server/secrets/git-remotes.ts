@@ -7,14 +7,13 @@
  */
 
 import { X509Certificate } from "node:crypto";
-import { readFileSync, statSync } from "node:fs";
 import { KIB, MIB } from "../../base/bytes.ts";
-import { errorCode } from "../../base/errors.ts";
 import type { GitCredentialSettings } from "../../config/sections/git.ts";
 import { FailureWithoutEffect } from "../../model/outcome/failure.ts";
 import { type GitRemotes, liesBelow } from "../../model/work/git-remote.ts";
 import type { KnownSecret } from "../../redact/kinds/known-secret.ts";
 import type { Environment, OperatorDirectory } from "../operator/operator-directory.ts";
+import { markOf, problem, type Read, readOwn } from "./own-file.ts";
 
 /** Bytes of a file with a password. */
 const GIT_PASSWORD_BYTES_MAX = 8 * KIB;
@@ -35,8 +34,6 @@ export interface OpenedRemotes {
   /** Whether the files are as they were. */
   readonly isCurrent: () => boolean;
 }
-
-type Read = { readonly kind: "read"; readonly text: string } | { readonly kind: "problem"; readonly problem: string };
 
 const opened = new WeakMap<OperatorDirectory, OpenedRemotes>();
 
@@ -85,16 +82,6 @@ function open(
     problems: results.flatMap((result) => (result.kind === "problem" ? [result.problem] : [])),
     isCurrent: () => marks.every(([one, mark]) => markOf(one) === mark),
   };
-}
-
-/** Another mark, another file or another content. */
-function markOf(file: string): string {
-  try {
-    const { dev, ino, mode, uid, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true });
-    return [dev, ino, mode, uid, size, mtimeNs, ctimeNs].join(" ");
-  } catch (error) {
-    return errorCode(error);
-  }
 }
 
 function hidden(now: readonly string[], before: readonly KnownSecret[]): readonly KnownSecret[] {
@@ -151,29 +138,4 @@ function isCertificate(pem: string): boolean {
   } catch {
     return false; // said of the file as a whole
   }
-}
-
-/** A file of the operator's own. @param closed bits that others must not have */
-function readOwn(file: string, bytesMax: number, closed: number): Read {
-  try {
-    const status = statSync(file);
-    const user = process.geteuid?.();
-    if (!status.isFile() || status.size > bytesMax)
-      return problem(`\`${file}\` is no regular file of at most ${bytesMax} bytes; name another`);
-    if (user !== undefined && status.uid !== user)
-      return problem(
-        `\`${file}\` belongs to another user than the one who runs handrail; run \`chown ${user} ${file}\``,
-      );
-    if ((status.mode & closed) !== 0)
-      return problem(
-        `\`${file}\` can be ${closed === 0o077 ? "read" : "written"} by others; run \`chmod go= ${file}\``,
-      );
-    return { kind: "read", text: readFileSync(file, "utf8") };
-  } catch (error) {
-    return problem(`\`${file}\` cannot be read (${errorCode(error)}); write it, or correct its name in handrail.yaml`);
-  }
-}
-
-function problem(text: string): Read {
-  return { kind: "problem", problem: text };
 }

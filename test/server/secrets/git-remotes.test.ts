@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parseSettings } from "../../../src/config/config.ts";
 import { liesBelow } from "../../../src/model/work/git-remote.ts";
-import { gitRemotesOf } from "../../../src/server/secrets/git-remotes.ts";
 import type { OperatorDirectory } from "../../../src/server/operator/operator-directory.ts";
+import { gitRemotesOf } from "../../../src/server/secrets/git-remotes.ts";
 import { freshPlace } from "../../support/place.ts";
 
 async function opened(git: object, environment: Readonly<Record<string, string>> = {}) {

@@ -44,12 +44,19 @@ export function signedForAws(request: UnsignedRequest, place: AwsPlace, key: str
   const { method, authority, path, headers, body } = request;
   const named: Record<string, string> = {};
   for (let at = 0; at + 1 < headers.length; at += 2) named[(headers[at] ?? "").toLowerCase()] = headers[at + 1] ?? "";
-  const { authorization: _old, host: _host, ...kept } = named;
-  const { region, service } = scope;
-  const signed = aws4.sign(
-    { method, host: authority, path, region, service, headers: { ...kept, Host: authority }, ...(body && { body }) },
-    { accessKeyId: place.accessKeyId, secretAccessKey: key },
+  const { authorization: old = "", host: _host, ...kept } = named;
+  const names = /SignedHeaders=([^,\s]+)/.exec(old)?.[1]?.split(";") ?? [];
+  // the same ones that the program has signed
+  const extraHeadersToIgnore = Object.fromEntries(
+    Object.keys(kept).flatMap((name) => (names.includes(name) ? [] : [[name, true]])),
   );
+  const { region, service } = scope;
+  const signing = {
+    ...{ method, host: authority, path, region, service, extraHeadersToIgnore },
+    headers: { ...kept, Host: authority },
+    ...(body && { body }),
+  };
+  const signed = aws4.sign(signing, { accessKeyId: place.accessKeyId, secretAccessKey: key });
   return Object.entries(signed.headers ?? {}).flatMap(([name, value]) =>
     value === undefined || name.toLowerCase() === "host" ? [] : [name, String(value)],
   );

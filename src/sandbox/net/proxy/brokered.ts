@@ -52,7 +52,10 @@ export async function passBrokered(
   const { host, port, path, authority } = target;
   const method = request.method ?? "GET";
   const server = { method, host: host.host, port, path };
-  const planned = broker.plan({ ...server, headers: keptHeaders(request.rawHeaders, authority) }, authority);
+  const replacements = broker.replacementsFor(host.host, port);
+  const kept = keptHeaders(request.rawHeaders, authority);
+  const headers = replacements === undefined ? kept : readable(kept); // before they are signed
+  const planned = broker.plan({ ...server, headers }, authority);
   if (planned.kind !== "request") return refuse(refusalOf(planned));
   const ready = await bodied(planned, request, broker);
   if (ready.kind !== "ready") return refuse(ready.kind === "refusal" ? ready : refusalOf(ready));
@@ -70,11 +73,10 @@ export async function passBrokered(
   ready.body?.on("data", counting("sent")).once("error", () => gone.abort());
   try {
     if (ready.body?.errored) throw ready.body.errored;
-    const replacements = broker.replacementsFor(host.host, port);
     const answer: Answer = await client.request({
       method: method as Dispatcher.HttpMethod,
       path: planned.path,
-      headers: replacements === undefined ? [...ready.headers] : readable(ready.headers),
+      headers: [...ready.headers],
       body: ready.body ?? null,
       signal: gone.signal,
       responseHeaders: "raw",

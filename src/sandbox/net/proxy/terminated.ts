@@ -72,7 +72,7 @@ export async function terminate(tunnel: TerminatedTunnel, upstreams: Upstreams):
 async function inside(tunnel: TerminatedTunnel, upstreams: Upstreams, connections: Connections): Promise<Server> {
   const { target, way, exchange, run, headMs } = tunnel;
   const server = createServer({
-    ...(await way.authority.identityOf(target.host.host)),
+    ...(await (await way.authority()).identityOf(target.host.host)),
     minVersion: "TLSv1.2",
     ALPNProtocols: ["http/1.1"],
     SNICallback: (name, take) =>

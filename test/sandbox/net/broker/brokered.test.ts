@@ -74,7 +74,7 @@ async function start(
   secrets: readonly BrokeredSecret[] = [SECRET],
   { authorities = certificate.cert, headMs = 10_000 } = {},
 ): Promise<OpenProxy> {
-  const way = { broker: new SecretBroker(secrets), authority, authorities };
+  const way = { broker: new SecretBroker(secrets), authority: async () => authority, authorities };
   const decide = allowing(`${HOST}:443`, `${HOST}:80`);
   const proxy = await openProxyWith(internet, { decide, secrets: way, limits: { headMs } });
   open.push(proxy);
