@@ -55,6 +55,7 @@ const GROUPS: readonly (readonly [heading: string, entries: readonly Entry[]])[]
       [["budgets"], async () => (await import("./commands/budgets.ts")).addBudgetsCommand],
       [["policy"], async () => (await import("./commands/policy.ts")).addPolicyCommand],
       [["trust"], async () => (await import("./commands/trust.ts")).addTrustCommand],
+      [["secrets"], async () => (await import("./commands/secrets.ts")).addSecretsCommand],
       [["roles"], async () => (await import("./commands/roles.ts")).addRolesCommand],
       [["modes"], async () => (await import("./commands/profiles.ts")).addModesCommand],
       [["skills"], async () => (await import("./commands/profiles.ts")).addSkillsCommand],

@@ -30,6 +30,7 @@ import { MarkAdministration } from "./people/mark-administration.ts";
 import { UndoAdministration } from "./people/undo-administration.ts";
 import type { AdvisedExplanation, ExplainedCall } from "./policy/advice.ts";
 import { AlwaysAllow } from "./policy/always-allow.ts";
+import type { SecretDesk } from "./secrets/secret-desk.ts";
 import { type Stalls, stallFacts, stallLine, Watchdog, watchedDoor } from "./watchdog.ts";
 import { hiddenDirectories } from "./workspace/own-directories.ts";
 import { RoleDesk } from "./workspace/role-grants.ts";
@@ -72,6 +73,8 @@ export interface OpenKernel {
   readonly roles: RoleDesk;
   /** Trust in the configuration that workspaces bring. */
   readonly trust: TrustDesk;
+  /** Secrets that agents use and never see. */
+  readonly secrets: () => Promise<SecretDesk>;
   readonly operator: OperatorDirectory;
   readonly stateDirectory: string;
   readonly instanceId: string;
@@ -186,6 +189,10 @@ function administrationsOf(opened: OpenedParts, door: KernelDoor, started: Promi
     }),
     freezes: new FreezeAdministration({ freezes, violations, sessions, bell, ledger, clock }),
     roles: new RoleDesk({ operatorPath, ledger, clock }),
+    secrets: async () => {
+      const { SecretDesk: Desk } = await import("./secrets/secret-desk.ts");
+      return new Desk({ operatorPath, environment: opened.environment, ledger, clock });
+    },
     trust: new TrustDesk({ operatorPath, ledger, clock, random: systemRandom }),
     content: new ContentAdministration({ content, ledger, clock, stateDirectory }),
     undo: new UndoAdministration({

@@ -11,7 +11,10 @@ import { NO_GATES, type OperatorGates } from "../../src/model/people/gates.ts";
 import { NO_LIMITS } from "../../src/model/spending/spending-limits.ts";
 import type { CallResponse } from "../../src/model/tool/call.ts";
 import type { Tool } from "../../src/model/tool/tool.ts";
+import { networksOf } from "../../src/names/address-class.ts";
+import { SecretBroker } from "../../src/sandbox/net/broker/broker.ts";
 import { shell } from "../../src/tools/shell/shell.ts";
+import { webTools } from "../../src/tools/web/web-tools.ts";
 import { approve, ask, askedRef, refuse } from "../support/asking.ts";
 import { gatesOf, type WrittenGates } from "../support/gates.ts";
 import {
@@ -95,6 +98,19 @@ const sendingAfter =
     await kernel.marks.raiseMark(kernel.session, { initial: INITIAL_MARK, seen: { trustLevel, dataClass } }, START_MS);
     return kernel.call("probe", READ);
   };
+
+/** Sends a secret to a server that it is not bound to. */
+const sendingSecret: Produce = async () => {
+  const network = { lookUp: async () => [], connect: () => neverCalled(), ownNetworks: () => networksOf([]) };
+  const bindings = [{ host: "other.github.com", port: 443, path: "/", place: { kind: "basic" } as const }];
+  const broker = new SecretBroker([{ name: "KEY", placeholder: "p".repeat(20), value: "v".repeat(20), bindings }]);
+  const kernel = await memoryKernel({ tools: webTools, network: { ...network, isOwnPort: () => false }, broker });
+  return kernel.call("web_fetch", { url: "https://api.github.com/?k={{secret:KEY}}" });
+};
+
+function neverCalled(): never {
+  throw new Error("nothing is sent");
+}
 
 const asked =
   (then: (kernel: MemoryKernel, ref: string) => unknown): Produce =>
@@ -206,6 +222,7 @@ const REASONS: readonly (readonly [reason: string, layer: string, produce: Produ
   ["probe_is_closed", "policy", probing({}, { policies: PERMIT + FORBID })],
   ["flow_secret_egress", "flow", sendingAfter("user", "secret")],
   ["flow_sensitive_egress", "flow", sendingAfter("user", "sensitive")],
+  ["secret_binding_mismatch", "flow", sendingSecret],
   [
     "flow_untrusted_exec",
     "flow",
@@ -339,6 +356,7 @@ const SPECIFIED = [
   "flow_secret_egress",
   "flow_sensitive_egress",
   "flow_untrusted_exec",
+  "secret_binding_mismatch",
   "tool_approval_required",
   "tool_approval_invalid",
   "tool_approval_denied",

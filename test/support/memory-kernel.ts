@@ -206,7 +206,7 @@ export interface MemoryKernelOptions {
   readonly openedWebHosts?: readonly { readonly host: string; readonly port: number }[];
   /** Secrets that requests are made with. */
   readonly broker?: SecretBroker;
-  /** Authorities that are believed of web servers, as PEM. */
+  /** A file with authorities that are believed of web servers. */
   readonly webAuthorities?: string;
   /** Another one than that of the built-in rules. */
   readonly redactor?: Redactor;
@@ -549,7 +549,7 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
     secrets: {
       brokerBy: () => options.broker,
       authorityOf: async () => (authority ??= newAuthority()),
-      authorities: () => options.webAuthorities,
+      authorities: () => undefined,
     },
     machine: {
       settings: () => (options.settingsOfSystem ? options.settingsOfSystem() : options.system),
@@ -567,12 +567,14 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
 
 let authority: Promise<SessionAuthority> | undefined;
 
-function webOf({ network, openedWebHosts = [] }: MemoryKernelOptions) {
+function webOf({ network, openedWebHosts = [], webAuthorities: file }: MemoryKernelOptions) {
   const settings = defaultSettings();
-  const web = openWeb(
-    { operator: { settings: { ...settings, web: { ...settings.web, private_hosts: [...openedWebHosts] } } } },
-    network,
-  );
+  const opened = {
+    ...settings.web,
+    private_hosts: [...openedWebHosts],
+    ...(file && { certificate_authorities: file }),
+  };
+  const web = openWeb({ operator: { settings: { ...settings, web: opened } } }, network);
   onTestFinished(() => web.close());
   return web.web;
 }

@@ -80,7 +80,7 @@ export function auditLine({
   command_args,
   details,
 }: SecurityEvent): string {
-  const told = ["tool", "reason", "ruleId", "errorCode", "scope", "cause"].map((name) => details?.[name]);
+  const told = ["name", "tool", "reason", "ruleId", "errorCode", "scope", "cause"].map((name) => details?.[name]);
   const words = [violation_type, target_path, ...(command_args ?? []), ...told]
     .filter((word) => word !== undefined && word !== "")
     .map(wordOf);

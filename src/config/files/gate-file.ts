@@ -56,13 +56,19 @@ export function acceptGate<T extends z.ZodType>(schema: T, value: unknown, name:
 function problemsOf(issue: z.core.$ZodIssue, schema: z.ZodType) {
   const place = issue.path.join(".") || "file";
   if (issue.code !== "unrecognized_keys")
-    return [{ at: issue.path, message: `${place}: ${issue.message.toLowerCase()}` }];
+    return [{ at: issue.path, message: `${place}: ${wordsOf(issue)}` }];
   const known = keysAt(schema, issue.path);
   return issue.keys.map((key) => {
     const meant = nearestName(key, known);
     const hint = meant === undefined ? "" : `; did you mean \`${meant}\`?`;
     return { at: [...issue.path, key], message: `${place}: unrecognized key: "${key}"${hint}` };
   });
+}
+
+/** What this project says of a mistake stands as it is written: it may repeat names. */
+function wordsOf(issue: z.core.$ZodIssue): string {
+  if (issue.code === "invalid_key") return issue.issues.map(wordsOf).join("; ");
+  return issue.code === "custom" ? issue.message : issue.message.toLowerCase();
 }
 
 /** The keys of the object to which a path leads; none where no single object is certain. */

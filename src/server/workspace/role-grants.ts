@@ -8,17 +8,14 @@
  * cannot lose each other.
  */
 
-import { constants, readFileSync, realpathSync, statSync } from "node:fs";
-import { chmod, open, rename, rm } from "node:fs/promises";
-import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
-import { errorCode, usageError } from "../../base/errors.ts";
+import { usageError } from "../../base/errors.ts";
 import type { Settings } from "../../config/config.ts";
 import { BY_OPERATOR } from "../../ledger/actors.ts";
 import type { EventSink, EventType } from "../../model/outcome/event.ts";
-import { writeNewFile } from "../../stores/embedded/state/own-file.ts";
-import { readOperatorDirectory, requireOwnerOnly } from "../operator/operator-directory.ts";
+import { readOperatorDirectory } from "../operator/operator-directory.ts";
 import { realPath } from "../operator/real-path.ts";
+import { requireOperatorDirectory, SettingsFile } from "../operator/settings-file.ts";
 import { grantOf, ROLES_WITHOUT_GRANT } from "./grants.ts";
 import { workspaceDirectory } from "./workspace-catalog.ts";
 
@@ -106,7 +103,7 @@ export class RoleDesk {
     change: (roles: readonly string[], settings: Settings) => readonly string[],
   ): Promise<RoleChange> {
     const { operatorPath, ledger, clock } = this.#parts;
-    requireDirectory(operatorPath);
+    requireOperatorDirectory(operatorPath);
     const file = await SettingsFile.lock(operatorPath);
     try {
       const { settings } = await readOperatorDirectory(operatorPath);
@@ -125,77 +122,5 @@ export class RoleDesk {
     } finally {
       await file.unlock();
     }
-  }
-}
-
-function requireDirectory(path: string): void {
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true)
-    throw usageError(`there is no operator directory \`${path}\`; \`handrail init\` makes it`);
-  requireOwnerOnly(path);
-}
-
-/** The file in the making, and the mode that it is to have. */
-interface NextFile {
-  readonly path: string;
-  readonly mode: number;
-}
-
-/**
- * The settings file while it is changed: the new text is written beside it, under a name that nobody else can take
- * meanwhile.
- */
-class SettingsFile {
-  /** Where the file really lies; a link to it stays a link. */
-  readonly path: string;
-  readonly text: string;
-  readonly #next: NextFile;
-
-  private constructor(path: string, text: string, next: NextFile) {
-    this.path = path;
-    this.text = text;
-    this.#next = next;
-  }
-
-  static async lock(directory: string): Promise<SettingsFile> {
-    const named = join(directory, "handrail.yaml");
-    const exists = statSync(named, { throwIfNoEntry: false }) !== undefined;
-    const path = exists ? realpathSync(named) : named;
-    if (exists) requireOwnerOnly(path);
-    const beside = `${path}.new`;
-    await createNew(beside);
-    try {
-      const text = exists ? readFileSync(path, "utf8") : "";
-      return new SettingsFile(path, text, { path: beside, mode: exists ? statSync(path).mode & 0o777 : 0o600 });
-    } catch (error) {
-      await rm(beside, { force: true });
-      throw error;
-    }
-  }
-
-  async replace(text: string): Promise<void> {
-    const file = await open(this.#next.path, constants.O_WRONLY | constants.O_NOFOLLOW);
-    try {
-      await file.writeFile(text);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await chmod(this.#next.path, this.#next.mode);
-    await rename(this.#next.path, this.path);
-  }
-
-  async unlock(): Promise<void> {
-    await rm(this.#next.path, { force: true });
-  }
-}
-
-async function createNew(path: string): Promise<void> {
-  try {
-    await writeNewFile(path, "");
-  } catch (error) {
-    if (errorCode(error) !== "EEXIST") throw error;
-    throw usageError(
-      `\`${path}\` exists: somebody changes the settings right now; try again, or remove it if nobody does`,
-    );
   }
 }

@@ -96,7 +96,7 @@ test.each([
   [
     "a schema that is no object",
     '{ "tools": { "read_file": { "input": true } } }',
-    /tools\.read_file\.input: must be a json schema object/,
+    /tools\.read_file\.input: must be a JSON Schema object/,
   ],
   [
     "a misspelt keyword",

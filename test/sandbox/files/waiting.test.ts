@@ -106,6 +106,8 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
     "src/server/secrets/git-remotes.ts",
     "src/server/operator/operator-directory.ts",
     "src/server/operator/operator-gates.ts",
+    "src/server/operator/settings-file.ts",
+    "src/server/secrets/own-file.ts",
     "src/server/workspace/role-grants.ts",
   ],
   "branches, in the state directory, and what they are merged with": [

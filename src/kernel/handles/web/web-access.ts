@@ -9,6 +9,7 @@
 import { FailureWithoutEffect, Refusal, ToolFailure } from "../../../model/outcome/failure.ts";
 import type { WebAccess, WebAnswer, WebRequest } from "../../../model/work/web.ts";
 import type { WebAddress } from "../../../names/web-address.ts";
+import type { SecretProblem } from "../../../sandbox/net/broker/substitute.ts";
 import { judgeHost } from "../../judge/decide.ts";
 import { checkNamed } from "../../judge/lease-names.ts";
 import { checkNetwork } from "../../judge/network-rules.ts";
@@ -30,13 +31,15 @@ export function createWebAccess(handle: HandleParts): WebAccess {
 
 /** A request by which a server may change something. @throws ToolFailure OUTCOME_UNKNOWN where it may have */
 async function sent(handle: HandleParts, request: WebRequest): Promise<WebAnswer> {
-  let hasBegun = false;
+  let hops = 0;
   try {
     return await fetched(handle, request, () => {
-      hasBegun = true;
+      hops += 1;
     });
   } catch (error) {
-    if (!hasBegun || error instanceof FailureWithoutEffect) throw error;
+    if (hops === 0 || error instanceof FailureWithoutEffect) throw error;
+    // the request itself is wrong about a secret, and was not sent
+    if (hops === 1 && error instanceof Refusal && error.denial.reason === MISMATCH) throw error;
     if (!(error instanceof ToolFailure) && !(error instanceof Refusal)) throw error;
     throw new ToolFailure(
       "OUTCOME_UNKNOWN",
@@ -65,6 +68,7 @@ async function fetched(
   try {
     return await fetcher.fetch(request, {
       signal,
+      broker: kernel.parts.secrets.brokerBy(running.redaction.by),
       async judge(address) {
         await requireAllowed(handle);
         requireHost(handle, address, isFirst);
@@ -73,9 +77,27 @@ async function fetched(
       },
       record: (attempt) => record(kernel.evidence.networkAttempt(running, attempt)),
     });
+  } catch (error) {
+    const { SecretMisplaced } = await import("../../../sandbox/net/fetch/hop-secrets.ts");
+    throw error instanceof SecretMisplaced ? misplaced(error.problem) : error;
   } finally {
     await Promise.all(recorded);
   }
+}
+
+const MISMATCH = "secret_binding_mismatch";
+
+/** A secret leaves towards what it is bound to, and nowhere else. */
+function misplaced({ kind, secret, message }: SecretProblem): Refusal | ToolFailure {
+  if (kind === "unavailable")
+    return new FailureWithoutEffect("PERMISSION_DENIED", message, "ask the operator to run `handrail secrets check`");
+  return new Refusal({
+    layer: "flow",
+    reason: MISMATCH,
+    ruleId: `SECRET:${secret}`,
+    message,
+    fix: `a binding of \`${secret}\` for this request, under \`secrets\` in handrail.yaml`,
+  });
 }
 
 /** @throws Refusal where the call may not reach the host */

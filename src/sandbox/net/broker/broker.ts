@@ -9,7 +9,7 @@ import { type BoundSecret, substitutedBody } from "./body.ts";
 import { formsOf } from "./forms.ts";
 import type { Replacements } from "./scrub.ts";
 import { awsScope, headerOf, signedByHmac, signedForAws } from "./sign.ts";
-import { bindingsOf, type SecretProblem, type SecretRequest, substituted } from "./substitute.ts";
+import { bindingsOf, countIn, type SecretProblem, type SecretRequest, substituted, whereOf } from "./substitute.ts";
 
 /** A request whose head is ready, and what is left to do once its body is there. */
 export interface PlannedRequest {
@@ -75,6 +75,17 @@ export class SecretBroker {
     // a signature that does not depend on the body
     const ready = finished({ request, head, bound, authority });
     return ready.kind === "finished" ? { ...head, headers: ready.headers, used: ready.used } : ready;
+  }
+
+  /** Why a body is not sent that no secret has a place in, where one stands in it. */
+  seenIn(body: string): SecretProblem | undefined {
+    const seen = this.secrets.find((secret) => countIn(body, secret) > 0);
+    if (seen === undefined) return undefined;
+    return {
+      kind: "mismatch",
+      secret: seen.name,
+      message: `the secret \`${seen.name}\` is bound: it is not for the body of this request, but ${whereOf(seen.bindings)}`,
+    };
   }
 
   /** What takes the place of values in what that server answers; `undefined` where nothing can stand there. */

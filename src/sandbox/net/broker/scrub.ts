@@ -31,7 +31,7 @@ export class Scrubber {
     let taken = 0;
     // by hand, because what is left of the text depends on where the last form ended
     for (const match of text.matchAll(this.#pattern)) {
-      if (match.index + match[0].length === text.length && this.#goesOn(match[0])) break;
+      if (this.#goesOn(text.slice(match.index))) break;
       replaced.push(text.slice(taken, match.index), this.#replacements.get(match[0]) ?? "");
       taken = match.index + match[0].length;
     }
@@ -49,9 +49,10 @@ export class Scrubber {
     return Buffer.from(rest, "latin1");
   }
 
-  /** Whether what was found may be the beginning of a longer form. */
-  #goesOn(found: string): boolean {
-    for (const form of this.#replacements.keys()) if (form.length > found.length && form.startsWith(found)) return true;
+  /** Whether the end of a text may be the beginning of a longer form than was found there. */
+  #goesOn(end: string): boolean {
+    if (end.length >= this.#longest) return false;
+    for (const form of this.#replacements.keys()) if (form.length > end.length && form.startsWith(end)) return true;
     return false;
   }
 

@@ -10,9 +10,11 @@ import type { Agent, Dispatcher } from "undici";
 import { FailureWithoutEffect, ToolFailure, UnansweredFailure } from "../../../model/outcome/failure.ts";
 import type { WebAnswer, WebMethod, WebRequest } from "../../../model/work/web.ts";
 import { type WebAddress, webAddress } from "../../../names/web-address.ts";
+import type { SecretBroker } from "../broker/broker.ts";
 import { type Attempt, AttemptLog, type EgressAttempt, type EgressReason } from "../gate/attempt.ts";
 import { ACCEPTED_PACKINGS, type ReadBody, readBody, UnreadableBody } from "./body.ts";
 import { type ConnectionRules, NoConnection, webConnections } from "./connections.ts";
+import { type FilledHop, filled, SecretMisplaced, withoutSecrets } from "./hop-secrets.ts";
 import { PageReader } from "./page-thread.ts";
 import { contentTypeOf, isPage, textOfBody } from "./text.ts";
 
@@ -27,6 +29,8 @@ export interface FetchRules {
   readonly judge: (address: WebAddress) => Promise<void>;
   /** Called with each attempt when it has ended; must not throw. */
   readonly record: (attempt: EgressAttempt) => void;
+  /** Secrets that the requests are made with. */
+  readonly broker?: SecretBroker | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -62,7 +66,12 @@ export class WebFetcher {
       await rules.judge(hop.address);
       const attempt = log.begin("request");
       attempt.to(hop.address.host.host, hop.address.port);
-      const got = await this.#once(hop, { attempt, bytesMax: request.bytesMax, signal }).catch((error: unknown) => {
+      const got = await this.#once(hop, {
+        attempt,
+        bytesMax: request.bytesMax,
+        signal,
+        broker: rules.broker,
+      }).catch((error: unknown) => {
         throw asFailure(error, {
           attempt,
           hop,
@@ -90,9 +99,16 @@ export class WebFetcher {
       attempt,
       bytesMax,
       signal,
-    }: { readonly attempt: Attempt; readonly bytesMax: number; readonly signal: AbortSignal },
+      broker,
+    }: {
+      readonly attempt: Attempt;
+      readonly bytesMax: number;
+      readonly signal: AbortSignal;
+      readonly broker: SecretBroker | undefined;
+    },
   ): Promise<Got> {
-    const response = await this.#sent(hop, signal);
+    const sent = filled(hop, broker);
+    const response = await this.#sent(hop, sent, signal);
     const { statusCode: status, headers } = response;
     const next = REDIRECTING.has(status) ? one(headers["location"]) : undefined;
     const body = await readBody(
@@ -101,13 +117,17 @@ export class WebFetcher {
       next === undefined ? bytesMax : 0,
     );
     attempt.moved(Buffer.byteLength(hop.body ?? ""), body.received);
-    attempt.end("allowed", undefined);
-    return { status, headers, body, ...(next !== undefined && { next }) };
+    attempt.end("allowed", undefined, sent.used.length === 0 ? {} : { secrets: sent.used });
+    const bytes = withoutSecrets(body.bytes, hop.address, broker);
+    return { status, headers, body: { ...body, bytes }, ...(next !== undefined && { next }) };
   }
 
-  async #sent(hop: Hop, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
-    const { address, method, headers, body } = hop;
-    const { scheme, host, port, path } = address;
+  async #sent(
+    { address, method }: Hop,
+    { path, headers, body }: FilledHop,
+    signal: AbortSignal,
+  ): Promise<Dispatcher.ResponseData> {
+    const { scheme, host, port } = address;
     const name = host.host.includes(":") ? `[${host.host}]` : host.host;
     const send = () =>
       this.#agent.request({
@@ -245,6 +265,11 @@ function asFailure(
     return failure;
   };
   const { host } = hop.address.host;
+  if (error instanceof SecretMisplaced) {
+    const isMisplaced = error.problem.kind === "mismatch";
+    attempt.end(isMisplaced ? "refused" : "failed", isMisplaced ? "secret_binding" : "secret_unavailable");
+    return error;
+  }
   if (isCancelled) return end("closed", new ToolFailure("CANCELLED", "the call was cancelled", "nothing more is sent"));
   if (isLate)
     return end(
