@@ -71,7 +71,7 @@ export const ORDER = {
   "sandbox/landing": ["machine", ".", "recovery"],
   "sandbox/net": ["gate", "broker", "fetch", "proxy", "."],
   "sandbox/search": ["pattern", "tree", "."],
-  server: ["operator", "secrets", "ledger", "workspace", "branches", "policy", "people", ".", "admin", "doors", "doctor"],
+  server: ["operator", "secrets", "ledger", "network", "workspace", "branches", "policy", "people", ".", "admin", "doors", "doctor"],
   "stores/embedded": ["state", "approvals", "budgets", "content", "ledger", "sessions", "."],
   "tools/git": ["calls", "operations", "."],
   "tools/shell": ["words", "gadgets", "reading", "."],

@@ -1,10 +1,9 @@
 /** `handrail audit`: watch what matters for security, as it is recorded. */
 import { type Command, Option } from "commander";
-import { usageError } from "../../base/errors.ts";
 import type { SecurityEvent, Severity } from "../../server/ledger/audit-stream.ts";
 import { stateDirectoryOf } from "../start/freeze-options.ts";
 import { onStop } from "../start/stop-signals.ts";
-import { parseDuration, wholeNumber } from "../terminal/inputs.ts";
+import { timeOf, wholeNumber } from "../terminal/inputs.ts";
 import { print, printJson, visible, wordOf } from "../terminal/output.ts";
 
 /** Known here so that the command line starts without loading the ledger; mildest first. */
@@ -59,13 +58,6 @@ async function tail(flags: AuditFlags): Promise<void> {
       else print(auditLine(event));
     }
   });
-}
-
-function timeOf(text: string): number {
-  if (/^\d+[smhd]$/.test(text)) return Date.now() - parseDuration(text);
-  const time = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
-  if (!Number.isNaN(time)) return time;
-  throw usageError(`\`${text}\` is no time; write a duration such as 2h, or a date such as 2026-03-01T12:00:00Z`);
 }
 
 /** One line about an event; what agents chose is escaped. */

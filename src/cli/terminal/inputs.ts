@@ -116,3 +116,11 @@ export async function confirms(question: string, answer = /^y(es)?$/i, signal?: 
     lines.close();
   }
 }
+
+/** A time in milliseconds since the Unix epoch: a duration before now, or a date. @throws KernelError USAGE */
+export function timeOf(text: string): number {
+  if (/^\d+[smhd]$/.test(text)) return Date.now() - parseDuration(text);
+  const time = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(time)) return time;
+  throw usageError(`\`${text}\` is no time; write a duration such as 2h, or a date such as 2026-03-01T12:00:00Z`);
+}

@@ -55,8 +55,7 @@ export function acceptGate<T extends z.ZodType>(schema: T, value: unknown, name:
 /** A key that nobody knows is a problem of its own, and was probably meant to be another. */
 function problemsOf(issue: z.core.$ZodIssue, schema: z.ZodType) {
   const place = issue.path.join(".") || "file";
-  if (issue.code !== "unrecognized_keys")
-    return [{ at: issue.path, message: `${place}: ${wordsOf(issue)}` }];
+  if (issue.code !== "unrecognized_keys") return [{ at: issue.path, message: `${place}: ${wordsOf(issue)}` }];
   const known = keysAt(schema, issue.path);
   return issue.keys.map((key) => {
     const meant = nearestName(key, known);
