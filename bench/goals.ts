@@ -40,6 +40,7 @@ const GOALS: Readonly<Record<string, Goal>> = {
   "exec-true": ratio({ most: 1.3 }),
   "exec-library": ratio({ most: 0.33 }),
   "exec-output": handrail({ least: 500 }),
+  "net-terminated": ratio({ most: 2 }),
   "git-status": ratio({ most: 1.5 }),
 };
 

@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- spine|surface|redact|redact-quality|gates|exec|git|branch [--quick] [--json FILE] [--table]
+ * `npm run bench -- spine|surface|redact|redact-quality|gates|exec|git|branch|net [--quick] [--json FILE] [--table]
  * [--only ID]`: measures Handrail against a named peer for each figure, in turns, and prints the ratios.
  */
 import { writeFileSync } from "node:fs";
@@ -10,6 +10,8 @@ import { keepFigures } from "./figures.ts";
 import { measureFreeGates } from "./gates/free.ts";
 import { measurePending } from "./gates/pending.ts";
 import type { Row } from "./measure.ts";
+import { measureFetches } from "./net/fetch.ts";
+import { measureProxy } from "./net/proxy.ts";
 import { parseOptions } from "./options.ts";
 import { createPlayground } from "./playground.ts";
 import { measureFlow } from "./redact/flow.ts";
@@ -59,6 +61,11 @@ const REDACT = [
 const EXEC = [{ id: "exec", measure: measureCommands }] as const;
 /** What views cost, and the landing of what was changed in them. */
 const BRANCH = [{ id: "branch", measure: measureBranches }] as const;
+/** What reaching out costs. */
+const NET = [
+  { id: "fetch", measure: measureFetches },
+  { id: "proxy", measure: measureProxy },
+] as const;
 /** What git costs in it. */
 const GIT = [{ id: "git", measure: measureGit }] as const;
 /** How well secrets are found; the judge's corpus was not made from the rules. */
@@ -80,6 +87,7 @@ const SUITES = {
   exec: EXEC,
   git: GIT,
   branch: BRANCH,
+  net: NET,
 } as const;
 
 try {

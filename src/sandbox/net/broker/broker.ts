@@ -7,7 +7,7 @@
 import type { BrokeredSecret, SecretBinding } from "../../../model/work/secrets.ts";
 import { type BoundSecret, substitutedBody } from "./body.ts";
 import { formsOf } from "./forms.ts";
-import type { Replacements } from "./scrub.ts";
+import { Replacements } from "./scrub.ts";
 import { awsScope, headerOf, signedByHmac, signedForAws } from "./sign.ts";
 import { bindingsOf, countIn, type SecretProblem, type SecretRequest, substituted, whereOf } from "./substitute.ts";
 
@@ -104,7 +104,7 @@ export class SecretBroker {
         if (!found.has(bytes)) found.set(bytes, form === value ? placeholder : placeholder.slice(0, form.length));
       }
     }
-    return found.size === 0 ? undefined : found;
+    return found.size === 0 ? undefined : new Replacements(found);
   }
 }
 

@@ -6,22 +6,45 @@
  */
 
 /** What is looked for, and what takes its place; both as bytes, one character each. */
-export type Replacements = ReadonlyMap<string, string>;
+export class Replacements {
+  readonly pattern: RegExp;
+  readonly longest: number;
+  readonly #forms: ReadonlyMap<string, string>;
+  readonly #starts: ReadonlySet<string>;
+
+  constructor(forms: ReadonlyMap<string, string>) {
+    const sorted = [...forms.keys()].sort((left, right) => right.length - left.length);
+    this.#forms = forms;
+    this.pattern = new RegExp(sorted.map((form) => form.replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&")).join("|"), "g");
+    this.longest = sorted[0]?.length ?? 0;
+    this.#starts = new Set(sorted.map((form) => form[0] ?? ""));
+  }
+
+  /** What takes the place of a form. */
+  of(form: string): string {
+    return this.#forms.get(form) ?? "";
+  }
+
+  /** `text` with everything replaced. */
+  in(text: string): string {
+    return text.replaceAll(this.pattern, (form) => this.of(form));
+  }
+
+  /** Whether a form begins with `end` and goes on. */
+  goesOn(end: string): boolean {
+    if (end.length >= this.longest || !this.#starts.has(end[0] ?? "")) return false;
+    for (const form of this.#forms.keys()) if (form.length > end.length && form.startsWith(end)) return true;
+    return false;
+  }
+}
 
 /** Replaces in one stream. */
 export class Scrubber {
-  readonly #pattern: RegExp;
   readonly #replacements: Replacements;
-  readonly #longest: number;
-  readonly #starts: ReadonlySet<string>;
   #held = "";
 
   constructor(replacements: Replacements) {
-    const forms = [...replacements.keys()].sort((left, right) => right.length - left.length);
     this.#replacements = replacements;
-    this.#pattern = new RegExp(forms.map((form) => form.replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&")).join("|"), "g");
-    this.#longest = forms[0]?.length ?? 0;
-    this.#starts = new Set(forms.map((form) => form[0] ?? ""));
   }
 
   /** The bytes that may leave now. */
@@ -30,9 +53,9 @@ export class Scrubber {
     const replaced: string[] = [];
     let taken = 0;
     // by hand, because what is left of the text depends on where the last form ended
-    for (const match of text.matchAll(this.#pattern)) {
-      if (this.#goesOn(text.slice(match.index))) break;
-      replaced.push(text.slice(taken, match.index), this.#replacements.get(match[0]) ?? "");
+    for (const match of text.matchAll(this.#replacements.pattern)) {
+      if (this.#replacements.goesOn(text.slice(match.index))) break;
+      replaced.push(text.slice(taken, match.index), this.#replacements.of(match[0]));
       taken = match.index + match[0].length;
     }
     const rest = text.slice(taken);
@@ -44,33 +67,17 @@ export class Scrubber {
 
   /** What was held back, once nothing follows. */
   end(): Buffer {
-    const rest = this.#held.replaceAll(this.#pattern, (form) => this.#replacements.get(form) ?? "");
+    const rest = this.#replacements.in(this.#held);
     this.#held = "";
     return Buffer.from(rest, "latin1");
   }
 
-  /** Whether the end of a text may be the beginning of a longer form than was found there. */
-  #goesOn(end: string): boolean {
-    if (end.length >= this.#longest) return false;
-    for (const form of this.#replacements.keys()) if (form.length > end.length && form.startsWith(end)) return true;
-    return false;
-  }
-
   /** Characters at the end of `text` that may begin a form. */
   #unfinished(text: string): number {
-    for (let at = Math.max(0, text.length - this.#longest + 1); at < text.length; at += 1) {
-      if (!this.#starts.has(text[at] ?? "")) continue;
-      const end = text.slice(at);
-      for (const form of this.#replacements.keys()) if (form.startsWith(end)) return end.length;
-    }
+    for (let at = Math.max(0, text.length - this.#replacements.longest + 1); at < text.length; at += 1)
+      if (this.#replacements.goesOn(text.slice(at))) return text.length - at;
     return 0;
   }
-}
-
-/** `text` with everything replaced. */
-export function scrubbed(text: string, replacements: Replacements): string {
-  const scrubber = new Scrubber(replacements);
-  return Buffer.concat([scrubber.push(Buffer.from(text, "latin1")), scrubber.end()]).toString("latin1");
 }
 
 function latin1(bytes: Uint8Array): string {

@@ -5,7 +5,6 @@
  */
 import type { WebAddress } from "../../../names/web-address.ts";
 import type { SecretBroker } from "../broker/broker.ts";
-import { scrubbed } from "../broker/scrub.ts";
 import type { SecretProblem } from "../broker/substitute.ts";
 
 /** What of a request secrets may stand in. */
@@ -71,7 +70,7 @@ export function filled(hop: SecretHop, broker: SecretBroker | undefined): Filled
 export function withoutSecrets(bytes: Buffer, { host: { host }, port }: WebAddress, broker: SecretBroker | undefined) {
   const replacements = broker?.replacementsFor(host, port);
   if (replacements === undefined) return bytes;
-  return Buffer.from(scrubbed(bytes.toString("latin1"), replacements), "latin1");
+  return Buffer.from(replacements.in(bytes.toString("latin1")), "latin1");
 }
 
 function named(pairs: readonly string[]): Readonly<Record<string, string>> {

@@ -11,7 +11,7 @@ import type { Client, Dispatcher } from "undici";
 import { KIB, MIB } from "../../../base/bytes.ts";
 import { secretReference } from "../../../model/work/secrets.ts";
 import type { PlannedRequest, SecretBroker } from "../broker/broker.ts";
-import { type Replacements, Scrubber, scrubbed } from "../broker/scrub.ts";
+import { type Replacements, Scrubber } from "../broker/scrub.ts";
 import type { SecretProblem } from "../broker/substitute.ts";
 import { type EgressRefusal, failed, refused } from "../gate/admission.ts";
 import type { ClientExchange } from "./forward.ts";
@@ -222,7 +222,7 @@ function begin(answer: Answer, { response, replacements, isHead }: Passing): Egr
   try {
     response.writeHead(
       answer.statusCode,
-      replacements === undefined ? kept : kept.map((text) => scrubbed(text, replacements)),
+      replacements === undefined ? kept : kept.map((text) => replacements.in(text)),
     );
   } catch {
     answer.body.destroy();

@@ -1,7 +1,7 @@
 /** Secrets that leave a stream, in whatever pieces it comes. */
 import { expect, test } from "vitest";
 import { formsOf } from "../../../../src/sandbox/net/broker/forms.ts";
-import { Scrubber, scrubbed } from "../../../../src/sandbox/net/broker/scrub.ts";
+import { Replacements, Scrubber } from "../../../../src/sandbox/net/broker/scrub.ts";
 
 /** Numbers below a bound, the same ones each time. */
 function numbersBy(seed: number): (below: number) => number {
@@ -13,7 +13,9 @@ function numbersBy(seed: number): (below: number) => number {
 }
 
 const VALUE = "s3cr3t/Va+lue=1";
-const replacements = new Map(formsOf(VALUE).map((form) => [Buffer.from(form).toString("latin1"), "*"]));
+const replacements = new Replacements(
+  new Map(formsOf(VALUE).map((form) => [Buffer.from(form).toString("latin1"), "*"])),
+);
 
 function inPieces(text: string, sizes: () => number): string {
   const scrubber = new Scrubber(replacements);
@@ -36,7 +38,7 @@ test("pieces give what the whole gives, and nothing of any form is left", () => 
       return [form, form.slice(0, number(form.length)), "plain ", "\xff\x00"][number(4)] ?? "";
     });
     const text = words.join("");
-    const whole = scrubbed(text, replacements);
+    const whole = replacements.in(text);
     expect(inPieces(text, () => 1 + number(9))).toBe(whole);
     for (const form of forms) expect(whole).not.toContain(form);
   }
@@ -55,7 +57,7 @@ test("of two secrets of which one begins the other, both are replaced", () => {
     ["secret-one-more", "B"],
   ]);
   for (let size = 1; size < 20; size += 1) {
-    const scrubber = new Scrubber(both);
+    const scrubber = new Scrubber(new Replacements(both));
     const text = "x secret-one-more y secret-one z secret-one";
     let out = "";
     for (let at = 0; at < text.length; at += size)
