@@ -5,30 +5,21 @@
  * answers has none of them when the client gets it; an answer that cannot be looked through is not passed on.
  */
 import type { IncomingMessage } from "node:http";
-import { pipeline, Readable, Transform } from "node:stream";
-import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
+import { Readable, Transform } from "node:stream";
 import type { Client, Dispatcher } from "undici";
-import { KIB, MIB } from "../../../base/bytes.ts";
+import { MIB } from "../../../base/bytes.ts";
 import { secretReference } from "../../../model/work/secrets.ts";
 import type { PlannedRequest, SecretBroker } from "../broker/broker.ts";
-import { type Replacements, Scrubber } from "../broker/scrub.ts";
 import type { SecretProblem } from "../broker/substitute.ts";
 import { type EgressRefusal, failed, refused } from "../gate/admission.ts";
+import { passAnswer } from "./brokered-answer.ts";
 import type { ClientExchange } from "./forward.ts";
-import { answeredHeaders, type ForwardTarget, keptHeaders } from "./proxy-request.ts";
+import { type ForwardTarget, keptHeaders } from "./proxy-request.ts";
 import type { Upstreams } from "./upstreams.ts";
 
 /** Bytes of a body that is read before it is sent, because a secret goes into it or signs it. */
 const BROKERED_BODY_BYTES_MAX = 2 * MIB;
 
-/** What can be unpacked, and how. */
-const UNPACK: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
-  ["gzip", () => createGunzip({ chunkSize: 16 * KIB })],
-  ["x-gzip", () => createGunzip({ chunkSize: 16 * KIB })],
-  ["deflate", () => createInflate({ chunkSize: 16 * KIB })],
-  ["br", () => createBrotliDecompress({ chunkSize: 16 * KIB })],
-  ["zstd", () => createZstdDecompress({ chunkSize: 16 * KIB })],
-]);
 const ACCEPTED = "gzip, deflate, br";
 
 /** The server, and the way to it. */
@@ -62,7 +53,9 @@ export async function passBrokered(
   const { used } = ready;
   const carried = used.length === 0 ? detail : { ...detail, secrets: used };
   const gone = new AbortController();
-  response.once("close", () => gone.abort());
+  response.once("close", () => {
+    if (!response.writableFinished) gone.abort();
+  });
   let [sent, received] = [0, 0];
   const counting = (side: "sent" | "received") => (piece: Buffer) => {
     if (side === "sent") sent += piece.length;
@@ -73,7 +66,7 @@ export async function passBrokered(
   ready.body?.on("data", counting("sent")).once("error", () => gone.abort());
   try {
     if (ready.body?.errored) throw ready.body.errored;
-    const answer: Answer = await client.request({
+    const answer: Dispatcher.ResponseData = await client.request({
       method: method as Dispatcher.HttpMethod,
       path: planned.path,
       headers: [...ready.headers],
@@ -82,9 +75,8 @@ export async function passBrokered(
       responseHeaders: "raw",
     });
     answer.body.on("data", counting("received")).on("error", () => undefined); // whoever reads it is told
-    const unpassable = begin(answer, { response, replacements, isHead: method === "HEAD" });
+    const unpassable = await passAnswer(answer, { response, replacements, isHead: method === "HEAD" });
     if (unpassable !== undefined) return refuse({ ...unpassable, ...carried });
-    await passed(answer, { response, replacements, isHead: method === "HEAD" });
     attempt.moved(sent, received);
     attempt.end("allowed", response.writableFinished ? undefined : "no_answer", carried);
   } catch (error) {
@@ -195,66 +187,6 @@ function readable(headers: readonly string[]): string[] {
   return headers.map((text, at) =>
     at % 2 === 1 && /^accept-encoding$/i.test(headers[at - 1] ?? "") ? ACCEPTED : text,
   );
-}
-
-type Answer = Dispatcher.ResponseData;
-
-interface Passing {
-  readonly response: ClientExchange["response"];
-  readonly replacements: Replacements | undefined;
-  readonly isHead: boolean;
-}
-
-/** Begins the answer to the client; why that cannot be, where it cannot. */
-function begin(answer: Answer, { response, replacements, isHead }: Passing): EgressRefusal | undefined {
-  const raw = (answer.headers as unknown as readonly (string | Buffer)[]).map(String);
-  const packing = packingOf(raw);
-  if (replacements !== undefined && packing !== undefined && !UNPACK.has(packing)) {
-    answer.body.destroy();
-    return failed("no_answer", "the answer is packed in a way that cannot be looked through; ask for none");
-  }
-  const headers = answeredHeaders(raw);
-  const isChanged = replacements !== undefined && !isHead;
-  const kept = isChanged
-    ? headers.filter((_, at) => !/^content-(?:length|encoding)$/i.test(headers[at - (at % 2)] ?? ""))
-    : headers;
-  response.sendDate = false;
-  try {
-    response.writeHead(
-      answer.statusCode,
-      replacements === undefined ? kept : kept.map((text) => replacements.in(text)),
-    );
-  } catch {
-    answer.body.destroy();
-    return failed("no_answer", "the answer holds what no answer may"); // it could be read, and cannot be written
-  }
-  return undefined;
-}
-
-/** Ends with the answer, whichever side ends it. */
-async function passed(answer: Answer, { response, replacements, isHead }: Passing): Promise<void> {
-  const closed = new Promise<void>((resolve) =>
-    response.closed ? resolve() : response.once("close", () => resolve()),
-  );
-  const raw = (answer.headers as unknown as readonly (string | Buffer)[]).map(String);
-  const unpack = replacements === undefined || isHead ? undefined : UNPACK.get(packingOf(raw) ?? "");
-  const steps = [...(unpack ? [unpack()] : []), ...(replacements && !isHead ? [scrubbing(replacements)] : [])];
-  pipeline([answer.body, ...steps, response], () => undefined); // both ends are watched
-  await closed;
-}
-
-function scrubbing(replacements: Replacements): Transform {
-  const scrubber = new Scrubber(replacements);
-  return new Transform({
-    transform: (piece: Buffer, _, done) => done(null, scrubber.push(piece)),
-    flush: (done) => done(null, scrubber.end()),
-  });
-}
-
-function packingOf(raw: readonly string[]): string | undefined {
-  const at = raw.findIndex((text, index) => index % 2 === 0 && /^content-encoding$/i.test(text));
-  const named = at === -1 ? "" : (raw[at + 1] ?? "").trim().toLowerCase();
-  return named === "" || named === "identity" ? undefined : named;
 }
 
 /** How a request that a secret stands wrongly in is answered. */

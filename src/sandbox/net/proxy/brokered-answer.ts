@@ -1,0 +1,103 @@
+/**
+ * Passes on what a server answers that a secret is bound to.
+ *
+ * INVARIANTS: what reaches the client has been looked through, unpacked where it came packed; an answer that cannot be
+ * looked through is not begun.
+ */
+import type { ServerResponse } from "node:http";
+import { pipeline, Transform } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
+import type { Dispatcher } from "undici";
+import { KIB } from "../../../base/bytes.ts";
+import { type Replacements, Scrubber } from "../broker/scrub.ts";
+import { type EgressRefusal, failed } from "../gate/admission.ts";
+import { answeredHeaders } from "./proxy-request.ts";
+
+/** Bytes of an answer that is passed on in one piece, once it is there. */
+const ONE_PIECE_BYTES_MAX = 64 * KIB;
+
+/** What can be unpacked, and how. */
+const UNPACK: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
+  ["gzip", () => createGunzip({ chunkSize: 16 * KIB })],
+  ["x-gzip", () => createGunzip({ chunkSize: 16 * KIB })],
+  ["deflate", () => createInflate({ chunkSize: 16 * KIB })],
+  ["br", () => createBrotliDecompress({ chunkSize: 16 * KIB })],
+  ["zstd", () => createZstdDecompress({ chunkSize: 16 * KIB })],
+]);
+
+type Answer = Dispatcher.ResponseData;
+
+/** How an answer is passed on. */
+export interface Passing {
+  readonly response: ServerResponse;
+  /** Nothing is looked for when absent. */
+  readonly replacements: Replacements | undefined;
+  readonly isHead: boolean;
+}
+
+/** Ends with the answer, whichever side ends it; why it was not begun, where it was not. */
+export async function passAnswer(answer: Answer, passing: Passing): Promise<EgressRefusal | undefined> {
+  const { response, replacements, isHead } = passing;
+  const raw = (answer.headers as unknown as readonly (string | Buffer)[]).map(String);
+  const packing = headerIn(raw, /^content-encoding$/i);
+  const isPacked = packing !== "" && packing !== "identity";
+  const closed = new Promise<void>((resolve) =>
+    response.closed ? resolve() : response.once("close", () => resolve()),
+  );
+  const headers = answeredHeaders(raw);
+  if (replacements === undefined || isHead) {
+    const scrubbed = replacements === undefined ? headers : headers.map((text) => replacements.in(text));
+    if (!begun(answer, response, scrubbed)) return UNWRITABLE;
+    pipeline(answer.body, response, () => undefined); // both ends are watched
+    await closed;
+    return undefined;
+  }
+  if (isPacked && !UNPACK.has(packing)) {
+    answer.body.destroy();
+    return failed("no_answer", "the answer is packed in a way that cannot be looked through; ask for none");
+  }
+  const kept = headers
+    .filter((_, at) => !/^content-(?:length|encoding)$/i.test(headers[at - (at % 2)] ?? ""))
+    .map((text) => replacements.in(text));
+  const length = headerIn(raw, /^content-length$/i);
+  if (!isPacked && length !== "" && Number(length) <= ONE_PIECE_BYTES_MAX) {
+    const text = Buffer.from(await answer.body.arrayBuffer()).toString("latin1");
+    const body = Buffer.from(replacements.in(text), "latin1");
+    if (!begun(answer, response, [...kept, "Content-Length", String(body.length)])) return UNWRITABLE;
+    response.end(body);
+  } else {
+    if (!begun(answer, response, kept)) return UNWRITABLE;
+    const unpack = isPacked ? [(UNPACK.get(packing) ?? createGunzip)()] : [];
+    pipeline([answer.body, ...unpack, scrubbing(replacements), response], () => undefined);
+  }
+  await closed;
+  return undefined;
+}
+
+/** Writes the head; `false` where it holds what no answer may, though it could be read. */
+function begun(answer: Answer, response: ServerResponse, headers: readonly string[]): boolean {
+  response.sendDate = false;
+  try {
+    response.writeHead(answer.statusCode, [...headers]);
+    return true;
+  } catch {
+    answer.body.destroy();
+    return false;
+  }
+}
+
+const UNWRITABLE = failed("no_answer", "the answer holds what no answer may");
+
+function scrubbing(replacements: Replacements): Transform {
+  const scrubber = new Scrubber(replacements);
+  return new Transform({
+    transform: (piece: Buffer, _, done) => done(null, scrubber.push(piece)),
+    flush: (done) => done(null, scrubber.end()),
+  });
+}
+
+/** The value of the first header of that name, in lower case; empty where there is none. */
+function headerIn(raw: readonly string[], name: RegExp): string {
+  const at = raw.findIndex((text, index) => index % 2 === 0 && name.test(text));
+  return at === -1 ? "" : (raw[at + 1] ?? "").trim().toLowerCase();
+}
