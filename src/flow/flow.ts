@@ -31,11 +31,13 @@ export interface FlowObligation {
 }
 
 /**
- * Refuses what no person can allow either: secrets to anywhere, what is sensitive to an unknown host or provider
+ * Refuses what no person can allow either: secrets to anywhere, whether they were seen or stand in the call itself (a
+ * secret of the operator's is named there, and put in for the host that it is bound to), what is sensitive to an unknown host or provider
  * (FC-2), and untrusted content into a tool that refuses it (FC-3).
  */
 export function judgeFlow(mark: Mark, capability: ToolCapability, accesses: readonly FlowAccess[]): Verdict<undefined> {
   for (const access of accesses) {
+    if (access.carriesSecret === true && leaves(access)) return deny(CARRIED);
     const denial = leaves(access) ? egressDenial(mark.dataClass, capability, access) : undefined;
     if (denial) return deny(denial);
   }
@@ -119,6 +121,16 @@ function egressDenial(sent: DataClass, capability: ToolCapability, access: FlowA
   }
   return undefined;
 }
+
+/** A placeholder or a name is no secret: the kernel puts the value in, towards its binding alone. */
+const CARRIED: Denial = {
+  layer: "flow",
+  reason: "flow_secret_egress",
+  ruleId: "FC:secret-egress",
+  message:
+    "the arguments hold a secret, and nothing that leaves may; name it instead, as `{{secret:NAME}}` or by its variable in a command",
+  fix: "the secret bound to that host by the operator (`handrail secrets add`), or an entry in `redaction.allow` if it is none",
+};
 
 function egressAsks(sent: DataClass, capability: ToolCapability, access: FlowAccess): boolean {
   return sent === "sensitive" || (sent === "internal" && !isKnown(capability, access));

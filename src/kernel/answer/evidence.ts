@@ -325,14 +325,21 @@ function withEnd(known: Known, facts: JsonObject): JsonObject {
  * What the security audit names as the target: the path that was asked for, whether it lies in the workspace or not, or
  * what else the call was about. What could forge or hide a line is escaped.
  */
-function violatedPath({ accesses = [] }: Known, { targetPath }: Denial, type: EventType): string {
+function violatedPath(known: Known, denial: Denial, type: EventType): string {
+  const { accesses = [], redaction } = known;
+  const { targetPath } = denial;
   if (targetPath !== undefined) return visibleLine(targetPath.slice(0, TARGET_CHARACTERS_MAX));
   if (type === "command_violation") return "";
   const files = accesses.filter(({ resource }) => resource.kind === "file");
   const [access] = type === "workspace_violation" ? files : accesses;
   if (access === undefined) return "";
   const resource = policyResource(access);
-  return visibleLine((resource.kind === "file" ? resource.path : resourceId(resource)).slice(0, TARGET_CHARACTERS_MAX));
+  // Secrets go before anything is escaped: afterwards they are not found any more.
+  const text =
+    resource.kind === "command"
+      ? commandOfViolation(known, denial).join(" ")
+      : (redaction?.words(resource.kind === "file" ? resource.path : resourceId(resource)) ?? "");
+  return visibleLine(text.slice(0, TARGET_CHARACTERS_MAX));
 }
 
 /** The command that was refused, or that a refused call would have run: program and arguments. */

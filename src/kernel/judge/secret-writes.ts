@@ -13,6 +13,7 @@ import type { Tool } from "../../model/tool/tool.ts";
 import { CONTENT_ID_PREFIX } from "../../model/work/content.ts";
 import { newMarkers } from "../../redact/search/marker.ts";
 import type { ResolvedAccess } from "../call/stages.ts";
+import { decodedRun, NUMBERED, NUMBERED_RUN } from "../redaction/numbered-runs.ts";
 import type { CallRedaction } from "../redaction/redaction.ts";
 
 /** Marks the accesses by which the arguments of the call, if they hold a definite secret, would be written or sent. */
@@ -22,10 +23,26 @@ export function markSecrets(
   accesses: readonly ResolvedAccess[],
 ): readonly ResolvedAccess[] {
   if (!mayWriteSecrets(tool, accesses)) return accesses;
-  if (!redaction.isSecret(call.arguments)) return accesses;
+  const leaves = accesses.some(({ effect, resource }) => effect === "network" || resource.kind === "host");
+  const isSecret = redaction.isSecret(call.arguments) || (leaves && redaction.isSecret(asServersRead(call.arguments)));
+  if (!isSecret) return accesses;
   return accesses.map((access) =>
     access.effect === "read" || storesVerbatim(access) ? access : { ...access, carriesSecret: true },
   );
+}
+
+/** The texts with what addresses escape as servers decode it: a secret must not leave by being escaped. */
+function asServersRead(value: unknown): unknown {
+  if (typeof value === "string") return NUMBERED.test(value) ? decodedRuns(value) : "";
+  if (value === null || typeof value !== "object") return null;
+  if (Array.isArray(value)) return value.map(asServersRead);
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, asServersRead(member)]));
+}
+
+/** Twice, because what one server decodes it may pass on to another. */
+function decodedRuns(text: string): string {
+  const once = (escaped: string) => escaped.replaceAll(NUMBERED_RUN, decodedRun);
+  return once(once(text));
 }
 
 /** Whether secrets among the arguments matter. */
