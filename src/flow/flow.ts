@@ -31,9 +31,9 @@ export interface FlowObligation {
 }
 
 /**
- * Refuses what no person can allow either: secrets to anywhere, whether they were seen or stand in the call itself (a
- * secret of the operator's is named there, and put in for the host that it is bound to), what is sensitive to an unknown host or provider
- * (FC-2), and untrusted content into a tool that refuses it (FC-3).
+ * Refuses what no person can allow either: secrets to anywhere, whether they were seen or stand in the call itself;
+ * what is sensitive to an unknown host or provider (FC-2), and untrusted content into a tool that refuses it (FC-3). A
+ * secret of the operator's is named in the call, and put in for the host that it is bound to.
  */
 export function judgeFlow(mark: Mark, capability: ToolCapability, accesses: readonly FlowAccess[]): Verdict<undefined> {
   for (const access of accesses) {

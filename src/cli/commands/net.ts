@@ -1,7 +1,8 @@
 /** `handrail net`: which call reached which host, with which secret, and why another one did not. */
 import type { Command } from "commander";
 import { usageError } from "../../base/errors.ts";
-import type { ExplainedAttempt, NetAttempt } from "../../server/network/net-log.ts";
+import type { NetAttempt } from "../../server/network/net-attempt.ts";
+import type { ExplainedAttempt } from "../../server/network/net-log.ts";
 import { stateDirectoryOf } from "../start/freeze-options.ts";
 import { timeOf, wholeNumber } from "../terminal/inputs.ts";
 import { print, printJson, table, visible, wordOf } from "../terminal/output.ts";

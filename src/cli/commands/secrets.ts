@@ -7,7 +7,7 @@ import type { CheckedSecret, SecretWish } from "../../server/secrets/secret-desk
 import { type KernelFlags, withKernel, withKernelOptions } from "../start/kernel-options.ts";
 import { EXIT_FAILURE } from "../terminal/exit-codes.ts";
 import { currentUser, readStandardInput } from "../terminal/inputs.ts";
-import { print, printJson, table, visible } from "../terminal/output.ts";
+import { failedChecks, print, printJson, table, visible } from "../terminal/output.ts";
 
 interface JsonFlag extends KernelFlags {
   readonly json?: boolean;
@@ -144,10 +144,17 @@ async function list(flags: JsonFlag): Promise<void> {
 
 async function check(name: string | undefined, flags: JsonFlag): Promise<void> {
   const all = await withKernel(flags, async ({ secrets }) => (await secrets()).check(name));
-  if (all.some(({ problem }) => problem !== undefined)) process.exitCode = EXIT_FAILURE;
-  if (flags.json) return printJson(all);
+  const failed = failing(all);
+  if (flags.json) return printJson(all, failed);
   for (const secret of all) print(visible(checkedLine(secret)));
   if (all.length === 0) print("no secrets");
+}
+
+/** What JSON says of values that cannot be read; the exit code says it, too. */
+function failing(all: readonly CheckedSecret[]) {
+  const count = all.filter(({ problem }) => problem !== undefined).length;
+  if (count > 0) process.exitCode = EXIT_FAILURE;
+  return failedChecks(count, "of secrets");
 }
 
 function checkedLine({ name, from, problem }: CheckedSecret): string {
@@ -157,8 +164,8 @@ function checkedLine({ name, from, problem }: CheckedSecret): string {
 async function rotate(name: string, flags: JsonFlag): Promise<void> {
   const value = process.stdin.isTTY ? undefined : textOf(await readStandardInput(VALUE_BYTES_MAX))?.trim() || undefined;
   const secret = await withKernel(flags, async ({ secrets }) => (await secrets()).rotate(name, currentUser(), value));
-  if (secret.problem !== undefined) process.exitCode = EXIT_FAILURE;
-  if (flags.json) return printJson(secret);
+  const failed = failing([secret]);
+  if (flags.json) return printJson(secret, failed);
   print(visible(checkedLine(secret)));
 }
 

@@ -46,6 +46,7 @@ import { commitAccess, execScope } from "./exec-scope.ts";
 import type { HandleParts } from "./handle-parts.ts";
 import { RepositoryHistories } from "./repository-history.ts";
 import { requireAllowed } from "./still-allowed.ts";
+import type { CommandSecrets } from "./web/secret-access.ts";
 
 /** Milliseconds that a command may run when the call does not say. */
 export const EXEC_TIMEOUT_MS = 120_000;
@@ -82,9 +83,8 @@ async function run(handle: HandleParts, request: ExecRequest): Promise<Ran> {
   const { parts } = kernel;
   const boundsOfOne = parts.sandbox.limits();
   requireAnalysed(running, request.command);
-  const egress = egressOf(handle, request);
   const sandbox = await parts.sandbox.open();
-  const secrets = sandbox.isContained && request.hosts ? await secretsOf(handle, request.hosts) : undefined;
+  const egress = await egressOf(handle, request, sandbox.isContained);
   if (!sandbox.isContained) requireNoSandbox(running);
   await requireAllowed(handle);
   const { selection } = request;
@@ -130,10 +130,9 @@ async function run(handle: HandleParts, request: ExecRequest): Promise<Ran> {
         },
         command: argumentsOf(request.command),
         workDir,
-        environment: { ...secrets?.variables, ...request.environment, ...secrets?.trust },
-        ...(secrets && { files: secrets.files }),
+        ...withSecrets(request, egress?.secrets),
         limits: { ...boundsOfOne, timeoutMs: timeoutOf(request) },
-        ...(egress && { egress: { ...egress.grant, ...(secrets && { secrets: secrets.way }) } }),
+        ...(egress && { egress: egress.grant }),
         ...(selection && { selection }),
       },
       output.takers,
@@ -161,16 +160,25 @@ async function note(
   noteCommand(run, outcome, { effects, hosts: shownHosts(did.hosts, redaction), secrets, label: caller.mark });
 }
 
-/** Most operators name no secrets, and need not load what makes requests with them. */
-async function secretsOf(handle: HandleParts, hosts: readonly string[]) {
-  if (handle.kernel.parts.secrets.brokerBy(handle.running.redaction.by) === undefined) return undefined;
+/** The way out of a command, and the secrets that its requests are made with where something contains it. */
+async function egressOf(handle: HandleParts, { hosts }: ExecRequest, isContained: boolean) {
+  if (hosts === undefined) return undefined;
+  const { kernel, running } = handle;
+  const egress = commandEgress(running, hosts, (attempt: EgressAttempt) =>
+    kernel.evidence.networkAttempt(running, attempt),
+  );
+  // most operators name no secrets, and need not load what makes requests with them
+  if (!isContained || kernel.parts.secrets.brokerBy(running.redaction.by) === undefined)
+    return { ...egress, secrets: undefined };
   const { commandSecrets } = await import("./web/secret-access.ts");
-  return commandSecrets(handle, hosts);
+  const secrets = await commandSecrets(handle, hosts);
+  return { ...egress, grant: { ...egress.grant, ...(secrets && { secrets: secrets.way }) }, secrets };
 }
 
-function egressOf({ kernel: { evidence }, running }: HandleParts, { hosts }: ExecRequest) {
-  if (hosts === undefined) return undefined;
-  return commandEgress(running, hosts, (attempt: EgressAttempt) => evidence.networkAttempt(running, attempt));
+/** What a command sees of its secrets, over which it may set values of its own, and by what it believes the proxy. */
+function withSecrets({ environment }: ExecRequest, secrets: CommandSecrets | undefined) {
+  if (secrets === undefined) return { environment: environment ?? {} };
+  return { environment: { ...secrets.variables, ...environment, ...secrets.trust }, files: secrets.files };
 }
 
 /** What came of the command, and how often each rule has found a secret in its output. */

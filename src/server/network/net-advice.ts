@@ -1,7 +1,7 @@
 /**
- * Says why an attempt to reach a host came to what it did, and names the narrowest grant that would allow it. Pure.
+ * Explains attempts to reach a host, and names the narrowest grant that would allow one. Pure.
  */
-import type { NetAttempt } from "./net-log.ts";
+import type { NetAttempt } from "./net-attempt.ts";
 
 /** A change that would let an attempt through, and whose it is to make. */
 export interface Grant {

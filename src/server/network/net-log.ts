@@ -8,6 +8,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.t
 import { pagesBackwards } from "../ledger/audit-stream.ts";
 import type { LedgerReader, LedgerRecord } from "../ledger/ledger-reader.ts";
 import { type Grant, grantFor } from "./net-advice.ts";
+import type { NetAttempt } from "./net-attempt.ts";
 
 /** Which attempts to show. */
 export interface NetQuery {
@@ -21,31 +22,6 @@ export interface NetQuery {
   readonly isRefused?: boolean;
   /** Only those of one call. */
   readonly requestId?: string;
-}
-
-/** One attempt to reach a host. */
-export interface NetAttempt {
-  readonly sequence: number;
-  /** ISO 8601, UTC. */
-  readonly timestamp: string;
-  readonly request_id: string;
-  readonly session_id: string;
-  /** `USER/AGENT`. */
-  readonly actor: string;
-  readonly tool: string;
-  /** `host:port`; empty where the request could not be read. */
-  readonly host: string;
-  readonly port: number;
-  readonly via: string;
-  readonly outcome: string;
-  readonly reason?: string;
-  /** The address that was connected to, or for which the host was refused. */
-  readonly address?: string;
-  /** Names of the secrets that went along. */
-  readonly secrets: readonly string[];
-  readonly bytes_out: number;
-  readonly bytes_in: number;
-  readonly duration_ms: number;
 }
 
 /** An attempt, why it came to what it did, and what would change that. */

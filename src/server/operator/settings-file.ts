@@ -8,7 +8,10 @@ import { errorCode, usageError } from "../../base/errors.ts";
 import { writeNewFile } from "../../stores/embedded/state/own-file.ts";
 import { requireOwnerOnly } from "./operator-directory.ts";
 
-/** @throws KernelError USAGE where there is no operator directory, CONFIG_INVALID where it is not the operator's alone */
+/**
+ * Makes sure that there is an operator directory.
+ * @throws KernelError USAGE where there is none, CONFIG_INVALID where it is not the operator's alone
+ */
 export function requireOperatorDirectory(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true)
     throw usageError(`there is no operator directory \`${path}\`; \`handrail init\` makes it`);

@@ -11,7 +11,7 @@ import type { JsonObject } from "../../base/json.ts";
 import type { OneSecretSettings, SecretSource } from "../../config/sections/secrets.ts";
 import { BY_OPERATOR } from "../../ledger/actors.ts";
 import type { EventSink, EventType } from "../../model/outcome/event.ts";
-import { SECRET_NAME, type SecretBinding } from "../../model/work/secrets.ts";
+import { SECRET_NAME, type SecretBinding } from "../../model/place/secrets.ts";
 import { newPlaceholder } from "../../sandbox/net/broker/placeholder.ts";
 import { whereOf } from "../../sandbox/net/broker/substitute.ts";
 import { nearestName } from "../../text/near-miss.ts";
@@ -111,7 +111,10 @@ export class SecretDesk {
     return removed;
   }
 
-  /** Takes a new value into use, under the same placeholder. @param value goes into the keyring, for secrets kept there */
+  /**
+   * Takes a new value into use, under the same placeholder.
+   * @param value goes into the keyring, for secrets that are kept there
+   */
   async rotate(name: string, by: string, value?: string): Promise<CheckedSecret> {
     const { settings } = await readOperatorDirectory(this.#parts.operatorPath);
     const from = settings.secrets[name]?.from;

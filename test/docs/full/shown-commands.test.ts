@@ -96,6 +96,10 @@ const PREPARED: Readonly<Record<string, Preparation>> = {
       ["req_9vVq…", () => id],
     ]);
   },
+  "docs/guide/secrets.md": async (place) => {
+    await works(place, ["init"]);
+    return new Map();
+  },
 };
 
 /** Pages of which every command is run. */

@@ -1,7 +1,8 @@
 /**
  * The secrets of a command: what it sees of them, and how the proxy makes its requests with them.
  *
- * INVARIANT: a command knows placeholders alone, and only those of secrets that are bound to servers which it may reach.
+ * INVARIANT: a command knows placeholders alone, and only those of secrets that are bound to servers which it may
+ * reach.
  */
 import { SecretBroker } from "../../../sandbox/net/broker/broker.ts";
 import type { SecretWay } from "../../../sandbox/net/broker/secret-way.ts";

@@ -1,8 +1,8 @@
 /**
- * An authority for certificates that is made for one session, and vouches for the servers whose TLS ends in the kernel.
+ * An authority for certificates, made for one session.
  *
- * Its key is made here, stays in memory, and is gone with the kernel. INVARIANT: only sandboxes that are given its
- * certificate believe it.
+ * It vouches for the servers whose TLS ends in the kernel. Its key is made here, stays in memory, and is gone with the
+ * kernel. INVARIANT: only sandboxes that are given its certificate believe it.
  */
 import { randomBytes, webcrypto } from "node:crypto";
 import { isIP } from "node:net";

@@ -6,7 +6,7 @@
  */
 import { isJsonObject, type JsonValue } from "../../../base/json.ts";
 import { parseJson } from "../../../base/json-parse.ts";
-import { type BrokeredSecret, type SecretBinding, secretReference } from "../../../model/work/secrets.ts";
+import { type BrokeredSecret, type SecretBinding, secretReference } from "../../../model/place/secrets.ts";
 import { countIn, decoded, type SecretProblem, whereOf } from "./substitute.ts";
 
 /** A secret, and its bindings that allow a place in the request. */

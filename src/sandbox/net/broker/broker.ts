@@ -1,10 +1,11 @@
 /**
  * The broker of secrets: makes requests with them that programs wrote with placeholders, and takes them out of answers.
  *
- * It works on one reading of the values, which the caller's redactor hides as well. INVARIANTS: nothing is replaced in a
- * request that its binding does not allow; what a bound server answers passes here before anybody inside reads it.
+ * It works on one reading of the values, which the caller's redactor hides as well. INVARIANTS: nothing is replaced
+ * in a request that its binding does not allow; what a bound server answers passes here before anybody inside reads
+ * it.
  */
-import type { BrokeredSecret, SecretBinding } from "../../../model/work/secrets.ts";
+import type { BrokeredSecret, SecretBinding } from "../../../model/place/secrets.ts";
 import { type BoundSecret, substitutedBody } from "./body.ts";
 import { formsOf } from "./forms.ts";
 import { Replacements } from "./scrub.ts";
@@ -152,7 +153,7 @@ function finished({
       const unsigned = { method, host, path: head.path, headers, authority, ...(body !== undefined && { body: sent }) };
       headers =
         place.kind === "hmac"
-          ? signedByHmac(headers, sent, place, secret.value)
+          ? signedByHmac({ headers, body: sent }, place, secret.value)
           : signedForAws(unsigned, place, secret.value);
       used.push(secret.name);
     }

@@ -1,6 +1,7 @@
 /**
- * The forms in which a text stands in a message: as it is, escaped for URLs and JSON, in base64 and in hexadecimal.
- * Pure.
+ * Lists the forms in which a text stands in a message. Pure.
+ *
+ * These are the text as it is, escaped for URLs and JSON, in base64 and in hexadecimal.
  */
 
 /** Forms shorter than this are met by chance. */

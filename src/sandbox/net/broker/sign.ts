@@ -5,7 +5,7 @@
  */
 import { createHmac } from "node:crypto";
 import aws4 from "aws4";
-import type { SecretPlace } from "../../../model/work/secrets.ts";
+import type { SecretPlace } from "../../../model/place/secrets.ts";
 import type { SecretRequest } from "./substitute.ts";
 
 /** A request that is ready but for its signature. */
@@ -62,14 +62,12 @@ export function signedForAws(request: UnsignedRequest, place: AwsPlace, key: str
   );
 }
 
-/** The headers with a HMAC of `body` by `key`. */
+/** The headers with a HMAC of the body by `key`. */
 export function signedByHmac(
-  headers: readonly string[],
-  body: Buffer,
-  place: HmacPlace,
+  { headers, body }: { readonly headers: readonly string[]; readonly body: Buffer },
+  { name, hash, prefix }: HmacPlace,
   key: string,
 ): readonly string[] {
-  const { name, hash, prefix } = place;
   const others = headers.filter((_, at) => (headers[at - (at % 2)] ?? "").toLowerCase() !== name.toLowerCase());
   return [...others, name, `${prefix}${createHmac(hash, key).update(body).digest("hex")}`];
 }

@@ -2,14 +2,14 @@
  * Puts secrets into the head of a request, in place of their placeholders. Pure.
  *
  * INVARIANTS: a placeholder anywhere but where its binding has it refuses the request, and so does one that stands
- * there twice. What stands in the place of a placeholder can end neither the header nor the parameter that it stands in.
+ * there twice. What takes its place can end neither the header nor the parameter that it stands in.
  */
 import {
   type BrokeredSecret,
   type SecretBinding,
   type SecretPlace,
   secretReference,
-} from "../../../model/work/secrets.ts";
+} from "../../../model/place/secrets.ts";
 
 /** The head of a request to one server. */
 export interface SecretRequest {
@@ -41,7 +41,7 @@ export interface SecretProblem {
 }
 
 /** Headers that reach more than the server, or that programs fill by themselves. */
-export const NEVER_IN = ["cookie", "referer", "user-agent"] as const;
+const NEVER_IN: ReadonlySet<string> = new Set(["cookie", "referer", "user-agent"]);
 
 /** `request` with what its placeholders stand for. */
 export function substituted(request: SecretRequest, secrets: readonly BrokeredSecret[]): Substituted {
@@ -120,7 +120,10 @@ function placesOf(secret: BrokeredSecret, { path, headers }: Pick<SecretRequest,
   for (let at = 0; at + 1 < headers.length; at += 2) {
     const [name = "", value = ""] = [headers[at], headers[at + 1]];
     note(name, { kind: "elsewhere", what: "the name of a header" });
-    note(value, { kind: "header", name });
+    note(
+      value,
+      NEVER_IN.has(name.toLowerCase()) ? { kind: "elsewhere", what: `\`${name}\`` } : { kind: "header", name },
+    );
     const login = basicOf(name, value);
     if (login !== undefined) note(login, { kind: "basic" });
   }

@@ -1,6 +1,7 @@
 /**
- * What a command is given so that its programs believe the session's authority: files of certificates, and the
- * variables by which programs look for them.
+ * Makes what a command is given so that its programs believe the session's authority.
+ *
+ * These are files of certificates, and the variables by which programs look for them.
  */
 import { readFileSync } from "node:fs";
 import { getCACertificates } from "node:tls";

@@ -8,7 +8,7 @@ import type { IncomingMessage } from "node:http";
 import { Readable, Transform } from "node:stream";
 import type { Client, Dispatcher } from "undici";
 import { MIB } from "../../../base/bytes.ts";
-import { secretReference } from "../../../model/work/secrets.ts";
+import { secretReference } from "../../../model/place/secrets.ts";
 import type { PlannedRequest, SecretBroker } from "../broker/broker.ts";
 import type { SecretProblem } from "../broker/substitute.ts";
 import { type EgressRefusal, failed, refused } from "../gate/admission.ts";

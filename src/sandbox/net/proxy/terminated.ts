@@ -1,5 +1,7 @@
 /**
- * A tunnel to a server that a secret is bound to: TLS ends here, and each request in it is made by the kernel.
+ * Ends the TLS of tunnels to servers that a secret is bound to.
+ *
+ * The kernel makes each request in such a tunnel itself.
  *
  * INVARIANTS: the server has proved who it is before the client hears of a tunnel. Whom the client names in TLS and in
  * each request is the server that the tunnel was opened for. The connection to the server serves this client alone.
