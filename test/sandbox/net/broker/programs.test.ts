@@ -3,11 +3,13 @@
  */
 import { createHash, createHmac } from "node:crypto";
 import { once } from "node:events";
-import { readdirSync, readFileSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { processesNaming } from "../../../support/sandbox-place.ts";
 import { lockedBy, type PlacedSecret, type SecretPlace, secretPlace } from "../../../support/secret-place.ts";
+import { comesTrue } from "../../../support/waiting.ts";
 
 const KEY: PlacedSecret = {
   value: "sk-live-4f9Qm2Zx8Lw1Rt6Yb3Nc7Vd0",
@@ -59,6 +61,70 @@ test.each([
   },
   120_000,
 );
+
+test("commands in containers, too", async () => {
+  const sandbox = { backend: "container", toolchains: [join(process.cwd(), ".toolchain")] };
+  const place = await secretPlace({ "api.example": lockedBy(hasBearer) }, { API_KEY: KEY }, { sandbox });
+  const { stdout, stderr } = await place.run('curl -sS -H "Authorization: Bearer $API_KEY" https://api.example/v1');
+  expect([stdout, stderr]).toEqual(["open", ""]);
+  const node = await place.run(
+    `node -e 'fetch("https://api.example/v1", { headers: { authorization: "Bearer " + process.env.API_KEY } }).then(async (r) => console.log(await r.text()))'`,
+  );
+  expect([node.stdout, node.stderr]).toEqual(["open\n", ""]);
+}, 120_000);
+
+const isRoot = process.geteuid?.() === 0;
+
+// Only root reads the memory of another user's processes.
+test.runIf(isRoot)(
+  "no process of the command holds the value, while the answer of an echoing server is in its memory",
+  async () => {
+    const echo = lockedBy(
+      hasBearer,
+      (request, response) => void response.end(`mark-of-the-answer ${request.headers.authorization}`),
+    );
+    const place = await secretPlace({ "api.example": echo }, { API_KEY: KEY });
+    const word = `300.${process.pid}`;
+    const running = place.run(
+      `/usr/bin/python3 -c 'import os, requests, time; r = requests.get("https://api.example/v1", headers={"Authorization": "Bearer " + os.environ["API_KEY"]}); open("done", "w").write(r.text); time.sleep(200)' ${word}`,
+    );
+    const found = new Map<string, boolean>();
+    await comesTrue(() => {
+      for (const pid of processesNaming(word)) {
+        const memory = memoryOf(Number(pid));
+        if (!memory.includes("mark-of-the-answer")) continue;
+        found.set("placeholder", memory.includes(KEY.placeholder));
+        found.set("value", memory.includes(KEY.value));
+        process.kill(Number(pid), "SIGKILL");
+      }
+      return found.size > 0;
+    });
+    await running;
+    expect([...found]).toEqual([
+      ["placeholder", true],
+      ["value", false],
+    ]);
+  },
+  120_000,
+);
+
+/** All that a process can write, as far as it can be read while it runs. */
+function memoryOf(pid: number): Buffer {
+  const pieces: Buffer[] = [];
+  const memory = openSync(`/proc/${pid}/mem`, "r");
+  try {
+    for (const line of readFileSync(`/proc/${pid}/maps`, "utf8").split("\n")) {
+      const [, from = "", to = ""] = /^([0-9a-f]+)-([0-9a-f]+) rw/.exec(line) ?? [];
+      if (from === "" || line.includes("[v")) continue;
+      const [start, end] = [Number.parseInt(from, 16), Number.parseInt(to, 16)];
+      const piece = Buffer.alloc(end - start);
+      pieces.push(piece.subarray(0, readSync(memory, piece, 0, piece.length, start)));
+    }
+  } finally {
+    closeSync(memory);
+  }
+  return Buffer.concat(pieces);
+}
 
 test("control: without the secret's binding the same command is refused by the server", async () => {
   const elsewhere = { ...KEY, bindings: [{ to: "other.example", in: "header Authorization" }] };
