@@ -29,6 +29,7 @@ import { gitFindings } from "./doctor-git.ts";
 import { installationFindings } from "./doctor-installation.ts";
 import { capabilityFindings, operatorFindings, policyFindings, trustFindings } from "./doctor-operator.ts";
 import { sandboxFindings, viewFinding } from "./doctor-sandbox.ts";
+import { secretFindings } from "./doctor-secrets.ts";
 import { stallFinding } from "./doctor-stalls.ts";
 import { unusualFindings, workspaceFinding } from "./doctor-workspace.ts";
 import { attempt, type Finding, faultOf } from "./finding.ts";
@@ -103,6 +104,7 @@ async function configured(
     ...(workspace ? [await viewFinding(read, workspace.path, options)] : []),
     ...(await systemFindings(operator)),
     ...(await gitFindings(operator, environment)),
+    ...(await secretFindings(operator, environment)),
     ...(await capabilityFindings(operator, tools)),
     ...(await trustFindings(operator)),
     ...stateFindings(options.stateDirectory ?? defaultStatePath(environment)),

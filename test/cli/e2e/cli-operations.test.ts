@@ -12,6 +12,7 @@ import type { Lease } from "../../../src/model/people/lease.ts";
 import { openKernel } from "../../../src/server/compose.ts";
 import { encodeRequest } from "../../../src/wire/protobuf.ts";
 import { collect, dataIn, handrail, linesOf, oneJsonLine, startHandrail, until } from "../../support/command-line.ts";
+import { readEvidence } from "../../support/evidence.ts";
 import { freshPlace, type Place } from "../../support/place.ts";
 
 /** Runs a command that must work, and reads its one line of JSON. */
@@ -495,6 +496,51 @@ describe("setting up", () => {
       ],
     ]);
   });
+
+  test("secrets are added, shown without their values, checked, and removed", async () => {
+    const place = freshPlace();
+    place.put("config/handrail.yaml", "# mine\npreset: dev\n");
+    const key = place.put("config/key", "value-of-the-key-1\n");
+    const add = ["secrets", "add", "API_KEY", "--from", `file:${key}`, "--to", "api.example", "--in", "basic"];
+    const made = await json<{ placeholder: string }>(place, add);
+    expect(made).toMatchObject({ name: "API_KEY", bindings: [{ host: "api.example", port: 443 }] });
+    await json(place, ["secrets", "add", "API_KEY", "--to", "b.example:8443", "--in", "query key", "--method", "get"]);
+    const [shown] = await json<{ bindings: unknown[]; placeholder: string }[]>(place, ["secrets", "ls"]);
+    expect([shown?.bindings.length, shown?.placeholder]).toEqual([2, made.placeholder]);
+    expect(await json(place, ["secrets", "check"])).toMatchObject([{ name: "API_KEY" }]);
+    expect((await handrail(place, ["doctor"])).stdout).toMatch(/^ok +secrets +API_KEY: each value can be read/m);
+    writeFileSync(key, "value-of-the-key-2\n");
+    expect(await json<object>(place, ["secrets", "rotate", "API_KEY"])).toMatchObject({
+      placeholder: made.placeholder,
+    });
+    chmodSync(key, 0o644);
+    const checked = await handrail(place, ["secrets", "check"]);
+    expect([checked.code, checked.stdout]).toEqual([
+      1,
+      expect.stringMatching(/^failed +API_KEY +.*can be read by others/),
+    ]);
+    const again = await handrail(place, add);
+    expect([again.code, again.stderr]).toEqual([64, expect.stringContaining("leave `--from` out")]);
+    await json(place, ["secrets", "rm", "API_KEY"]);
+    expect(readFileSync(join(place.config, "handrail.yaml"), "utf8")).toBe("# mine\npreset: dev\n");
+    const types = (await readEvidence(place.state))
+      .map(({ entry }) => entry.eventType)
+      .filter((type) => type.startsWith("secret_"));
+    expect(types).toEqual(["secret_added", "secret_added", "secret_rotated", "secret_removed"]);
+    for (const file of ["state.db", "ledger.db"])
+      expect(readFileSync(join(place.state, file)).includes("value-of-the-key")).toBe(false);
+  }, 120_000);
+
+  test("two secrets that are added at once are both there, or one of them says that it is not", async () => {
+    const place = freshPlace();
+    await handrail(place, ["init"]);
+    const add = (name: string) =>
+      handrail(place, ["secrets", "add", name, "--from", "env:HOME", "--to", "a.example", "--in", "basic"]);
+    const codes = (await Promise.all(["KEY_A", "KEY_B", "KEY_C"].map(add))).map(({ code }) => code);
+    const { length } = await json<unknown[]>(place, ["secrets", "ls"]);
+    expect(codes.filter((code) => code === 0)).toHaveLength(length);
+    expect(length).toBeGreaterThan(0);
+  }, 120_000);
 
   test("serve says at once that every call will be refused, where a policy is not valid", async () => {
     const place = freshPlace();
