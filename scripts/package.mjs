@@ -59,6 +59,7 @@ async function build() {
     const recipe = { root, input, takesIn: isTakenIn, target: TARGET, sourcemap: true };
     modules.push(...(await compileCode(recipe, code)));
   }
+  for (const map of globSync("*.map", { cwd: code })) leaveOutOthers(join(code, map));
   await writeDeclarations(root, code);
   write(MADE.licences, licencesOf(root, modules));
   write(MADE.manual, await manualPage(root));
@@ -69,6 +70,26 @@ async function build() {
   const { version, ...manifest } = manifestFor(manifestAt(root), (name) => manifestAt(packageAt(name)).version);
   write("package.json", `${JSON.stringify({ ...manifest, version }, undefined, 2)}\n`);
   return pack(version);
+}
+
+/**
+ * Leaves the texts of packages out of a source map: places in them keep their names and lines, and whoever wants to
+ * read them has them from where they are published.
+ * @param {string} path
+ */
+function leaveOutOthers(path) {
+  const map = JSON.parse(readFileSync(path, "utf8"));
+  const isOurs = (/** @type {string} */ source) => !source.includes("node_modules/");
+  if (!map.sources.some(isOurs)) {
+    rmSync(path);
+    const code = path.slice(0, -".map".length);
+    writeFileSync(code, readFileSync(code, "utf8").replace(/\n\/\/# sourceMappingURL=.*\s*$/, "\n"));
+    return;
+  }
+  map.sourcesContent = map.sources.map((/** @type {string} */ source, /** @type {number} */ at) =>
+    isOurs(source) ? map.sourcesContent?.[at] : null,
+  );
+  writeFileSync(path, JSON.stringify(map));
 }
 
 /**

@@ -8,6 +8,7 @@ const IMPORTED = [
   "@bufbuild/protobuf",
   "@cedar-policy/cedar-wasm",
   "@napi-rs/blake-hash",
+  "@napi-rs/keyring",
   "better-sqlite3",
   "koffi",
   "rregex",

@@ -69,6 +69,7 @@ const SUITES = [
       "dedupe-first-write",
     ],
   ],
+  ["net", ["net-fetch", "net-many", "net-terminated"]],
   ["gates", ["gates-free", "gates-caller", "pending-memory", "pending-time", "pending-resume"]],
 ] as const;
 
