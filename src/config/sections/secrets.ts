@@ -44,6 +44,7 @@ function placeOf(text: string): SecretPlace | string {
   if (header !== "")
     return NEVER.test(header) ? `a secret never stands in \`${header}\`` : { kind: "header", name: header };
   const [, signed = "", hash, prefix = ""] = HMAC.exec(text) ?? [];
+  if (NEVER.test(signed)) return `a secret never stands in \`${signed}\``;
   if (hash === "sha1" || hash === "sha256" || hash === "sha512") return { kind: "hmac", name: signed, hash, prefix };
   const [kind = "", name = "", more] = text.split(" ");
   if (more === undefined && name !== "" && (kind === "query" || kind === "body")) return { kind, name };

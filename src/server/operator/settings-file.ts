@@ -33,6 +33,7 @@ export class SettingsFile {
   readonly path: string;
   readonly text: string;
   readonly #next: NextFile;
+  #isReplaced = false;
 
   private constructor(path: string, text: string, next: NextFile) {
     this.path = path;
@@ -66,10 +67,12 @@ export class SettingsFile {
     }
     await chmod(this.#next.path, this.#next.mode);
     await rename(this.#next.path, this.path);
+    this.#isReplaced = true;
   }
 
   async unlock(): Promise<void> {
-    await rm(this.#next.path, { force: true });
+    // after a change the name is free, and may be somebody else's already
+    if (!this.#isReplaced) await rm(this.#next.path, { force: true });
   }
 }
 

@@ -90,7 +90,11 @@ export class SecretDesk {
   async add(wish: SecretWish): Promise<ShownSecret> {
     const { name, by } = wish;
     if (!SECRET_NAME.test(name)) throw usageError(`\`${name}\` is no name of a variable; write it as in \`API_KEY\``);
-    return this.#change("secret_added", { name, by }, async (before) => {
+    const keep = async () => {
+      if (wish.from !== undefined && "keyring" in wish.from && wish.value !== undefined)
+        await writeKeyring(wish.from.keyring, wish.value);
+    };
+    return this.#change("secret_added", { name, by, keep }, async (before) => {
       if (before === undefined) return this.#made(wish);
       if (wish.from !== undefined)
         throw usageError(
@@ -106,8 +110,10 @@ export class SecretDesk {
     if (removed === undefined) throw noSecret(name, await this.list());
     const { settings } = await readOperatorDirectory(this.#parts.operatorPath);
     await this.#change("secret_removed", { name, by }, async () => undefined);
-    const from = settings.secrets[name]?.from;
-    if (from !== undefined && "keyring" in from) await removeKeyring(from.keyring);
+    const { [name]: gone, ...others } = settings.secrets;
+    const entry = gone !== undefined && "keyring" in gone.from ? gone.from.keyring : undefined;
+    const isShared = Object.values(others).some(({ from }) => "keyring" in from && from.keyring === entry);
+    if (entry !== undefined && !isShared) await removeKeyring(entry);
     return removed;
   }
 
@@ -137,27 +143,26 @@ export class SecretDesk {
       throw usageError(
         `there is no secret \`${name}\`; say where its value is kept: \`--from env:NAME\`, \`file:/PATH\`, \`command:PROGRAM\` or \`keyring\``,
       );
-    if ("keyring" in from) {
-      if (value === undefined) throw usageError("the value comes on standard input; pipe it in");
-      await writeKeyring(from.keyring, value);
-    }
-    const chosen = placeholder ?? (await this.#placeholderFor(from));
-    return { from: from as unknown as JsonObject, placeholder: chosen, bindings: [binding] };
-  }
-
-  async #placeholderFor(from: SecretSource): Promise<string> {
-    const found = await readSource(from, this.#parts.environment);
+    if ("keyring" in from && value === undefined) throw usageError("the value comes on standard input; pipe it in");
+    const found =
+      value === undefined ? await readSource(from, this.#parts.environment) : ({ kind: "read", text: value } as const);
     const text = found.kind === "read" ? found.text.trim() : "";
-    if (text !== "") return newPlaceholder(text, (below) => randomInt(below));
-    const why = found.kind === "problem" ? found.problem : `${sourceName(from)} is empty here`;
-    throw usageError(
-      `the value cannot be read, and its placeholder has the same shape: ${why}; mend that, or give one by \`--placeholder\``,
-    );
+    if (text === "" && placeholder === undefined) {
+      const why = found.kind === "problem" ? found.problem : `${sourceName(from)} is empty here`;
+      throw usageError(
+        `the value cannot be read, and its placeholder has the same shape: ${why}; mend that, or give one by \`--placeholder\``,
+      );
+    }
+    const written = { from: from as unknown as JsonObject, bindings: [binding] };
+    // whoever reads the configuration must not learn the value from it
+    if (text !== "" && JSON.stringify({ ...written, placeholder: placeholder ?? "" }).includes(text))
+      throw usageError("what would be written holds the value itself; name where it is kept, and leave it out");
+    return { ...written, placeholder: placeholder ?? newPlaceholder(text, (below) => randomInt(below)) };
   }
 
   async #change(
     type: EventType,
-    { name, by }: { readonly name: string; readonly by: string },
+    { name, by, keep }: { readonly name: string; readonly by: string; readonly keep?: () => Promise<void> },
     change: (before: JsonObject | undefined) => Promise<JsonObject | undefined>,
   ): Promise<ShownSecret> {
     const { operatorPath } = this.#parts;
@@ -170,6 +175,7 @@ export class SecretDesk {
       const { parseSettings } = await import("../../config/config.ts");
       const now = (await parseSettings(text, file.path)).secrets[name];
       const secret = now === undefined ? undefined : shown(name, now);
+      await keep?.(); // once everything else is known to be right
       await this.#record(type, { name, by, ...(secret && { bound: secret.bound, from: secret.from }) });
       await file.replace(text);
       return secret ?? { name, from: "", placeholder: "", bound: "", bindings: [] };

@@ -20,7 +20,7 @@ import { markOf, problem, type Read, readOwn } from "./own-file.ts";
 /** Bytes of a value. */
 const SECRET_BYTES_MAX = 8 * KIB;
 /** Characters of a value at least: a shorter one could not be hidden. */
-const SECRET_CHARACTERS_MIN = 6;
+const SECRET_CHARACTERS_MIN = 8;
 /** Milliseconds for which what a program or the keyring said counts. */
 const SECRET_KEPT_MS = 300_000;
 /** Milliseconds that a program may take to say it. */

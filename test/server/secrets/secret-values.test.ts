@@ -20,25 +20,28 @@ const valueIn = async (from: object, environment = {}) => {
 };
 
 test("of the environment", async () => {
-  expect(await valueIn({ env: "A" }, { A: " value-1\n" })).toEqual(["value-1", undefined]);
+  expect(await valueIn({ env: "A" }, { A: " value-01\n" })).toEqual(["value-01", undefined]);
   expect(await valueIn({ env: "A" })).toEqual([undefined, expect.stringContaining("the variable `A` holds no value")]);
-  expect(await valueIn({ env: "A" }, { A: "a\nb-c-d-e" })).toEqual([undefined, expect.stringContaining("in one line")]);
+  expect(await valueIn({ env: "A" }, { A: "a\nb-c-d-e-f" })).toEqual([
+    undefined,
+    expect.stringContaining("in one line"),
+  ]);
 });
 
 test("of a file: only of one that nobody else reads, and again when it has changed", async () => {
   const { base } = freshPlace();
   const file = join(base, "key");
-  writeFileSync(file, "value-1\n", { mode: 0o600 });
+  writeFileSync(file, "value-01\n", { mode: 0o600 });
   const operator = await settingsWith({ file });
   const first = await secretsOf(operator, {});
-  expect([first.broker.secrets[0]?.value, first.isCurrent()]).toEqual(["value-1", true]);
+  expect([first.broker.secrets[0]?.value, first.isCurrent()]).toEqual(["value-01", true]);
   expect(await secretsOf(operator, {})).toBe(first);
-  writeFileSync(file, "value-22\n");
+  writeFileSync(file, "value-022\n");
   expect(first.isCurrent()).toBe(false);
   const second = await secretsOf(operator, {}, first.known);
-  expect(second.broker.secrets[0]?.value).toBe("value-22");
+  expect(second.broker.secrets[0]?.value).toBe("value-022");
   // what was started with the old one may still say it
-  expect(second.known.map(({ value }) => value)).toEqual(["value-22", "value-1"]);
+  expect(second.known.map(({ value }) => value)).toEqual(["value-022", "value-01"]);
   chmodSync(file, 0o644);
   expect(await valueIn({ file })).toEqual([undefined, expect.stringContaining("can be read by others")]);
 });

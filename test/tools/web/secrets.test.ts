@@ -60,6 +60,8 @@ async function place(secrets: readonly BrokeredSecret[] = [SECRET]): Promise<Pla
   };
   await internet.https(HOST, 443, certificate, (request, response) => {
     void answer(request).then((text) => {
+      if (request.url === "/repos/taken")
+        return response.writeHead(302, { location: `https://registry.npmjs.org/cb?token=${VALUE}` }).end();
       if (request.url === "/repos/away")
         return response.writeHead(302, { location: "https://registry.npmjs.org/x" }).end();
       return response.end(text);
@@ -134,6 +136,14 @@ test("a redirect to another server takes no secret along", async () => {
   expect(seen.map(({ url }) => url)).toEqual(["/repos/away"]);
   // nobody answers there; what matters is that the key was dropped before
   expect(JSON.stringify(outcome)).not.toContain(VALUE);
+});
+
+test("a server that leads on with the value in the address leads nowhere", async () => {
+  const { seen, kernel, fetch } = await place();
+  const outcome = await fetch({ url: `https://${HOST}/repos/taken`, ...bearer("{{secret:API_KEY}}") });
+  expect(seen.map(({ url }) => url)).toEqual(["/repos/taken"]);
+  expect(outcome).toMatchObject({ kind: "denied", denial: { reason: "secret_binding_mismatch" } });
+  expect(JSON.stringify([outcome, kernel.ledger])).not.toContain(VALUE);
 });
 
 test("evidence names the secret that went, and never its value", async () => {

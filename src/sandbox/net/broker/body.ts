@@ -1,13 +1,16 @@
 /**
  * Puts secrets into the body of a request that is there as a whole. Pure.
  *
- * Decides on JSON and forms; in other bodies nothing is replaced. INVARIANT: a placeholder that is not the whole of the
- * text that its binding names refuses the request.
+ * Decides on JSON and forms; in other bodies nothing is replaced. INVARIANTS: a placeholder stands once in what a server
+ * reads, however it is escaped, and is the whole of the text that its binding names; that text alone is replaced. A body
+ * that servers could read in two ways has no place for a secret.
  */
+import { textOf } from "../../../base/bytes.ts";
 import { isJsonObject, type JsonValue } from "../../../base/json.ts";
 import { parseJson } from "../../../base/json-parse.ts";
 import { type BrokeredSecret, type SecretBinding, secretReference } from "../../../model/place/secrets.ts";
-import { countIn, decoded, type SecretProblem, whereOf } from "./substitute.ts";
+import { decoded, type Placeholders, replaced } from "./placeholders.ts";
+import { mismatch, type SecretProblem, unavailable, whereOf } from "./substitute.ts";
 
 /** A secret, and its bindings that allow a place in the request. */
 export interface BoundSecret {
@@ -15,68 +18,109 @@ export interface BoundSecret {
   readonly bindings: readonly SecretBinding[];
 }
 
-/** The body with what its placeholders stand for, or why it is not sent. */
-export function substitutedBody(
-  body: Buffer,
-  contentType: string,
-  secrets: readonly BoundSecret[],
-): { readonly kind: "body"; readonly body: Buffer; readonly used: readonly string[] } | SecretProblem {
-  let text = body.toString("latin1");
-  const used: string[] = [];
-  for (const { secret, bindings } of secrets) {
-    const count = countIn(text, secret) || countIn(decoded(text), secret);
-    if (count === 0) continue;
-    const names = bindings.flatMap(({ place }) => (place.kind === "body" ? [place.name] : []));
-    const form = formOf(contentType);
-    const holds = names.some((name) => form !== undefined && isValueOf(text, { form, name, secret }));
-    if (count > 1 || !holds)
-      return {
-        kind: "mismatch",
-        secret: secret.name,
-        message: `the secret \`${secret.name}\` is bound: it is not for this place of the body, but ${whereOf(secret.bindings)}`,
-      };
-    if (secret.value === undefined)
-      return { kind: "unavailable", secret: secret.name, message: `the secret \`${secret.name}\` cannot be read now` };
-    text = put(text, secret, form === "form" ? encodeURIComponent(secret.value) : inJson(secret.value));
-    used.push(secret.name);
-  }
-  return { kind: "body", body: used.length === 0 ? body : Buffer.from(text, "latin1"), used };
+/** A body with its secrets. */
+interface FilledBody {
+  readonly kind: "body";
+  readonly body: Buffer;
+  readonly used: readonly string[];
 }
 
-type BodyForm = "json" | "form";
+/**
+ * The body with what its placeholders stand for, or why it is not sent.
+ * @param contentTypes all that the request says of its kind
+ */
+export function substitutedBody(
+  { body, contentTypes }: { readonly body: Buffer; readonly contentTypes: readonly string[] },
+  secrets: readonly BoundSecret[],
+  placeholders: Placeholders,
+): FilledBody | SecretProblem {
+  const text = body.toString();
+  const found = new Set([
+    ...placeholders.in(text),
+    ...placeholders.in(decoded(text)),
+    ...placeholders.in(unescaped(text)),
+  ]);
+  const [secret, second] = found;
+  if (secret === undefined) return { kind: "body", body, used: [] };
+  const bindings = secrets.find((one) => one.secret === secret)?.bindings ?? [];
+  const names = bindings.flatMap(({ place }) => (place.kind === "body" ? [place.name] : []));
+  const form = contentTypes.length === 1 ? formOf(contentTypes[0] ?? "") : undefined;
+  if (textOf(body) === undefined) return mismatch(secret, "it stands in a body that is no text in UTF-8");
+  if (second !== undefined)
+    return mismatch(second, "a body holds one secret; send the others in requests of their own");
+  if (secret.value === undefined) return unavailable(secret);
+  const { value } = secret;
+  const read = form === "form" ? inForm(text, { names, secret, value, placeholders }) : undefined;
+  const filled = form === "json" ? inJson(text, { names, secret, value, placeholders }) : read;
+  if (filled === undefined)
+    return mismatch(secret, `it is not for this place of the body, but ${whereOf(secret.bindings)}`);
+  return { kind: "body", body: Buffer.from(filled), used: [secret.name] };
+}
 
-function formOf(contentType: string): BodyForm | undefined {
+interface Filling {
+  readonly names: readonly string[];
+  readonly secret: BrokeredSecret;
+  readonly value: string;
+  readonly placeholders: Placeholders;
+}
+
+function formOf(contentType: string): "json" | "form" | undefined {
   const type = contentType.split(";", 1)[0]?.trim().toLowerCase() ?? "";
   if (type === "application/x-www-form-urlencoded") return "form";
   return /^application\/(?:[\w.+-]+\+)?json$/.test(type) ? "json" : undefined;
 }
 
-/** Whether the placeholder is the whole of the value that `name` names. */
-function isValueOf(
-  text: string,
-  { form, name, secret }: { readonly form: BodyForm; readonly name: string; readonly secret: BrokeredSecret },
-): boolean {
-  const meant = [secret.placeholder, secretReference(secret.name)];
-  if (form === "form")
-    return text.split("&").some((part) => {
-      const at = part.indexOf("=");
-      return decoded(part.slice(0, at)) === name && meant.includes(decoded(part.slice(at + 1)));
-    });
-  const parsed = parseJson(Buffer.from(text, "latin1").toString());
-  let value: JsonValue | undefined = parsed.ok ? parsed.value : undefined;
-  for (const member of name.split(".")) value = isJsonObject(value) ? value[member] : undefined;
-  return typeof value === "string" && meant.includes(value);
+function isMeant(text: unknown, { secret: { name, placeholder } }: Filling): boolean {
+  return text === placeholder || text === secretReference(name);
 }
 
-function put(text: string, { name, placeholder }: BrokeredSecret, value: string): string {
-  const reference = secretReference(name);
-  return [placeholder, encodeURIComponent(placeholder), reference, encodeURIComponent(reference)].reduce(
-    (changed, form) => changed.split(form).join(value),
-    text,
+/** The text with the one member filled, where the placeholder stands there, unescaped, and nowhere else. */
+function inJson(text: string, filling: Filling): string | undefined {
+  const parsed = parseJson(text);
+  if (!parsed.ok || !filling.names.some((name) => isMeant(memberOf(parsed.value, name), filling))) return undefined;
+  // what stands plainly once in the text, and once in all that it says, stands in that member
+  const says = textsOf(parsed.value).reduce((sum, one) => sum + filling.placeholders.in(one).length, 0);
+  if (says !== 1 || filling.placeholders.in(text).length !== 1) return undefined;
+  return replaced(text, filling.secret, JSON.stringify(filling.value).slice(1, -1));
+}
+
+function memberOf(value: JsonValue, name: string): JsonValue | undefined {
+  let at: JsonValue | undefined = value;
+  for (const member of name.split(".")) at = isJsonObject(at) ? at[member] : undefined;
+  return at;
+}
+
+function textsOf(value: unknown): readonly string[] {
+  if (typeof value === "string") return [value];
+  if (value === null || typeof value !== "object") return [];
+  if (Array.isArray(value)) return value.flatMap(textsOf);
+  return Object.entries(value).flatMap(([name, member]) => [name, ...textsOf(member)]);
+}
+
+/** What a form is written in, names of secrets aside. */
+const FORM = /^[A-Za-z0-9._~!$'()*,:@/?%+&=-]*$/;
+
+/** The form with the one field filled, where its name stands there once, and the placeholder nowhere else. */
+function inForm(text: string, filling: Filling): string | undefined {
+  const { names, secret, value, placeholders } = filling;
+  if (!FORM.test(text.replaceAll(secretReference(secret.name), ""))) return undefined;
+  const fields = text.split("&").map((part) => {
+    const at = part.indexOf("=");
+    const [name, read] = at === -1 ? [decoded(part), ""] : [decoded(part.slice(0, at)), decoded(part.slice(at + 1))];
+    return { part, name, read, written: at === -1 ? part : part.slice(0, at) };
+  });
+  const meant = fields.filter(({ name }) => names.includes(name));
+  const [field] = meant;
+  if (field === undefined || meant.length > 1 || !isMeant(field.read, filling)) return undefined;
+  const said = fields.reduce(
+    (sum, { name, read }) => sum + placeholders.in(name).length + placeholders.in(read).length,
+    0,
   );
+  if (said !== 1) return undefined;
+  return fields.map((one) => (one === field ? `${one.written}=${encodeURIComponent(value)}` : one.part)).join("&");
 }
 
-/** As it stands within a text of JSON; one character for each byte. */
-function inJson(value: string): string {
-  return Buffer.from(JSON.stringify(value).slice(1, -1)).toString("latin1");
+/** What JSON escapes, as far as it is escaped: enough to see that something is hidden there. */
+function unescaped(text: string): string {
+  return text.replaceAll(/\\u([0-9a-f]{4})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }

@@ -6,11 +6,13 @@
  * it.
  */
 import type { BrokeredSecret, SecretBinding } from "../../../model/place/secrets.ts";
+import { bindingsOf, type SecretRequest } from "./bindings.ts";
 import { type BoundSecret, substitutedBody } from "./body.ts";
 import { formsOf } from "./forms.ts";
+import { Placeholders } from "./placeholders.ts";
 import { Replacements } from "./scrub.ts";
-import { awsScope, headerOf, signedByHmac, signedForAws } from "./sign.ts";
-import { bindingsOf, countIn, type SecretProblem, type SecretRequest, substituted, whereOf } from "./substitute.ts";
+import { awsScope, headersOf, signedByHmac, signedForAws } from "./sign.ts";
+import { mismatch, type SecretProblem, substituted, unavailable, whereOf } from "./substitute.ts";
 
 /** A request whose head is ready, and what is left to do once its body is there. */
 export interface PlannedRequest {
@@ -34,10 +36,13 @@ export interface FinishedRequest {
 /** The secrets of one reading. */
 export class SecretBroker {
   readonly secrets: readonly BrokeredSecret[];
+  /** Finds their placeholders and names. */
+  readonly placeholders: Placeholders;
   readonly #replacements = new Map<string, Replacements | undefined>();
 
   constructor(secrets: readonly BrokeredSecret[]) {
     this.secrets = secrets;
+    this.placeholders = new Placeholders(secrets);
   }
 
   /** Whether any secret is for requests to that server. */
@@ -57,36 +62,31 @@ export class SecretBroker {
 
   /** The request as it leaves, or why it does not. @param authority the `Host` header that it leaves with */
   plan(request: SecretRequest, authority: string): PlannedRequest | SecretProblem {
-    const head = substituted(request, this.secrets);
+    const head = substituted(request, this.secrets, this.placeholders);
     if (head.kind !== "request") return head;
     const bound = this.secrets.map((secret): BoundSecret => ({ secret, bindings: bindingsOf(secret, request) }));
-    const inPieces = bound.find(({ bindings }) =>
-      bindings.some(({ place }) => place.kind === "aws" && awsScope(head.headers, place)?.isInPieces === true),
-    );
+    const places = bound.flatMap(({ secret, bindings }) => bindings.map(({ place }) => ({ secret, place })));
+    const inPieces = places.find(({ place }) => place.kind === "aws" && awsScope(head.headers, place)?.isInPieces);
     if (inPieces !== undefined)
-      return {
-        kind: "mismatch",
-        secret: inPieces.secret.name,
-        message: `the secret \`${inPieces.secret.name}\` is bound: pieces of a body cannot be signed anew; send it unsigned (\`UNSIGNED-PAYLOAD\`) or whole`,
-      };
-    if (!bound.some(({ bindings }) => bindings.some(({ place }) => touchesBody(place, head.headers)))) return head;
-    const finish = (body: Buffer) => finished({ request, head, bound, authority, body });
-    if (bound.some(({ bindings }) => bindings.some(({ place }) => needsBody(place, head.headers))))
-      return { ...head, finish };
+      return mismatch(
+        inPieces.secret,
+        "pieces of a body cannot be signed anew; send it unsigned (`UNSIGNED-PAYLOAD`) or whole",
+      );
+    if (!places.some(({ place }) => touchesBody(place, head.headers))) return head;
+    const { placeholders } = this;
+    const parts = { request, head, bound, authority, placeholders };
+    if (places.some(({ place }) => needsBody(place, head.headers)))
+      return { ...head, finish: (body) => finished({ ...parts, body }) };
     // a signature that does not depend on the body
-    const ready = finished({ request, head, bound, authority });
+    const ready = finished(parts);
     return ready.kind === "finished" ? { ...head, headers: ready.headers, used: ready.used } : ready;
   }
 
   /** Why a body is not sent that no secret has a place in, where one stands in it. */
   seenIn(body: string): SecretProblem | undefined {
-    const seen = this.secrets.find((secret) => countIn(body, secret) > 0);
+    const [seen] = this.placeholders.in(body);
     if (seen === undefined) return undefined;
-    return {
-      kind: "mismatch",
-      secret: seen.name,
-      message: `the secret \`${seen.name}\` is bound: it is not for the body of this request, but ${whereOf(seen.bindings)}`,
-    };
+    return mismatch(seen, `it is not for the body of this request, but ${whereOf(seen.bindings)}`);
   }
 
   /** What takes the place of values in what that server answers; `undefined` where nothing can stand there. */
@@ -118,24 +118,22 @@ function needsBody(place: SecretBinding["place"], headers: readonly string[]): b
   return place.kind === "aws" && awsScope(headers, place)?.needsBody === true;
 }
 
-function finished({
-  request,
-  head,
-  bound,
-  authority,
-  body,
-}: {
+/** A request, and what its end is made of; without a body, where no secret has a place in it. */
+interface Finishing {
   readonly request: SecretRequest;
   readonly head: Pick<PlannedRequest, "path" | "headers" | "used">;
   readonly bound: readonly BoundSecret[];
   readonly authority: string;
+  readonly placeholders: Placeholders;
   readonly body?: Buffer;
-}): FinishedRequest | SecretProblem {
+}
+
+function finished({ request, head, bound, authority, placeholders, body }: Finishing): FinishedRequest | SecretProblem {
   let { headers } = head;
   const used = [...head.used];
   let sent = body ?? Buffer.alloc(0);
   if (body !== undefined) {
-    const put = substitutedBody(body, headerOf(headers, "content-type") ?? "", bound);
+    const put = substitutedBody({ body, contentTypes: headersOf(headers, "content-type") }, bound, placeholders);
     if (put.kind !== "body") return put;
     sent = put.body;
     used.push(...put.used);
@@ -143,18 +141,15 @@ function finished({
   for (const { secret, bindings } of bound)
     for (const { place } of bindings) {
       if (place.kind !== "hmac" && (place.kind !== "aws" || awsScope(headers, place) === undefined)) continue;
-      if (secret.value === undefined)
-        return {
-          kind: "unavailable",
-          secret: secret.name,
-          message: `the secret \`${secret.name}\` cannot be read now`,
-        };
+      if (secret.value === undefined) return unavailable(secret);
       const { method, host } = request;
       const unsigned = { method, host, path: head.path, headers, authority, ...(body !== undefined && { body: sent }) };
-      headers =
+      const signed =
         place.kind === "hmac"
           ? signedByHmac({ headers, body: sent }, place, secret.value)
           : signedForAws(unsigned, place, secret.value);
+      if (signed === undefined) return mismatch(secret, "an address that cannot be read cannot be signed");
+      headers = signed;
       used.push(secret.name);
     }
   return { kind: "finished", headers, body: sent, used: [...new Set(used)] };

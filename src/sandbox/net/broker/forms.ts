@@ -18,17 +18,36 @@ export function formsOf(text: string): readonly string[] {
   });
   const hex = bytes.toString("hex");
   const json = JSON.stringify(text).slice(1, -1);
+  const percent = encodeURIComponent(text);
   const more = [
-    encodeURIComponent(text),
-    escaped(text),
-    json,
-    json.replaceAll("/", "\\/"),
-    ...encoded,
-    hex,
-    hex.toUpperCase(),
+    ...[percent, escaped(text), percent.replaceAll(/%../g, (one) => one.toLowerCase())],
+    ...[encodeURIComponent(percent), json, json.replaceAll("/", "\\/")],
+    // serialisers of JSON and HTML write what is no letter by its number
+    ...[numbered(text, (code) => `\\u${code.toString(16).padStart(4, "0")}`)],
+    ...[numbered(text, (code) => `\\u${code.toString(16).toUpperCase().padStart(4, "0")}`)],
+    ...[
+      numbered(text, (code) => `&#x${code.toString(16).toUpperCase()};`),
+      numbered(text, (code) => `&#x${code.toString(16)};`),
+    ],
+    ...[numbered(text, (code) => `&#${code};`), text.replaceAll(/[&<>"]/g, (one) => ENTITIES[one] ?? one)],
+    ...[
+      ...encoded,
+      hex,
+      hex.toUpperCase(),
+      bytes.toString("base64"),
+      Buffer.from(bytes.toString("base64")).toString("base64"),
+    ],
+    ...[Buffer.from(text, "utf16le").toString("latin1"), Buffer.from(text, "utf16le").swap16().toString("latin1")],
   ];
   const forms = new Set([text, ...more.filter((form) => form.length >= FORM_BYTES_MIN)]);
   return [...forms].filter((form) => form !== "").sort((left, right) => right.length - left.length);
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+
+/** Everything but letters and digits by its number. */
+function numbered(text: string, write: (code: number) => string): string {
+  return text.replaceAll(/[^A-Za-z0-9]/g, (one) => write(one.charCodeAt(0)));
 }
 
 /** `encodeURIComponent` leaves some characters that others escape. */

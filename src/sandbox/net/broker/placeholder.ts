@@ -5,8 +5,9 @@
  * whose key it is; each is made by chance, so that it stands in no text that did not take it from here.
  */
 
-/** Characters of a prefix that is kept: `sk-ant-api03-`, `github_pat_`, `AKIA`. */
-const PREFIX = /^(?:[A-Za-z][A-Za-z0-9]{0,11}[-_.]){1,3}|^(?:AKIA|ASIA|AIza|SG\.|xox[abps]-)/;
+/** Prefixes by which vendors mark their keys; any other beginning is a part of the secret. */
+const PREFIX =
+  /^(?:gh[opsru]_|github_pat_|glpat-|sk-ant-(?:api|admin)\d\d-|sk-(?:proj|svcacct|live|test|or-v1)-|[spr]k_(?:live|test)_|sk-|xox[abeprs]-|AKIA|ASIA|AIza|SG\.|hf_|npm_|pypi-|dop_v1_|shp(?:at|ss|ca)_|whsec_|lin_api_|dapi)/;
 /** Characters that are drawn at least, so that no two are alike and none is met by chance. */
 const DRAWN_MIN = 12;
 /** A placeholder for a value that is shorter or is not of printable characters. */

@@ -6,7 +6,7 @@
 import { createHmac } from "node:crypto";
 import aws4 from "aws4";
 import type { SecretPlace } from "../../../model/place/secrets.ts";
-import type { SecretRequest } from "./substitute.ts";
+import type { SecretRequest } from "./bindings.ts";
 
 /** A request that is ready but for its signature. */
 export interface UnsignedRequest extends Pick<SecretRequest, "method" | "host" | "path" | "headers"> {
@@ -37,14 +37,15 @@ export function awsScope(
   return { region, service, needsBody: hash === undefined, isInPieces: SIGNED_PIECES.test(hash ?? "") };
 }
 
-/** The headers with a signature by `key`. */
-export function signedForAws(request: UnsignedRequest, place: AwsPlace, key: string): readonly string[] {
+/** The headers with a signature by `key`, of now; nothing where the address cannot be read. */
+export function signedForAws(request: UnsignedRequest, place: AwsPlace, key: string): readonly string[] | undefined {
   const scope = awsScope(request.headers, place);
   if (scope === undefined) return request.headers;
   const { method, authority, path, headers, body } = request;
   const named: Record<string, string> = {};
   for (let at = 0; at + 1 < headers.length; at += 2) named[(headers[at] ?? "").toLowerCase()] = headers[at + 1] ?? "";
-  const { authorization: old = "", host: _host, ...kept } = named;
+  // a signature of another time would be as good as the key for that time
+  const { authorization: old = "", host: _host, "x-amz-date": _date, date: _other, ...kept } = named;
   const names = /SignedHeaders=([^,\s]+)/.exec(old)?.[1]?.split(";") ?? [];
   // the same ones that the program has signed
   const extraHeadersToIgnore = Object.fromEntries(
@@ -56,7 +57,13 @@ export function signedForAws(request: UnsignedRequest, place: AwsPlace, key: str
     headers: { ...kept, Host: authority },
     ...(body && { body }),
   };
-  const signed = aws4.sign(signing, { accessKeyId: place.accessKeyId, secretAccessKey: key });
+  let signed: ReturnType<typeof aws4.sign>;
+  try {
+    signed = aws4.sign(signing, { accessKeyId: place.accessKeyId, secretAccessKey: key });
+  } catch (error) {
+    if (error instanceof URIError) return undefined;
+    throw error;
+  }
   return Object.entries(signed.headers ?? {}).flatMap(([name, value]) =>
     value === undefined || name.toLowerCase() === "host" ? [] : [name, String(value)],
   );
@@ -72,8 +79,11 @@ export function signedByHmac(
   return [...others, name, `${prefix}${createHmac(hash, key).update(body).digest("hex")}`];
 }
 
-/** The value of the first header of that name. */
-export function headerOf(headers: readonly string[], name: string): string | undefined {
-  const at = headers.findIndex((text, index) => index % 2 === 0 && text.toLowerCase() === name);
-  return at === -1 ? undefined : headers[at + 1];
+/** The values of all headers of that name. */
+export function headersOf(headers: readonly string[], name: string): readonly string[] {
+  return headers.flatMap((text, at) => (at % 2 === 0 && text.toLowerCase() === name ? [headers[at + 1] ?? ""] : []));
+}
+
+function headerOf(headers: readonly string[], name: string): string | undefined {
+  return headersOf(headers, name)[0];
 }

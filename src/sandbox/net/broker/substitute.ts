@@ -4,23 +4,9 @@
  * INVARIANTS: a placeholder anywhere but where its binding has it refuses the request, and so does one that stands
  * there twice. What takes its place can end neither the header nor the parameter that it stands in.
  */
-import {
-  type BrokeredSecret,
-  type SecretBinding,
-  type SecretPlace,
-  secretReference,
-} from "../../../model/place/secrets.ts";
-
-/** The head of a request to one server. */
-export interface SecretRequest {
-  readonly method: string;
-  readonly host: string;
-  readonly port: number;
-  /** Path and query, from `/` on. */
-  readonly path: string;
-  /** Names and values by turns. */
-  readonly headers: readonly string[];
-}
+import type { BrokeredSecret, SecretBinding, SecretPlace } from "../../../model/place/secrets.ts";
+import { bindingsOf, type SecretRequest } from "./bindings.ts";
+import { decoded, type Placeholders, replaced } from "./placeholders.ts";
 
 /** What became of a request. */
 export type Substituted =
@@ -44,55 +30,34 @@ export interface SecretProblem {
 const NEVER_IN: ReadonlySet<string> = new Set(["cookie", "referer", "user-agent"]);
 
 /** `request` with what its placeholders stand for. */
-export function substituted(request: SecretRequest, secrets: readonly BrokeredSecret[]): Substituted {
+export function substituted(
+  request: SecretRequest,
+  secrets: readonly BrokeredSecret[],
+  placeholders: Placeholders,
+): Substituted {
   let { path, headers } = request;
-  const used: string[] = [];
+  const used = new Set<string>();
+  const found = placesIn(request, placeholders);
+  for (const [secret, [place, second]] of found) {
+    if (place === undefined) continue;
+    if (second !== undefined)
+      return mismatch(secret, `it stands in the request twice; send it once, ${whereOf(secret.bindings)}`);
+    if (!bindingsOf(secret, request).some((binding) => isSame(binding.place, place)))
+      return mismatch(secret, `it is not for ${placeName(place)} here, but ${whereOf(secret.bindings)}`);
+    if (secret.value === undefined) return unavailable(secret);
+    ({ path, headers } = put({ path, headers }, { secret, place, value: secret.value }));
+    used.add(secret.name);
+  }
   for (const secret of secrets) {
-    const found = placesOf(secret, { ...request, path, headers });
-    const bindings = bindingsOf(secret, request);
-    const [place, second] = found;
-    if (place !== undefined) {
-      if (second !== undefined)
-        return mismatch(secret, `it stands in the request twice; send it once, ${whereOf(secret.bindings)}`);
-      if (!bindings.some((binding) => isSame(binding.place, place)))
-        return mismatch(secret, `it is not for ${placeName(place)} here, but ${whereOf(secret.bindings)}`);
-      if (secret.value === undefined) return unavailable(secret);
-      if (place.kind !== "body") ({ path, headers } = put({ path, headers }, secret, place));
-      used.push(secret.name);
-    }
-    for (const { place: to, added } of bindings) {
+    for (const { place: to, added } of bindingsOf(secret, request)) {
       if (added === undefined || to.kind !== "header" || hasHeader(headers, to.name)) continue;
-      if (secret.value === undefined) return unavailable(secret);
-      headers = [...headers, to.name, added.replace("{}", () => secret.value ?? "")];
-      used.push(secret.name);
+      const { value } = secret;
+      if (value === undefined) return unavailable(secret);
+      headers = [...headers, to.name, added.replace("{}", () => onWire(value))];
+      used.add(secret.name);
     }
   }
-  return { kind: "request", path, headers, used: [...new Set(used)] };
-}
-
-/** The bindings of `secret` that allow a place in such a request. */
-export function bindingsOf(
-  { bindings }: Pick<BrokeredSecret, "bindings">,
-  { host, port, method, path }: Pick<SecretRequest, "host" | "port" | "method" | "path">,
-): readonly SecretBinding[] {
-  return bindings.filter(
-    (binding) =>
-      binding.host === host &&
-      binding.port === port &&
-      (binding.methods === undefined || binding.methods.includes(method)) &&
-      isBelow(path, binding.path),
-  );
-}
-
-/** Whether the path, as servers read it, lies at or below `base`. */
-function isBelow(path: string, base: string): boolean {
-  if (base === "/") return true;
-  const plain = path.split("?", 1)[0] ?? "";
-  // what a server could take for another path is none that was bound
-  if (/%2e|%2f|%5c|\\|;|\/\//i.test(plain) || plain.split("/").some((part) => part === "." || part === ".."))
-    return false;
-  const below = base.endsWith("/") ? base : `${base}/`;
-  return plain === base || plain.startsWith(below);
+  return { kind: "request", path, headers, used: [...used] };
 }
 
 /** A place as it is found, or a part of a request that is none. */
@@ -104,11 +69,18 @@ function isSame(bound: SecretPlace, found: FoundPlace): boolean {
   return !("name" in bound && "name" in found) || bound.name === found.name;
 }
 
-/** Where the placeholder of `secret`, or its name, stands in the head. */
-function placesOf(secret: BrokeredSecret, { path, headers }: Pick<SecretRequest, "path" | "headers">): FoundPlace[] {
-  const found: FoundPlace[] = [];
+/** Where placeholders and names stand in the head, by their secrets. */
+function placesIn(
+  { path, headers }: Pick<SecretRequest, "path" | "headers">,
+  placeholders: Placeholders,
+): ReadonlyMap<BrokeredSecret, readonly FoundPlace[]> {
+  const found = new Map<BrokeredSecret, FoundPlace[]>();
   const note = (text: string, place: FoundPlace) => {
-    for (let left = countIn(text, secret); left > 0; left -= 1) found.push(place);
+    for (const secret of placeholders.in(text)) {
+      const places = found.get(secret);
+      if (places === undefined) found.set(secret, [place]);
+      else places.push(place);
+    }
   };
   const [plain = "", query] = splitOnce(path, "?");
   note(decoded(plain), { kind: "elsewhere", what: "the path" });
@@ -120,29 +92,33 @@ function placesOf(secret: BrokeredSecret, { path, headers }: Pick<SecretRequest,
   for (let at = 0; at + 1 < headers.length; at += 2) {
     const [name = "", value = ""] = [headers[at], headers[at + 1]];
     note(name, { kind: "elsewhere", what: "the name of a header" });
-    note(
-      value,
-      NEVER_IN.has(name.toLowerCase()) ? { kind: "elsewhere", what: `\`${name}\`` } : { kind: "header", name },
-    );
+    const never = NEVER_IN.has(name.toLowerCase());
+    note(value, never ? { kind: "elsewhere", what: `\`${name}\`` } : { kind: "header", name });
     const login = basicOf(name, value);
     if (login !== undefined) note(login, { kind: "basic" });
   }
   return found;
 }
 
+/** A secret, where it goes, and what goes there. */
+interface Putting {
+  readonly secret: BrokeredSecret;
+  readonly place: FoundPlace;
+  readonly value: string;
+}
+
 function put(
   { path, headers }: Pick<SecretRequest, "path" | "headers">,
-  secret: BrokeredSecret,
-  place: FoundPlace,
+  { secret, place, value }: Putting,
 ): { readonly path: string; readonly headers: readonly string[] } {
-  const value = secret.value ?? "";
   switch (place.kind) {
     case "query": {
       const [plain = "", query = ""] = splitOnce(path, "?");
       const parameters = query.split("&").map((parameter) => {
         const [name = "", text = ""] = splitOnce(parameter, "=");
-        if (countIn(decoded(text), secret) === 0) return parameter;
-        return `${name}=${encodeURIComponent(replaced(decoded(text), secret, value))}`;
+        const read = decoded(text);
+        const filled = replaced(read, secret, value);
+        return filled === read ? parameter : `${name}=${encodeURIComponent(filled)}`;
       });
       return { path: `${plain}?${parameters.join("&")}`, headers };
     }
@@ -155,21 +131,17 @@ function put(
         }),
       };
     default:
-      return { path, headers: mapHeaders(headers, (_, text) => replaced(text, secret, value)) };
+      return { path, headers: mapHeaders(headers, (_, text) => replaced(text, secret, onWire(value))) };
   }
+}
+
+/** A header's value as its bytes are written, one character each: as UTF-8, in which answers are looked through. */
+function onWire(value: string): string {
+  return Buffer.from(value).toString("latin1");
 }
 
 function mapHeaders(headers: readonly string[], change: (name: string, value: string) => string): readonly string[] {
   return headers.map((text, at) => (at % 2 === 0 ? text : change(headers[at - 1] ?? "", text)));
-}
-
-/** How often the placeholder or the name stands in `text`. */
-export function countIn(text: string, { name, placeholder }: Pick<BrokeredSecret, "name" | "placeholder">): number {
-  return [placeholder, secretReference(name)].reduce((sum, form) => sum + text.split(form).length - 1, 0);
-}
-
-function replaced(text: string, { name, placeholder }: BrokeredSecret, value: string): string {
-  return [placeholder, secretReference(name)].reduce((changed, form) => changed.split(form).join(value), text);
 }
 
 /** User and password of a header; nothing where it says none. */
@@ -183,17 +155,6 @@ function hasHeader(headers: readonly string[], name: string): boolean {
   return headers.some((text, at) => at % 2 === 0 && text.toLowerCase() === name.toLowerCase());
 }
 
-/** As a server decodes it; what is no proper escape stands as it is. */
-export function decoded(text: string): string {
-  const spaced = text.replaceAll("+", " ");
-  try {
-    return decodeURIComponent(spaced);
-  } catch {
-    // a part that cannot be decoded must not hide a placeholder in another part
-    return spaced.replaceAll(/%[0-9a-f]{2}/gi, (hex) => String.fromCharCode(Number.parseInt(hex.slice(1), 16)));
-  }
-}
-
 function splitOnce(text: string, by: string): readonly [string, string?] {
   const at = text.indexOf(by);
   return at === -1 ? [text] : [text.slice(0, at), text.slice(at + by.length)];
@@ -202,6 +163,7 @@ function splitOnce(text: string, by: string): readonly [string, string?] {
 function placeName(place: FoundPlace): string {
   switch (place.kind) {
     case "header":
+    case "hmac":
       return `the header \`${place.name}\``;
     case "query":
       return `the parameter \`${place.name}\``;
@@ -209,8 +171,10 @@ function placeName(place: FoundPlace): string {
       return "the login";
     case "elsewhere":
       return place.what;
-    default:
-      return "the body";
+    case "aws":
+      return "signatures";
+    case "body":
+      return `\`${place.name}\` in the body`;
   }
 }
 
@@ -220,16 +184,18 @@ export function whereOf(bindings: readonly SecretBinding[]): string {
     .map(({ host, port, path, methods, place }) => {
       const how = methods === undefined ? "" : ` by ${methods.join(", ")}`;
       const base = path === "/" ? "" : ` at or below \`${path}\``;
-      return `for ${place.kind === "aws" ? "signatures" : place.kind === "hmac" ? `the header \`${place.name}\`` : placeName(place)} of requests to \`${host}:${port}\`${base}${how}`;
+      return `for ${placeName(place)} of requests to \`${host}:${port}\`${base}${how}`;
     })
     .join(", or ");
 }
 
-function mismatch({ name }: BrokeredSecret, why: string): SecretProblem {
+/** The problem of a secret that stands where it is not for. */
+export function mismatch({ name }: Pick<BrokeredSecret, "name">, why: string): SecretProblem {
   return { kind: "mismatch", secret: name, message: `the secret \`${name}\` is bound: ${why}` };
 }
 
-function unavailable({ name }: BrokeredSecret): SecretProblem {
+/** The problem of a secret whose value is not known. */
+export function unavailable({ name }: Pick<BrokeredSecret, "name">): SecretProblem {
   return {
     kind: "unavailable",
     secret: name,

@@ -11,10 +11,11 @@ import { FailureWithoutEffect, ToolFailure, UnansweredFailure } from "../../../m
 import type { WebAnswer, WebMethod, WebRequest } from "../../../model/work/web.ts";
 import { type WebAddress, webAddress } from "../../../names/web-address.ts";
 import type { SecretBroker } from "../broker/broker.ts";
+import type { Replacements } from "../broker/scrub.ts";
 import { type Attempt, AttemptLog, type EgressAttempt, type EgressReason } from "../gate/attempt.ts";
 import { ACCEPTED_PACKINGS, type ReadBody, readBody, UnreadableBody } from "./body.ts";
 import { type ConnectionRules, NoConnection, webConnections } from "./connections.ts";
-import { type FilledHop, filled, SecretMisplaced, withoutSecrets } from "./hop-secrets.ts";
+import { type FilledHop, filled, replacementsOf, SecretMisplaced, withoutSecrets } from "./hop-secrets.ts";
 import { PageReader } from "./page-thread.ts";
 import { contentTypeOf, isPage, textOfBody } from "./text.ts";
 
@@ -109,7 +110,9 @@ export class WebFetcher {
   ): Promise<Got> {
     const sent = filled(hop, broker);
     const response = await this.#sent(hop, sent, signal);
-    const { statusCode: status, headers } = response;
+    const replacements = replacementsOf(hop.address, broker);
+    const status = response.statusCode;
+    const headers = headersWithout(response.headers, replacements);
     const next = REDIRECTING.has(status) ? one(headers["location"]) : undefined;
     const body = await readBody(
       response.body,
@@ -118,7 +121,7 @@ export class WebFetcher {
     );
     attempt.moved(Buffer.byteLength(hop.body ?? ""), body.received);
     attempt.end("allowed", undefined, sent.used.length === 0 ? {} : { secrets: sent.used });
-    const bytes = withoutSecrets(body.bytes, hop.address, broker);
+    const bytes = withoutSecrets(body, replacements);
     return { status, headers, body: { ...body, bytes }, ...(next !== undefined && { next }) };
   }
 
@@ -171,6 +174,14 @@ export class WebFetcher {
       ...(retryAfterMs !== undefined && { retryAfterMs }),
     };
   }
+}
+
+/** What an answer says of itself, and where it leads, without values of secrets. */
+function headersWithout(headers: Headers, replacements: Replacements | undefined): Headers {
+  if (replacements === undefined) return headers;
+  const plain = (value: Headers[string]) =>
+    typeof value === "string" ? replacements.in(value) : value?.map((one) => replacements.in(one));
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, plain(value)]));
 }
 
 type Headers = Dispatcher.ResponseData["headers"];

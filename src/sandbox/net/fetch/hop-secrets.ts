@@ -5,7 +5,9 @@
  */
 import type { WebAddress } from "../../../names/web-address.ts";
 import type { SecretBroker } from "../broker/broker.ts";
+import type { Replacements } from "../broker/scrub.ts";
 import type { SecretProblem } from "../broker/substitute.ts";
+import type { ReadBody } from "./body.ts";
 
 /** What of a request secrets may stand in. */
 export interface SecretHop {
@@ -41,7 +43,10 @@ export function filled(hop: SecretHop, broker: SecretBroker | undefined): Filled
   const { scheme, port, path } = address;
   const { host } = address.host;
   if (broker === undefined) return { path, headers, used: [], ...(body !== undefined && { body }) };
-  const pairs = Object.entries(headers).flat();
+  // from two parts nobody could tell what stands in the whole
+  const isBound = broker.isBoundTo(host, port);
+  const whole = Object.entries(headers).filter(([name]) => !(isBound && /^(?:range|if-range)$/i.test(name)));
+  const pairs = whole.flat();
   const authority = port === 443 ? host : `${host}:${port}`;
   const planned = broker.plan({ method, host, port, path, headers: pairs }, authority);
   if (planned.kind !== "request") throw new SecretMisplaced(planned);
@@ -66,11 +71,20 @@ export function filled(hop: SecretHop, broker: SecretBroker | undefined): Filled
   };
 }
 
-/** `bytes` of an answer without the values of secrets that are bound to its server. */
-export function withoutSecrets(bytes: Buffer, { host: { host }, port }: WebAddress, broker: SecretBroker | undefined) {
-  const replacements = broker?.replacementsFor(host, port);
+/** What takes the place of values in the answer of a server. */
+export function replacementsOf({ host: { host }, port }: WebAddress, broker: SecretBroker | undefined) {
+  return broker?.replacementsFor(host, port);
+}
+
+/** The body of an answer without values; what could be the beginning of one, where it was cut, goes, too. */
+export function withoutSecrets(
+  body: Pick<ReadBody, "bytes" | "isCut">,
+  replacements: Replacements | undefined,
+): Buffer {
+  const { bytes, isCut } = body;
   if (replacements === undefined) return bytes;
-  return Buffer.from(replacements.in(bytes.toString("latin1")), "latin1");
+  const text = replacements.in(bytes.toString("latin1"));
+  return Buffer.from(isCut ? text.slice(0, Math.max(0, text.length - replacements.longest)) : text, "latin1");
 }
 
 function named(pairs: readonly string[]): Readonly<Record<string, string>> {

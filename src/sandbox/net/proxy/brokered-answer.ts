@@ -16,6 +16,9 @@ import { answeredHeaders } from "./proxy-request.ts";
 /** Bytes of an answer that is passed on in one piece, once it is there. */
 const ONE_PIECE_BYTES_MAX = 64 * KIB;
 
+/** Milliseconds after which what is held back of a stream leaves, when nothing follows. */
+const HELD_MS = 200;
+
 /** What can be unpacked, and how. */
 const UNPACK: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
   ["gzip", () => createGunzip({ chunkSize: 16 * KIB })],
@@ -40,19 +43,21 @@ export async function passAnswer(answer: Answer, passing: Passing): Promise<Egre
   const { response, replacements, isHead } = passing;
   const raw = (answer.headers as unknown as readonly (string | Buffer)[]).map(String);
   const packing = headerIn(raw, /^content-encoding$/i);
+  const framing = headerIn(raw, /^transfer-encoding$/i);
   const isPacked = packing !== "" && packing !== "identity";
   const closed = new Promise<void>((resolve) =>
     response.closed ? resolve() : response.once("close", () => resolve()),
   );
   const headers = answeredHeaders(raw);
-  if (replacements === undefined || isHead) {
+  const hasNoBody = isHead || answer.statusCode === 204 || answer.statusCode === 304;
+  if (replacements === undefined || hasNoBody) {
     const scrubbed = replacements === undefined ? headers : headers.map((text) => replacements.in(text));
     if (!begun(answer, response, scrubbed)) return UNWRITABLE;
     pipeline(answer.body, response, () => undefined); // both ends are watched
     await closed;
     return undefined;
   }
-  if (isPacked && !UNPACK.has(packing)) {
+  if ((isPacked && !UNPACK.has(packing)) || !["", "chunked"].includes(framing)) {
     answer.body.destroy();
     return failed("no_answer", "the answer is packed in a way that cannot be looked through; ask for none");
   }
@@ -88,16 +93,30 @@ function begun(answer: Answer, response: ServerResponse, headers: readonly strin
 
 const UNWRITABLE = failed("no_answer", "the answer holds what no answer may");
 
+/** What is held back leaves when nothing has followed for a while, whatever it is: streams of events go on. */
 function scrubbing(replacements: Replacements): Transform {
   const scrubber = new Scrubber(replacements);
+  let timer: NodeJS.Timeout | undefined;
   return new Transform({
-    transform: (piece: Buffer, _, done) => done(null, scrubber.push(piece)),
-    flush: (done) => done(null, scrubber.end()),
+    transform(piece: Buffer, _, done) {
+      clearTimeout(timer);
+      timer = setTimeout(() => this.push(scrubber.flush()), HELD_MS);
+      done(null, scrubber.push(piece));
+    },
+    flush(done) {
+      clearTimeout(timer);
+      done(null, scrubber.flush());
+    },
+    destroy(error, done) {
+      clearTimeout(timer);
+      done(error);
+    },
   });
 }
 
-/** The value of the first header of that name, in lower case; empty where there is none. */
+/** The values of all headers of that name, in lower case; empty where there is none. */
 function headerIn(raw: readonly string[], name: RegExp): string {
-  const at = raw.findIndex((text, index) => index % 2 === 0 && name.test(text));
-  return at === -1 ? "" : (raw[at + 1] ?? "").trim().toLowerCase();
+  return raw
+    .flatMap((text, index) => (index % 2 === 0 && name.test(text) ? [(raw[index + 1] ?? "").trim().toLowerCase()] : []))
+    .join(", ");
 }

@@ -8,14 +8,13 @@ import type { IncomingMessage } from "node:http";
 import { Readable, Transform } from "node:stream";
 import type { Client, Dispatcher } from "undici";
 import { MIB } from "../../../base/bytes.ts";
-import { secretReference } from "../../../model/place/secrets.ts";
 import type { PlannedRequest, SecretBroker } from "../broker/broker.ts";
 import type { SecretProblem } from "../broker/substitute.ts";
 import { type EgressRefusal, failed, refused } from "../gate/admission.ts";
 import { passAnswer } from "./brokered-answer.ts";
 import type { ClientExchange } from "./forward.ts";
 import { type ForwardTarget, keptHeaders } from "./proxy-request.ts";
-import type { Upstreams } from "./upstreams.ts";
+import type { Held, Upstreams } from "./upstreams.ts";
 
 /** Bytes of a body that is read before it is sent, because a secret goes into it or signs it. */
 const BROKERED_BODY_BYTES_MAX = 2 * MIB;
@@ -48,7 +47,9 @@ export async function passBrokered(
   const headers = replacements === undefined ? kept : readable(kept); // before they are signed
   const planned = broker.plan({ ...server, headers }, authority);
   if (planned.kind !== "request") return refuse(refusalOf(planned));
-  const ready = await bodied(planned, request, broker);
+  const held = upstreams.held();
+  const ready = await bodied(planned, { request, broker, held });
+  if (ready.kind !== "ready") held.free();
   if (ready.kind !== "ready") return refuse(ready.kind === "refusal" ? ready : refusalOf(ready));
   const { used } = ready;
   const carried = used.length === 0 ? detail : { ...detail, secrets: used };
@@ -84,6 +85,8 @@ export async function passBrokered(
     const seen = error instanceof PlaceholderSeen ? error.problem : seenBy(ready.body);
     if (seen !== undefined) return refuse(refusalOf(seen));
     refuse({ ...failed("no_answer", `\`${host.host}\` gave no answer that can be read; try again later`), ...carried });
+  } finally {
+    held.free();
   }
 }
 
@@ -97,8 +100,7 @@ interface Ready {
 
 async function bodied(
   planned: PlannedRequest,
-  request: IncomingMessage,
-  broker: SecretBroker,
+  { request, broker, held }: { readonly request: IncomingMessage; readonly broker: SecretBroker; readonly held: Held },
 ): Promise<Ready | EgressRefusal | SecretProblem> {
   const { headers, used, finish } = planned;
   const { "content-length": length, "transfer-encoding": encoding } = request.headers;
@@ -107,9 +109,8 @@ async function bodied(
     if (!hasBody) return { kind: "ready", headers, used };
     return { kind: "ready", headers, used, body: watched(request, broker) };
   }
-  const body = await whole(request);
-  if (body === undefined)
-    return refused("secret_binding", `a body that a secret goes into has at most ${BROKERED_BODY_BYTES_MAX} bytes`);
+  const body = await whole(request, held);
+  if ("kind" in body) return body;
   const finished = finish(body);
   if (finished.kind !== "finished") return finished;
   const without = finished.headers.filter((_, at) => !/^content-length$/i.test(finished.headers[at - (at % 2)] ?? ""));
@@ -128,15 +129,22 @@ function watched(request: IncomingMessage, broker: SecretBroker): Watch {
   return request.pipe(watch);
 }
 
-async function whole(request: IncomingMessage): Promise<Buffer | undefined> {
+/** The whole body, as far as it and what else is held may take memory. */
+async function whole(request: IncomingMessage, held: Held): Promise<Buffer | EgressRefusal> {
   const pieces: Buffer[] = [];
   let length = 0;
-  for await (const piece of request as AsyncIterable<Buffer>) {
-    length += piece.length;
-    if (length > BROKERED_BODY_BYTES_MAX) return undefined;
-    pieces.push(piece);
+  try {
+    for await (const piece of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      length += piece.length;
+      if (length > BROKERED_BODY_BYTES_MAX)
+        return refused("secret_binding", `a body that a secret goes into has at most ${BROKERED_BODY_BYTES_MAX} bytes`);
+      if (!held.take(piece.length)) return failed("too_many_bytes", "too many such bodies at once; send fewer");
+      pieces.push(piece);
+    }
+  } catch {
+    return failed("closed", "the body broke off"); // the client is gone, and hears nothing of it
   }
-  return Buffer.concat(pieces);
+  return Buffer.concat(pieces, length);
 }
 
 /** A placeholder in a body that no binding names. */
@@ -151,30 +159,21 @@ class PlaceholderSeen extends Error {
 
 /** Passes a body on until a placeholder stands in it, in whatever pieces it comes. */
 class Watch extends Transform {
-  readonly #forms: readonly (readonly [form: string, name: string])[];
-  readonly #longest: number;
+  readonly #broker: SecretBroker;
   #tail = "";
   seen: SecretProblem | undefined;
 
-  constructor({ secrets }: SecretBroker) {
+  constructor(broker: SecretBroker) {
     super();
-    this.#forms = secrets.flatMap(({ name, placeholder }) => [
-      [placeholder, name] as const,
-      [secretReference(name), name] as const,
-    ]);
-    this.#longest = Math.max(...this.#forms.map(([form]) => form.length));
+    this.#broker = broker;
   }
 
   override _transform(piece: Buffer, _: BufferEncoding, done: (error: Error | null, piece?: Buffer) => void): void {
     const text = this.#tail + piece.toString("latin1");
-    const found = this.#forms.find(([form]) => text.includes(form));
-    this.#tail = text.slice(Math.max(0, text.length - this.#longest + 1));
-    if (found === undefined) done(null, piece);
-    else {
-      const message = `the secret \`${found[1]}\` is bound: it is not for the body of this request`;
-      this.seen = { kind: "mismatch", secret: found[1], message };
-      done(new PlaceholderSeen(this.seen));
-    }
+    this.seen = this.#broker.seenIn(text);
+    this.#tail = text.slice(Math.max(0, text.length - this.#broker.placeholders.longest + 1));
+    if (this.seen === undefined) done(null, piece);
+    else done(new PlaceholderSeen(this.seen));
   }
 }
 
@@ -182,11 +181,10 @@ function seenBy(body: Readable | undefined): SecretProblem | undefined {
   return body instanceof Watch ? body.seen : undefined;
 }
 
-/** What can be unpacked alone is asked for. */
+/** Only what can be unpacked is asked for, and all of it: from two parts nobody could tell what stands in the whole. */
 function readable(headers: readonly string[]): string[] {
-  return headers.map((text, at) =>
-    at % 2 === 1 && /^accept-encoding$/i.test(headers[at - 1] ?? "") ? ACCEPTED : text,
-  );
+  const whole = headers.filter((_, at) => !/^(?:range|if-range)$/i.test(headers[at - (at % 2)] ?? ""));
+  return whole.map((text, at) => (at % 2 === 1 && /^accept-encoding$/i.test(whole[at - 1] ?? "") ? ACCEPTED : text));
 }
 
 /** How a request that a secret stands wrongly in is answered. */

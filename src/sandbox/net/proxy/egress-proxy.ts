@@ -99,13 +99,15 @@ export class EgressProxy {
     this.#server.close();
     this.#upstreams.close();
     for (const client of this.#clients) client.destroy();
-    await Promise.all(this.#running);
+    await Promise.allSettled(this.#running);
     return this.#parts.log.totals;
   }
 
   #run(work: Promise<void>): void {
     this.#running.add(work);
-    void work.finally(() => this.#running.delete(work));
+    // whoever asked has been answered, or is gone: a mistake made here must not end the kernel
+    const forget = () => this.#running.delete(work);
+    work.then(forget, forget);
   }
 
   /** Each connection takes one of the kernel's places; there is no answer before a request was read. */
@@ -136,16 +138,15 @@ export class EgressProxy {
 
   async #onRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const exchange = this.#exchange(request, response);
-    const { attempt, refuse } = exchange;
+    const { refuse } = exchange;
     const target = forwardTarget(headOf(request));
     const { secure } = this.#parts.rules;
     if (secure !== undefined) return this.#onSecure(exchange, target, secure);
-    const carried = target.kind === "target" ? this.#plainSecret(request, target) : undefined;
-    if (carried !== undefined) {
-      if (target.kind === "target") attempt.to(target.host.host, target.port);
-      return refuse(carried);
-    }
-    await this.#pass(target, exchange, (route) => forward(exchange, route, this.#upstreams));
+    await this.#pass(target, exchange, async (route) => {
+      const carried = this.#plainSecret(request, route.target);
+      if (carried === undefined) await forward(exchange, route, this.#upstreams);
+      else refuse(carried);
+    });
   }
 
   /** A request that is judged by itself, and made over TLS. */

@@ -12,7 +12,7 @@ import type { Socket } from "node:net";
 import type { Client } from "undici";
 import { canonicalHost } from "../../../names/host-name.ts";
 import type { SecretWay } from "../broker/secret-way.ts";
-import type { EgressRefusal } from "../gate/admission.ts";
+import { type EgressRefusal, failed } from "../gate/admission.ts";
 import type { Attempt, AttemptLog } from "../gate/attempt.ts";
 import { passBrokered } from "./brokered.ts";
 import { type ClientExchange, EGRESS_HEAD_BYTES_MAX } from "./forward.ts";
@@ -88,8 +88,7 @@ async function inside(tunnel: TerminatedTunnel, upstreams: Upstreams, connection
   });
   server.maxHeadersCount = 0;
   server.timeout = EGRESS_IDLE_MS;
-  const answer = async (request: IncomingMessage, response: ServerResponse) => {
-    const begun = exchange(request, response);
+  const answer = async (request: IncomingMessage, begun: ClientExchange) => {
     begun.attempt.to(target.host.host, target.port);
     if (tunnel.log.isExhausted) return begun.refuse(TOO_MANY);
     const to = securedTarget(headOf(request), target);
@@ -98,7 +97,10 @@ async function inside(tunnel: TerminatedTunnel, upstreams: Upstreams, connection
     const route = { target: to, broker: way.broker, client: await connections.client(), detail };
     await passBrokered(begun, route, upstreams);
   };
-  server.on("request", (request, response) => run(answer(request, response)));
+  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+    const begun = exchange(request, response);
+    run(answer(request, begun).catch(() => begun.refuse(FAULT))); // recorded as a mistake of the proxy itself
+  });
   // Both would leave HTTP, which is all that is looked through.
   for (const event of ["upgrade", "connect"] as const)
     server.on(event, (_: IncomingMessage, socket: Socket) => {
@@ -121,6 +123,7 @@ const NO_UPGRADE = answerOf(
   "501 Not Implemented",
   "a server that a secret is bound to is reached by plain HTTP requests alone; there are no WebSockets",
 );
+const FAULT = failed("fault", "the proxy failed; tell the operator");
 const TOO_MANY: EgressRefusal = {
   kind: "refusal",
   outcome: "refused",

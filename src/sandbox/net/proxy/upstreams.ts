@@ -5,7 +5,7 @@
  * bytes.
  */
 import type { Socket } from "node:net";
-import { GIB } from "../../../base/bytes.ts";
+import { GIB, MIB } from "../../../base/bytes.ts";
 import { type EgressRefusal, failed } from "../gate/admission.ts";
 import type { EgressReason } from "../gate/attempt.ts";
 import type { Connect } from "../gate/connection.ts";
@@ -76,12 +76,23 @@ export class Upstream {
   }
 }
 
+/** Bytes of bodies that are held for one command because secrets go into them. */
+const EGRESS_HELD_BYTES_MAX = 32 * MIB;
+
+/** What is held of one body. */
+export interface Held {
+  /** Counts more; `false` where that would be too much. */
+  readonly take: (bytes: number) => boolean;
+  readonly free: () => void;
+}
+
 /** All connections of one command. */
 export class Upstreams {
   readonly #connect: Connect;
   readonly #limits: UpstreamLimits;
   readonly #open = new Set<Upstream>();
   readonly #bytes = { sent: 0, received: 0 };
+  #held = 0;
   #isClosed = false;
 
   constructor(connect: Connect, limits: Partial<UpstreamLimits> = {}) {
@@ -101,6 +112,23 @@ export class Upstreams {
     const reason = upstream.cutBy ?? "no_connection";
     const what = reason === "timeout" ? "did not answer in time" : "takes no connection";
     return failed(reason, `\`${host}\` ${what} at port \`${port}\`; look at the port, or try again later`);
+  }
+
+  /** Counts what is held of one body, with all others. */
+  held(): Held {
+    let own = 0;
+    return {
+      take: (bytes) => {
+        if (this.#held + bytes > EGRESS_HELD_BYTES_MAX) return false;
+        own += bytes;
+        this.#held += bytes;
+        return true;
+      },
+      free: () => {
+        this.#held -= own;
+        own = 0;
+      },
+    };
   }
 
   /** Goes on over TLS, with the server that proves to be `host`. */
