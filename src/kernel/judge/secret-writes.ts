@@ -13,7 +13,7 @@ import type { Tool } from "../../model/tool/tool.ts";
 import { CONTENT_ID_PREFIX } from "../../model/work/content.ts";
 import { newMarkers } from "../../redact/search/marker.ts";
 import type { ResolvedAccess } from "../call/stages.ts";
-import { decodedRun, NUMBERED, NUMBERED_RUN } from "../redaction/numbered-runs.ts";
+import { decodedRun, NUMBERED_RUN } from "../redaction/numbered-runs.ts";
 import type { CallRedaction } from "../redaction/redaction.ts";
 
 /** Marks the accesses by which the arguments of the call, if they hold a definite secret, would be written or sent. */
@@ -33,15 +33,24 @@ export function markSecrets(
 
 /** The texts with what addresses escape as servers decode it: a secret must not leave by being escaped. */
 function asServersRead(value: unknown): unknown {
-  if (typeof value === "string") return NUMBERED.test(value) ? decodedRuns(value) : "";
+  if (typeof value === "string") return ESCAPED.test(value) ? decodedRuns(value) : "";
   if (value === null || typeof value !== "object") return null;
   if (Array.isArray(value)) return value.map(asServersRead);
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, asServersRead(member)]));
 }
 
+/** What addresses, JSON and HTML escape by numbers. */
+const ESCAPED = /%[0-9a-f]{2}|\\u[0-9a-f]{4}|&#x?[0-9a-f]{1,6};/i;
+
 /** Twice, because what one server decodes it may pass on to another. */
 function decodedRuns(text: string): string {
-  const once = (escaped: string) => escaped.replaceAll(NUMBERED_RUN, decodedRun);
+  const once = (escaped: string) =>
+    escaped
+      .replaceAll(NUMBERED_RUN, decodedRun)
+      .replaceAll(/\\u([0-9a-f]{4})|&#x([0-9a-f]{1,6});|&#(\d{1,7});/gi, (all, json, hex, decimal) => {
+        const code = decimal === undefined ? Number.parseInt(json ?? hex, 16) : Number(decimal);
+        return code <= 0x10ffff ? String.fromCodePoint(code) : all;
+      });
   return once(once(text));
 }
 

@@ -102,11 +102,18 @@ export class SecretBroker {
       if (value === undefined || !bindings.some((one) => one.host === host && one.port === port)) continue;
       for (const form of formsOf(value)) {
         const bytes = Buffer.from(form).toString("latin1");
-        if (!found.has(bytes)) found.set(bytes, form === value ? placeholder : placeholder.slice(0, form.length));
+        if (!found.has(bytes)) found.set(bytes, shownFor(form, value, placeholder));
       }
     }
     return found.size === 0 ? undefined : new Replacements(found);
   }
+}
+
+/** What takes the place of a form: the placeholder, or as much of it as the form has of the value. */
+function shownFor(form: string, value: string, placeholder: string): string {
+  if (form === value) return placeholder;
+  const at = value.indexOf(form);
+  return at === -1 ? placeholder.slice(0, form.length) : placeholder.slice(at, at + form.length);
 }
 
 function touchesBody(place: SecretBinding["place"], headers: readonly string[]): boolean {

@@ -6,6 +6,8 @@
 
 /** Forms shorter than this are met by chance. */
 const FORM_BYTES_MIN = 8;
+/** Letters and digits in a row that no escape changes and that are met by no chance. */
+const CORE = /[A-Za-z0-9]{12,}/g;
 /** Bytes that three positions of base64 share with their neighbours. */
 const GROUP = 3;
 
@@ -37,6 +39,8 @@ export function formsOf(text: string): readonly string[] {
       bytes.toString("base64"),
       Buffer.from(bytes.toString("base64")).toString("base64"),
     ],
+    // whatever is escaped between them; some programs change the case
+    ...[text, ...(text.match(CORE) ?? [])].flatMap((one) => [one, one.toLowerCase(), one.toUpperCase()]),
     ...[Buffer.from(text, "utf16le").toString("latin1"), Buffer.from(text, "utf16le").swap16().toString("latin1")],
   ];
   const forms = new Set([text, ...more.filter((form) => form.length >= FORM_BYTES_MIN)]);

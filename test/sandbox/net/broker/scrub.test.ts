@@ -46,11 +46,7 @@ test("pieces give what the whole gives, and nothing of any form is left", () => 
 
 test("how much is held back depends on the length of the forms alone, so that nobody finds a value out by it", () => {
   const { longest } = replacements;
-  for (const end of [
-    "x".repeat(longest),
-    VALUE.slice(0, 8).padStart(longest, "x"),
-    VALUE.padStart(longest, "x"),
-  ]) {
+  for (const end of ["x".repeat(longest), VALUE.slice(0, 8).padStart(longest, "x"), VALUE.padStart(longest, "x")]) {
     const scrubber = new Scrubber(replacements);
     expect(scrubber.push(Buffer.from(`before${end}`)).length).toBe("before".length + 1);
   }

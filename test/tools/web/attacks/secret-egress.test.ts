@@ -35,6 +35,16 @@ const WAYS: readonly (readonly [string, string, (text: string) => JsonObject])[]
     "web_fetch",
     (text) => ({ url: `${url}?q=%${text.charCodeAt(0).toString(16)}${text.slice(1)}` }),
   ],
+  [
+    "a body in JSON with one letter escaped",
+    "web_fetch",
+    (text) => ({ url, method: "POST", body: `{"a":"\\u00${text.charCodeAt(0).toString(16)}${text.slice(1)}"}` }),
+  ],
+  [
+    "a body with one letter as an entity",
+    "web_fetch",
+    (text) => ({ url, method: "POST", body: `<a>&#${text.charCodeAt(0)};${text.slice(1)}</a>` }),
+  ],
   ["the path", "web_fetch", (text) => ({ url: `${url}${text}` })],
   ["a header", "web_fetch", (text) => ({ url, headers: { "X-Note": text } })],
   ["a host's name", "web_fetch", (text) => ({ url: `http://${text}.${KNOWN}/` })],
