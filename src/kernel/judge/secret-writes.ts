@@ -40,17 +40,17 @@ function asServersRead(value: unknown): unknown {
 }
 
 /** What addresses, JSON and HTML escape by numbers. */
-const ESCAPED = /%[0-9a-f]{2}|\\u[0-9a-f]{4}|&#x?[0-9a-f]{1,6};/i;
+const ESCAPED = /%[0-9a-f]{2}|\\u[0-9a-f]{4}|&#x?[0-9a-f]{1,5};/i;
 
 /** Twice, because what one server decodes it may pass on to another. */
 function decodedRuns(text: string): string {
+  const numbered = (_: string, hex: string) => String.fromCharCode(Number.parseInt(hex, 16));
   const once = (escaped: string) =>
     escaped
       .replaceAll(NUMBERED_RUN, decodedRun)
-      .replaceAll(/\\u([0-9a-f]{4})|&#x([0-9a-f]{1,6});|&#(\d{1,7});/gi, (all, json, hex, decimal) => {
-        const code = decimal === undefined ? Number.parseInt(json ?? hex, 16) : Number(decimal);
-        return code <= 0x10ffff ? String.fromCodePoint(code) : all;
-      });
+      .replaceAll(/\\u([0-9a-f]{4})/gi, numbered)
+      .replaceAll(/&#x([0-9a-f]{1,4});/gi, numbered)
+      .replaceAll(/&#(\d{1,5});/g, (_, digits: string) => String.fromCharCode(Number(digits)));
   return once(once(text));
 }
 

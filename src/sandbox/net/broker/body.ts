@@ -1,9 +1,9 @@
 /**
  * Puts secrets into the body of a request that is there as a whole. Pure.
  *
- * Decides on JSON and forms; in other bodies nothing is replaced. INVARIANTS: a placeholder stands once in what a server
- * reads, however it is escaped, and is the whole of the text that its binding names; that text alone is replaced. A body
- * that servers could read in two ways has no place for a secret.
+ * Decides on JSON and forms; in other bodies nothing is replaced. INVARIANTS: a placeholder stands once in what a
+ * server reads, however it is escaped, and is the whole of the text that its binding names; that text alone is
+ * replaced. A body that servers could read in two ways has no place for a secret.
  */
 import { textOf } from "../../../base/bytes.ts";
 import { isJsonObject, type JsonValue } from "../../../base/json.ts";
