@@ -7,6 +7,7 @@ import { closeSync, openSync, readdirSync, readFileSync, readSync } from "node:f
 import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { errorCode } from "../../../../src/base/errors.ts";
 import { processesNaming } from "../../../support/sandbox-place.ts";
 import { lockedBy, type PlacedSecret, type SecretPlace, secretPlace } from "../../../support/secret-place.ts";
 import { comesTrue } from "../../../support/waiting.ts";
@@ -104,11 +105,12 @@ test("no process of the command holds the value, while the answer of an echoing 
   ]);
 }, 120_000);
 
-/** All that a process can write, as far as it can be read while it runs. */
+/** All that a process can write, as far as it can be read while it runs; nothing of one that ends meanwhile. */
 function memoryOf(pid: number): Buffer {
   const pieces: Buffer[] = [];
-  const memory = openSync(`/proc/${pid}/mem`, "r");
+  let memory: number | undefined;
   try {
+    memory = openSync(`/proc/${pid}/mem`, "r");
     for (const line of readFileSync(`/proc/${pid}/maps`, "utf8").split("\n")) {
       const [, from = "", to = ""] = /^([0-9a-f]+)-([0-9a-f]+) rw/.exec(line) ?? [];
       if (from === "" || line.includes("[v")) continue;
@@ -116,8 +118,11 @@ function memoryOf(pid: number): Buffer {
       const piece = Buffer.alloc(end - start);
       pieces.push(piece.subarray(0, readSync(memory, piece, 0, piece.length, start)));
     }
+  } catch (error) {
+    if (!["ESRCH", "ENOENT", "EIO"].includes(errorCode(error))) throw error;
+    return Buffer.alloc(0); // it is looked at again
   } finally {
-    closeSync(memory);
+    if (memory !== undefined) closeSync(memory);
   }
   return Buffer.concat(pieces);
 }
