@@ -450,7 +450,6 @@ test("a value that is no ASCII comes back as its placeholder", async () => {
 });
 
 test("many parameters and many secrets take no long time", async () => {
-  await serving();
   const many = Array.from({ length: 100 }, (_, index) => ({
     ...SECRET,
     name: `KEY_${index}`,
@@ -458,10 +457,11 @@ test("many parameters and many secrets take no long time", async () => {
   }));
   const broker = new SecretBroker(many);
   const path = `/?${"%zz&".repeat(7000)}`;
-  const begun = performance.now();
+  const before = process.cpuUsage();
   broker.plan({ method: "GET", host: HOST, port: 443, path, headers: [] }, HOST);
-  // by parameters and secrets it took ten seconds
-  expect(performance.now() - begun).toBeLessThan(2000);
+  const { user, system } = process.cpuUsage(before);
+  // microseconds of this process alone; looked at for each secret anew it took ten seconds
+  expect(user + system).toBeLessThan(3_000_000);
 });
 
 test("a server that does not prove who it is gets nothing, and the client hears why", async () => {
