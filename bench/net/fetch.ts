@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { Agent } from "undici";
 import { newId, systemRandom } from "../../src/base/ids.ts";
 import { openKernel } from "../../src/server/compose.ts";
-import { interleave, type Row } from "../measure.ts";
+import { interleave, microsecondsEachAwaited, type Row } from "../measure.ts";
 import type { Effort } from "../options.ts";
 import type { Playground } from "../playground.ts";
 
@@ -57,11 +57,7 @@ export async function measureFetches(playground: Playground, effort: Effort): Pr
       await body.text();
     };
     const runs = effort.rounds === 1 ? 20 : 200;
-    const each = async (one: () => Promise<void>) => {
-      const startedMs = performance.now();
-      for (let count = 0; count < runs; count += 1) await one();
-      return (performance.now() - startedMs) / runs;
-    };
+    const each = async (one: () => Promise<void>) => (await microsecondsEachAwaited(runs, one)) / 1000;
     const held = () => {
       const { heapUsed, external } = process.memoryUsage();
       return heapUsed + external;

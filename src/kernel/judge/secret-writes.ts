@@ -12,8 +12,8 @@ import type { ToolCall } from "../../model/tool/call.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import { CONTENT_ID_PREFIX } from "../../model/work/content.ts";
 import { newMarkers } from "../../redact/search/marker.ts";
+import { decodedRun, NUMBERED_RUN } from "../../text/numbered-runs.ts";
 import type { ResolvedAccess } from "../call/stages.ts";
-import { decodedRun, NUMBERED_RUN } from "../redaction/numbered-runs.ts";
 import type { CallRedaction } from "../redaction/redaction.ts";
 
 /** Marks the accesses by which the arguments of the call, if they hold a definite secret, would be written or sent. */

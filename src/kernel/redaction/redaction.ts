@@ -18,6 +18,7 @@ import type {
   ValueJudge,
 } from "../../redact/redact.ts";
 import type { HiddenRange } from "../../text/hidden-range.ts";
+import { decodedRun, NUMBERED, NUMBERED_ROUNDS_MAX, NUMBERED_RUN } from "../../text/numbered-runs.ts";
 import { secretsInArguments } from "./argument-secrets.ts";
 import { hideInCommand } from "./command-words.ts";
 import { FoundValues } from "./found-values.ts";
@@ -25,7 +26,6 @@ import { CLEAN_NAMES_MAX, NAME_CHARACTERS_MAX, namesOf } from "./known-names.ts"
 import { LAST_CHARACTERS_MAX, REFUSAL_TEXT_CHARACTERS_MAX, SHORT } from "./limits.ts";
 import { Looks, latin1 } from "./looks.ts";
 import { entriesBefore, hasDefinite, type Measured, nameBeside, uniqueName } from "./members.ts";
-import { decodedRun, NUMBERED, NUMBERED_ROUNDS_MAX, NUMBERED_RUN } from "./numbered-runs.ts";
 import { excerptText, partOf } from "./shown-excerpt.ts";
 
 const NONE: readonly KnownSecret[] = [];

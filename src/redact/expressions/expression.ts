@@ -239,8 +239,3 @@ export function firstOf(node: Node): { readonly set: CharacterSet; readonly null
 
 /** Every character, for what may follow an expression. */
 export const ANYTHING: CharacterSet = fullSet();
-
-/** An expression that matches `text` alone. */
-export function escapeExpression(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
-}

@@ -7,8 +7,9 @@
  */
 
 import { KernelError } from "../../base/errors.ts";
+import { escapeExpression } from "../../text/escaped-expression.ts";
 import { fullSet, hasCode } from "../expressions/character-set.ts";
-import { escapeExpression, firstOf, type Parsed, parseExpression } from "../expressions/expression.ts";
+import { firstOf, type Parsed, parseExpression } from "../expressions/expression.ts";
 import { type Cost, costOf } from "../expressions/expression-cost.ts";
 import type { FindingKind } from "../search/finding.ts";
 import { KEYWORD_CHARACTERS_MAX } from "../search/keyword-automaton.ts";

@@ -6,7 +6,7 @@
  * tables with many keywords.
  */
 
-import { escapeExpression } from "../expressions/expression.ts";
+import { escapeExpression } from "../../text/escaped-expression.ts";
 import type { Finding } from "./finding.ts";
 import { scanText, type TriggerTable } from "./scan.ts";
 

@@ -4,6 +4,8 @@
  * INVARIANT: time in proportion to the text, however many secrets there are and whatever an agent writes.
  */
 import { type BrokeredSecret, secretReference } from "../../../model/place/secrets.ts";
+import { escapeExpression } from "../../../text/escaped-expression.ts";
+import { decodedRun, NUMBERED_RUN } from "../../../text/numbered-runs.ts";
 
 /** Looks for the placeholders and names of some secrets. */
 export class Placeholders {
@@ -16,8 +18,7 @@ export class Placeholders {
       this.#secrets.set(secretReference(secret.name), secret);
     }
     const forms = [...this.#secrets.keys()].sort((left, right) => right.length - left.length);
-    if (forms.length > 0)
-      this.#pattern = new RegExp(forms.map((form) => form.replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&")).join("|"), "g");
+    if (forms.length > 0) this.#pattern = new RegExp(forms.map(escapeExpression).join("|"), "g");
   }
 
   /** The secrets whose placeholder or name stands in `text`, each as often as it does. */
@@ -37,10 +38,8 @@ export function replaced(text: string, { name, placeholder }: BrokeredSecret, va
   return [placeholder, secretReference(name)].reduce((changed, form) => changed.split(form).join(value), text);
 }
 
-const ESCAPES = /(?:%[0-9a-f]{2})+/gi;
-
 /** As a server decodes an address or a form; what is no proper escape stands as it is. */
 export function decoded(text: string): string {
   if (!/[%+]/.test(text)) return text;
-  return text.replaceAll("+", " ").replaceAll(ESCAPES, (run) => Buffer.from(run.replaceAll("%", ""), "hex").toString());
+  return text.replaceAll("+", " ").replaceAll(NUMBERED_RUN, decodedRun);
 }

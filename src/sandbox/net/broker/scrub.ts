@@ -5,6 +5,8 @@
  * on no value, so that nobody finds one out by what is held.
  */
 
+import { escapeExpression } from "../../../text/escaped-expression.ts";
+
 /** What is looked for, and what takes its place; both as bytes, one character each. */
 export class Replacements {
   readonly pattern: RegExp;
@@ -14,7 +16,7 @@ export class Replacements {
   constructor(forms: ReadonlyMap<string, string>) {
     const sorted = [...forms.keys()].sort((left, right) => right.length - left.length);
     this.#forms = forms;
-    this.pattern = new RegExp(sorted.map((form) => form.replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&")).join("|"), "g");
+    this.pattern = new RegExp(sorted.map(escapeExpression).join("|"), "g");
     this.longest = sorted[0]?.length ?? 0;
   }
 

@@ -3,19 +3,9 @@
  *
  * INVARIANTS: no more is held than is asked for; what is packed beyond reason is not unpacked to its end.
  */
-import { pipeline, type Readable, type Transform } from "node:stream";
-import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import { KIB, MIB } from "../../../base/bytes.ts";
-
-/** Packings that are asked for, and their readers. */
-const UNPACK: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
-  ["gzip", () => createGunzip({ chunkSize: 16 * KIB })],
-  ["x-gzip", () => createGunzip({ chunkSize: 16 * KIB })],
-  ["deflate", () => createInflate({ chunkSize: 16 * KIB })],
-  ["br", () => createBrotliDecompress({ chunkSize: 16 * KIB })],
-]);
-/** What a request says that it can unpack. */
-export const ACCEPTED_PACKINGS = "gzip, deflate, br";
+import { pipeline, type Readable } from "node:stream";
+import { MIB } from "../../../base/bytes.ts";
+import { UNPACK } from "./packings.ts";
 
 /** Unpacked bytes from which on the ratio counts. */
 const RATIO_FROM_BYTES = MIB;

@@ -13,9 +13,10 @@ import { type WebAddress, webAddress } from "../../../names/web-address.ts";
 import type { SecretBroker } from "../broker/broker.ts";
 import type { Replacements } from "../broker/scrub.ts";
 import { type Attempt, AttemptLog, type EgressAttempt, type EgressReason } from "../gate/attempt.ts";
-import { ACCEPTED_PACKINGS, type ReadBody, readBody, UnreadableBody } from "./body.ts";
+import { type ReadBody, readBody, UnreadableBody } from "./body.ts";
 import { type ConnectionRules, NoConnection, webConnections } from "./connections.ts";
 import { type FilledHop, filled, replacementsOf, SecretMisplaced, withoutSecrets } from "./hop-secrets.ts";
+import { ACCEPTED_PACKINGS } from "./packings.ts";
 import { PageReader } from "./page-thread.ts";
 import { contentTypeOf, isPage, textOfBody } from "./text.ts";
 

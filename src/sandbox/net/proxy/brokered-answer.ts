@@ -6,10 +6,10 @@
  */
 import type { ServerResponse } from "node:http";
 import { pipeline, Transform } from "node:stream";
-import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
 import type { Dispatcher } from "undici";
 import { KIB } from "../../../base/bytes.ts";
 import { type Replacements, Scrubber } from "../broker/scrub.ts";
+import { UNPACK } from "../fetch/packings.ts";
 import { type EgressRefusal, failed } from "../gate/admission.ts";
 import { answeredHeaders } from "./proxy-request.ts";
 
@@ -18,15 +18,6 @@ const ONE_PIECE_BYTES_MAX = 64 * KIB;
 
 /** Milliseconds after which what is held back of a stream leaves, when nothing follows. */
 const HELD_MS = 200;
-
-/** What can be unpacked, and how. */
-const UNPACK: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
-  ["gzip", () => createGunzip({ chunkSize: 16 * KIB })],
-  ["x-gzip", () => createGunzip({ chunkSize: 16 * KIB })],
-  ["deflate", () => createInflate({ chunkSize: 16 * KIB })],
-  ["br", () => createBrotliDecompress({ chunkSize: 16 * KIB })],
-  ["zstd", () => createZstdDecompress({ chunkSize: 16 * KIB })],
-]);
 
 type Answer = Dispatcher.ResponseData;
 
@@ -57,7 +48,8 @@ export async function passAnswer(answer: Answer, passing: Passing): Promise<Egre
     await closed;
     return undefined;
   }
-  if ((isPacked && !UNPACK.has(packing)) || !["", "chunked"].includes(framing)) {
+  const unpack = UNPACK.get(packing);
+  if ((isPacked && unpack === undefined) || !["", "chunked"].includes(framing)) {
     answer.body.destroy();
     return failed("no_answer", "the answer is packed in a way that cannot be looked through; ask for none");
   }
@@ -72,8 +64,7 @@ export async function passAnswer(answer: Answer, passing: Passing): Promise<Egre
     response.end(body);
   } else {
     if (!begun(answer, response, kept)) return UNWRITABLE;
-    const unpack = isPacked ? [(UNPACK.get(packing) ?? createGunzip)()] : [];
-    pipeline([answer.body, ...unpack, scrubbing(replacements), response], () => undefined);
+    pipeline([answer.body, ...(unpack ? [unpack()] : []), scrubbing(replacements), response], () => undefined);
   }
   await closed;
   return undefined;

@@ -10,6 +10,7 @@ import type { Client, Dispatcher } from "undici";
 import { MIB } from "../../../base/bytes.ts";
 import type { PlannedRequest, SecretBroker } from "../broker/broker.ts";
 import type { SecretProblem } from "../broker/substitute.ts";
+import { ACCEPTED_PACKINGS } from "../fetch/packings.ts";
 import { type EgressRefusal, failed, refused } from "../gate/admission.ts";
 import { passAnswer } from "./brokered-answer.ts";
 import type { ClientExchange } from "./forward.ts";
@@ -18,8 +19,6 @@ import type { Held, Upstreams } from "./upstreams.ts";
 
 /** Bytes of a body that is read before it is sent, because a secret goes into it or signs it. */
 const BROKERED_BODY_BYTES_MAX = 2 * MIB;
-
-const ACCEPTED = "gzip, deflate, br";
 
 /** The server, and the way to it. */
 export interface BrokeredRoute {
@@ -184,7 +183,9 @@ function seenBy(body: Readable | undefined): SecretProblem | undefined {
 /** Only what can be unpacked is asked for, and all of it: from two parts nobody could tell what stands in the whole. */
 function readable(headers: readonly string[]): string[] {
   const whole = headers.filter((_, at) => !/^(?:range|if-range)$/i.test(headers[at - (at % 2)] ?? ""));
-  return whole.map((text, at) => (at % 2 === 1 && /^accept-encoding$/i.test(whole[at - 1] ?? "") ? ACCEPTED : text));
+  return whole.map((text, at) =>
+    at % 2 === 1 && /^accept-encoding$/i.test(whole[at - 1] ?? "") ? ACCEPTED_PACKINGS : text,
+  );
 }
 
 /** How a request that a secret stands wrongly in is answered. */
