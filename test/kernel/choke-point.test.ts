@@ -171,10 +171,11 @@ describe("a program of the machine", () => {
     expect(importers(product(), /^child_process$/)).toEqual(STARTERS.map((path) => `${path} imports child_process`));
   });
 
-  test("runs outside of the sandbox by that one module alone, which the kernel alone reaches, in a handle for system tools", () => {
+  test("runs outside of the sandbox by that one module alone: the kernel reaches it in a handle for system tools, and the operator's secrets name programs", () => {
     const files = product();
     expect(importers(files, /host-commands\/run-host-command\.ts$/)).toEqual([
       "src/sandbox/host-commands/host-machine.ts imports src/sandbox/host-commands/run-host-command.ts",
+      "src/server/secrets/secret-values.ts imports src/sandbox/host-commands/run-host-command.ts",
     ]);
     expect(importers(files, /host-commands\/host-machine\.ts$/)).toEqual([
       "src/kernel/call/parts.ts imports src/sandbox/host-commands/host-machine.ts",

@@ -16,6 +16,7 @@ const LATE = [
   /^src\/sandbox\/(bwrap|container|control-groups|host|identity|net|plan|run|search)\//,
   /^src\/sandbox\/sandbox\.ts$/,
   /^src\/server\/(operator\/redaction|policy\/policy-(advice|check|examples|replay|test)|doctor\/doctor|admin\/admin-port|doors\/library)\.ts$/,
+  /^src\/text\/escaped-expression\.ts$/,
   /^src\/tools\/shell\/reading\/(command-reader|parse-command|wrappers)\.ts$/,
   /^src\/transports\/(connect|framed)\//,
   /^src\/transports\/mcp\/library\.ts$/,
