@@ -38,7 +38,7 @@ export const ORDER = {
   cli: ["terminal", "start", "approvals", "commands", "."],
   config: ["sections", "files", "."],
   kernel: ["declared", "redaction", "keeping", "call", "judge", "answer", "repositories", "ask", "handles", "."],
-  model: ["outcome", "place", "people", "spending", "work", "tool", "approval"],
+  model: ["outcome", "place", "people", "spending", "work", "reach", "tool", "approval"],
   policy: ["terms", "compile", "evaluate", "."],
   redact: ["expressions", "search", "kinds", "views", "rules", "."],
   sandbox: [

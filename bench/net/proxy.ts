@@ -7,7 +7,7 @@ import { createServer, Agent as HttpsAgent, request } from "node:https";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { connect as tlsConnect } from "node:tls";
-import type { BrokeredSecret } from "../../src/model/place/secrets.ts";
+import type { BrokeredSecret } from "../../src/model/reach/secrets.ts";
 import { networksOf } from "../../src/names/address-class.ts";
 import { newAuthority } from "../../src/sandbox/net/broker/authority.ts";
 import { SecretBroker } from "../../src/sandbox/net/broker/broker.ts";

@@ -7,7 +7,7 @@
  */
 import * as z from "zod";
 import { MAX_PATH_LEN } from "../../base/limits.ts";
-import { SECRET_NAME, type SecretBinding, type SecretPlace } from "../../model/place/secrets.ts";
+import { SECRET_NAME, type SecretBinding, type SecretPlace } from "../../model/reach/secrets.ts";
 import { REFUSED_NAMES } from "../../names/refused-environment.ts";
 import { server } from "./servers.ts";
 

@@ -6,6 +6,7 @@
  */
 import type { ProgressListener } from "../../model/outcome/progress.ts";
 import type { FileAccess } from "../../model/place/files.ts";
+import type { WebAccess } from "../../model/reach/web.ts";
 import type { ReplyForm, ToolAudit, ToolContext } from "../../model/tool/tool.ts";
 import type { BranchAccess } from "../../model/work/branches.ts";
 import type { ContentAccess } from "../../model/work/content.ts";
@@ -14,7 +15,6 @@ import type { GitAccess, RepositoryView } from "../../model/work/git.ts";
 import type { MachineAccess } from "../../model/work/machine.ts";
 import type { SearchAccess } from "../../model/work/search.ts";
 import type { ToolchainView } from "../../model/work/toolchain.ts";
-import type { WebAccess } from "../../model/work/web.ts";
 import { admittedCommands } from "../../policy/lease-scope.ts";
 import { createContentAccess } from "./content-access.ts";
 import { createFiles } from "./file-access.ts";

@@ -15,6 +15,7 @@ import type { Role } from "../people/role.ts";
 import type { Access } from "../place/access.ts";
 import type { FileAccess } from "../place/files.ts";
 import type { IsolationLevel } from "../place/workspace.ts";
+import type { WebAccess } from "../reach/web.ts";
 import type { BranchAccess } from "../work/branches.ts";
 import type { ContentAccess } from "../work/content.ts";
 import type { ExecAccess } from "../work/exec.ts";
@@ -22,7 +23,6 @@ import type { GitAccess, RepositoryView } from "../work/git.ts";
 import type { MachineAccess } from "../work/machine.ts";
 import type { SearchAccess } from "../work/search.ts";
 import type { ToolchainView } from "../work/toolchain.ts";
-import type { WebAccess } from "../work/web.ts";
 import type { ToolCapability } from "./capability.ts";
 
 /** Records an event in the ledger on behalf of a running tool; never with output. */

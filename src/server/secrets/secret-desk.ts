@@ -11,7 +11,7 @@ import type { JsonObject } from "../../base/json.ts";
 import type { OneSecretSettings, SecretSource } from "../../config/sections/secrets.ts";
 import { BY_OPERATOR } from "../../ledger/actors.ts";
 import type { EventSink, EventType } from "../../model/outcome/event.ts";
-import { SECRET_NAME, type SecretBinding } from "../../model/place/secrets.ts";
+import { SECRET_NAME, type SecretBinding } from "../../model/reach/secrets.ts";
 import { newPlaceholder } from "../../sandbox/net/broker/placeholder.ts";
 import { whereOf } from "../../sandbox/net/broker/substitute.ts";
 import { nearestName } from "../../text/near-miss.ts";

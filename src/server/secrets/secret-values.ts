@@ -8,7 +8,7 @@
 import { KIB, textOf } from "../../base/bytes.ts";
 import { errorCode } from "../../base/errors.ts";
 import type { OneSecretSettings, SecretSource } from "../../config/sections/secrets.ts";
-import type { BrokeredSecret } from "../../model/place/secrets.ts";
+import type { BrokeredSecret } from "../../model/reach/secrets.ts";
 import type { KnownSecret } from "../../redact/kinds/known-secret.ts";
 import { runHostCommand } from "../../sandbox/host-commands/run-host-command.ts";
 import { trustedProgram } from "../../sandbox/host-commands/trusted-program.ts";

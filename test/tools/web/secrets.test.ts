@@ -4,7 +4,7 @@ import type { IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import type { BrokeredSecret } from "../../../src/model/place/secrets.ts";
+import type { BrokeredSecret } from "../../../src/model/reach/secrets.ts";
 import { createRedactor } from "../../../src/redact/redact.ts";
 import { SecretBroker } from "../../../src/sandbox/net/broker/broker.ts";
 import { webTools } from "../../../src/tools/web/web-tools.ts";

@@ -7,7 +7,7 @@
  * says that it changed nothing.
  */
 import { FailureWithoutEffect, Refusal, ToolFailure } from "../../../model/outcome/failure.ts";
-import type { WebAccess, WebAnswer, WebRequest } from "../../../model/work/web.ts";
+import type { WebAccess, WebAnswer, WebRequest } from "../../../model/reach/web.ts";
 import type { WebAddress } from "../../../names/web-address.ts";
 import type { SecretProblem } from "../../../sandbox/net/broker/substitute.ts";
 import { judgeHost } from "../../judge/decide.ts";

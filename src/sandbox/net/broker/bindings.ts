@@ -3,7 +3,7 @@
  *
  * INVARIANT: a request whose path or method servers could take for another one is none that was bound.
  */
-import type { BrokeredSecret, SecretBinding } from "../../../model/place/secrets.ts";
+import type { BrokeredSecret, SecretBinding } from "../../../model/reach/secrets.ts";
 
 /** The head of a request to one server. */
 export interface SecretRequest {

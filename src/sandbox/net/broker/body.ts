@@ -8,7 +8,7 @@
 import { textOf } from "../../../base/bytes.ts";
 import { isJsonObject, type JsonValue } from "../../../base/json.ts";
 import { parseJson } from "../../../base/json-parse.ts";
-import { type BrokeredSecret, type SecretBinding, secretReference } from "../../../model/place/secrets.ts";
+import { type BrokeredSecret, type SecretBinding, secretReference } from "../../../model/reach/secrets.ts";
 import { decoded, type Placeholders, replaced } from "./placeholders.ts";
 import { mismatch, type SecretProblem, unavailable, whereOf } from "./substitute.ts";
 

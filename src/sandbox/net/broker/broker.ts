@@ -5,7 +5,7 @@
  * in a request that its binding does not allow; what a bound server answers passes here before anybody inside reads
  * it.
  */
-import type { BrokeredSecret, SecretBinding } from "../../../model/place/secrets.ts";
+import type { BrokeredSecret, SecretBinding } from "../../../model/reach/secrets.ts";
 import { bindingsOf, type SecretRequest } from "./bindings.ts";
 import { type BoundSecret, substitutedBody } from "./body.ts";
 import { formsOf } from "./forms.ts";

@@ -3,7 +3,7 @@
  *
  * INVARIANT: time in proportion to the text, however many secrets there are and whatever an agent writes.
  */
-import { type BrokeredSecret, secretReference } from "../../../model/place/secrets.ts";
+import { type BrokeredSecret, secretReference } from "../../../model/reach/secrets.ts";
 import { escapeExpression } from "../../../text/escaped-expression.ts";
 import { decodedRun, NUMBERED_RUN } from "../../../text/numbered-runs.ts";
 

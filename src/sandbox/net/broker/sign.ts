@@ -5,7 +5,7 @@
  */
 import { createHmac } from "node:crypto";
 import aws4 from "aws4";
-import type { SecretPlace } from "../../../model/place/secrets.ts";
+import type { SecretPlace } from "../../../model/reach/secrets.ts";
 import type { SecretRequest } from "./bindings.ts";
 
 /** A request that is ready but for its signature. */

@@ -4,7 +4,7 @@
  * INVARIANTS: a placeholder anywhere but where its binding has it refuses the request, and so does one that stands
  * there twice. What takes its place can end neither the header nor the parameter that it stands in.
  */
-import type { BrokeredSecret, SecretBinding, SecretPlace } from "../../../model/place/secrets.ts";
+import type { BrokeredSecret, SecretBinding, SecretPlace } from "../../../model/reach/secrets.ts";
 import { bindingsOf, type SecretRequest } from "./bindings.ts";
 import { decoded, type Placeholders, replaced } from "./placeholders.ts";
 

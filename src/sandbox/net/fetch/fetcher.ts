@@ -8,7 +8,7 @@
  */
 import type { Agent, Dispatcher } from "undici";
 import { FailureWithoutEffect, ToolFailure, UnansweredFailure } from "../../../model/outcome/failure.ts";
-import type { WebAnswer, WebMethod, WebRequest } from "../../../model/work/web.ts";
+import type { WebAnswer, WebMethod, WebRequest } from "../../../model/reach/web.ts";
 import { type WebAddress, webAddress } from "../../../names/web-address.ts";
 import type { SecretBroker } from "../broker/broker.ts";
 import type { Replacements } from "../broker/scrub.ts";

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { type TLSSocket, connect as tlsConnect } from "node:tls";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import type { BrokeredSecret } from "../../../../src/model/place/secrets.ts";
+import type { BrokeredSecret } from "../../../../src/model/reach/secrets.ts";
 import { newAuthority, type SessionAuthority } from "../../../../src/sandbox/net/broker/authority.ts";
 import { SecretBroker } from "../../../../src/sandbox/net/broker/broker.ts";
 import { type Certificate, newCertificate } from "../../../support/certificate.ts";
