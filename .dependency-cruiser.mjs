@@ -69,7 +69,7 @@ export const ORDER = {
   ],
   "sandbox/files": ["places", "."],
   "sandbox/landing": ["machine", ".", "recovery"],
-  "sandbox/net": ["gate", "broker", "fetch", "proxy", "."],
+  "sandbox/net": ["gate", "broker", "fetch", "models", "proxy", "."],
   "sandbox/search": ["pattern", "tree", "."],
   server: [
     "operator",

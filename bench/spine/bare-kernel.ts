@@ -25,7 +25,7 @@ import { NO_GIT_REMOTES } from "../../src/model/work/git-remote.ts";
 import { createPolicyEngine, type PolicyEngine } from "../../src/policy/policy.ts";
 import { createRedactor } from "../../src/redact/redact.ts";
 import { newFiles } from "../../src/sandbox/files/new-files.ts";
-import { openSecrets, openWeb } from "../../src/server/open-web.ts";
+import { openModels, openSecrets, openWeb } from "../../src/server/open-web.ts";
 import { BUILT_IN_TOOLS } from "../../src/server/operator/built-in-tools.ts";
 import { openMachine } from "../../src/server/operator/open-machine.ts";
 import { openSandbox } from "../../src/server/operator/open-sandbox.ts";
@@ -108,6 +108,7 @@ export async function openBareKernel(
   });
   const parts: KernelParts = {
     web: openWeb({ operator: { settings } }).web,
+    models: openModels({ operator: { settings } }).models,
     secrets: openSecrets({ operator: { settings } }),
     clock: systemClock,
     random: systemRandom,

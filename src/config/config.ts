@@ -21,6 +21,7 @@ import { CONFIG_LIST_ENTRIES_MAX, capabilitySettings } from "./sections/capabili
 import { gitSettings } from "./sections/git.ts";
 import { gitRuleSettings, ownGitRuleSettings } from "./sections/git-rules.ts";
 import { limitSettings } from "./sections/limits.ts";
+import { modelSettings, problemOfSecret, providersOf } from "./sections/models.ts";
 import { redactionSettings } from "./sections/redaction.ts";
 import { sandboxSettings } from "./sections/sandbox.ts";
 import { secretSettings } from "./sections/secrets.ts";
@@ -108,11 +109,20 @@ export const settingsSchema = z
     web: webSettings.prefault({}),
     /** Secrets that agents use and never see. */
     secrets: secretSettings.default({}),
+    /** Providers of models that agents may ask; without one there is no tool for it. */
+    models: modelSettings.default({}),
     undo: undoSettings.prefault({}),
     /** What system tools may use of the machine; without it there are no such tools. */
     system: systemSettings.optional(),
     roles: listOf(role).default([...BUILT_IN_ROLES]),
     workspaces: listOf(workspace).default([]),
+  })
+  .superRefine(({ models, secrets }, context) => {
+    for (const provider of providersOf(models)) {
+      const message = problemOfSecret(provider, secrets);
+      if (message !== undefined)
+        context.addIssue({ code: "custom", path: ["models", provider.name, "secret"], message });
+    }
   })
   .superRefine(({ roles, workspaces, capabilities }, context) => {
     const require = (role: string, path: PropertyKey[]) => {

@@ -122,8 +122,11 @@ function egressDenial(sent: DataClass, capability: ToolCapability, access: FlowA
   return undefined;
 }
 
-/** A placeholder or a name is no secret: the kernel puts the value in, towards its binding alone. */
-const CARRIED: Denial = {
+/**
+ * What leaves holds a definite secret. A placeholder or a name is none: the kernel puts the value in, towards its
+ * binding alone.
+ */
+export const CARRIED: Denial = {
   layer: "flow",
   reason: "flow_secret_egress",
   ruleId: "FC:secret-egress",

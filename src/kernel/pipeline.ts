@@ -37,6 +37,7 @@ import { mustRecheck, recordIntent } from "./intent.ts";
 import { analyse, findTool } from "./judge/analyse.ts";
 import { authenticateCall } from "./judge/authenticate.ts";
 import { callerOf } from "./judge/caller.ts";
+import { withSentContent } from "./judge/content/sent-content.ts";
 import { evaluateAccesses } from "./judge/decide.ts";
 import { checkMasterGate, withGateDemands } from "./judge/gates.ts";
 import { checkScope } from "./judge/scope.ts";
@@ -187,6 +188,10 @@ async function judgeCall(
 
   // evaluate policy
   let analysed = walk.learn({ ...resolved, policy: await parts.policy(caller.session.preset) });
+  const sending = withSentContent(parts, { ...analysed, nowMs });
+  const sent = sending instanceof Promise ? await sending : sending;
+  if (!sent.ok) return sent;
+  if (sent.value !== caller) analysed = walk.learn({ ...analysed, caller: sent.value });
   const deleting = withDeletionDemands(parts, resolved, demands);
   if (deleting instanceof Promise) analysed = walk.learn({ ...analysed, demands: await deleting });
   const evaluated = evaluateCall(analysed);

@@ -222,6 +222,7 @@ async function closeKernel(opened: OpenedParts, door: KernelDoor, started: Promi
     commands,
     machine,
     web,
+    models,
     spending,
     stores,
     kept,
@@ -232,7 +233,7 @@ async function closeKernel(opened: OpenedParts, door: KernelDoor, started: Promi
   } = opened;
   const { bell, sessions, violations, locks } = stores;
   asking.approvals.shutDown();
-  await Promise.all([commands.endRuns(), machine.endRuns(), web.close()]); // nobody would be left to bound them
+  await Promise.all([commands.endRuns(), machine.endRuns(), web.close(), models.close()]); // nobody would be left to bound them
   await configuration.reload.close();
   await started.catch(onInternalError);
   await door.flush().catch(onInternalError);

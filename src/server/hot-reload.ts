@@ -83,6 +83,7 @@ const RELOADED_SETTINGS: ReadonlySet<string> = new Set([
   "git",
   "web",
   "secrets",
+  "models",
 ]);
 
 /** Settings in which a tool's name can be misspelt. */

@@ -43,7 +43,7 @@ import { executionEvidence } from "./ledger/execution-evidence.ts";
 import type { LedgerThread } from "./ledger/ledger-messages.ts";
 import { ledgerOf } from "./ledger/ledger-messages.ts";
 import { startLedgerThread } from "./ledger/ledger-thread.ts";
-import { openSecrets, openWeb } from "./open-web.ts";
+import { openModels, openSecrets, openWeb } from "./open-web.ts";
 import { BUILT_IN_TOOLS } from "./operator/built-in-tools.ts";
 import { openMachine } from "./operator/open-machine.ts";
 import { openSandbox } from "./operator/open-sandbox.ts";
@@ -179,6 +179,7 @@ async function openServices(base: Base, options: KernelOptions) {
     }),
     machine: openMachine(live),
     web: openWeb(live, options.network),
+    models: openModels(live, options.network),
     left: await openNewFileStore(stateDirectory, instance.id),
   };
 }
@@ -187,7 +188,8 @@ async function openServices(base: Base, options: KernelOptions) {
 function kernelParts(base: Base, services: Awaited<ReturnType<typeof openServices>>): KernelParts {
   const { live, settings, tools, redactor, instance, instances, ledger, stores, stateDirectory, onInternalError } =
     base;
-  const { kept, content, history, configuration, spending, asking, commands, machine, web, left, branches } = services;
+  const { kept, content, history, configuration, spending, asking, commands, machine, web, models, left, branches } =
+    services;
   const { sessions, bell: _shared, freezes: _administered, branches: _kept, ...consulted } = stores;
   return {
     clock: systemClock,
@@ -224,6 +226,7 @@ function kernelParts(base: Base, services: Awaited<ReturnType<typeof openService
     sandbox: commands.sandbox,
     machine: machine.machine,
     web: web.web,
+    models: models.models,
     gitRemotes: gitRemotesBy,
     secrets: openSecrets(live),
     ledger,

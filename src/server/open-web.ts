@@ -1,9 +1,11 @@
-/** The web, for tools that fetch, by the configuration in force; loaded with the first use. */
+/** The web and models, for tools that reach them, by the configuration in force; loaded with the first use. */
 import { readFileSync } from "node:fs";
 import { MIB } from "../base/bytes.ts";
 import { configInvalid } from "../base/errors.ts";
+import { providersOf } from "../config/sections/models.ts";
 import { openedWebHosts } from "../config/sections/web.ts";
 import type { KernelParts } from "../kernel/index.ts";
+import { webAddress } from "../names/web-address.ts";
 import type { SessionAuthorities } from "../sandbox/net/broker/session-authorities.ts";
 import type { EgressNetwork } from "../sandbox/net/gate/admission.ts";
 import { brokerBy } from "./configuration.ts";
@@ -47,6 +49,50 @@ export function openWeb(
       await (await opened)?.close();
     },
   };
+}
+
+/** What a kernel asks models with, and the end of it. */
+export interface OpenModels {
+  readonly models: KernelParts["models"];
+  /** Ends all connections. */
+  readonly close: () => Promise<void>;
+}
+
+/** Opens nothing yet; a provider's server may lie wherever it is. @param network the machine's own when absent */
+export function openModels(
+  live: { readonly operator: Pick<OperatorDirectory, "settings"> },
+  network?: EgressNetwork,
+): OpenModels {
+  let opened: ReturnType<KernelParts["models"]["open"]> | undefined;
+  const providers = () => providersOf(live.operator.settings.models);
+  const open = async () => {
+    const [{ ModelCaller }, { MACHINE_NETWORK }] = await Promise.all([
+      import("../sandbox/net/models/model-caller.ts"),
+      import("../sandbox/net/egress.ts"),
+    ]);
+    return new ModelCaller({
+      network: network ?? MACHINE_NETWORK,
+      isOpened: (host, port) => providers().some(({ url }) => isServer(url, host, port)),
+      authorities: () => authoritiesOf(live.operator.settings.web.certificate_authorities),
+    });
+  };
+  return {
+    models: {
+      provider: (name) => providers().find((one) => one.name === name),
+      open() {
+        opened ??= open();
+        return opened;
+      },
+    },
+    async close() {
+      await (await opened)?.close();
+    },
+  };
+}
+
+function isServer(url: string, host: string, port: number): boolean {
+  const address = webAddress(url);
+  return !("problem" in address) && address.host.host === host && address.port === port;
 }
 
 /** What requests are made with that carry secrets; loaded with the first one. */

@@ -106,10 +106,10 @@ function inferenceArguments(value: InferenceCall): ToolArguments {
   return {
     provider: value.provider,
     model: value.model,
-    prompt_hash: value.promptHash,
+    prompt_hash: hex(value.promptHash),
     max_tokens: toNumber(value.maxTokens),
     temperature_scaled: value.temperatureScaled,
-    ...(value.systemPromptHash.byteLength === 0 ? {} : { system_prompt_hash: value.systemPromptHash }),
+    ...(value.systemPromptHash.byteLength === 0 ? {} : { system_prompt_hash: hex(value.systemPromptHash) }),
   };
 }
 

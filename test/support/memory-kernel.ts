@@ -23,6 +23,7 @@ import type { RateStore } from "../../src/budget/rate-store.ts";
 import { Rates } from "../../src/budget/rates.ts";
 import type { MaintainedContentStore } from "../../src/cas/content-store.ts";
 import { defaultSettings } from "../../src/config/config.ts";
+import type { ModelSettings } from "../../src/config/sections/models.ts";
 import type { SandboxSettings } from "../../src/config/sections/sandbox.ts";
 import { Dedupe } from "../../src/dedupe/dedupe.ts";
 import type { DedupeStore } from "../../src/dedupe/dedupe-store.ts";
@@ -66,7 +67,7 @@ import { newAuthority, type SessionAuthority } from "../../src/sandbox/net/broke
 import type { SecretBroker } from "../../src/sandbox/net/broker/broker.ts";
 import type { LockStore } from "../../src/sandbox/ports/lock-store.ts";
 import type { EgressNetwork } from "../../src/sandbox/sandbox.ts";
-import { openWeb } from "../../src/server/open-web.ts";
+import { openModels, openWeb } from "../../src/server/open-web.ts";
 import { openSandbox } from "../../src/server/operator/open-sandbox.ts";
 import { policyActions, policySources } from "../../src/server/policy/policies.ts";
 import { envFileSecrets } from "../../src/server/workspace/env-files.ts";
@@ -206,6 +207,8 @@ export interface MemoryKernelOptions {
   readonly openedWebHosts?: readonly { readonly host: string; readonly port: number }[];
   /** Secrets that requests are made with. */
   readonly broker?: SecretBroker;
+  /** The section `models` of the operator's settings. */
+  readonly models?: ModelSettings;
   /** A file with authorities that are believed of web servers. */
   readonly webAuthorities?: string;
   /** Another one than that of the built-in rules. */
@@ -545,7 +548,7 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
       network,
     ).sandbox,
     gitRemotes: () => options.gitRemotes ?? NO_GIT_REMOTES,
-    web: webOf(options),
+    ...reachOf(options),
     secrets: {
       brokerBy: () => options.broker,
       authorityOf: async () => (authority ??= newAuthority()),
@@ -567,16 +570,17 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
 
 let authority: Promise<SessionAuthority> | undefined;
 
-function webOf({ network, openedWebHosts = [], webAuthorities: file }: MemoryKernelOptions) {
-  const settings = defaultSettings();
+function reachOf({ network, openedWebHosts = [], webAuthorities: file, models = {} }: MemoryKernelOptions) {
+  const settings = { ...defaultSettings(), models };
   const opened = {
     ...settings.web,
     private_hosts: [...openedWebHosts],
     ...(file && { certificate_authorities: file }),
   };
-  const web = openWeb({ operator: { settings: { ...settings, web: opened } } }, network);
-  onTestFinished(() => web.close());
-  return web.web;
+  const live = { operator: { settings: { ...settings, web: opened } } };
+  const [web, asked] = [openWeb(live, network), openModels(live, network)];
+  onTestFinished(() => Promise.all([web.close(), asked.close()]).then(() => undefined));
+  return { web: web.web, models: asked.models };
 }
 
 function settingsWith(

@@ -101,13 +101,14 @@ describe("each variant becomes one canonical call", () => {
       temperatureScaled: 70,
       systemPromptHash: HASH,
     };
-    const values = { provider: "p", model: "m", prompt_hash: HASH, max_tokens: 9, temperature_scaled: 70 };
+    const hash = Buffer.from(HASH).toString("hex");
+    const values = { provider: "p", model: "m", prompt_hash: hash, max_tokens: 9, temperature_scaled: 70 };
     expect(callOf({ case: "inference", value })).toEqual({
       ...ENVELOPE,
       tool: "inference",
       variant: "inference",
       reply: "result",
-      arguments: { ...values, system_prompt_hash: HASH },
+      arguments: { ...values, system_prompt_hash: hash },
     });
     expect(callOf({ case: "inference", value: { ...value, systemPromptHash: new Uint8Array(0) } }).arguments).toEqual(
       values,

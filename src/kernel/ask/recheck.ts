@@ -11,6 +11,7 @@ import type { KernelParts } from "../call/parts.ts";
 import type { Caller, Decided, Granted, Ruling } from "../call/stages.ts";
 import { mayAct } from "../judge/authenticate.ts";
 import { callerOf } from "../judge/caller.ts";
+import { withSentContent } from "../judge/content/sent-content.ts";
 import { evaluateAccesses } from "../judge/decide.ts";
 import { checkMasterGate, withGateDemands } from "../judge/gates.ts";
 import { evaluateInPortions, scopeInPortions } from "../judge/portions.ts";
@@ -68,16 +69,19 @@ export async function stillAllowed(parts: KernelParts, decided: Decided): Promis
   if (!again.ok) return again;
   const fresh = await callerOf(parts, again.value);
   // effects land where they were looked at, which need not be where the session works
-  const now = decided.review === undefined ? fresh : { ...fresh, place: caller.place, session: caller.session };
+  const found = decided.review === undefined ? fresh : { ...fresh, place: caller.place, session: caller.session };
   if (fresh.place.rules !== caller.place.rules) return deny(RULES_CHANGED);
   const areEffects = decided.review !== undefined;
   const within = (some: typeof accesses) =>
-    checkScope({ caller: now, tool, nowMs }, { input: call.arguments, accesses: some, areEffects });
+    checkScope({ caller: found, tool, nowMs }, { input: call.arguments, accesses: some, areEffects });
   // effects stand each for itself; of a call all accesses together show whether it names what it reaches
   const scoped = areEffects ? await scopeInPortions(accesses, within) : within(accesses);
   if (!scoped.ok) return scoped;
   const current = await parts.policy(caller.session.preset);
   if (current.hash !== decided.policy.hash) return deny(CHANGED);
+  const sent = await withSentContent(parts, { policy: current, caller: found, tool, accesses: scoped.value, nowMs });
+  if (!sent.ok) return sent;
+  const now = sent.value;
   const question = { policy: current, caller: now, tool, nowMs, call: wholeCall(tool, scoped.value, call.arguments) };
   const demanded = { ...question, demands: withGateDemands(now, tool.name, demands) };
   const ruling = await evaluateInPortions(scoped.value, (some) => evaluateAccesses(demanded, some));

@@ -17,6 +17,7 @@ import type { EventSink } from "../../model/outcome/event.ts";
 import type { OperatorGates, ToolPolicy } from "../../model/people/gates.ts";
 import type { Session } from "../../model/people/session.ts";
 import type { Workspace } from "../../model/place/workspace.ts";
+import type { ModelProvider } from "../../model/reach/models.ts";
 import type { SpendingLimits } from "../../model/spending/spending-limits.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import type { ExecEnforcement } from "../../model/work/exec.ts";
@@ -33,6 +34,7 @@ import type { HostMachine } from "../../sandbox/host-commands/host-machine.ts";
 import type { SessionAuthority } from "../../sandbox/net/broker/authority.ts";
 import type { SecretBroker } from "../../sandbox/net/broker/broker.ts";
 import type { WebFetcher } from "../../sandbox/net/fetch/fetcher.ts";
+import type { ModelCaller } from "../../sandbox/net/models/model-caller.ts";
 import type { LockStore } from "../../sandbox/ports/lock-store.ts";
 import type { Sandbox, SandboxLimits } from "../../sandbox/sandbox.ts";
 import type { ArmingStore } from "../../session/arming-store.ts";
@@ -118,6 +120,14 @@ export interface KernelWeb {
   readonly open: () => Promise<WebFetcher>;
 }
 
+/** Models of others, by the configuration in force. */
+export interface KernelModels {
+  /** The provider that the operator names so. */
+  readonly provider: (name: string) => ModelProvider | undefined;
+  /** Loads what asks them. */
+  readonly open: () => Promise<ModelCaller>;
+}
+
 /** The operator's secrets, for requests that are made with them. */
 export interface KernelSecrets {
   /** With no value that `redactor` does not hide; nothing where the operator names no secrets. */
@@ -174,6 +184,7 @@ export interface KernelParts {
   /** Where programs run that the operator lists for system tools. */
   readonly machine: KernelMachine;
   readonly web: KernelWeb;
+  readonly models: KernelModels;
   readonly secrets: KernelSecrets;
   /** What the operator knows of git's remotes, with no secret that `redactor` does not hide. */
   readonly gitRemotes: (redactor: Redactor) => GitRemotes;

@@ -12,7 +12,7 @@ import { canonicalJson, type JsonObject } from "../../base/json.ts";
 
 import type { Reservation } from "../../budget/budget.ts";
 import type { Denial } from "../../model/outcome/decision.ts";
-import { type Amounts, NOTHING, toAmount } from "../../model/spending/budget.ts";
+import { type Amounts, type BudgetMember, NOTHING, toAmount } from "../../model/spending/budget.ts";
 import type { Consumed } from "../../model/tool/tool.ts";
 
 /**
@@ -69,6 +69,23 @@ export class Spending {
     this.#startedMs = this.#clock.monotonicMs();
     if (this.#reservation.limited.has("durationMs")) this.#setTimer(report);
     return AbortSignal.any([signal, this.#stop.signal]);
+  }
+
+  /** Reserves tokens and cost that were not known before; the denial says that they cannot be had. */
+  async reserveMore({ tokens, costMicros }: Pick<Amounts, "tokens" | "costMicros">): Promise<Denial | undefined> {
+    const more = { ...NOTHING, tokens: toAmount(tokens), costMicros: toAmount(costMicros) };
+    const extended = await this.#reservation.extend({ least: more, most: more });
+    return extended.ok ? undefined : extended.denial;
+  }
+
+  /** Whether anything limits what is counted in that unit. */
+  limits(member: BudgetMember): boolean {
+    return this.#reservation.limited.has(member);
+  }
+
+  /** Says that whoever was to be paid was not, so that what was reserved of tokens and cost is given back. */
+  noteUnpaid(): void {
+    this.#consumed = { tokens: 0, costMicros: 0 };
   }
 
   /** Reserves what a result of so many bytes needs beyond what there is; the denial says that it cannot be had. */

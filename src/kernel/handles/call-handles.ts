@@ -6,6 +6,7 @@
  */
 import type { ProgressListener } from "../../model/outcome/progress.ts";
 import type { FileAccess } from "../../model/place/files.ts";
+import type { ModelAccess } from "../../model/reach/models.ts";
 import type { WebAccess } from "../../model/reach/web.ts";
 import type { ReplyForm, ToolAudit, ToolContext } from "../../model/tool/tool.ts";
 import type { BranchAccess } from "../../model/work/branches.ts";
@@ -48,6 +49,7 @@ export class CallHandles implements ToolContext {
   #git: GitAccess | undefined;
   #branches: BranchAccess | undefined;
   #web: WebAccess | undefined;
+  #models: ModelAccess | undefined;
 
   constructor(handle: HandleParts) {
     const { session, caller, requestId, call } = handle.running;
@@ -122,6 +124,11 @@ export class CallHandles implements ToolContext {
     return this.#web;
   }
 
+  get models(): ModelAccess {
+    this.#models ??= lazyModels(this.#handle);
+    return this.#models;
+  }
+
   get toolchain(): ToolchainView {
     return this.#handle.running.look.toolchain;
   }
@@ -181,6 +188,16 @@ function lazyWeb(handle: HandleParts): WebAccess {
     async fetch(request) {
       const { createWebAccess } = await import("./web/web-access.ts");
       return createWebAccess(handle).fetch(request);
+    },
+  };
+}
+
+/** Models; the code that asks them is loaded with the first use. */
+function lazyModels(handle: HandleParts): ModelAccess {
+  return {
+    async complete(request) {
+      const { createModelAccess } = await import("./web/model-access.ts");
+      return createModelAccess(handle).complete(request);
     },
   };
 }

@@ -11,12 +11,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { KIB } from "../../base/bytes.ts";
 import { blake3Hex } from "../../base/hash.ts";
-import { ARTIFACTS_PAGE_MAX } from "../../base/limits.ts";
 import type { AnnouncedContent, ContentStore } from "../../cas/content-store.ts";
 import { type FoundSecrets, labelResult } from "../../flow/labels.ts";
 import type { Denial } from "../../model/outcome/decision.ts";
 import { Refusal, ToolFailure } from "../../model/outcome/failure.ts";
-import { combineMarks, type Label } from "../../model/outcome/label.ts";
+import { combineMarks, type Label, type Mark } from "../../model/outcome/label.ts";
 import {
   type Artifact,
   type ArtifactWish,
@@ -28,18 +27,11 @@ import {
 } from "../../model/work/content.ts";
 import { contentNotFound } from "../../model/work/content-failures.ts";
 import type { ByteRedactionStream } from "../../redact/redact.ts";
-import type { ArtifactJudge } from "../call/judges.ts";
-import type { KernelParts } from "../call/parts.ts";
 import type { Running } from "../call/stages.ts";
 import { type ReceivedUpload, uploadFailure } from "../call/transfer.ts";
+import { findReadable } from "../judge/content/readable-content.ts";
 import type { CallRedaction } from "../redaction/redaction.ts";
 import type { HandleParts } from "./handle-parts.ts";
-
-/**
- * Artifacts with the same content that are judged, page by page, to find one that the caller may read: each costs
- * policy some ten microseconds. Content that more name is found by an artifact's own name.
- */
-const ARTIFACTS_JUDGED_MAX = 16_384;
 
 /** The content handle of a call. */
 export function createContentAccess(handle: HandleParts): ContentAccess {
@@ -77,45 +69,26 @@ export function createContentAccess(handle: HandleParts): ContentAccess {
 }
 
 async function readable({ kernel, running, rules }: HandleParts, name: ContentName): Promise<FoundContent> {
-  const { content } = kernel.parts;
-  const { userId, serviceRoot: workspace } = running.session;
-  if (name.kind === "artifact") {
-    const artifact = await content.findArtifact(workspace, name.id);
-    if (artifact === undefined) throw contentNotFound(name);
-    return throughArtifact(artifact);
-  }
-  const own = await content.find(name.hash, { userId, workspace });
-  if (own !== undefined) return own;
-  const artifact = await readableArtifact(content, { workspace, hash: name.hash, judge: rules.judgeArtifact });
-  if (artifact === undefined) throw contentNotFound(name);
-  return throughArtifact(artifact);
-}
-
-/** The first artifact with that content that the caller may read; others get their turn between the pages. */
-async function readableArtifact(
-  content: Pick<KernelParts["content"], "artifactsOf">,
-  { workspace, hash, judge }: { readonly workspace: string; readonly hash: string; readonly judge: ArtifactJudge },
-): Promise<Artifact | undefined> {
-  let after = "";
-  for (let judged = 0; judged < ARTIFACTS_JUDGED_MAX; judged += ARTIFACTS_PAGE_MAX) {
-    const page = await content.artifactsOf(workspace, hash, after);
-    const found = page.find(({ id }) => judge(id));
-    const last = page.at(-1);
-    if (found !== undefined || last === undefined) return found;
-    after = last.id;
-    await nextTurn();
-  }
-  return undefined;
-}
-
-function throughArtifact(artifact: Artifact): FoundContent {
-  return { hash: artifact.contentHash, sizeBytes: artifact.sizeBytes, label: artifact.label, artifact };
+  const found = await findReadable(kernel.parts.content, name, {
+    session: running.session,
+    judge: rules.judgeArtifact,
+  });
+  if (found === undefined) throw contentNotFound(name);
+  return found;
 }
 
 async function put(handle: HandleParts, bytes: Uint8Array): Promise<StoredContent> {
   requireNamed(handle.running, { kind: "content", hash: blake3Hex(bytes) }, "write");
   const incoming = { chunks: once(bytes), announced: {}, redaction: handle.running.redaction };
   return commit(handle, await receiveContent(handle.kernel.parts.content, incoming, handle.signal));
+}
+
+/** Stores what the call made of content with `label`, for its caller, under the hash that comes of it. */
+export async function storeOwn(handle: HandleParts, bytes: Uint8Array, label: Label): Promise<StoredContent> {
+  const { kernel, running, signal } = handle;
+  const incoming = { chunks: once(bytes), announced: {}, redaction: running.redaction };
+  const received = await receiveContent(kernel.parts.content, incoming, signal);
+  return commit(handle, received, [running.caller.mark, label]);
 }
 
 async function commitUpload(handle: HandleParts): Promise<StoredContent | undefined> {
@@ -126,9 +99,14 @@ async function commitUpload(handle: HandleParts): Promise<StoredContent | undefi
   return commit(handle, upload);
 }
 
-async function commit(handle: HandleParts, { staged, found }: ReceivedUpload): Promise<StoredContent> {
+async function commit(
+  handle: HandleParts,
+  { staged, found }: ReceivedUpload,
+  sources: readonly Mark[] = [handle.running.caller.mark],
+): Promise<StoredContent> {
   try {
-    const holding = { owner: ownerOf(handle), label: labelOf(handle, found), nowMs: handle.kernel.parts.clock.nowMs() };
+    const label = labelOf(handle, found, sources);
+    const holding = { owner: ownerOf(handle), label, nowMs: handle.kernel.parts.clock.nowMs() };
     return await handle.running.run.changes.during(() => staged.commit(holding));
   } finally {
     await staged.discard();
@@ -161,9 +139,9 @@ function ownerOf({ running: { session } }: HandleParts) {
  * Content that an agent sends has the label that the tool declares for it, combined with what the agent has seen; what
  * looks like a secret in it makes it sensitive, because it is handed out as it was stored.
  */
-function labelOf({ kernel, running }: HandleParts, found: FoundSecrets): Label {
+function labelOf({ kernel, running }: HandleParts, found: FoundSecrets, sources: readonly Mark[]): Label {
   const { mark } = running.caller;
-  return labelResult({ tool: running.tool, mark, sources: [mark], found, nowMs: kernel.parts.clock.nowMs() }).label;
+  return labelResult({ tool: running.tool, mark, sources, found, nowMs: kernel.parts.clock.nowMs() }).label;
 }
 
 /** A tool may touch only what its analysis named: what was not analysed was never judged. */

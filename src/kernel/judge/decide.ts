@@ -17,7 +17,7 @@ import type { PolicyEngine } from "../../policy/policy.ts";
 import type { CapabilityObligation, PolicyRequest, PolicyResource } from "../../policy/terms/request.ts";
 import type { PolicyDeny, PolicyVerdict } from "../../policy/terms/verdict.ts";
 import { resourceId } from "../../policy/terms/vocabulary.ts";
-import type { PolicyJudge, TreeJudge } from "../call/judges.ts";
+import type { ArtifactJudge, PolicyJudge, TreeJudge } from "../call/judges.ts";
 import type { Judged, ResolvedAccess, Ruling } from "../call/stages.ts";
 import { type Demands, hostDemand, NO_DEMANDS } from "../declared/capability-obligations.ts";
 import { zoneNow } from "./zone-now.ts";
@@ -136,13 +136,21 @@ export function judgeTreeByPolicy(question: PolicyQuestion): TreeJudge {
 }
 
 /** Judges an artifact through which content was found that was asked for by its hash: it must be allowed outright. */
-export function judgeArtifactBy(question: PolicyQuestion): (id: string) => boolean {
+export function judgeArtifactBy(question: PolicyQuestion & { readonly tool: Pick<Tool, "actions"> }): ArtifactJudge {
+  const isOwnAction = question.tool.actions?.[FETCH] !== undefined;
   return (id) => {
-    const access: ResolvedAccess = { resource: { kind: "artifact", id }, effect: "read" };
+    const access: ResolvedAccess = {
+      resource: { kind: "artifact", id },
+      effect: "read",
+      ...(isOwnAction && { action: FETCH }),
+    };
     const decided = evaluateAccesses(question, [access]);
     return decided.ok && decided.value.obligations.length === 0 && admits(question.caller.lease.scope, "artifacts", id);
   };
 }
+
+/** The action that reads content, also where another tool reads some to send it. */
+const FETCH = "artifact_fetch";
 
 /** A file that a call came by while it ran. */
 export interface MetFile {

@@ -249,6 +249,16 @@ export function unanalysed(tool: string, effect: string): Denial {
   };
 }
 
+/** The refusal of a model that the call's analysis did not name, or that nobody names any more. */
+export function unanalysedModel(tool: string, model: string): Denial {
+  return {
+    layer: "scope",
+    reason: "permission_denied",
+    ruleId: `ANALYSE:${tool}`,
+    message: `\`${tool}\` asked for the model \`${model}\`, which its analysis did not name or the operator no longer names; list the tools again`,
+  };
+}
+
 /** The refusal of a host that the call's analysis did not name. */
 export function unanalysedHost(tool: string, host: string): Denial {
   return {

@@ -15,6 +15,7 @@ import type { Role } from "../people/role.ts";
 import type { Access } from "../place/access.ts";
 import type { FileAccess } from "../place/files.ts";
 import type { IsolationLevel } from "../place/workspace.ts";
+import type { ModelAccess } from "../reach/models.ts";
 import type { WebAccess } from "../reach/web.ts";
 import type { BranchAccess } from "../work/branches.ts";
 import type { ContentAccess } from "../work/content.ts";
@@ -57,6 +58,7 @@ export interface ToolContext {
   readonly git: GitAccess;
   readonly branches: BranchAccess;
   readonly web: WebAccess;
+  readonly models: ModelAccess;
   /** The machine itself; for tools of the effect class `system` alone. */
   readonly machine: MachineAccess;
   /** The same as analysis saw. */

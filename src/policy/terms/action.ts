@@ -54,7 +54,7 @@ const KINDS: Readonly<Record<EffectClass, readonly ResourceKind[]>> = {
   read: ["file", "artifact", "git_ref"],
   write: ["file", "artifact", "git_ref"],
   exec: ["file", "command", "host", "package"],
-  network: ["file", "host", "model", "git_ref"],
+  network: ["file", "host", "model", "git_ref", "artifact"],
   system: ["file", "command", "package"],
   control: [],
 };

@@ -1,7 +1,8 @@
 /**
  * The tools that every kernel has, and those that the operator's configuration adds: tools that touch the machine
- * itself. The code of any other is foreign to it.
+ * itself, and the one that asks models. The code of any other is foreign to it.
  */
+import { type ModelSettings, providersOf } from "../../config/sections/models.ts";
 import { type ParsedSystemSettings, systemOf } from "../../config/sections/system.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import { artifactTools } from "../../tools/artifact/artifact-tools.ts";
@@ -9,6 +10,7 @@ import { branchTools } from "../../tools/branch/branch-tools.ts";
 import { editTools } from "../../tools/edit/edit-tools.ts";
 import { fileTools } from "../../tools/file/file-tools.ts";
 import { gitTools } from "../../tools/git/git-tools.ts";
+import { inferenceTools } from "../../tools/inference/inference-tools.ts";
 import { searchTools } from "../../tools/search/search-tools.ts";
 import { shell } from "../../tools/shell/shell.ts";
 import { systemTools } from "../../tools/system/system-tools.ts";
@@ -30,15 +32,24 @@ export const BUILT_IN_TOOLS: readonly Tool[] = [
 
 const configured = new WeakSet<Tool>();
 
-/** Tools that touch the machine, as far as the section `system` of the settings switches them on; none without it. */
-export function configuredTools({ system }: { readonly system?: ParsedSystemSettings | undefined }): readonly Tool[] {
-  const tools = system === undefined ? [] : systemTools(systemOf(system));
+/** What of the settings switches tools on. */
+export interface ToolSettings {
+  readonly system?: ParsedSystemSettings | undefined;
+  readonly models?: ModelSettings;
+}
+
+/** Tools that the settings switch on: those that touch the machine, and the one that asks models. */
+export function configuredTools({ system, models = {} }: ToolSettings): readonly Tool[] {
+  const tools = [
+    ...(system === undefined ? [] : systemTools(systemOf(system))),
+    ...inferenceTools(providersOf(models)),
+  ];
   for (const tool of tools) configured.add(tool);
   return tools;
 }
 
 /** All tools of the kernel's own under `settings`. */
-export function ownTools(settings: Parameters<typeof configuredTools>[0]): readonly Tool[] {
+export function ownTools(settings: ToolSettings): readonly Tool[] {
   return [...BUILT_IN_TOOLS, ...configuredTools(settings)];
 }
 

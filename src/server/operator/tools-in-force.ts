@@ -9,14 +9,16 @@ import { patternsReady, ToolRegistry } from "../../kernel/index.ts";
 import { BY_OPERATOR } from "../../ledger/actors.ts";
 import type { EventSink } from "../../model/outcome/event.ts";
 import type { Tool } from "../../model/tool/tool.ts";
-import { configuredTools } from "./built-in-tools.ts";
+import { configuredTools, type ToolSettings } from "./built-in-tools.ts";
 import { effectiveTools, type OverriddenTool, overrideFacts } from "./capability-overrides.ts";
 
 /** Configurations whose tools are kept: the one in force, one that is about to be, and one that was refused. */
 const KEPT_MAX = 3;
 
 /** What of a configuration decides which tools there are. */
-type ToolSettings = Pick<Settings, "capabilities"> & { readonly system?: Settings["system"] };
+type DecidingSettings = Pick<Settings, "capabilities"> & ToolSettings;
+
+const NO_MODELS = {};
 
 /** Tools under one configuration. */
 export interface ToolsUnder {
@@ -30,7 +32,7 @@ export class ToolsInForce {
   readonly #declared: ToolsUnder;
   /** By the text of the capabilities; the one that was asked for last is the last. */
   readonly #kept = new Map<string, ToolsUnder>();
-  #last: { readonly by: ToolSettings; readonly under: ToolsUnder } | undefined;
+  #last: { readonly by: DecidingSettings; readonly under: ToolsUnder } | undefined;
 
   /** @param declared the tools as their authors declared them */
   constructor(declared: ToolRegistry) {
@@ -38,10 +40,14 @@ export class ToolsInForce {
   }
 
   /** The tools under `settings`; equal settings give the same tools. */
-  under({ capabilities, system }: ToolSettings): ToolsUnder {
-    if (this.#last?.by.capabilities !== capabilities || this.#last.by.system !== system)
-      this.#last = { by: { capabilities, system }, under: this.#find({ capabilities, system }) };
-    return this.#last.under;
+  under({ capabilities, system, models = NO_MODELS }: DecidingSettings): ToolsUnder {
+    const last = this.#last;
+    if (last?.by.capabilities === capabilities && last.by.system === system && last.by.models === models)
+      return last.under;
+    const by = { capabilities, system, models };
+    const under = this.#find(by);
+    this.#last = { by, under };
+    return under;
   }
 
   /** Resolves once everything that `under` has given can be asked about. */
@@ -49,10 +55,11 @@ export class ToolsInForce {
     return patternsReady();
   }
 
-  #find(settings: ToolSettings): ToolsUnder {
-    const { capabilities, system } = settings;
-    if (Object.keys(capabilities).length === 0 && system === undefined) return this.#declared;
-    const key = canonicalJson(JSON.parse(JSON.stringify({ capabilities, system })) as JsonObject);
+  #find(settings: DecidingSettings): ToolsUnder {
+    const { capabilities, system, models = NO_MODELS } = settings;
+    const isPlain = Object.keys({ ...capabilities, ...models }).length === 0 && system === undefined;
+    if (isPlain) return this.#declared;
+    const key = canonicalJson(JSON.parse(JSON.stringify({ capabilities, system, models })) as JsonObject);
     const found = this.#kept.get(key) ?? this.#make(settings);
     this.#kept.delete(key);
     for (const oldest of this.#kept.keys()) if (this.#kept.size >= KEPT_MAX) this.#kept.delete(oldest);
@@ -60,7 +67,7 @@ export class ToolsInForce {
     return found;
   }
 
-  #make(settings: ToolSettings): ToolsUnder {
+  #make(settings: DecidingSettings): ToolsUnder {
     const added = configuredTools(settings);
     const { tools, overridden } = effectiveTools([...this.#declared.tools, ...added], settings);
     if (overridden.length + added.length === 0) return this.#declared;

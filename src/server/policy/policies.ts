@@ -58,6 +58,7 @@ const RESOURCES: Readonly<Record<string, readonly ResourceKind[]>> = {
   put_content: ARTIFACTS,
   artifact_publish: ARTIFACTS,
   artifact_fetch: ARTIFACTS,
+  inference: ["model", "artifact"],
 };
 
 /** What other tools may touch, by what they do. */
@@ -73,9 +74,12 @@ const BY_EFFECT: Readonly<Partial<Record<EffectClass, readonly ResourceKind[]>>>
  */
 export function policyActions(tools: readonly Tool[], own?: readonly Tool[]): readonly ActionDeclaration[] {
   const isOwn = (tool: Tool) => (own === undefined ? isOwnTool(declaredTool(tool)) : own.includes(declaredTool(tool)));
+  const names = new Set(tools.map(({ name }) => name));
   const declared = tools.flatMap((tool) => {
     const foreign = !isOwn(tool);
-    return Object.entries({ [tool.name]: tool.capability.effect, ...tool.actions }).map(([name, effect]) => ({
+    // another tool's action is declared by that one
+    const actions = Object.entries(tool.actions ?? {}).filter(([name]) => !names.has(name));
+    return [[tool.name, tool.capability.effect] as const, ...actions].map(([name, effect]) => ({
       name,
       effect,
       resources: RESOURCES[name] ?? RESOURCES[tool.name] ?? BY_EFFECT[effect] ?? FILES,

@@ -11,11 +11,11 @@ import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { Tool, ToolContext, ToolOutput } from "../../model/tool/tool.ts";
 import { type ContentName, contentResourceId, type FoundContent } from "../../model/work/content.ts";
 import { CHARACTER_BYTES_MAX, characterBoundary } from "../../text/characters.ts";
-import { numberArgument } from "../kit/argument.ts";
+import { hashArgument, numberArgument } from "../kit/argument.ts";
 import { READS } from "../kit/capabilities.ts";
 import { countText, nameText } from "../kit/plain-text.ts";
 import { integer, listOf, objectOf, text } from "../kit/result-schema.ts";
-import { artifactIdArgument, hashArgument } from "./arguments.ts";
+import { artifactIdArgument } from "./arguments.ts";
 
 const parameters = z
   .strictObject({

@@ -4,9 +4,10 @@
 import { z } from "zod";
 import { CONSTRAINTS, hasMoreBytes } from "../../model/outcome/constraints.ts";
 import type { Tool } from "../../model/tool/tool.ts";
+import { hashArgument, nameArgument } from "../kit/argument.ts";
 import { WRITES } from "../kit/capabilities.ts";
 import { integer, listOf, objectOf, text } from "../kit/result-schema.ts";
-import { artifactIdArgument, hashArgument, nameArgument } from "./arguments.ts";
+import { artifactIdArgument } from "./arguments.ts";
 
 const METADATA = CONSTRAINTS["artifact_publish.metadata"];
 

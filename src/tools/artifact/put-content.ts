@@ -11,10 +11,9 @@ import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import { contentResourceId } from "../../model/work/content.ts";
 import { contentMismatch } from "../../model/work/content-failures.ts";
-import { numberArgument, textArgument } from "../kit/argument.ts";
+import { hashArgument, numberArgument, textArgument } from "../kit/argument.ts";
 import { WRITES } from "../kit/capabilities.ts";
 import { integer, objectOf, text } from "../kit/result-schema.ts";
-import { hashArgument } from "./arguments.ts";
 
 const parameters = z.strictObject({
   content: textArgument("The content. Absent when it is uploaded beside the call.", MAX_WRITE_SIZE).optional(),

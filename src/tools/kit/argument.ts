@@ -6,7 +6,10 @@
  */
 import { z } from "zod";
 import { CONSTRAINTS, hasMoreBytes, hasMoreCharacters } from "../../model/outcome/constraints.ts";
+import { HASH_PATTERN } from "../../model/work/content.ts";
 
+/** Characters of the name of an artifact, a category, a model (INV-0026, INV-0030, INV-0032). */
+const NAME_CHARACTERS_MAX = CONSTRAINTS["artifact_publish.artifact_id"].max;
 const PATH = CONSTRAINTS["file_read.path"];
 const NOT_UNICODE = { params: { rule: "format" }, message: "holds half of a surrogate pair; send whole characters" };
 
@@ -39,4 +42,29 @@ export function textArgument(description: string, bytesMax: number) {
 export function numberArgument(description: string, min: number, max?: number) {
   const number = z.int().min(min);
   return (max === undefined ? number : number.max(max)).optional().meta({ description });
+}
+
+/** A BLAKE3-256 hash: 64 hexadecimal digits, also capital ones. */
+export function hashArgument(description: string) {
+  return z
+    .string()
+    .refine((value) => HASH_PATTERN.test(value.toLowerCase()), {
+      params: { rule: "hash_size" },
+      message: "must be 64 hexadecimal digits, the BLAKE3-256 of the content",
+    })
+    .meta({ description, pattern: "^[0-9a-fA-F]{64}$" })
+    .transform((value) => value.toLowerCase());
+}
+
+/** A name, such as that of an artifact or of a model. */
+export function nameArgument(description: string) {
+  return z
+    .string()
+    .min(1, "must not be empty")
+    .refine((name) => !hasMoreCharacters(name, NAME_CHARACTERS_MAX), {
+      params: { rule: "max_length" },
+      message: `is longer than ${NAME_CHARACTERS_MAX} characters; use a shorter one`,
+    })
+    .refine((name) => name.isWellFormed(), NOT_UNICODE)
+    .meta({ description, maxLength: NAME_CHARACTERS_MAX });
 }

@@ -9,13 +9,13 @@
 import { FailureWithoutEffect, Refusal, ToolFailure } from "../../../model/outcome/failure.ts";
 import type { WebAccess, WebAnswer, WebRequest } from "../../../model/reach/web.ts";
 import type { WebAddress } from "../../../names/web-address.ts";
-import type { SecretProblem } from "../../../sandbox/net/broker/substitute.ts";
 import { judgeHost } from "../../judge/decide.ts";
 import { checkNamed } from "../../judge/lease-names.ts";
 import { checkNetwork } from "../../judge/network-rules.ts";
 import { unanalysedHost } from "../../judge/scope.ts";
 import type { HandleParts } from "../handle-parts.ts";
 import { requireAllowed } from "../still-allowed.ts";
+import { MISMATCH, misplaced } from "./misplaced.ts";
 
 /** The web for one call. */
 export function createWebAccess(handle: HandleParts): WebAccess {
@@ -78,26 +78,10 @@ async function fetched(
       record: (attempt) => record(kernel.evidence.networkAttempt(running, attempt)),
     });
   } catch (error) {
-    const { SecretMisplaced } = await import("../../../sandbox/net/fetch/hop-secrets.ts");
-    throw error instanceof SecretMisplaced ? misplaced(error.problem) : error;
+    throw misplaced(error);
   } finally {
     await Promise.all(recorded);
   }
-}
-
-const MISMATCH = "secret_binding_mismatch";
-
-/** A secret leaves towards what it is bound to, and nowhere else. */
-function misplaced({ kind, secret, message }: SecretProblem): Refusal | ToolFailure {
-  if (kind === "unavailable")
-    return new FailureWithoutEffect("PERMISSION_DENIED", message, "ask the operator to run `handrail secrets check`");
-  return new Refusal({
-    layer: "flow",
-    reason: MISMATCH,
-    ruleId: `SECRET:${secret}`,
-    message,
-    fix: `a binding of \`${secret}\` for this request, under \`secrets\` in handrail.yaml`,
-  });
 }
 
 /** @throws Refusal where the call may not reach the host */

@@ -7,23 +7,23 @@
  * attempt is recorded once. What is held is bounded by what was asked for.
  */
 import type { Agent, Dispatcher } from "undici";
-import { FailureWithoutEffect, ToolFailure, UnansweredFailure } from "../../../model/outcome/failure.ts";
+import { FailureWithoutEffect, ToolFailure } from "../../../model/outcome/failure.ts";
 import type { WebAnswer, WebMethod, WebRequest } from "../../../model/reach/web.ts";
 import { type WebAddress, webAddress } from "../../../names/web-address.ts";
 import type { SecretBroker } from "../broker/broker.ts";
 import type { Replacements } from "../broker/scrub.ts";
-import { type Attempt, AttemptLog, type EgressAttempt, type EgressReason } from "../gate/attempt.ts";
-import { type ReadBody, readBody, UnreadableBody } from "./body.ts";
-import { type ConnectionRules, NoConnection, webConnections } from "./connections.ts";
-import { type FilledHop, filled, replacementsOf, SecretMisplaced, withoutSecrets } from "./hop-secrets.ts";
+import { type Attempt, AttemptLog, type EgressAttempt } from "../gate/attempt.ts";
+import { type ReadBody, readBody } from "./body.ts";
+import { type ConnectionRules, webConnections } from "./connections.ts";
+import { type FilledHop, filled, replacementsOf, withoutSecrets } from "./hop-secrets.ts";
 import { ACCEPTED_PACKINGS } from "./packings.ts";
 import { PageReader } from "./page-thread.ts";
+import { requestFailure } from "./request-failure.ts";
+import { waitOf } from "./retry-after.ts";
 import { contentTypeOf, isPage, textOfBody } from "./text.ts";
 
 /** Redirects that one call follows. */
 const REDIRECTS_MAX = 5;
-/** Milliseconds of a wait that a server asks for; more is that. */
-const RETRY_AFTER_MAX_MS = 3_600_000;
 
 /** What a call says of its requests. */
 export interface FetchRules {
@@ -74,9 +74,9 @@ export class WebFetcher {
         signal,
         broker: rules.broker,
       }).catch((error: unknown) => {
-        throw asFailure(error, {
+        throw requestFailure(error, {
           attempt,
-          hop,
+          host: hop.address.host.host,
           isFirst: redirects.length === 0,
           isLate: late.aborted,
           isCancelled: rules.signal.aborted,
@@ -242,89 +242,6 @@ function one(header: string | readonly string[] | undefined): string | undefined
   return typeof header === "object" ? header[0] : header;
 }
 
-/** Seconds or a date (RFC 9110 §10.2.3), as milliseconds from now. */
-function waitOf(header: string | undefined): number | undefined {
-  if (header === undefined) return undefined;
-  const ms = /^\d{1,9}$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
-  return Number.isFinite(ms) ? Math.min(Math.max(0, ms), RETRY_AFTER_MAX_MS) : undefined;
-}
-
 function isBrokenOff(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "UND_ERR_SOCKET";
-}
-
-/** How a hop ended without an answer. */
-interface Ended {
-  /** No answer has led here. */
-  readonly isFirst: boolean;
-  readonly isLate: boolean;
-  readonly isCancelled: boolean;
-}
-
-/** What went wrong, as the agent is told of it; the attempt ends by it. */
-function asFailure(
-  error: unknown,
-  {
-    attempt,
-    hop,
-    isFirst,
-    isLate,
-    isCancelled,
-  }: Pick<Ended, "isFirst" | "isLate" | "isCancelled"> & { readonly attempt: Attempt; readonly hop: Hop },
-): unknown {
-  const end = (reason: EgressReason, failure: ToolFailure) => {
-    attempt.end("failed", reason);
-    return failure;
-  };
-  const { host } = hop.address.host;
-  if (error instanceof SecretMisplaced) {
-    const isMisplaced = error.problem.kind === "mismatch";
-    attempt.end(isMisplaced ? "refused" : "failed", isMisplaced ? "secret_binding" : "secret_unavailable");
-    return error;
-  }
-  if (isCancelled) return end("closed", new ToolFailure("CANCELLED", "the call was cancelled", "nothing more is sent"));
-  if (isLate)
-    return end(
-      "timeout",
-      new ToolFailure("TIMEOUT", `\`${host}\` did not answer in time`, {
-        suggestion: "try again, or give more time by `timeout_ms`",
-        retryAfterMs: 1000,
-      }),
-    );
-  if (error instanceof NoConnection) {
-    const { outcome, reason, message, address } = error.refusal;
-    attempt.end(outcome, reason, address === undefined ? {} : { address });
-    const [what = "", advice = "try again in a moment"] = message.split(/; (.*)/s);
-    // after a redirect the name is one that a server gave
-    const Kind = isFirst ? UnansweredFailure : FailureWithoutEffect;
-    return outcome === "refused"
-      ? new Kind(
-          "PERMISSION_DENIED",
-          what.replaceAll("nothing in the sandbox", "no tool"),
-          "use a host of the internet, or ask the operator to name this one in `web.private_hosts`",
-        )
-      : new Kind("IO_ERROR", what, { suggestion: advice, retryAfterMs: 1000 });
-  }
-  if (error instanceof UnreadableBody)
-    return end(
-      error.reason === "ratio" ? "too_many_bytes" : "malformed",
-      new ToolFailure("IO_ERROR", error.message, "use another source"),
-    );
-  const isParser = error instanceof Error && error.name === "HTTPParserError";
-  const code = isParser ? "HPE_INVALID" : error instanceof Error && "code" in error ? String(error.code) : "";
-  if (!code.startsWith("UND_ERR") && !code.startsWith("HPE_") && !/^E[A-Z]+$/.test(code)) {
-    attempt.end("failed", "fault");
-    return error;
-  }
-  const isBent = code.startsWith("HPE_") || /OVERFLOW|CONTENT_LENGTH|INVALID/.test(code);
-  return end(
-    isBent ? "malformed" : "no_answer",
-    new ToolFailure(
-      "IO_ERROR",
-      isBent
-        ? `the answer of \`${host}\` is no proper HTTP (${code})`
-        : `\`${host}\` broke off the connection (${code})`,
-      { suggestion: "try again in a moment", retryAfterMs: 1000 },
-    ),
-  );
 }

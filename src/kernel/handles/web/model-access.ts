@@ -1,0 +1,158 @@
+/**
+ * Asks models for a call: with content that analysis named, at a provider that the operator names.
+ *
+ * INVARIANTS: what is sent was looked at as what leaves: its labels stand in the mark that was judged, and no definite
+ * secret is in it. No token is asked for that is not reserved, where anything limits them. The completion is stored
+ * without secrets. Each try is in the ledger before the call is answered.
+ */
+import { MIB, textOf } from "../../../base/bytes.ts";
+import { CARRIED } from "../../../flow/flow.ts";
+import type { Denial } from "../../../model/outcome/decision.ts";
+import { Refusal, ToolFailure } from "../../../model/outcome/failure.ts";
+import { combineLabels, covers, type Label } from "../../../model/outcome/label.ts";
+import {
+  costOf,
+  type ModelAccess,
+  type ModelAnswer,
+  type ModelProvider,
+  type ModelRequest,
+} from "../../../model/reach/models.ts";
+import type { CompletionRequest } from "../../../sandbox/net/models/completion.ts";
+import { type Completion, CompletionFailed } from "../../../sandbox/net/models/model-caller.ts";
+import { contentUnreadable } from "../../judge/content/sent-content.ts";
+import { unanalysedModel } from "../../judge/scope.ts";
+import { createContentAccess, storeOwn } from "../content-access.ts";
+import type { HandleParts } from "../handle-parts.ts";
+import { requireAllowed } from "../still-allowed.ts";
+import { misplaced } from "./misplaced.ts";
+
+/** Bytes of a prompt. */
+const PROMPT_BYTES_MAX = 8 * MIB;
+/** Tokens that a request has beside those of its texts: roles, and where they begin and end. */
+const FRAME_TOKENS = 64;
+
+/** Models for one call. */
+export function createModelAccess(handle: HandleParts): ModelAccess {
+  return { complete: (request) => complete(handle, request) };
+}
+
+async function complete(handle: HandleParts, request: ModelRequest): Promise<ModelAnswer> {
+  const { running } = handle;
+  const provider = requireProvider(handle, request);
+  await requireAllowed(handle);
+  const prompt = await sentText(handle, request.promptHash);
+  const system = request.systemPromptHash === undefined ? undefined : await sentText(handle, request.systemPromptHash);
+  await reserve(handle, provider, { request, promptBytes: prompt.bytes + (system?.bytes ?? 0) });
+  const completion = await asked(handle, provider, {
+    model: request.model,
+    prompt: prompt.text,
+    ...(system && { system: system.text }),
+    maxTokens: request.maxTokens,
+    ...(request.temperature !== undefined && { temperature: request.temperature }),
+  });
+  const label = system === undefined ? prompt.label : combineLabels(prompt.label, system.label);
+  const price = provider.prices[request.model];
+  const { usage } = completion;
+  const text = running.redaction.text(completion.text);
+  const stored = await storeOwn(handle, Buffer.from(text), label);
+  return {
+    completion: text,
+    completionHash: stored.hash,
+    finish: completion.finish,
+    ...(usage && { usage }),
+    ...(usage && price && { costMicros: costOf(price, usage) }),
+    notes: completion.notes,
+    label,
+  };
+}
+
+/** The provider that the call was judged for. @throws Refusal */
+function requireProvider({ kernel, running }: HandleParts, { provider, model }: ModelRequest): ModelProvider {
+  const isNamed = running.accesses.some(
+    ({ resource: one }) => one.kind === "model" && one.provider === provider && one.model === model,
+  );
+  const found = isNamed ? kernel.parts.models.provider(provider) : undefined;
+  if (found === undefined) throw new Refusal(unanalysedModel(running.tool.name, `${provider}/${model}`));
+  return found;
+}
+
+interface SentText {
+  readonly text: string;
+  readonly bytes: number;
+  readonly label: Label;
+}
+
+/** A text that is sent. @throws Refusal where it is not there, is no text, or must not leave */
+async function sentText(handle: HandleParts, hash: string): Promise<SentText> {
+  const { running } = handle;
+  const content = createContentAccess(handle);
+  const found = await content.find({ kind: "content", hash }).catch((error: unknown) => {
+    throw error instanceof ToolFailure && error.code === "CONTENT_NOT_FOUND" ? contentUnreadable(hash) : error;
+  });
+  if (found.sizeBytes > PROMPT_BYTES_MAX)
+    throw new ToolFailure("CONTENT_TOO_LARGE", `a prompt has at most ${PROMPT_BYTES_MAX} bytes`, "send less at once");
+  const bytes = await content.read(found, { offset: 0, length: found.sizeBytes });
+  const text = textOf(bytes);
+  if (text === undefined) throw contentUnreadable(hash, "is no text");
+  if (!covers(running.caller.mark, found.label)) throw new Refusal(LABEL_CHANGED);
+  if (running.redaction.isSecret(text)) throw new Refusal(CARRIED);
+  return { text, bytes: bytes.byteLength, label: found.label };
+}
+
+const LABEL_CHANGED: Denial = {
+  layer: "flow",
+  reason: "flow_sensitive_egress",
+  ruleId: "FC-2",
+  message: "what is known of the prompt changed while the call waited; send it again",
+};
+
+/** A text has no more tokens than bytes. @throws Refusal where that much is not left, or cannot be counted */
+async function reserve(
+  { running }: HandleParts,
+  { name, prices }: ModelProvider,
+  { request, promptBytes }: { readonly request: ModelRequest; readonly promptBytes: number },
+): Promise<void> {
+  const spending = running.holdings.payment?.spending;
+  if (spending === undefined) return;
+  const price = prices[request.model];
+  if (price === undefined && spending.limits("costMicros")) throw new Refusal(unpriced(name, request.model));
+  const tokens = promptBytes + FRAME_TOKENS;
+  const denial = await spending.reserveMore({ tokens, costMicros: tokens * (price?.input ?? 0) });
+  if (denial !== undefined) throw new Refusal(denial);
+}
+
+function unpriced(provider: string, model: string): Denial {
+  return {
+    layer: "budget",
+    reason: "budget_exceeded",
+    ruleId: "LIMITS:price",
+    message: `costs are limited here, and the operator names no price for \`${model}\` of \`${provider}\`; ask another model`,
+    fix: `a price of \`${model}\` under \`models.${provider}.prices\` in handrail.yaml`,
+  };
+}
+
+/** The completion; what was not counted by anybody is given back where none came. */
+async function asked(handle: HandleParts, provider: ModelProvider, request: CompletionRequest): Promise<Completion> {
+  const { kernel, running, report, signal } = handle;
+  const recorded: Promise<unknown>[] = [];
+  const caller = await kernel.parts.models.open();
+  try {
+    return await caller.complete(provider, request, {
+      judge: () => requireAllowed(handle),
+      record(attempt) {
+        const writing = kernel.evidence.networkAttempt(running, attempt);
+        writing.catch(() => undefined); // whoever waits for all of them is told
+        recorded.push(writing);
+      },
+      broker: kernel.parts.secrets.brokerBy(running.redaction.by),
+      signal,
+      onText: (text) => report({ kind: "output", stream: "stdout", bytes: Buffer.from(text) }),
+    });
+  } catch (error) {
+    if (!(error instanceof CompletionFailed)) throw error;
+    if (!error.mayHaveCost) running.holdings.payment?.spending?.noteUnpaid();
+    throw misplaced(error.cause);
+  } finally {
+    await Promise.all(recorded);
+  }
+}

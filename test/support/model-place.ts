@@ -1,0 +1,120 @@
+/** A kernel that asks models of providers which stand in an internet of the test. */
+import { mkdtempSync, rmSync } from "node:fs";
+import type { RequestListener } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { blake3Hex } from "../../src/base/hash.ts";
+import type { JsonObject } from "../../src/base/json.ts";
+import { modelSettings, providersOf } from "../../src/config/sections/models.ts";
+import type { Outcome } from "../../src/model/tool/call.ts";
+import { createRedactor } from "../../src/redact/redact.ts";
+import { SecretBroker } from "../../src/sandbox/net/broker/broker.ts";
+import { inferenceTools } from "../../src/tools/inference/inference-tools.ts";
+import { newCertificate } from "./certificate.ts";
+import { Internet } from "./egress.ts";
+import { type CallOptions, type MemoryKernel, type MemoryKernelOptions, memoryKernel } from "./memory-kernel.ts";
+
+/** The key of the providers, and what stands for it. */
+export const MODEL_KEY = "sk-proj-9rT4mXw2Lq8Zk5Yb7Nc1Vd3Fs6Hj0Pa2Qe4uYt7";
+/** What stands for it. */
+export const MODEL_PLACEHOLDER = "sk-proj-AAAAbbbbCCCCddddEEEEffffGGGGhhhhIIIIjjjj";
+
+/** Where providers of each protocol stand. */
+export const MODEL_HOSTS = { openai: "api.openai.test", anthropic: "api.anthropic.test", ollama: "models.lan" };
+
+/** Asks without a person, as `open` does. */
+const FREELY = `@id("test.models")
+@message("m")
+@waives("*")
+permit (principal, action == Handrail::Action::"inference", resource);
+`;
+
+/** What answers by each protocol, and what the operator says. */
+export interface ModelPlaceOptions extends Omit<MemoryKernelOptions, "models" | "network" | "broker"> {
+  readonly openai?: RequestListener;
+  readonly anthropic?: RequestListener;
+  readonly ollama?: RequestListener;
+  /** More of each provider's settings. */
+  readonly provider?: JsonObject;
+  /** A person, or a permit of the test's, has to allow calls. */
+  readonly asks?: boolean;
+}
+
+/** The place. */
+export interface ModelPlace {
+  readonly kernel: MemoryKernel;
+  readonly internet: Internet;
+  /** Stores a text, and gives its hash. */
+  readonly store: (text: string) => Promise<string>;
+  readonly ask: (args: JsonObject, options?: CallOptions) => Promise<Outcome>;
+}
+
+/** Opens it. */
+export async function modelPlace(options: ModelPlaceOptions): Promise<ModelPlace> {
+  const { openai, anthropic, ollama, provider = {}, asks = false, ...more } = options;
+  const internet = new Internet();
+  const directory = mkdtempSync(join(tmpdir(), "handrail-models-"));
+  onTestFinished(() => {
+    internet.close();
+    rmSync(directory, { recursive: true });
+  });
+  const certificate = newCertificate(directory, MODEL_HOSTS.openai, MODEL_HOSTS.anthropic);
+  if (openai) await internet.https(MODEL_HOSTS.openai, 443, certificate, openai);
+  if (anthropic) await internet.https(MODEL_HOSTS.anthropic, 443, certificate, anthropic);
+  if (ollama) await internet.http(MODEL_HOSTS.ollama, 11434, ollama);
+  internet.names.set(MODEL_HOSTS.anthropic, ["93.184.216.35"]);
+  internet.servers.set("93.184.216.35:443", internet.servers.get("93.184.216.34:443") ?? 0);
+  const models = modelSettings.parse({
+    ...(openai && {
+      openai: { protocol: "openai", url: `https://${MODEL_HOSTS.openai}/v1`, secret: "MODEL_KEY", ...provider },
+    }),
+    ...(anthropic && {
+      anthropic: {
+        protocol: "anthropic",
+        url: `https://${MODEL_HOSTS.anthropic}/v1`,
+        secret: "MODEL_KEY",
+        ...provider,
+      },
+    }),
+    ...(ollama && { local: { protocol: "ollama", url: `http://${MODEL_HOSTS.ollama}:11434`, ...provider } }),
+  });
+  const bound = (host: string, name: string) => ({
+    host,
+    port: 443,
+    path: "/v1",
+    place: { kind: "header", name } as const,
+  });
+  const kernel = await memoryKernel({
+    tools: inferenceTools(providersOf(models)),
+    models,
+    network: internet.network,
+    webAuthorities: certificate.certFile,
+    broker: new SecretBroker([
+      {
+        name: "MODEL_KEY",
+        placeholder: MODEL_PLACEHOLDER,
+        value: MODEL_KEY,
+        bindings: [bound(MODEL_HOSTS.openai, "Authorization"), bound(MODEL_HOSTS.anthropic, "x-api-key")],
+      },
+    ]),
+    redactor: createRedactor({ known: [{ rule: "brokered-secret", value: MODEL_KEY }] }),
+    ...(!asks && { policies: FREELY }),
+    ...more,
+  });
+  return {
+    kernel,
+    internet,
+    async store(content) {
+      const { outcome } = await kernel.call("put_content", { content });
+      if (outcome.kind !== "success") throw new Error(JSON.stringify(outcome));
+      return blake3Hex(Buffer.from(content));
+    },
+    async ask(args, call) {
+      const { outcome } = await kernel.call("inference", args, call);
+      const [unexpected] = kernel.internalErrors;
+      if (unexpected !== undefined) throw unexpected;
+      return outcome;
+    },
+  };
+}
