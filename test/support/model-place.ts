@@ -7,6 +7,7 @@ import { onTestFinished } from "vitest";
 import { blake3Hex } from "../../src/base/hash.ts";
 import type { JsonObject } from "../../src/base/json.ts";
 import { modelSettings, providersOf } from "../../src/config/sections/models.ts";
+import type { Mark } from "../../src/model/outcome/label.ts";
 import type { Outcome } from "../../src/model/tool/call.ts";
 import { createRedactor } from "../../src/redact/redact.ts";
 import { SecretBroker } from "../../src/sandbox/net/broker/broker.ts";
@@ -37,7 +38,9 @@ export interface ModelPlaceOptions extends Omit<MemoryKernelOptions, "models" | 
   readonly ollama?: RequestListener;
   /** More of each provider's settings. */
   readonly provider?: JsonObject;
-  /** A person, or a permit of the test's, has to allow calls. */
+  /** The key, as it can be read now. */
+  readonly keyValue?: string | undefined;
+  /** No permit of the test's allows every call: the shipped policies stand, and `policies` beside them. */
   readonly asks?: boolean;
 }
 
@@ -53,6 +56,7 @@ export interface ModelPlace {
 /** Opens it. */
 export async function modelPlace(options: ModelPlaceOptions): Promise<ModelPlace> {
   const { openai, anthropic, ollama, provider = {}, asks = false, ...more } = options;
+  const value = "keyValue" in options ? options.keyValue : MODEL_KEY;
   const internet = new Internet();
   const directory = mkdtempSync(join(tmpdir(), "handrail-models-"));
   onTestFinished(() => {
@@ -94,11 +98,14 @@ export async function modelPlace(options: ModelPlaceOptions): Promise<ModelPlace
       {
         name: "MODEL_KEY",
         placeholder: MODEL_PLACEHOLDER,
-        value: MODEL_KEY,
+        ...(value !== undefined && { value }),
         bindings: [bound(MODEL_HOSTS.openai, "Authorization"), bound(MODEL_HOSTS.anthropic, "x-api-key")],
       },
     ]),
-    redactor: createRedactor({ known: [{ rule: "brokered-secret", value: MODEL_KEY }] }),
+    redactor: createRedactor({
+      known: [{ rule: "brokered-secret", value: MODEL_KEY }],
+      allow: { allows: (_, secret) => secret === MODEL_PLACEHOLDER, definition: "placeholders" },
+    }),
     ...(!asks && { policies: FREELY }),
     ...more,
   });
@@ -117,4 +124,21 @@ export async function modelPlace(options: ModelPlaceOptions): Promise<ModelPlace
       return outcome;
     },
   };
+}
+
+/** The data of a call that went well. */
+export function dataOf(outcome: Outcome): JsonObject {
+  if (outcome.kind !== "success") throw new Error(JSON.stringify(outcome));
+  return outcome.data as JsonObject;
+}
+
+/** Stores a text under a label that no tool would give it, for the session's user. */
+export async function storeLabelled(kernel: MemoryKernel, text: string, mark: Mark, userId = "test"): Promise<string> {
+  const chunks = (async function* () {
+    yield Buffer.from(text);
+  })();
+  const staged = await kernel.content.stage(chunks, {}, new AbortController().signal);
+  const label = { ...mark, source: { origin: "test", timestamp: "2026-01-01T00:00:00.000Z" } };
+  const owner = { userId, workspace: kernel.session.serviceRoot };
+  return (await staged.commit({ owner, label, nowMs: kernel.time.nowMs })).hash;
 }

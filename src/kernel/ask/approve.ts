@@ -29,6 +29,7 @@ import { asksIn, type BoundAsk, bindAsk, filesBefore, runsPrograms } from "./bin
 import { describeCall } from "./prompt.ts";
 import { isDanger } from "./prompt-risks.ts";
 import { stillAllowed } from "./recheck.ts";
+import { sentTexts } from "./sent-texts.ts";
 
 /** How the call ends here, or `undefined` when it goes on: at once when nobody asks. */
 export function approve({ parts }: Kernel, granted: Granted, waiter: Waiter): undefined | Promise<Ended | undefined> {
@@ -110,11 +111,12 @@ async function ask(
       accesses,
       obligations.map(({ obligation }) => obligation),
     ),
-    describe: () => {
+    describe: async () => {
       const rules = asks.map(({ ruleId, reason }) => ({ ruleId, ...(reason !== undefined && { rationale: reason }) }));
       const files = namedFiles(createFileAccess(filesBefore(parts, granted, { signal })), granted);
       const containedBy = runsPrograms(granted) ? parts.sandbox.backend() : undefined;
-      return describeCall(granted, rules, { files, containedBy });
+      const sent = await sentTexts(parts, { ...granted, nowMs: parts.clock.nowMs() });
+      return await describeCall(granted, rules, { files, containedBy, sent });
     },
   });
   if (asked.kind === "asked") return asked.approval;

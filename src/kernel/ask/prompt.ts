@@ -5,7 +5,7 @@
  * trusted: accesses as scope resolved them, and the mark as it stands.
  *
  * INVARIANT: `summary`, `risks` and `rules` hold words of the kernel and of the operator's policy alone. What the agent
- * wrote stands in `details.arguments`, `.accesses`, `.projectWords` and `.changes`.
+ * wrote stands in `details.arguments`, `.accesses`, `.projectWords`, `.sends` and `.changes`.
  */
 
 import { KIB } from "../../base/bytes.ts";
@@ -23,6 +23,7 @@ import { shownArguments } from "../redaction/prompt-arguments.ts";
 import { type Preview, previewOf, summaryPreview } from "./preview.ts";
 import { isDanger, previewRisks, projectRisks, risksOf, summaryOf } from "./prompt-risks.ts";
 import { reviewRisks, reviewSummary } from "./review-words.ts";
+import type { SentTexts } from "./sent-texts.ts";
 
 /** Accesses of a call that a prompt lists; the rest are counted. */
 const PROMPT_ACCESSES_MAX = 64;
@@ -46,6 +47,7 @@ const UNCONTAINED = "nothing contains what it runs: it can do to this machine wh
 const ARGUMENTS_CUT = "not all of the arguments can be shown";
 const ACCESSES_CUT = "not all that it touches can be shown";
 const WORDS_CUT = "not all that the project's files say about it can be shown";
+const SENT_CUT = "not all that it sends can be shown";
 const HIDDEN = "some of it is hidden, because it looks like a secret: nobody can see here what stands there";
 
 /** A request with its facts. */
@@ -55,6 +57,8 @@ export type DescribedCall = ApprovalRequest & { readonly details: ApprovalDetail
 interface CallMeans {
   /** Reads what the call names, to show what would change. */
   readonly files: Pick<FileAccess, "read">;
+  /** Stored content that it would send. */
+  readonly sent: SentTexts;
   /** What contains the programs that the call runs, if it runs any. */
   readonly containedBy?: ExecEnforcement["backend"] | undefined;
 }
@@ -66,7 +70,7 @@ interface CallMeans {
 export async function describeCall(
   decided: Decided,
   rules: readonly AskingRule[],
-  { files, containedBy }: CallMeans,
+  { files, containedBy, sent }: CallMeans,
 ): Promise<DescribedCall> {
   const { call, caller, tool, redaction, accesses, look } = decided;
   const reached = decided.review?.reached ?? [];
@@ -92,6 +96,7 @@ export async function describeCall(
     accesses: shownAccesses(decided, effects === undefined ? WHOLE : SUMMARY),
     ...(reached.length > 0 && { reached: reached.slice(0, PROMPT_ACCESSES_MAX).map((one) => ({ ...one })) }),
     ...(words.shown.length > 0 && { projectWords: words.shown }),
+    ...(sent.shown.length > 0 && { sends: sent.shown }),
     ...preview,
     arguments: shown,
     ...(isCut && { argumentsCut: true as const }),
@@ -100,6 +105,7 @@ export async function describeCall(
   const cut = [
     ...(isCut ? [ARGUMENTS_CUT] : []),
     ...(words.isCut ? [WORDS_CUT] : []),
+    ...(sent.isCut ? [SENT_CUT] : []),
     ...(details.accesses.some((access) => access["kind"] === "more") || reached.length > PROMPT_ACCESSES_MAX
       ? [ACCESSES_CUT]
       : []),

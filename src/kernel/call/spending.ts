@@ -83,9 +83,9 @@ export class Spending {
     return this.#reservation.limited.has(member);
   }
 
-  /** Says that whoever was to be paid was not, so that what was reserved of tokens and cost is given back. */
-  noteUnpaid(): void {
-    this.#consumed = { tokens: 0, costMicros: 0 };
+  /** Says whether others may have been paid by now; where not, what was reserved of tokens and cost is given back. */
+  notePaid(mayBe: boolean): void {
+    this.#consumed = mayBe ? {} : { tokens: 0, costMicros: 0 };
   }
 
   /** Reserves what a result of so many bytes needs beyond what there is; the denial says that it cannot be had. */

@@ -58,6 +58,7 @@ const details = z.object({
     }),
   ),
   projectWords: z.array(z.object({ path: z.string(), text: z.string() })).exactOptional(),
+  sends: z.array(z.object({ name: z.string(), text: z.string() })).exactOptional(),
   unseen: z.string().exactOptional(),
   arguments: object,
   argumentsCut: z.literal(true).exactOptional(),

@@ -82,8 +82,8 @@ export type EffectsDetail = {
 };
 
 /**
- * Facts of a request, redacted. What comes from the agent is only in `arguments`, `accesses`, `projectWords` and
- * `changes`; whoever shows them escapes them and says whose words they are.
+ * Facts of a request, redacted. What comes from the agent is only in `arguments`, `accesses`, `projectWords`,
+ * `sends` and `changes`; whoever shows them escapes them and says whose words they are.
  */
 export type ApprovalDetails = {
   readonly kind: "execute" | "danger";
@@ -110,6 +110,8 @@ export type ApprovalDetails = {
   readonly changes: readonly ChangeDetail[];
   /** What files of the project say about what is run: whoever can write them, wrote it. */
   readonly projectWords?: readonly { readonly path: string; readonly text: string }[];
+  /** Stored content that is sent, by its name: whoever stored it, wrote it. */
+  readonly sends?: readonly { readonly name: string; readonly text: string }[];
   /** Why more changes than these are to be expected, or none: they could not be looked at, or are too many. */
   readonly unseen?: string;
   readonly arguments: JsonObject;

@@ -33,6 +33,7 @@ export function promptLines(
     ...accessLines(details.accesses),
     ...reachedLines(details),
     ...projectLines(details),
+    ...sentLines(details),
     ...changesLines(details),
     ...argumentLines(details.arguments),
   ];
@@ -135,6 +136,14 @@ function projectLines({ projectWords = [] }: ApprovalDetails): readonly PromptLi
       fact("stands"),
       ...foreign(text),
     ]),
+  ];
+}
+
+function sentLines({ sends = [] }: ApprovalDetails): readonly PromptLine[] {
+  if (sends.length === 0) return [];
+  return [
+    heading("what it sends"),
+    ...sends.flatMap(({ name, text }) => [fact("the content"), ...named(name), fact("which is"), ...foreign(text)]),
   ];
 }
 

@@ -72,7 +72,8 @@ function decidedCall(tool: Tool<never>, args: JsonObject, more: object = {}): De
 }
 
 async function described(tool: unknown, args: JsonObject, more: object = {}, rules = RULES) {
-  return describeCall(decidedCall(tool as Tool<never>, args, more), rules, { files: place.files });
+  const sent = { shown: [], isCut: false };
+  return describeCall(decidedCall(tool as Tool<never>, args, more), rules, { files: place.files, sent });
 }
 
 const changesOf = async (tool: unknown, args: JsonObject) => (await described(tool, args)).details.changes;

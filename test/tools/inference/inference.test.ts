@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { blake3Hex } from "../../../src/base/hash.ts";
 import type { JsonObject } from "../../../src/base/json.ts";
 import type { Outcome } from "../../../src/model/tool/call.ts";
-import { MODEL_KEY, type ModelPlaceOptions, modelPlace } from "../../support/model-place.ts";
+import { dataOf, MODEL_KEY, type ModelPlaceOptions, modelPlace, storeLabelled } from "../../support/model-place.ts";
 import {
   type AskedModel,
   anthropicServer,
@@ -19,11 +19,6 @@ const SERVERS = { openai: openaiServer, anthropic: anthropicServer, ollama: olla
 const NAMES = { openai: "openai", anthropic: "anthropic", ollama: "local" };
 type Protocol = keyof typeof SERVERS;
 const PROTOCOLS = Object.keys(SERVERS) as Protocol[];
-
-function dataOf(outcome: Outcome): JsonObject {
-  if (outcome.kind !== "success") throw new Error(JSON.stringify(outcome));
-  return outcome.data as JsonObject;
-}
 
 async function place(protocol: Protocol, completing: Partial<Completing> = {}, more: ModelPlaceOptions = {}) {
   const seen: AskedModel[] = [];
@@ -178,9 +173,7 @@ describe("further tries", () => {
       },
     });
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => ask()));
-    expect(outcomes.map((outcome) => outcome.kind === "error" && outcome.code)).toEqual(
-      Array(20).fill("RATE_LIMITED"),
-    );
+    expect(outcomes.map((outcome) => outcome.kind === "error" && outcome.code)).toEqual(Array(20).fill("RATE_LIMITED"));
     expect(seen).toHaveLength(60); // the first and two further ones, of each
   });
 
@@ -248,17 +241,8 @@ describe("the prompt", () => {
 
   test("of another user is missing, too", async () => {
     const { ask, kernel, seen } = await place("openai");
-    const other = { userId: "eve", workspace: kernel.session.serviceRoot };
-    const text = Buffer.from("the other's prompt");
-    const staged = await kernel.content.stage(
-      (async function* () {
-        yield text;
-      })(),
-      {},
-      new AbortController().signal,
-    );
-    const label = { trustLevel: "user", dataClass: "internal", source: { origin: "test", timestamp: "" } } as const;
-    const { hash } = await staged.commit({ owner: other, label, nowMs: kernel.time.nowMs });
+    const seenByAll = { trustLevel: "user", dataClass: "internal" } as const;
+    const hash = await storeLabelled(kernel, "the other's prompt", seenByAll, "eve");
     expect(await ask({ prompt_hash: hash })).toMatchObject({
       kind: "denied",
       denial: { reason: "tool_input_read_failed" },

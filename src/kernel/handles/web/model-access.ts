@@ -38,6 +38,7 @@ export function createModelAccess(handle: HandleParts): ModelAccess {
 
 async function complete(handle: HandleParts, request: ModelRequest): Promise<ModelAnswer> {
   const { running } = handle;
+  running.holdings.payment?.spending?.notePaid(false);
   const provider = requireProvider(handle, request);
   await requireAllowed(handle);
   const prompt = await sentText(handle, request.promptHash);
@@ -136,7 +137,9 @@ async function asked(handle: HandleParts, provider: ModelProvider, request: Comp
   const { kernel, running, report, signal } = handle;
   const recorded: Promise<unknown>[] = [];
   const caller = await kernel.parts.models.open();
+  const { spending } = running.holdings.payment ?? {};
   try {
+    spending?.notePaid(true);
     return await caller.complete(provider, request, {
       judge: () => requireAllowed(handle),
       record(attempt) {
@@ -150,7 +153,7 @@ async function asked(handle: HandleParts, provider: ModelProvider, request: Comp
     });
   } catch (error) {
     if (!(error instanceof CompletionFailed)) throw error;
-    if (!error.mayHaveCost) running.holdings.payment?.spending?.noteUnpaid();
+    if (!error.mayHaveCost) spending?.notePaid(false);
     throw misplaced(error.cause);
   } finally {
     await Promise.all(recorded);

@@ -7,7 +7,7 @@
 import { allow, type Denial, deny, type Verdict } from "../../../model/outcome/decision.ts";
 import { Refusal } from "../../../model/outcome/failure.ts";
 import { combineMarks } from "../../../model/outcome/label.ts";
-import { CONTENT_ID_PREFIX, type ContentName } from "../../../model/work/content.ts";
+import { CONTENT_ID_PREFIX, type ContentName, type FoundContent } from "../../../model/work/content.ts";
 import type { KernelParts } from "../../call/parts.ts";
 import type { Analysed, Caller, Decided } from "../../call/stages.ts";
 import { judgeArtifactBy } from "../decide.ts";
@@ -21,29 +21,40 @@ export function withSentContent(
   { content }: Pick<KernelParts, "content">,
   sending: Sending,
 ): Verdict<Caller> | Promise<Verdict<Caller>> {
-  const { caller, accesses } = sending;
-  if (!accesses.some(({ effect }) => effect === "network")) return allow(caller);
-  const names = accesses.flatMap(({ resource, effect }) =>
-    resource.kind === "artifact" && effect === "read" ? [nameOf(resource.id)] : [],
-  );
-  return names.length === 0 ? allow(caller) : marked(content, sending, names);
+  return sentIds(sending).length === 0 ? allow(sending.caller) : marked(content, sending);
 }
 
-async function marked(
-  content: KernelParts["content"],
-  sending: Sending,
-  names: readonly ContentName[],
-): Promise<Verdict<Caller>> {
+async function marked(content: KernelParts["content"], sending: Sending): Promise<Verdict<Caller>> {
   const { caller } = sending;
-  const judge = judgeArtifactBy(sending);
   let { mark } = caller;
-  for (const name of names) {
-    const found = await findReadable(content, name, { session: caller.session, judge });
-    if (found === undefined) return deny(unreadable(name, "is not there"));
+  for (const { id, content: found } of await foundContent(content, sending)) {
+    if (found === undefined) return deny(unreadable(nameOf(id), "is not there"));
     mark = combineMarks(mark, found.label);
   }
   return allow({ ...caller, mark });
 }
+
+/** The content that a call would send, as far as its caller may read it, by the names in its accesses. */
+export async function foundContent(
+  content: KernelParts["content"],
+  sending: Sending,
+): Promise<readonly { readonly id: string; readonly content: FoundContent | undefined }[]> {
+  const judge = judgeArtifactBy(sending);
+  const { session } = sending.caller;
+  return await Promise.all(
+    sentIds(sending).map(async (id) => ({ id, content: await findReadable(content, nameOf(id), { session, judge }) })),
+  );
+}
+
+/** What it reads of stored content, where something of it leaves. */
+function sentIds({ accesses }: Sending): readonly string[] {
+  if (!accesses.some(({ effect }) => effect === "network")) return NONE;
+  return accesses.flatMap(({ resource, effect }) =>
+    resource.kind === "artifact" && effect === "read" ? [resource.id] : [],
+  );
+}
+
+const NONE: readonly string[] = [];
 
 function nameOf(id: string): ContentName {
   return id.startsWith(CONTENT_ID_PREFIX)
