@@ -233,7 +233,8 @@ async function closeKernel(opened: OpenedParts, door: KernelDoor, started: Promi
   } = opened;
   const { bell, sessions, violations, locks } = stores;
   asking.approvals.shutDown();
-  await Promise.all([commands.endRuns(), machine.endRuns(), web.close(), models.close()]); // nobody would be left to bound them
+  // nobody would be left to bound them
+  await Promise.all([commands.endRuns(), machine.endRuns(), web.close(), models.close()]);
   await configuration.reload.close();
   await started.catch(onInternalError);
   await door.flush().catch(onInternalError);

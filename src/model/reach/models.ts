@@ -1,4 +1,4 @@
-/** Models that others run: which of them the operator names, what a tool asks of one, and what came of it. */
+/** Defines the providers of models, what a tool asks of a model, and what comes of it. */
 import type { Label } from "../outcome/label.ts";
 
 /** Protocols by which providers are spoken to. */

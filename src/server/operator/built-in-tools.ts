@@ -1,6 +1,8 @@
 /**
- * The tools that every kernel has, and those that the operator's configuration adds: tools that touch the machine
- * itself, and the one that asks models. The code of any other is foreign to it.
+ * The tools of the kernel's own: those that every kernel has, and those that the operator's configuration adds.
+ *
+ * The second are tools that touch the machine itself, and the one that asks models. The code of any other tool is
+ * foreign to the kernel.
  */
 import { type ModelSettings, providersOf } from "../../config/sections/models.ts";
 import { type ParsedSystemSettings, systemOf } from "../../config/sections/system.ts";

@@ -1,4 +1,4 @@
-/** Says that a secret stands where it is not for, or cannot be read: it leaves towards what it is bound to alone. */
+/** Ends a call in which a secret stands where it is not for, or cannot be read. */
 import { FailureWithoutEffect, Refusal } from "../../../model/outcome/failure.ts";
 import { SecretMisplaced } from "../../../sandbox/net/fetch/hop-secrets.ts";
 

@@ -1,4 +1,4 @@
-/** What a client of a provider is asked, and what comes of it piece by piece, whatever the protocol. */
+/** Defines what a client of a provider is asked, and what comes of it. */
 import type { ModelFinish, ModelProvider, ModelUsage } from "../../../model/reach/models.ts";
 import type { ProviderRequests } from "./provider-requests.ts";
 
