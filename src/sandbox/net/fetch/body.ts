@@ -1,16 +1,10 @@
 /**
  * Reads the body of an answer, unpacked and bounded.
  *
- * INVARIANTS: no more is held than is asked for; what is packed beyond reason is not unpacked to its end.
+ * INVARIANT: no more is held than is asked for.
  */
-import { pipeline, type Readable } from "node:stream";
-import { MIB } from "../../../base/bytes.ts";
-import { UNPACK } from "./packings.ts";
-
-/** Unpacked bytes from which on the ratio counts. */
-const RATIO_FROM_BYTES = MIB;
-/** Unpacked bytes for one packed byte: text seldom comes to a tenth of it. */
-const RATIO_MAX = 200;
+import type { Readable } from "node:stream";
+import { PackedBeyondReason, unpacked } from "./packings.ts";
 
 /** Why a body could not be read. */
 export class UnreadableBody extends Error {
@@ -44,14 +38,13 @@ export async function readBody(body: Readable, packing: string, bytesMax: number
     .split(",")
     .map((one) => one.trim())
     .filter(Boolean);
-  const unpack = name === "identity" ? undefined : UNPACK.get(name);
-  if (more.length > 0 || (unpack === undefined && name !== "identity")) {
+  let received = 0;
+  body.on("data", (chunk: Buffer) => (received += chunk.length));
+  const source = more.length > 0 ? undefined : name === "identity" ? body : unpacked(body, name);
+  if (source === undefined) {
     body.destroy();
     throw new UnreadableBody("packing", "the answer is packed in a way that was not asked for");
   }
-  let received = 0;
-  body.on("data", (chunk: Buffer) => (received += chunk.length));
-  const source = unpack === undefined ? body : pipeline(body, unpack(), () => undefined);
   const chunks: Buffer[] = [];
   let [length, isCut] = [0, false];
   try {
@@ -59,15 +52,13 @@ export async function readBody(body: Readable, packing: string, bytesMax: number
       const left = bytesMax - length;
       chunks.push(chunk.length > left ? chunk.subarray(0, left) : chunk);
       length += Math.min(chunk.length, left);
-      if (unpack && length > RATIO_FROM_BYTES && length > received * RATIO_MAX)
-        throw new UnreadableBody("ratio", `the answer unpacks to more than ${RATIO_MAX} times of what was sent`);
       if (chunk.length > left) {
         isCut = true;
         break;
       }
     }
   } catch (error) {
-    if (error instanceof UnreadableBody) throw error;
+    if (error instanceof PackedBeyondReason) throw new UnreadableBody("ratio", error.message);
     throw new UnreadableBody("broken", "the answer broke off, or is not packed as it says", error);
   } finally {
     source.destroy();

@@ -9,7 +9,7 @@ import { pipeline, Transform } from "node:stream";
 import type { Dispatcher } from "undici";
 import { KIB } from "../../../base/bytes.ts";
 import { type Replacements, Scrubber } from "../broker/scrub.ts";
-import { UNPACK } from "../fetch/packings.ts";
+import { PackedBeyondReason, unpacked } from "../fetch/packings.ts";
 import { type EgressRefusal, failed } from "../gate/admission.ts";
 import { answeredHeaders } from "./proxy-request.ts";
 
@@ -29,7 +29,7 @@ export interface Passing {
   readonly isHead: boolean;
 }
 
-/** Ends with the answer, whichever side ends it; why it was not begun, where it was not. */
+/** Ends with the answer, whichever side ends it; why it was not begun, or not passed on to its end by the proxy. */
 export async function passAnswer(answer: Answer, passing: Passing): Promise<EgressRefusal | undefined> {
   const { response, replacements, isHead } = passing;
   const raw = (answer.headers as unknown as readonly (string | Buffer)[]).map(String);
@@ -48,8 +48,8 @@ export async function passAnswer(answer: Answer, passing: Passing): Promise<Egre
     await closed;
     return undefined;
   }
-  const unpack = UNPACK.get(packing);
-  if ((isPacked && unpack === undefined) || !["", "chunked"].includes(framing)) {
+  const body = isPacked ? unpacked(answer.body, packing) : answer.body;
+  if (body === undefined || !["", "chunked"].includes(framing)) {
     answer.body.destroy();
     return failed("no_answer", "the answer is packed in a way that cannot be looked through; ask for none");
   }
@@ -59,15 +59,19 @@ export async function passAnswer(answer: Answer, passing: Passing): Promise<Egre
   const length = headerIn(raw, /^content-length$/i);
   if (!isPacked && length !== "" && Number(length) <= ONE_PIECE_BYTES_MAX) {
     const text = Buffer.from(await answer.body.arrayBuffer()).toString("latin1");
-    const body = Buffer.from(replacements.in(text), "latin1");
-    if (!begun(answer, response, [...kept, "Content-Length", String(body.length)])) return UNWRITABLE;
-    response.end(body);
-  } else {
-    if (!begun(answer, response, kept)) return UNWRITABLE;
-    pipeline([answer.body, ...(unpack ? [unpack()] : []), scrubbing(replacements), response], () => undefined);
+    const whole = Buffer.from(replacements.in(text), "latin1");
+    if (!begun(answer, response, [...kept, "Content-Length", String(whole.length)])) return UNWRITABLE;
+    response.end(whole);
+    await closed;
+    return undefined;
   }
+  if (!begun(answer, response, kept)) return UNWRITABLE;
+  let broken: unknown;
+  pipeline(body, scrubbing(replacements), response, (error) => {
+    broken = error;
+  });
   await closed;
-  return undefined;
+  return broken instanceof PackedBeyondReason ? BEYOND_REASON : undefined;
 }
 
 /** Writes the head; `false` where it holds what no answer may, though it could be read. */
@@ -82,6 +86,7 @@ function begun(answer: Answer, response: ServerResponse, headers: readonly strin
   }
 }
 
+const BEYOND_REASON = failed("too_many_bytes", "the answer unpacks to more than anybody would send");
 const UNWRITABLE = failed("no_answer", "the answer holds what no answer may");
 
 /** What is held back leaves when nothing has followed for a while, whatever it is: streams of events go on. */

@@ -322,6 +322,26 @@ test("an answer that cannot be looked through is not passed on", async () => {
   expect(proxy.attempts()).toMatchObject([{ outcome: "failed", reason: "no_answer", secrets: ["API_KEY"] }]);
 });
 
+test.each<[string, (body: Buffer) => Buffer]>([
+  ["gzip", (body) => gzipSync(body)],
+  ["br", (body) => brotliCompressSync(body)],
+])("an answer that unpacks beyond reason (%s) is not unpacked to its end", async (packing, pack) => {
+  const bytes = 64 * 1024 * 1024;
+  const body = pack(Buffer.alloc(bytes));
+  await serving((_, response) => void response.writeHead(200, { "content-encoding": packing }).end(body));
+  const proxy = await start();
+  const socket = await tunnelled(proxy);
+  let passed = 0;
+  socket.on("data", (piece: Buffer) => {
+    passed += piece.length;
+  });
+  socket.write(`GET /v1 HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`);
+  await once(socket, "close");
+  expect(passed).toBeLessThan(bytes / 4);
+  await comesTrue(() => proxy.attempts().length === 1);
+  expect(proxy.attempts()).toMatchObject([{ outcome: "failed", reason: "too_many_bytes" }]);
+});
+
 test("events arrive as they come", async () => {
   const { promise: goOn, resolve } = Promise.withResolvers<void>();
   await serving((_, response) => {
