@@ -116,7 +116,9 @@ async function ask(
       const files = namedFiles(createFileAccess(filesBefore(parts, granted, { signal })), granted);
       const containedBy = runsPrograms(granted) ? parts.sandbox.backend() : undefined;
       const sent = await sentTexts(parts, { ...granted, nowMs: parts.clock.nowMs() });
-      return await describeCall(granted, rules, { files, containedBy, sent });
+      const broker = parts.secrets.brokerBy(granted.redaction.by);
+      const secretsFor = (host: string, port: number) => broker?.boundTo(host, port).map(({ name }) => name) ?? [];
+      return await describeCall(granted, rules, { files, containedBy, secretsFor, sent });
     },
   });
   if (asked.kind === "asked") return asked.approval;

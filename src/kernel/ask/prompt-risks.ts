@@ -161,6 +161,21 @@ export function projectRisks(
   return isSaid ? ["what is run stands in files of the workspace, which the agent may have written"] : [];
 }
 
+/** Which of the operator's secrets can go where. */
+export function secretRisks(
+  accesses: Decided["accesses"],
+  secretsFor: (host: string, port: number) => readonly string[],
+): readonly string[] {
+  const hosts = accesses.flatMap(({ resource }) => (resource.kind === "host" ? [resource] : []));
+  return hosts.slice(0, SECRET_RISKS_MAX).flatMap(({ host, port }) => {
+    const names = secretsFor(host, port);
+    return names.length === 0 ? [] : [`requests to ${host}:${port} can be made with the secrets ${names.join(", ")}`];
+  });
+}
+
+/** Servers of a call about which that is said. */
+const SECRET_RISKS_MAX = 8;
+
 /** The risks of what would change, and of what of it cannot be shown. */
 export function previewRisks({ changes, unseen }: Pick<ApprovalDetails, "changes" | "unseen">): readonly string[] {
   const deleted = changes.filter(({ kind }) => kind === "delete").length;

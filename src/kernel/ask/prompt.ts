@@ -21,7 +21,7 @@ import type { Decided } from "../call/stages.ts";
 import { PROMPT_TEXT_CHARACTERS_MAX } from "../redaction/limits.ts";
 import { shownArguments } from "../redaction/prompt-arguments.ts";
 import { type Preview, previewOf, summaryPreview } from "./preview.ts";
-import { isDanger, previewRisks, projectRisks, risksOf, summaryOf } from "./prompt-risks.ts";
+import { isDanger, previewRisks, projectRisks, risksOf, secretRisks, summaryOf } from "./prompt-risks.ts";
 import { reviewRisks, reviewSummary } from "./review-words.ts";
 import type { SentTexts } from "./sent-texts.ts";
 
@@ -57,6 +57,8 @@ export type DescribedCall = ApprovalRequest & { readonly details: ApprovalDetail
 interface CallMeans {
   /** Reads what the call names, to show what would change. */
   readonly files: Pick<FileAccess, "read">;
+  /** Names of the operator's secrets that requests to a server can be made with. */
+  readonly secretsFor: (host: string, port: number) => readonly string[];
   /** Stored content that it would send. */
   readonly sent: SentTexts;
   /** What contains the programs that the call runs, if it runs any. */
@@ -70,7 +72,7 @@ interface CallMeans {
 export async function describeCall(
   decided: Decided,
   rules: readonly AskingRule[],
-  { files, containedBy, sent }: CallMeans,
+  { files, containedBy, secretsFor, sent }: CallMeans,
 ): Promise<DescribedCall> {
   const { call, caller, tool, redaction, accesses, look } = decided;
   const reached = decided.review?.reached ?? [];
@@ -121,6 +123,7 @@ export async function describeCall(
       ...(decided.review === undefined ? [] : reviewRisks(decided.review)),
       ...(containedBy === "none" ? [UNCONTAINED] : []),
       ...risksOf(decided, details.rules),
+      ...secretRisks(accesses, secretsFor),
       ...projectRisks(tool, accesses, look.seenToolchain !== undefined),
       ...previewRisks(preview),
       ...cut,

@@ -36,12 +36,15 @@ interface TalliedEgress extends CommandEgress {
 const COMMAND_HOSTS_MAX = 256;
 
 /** Adds an attempt to what is known of its host. */
-function tally(hosts: Map<string, ReachedHost>, { host, port, outcome, bytesOut, bytesIn }: EgressAttempt): void {
+function tally(hosts: Map<string, ReachedHost>, attempt: EgressAttempt): void {
+  const { host, port, outcome, bytesOut, bytesIn } = attempt;
   const key = `${host}:${port}`;
   const before = hosts.get(key) ?? { host, port, allowed: 0, refused: 0, failed: 0, bytesOut: 0, bytesIn: 0 };
   if (hosts.size >= COMMAND_HOSTS_MAX && !hosts.has(key)) return;
+  const secrets = [...new Set([...(before.secrets ?? []), ...(attempt.secrets ?? [])])].sort();
   hosts.set(key, {
     ...before,
+    ...(secrets.length > 0 && { secrets }),
     [outcome]: before[outcome] + 1,
     bytesOut: before.bytesOut + bytesOut,
     bytesIn: before.bytesIn + bytesIn,

@@ -31,7 +31,9 @@ const details = z.object({
   branch: z.string().exactOptional(),
   seen: z.object({ trustLevel: z.enum(TRUST_LEVELS), dataClass: z.enum(DATA_CLASSES) }),
   accesses: z.array(object),
-  reached: z.array(z.object({ host: z.string(), ...counts })).exactOptional(),
+  reached: z
+    .array(z.object({ host: z.string(), ...counts, secrets: z.array(z.string()).exactOptional() }))
+    .exactOptional(),
   effects: z
     .object({
       count,

@@ -95,11 +95,12 @@ function reachedLines({ reached = [] }: ApprovalDetails): readonly PromptLine[] 
   if (reached.length === 0) return [];
   return [
     heading("what it has tried to reach already, whatever you say"),
-    ...reached.flatMap(({ host, port, allowed, refused, failed, bytesOut, bytesIn }) => [
+    ...reached.flatMap(({ host, port, allowed, refused, failed, bytesOut, bytesIn, secrets = [] }) => [
       fact(
         `port ${port}: ${allowed} times reached, ${bytesOut} bytes sent, ${bytesIn} received; ${refused} times refused, ${failed} failed`,
       ),
       ...strictly(host),
+      ...(secrets.length === 0 ? [] : [warning(`with the secrets ${secrets.join(", ")}`)]),
     ]),
   ];
 }

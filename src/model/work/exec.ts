@@ -105,6 +105,8 @@ export interface ReachedHost {
   readonly failed: number;
   readonly bytesOut: number;
   readonly bytesIn: number;
+  /** Names of the operator's secrets that went with requests to it, sorted; absent where none did. */
+  readonly secrets?: readonly string[];
 }
 
 /** How a program that was started ended, in the sandbox or outside of it. */

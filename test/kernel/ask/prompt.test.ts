@@ -19,6 +19,7 @@ import { editFile } from "../../../src/tools/edit/edit-file.ts";
 import { deleteFile } from "../../../src/tools/file/delete-file.ts";
 import { writeFile } from "../../../src/tools/file/write-file.ts";
 import { git } from "../../../src/tools/git/git.ts";
+import { webFetch } from "../../../src/tools/web/web-fetch.ts";
 import { newPlace, type Place } from "../../support/files-fixture.ts";
 
 /** Put together here, so that this file holds no secret. */
@@ -73,7 +74,8 @@ function decidedCall(tool: Tool<never>, args: JsonObject, more: object = {}): De
 
 async function described(tool: unknown, args: JsonObject, more: object = {}, rules = RULES) {
   const sent = { shown: [], isCut: false };
-  return describeCall(decidedCall(tool as Tool<never>, args, more), rules, { files: place.files, sent });
+  const secretsFor = (host: string, port: number) => (host === "api.example" && port === 443 ? ["API_KEY"] : []);
+  return describeCall(decidedCall(tool as Tool<never>, args, more), rules, { files: place.files, secretsFor, sent });
 }
 
 const changesOf = async (tool: unknown, args: JsonObject) => (await described(tool, args)).details.changes;
@@ -139,6 +141,13 @@ test("what the agent has seen before is a risk, and what everybody has seen is n
     "the agent has read untrusted content, which may be what asks for this",
     "the agent has seen sensitive data, which may be in what it writes or sends",
   ]);
+});
+
+test("secrets that requests can be made with are a risk, by their names", async () => {
+  const said = "requests to api.example:443 can be made with the secrets API_KEY";
+  expect((await described(webFetch, { url: "https://api.example/v1" })).risks).toContain(said);
+  const other = await described(webFetch, { url: "https://api.example:8443/v1" });
+  expect(JSON.stringify(other)).not.toContain("API_KEY");
 });
 
 describe("what would change", () => {

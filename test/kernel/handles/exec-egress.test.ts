@@ -83,3 +83,14 @@ test("each host that was tried is told with what became of it, and of very many 
   for (let count = 0; count < 1000; count += 1) grant.record(attempt(`${count}.example`, "refused", "denied"));
   expect(reached()).toHaveLength(256);
 });
+
+test("of each host it is known which secrets went there, each once", () => {
+  const { grant, reached } = commandEgress(analysedCall([]), [], written);
+  grant.record({ ...attempt("a.example", "allowed"), secrets: ["KEY_B"] });
+  grant.record({ ...attempt("a.example", "allowed"), secrets: ["KEY_A", "KEY_B"] });
+  grant.record(attempt("b.example", "allowed"));
+  expect(reached().map(({ host: name, secrets }) => [name, secrets])).toEqual([
+    ["a.example", ["KEY_A", "KEY_B"]],
+    ["b.example", undefined],
+  ]);
+});

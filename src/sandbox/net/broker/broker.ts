@@ -45,9 +45,14 @@ export class SecretBroker {
     this.placeholders = new Placeholders(secrets);
   }
 
+  /** The secrets for requests to that server. */
+  boundTo(host: string, port: number): readonly BrokeredSecret[] {
+    return this.secrets.filter(({ bindings }) => bindings.some((one) => one.host === host && one.port === port));
+  }
+
   /** Whether any secret is for requests to that server. */
   isBoundTo(host: string, port: number): boolean {
-    return this.secrets.some(({ bindings }) => bindings.some((one) => one.host === host && one.port === port));
+    return this.boundTo(host, port).length > 0;
   }
 
   /** What commands see in their environment. */
