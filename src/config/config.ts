@@ -18,7 +18,7 @@ import { acceptGate } from "./files/gate-file.ts";
 import { parseYaml } from "./files/yaml.ts";
 import { approvalSettings } from "./sections/approvals.ts";
 import { CONFIG_LIST_ENTRIES_MAX, capabilitySettings } from "./sections/capabilities.ts";
-import { gitSettings } from "./sections/git.ts";
+import { gitSettings, problemOfPassword } from "./sections/git.ts";
 import { gitRuleSettings, ownGitRuleSettings } from "./sections/git-rules.ts";
 import { limitSettings } from "./sections/limits.ts";
 import { modelSettings, problemOfSecret, providersOf } from "./sections/models.ts";
@@ -117,7 +117,12 @@ export const settingsSchema = z
     roles: listOf(role).default([...BUILT_IN_ROLES]),
     workspaces: listOf(workspace).default([]),
   })
-  .superRefine(({ models, secrets }, context) => {
+  .superRefine(({ models, git, secrets }, context) => {
+    for (const [index, credential] of git.credentials.entries()) {
+      const message = problemOfPassword(credential, secrets);
+      const path = ["git", "credentials", index, "password", "secret"];
+      if (message !== undefined) context.addIssue({ code: "custom", path, message });
+    }
     for (const provider of providersOf(models)) {
       const message = problemOfSecret(provider, secrets);
       if (message !== undefined)

@@ -116,8 +116,8 @@ export function currentRedactor(live: Readonly<LiveOperator>, environment: Envir
   const make = async (by: OperatorDirectory): Promise<Redactor> => {
     const { openRedactor } = await import("./operator/redaction.ts");
     const { gitRemotesOf } = await import("./secrets/git-remotes.ts");
-    const { secrets, remotes, isCurrent } = gitRemotesOf(by, environment);
     const brokered = await openedSecrets(by, environment, hidden);
+    const { secrets, remotes, isCurrent } = gitRemotesOf(by, environment, brokered?.broker);
     if (brokered !== undefined) hidden = brokered.known;
     const name = join(by.path, "handrail.yaml");
     const placeholders = Object.values(by.settings.secrets).map(({ placeholder }) => placeholder);

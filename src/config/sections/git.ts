@@ -10,6 +10,7 @@
  */
 import * as z from "zod";
 import { GIT_RECEIVED_MB, GIT_WRITTEN_MB, MAX_PATH_LEN } from "../../base/limits.ts";
+import type { SecretBinding } from "../../model/reach/secrets.ts";
 import { gitRuleParts } from "./git-rules.ts";
 import { server as host, namesOfServers } from "./servers.ts";
 
@@ -43,8 +44,26 @@ const credential = z.strictObject({
     .max(256)
     .regex(/^[^\p{Cc}:]+$/u, "must not hold `:` or control characters"),
   /** Where the password or token is kept. */
-  password: z.union([z.strictObject({ env: variable }), z.strictObject({ file })]),
+  password: z.union([
+    z.strictObject({ env: variable }),
+    z.strictObject({ file }),
+    /** The name of a secret under `secrets`, which is bound to the host as `basic`. */
+    z.strictObject({ secret: z.string() }),
+  ]),
 });
+
+/** Why a secret cannot be the password of a credential. */
+export function problemOfPassword(
+  { host: { host: name, port }, password }: Pick<z.infer<typeof credential>, "host" | "password">,
+  secrets: Readonly<Record<string, { readonly bindings: readonly SecretBinding[] }>>,
+): string | undefined {
+  if (!("secret" in password)) return undefined;
+  const found = Object.hasOwn(secrets, password.secret) ? secrets[password.secret] : undefined;
+  if (found === undefined)
+    return `\`${password.secret}\` is not defined under \`secrets\`; \`handrail secrets add\` adds it`;
+  const isBound = found.bindings.some((one) => one.host === name && one.port === port && one.place.kind === "basic");
+  return isBound ? undefined : `\`${password.secret}\` is not bound to \`${name}:${port}\` as \`basic\``;
+}
 
 const limits = z.strictObject({
   /** Megabytes that one operation may receive from a remote. */

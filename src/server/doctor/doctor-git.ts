@@ -16,7 +16,9 @@ export async function gitFindings(operator: OperatorDirectory, environment: Envi
   const { credentials, certificate_authorities: file, private_hosts: _, ...rest } = operator.settings.git;
   const hosts = privateGitHosts(operator.settings.git);
   if (credentials.length + hosts.length === 0 && file === undefined) return [];
-  const { problems, remotes } = gitRemotesOf(operator, environment);
+  const named = credentials.some(({ password }) => "secret" in password);
+  const { broker } = named ? await (await import("../secrets/secret-values.ts")).secretsOf(operator, environment) : {};
+  const { problems, remotes } = gitRemotesOf(operator, environment, broker);
   const expired = file === undefined || problems.length > 0 ? [] : expiredIn(file, remotes.authorities() ?? "");
   const all = [...problems, ...expired];
   if (all.length > 0)

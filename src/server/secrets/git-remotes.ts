@@ -12,6 +12,7 @@ import type { GitCredentialSettings } from "../../config/sections/git.ts";
 import { FailureWithoutEffect } from "../../model/outcome/failure.ts";
 import { type GitRemotes, liesBelow } from "../../model/work/git-remote.ts";
 import type { KnownSecret } from "../../redact/kinds/known-secret.ts";
+import type { SecretBroker } from "../../sandbox/net/broker/broker.ts";
 import type { Environment, OperatorDirectory } from "../operator/operator-directory.ts";
 import { markOf, problem, type Read, readOwn } from "./own-file.ts";
 
@@ -35,20 +36,26 @@ export interface OpenedRemotes {
   readonly isCurrent: () => boolean;
 }
 
-const opened = new WeakMap<OperatorDirectory, OpenedRemotes>();
+/** Values of secrets, by one reading of them; none when absent. */
+type ReadSecrets = Pick<SecretBroker, "secrets">;
 
-/** What `operator` says of remotes; the same again for the same configuration and files. */
-export function gitRemotesOf(operator: OperatorDirectory, environment: Environment): OpenedRemotes {
+const opened = new WeakMap<
+  OperatorDirectory,
+  { readonly remotes: OpenedRemotes; readonly by: ReadSecrets | undefined }
+>();
+
+/** What `operator` says of remotes; the same again for the same configuration, files and secrets. */
+export function gitRemotesOf(operator: OperatorDirectory, environment: Environment, by?: ReadSecrets): OpenedRemotes {
   const known = opened.get(operator);
-  if (known?.isCurrent() === true) return known;
-  const now = open(operator, environment, known?.secrets ?? []);
-  opened.set(operator, now);
-  return now;
+  if (known?.by === by && known?.remotes.isCurrent() === true) return known.remotes;
+  const remotes = open(operator, { environment, by }, known?.remotes.secrets ?? []);
+  opened.set(operator, { remotes, by });
+  return remotes;
 }
 
 function open(
   { settings }: OperatorDirectory,
-  environment: Environment,
+  { environment, by }: { readonly environment: Environment; readonly by: ReadSecrets | undefined },
   before: readonly KnownSecret[],
 ): OpenedRemotes {
   const { credentials, certificate_authorities: file, limits } = settings.git;
@@ -58,7 +65,7 @@ function open(
   ];
   // before they are read: what changes meanwhile is read again
   const marks = files.map((one) => [one, markOf(one)] as const);
-  const read = credentials.map((credential) => ({ ...credential, secret: passwordOf(credential, environment) }));
+  const read = credentials.map((credential) => ({ ...credential, secret: passwordOf(credential, environment, by) }));
   const authorities = file === undefined ? undefined : authoritiesOf(file);
   const results = [...read.map(({ secret }) => secret), ...(authorities === undefined ? [] : [authorities])];
   return {
@@ -102,7 +109,12 @@ function requireRead(read: Read): string {
   );
 }
 
-function passwordOf({ password }: GitCredentialSettings, environment: Environment): Read {
+function passwordOf({ password }: GitCredentialSettings, environment: Environment, by: ReadSecrets | undefined): Read {
+  if ("secret" in password) {
+    const text = by?.secrets.find(({ name }) => name === password.secret)?.value;
+    if (text !== undefined) return { kind: "read", text };
+    return problem(`the secret \`${password.secret}\` cannot be read; \`handrail secrets check\` says why`);
+  }
   const [found, name]: readonly [Read, string] =
     "env" in password
       ? [{ kind: "read", text: environment[password.env] ?? "" }, `the variable \`${password.env}\``]

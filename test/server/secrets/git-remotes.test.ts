@@ -6,6 +6,7 @@ import { parseSettings } from "../../../src/config/config.ts";
 import { liesBelow } from "../../../src/model/work/git-remote.ts";
 import type { OperatorDirectory } from "../../../src/server/operator/operator-directory.ts";
 import { gitRemotesOf } from "../../../src/server/secrets/git-remotes.ts";
+import { secretsOf } from "../../../src/server/secrets/secret-values.ts";
 import { freshPlace } from "../../support/place.ts";
 
 async function opened(git: object, environment: Readonly<Record<string, string>> = {}) {
@@ -129,4 +130,25 @@ test.each([
   { certificate_authorities: "relative.pem" },
 ])("refused: %j", async (git) => {
   await expect(opened(git)).rejects.toThrow(/git\./);
+});
+
+test("a password may be a secret that commands use, too: bound to the host as basic, and read where it is kept", async () => {
+  const secret = (to: string, place: string) => ({
+    TOKEN: { from: { env: "T" }, placeholder: "placeholder_of_a_token", bindings: [{ to, in: place }] },
+  });
+  const git = { credentials: [{ host: "git.example", username: "bot", password: { secret: "TOKEN" } }] };
+  const parse = (secrets: object) => parseSettings(JSON.stringify({ git, secrets }), "handrail.yaml");
+  const settings = await parse(secret("git.example", "basic"));
+  const operator: OperatorDirectory = { path: "/nowhere", exists: true, settings, policies: [] };
+  const { broker } = await secretsOf(operator, { T: "the-token-itself" });
+  const { remotes, secrets, problems } = gitRemotesOf(operator, {}, broker);
+  expect(decoded(remotes.authorization(at("git.example")))).toBe("bot:the-token-itself");
+  expect([secrets.map(({ value }) => value), problems]).toEqual([["the-token-itself"], []]);
+
+  const unread = gitRemotesOf(operator, {}, (await secretsOf({ settings: structuredClone(settings) }, {})).broker);
+  expect(() => unread.remotes.authorization(at("git.example"))).toThrow(/`TOKEN` cannot be read/);
+
+  await expect(parse({})).rejects.toThrow(/`TOKEN` is not defined under `secrets`/);
+  await expect(parse(secret("git.example:8443", "basic"))).rejects.toThrow(/not bound to `git.example:443` as `basic`/);
+  await expect(parse(secret("git.example", "header Authorization"))).rejects.toThrow(/as `basic`/);
 });
