@@ -13,6 +13,7 @@ import type { SpendingLimits } from "../model/spending/spending-limits.ts";
 import type { GitRemotes } from "../model/work/git-remote.ts";
 import type { KnownSecret, Redactor } from "../redact/redact.ts";
 import type { SecretBroker } from "../sandbox/net/broker/broker.ts";
+import type { EgressNetwork } from "../sandbox/net/gate/admission.ts";
 import { HotReload } from "./hot-reload.ts";
 import type { Environment, OperatorDirectory } from "./operator/operator-directory.ts";
 import { problemOfGates } from "./operator/operator-gates.ts";
@@ -21,6 +22,7 @@ import type { ToolsInForce } from "./operator/tools-in-force.ts";
 import { warningOfUnknownTools } from "./operator/unknown-tools.ts";
 import { PolicyCatalog } from "./policy/policy-catalog.ts";
 import { validatedPolicies } from "./policy/validated-policies.ts";
+import type { SecretMeans } from "./secrets/secret-values.ts";
 import { hiddenDirectories } from "./workspace/own-directories.ts";
 import { type ClosableCatalog, createWorkspaceCatalog } from "./workspace/workspace-catalog.ts";
 
@@ -96,10 +98,10 @@ export function brokerBy(redactor: Redactor): SecretBroker | undefined {
 }
 
 /** Most operators name no secrets, and need not load what reads them. */
-async function openedSecrets(by: OperatorDirectory, environment: Environment, before: readonly KnownSecret[]) {
+async function openedSecrets(by: OperatorDirectory, environment: Environment, means: SecretMeans) {
   if (Object.keys(by.settings.secrets).length === 0) return undefined;
   const { secretsOf } = await import("./secrets/secret-values.ts");
-  return secretsOf(by, environment, before);
+  return secretsOf(by, environment, means);
 }
 
 /**
@@ -107,7 +109,11 @@ async function openedSecrets(by: OperatorDirectory, environment: Environment, be
  * a password has changed.
  * @param environment of the kernel: its secrets are hidden wherever they stand
  */
-export function currentRedactor(live: Readonly<LiveOperator>, environment: Environment): CurrentRedactor {
+export function currentRedactor(
+  live: Readonly<LiveOperator>,
+  environment: Environment,
+  network?: EgressNetwork,
+): CurrentRedactor {
   let made:
     | { readonly by: OperatorDirectory; readonly isCurrent: () => boolean; readonly redactor: Redactor }
     | undefined;
@@ -116,7 +122,7 @@ export function currentRedactor(live: Readonly<LiveOperator>, environment: Envir
   const make = async (by: OperatorDirectory): Promise<Redactor> => {
     const { openRedactor } = await import("./operator/redaction.ts");
     const { gitRemotesOf } = await import("./secrets/git-remotes.ts");
-    const brokered = await openedSecrets(by, environment, hidden);
+    const brokered = await openedSecrets(by, environment, { before: hidden, ...(network && { network }) });
     const { secrets, remotes, isCurrent } = gitRemotesOf(by, environment, brokered?.broker);
     if (brokered !== undefined) hidden = brokered.known;
     const name = join(by.path, "handrail.yaml");

@@ -242,7 +242,7 @@ async function openBase(options: KernelOptions) {
   await prepareStateDirectory(stateDirectory);
   const tools = new ToolsInForce(registryOf(options.tools));
   const live = { operator };
-  const redactor = currentRedactor(live, environment);
+  const redactor = currentRedactor(live, environment, options.network);
   const onInternalError = options.onInternalError ?? ((error: unknown) => void reportInternalError(redactor, error));
   const settings = kernelSettings(environment, live);
   const instances = await openInstanceStore(stateDirectory, systemRandom);

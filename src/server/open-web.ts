@@ -1,7 +1,4 @@
 /** The web and models, for tools that reach them, by the configuration in force; loaded with the first use. */
-import { readFileSync } from "node:fs";
-import { MIB } from "../base/bytes.ts";
-import { configInvalid } from "../base/errors.ts";
 import { providersOf } from "../config/sections/models.ts";
 import { openedWebHosts } from "../config/sections/web.ts";
 import type { KernelParts } from "../kernel/index.ts";
@@ -10,9 +7,7 @@ import type { SessionAuthorities } from "../sandbox/net/broker/session-authoriti
 import type { EgressNetwork } from "../sandbox/net/gate/admission.ts";
 import { brokerBy } from "./configuration.ts";
 import type { OperatorDirectory } from "./operator/operator-directory.ts";
-
-/** Bytes of a file with certificates. */
-const WEB_AUTHORITIES_BYTES_MAX = 4 * MIB;
+import { webAuthorities } from "./secrets/web-authorities.ts";
 
 /** What a kernel reaches the web with, and the end of it. */
 export interface OpenWeb {
@@ -35,7 +30,7 @@ export function openWeb(
     return new WebFetcher({
       network: network ?? MACHINE_NETWORK,
       isOpened: (host, port) => openedWebHosts(live.operator.settings.web).includes(`${host}:${port}`),
-      authorities: () => authoritiesOf(live.operator.settings.web.certificate_authorities),
+      authorities: () => webAuthorities(live.operator.settings),
     });
   };
   return {
@@ -73,7 +68,7 @@ export function openModels(
     return new ModelCaller({
       network: network ?? MACHINE_NETWORK,
       isOpened: (host, port) => providers().some(({ url }) => isServer(url, host, port)),
-      authorities: () => authoritiesOf(live.operator.settings.web.certificate_authorities),
+      authorities: () => webAuthorities(live.operator.settings),
     });
   };
   return {
@@ -108,14 +103,6 @@ export function openSecrets(live: { readonly operator: Pick<OperatorDirectory, "
       made ??= load();
       return (await made).of(sessionId);
     },
-    authorities: () => authoritiesOf(live.operator.settings.web.certificate_authorities),
+    authorities: () => webAuthorities(live.operator.settings),
   };
-}
-
-function authoritiesOf(file: string | undefined): string | undefined {
-  if (file === undefined) return undefined;
-  const text = readFileSync(file, "utf8");
-  if (text.length > WEB_AUTHORITIES_BYTES_MAX || !text.includes("-----BEGIN CERTIFICATE-----"))
-    throw configInvalid(`\`web.certificate_authorities\`: \`${file}\` holds no certificates`);
-  return text;
 }

@@ -175,7 +175,7 @@ describe("a program of the machine", () => {
     const files = product();
     expect(importers(files, /host-commands\/run-host-command\.ts$/)).toEqual([
       "src/sandbox/host-commands/host-machine.ts imports src/sandbox/host-commands/run-host-command.ts",
-      "src/server/secrets/secret-values.ts imports src/sandbox/host-commands/run-host-command.ts",
+      "src/server/secrets/secret-sources.ts imports src/sandbox/host-commands/run-host-command.ts",
     ]);
     expect(importers(files, /host-commands\/host-machine\.ts$/)).toEqual([
       "src/kernel/call/parts.ts imports src/sandbox/host-commands/host-machine.ts",

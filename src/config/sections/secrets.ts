@@ -9,6 +9,7 @@ import * as z from "zod";
 import { MAX_PATH_LEN } from "../../base/limits.ts";
 import { SECRET_NAME, type SecretBinding, type SecretPlace } from "../../model/reach/secrets.ts";
 import { REFUSED_NAMES } from "../../names/refused-environment.ts";
+import { webAddress } from "../../names/web-address.ts";
 import { server } from "./servers.ts";
 
 /** Secrets that the operator can name, and bindings of one. */
@@ -98,8 +99,8 @@ const word = z
   .max(MAX_PATH_LEN)
   .regex(/^[^\0]*$/, "must not hold NUL");
 
-/** Where the value is kept. */
-const source = z.union([
+/** Where a value is kept that does not change by itself. */
+const plainKinds = [
   z.strictObject({ env: variable }),
   z.strictObject({ file: z.string().startsWith("/", "must be an absolute path").max(MAX_PATH_LEN) }),
   /** A program, by its absolute path, with arguments; it prints the value. */
@@ -112,7 +113,32 @@ const source = z.union([
   }),
   /** An entry of the keyring of the user who runs the kernel. */
   z.strictObject({ keyring: z.string().min(1).max(256) }),
-]);
+] as const;
+const plainSource = z.union(plainKinds);
+
+/** A server that gives tokens for a while, for what is kept (RFC 6749 §4.4, §6). */
+const oauth = z.strictObject({
+  token_url: z
+    .string()
+    .max(2048)
+    .refine((text) => {
+      const address = webAddress(text);
+      return !("problem" in address) && address.scheme === "https";
+    }, "must be an address that begins with `https`"),
+  client_id: z.string().min(1).max(1024),
+  client_secret: plainSource.optional(),
+  /** Whether the client says who it is by `Authorization: Basic`, or in the body. */
+  client_auth: z.enum(["basic", "body"]).default("basic"),
+  /** Without one the client gets tokens for itself. */
+  refresh_token: plainSource.optional(),
+  scope: z
+    .string()
+    .max(1024)
+    .regex(/^[!-~ ]+$/, "must be of printable characters")
+    .optional(),
+});
+
+const source = z.union([...plainKinds, z.strictObject({ oauth })]);
 
 const secret = z.strictObject({
   from: source,
@@ -157,3 +183,7 @@ export type SecretSettings = z.infer<typeof secretSettings>;
 export type OneSecretSettings = SecretSettings[string];
 /** Where a value is kept. */
 export type SecretSource = OneSecretSettings["from"];
+/** Where a value is kept that does not change by itself. */
+export type PlainSource = z.infer<typeof plainSource>;
+/** A server that gives tokens. */
+export type OAuthSource = z.infer<typeof oauth>;

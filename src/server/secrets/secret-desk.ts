@@ -8,7 +8,7 @@ import { randomInt } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
 import { usageError } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json.ts";
-import type { OneSecretSettings, SecretSource } from "../../config/sections/secrets.ts";
+import type { OneSecretSettings, PlainSource } from "../../config/sections/secrets.ts";
 import { BY_OPERATOR } from "../../ledger/actors.ts";
 import type { EventSink, EventType } from "../../model/outcome/event.ts";
 import { SECRET_NAME, type SecretBinding } from "../../model/reach/secrets.ts";
@@ -18,7 +18,8 @@ import { nearestName } from "../../text/near-miss.ts";
 import { type Environment, readOperatorDirectory } from "../operator/operator-directory.ts";
 import { requireOperatorDirectory, SettingsFile } from "../operator/settings-file.ts";
 import { removeKeyring, writeKeyring } from "./keyring.ts";
-import { readSource, secretsOf, sourceName } from "./secret-values.ts";
+import { readSource, sourceName } from "./secret-sources.ts";
+import { secretsOf } from "./secret-values.ts";
 
 /** What the desk works on. */
 export interface SecretDeskParts {
@@ -49,7 +50,7 @@ export interface CheckedSecret extends ShownSecret {
 export interface SecretWish {
   readonly name: string;
   /** Where the value is kept; absent for one more binding. */
-  readonly from?: SecretSource;
+  readonly from?: PlainSource;
   /** As `handrail.yaml` has it. */
   readonly binding: JsonObject;
   readonly placeholder?: string;

@@ -38,7 +38,7 @@ test("of a file: only of one that nobody else reads, and again when it has chang
   expect(await secretsOf(operator, {})).toBe(first);
   writeFileSync(file, "value-022\n");
   expect(first.isCurrent()).toBe(false);
-  const second = await secretsOf(operator, {}, first.known);
+  const second = await secretsOf(operator, {}, { before: first.known });
   expect(second.broker.secrets[0]?.value).toBe("value-022");
   // what was started with the old one may still say it
   expect(second.known.map(({ value }) => value)).toEqual(["value-022", "value-01"]);
