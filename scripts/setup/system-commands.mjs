@@ -81,6 +81,18 @@ export const TEST_PROGRAMS = [
     probe: () => ["/usr/bin/python3", ["-c", "import boto3"]],
   },
   {
+    command: "dbus-run-session",
+    aptPackage: "dbus",
+    why: "that values of secrets are kept in a keyring is tested with it",
+    probe: () => ["dbus-run-session", ["--version"]],
+  },
+  {
+    command: "gnome-keyring-daemon",
+    aptPackage: "gnome-keyring",
+    why: "that values of secrets are kept in a keyring is tested with it",
+    probe: () => ["gnome-keyring-daemon", ["--version"]],
+  },
+  {
     command: "python3 with grpc",
     aptPackage: "python3-grpcio",
     why: "the Python client in examples/ is run by a test (HANDRAIL_TEST_PYTHON names another interpreter)",
