@@ -12,6 +12,7 @@ import { measurePending } from "./gates/pending.ts";
 import type { Row } from "./measure.ts";
 import { measureFetches } from "./net/fetch.ts";
 import { measureProxy } from "./net/proxy.ts";
+import { measureStarts } from "./net/start.ts";
 import { parseOptions } from "./options.ts";
 import { createPlayground } from "./playground.ts";
 import { measureFlow } from "./redact/flow.ts";
@@ -65,6 +66,7 @@ const BRANCH = [{ id: "branch", measure: measureBranches }] as const;
 const NET = [
   { id: "fetch", measure: measureFetches },
   { id: "proxy", measure: measureProxy },
+  { id: "starts", measure: measureStarts },
 ] as const;
 /** What git costs in it. */
 const GIT = [{ id: "git", measure: measureGit }] as const;

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import type { RequestListener } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { blake3Hex } from "../../src/base/hash.ts";
 import type { JsonObject } from "../../src/base/json.ts";
 import { modelSettings, providersOf } from "../../src/config/sections/models.ts";
@@ -12,6 +12,7 @@ import type { Outcome } from "../../src/model/tool/call.ts";
 import { createRedactor } from "../../src/redact/redact.ts";
 import { SecretBroker } from "../../src/sandbox/net/broker/broker.ts";
 import { inferenceTools } from "../../src/tools/inference/inference-tools.ts";
+import { filesWith, isToldIn } from "./canary.ts";
 import { newCertificate } from "./certificate.ts";
 import { Internet } from "./egress.ts";
 import { type CallOptions, type MemoryKernel, type MemoryKernelOptions, memoryKernel } from "./memory-kernel.ts";
@@ -109,6 +110,13 @@ export async function modelPlace(options: ModelPlaceOptions): Promise<ModelPlace
     ...(!asks && { policies: FREELY }),
     ...more,
   });
+  const answers: Outcome[] = [];
+  // after every test: nothing that is kept or answered holds the key
+  onTestFinished(() => {
+    const kept = [...kernel.ledger.events, ...answers];
+    expect([filesWith(kernel.state, [MODEL_KEY]), filesWith(kernel.root, [MODEL_KEY])]).toEqual([[], []]);
+    expect(isToldIn(kept, [MODEL_KEY])).toBe(false);
+  });
   return {
     kernel,
     internet,
@@ -121,6 +129,7 @@ export async function modelPlace(options: ModelPlaceOptions): Promise<ModelPlace
       const { outcome } = await kernel.call("inference", args, call);
       const [unexpected] = kernel.internalErrors;
       if (unexpected !== undefined) throw unexpected;
+      answers.push(outcome);
       return outcome;
     },
   };

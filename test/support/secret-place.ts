@@ -1,11 +1,12 @@
 /** A kernel whose commands reach servers of the test with secrets that they do not know. */
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { newId, systemRandom } from "../../src/base/ids.ts";
 import type { JsonObject } from "../../src/base/json.ts";
 import type { Outcome } from "../../src/model/tool/call.ts";
 import { type OpenKernel, openKernel } from "../../src/server/compose.ts";
+import { filesWith, isToldIn } from "./canary.ts";
 import { newCertificate } from "./certificate.ts";
 import { Internet, PUBLIC_ADDRESS } from "./egress.ts";
 import { freshPlace, type Place } from "./place.ts";
@@ -79,7 +80,13 @@ export async function secretPlace(
     network: internet.network,
     onWarning: () => undefined,
   });
-  onTestFinished(() => kernel.close());
+  const answers: Outcome[] = [];
+  // after every test: nothing that is kept or answered holds a value
+  onTestFinished(async () => {
+    await kernel.close();
+    const hidden = values.map(([, value]) => value);
+    expect([filesWith(place.base, hidden), isToldIn(answers, hidden)]).toEqual([[], false]);
+  });
   const { token } = await kernel.administration.createSession({
     workspace: place.workspace,
     userId: "bob",
@@ -93,7 +100,9 @@ export async function secretPlace(
       tool,
       arguments: args,
     };
-    return (await kernel.door.execute({ ...submission, kind: "call" }, new AbortController().signal)).outcome;
+    const { outcome } = await kernel.door.execute({ ...submission, kind: "call" }, new AbortController().signal);
+    answers.push(outcome);
+    return outcome;
   };
   return {
     place,

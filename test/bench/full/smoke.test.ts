@@ -69,7 +69,7 @@ const SUITES = [
       "dedupe-first-write",
     ],
   ],
-  ["net", ["net-fetch", "net-many", "net-terminated"]],
+  ["net", ["net-fetch", "net-many", "net-terminated", "net-start", "net-secret"]],
   ["gates", ["gates-free", "gates-caller", "pending-memory", "pending-time", "pending-resume"]],
 ] as const;
 

@@ -1,10 +1,9 @@
 /** Secrets that the desktop's own keyring keeps: a real one, on a bus of the test's. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
+import { filesWith } from "../../support/canary.ts";
 import { environmentOf, handrail, linesOf } from "../../support/command-line.ts";
 import { freshPlace, type Place } from "../../support/place.ts";
 
@@ -28,13 +27,6 @@ async function keyringBus(place: Place): Promise<string> {
   return address;
 }
 
-/** Files below `directory` that hold `text`. */
-function holding(directory: string, text: string): readonly string[] {
-  return readdirSync(directory, { recursive: true, encoding: "utf8" })
-    .map((name) => join(directory, name))
-    .filter((path) => statSync(path).isFile() && readFileSync(path).includes(text));
-}
-
 test("a value goes into the keyring and is read there, changed and removed, and stands nowhere else", async () => {
   const place = freshPlace();
   const environment = { DBUS_SESSION_BUS_ADDRESS: await keyringBus(place) };
@@ -48,9 +40,9 @@ test("a value goes into the keyring and is read there, changed and removed, and 
   expect((await run(["check"])).said.join()).toMatch(/ok\s+API_KEY\s+the keyring's entry/);
   expect((await run(["rotate", "API_KEY"], SECOND)).code).toBe(0);
   expect((await run(["check"])).said.join()).toMatch(/ok\s+API_KEY/);
-  for (const value of [FIRST, SECOND]) expect(holding(place.base, value)).toEqual([]);
+  expect(filesWith(place.base, [FIRST, SECOND])).toEqual([]);
   expect((await run(["rm", "API_KEY"])).code).toBe(0);
   expect((await run(["check"])).said.join()).not.toContain("API_KEY");
   // control: what a file holds is found
-  expect(holding(place.base, "sessions").length).toBeGreaterThan(0);
+  expect(filesWith(place.base, ["sessions"]).length).toBeGreaterThan(0);
 });
