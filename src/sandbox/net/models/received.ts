@@ -1,4 +1,4 @@
-/** Reads the body of one answer of a provider, bounded and without values of secrets, and ends the record of it. */
+/** Reads the body of one answer of a provider, bounded, without secrets, and ends the record of it. */
 import type { Dispatcher } from "undici";
 import { KIB, MIB } from "../../../base/bytes.ts";
 import { ToolFailure } from "../../../model/outcome/failure.ts";
