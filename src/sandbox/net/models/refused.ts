@@ -21,10 +21,7 @@ export function isTransient(status: number): boolean {
 }
 
 /** What the agent is told of an answer that is none. */
-export function refusedBy(
-  { name }: Pick<ModelProvider, "name">,
-  { status, waitMs, text }: Refused,
-): ToolFailure {
+export function refusedBy({ name }: Pick<ModelProvider, "name">, { status, waitMs, text }: Refused): ToolFailure {
   const said = saidBy(text);
   const words = `\`${name}\` answers ${status}${said === "" ? "" : `: ${said}`}`;
   if (status === 429)
