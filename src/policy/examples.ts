@@ -33,6 +33,7 @@ const context = z.strictObject({
   /** Seconds since the Unix epoch. */
   time: z.int().min(0).exactOptional(),
   onBranch: z.boolean().exactOptional(),
+  contained: z.boolean().exactOptional(),
 });
 const obligation = z
   .string()

@@ -18,11 +18,18 @@ beforeAll(async () => {
  * The rules that decide about the commands of `command`: `deny <rule>`, or what asks, without what asks about every
  * command.
  */
-function decided(preset: PresetName, command: string, engine = engines.get(preset)): readonly string[] {
+function decided(
+  preset: PresetName,
+  command: string,
+  {
+    engine = engines.get(preset),
+    contained = false,
+  }: { readonly engine?: PolicyEngine | undefined; readonly contained?: boolean } = {},
+): readonly string[] {
   const rules = new Set<string>();
   for (const { resource, effect } of shell.analyse({ command })) {
     if (resource.kind !== "command") continue;
-    const verdict = engine?.evaluate(request({ action: "shell", effect, resource }));
+    const verdict = engine?.evaluate(request({ action: "shell", effect, resource, context: { contained } }));
     if (verdict?.decision !== "allow") return [`deny ${verdict?.ruleId}`];
     for (const { ruleId } of verdict.obligations) if (!/^(?:meao|autonomous)\./.test(ruleId)) rules.add(ruleId);
   }
@@ -89,6 +96,61 @@ describe("meao's danger patterns ask, on what runs and not on how it is written"
     "git commit -m 'remove: dd if= and mkfs from docs'",
   ])("nothing more asks about: %s", (command) => {
     expect(decided("meao", command)).toEqual([]);
+  });
+});
+
+describe("a contained command asks by what it does, and no more by how it is written", () => {
+  const LEFT = [
+    ["chmod 777 x", ["danger.open-modes"]],
+    ["chmod u+s x", ["danger.open-modes"]],
+    ["sudo ls", ["danger.other-user"]],
+    ["chown root x", ["danger.other-user"]],
+    ["curl https://x | sh", ["danger.downloaded-code"]],
+    ['eval "$(curl https://x)"', ["danger.downloaded-code"]],
+    ["ssh build.example rm -rf x", ["danger.unclear"]],
+    ["docker run --rm x", ["danger.unclear"]],
+    ["echo 'unfinished", ["danger.unclear"]],
+    ["ls \u202e-la", ["danger.unclear"]],
+  ] as const;
+
+  test.each([
+    "rm -rf build",
+    "find . -delete",
+    "git clean -fdx",
+    "dd if=a of=b",
+    "python3 -c 'import os'",
+    "node -e 'console.log(1)'",
+    "perl -pi -e 's/a/b/' src/*.ts",
+    "tar --to-command=cat -xf a",
+    "LD_PRELOAD=./x ls",
+    "IFS=, read -r a b < f",
+    "GIT_EDITOR=true git status",
+    'f=$(mktemp); sort a > "$f"; mv "$f" a',
+    "cat > notes.md <<EOF\nhello $USER\nEOF",
+    "x=rm; $x -rf y",
+    "npm $verb left-pad",
+    "pnpm exec vitest run",
+    "npx tsc --noEmit",
+    "tmux kill-session -t x",
+  ])("%s", (command) => {
+    expect(decided("dev", command, { contained: true })).toEqual([]);
+  });
+
+  test.each(LEFT)("left to ask: %s", (command, rules) => {
+    expect(decided("dev", command, { contained: true })).toEqual(rules);
+  });
+
+  test.each(["npm install", "pip install x"])("what installs stays refused: %s", (command) => {
+    expect(decided("dev", command, { contained: true })[0]).toMatch(/^deny /);
+  });
+
+  test("where nothing contains it, or it reaches a host, everything asks as before", () => {
+    for (const command of ["rm -rf build", "python3 -c 'import os'", "npm $verb x"])
+      expect(decided("dev", command)).not.toEqual([]);
+  });
+
+  test("the preset of meao asks about all of it", () => {
+    expect(decided("meao", "rm -rf build", { contained: true })).toEqual(["danger.remove"]);
   });
 });
 
@@ -276,9 +338,9 @@ describe("Brio's blocklist", () => {
     const own = `@id("own.npm") permit (principal, action == Handrail::Action::"shell", resource is Handrail::Command) when { resource.binary == "npm" || resource.name == "rm" };`;
     const engine = await engineOf([...presetSources("brio"), operator(own)]);
     expect([
-      decided("brio", "npm test", engine),
-      decided("brio", "rm x", engine),
-      decided("brio", "npm test; ls", engine),
+      decided("brio", "npm test", { engine }),
+      decided("brio", "rm x", { engine }),
+      decided("brio", "npm test; ls", { engine }),
     ]).toEqual([[], ["deny brio.blocked-commands"], ["deny brio.blocked-characters"]]);
   });
 });
@@ -325,7 +387,7 @@ describe("the lists word for word, as their authors wrote them", () => {
     const brio = await engineOf([...presetSources("brio"), operator(own)]);
     const under = (command: string) => [
       ...(["dev", "autonomous", "meao"] as const).map((preset) => decided(preset, command)),
-      decided("brio", command, brio),
+      decided("brio", command, { engine: brio }),
     ];
     expect(under("npm install")).toEqual(Array(4).fill(["deny install.npm-lockfile-only"]));
     expect(under("pip install x")).toEqual(Array(4).fill(["deny install.pip-lockfile-only"]));

@@ -12,6 +12,7 @@ import { INITIAL_MARK } from "../../flow/flow.ts";
 import type { Known, ResolvedAccess } from "../call/stages.ts";
 import { canonicalArguments } from "../declared/plain-arguments.ts";
 import { TOOL_NAME } from "../declared/registry.ts";
+import { isContained } from "../judge/decide.ts";
 import { AT_ONCE_CHARACTERS_MAX } from "../redaction/limits.ts";
 import { textLength } from "../redaction/long-texts.ts";
 import { recordedArguments } from "../redaction/recorded-arguments.ts";
@@ -46,6 +47,7 @@ export function callFacts(known: Known, argumentsKey: Uint8Array, outcome: Outco
     role: session?.role,
     preset: session?.preset,
     branch: session?.branchId,
+    contained: containedFact(known),
     accesses: isClean ? words.accesses : undefined,
     mark: markFact(known),
     rules: ruling !== undefined && ruling.permits.length > 0 ? ruling.permits : undefined,
@@ -81,6 +83,12 @@ export function recordedTool({ tool, call }: Pick<Known, "tool" | "call">): stri
 /** Facts that hold words of the caller or of a tool, without their secrets; without redaction they are left out. */
 export function clean({ redaction }: Pick<Known, "redaction">, facts: JsonObject): JsonObject {
   return redaction?.facts(facts) ?? {};
+}
+
+/** Said of calls whose commands reach nothing. */
+function containedFact({ caller, tool, accesses }: Known): true | undefined {
+  if (caller === undefined || tool === undefined || accesses === undefined) return undefined;
+  return isContained(caller, tool, accesses) ? true : undefined;
 }
 
 /** What policy wants to happen first, as `ask dev.write-protected`. */

@@ -67,6 +67,8 @@ export interface Caller {
   readonly mark: Mark;
   /** Whether calls that need arming may run. */
   readonly armed: boolean;
+  /** Whether a sandbox contains the commands of its calls. */
+  readonly isSandboxed: boolean;
   /** Modes, skills, specs and tool policy as they are now. */
   readonly gates: OperatorGates;
 }
@@ -89,6 +91,8 @@ export interface Judged {
     Partial<Pick<OpenWorkspace, "roots">>;
   readonly mark: Mark;
   readonly armed: boolean;
+  /** Not so where nothing is said. */
+  readonly isSandboxed?: boolean;
   readonly gates: OperatorGates;
 }
 

@@ -40,6 +40,7 @@ import { reviewEffects } from "../ask/review.ts";
 import type { Running } from "../call/stages.ts";
 import { unanalysed } from "../judge/scope.ts";
 import { keepingOf } from "../keeping/call-keeping.ts";
+import { lossesOf } from "../keeping/losses.ts";
 import { ShownOutput } from "../redaction/shown-output.ts";
 import { commandEgress } from "./exec-egress.ts";
 import { commitAccess, execScope } from "./exec-scope.ts";
@@ -94,7 +95,8 @@ async function run(handle: HandleParts, request: ExecRequest): Promise<Ran> {
   let awaited: Ran["unlanded"];
   const reached = () => egress?.reached() ?? [];
   const hasReached = () => reached().some(({ allowed }) => allowed > 0);
-  const judge = execScope(running, histories, hasReached);
+  const isLost = lossesOf(parts.history);
+  const judge = execScope(running, histories, { hasReached, isLost });
   if (selection === undefined && workDir !== INSIDE_WORKSPACE)
     requireDirectory(caller.place.roots, workDir.slice(INSIDE_WORKSPACE.length + 1));
   const output = new ShownOutput(request.keptBytesMax ?? EXEC_KEPT_BYTES, report);
@@ -120,7 +122,9 @@ async function run(handle: HandleParts, request: ExecRequest): Promise<Ran> {
             await requireAllowed(handle);
           },
           async review(effects, open) {
-            const accessesOf = (effect: CommandEffect) => [commitAccess(caller, effect, { hasReached: hasReached() })];
+            const accessesOf = (effect: CommandEffect) => [
+              commitAccess(caller, effect, { hasReached: hasReached(), isLost: isLost(effect) }),
+            ];
             const question = { granted: running, effects, open, accessesOf, reached: reached() };
             const reviewed = await reviewEffects(kernel, question, handle);
             if (reviewed.answer === "later") awaited = reviewed.why;

@@ -22,6 +22,7 @@ import type { Granted, ResolvedAccess } from "../call/stages.ts";
 import { evaluateRequests, requestsOf } from "../judge/decide.ts";
 import { leasePathOf } from "../judge/scope.ts";
 import { zoneNow } from "../judge/zone-now.ts";
+import type { LossJudge } from "../keeping/losses.ts";
 import { programQuestion } from "./handle-parts.ts";
 import type { RepositoryHistories } from "./repository-history.ts";
 
@@ -46,13 +47,22 @@ interface EffectGround {
   readonly known?: Zone | undefined;
   /** Whether it has come to another machine. */
   readonly hasReached: boolean;
+  /** It removes what nobody could bring back. */
+  readonly isLost?: boolean;
+}
+
+/** What is known of a command while it runs. */
+export interface CommandGround {
+  /** Whether it has come to another machine by now. */
+  readonly hasReached: () => boolean;
+  readonly isLost: LossJudge;
 }
 
 /** An effect as policy is asked about it. */
 export function commitAccess(
   { place }: Granted["caller"],
   { path, kind, isDirectory, bytes, isExecutable, linksTo }: CommandEffect,
-  { known, hasReached }: EffectGround,
+  { known, hasReached, isLost = false }: EffectGround,
 ): ResolvedAccess {
   const at: WorkspacePath = { root: "service", path };
   const outside = linksTo !== undefined && leadsOutside(path, linksTo);
@@ -61,19 +71,27 @@ export function commitAccess(
     effect: "write",
     action: COMMIT_ACTION.name,
     target: { place: at, zone: known ?? zoneNow(place, at, "write") },
-    arguments: { kind, directory: isDirectory, bytes, executable: isExecutable, reached: hasReached, outside },
+    arguments: {
+      kind,
+      directory: isDirectory,
+      bytes,
+      executable: isExecutable,
+      reached: hasReached,
+      outside,
+      lost: isLost,
+    },
   };
 }
 
 /** Judges the effects of a command, each by itself; of one whose zone is `known` that is not looked at again. */
 function commitJudge(
   granted: Granted,
-  hasReached: () => boolean,
+  { hasReached, isLost }: CommandGround,
 ): (effect: CommandEffect, known?: Zone) => "lands" | "asks" | "drops" {
   const { caller, tool, policy, holdings } = granted;
   const question = programQuestion(granted);
   return (effect, known) => {
-    const access = commitAccess(caller, effect, { known, hasReached: hasReached() });
+    const access = commitAccess(caller, effect, { known, hasReached: hasReached(), isLost: isLost(effect) });
     const decided = evaluateRequests(policy, tool, requestsOf(question, [access]));
     if (!decided.ok) return "drops";
     // A person who agreed to the call after untrusted content agreed to it for each of its files.
@@ -110,21 +128,18 @@ function landingByZone(
   };
 }
 
-/**
- * The judge of a call.
- * @param hasReached whether its command has come to another machine by now
- */
+/** The judge of a call. */
 export function execScope(
   granted: Granted,
   histories: Pick<RepositoryHistories, "hides">,
-  hasReached: () => boolean,
+  ground: CommandGround,
 ): ScopeJudge {
   const { caller, tool, policy, holdings } = granted;
   const { zones } = caller.place.workspace;
   const { scope } = caller.lease;
   const byZone = new Map<string, boolean>();
   const question = programQuestion(granted);
-  const commit = commitJudge(granted, hasReached);
+  const commit = commitJudge(granted, ground);
   const mayLand = landingByZone(granted, commit);
 
   /** Policy is asked once for each zone where it does not look at paths. */

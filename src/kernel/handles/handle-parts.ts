@@ -12,7 +12,13 @@ import type { KernelParts } from "../call/parts.ts";
 import type { Granted, Running } from "../call/stages.ts";
 import type { Waiter } from "../call/submission.ts";
 import type { Transfer } from "../call/transfer.ts";
-import { judgeArtifactBy, judgeByPolicy, judgeTreeByPolicy, type PolicyQuestion } from "../judge/decide.ts";
+import {
+  isContained,
+  judgeArtifactBy,
+  judgeByPolicy,
+  judgeTreeByPolicy,
+  type PolicyQuestion,
+} from "../judge/decide.ts";
 import { wholeCall } from "../judge/whole-call.ts";
 
 /** What was decided about the call, and how to ask again. */
@@ -52,5 +58,6 @@ export function callRules(parts: KernelParts, granted: Granted): CallRules {
 
 /** What policy is asked about the files that a program of the call meets: permits for this very call hold. */
 export function programQuestion({ policy, caller, tool, accesses, call, receivedAtMs }: Granted): PolicyQuestion {
-  return { policy, caller, tool, nowMs: receivedAtMs, call: wholeCall(tool, accesses, call.arguments) };
+  const whole = wholeCall(tool, accesses, call.arguments);
+  return { policy, caller, tool, nowMs: receivedAtMs, call: whole, contained: isContained(caller, tool, accesses) };
 }

@@ -20,7 +20,8 @@ export async function callerOf(parts: KernelParts, { session, lease }: Authentic
   const place = await parts.workspaces.open(session);
   const mark = await markOf(parts, session);
   const armed = await isArmed(parts, session);
-  return { session, lease, place, ...(branch && { branch }), mark, armed, gates: parts.settings.gates };
+  const isSandboxed = parts.sandbox.backend() !== "none";
+  return { session, lease, place, ...(branch && { branch }), mark, armed, isSandboxed, gates: parts.settings.gates };
 }
 
 /** The branch that the session works on. @throws KernelError WORKSPACE_BUSY while it is merged or dropped */

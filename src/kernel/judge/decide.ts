@@ -37,6 +37,8 @@ export interface Question<C = Judged> {
   readonly demands?: Demands;
   /** The call's name (`wholeCall`); without it no permit for this very call holds. */
   readonly call?: string;
+  /** Whether the call is contained; seen from all of its accesses when absent. */
+  readonly contained?: boolean;
 }
 
 /** The same with whom is asked. */
@@ -54,16 +56,30 @@ export function requestsOf(
   question: Question,
   accesses: readonly ResolvedAccess[],
 ): readonly [PolicyRequest, ...PolicyRequest[]] {
-  const { caller, tool } = question;
+  const { caller, tool, contained = isContained(caller, tool, accesses) } = question;
   const [only, ...more] = accesses.map((access) => {
     const request = policyRequest(
-      { ...question, tool: actingAs(tool, access.action) },
+      { ...question, contained, tool: actingAs(tool, access.action) },
       { ...access, resource: policyResource(access) },
     );
     return restricted(caller, access, request);
   });
   if (only !== undefined) return [only, ...more];
-  return [policyRequest(question, { effect: tool.capability.effect, resource: { kind: "tool", name: tool.name } })];
+  const asked = { ...question, contained };
+  return [policyRequest(asked, { effect: tool.capability.effect, resource: { kind: "tool", name: tool.name } })];
+}
+
+/**
+ * Whether a call that makes `accesses` does what it does in a sandbox that reaches nothing: then no text of it, however
+ * odd, does more than its effects show, which are judged before they land.
+ */
+export function isContained(
+  { isSandboxed = false }: Pick<Judged, "isSandboxed">,
+  { capability }: Pick<ToolFacts, "capability">,
+  accesses: readonly ResolvedAccess[],
+): boolean {
+  if (!isSandboxed || capability.effect !== "exec") return false;
+  return !accesses.some(({ effect, resource }) => effect === "network" || resource.kind === "host");
 }
 
 /** `tool` as the one of its actions that an access is part of. */
@@ -82,10 +98,17 @@ function restricted(caller: Judged, access: ResolvedAccess, request: PolicyReque
   const asking = [
     ...(isProtected ? [WORKSPACE_ASKS] : []),
     ...(access.arguments?.["outside"] === true ? [LINK_ASKS] : []),
+    ...(access.arguments?.["lost"] === true && caller.session.branchId === undefined ? [LOSS_ASKS] : []),
   ];
   if (asking.length === 0) return request;
   return { ...request, capabilityObligations: [...(request.capabilityObligations ?? []), ...asking] };
 }
+
+const LOSS_ASKS: CapabilityObligation = {
+  obligation: "ask",
+  ruleId: "COMMIT:unrecoverable",
+  reason: "what is removed is too much to be kept, and cannot be brought back",
+};
 
 const LINK_ASKS: CapabilityObligation = { obligation: "ask", ruleId: "LINK:outside" };
 
@@ -219,7 +242,14 @@ export type PolicyAccess = Pick<PolicyRequest, "effect" | "resource" | "argument
 
 /** What policy is asked about one access. */
 export function policyRequest(
-  { caller, tool, nowMs, demands = NO_DEMANDS, call = "" }: Question<Pick<Judged, "session" | "mark" | "armed">>,
+  {
+    caller,
+    tool,
+    nowMs,
+    demands = NO_DEMANDS,
+    call = "",
+    contained = false,
+  }: Question<Pick<Judged, "session" | "mark" | "armed">>,
   { effect, resource, carriesSecret = false, sendsNothing = false, arguments: given }: PolicyAccess,
 ): PolicyRequest {
   const { session, mark, armed } = caller;
@@ -246,6 +276,7 @@ export function policyRequest(
       time: Math.floor(nowMs / 1000),
       call,
       onBranch,
+      contained,
     },
     capabilityObligations: obligationsOf({ tool, mark, demands }, { resource, effect, carriesSecret, sendsNothing }),
     ...(onBranch && staysOnBranch(effect, resource) && { isStaged: true }),

@@ -107,6 +107,7 @@ export async function explainCall(
     gates: settings.gates,
     mark: await markOf(parts, who.session),
     armed,
+    isSandboxed: parts.sandbox.backend() !== "none",
   };
   const call = imaginedToolCall(name, args);
   await parts.registry.prepare(name);

@@ -53,6 +53,11 @@ export interface PolicyContext {
   readonly call?: string;
   /** Whether the session works on a branch, whatever the call touches; not so where nothing is said. */
   readonly onBranch?: boolean;
+  /**
+   * Whether what runs is in a sandbox that reaches nothing, and what it does to files is judged before it lands; not so
+   * where nothing is said.
+   */
+  readonly contained?: boolean;
 }
 
 /** The name of a call that has none: it is too long, or no text. */

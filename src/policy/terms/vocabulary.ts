@@ -39,6 +39,7 @@ export const CONTEXT_ATTRIBUTES: AttributeTable = {
   effect: "String",
   call: "String",
   onBranch: "Boolean",
+  contained: "Boolean",
 };
 
 /** Entity type and attributes of each resource kind. */
@@ -213,8 +214,9 @@ function principalValues(principal: PolicyPrincipal): AttributeValues {
 }
 
 function contextValues(request: PolicyRequest): AttributeValues {
-  const { armed, trust, dataClass, network, time, call = "", onBranch = false } = request.context;
-  return { armed, trust, dataClass, network, time, tool: request.tool, effect: request.effect, call, onBranch };
+  const { armed, trust, dataClass, network, time, call = "", onBranch = false, contained = false } = request.context;
+  const { tool, effect } = request;
+  return { armed, trust, dataClass, network, time, tool, effect, call, onBranch, contained };
 }
 
 function argumentValues(given: PolicyRequest["arguments"], types: AttributeTable): AttributeValues {

@@ -219,7 +219,8 @@ async function replayOne({ entry, payload }: LedgerRecord, candidate: Candidate,
   if (session === undefined) return tally.skip("its session is no longer known");
   const time = Math.floor(entry.timeMicros / 1_000_000);
   const engine = await engineOf(call.preset);
-  const context = { ...call.mark, time, call: call.call, onBranch: facts["branch"] !== undefined };
+  const contained = facts["contained"] === true;
+  const context = { ...call.mark, time, call: call.call, onBranch: facts["branch"] !== undefined, contained };
   const verdict = imagineAccesses(engine, {
     session: { ...session, role: call.role },
     tool: call.tool,

@@ -52,7 +52,7 @@ async function judgeOf(
     tool,
     holdings,
   } as unknown as Granted;
-  return execScope(granted, { hides: () => false }, () => false);
+  return execScope(granted, { hides: () => false }, { hasReached: () => false, isLost: () => false });
 }
 
 /** What commands of the tool may do with each path. */

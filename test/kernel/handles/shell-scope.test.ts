@@ -203,7 +203,7 @@ type Reached = { readonly [path: string]: { readonly read: boolean; readonly wri
 async function byShell(root: string, paths: readonly string[], granted: Granted): Promise<Reached> {
   const script =
     'for path; do r=-; w=-; [ -f "$path" ] && head -c 1 -- "$path" >/dev/null 2>&1 && r=r; { printf x >>"$path"; } 2>/dev/null && w=w; printf "%s%s\\n" $r $w; done';
-  const judge = execScope(granted, { hides: () => false }, () => false);
+  const judge = execScope(granted, { hides: () => false }, { hasReached: () => false, isLost: () => false });
   const { stdout, end } = await place.run(["bash", "-c", script, "bash", ...paths], { root, judge });
   const lines = stdout.split("\n");
   const aside = (end.landed?.notKept ?? []).map(({ path }) => path);

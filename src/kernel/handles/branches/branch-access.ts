@@ -17,7 +17,7 @@ import { type AskedEffects, type Reviewed, reviewEffects } from "../../ask/revie
 import type { OpenWorkspace } from "../../call/parts.ts";
 import type { Granted } from "../../call/stages.ts";
 import { keepingOf } from "../../keeping/call-keeping.ts";
-import { execScope } from "../exec-scope.ts";
+import { type CommandGround, execScope } from "../exec-scope.ts";
 import type { HandleParts } from "../handle-parts.ts";
 import { RepositoryHistories } from "../repository-history.ts";
 import { requireAllowed } from "../still-allowed.ts";
@@ -25,6 +25,9 @@ import { branchFiles } from "./branch-files.ts";
 import { order, withSummary } from "./merge-review.ts";
 import { isLeftOutOf, isRepositoryPath, type MergedReferences, mergeAccesses, mergeScope } from "./merge-scope.ts";
 import { referenceSummaries } from "./reference-summaries.ts";
+
+/** No command runs while branches are compared. */
+const NOTHING_HAPPENS: CommandGround = { hasReached: () => false, isLost: () => false };
 
 /** Branches for one call. */
 export function createBranchAccess(handle: HandleParts): BranchAccess {
@@ -79,7 +82,7 @@ class BranchesOfCall {
     const { running, signal } = this.#handle;
     const branch = await this.#named(name);
     const parent = await this.#parentOf(branch);
-    const scope = execScope(running, new RepositoryHistories(running.caller, running.receivedAtMs), () => false);
+    const scope = execScope(running, new RepositoryHistories(running.caller, running.receivedAtMs), NOTHING_HAPPENS);
     const described = await this.#branches.compare(
       branch,
       { isLeftOut: isLeftOutOf(parent), signal },
