@@ -77,6 +77,11 @@ export interface ModelAccess {
   readonly complete: (request: ModelRequest) => Promise<ModelAnswer>;
 }
 
+/** What the operator says that a model costs; nothing where no price is named. */
+export function priceOf({ prices }: Pick<ModelProvider, "prices">, model: string): ModelPrice | undefined {
+  return Object.hasOwn(prices, model) ? prices[model] : undefined;
+}
+
 /** What so many tokens cost, as micro-units. */
 export function costOf({ input, output }: ModelPrice, { inputTokens, outputTokens }: ModelUsage): number {
   return Math.ceil(inputTokens * input + outputTokens * output);

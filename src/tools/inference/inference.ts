@@ -10,7 +10,7 @@ import { SHOWN_BYTES_MAX } from "../../base/limits.ts";
 import { MAX_TOKENS } from "../../model/outcome/constraints.ts";
 import type { LeaseBudget } from "../../model/people/lease.ts";
 import type { Access } from "../../model/place/access.ts";
-import type { ModelAnswer, ModelProvider } from "../../model/reach/models.ts";
+import { type ModelAnswer, type ModelProvider, priceOf } from "../../model/reach/models.ts";
 import type { ToolCapability } from "../../model/tool/capability.ts";
 import type { Tool, ToolOutput } from "../../model/tool/tool.ts";
 import { contentResourceId } from "../../model/work/content.ts";
@@ -115,7 +115,7 @@ function contentAccess(hash: string): Access {
 
 /** What the completion alone may spend: how long the prompt is, is known when it is read. */
 function completionBudget(provider: ModelProvider | undefined, model: string, tokens: number): LeaseBudget {
-  const price = provider?.prices[model];
+  const price = provider && priceOf(provider, model);
   return { tokens, ...(price && { costMicros: Math.ceil(tokens * price.output) }) };
 }
 

@@ -5,7 +5,8 @@
  * secret is in it. No token is asked for that is not reserved, where anything limits them. The completion is stored
  * without secrets. Each try is in the ledger before the call is answered.
  */
-import { MIB, textOf } from "../../../base/bytes.ts";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { KIB, MIB, textOf } from "../../../base/bytes.ts";
 import { CARRIED } from "../../../flow/flow.ts";
 import type { Denial } from "../../../model/outcome/decision.ts";
 import { Refusal, ToolFailure } from "../../../model/outcome/failure.ts";
@@ -16,11 +17,13 @@ import {
   type ModelAnswer,
   type ModelProvider,
   type ModelRequest,
+  priceOf,
 } from "../../../model/reach/models.ts";
 import type { CompletionRequest } from "../../../sandbox/net/models/completion.ts";
 import { type Completion, CompletionFailed } from "../../../sandbox/net/models/model-caller.ts";
 import { contentUnreadable } from "../../judge/content/sent-content.ts";
 import { unanalysedModel } from "../../judge/scope.ts";
+import type { CallRedaction } from "../../redaction/redaction.ts";
 import { createContentAccess, storeOwn } from "../content-access.ts";
 import type { HandleParts } from "../handle-parts.ts";
 import { requireAllowed } from "../still-allowed.ts";
@@ -52,9 +55,9 @@ async function complete(handle: HandleParts, request: ModelRequest): Promise<Mod
     ...(request.temperature !== undefined && { temperature: request.temperature }),
   });
   const label = system === undefined ? prompt.label : combineLabels(prompt.label, system.label);
-  const price = provider.prices[request.model];
+  const price = priceOf(provider, request.model);
   const { usage } = completion;
-  const text = running.redaction.text(completion.text);
+  const text = await withoutSecrets(running.redaction, completion.text);
   const stored = await storeOwn(handle, Buffer.from(text), label);
   return {
     completion: text,
@@ -96,8 +99,36 @@ async function sentText(handle: HandleParts, hash: string): Promise<SentText> {
   const text = textOf(bytes);
   if (text === undefined) throw contentUnreadable(hash, "is no text");
   if (!covers(running.caller.mark, found.label)) throw new Refusal(LABEL_CHANGED);
-  if (running.redaction.isSecret(text)) throw new Refusal(CARRIED);
+  if (await holdsSecret(running.redaction, bytes)) throw new Refusal(CARRIED);
   return { text, bytes: bytes.byteLength, label: found.label };
+}
+
+/** Bytes that are looked through before others have their turn. */
+const LOOKED_AT_BYTES = 64 * KIB;
+
+/** Whether a definite secret stands in `bytes`, long ones in steps. */
+async function holdsSecret(redaction: CallRedaction, bytes: Uint8Array): Promise<boolean> {
+  const stream = redaction.byteStream();
+  for (let from = 0; from < bytes.byteLength; from += LOOKED_AT_BYTES) {
+    if (from > 0) await nextTurn();
+    stream.push(bytes.subarray(from, from + LOOKED_AT_BYTES));
+  }
+  stream.end();
+  return [...stream.counts.values()].some(({ definite }) => definite > 0);
+}
+
+/** A text without its secrets, a long one in steps. */
+async function withoutSecrets(redaction: CallRedaction, text: string): Promise<string> {
+  if (text.length <= LOOKED_AT_BYTES) return redaction.text(text);
+  const [bytes, stream] = [Buffer.from(text), redaction.byteStream()];
+  const clean: Uint8Array[] = [];
+  for (let from = 0; from < bytes.byteLength; from += LOOKED_AT_BYTES) {
+    if (from > 0) await nextTurn();
+    clean.push(stream.push(bytes.subarray(from, from + LOOKED_AT_BYTES)));
+  }
+  clean.push(stream.end());
+  redaction.takeCounts(stream.counts);
+  return Buffer.concat(clean).toString();
 }
 
 const LABEL_CHANGED: Denial = {
@@ -110,13 +141,13 @@ const LABEL_CHANGED: Denial = {
 /** A text has no more tokens than bytes. @throws Refusal where that much is not left, or cannot be counted */
 async function reserve(
   { running }: HandleParts,
-  { name, prices }: ModelProvider,
+  provider: ModelProvider,
   { request, promptBytes }: { readonly request: ModelRequest; readonly promptBytes: number },
 ): Promise<void> {
   const spending = running.holdings.payment?.spending;
   if (spending === undefined) return;
-  const price = prices[request.model];
-  if (price === undefined && spending.limits("costMicros")) throw new Refusal(unpriced(name, request.model));
+  const price = priceOf(provider, request.model);
+  if (price === undefined && spending.limits("costMicros")) throw new Refusal(unpriced(provider.name, request.model));
   const tokens = promptBytes + FRAME_TOKENS;
   const denial = await spending.reserveMore({ tokens, costMicros: tokens * (price?.input ?? 0) });
   if (denial !== undefined) throw new Refusal(denial);

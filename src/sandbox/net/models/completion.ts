@@ -29,12 +29,15 @@ export function keyOf({ secret }: Pick<ModelProvider, "secret">): string {
   return secret === undefined ? "" : `{{secret:${secret}}}`;
 }
 
+/** Tokens that one call can have; whoever says more does not count. */
+const COUNT_MAX = 100_000_000;
+
 /** Both numbers, or neither: half a count is none. */
 export function usageOf(
   inputTokens: number | undefined,
   outputTokens: number | undefined,
 ): { readonly usage?: ModelUsage } {
-  const isCount = (value: number | undefined) => Number.isSafeInteger(value) && (value ?? -1) >= 0;
+  const isCount = (value = -1) => Number.isSafeInteger(value) && value >= 0 && value <= COUNT_MAX;
   if (!isCount(inputTokens) || !isCount(outputTokens)) return {};
   return { usage: { inputTokens: inputTokens ?? 0, outputTokens: outputTokens ?? 0 } };
 }

@@ -15,7 +15,7 @@ import type { CompletionClient, CompletionRequest } from "./completion.ts";
 import { ProviderRequests, type ProviderRules } from "./provider-requests.ts";
 
 /** Characters of a completion. */
-const COMPLETION_CHARACTERS_MAX = 16 * MIB;
+const COMPLETION_CHARACTERS_MAX = 4 * MIB;
 /** Notes of one answer. */
 const NOTES_MAX = 8;
 /** Characters of a note, and of what is said of an answer that cannot be read. */
@@ -69,10 +69,13 @@ export class ModelCaller {
     const requests = new ProviderRequests(this.#agent, provider, rules);
     try {
       const client = await clientOf(provider);
-      return await whole(provider, client(provider, request, requests), rules.onText);
+      const completion = await whole(provider, client(provider, request, requests), rules.onText);
+      return { ...completion, notes: completion.notes.map((note) => shortWords(requests, note)) };
     } catch (error) {
-      const cause = requests.failure ?? (requests.hasAnswer ? unreadable(provider, error) : error);
-      throw new CompletionFailed(cause, requests.hasAnswer);
+      const cause = requests.failure ?? (requests.hasAnswer ? unreadable(provider, requests, error) : error);
+      throw new CompletionFailed(cause, requests.mayHaveCost);
+    } finally {
+      requests.close();
     }
   }
 }
@@ -96,7 +99,7 @@ async function whole(
       return { text: texts.join(""), finish, notes, ...(usage && { usage }) };
     }
     if (part.kind === "note") {
-      if (notes.length < NOTES_MAX) notes.push(visibleLine(part.text.slice(0, WORDS_CHARACTERS_MAX)));
+      if (notes.length < NOTES_MAX) notes.push(part.text);
       continue;
     }
     length += part.text.length;
@@ -109,11 +112,16 @@ async function whole(
 }
 
 /** An answer that began well and went on in a way that nobody can read, or with an error of the provider's. */
-function unreadable({ name }: ModelProvider, error: unknown): unknown {
+function unreadable({ name }: ModelProvider, requests: ProviderRequests, error: unknown): unknown {
   if (error instanceof ToolFailure || error instanceof SecretMisplaced) return error;
-  const said = visibleLine((error instanceof Error ? error.message : String(error)).slice(0, WORDS_CHARACTERS_MAX));
+  const said = shortWords(requests, error instanceof Error ? error.message : String(error));
   return new ToolFailure("IO_ERROR", `the answer of \`${name}\` broke off or cannot be read: ${said}`, {
     suggestion: "try again, or ask another model",
     retryAfterMs: 1000,
   });
+}
+
+/** Foreign words, short and visible, cut only once the key is out of them. */
+function shortWords(requests: ProviderRequests, words: string): string {
+  return visibleLine(requests.clean(words).slice(0, WORDS_CHARACTERS_MAX));
 }

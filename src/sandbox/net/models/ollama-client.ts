@@ -53,11 +53,14 @@ export const completeByOllama: CompletionClient = async function* (provider, req
     if (!one.done) continue;
     yield {
       kind: "end",
-      finish: FINISHES[one.done_reason ?? "stop"] ?? "other",
+      finish: FINISHES.get(one.done_reason ?? "stop") ?? "other",
       ...usageOf(one.prompt_eval_count, one.eval_count),
     };
     return;
   }
 };
 
-const FINISHES: Readonly<Record<string, ModelFinish>> = { stop: "stop", length: "length" };
+const FINISHES: ReadonlyMap<string, ModelFinish> = new Map([
+  ["stop", "stop"],
+  ["length", "length"],
+]);

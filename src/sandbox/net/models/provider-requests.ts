@@ -11,13 +11,14 @@ import { ToolFailure } from "../../../model/outcome/failure.ts";
 import type { ModelProvider } from "../../../model/reach/models.ts";
 import { type WebAddress, webAddress } from "../../../names/web-address.ts";
 import type { SecretBroker } from "../broker/broker.ts";
-import { Scrubber } from "../broker/scrub.ts";
+import type { Replacements } from "../broker/scrub.ts";
+import { NoConnection } from "../fetch/connections.ts";
 import { filled, replacementsOf } from "../fetch/hop-secrets.ts";
 import { requestFailure } from "../fetch/request-failure.ts";
 import { waitOf } from "../fetch/retry-after.ts";
 import { type Attempt, AttemptLog, type EgressAttempt } from "../gate/attempt.ts";
 import { Received } from "./received.ts";
-import { isTransient, type Refused, refusedBy } from "./refused.ts";
+import { isRefusal, isTransient, type Refused, refusedBy } from "./refused.ts";
 
 /** Milliseconds before the first further try where the provider names none; each next one waits twice as long. */
 const RETRY_MS = 1000;
@@ -44,8 +45,12 @@ export class ProviderRequests {
   readonly #late: AbortSignal;
   readonly #signal: AbortSignal;
   readonly #endsMs: number;
+  readonly #over = new AbortController();
+  readonly #open: Received[] = [];
+  readonly #replacements: Replacements | undefined;
   #failure: unknown;
   #hasAnswer = false;
+  #mayHaveCost = false;
 
   constructor(agent: Dispatcher, provider: ModelProvider, rules: ProviderRules) {
     this.#agent = agent;
@@ -53,7 +58,9 @@ export class ProviderRequests {
     this.#rules = rules;
     this.#log = new AttemptLog(rules.record);
     this.#late = AbortSignal.timeout(provider.timeoutMs);
-    this.#signal = AbortSignal.any([rules.signal, this.#late]);
+    this.#signal = AbortSignal.any([rules.signal, this.#late, this.#over.signal]);
+    const address = webAddress(provider.url);
+    this.#replacements = "problem" in address ? undefined : replacementsOf(address, rules.broker);
     this.#endsMs = performance.now() + provider.timeoutMs;
   }
 
@@ -62,9 +69,25 @@ export class ProviderRequests {
     return this.#failure;
   }
 
-  /** Whether the provider has begun to answer, so that it may have counted tokens. */
+  /** Whether the provider has begun to answer. */
   get hasAnswer(): boolean {
     return this.#hasAnswer;
+  }
+
+  /** Whether the provider may have counted tokens: it got a request, and did not refuse it. */
+  get mayHaveCost(): boolean {
+    return this.#mayHaveCost;
+  }
+
+  /** Words of the provider's without its key; cut only afterwards. */
+  clean(words: string): string {
+    return this.#replacements === undefined ? words : this.#replacements.in(words);
+  }
+
+  /** Ends what is still open, and the record of it. */
+  close(): void {
+    this.#over.abort();
+    for (const one of this.#open) one.close();
   }
 
   /** As clients call it. Rejects with the failure that the agent is told. */
@@ -87,9 +110,9 @@ export class ProviderRequests {
       if (answer instanceof Response) return answer;
       const waitMs = isTransient(answer.status) ? (answer.waitMs ?? RETRY_MS * 2 ** tried) : Number.POSITIVE_INFINITY;
       const isTooLong = waitMs > RETRY_WAIT_MAX_MS || performance.now() + waitMs >= this.#endsMs;
-      if (tried >= this.#provider.retries || isTooLong) throw refusedBy(this.#provider, answer);
+      if (tried >= this.#provider.retries || isTooLong) throw this.#refused(answer);
       await pause(waitMs, undefined, { signal: this.#signal }).catch((error: unknown) => {
-        throw this.#late.aborted || this.#rules.signal.aborted ? refusedBy(this.#provider, answer) : error;
+        throw this.#late.aborted || this.#rules.signal.aborted ? this.#refused(answer) : error;
       });
     }
   }
@@ -99,9 +122,11 @@ export class ProviderRequests {
     const attempt = this.#log.begin("request");
     const { host } = address.host;
     attempt.to(host, address.port);
+    const before = this.#mayHaveCost;
     try {
       const hop = { method: "POST", address, headers, body };
       const sent = filled(hop, this.#rules.broker);
+      this.#mayHaveCost = true; // until it is known that it has not
       const name = host.includes(":") ? `[${host}]` : host;
       const response = await this.#agent.request({
         origin: `${address.scheme}://${name}:${address.port}`,
@@ -111,29 +136,33 @@ export class ProviderRequests {
         ...(sent.body !== undefined && { body: sent.body }),
         signal: this.#signal,
       });
-      const received = new Received(attempt, {
+      const received = new Received(response.body, {
+        attempt,
         sent: Buffer.byteLength(body),
         secrets: sent.used,
+        replacements: this.#replacements,
         failed: (error) => this.#failed(error, attempt, host),
       });
-      const replacements = replacementsOf(address, this.#rules.broker);
+      this.#open.push(received);
       const packing = String(response.headers["content-encoding"] ?? "identity");
       if (response.statusCode !== 200 || packing !== "identity") {
-        const text = await received.beginning(response.body);
-        return {
-          status: response.statusCode,
-          waitMs: waitOf(one(response.headers["retry-after"])),
-          text: replacements === undefined ? text : replacements.in(text),
-        };
+        const text = await received.beginning();
+        if (isRefusal(response.statusCode)) this.#mayHaveCost = before;
+        return { status: response.statusCode, waitMs: waitOf(one(response.headers["retry-after"])), text };
       }
       this.#hasAnswer = true;
-      const scrubber = replacements === undefined ? undefined : new Scrubber(replacements);
-      return new Response(ReadableStream.from(received.all(response.body, scrubber)), {
+      const isEvents = this.#provider.protocol !== "ollama";
+      return new Response(ReadableStream.from(received.all(isEvents)), {
         headers: { "content-type": one(response.headers["content-type"]) ?? "" },
       });
     } catch (error) {
+      if (error instanceof NoConnection) this.#mayHaveCost = before;
       throw this.#failed(error, attempt, host);
     }
+  }
+
+  #refused(answer: Refused): ToolFailure {
+    return refusedBy(this.#provider, answer, (words) => this.clean(words));
   }
 
   #failed(error: unknown, attempt: Attempt, host: string): unknown {

@@ -20,9 +20,18 @@ export function isTransient(status: number): boolean {
   return status === 408 || status === 429 || status >= 500;
 }
 
-/** What the agent is told of an answer that is none. */
-export function refusedBy({ name }: Pick<ModelProvider, "name">, { status, waitMs, text }: Refused): ToolFailure {
-  const said = saidBy(text);
+/** Of these nobody counts tokens: the request was not taken. */
+export function isRefusal(status: number): boolean {
+  return status >= 300 && status < 500 && status !== 408;
+}
+
+/** What the agent is told of an answer that is none. @param clean takes the provider's key out of its words */
+export function refusedBy(
+  { name }: Pick<ModelProvider, "name">,
+  { status, waitMs, text }: Refused,
+  clean: (words: string) => string,
+): ToolFailure {
+  const said = visibleLine(clean(saidBy(text)).slice(0, REFUSAL_CHARACTERS_MAX));
   const words = `\`${name}\` answers ${status}${said === "" ? "" : `: ${said}`}`;
   if (status === 429)
     return new ToolFailure("RATE_LIMITED", words, {
@@ -54,5 +63,5 @@ function saidBy(text: string): string {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }
-  return typeof said === "string" ? visibleLine(said.trim().slice(0, REFUSAL_CHARACTERS_MAX)) : "";
+  return typeof said === "string" ? said.trim() : "";
 }
