@@ -1,12 +1,15 @@
 /**
  * Gets tokens from OAuth servers (RFC 6749): by a refresh token, or for the client itself.
  *
- * A token is used until shortly before it ends, and got anew then. INVARIANTS: one request at a time for one secret. A
- * refresh token that takes the place of another is written where that one is kept before the new token is used; where
- * it cannot be written, the secret is not used. Nothing is sent but to the server that the operator names.
+ * A token is got anew shortly before it ends, beside the calls that use it until then. INVARIANTS: one request at a time
+ * for one refresh token. One that takes the place of another is written where that one is kept before the new token is
+ * used; where it cannot be written, the secret is not used, and no spent one is sent again. Nothing is sent but to the
+ * server that the operator names.
  */
-import { closeSync, fsyncSync, openSync, renameSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, realpathSync, renameSync, rmSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
 import { KIB } from "../../base/bytes.ts";
+import { systemRandom } from "../../base/ids.ts";
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import type { OAuthSource, PlainSource } from "../../config/sections/secrets.ts";
 import { webAddress } from "../../names/web-address.ts";
@@ -26,13 +29,15 @@ const TOKEN_MARGIN_MS = 60_000;
 const TOKEN_KEPT_MS = 300_000;
 /** Milliseconds after which a server that gave none is asked again. */
 const TOKEN_AGAIN_MS = 30_000;
+/** Milliseconds after which it is looked whether a token that was asked for has come; no token is asked for sooner. */
+const TOKEN_LOOK_MS = 5000;
 
 /** A token, or why there is none. */
 export interface Tokens {
   readonly read: Read;
   /** What else must be hidden wherever it turns up. */
   readonly hides: readonly string[];
-  /** Until when that counts, on the clock of `performance`. */
+  /** Until when it is not asked for again, on the clock of `performance`. */
   readonly untilMs: number;
 }
 
@@ -42,60 +47,115 @@ export interface TokenMeans {
   readonly connections: Pick<ConnectionRules, "network" | "authorities">;
 }
 
-const got = new WeakMap<OAuthSource, Promise<Tokens>>();
-
-/** A token of `source` that counts now. */
-export async function tokensOf(source: OAuthSource, means: TokenMeans): Promise<Tokens> {
-  const before = got.get(source);
-  if (before !== undefined && (await before).untilMs > performance.now()) return await before;
-  const since = got.get(source);
-  if (since !== before && since !== undefined) return await since; // somebody else has just asked
-  const asked = ask(source, means);
-  got.set(source, asked);
-  return await asked;
+/** What is known of one place where tokens come from. */
+interface Known {
+  /** The last answer, and when its token ends; what is wrong is wrong until it is known to be right. */
+  last?: Tokens & { readonly endsMs: number };
+  asking?: Promise<Tokens & { readonly endsMs: number }>;
+  /** A refresh token that could not be written, or must not be. */
+  unwritten?: string;
 }
 
-async function ask(source: OAuthSource, means: TokenMeans): Promise<Tokens> {
-  const secret = await kept(source.client_secret, means);
-  let refresh = await kept(source.refresh_token, means);
-  const hides = new Set<string>();
-  const ended = (read: Read, forMs: number): Tokens => ({
-    read,
-    hides: [...hides],
-    untilMs: performance.now() + forMs,
+const places = new WeakMap<Environment, Map<string, Known>>();
+
+/**
+ * A token of `source`, as of now. While a new one is on its way, the one of before counts until it ends; only where
+ * there is none at all is waited for.
+ */
+export async function tokensOf(source: OAuthSource, means: TokenMeans): Promise<Tokens> {
+  const known = placeOf(source, means);
+  const { last } = known;
+  const nowMs = performance.now();
+  if (last !== undefined && last.untilMs > nowMs) return last;
+  known.asking ??= ask(source, known, means).then((tokens) => {
+    known.last = tokens;
+    delete known.asking;
+    return tokens;
   });
+  if (last !== undefined && last.endsMs > nowMs) return { ...last, untilMs: nowMs + TOKEN_LOOK_MS };
+  return await known.asking;
+}
+
+/** The same for the same tokens, whatever configuration names them: one refresh token is used by one request. */
+function placeOf(
+  { token_url: url, client_id: id, refresh_token: refresh, scope }: OAuthSource,
+  { environment }: TokenMeans,
+) {
+  const all = places.get(environment) ?? new Map<string, Known>();
+  places.set(environment, all);
+  const key = JSON.stringify([url, id, refresh ?? scope ?? ""]);
+  const known = all.get(key) ?? {};
+  all.set(key, known);
+  return known;
+}
+
+type Answered = Tokens & { readonly endsMs: number };
+
+async function ask(source: OAuthSource, known: Known, means: TokenMeans): Promise<Answered> {
+  const hides = new Set<string>();
+  const wrong = (text: string): Answered => {
+    const nowMs = performance.now();
+    return {
+      read: problem(text),
+      hides: [...hides],
+      untilMs: nowMs + TOKEN_AGAIN_MS,
+      endsMs: Number.POSITIVE_INFINITY,
+    };
+  };
+  const secret = await kept(source.client_secret, means);
+  let refresh = known.unwritten === undefined ? await kept(source.refresh_token, means) : await written(source, known);
   for (;;) {
     for (const one of [secret, refresh]) if (one?.kind === "read") hides.add(one.text);
     const lacking = [secret, refresh].find((one) => one?.kind === "problem");
-    if (lacking !== undefined) return ended(lacking, TOKEN_AGAIN_MS);
+    if (lacking?.kind === "problem") return wrong(lacking.problem);
     const answer = await requested(source, { secret: textIn(secret), refresh: textIn(refresh) }, means);
-    if (typeof answer !== "string") return await taken(answer, { source, refresh: textIn(refresh), hides, ended });
+    if (typeof answer !== "string")
+      return await taken(answer, { source, known, refresh: textIn(refresh), hides, wrong });
     // another kernel may have used it, and written the next one
     const again = answer.includes("invalid_grant") ? await kept(source.refresh_token, means) : undefined;
-    if (again?.kind !== "read" || again.text === textIn(refresh)) return ended(problem(answer), TOKEN_AGAIN_MS);
+    if (again?.kind !== "read" || again.text === textIn(refresh)) return wrong(answer);
     refresh = again;
   }
 }
 
 interface Taking {
   readonly source: OAuthSource;
+  readonly known: Known;
   readonly refresh: string | undefined;
   readonly hides: Set<string>;
-  readonly ended: (read: Read, forMs: number) => Tokens;
+  readonly wrong: (text: string) => Answered;
 }
 
-async function taken(answer: JsonObject, { source, refresh, hides, ended }: Taking): Promise<Tokens> {
+async function taken(answer: JsonObject, { source, known, refresh, hides, wrong }: Taking): Promise<Answered> {
   const { access_token: token, expires_in: seconds, refresh_token: next } = answer;
-  if (typeof token !== "string" || token === "")
-    return ended(problem(`${sourceName({ oauth: source })}: the answer holds no \`access_token\``), TOKEN_AGAIN_MS);
+  const name = sourceName({ oauth: source });
+  if (!isToken(token)) return wrong(`${name}: the answer holds no \`access_token\` that can be used`);
   hides.add(token);
-  if (typeof next === "string" && next !== "" && next !== refresh) {
+  if (source.refresh_token !== undefined && next !== undefined && next !== null && next !== refresh) {
+    if (!isToken(next)) return wrong(`${name}: the answer holds a \`refresh_token\` that cannot be used`);
     hides.add(next);
-    const why = source.refresh_token === undefined ? undefined : await keepNext(source.refresh_token, next);
-    if (why !== undefined) return ended(problem(why), TOKEN_AGAIN_MS);
+    known.unwritten = next;
+    const read = await written(source, known);
+    if (read.kind === "problem") return wrong(read.problem);
   }
+  const nowMs = performance.now();
   const lifeMs = typeof seconds === "number" && seconds > 0 ? seconds * 1000 : TOKEN_KEPT_MS;
-  return ended({ kind: "read", text: token }, lifeMs - Math.min(TOKEN_MARGIN_MS, lifeMs / 10));
+  const untilMs = nowMs + Math.max(TOKEN_LOOK_MS, lifeMs - Math.min(TOKEN_MARGIN_MS, lifeMs / 10));
+  return { read: { kind: "read", text: token }, hides: [...hides], untilMs, endsMs: nowMs + lifeMs };
+}
+
+/** What may be hidden and kept: no short word of everybody's, one line, and no more than is read again. */
+function isToken(value: unknown): value is string {
+  return typeof value === "string" && /^[!-~]{8,8192}$/.test(value);
+}
+
+/** The refresh token that is kept in memory alone, once it is written where it belongs. */
+async function written({ refresh_token: place }: OAuthSource, known: Known): Promise<Read> {
+  const { unwritten: text = "" } = known;
+  const why = place === undefined ? "nowhere to keep it" : await keepNext(place, text);
+  if (why !== undefined) return problem(why);
+  delete known.unwritten;
+  return { kind: "read", text };
 }
 
 async function kept(source: PlainSource | undefined, { environment }: TokenMeans): Promise<Read | undefined> {
@@ -188,15 +248,25 @@ async function keepNext(source: PlainSource, next: string): Promise<string | und
   }
 }
 
-/** A file of the operator's own, with another content, whole or not at all. */
+/** A file of the operator's own, also behind a link, with another content, whole or not at all. */
 function replaceOwn(file: string, text: string): void {
-  const made = `${file}.${process.pid}.new`;
+  const at = realpathSync(file);
+  const made = `${at}.${Buffer.from(systemRandom(12)).toString("hex")}`;
   const descriptor = openSync(made, "wx", 0o600);
   try {
     writeSync(descriptor, text);
     fsyncSync(descriptor);
+    renameSync(made, at);
+  } catch (error) {
+    rmSync(made, { force: true });
+    throw error;
   } finally {
     closeSync(descriptor);
   }
-  renameSync(made, file);
+  const directory = openSync(dirname(at), "r");
+  try {
+    fsyncSync(directory);
+  } finally {
+    closeSync(directory);
+  }
 }

@@ -1,14 +1,15 @@
 /** Secrets that an OAuth server gives: what it is asked, for how long its tokens count, and what is kept and hidden. */
-import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, lstatSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import type { RequestListener } from "node:http";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { parseSettings } from "../../../src/config/config.ts";
 import { secretsOf } from "../../../src/server/secrets/secret-values.ts";
 import { newCertificate } from "../../support/certificate.ts";
 import { Internet } from "../../support/egress.ts";
 import { freshPlace } from "../../support/place.ts";
 import { secretPlace } from "../../support/secret-place.ts";
+import { comesTrue } from "../../support/waiting.ts";
 
 const AUTH = "auth.example";
 const URL_OF = `https://${AUTH}/oauth/token`;
@@ -54,13 +55,29 @@ async function opened(oauth: object, listener?: RequestListener) {
     JSON.stringify({
       web: { certificate_authorities: certificate.certFile },
       secrets: { TOKEN: { from: { oauth: { token_url: URL_OF, client_id: "an id", ...oauth } }, ...BOUND } },
-    }).replace('"FILE"', JSON.stringify(file)),
+    })
+      .replace('"FILE"', JSON.stringify(file))
+      .replace('"LINK"', JSON.stringify(`${file}.link`)),
     "handrail.yaml",
   );
   const environment = { SECRET: CLIENT_SECRET, REFRESH };
   const read = () => secretsOf({ settings }, environment, { network: internet.network });
   return { read, file, place };
 }
+
+/** Milliseconds that have passed more than have. */
+let added = 0;
+const { now } = performance;
+beforeEach(() => {
+  added = 0;
+  performance.now = () => now.call(performance) + added;
+});
+afterEach(() => {
+  performance.now = now;
+});
+const passed = (ms: number) => {
+  added += ms;
+};
 
 const valueIn = ({ broker }: Awaited<ReturnType<typeof secretsOf>>) => broker.secrets[0]?.value;
 
@@ -95,7 +112,7 @@ test("a token that ends is got anew by the refresh token, and each new one of th
   const { asked, listener } = tokenServer((_, count) => ({
     body: {
       access_token: `token-number-${count}`,
-      expires_in: count === 1 ? 0.01 : 3600,
+      expires_in: 3600,
       refresh_token: `refresh-number-${count}`,
     },
   }));
@@ -103,10 +120,12 @@ test("a token that ends is got anew by the refresh token, and each new one of th
   const first = await read();
   expect(valueIn(first)).toBe("token-number-1");
   expect([readFileSync(file, "utf8"), statSync(file).mode & 0o777]).toEqual(["refresh-number-1\n", 0o600]);
-  await new Promise((resolve) => setTimeout(resolve, 20)); // it has ended by then, whatever the machine does
-  expect(first.isCurrent()).toBe(false);
-  const second = await read();
-  expect([valueIn(second), readFileSync(file, "utf8")]).toEqual(["token-number-2", "refresh-number-2\n"]);
+  // shortly before it ends it still counts, while the next one is got
+  passed(3_560_000);
+  expect([first.isCurrent(), valueIn(await read())]).toEqual([false, "token-number-1"]);
+  await comesTrue(() => asked.length === 2 && readFileSync(file, "utf8") === "refresh-number-2\n");
+  passed(6000);
+  expect(valueIn(await read())).toBe("token-number-2");
   expect(asked.map(({ form }) => form["refresh_token"])).toEqual([REFRESH, "refresh-number-1"]);
   for (const one of [REFRESH, "refresh-number-1"]) expect(first.known.map(({ value }) => value)).toContain(one);
 });
@@ -120,6 +139,69 @@ test("a refresh token that changes and cannot be kept is a problem, before its t
   expect(problems.get("TOKEN")).toMatch(/new refresh token each time, which cannot be kept in the variable `REFRESH`/);
   expect(valueIn({ problems, known, ...rest })).toBeUndefined();
   expect(known.map(({ value }) => value)).toContain("the-next-one");
+});
+
+test("a token that has ended is waited for", async () => {
+  const { asked, listener } = tokenServer((_, count) => ({
+    body: { access_token: `token-number-${count}`, expires_in: 60 },
+  }));
+  const { read } = await opened({}, listener);
+  await read();
+  passed(61_000);
+  expect([valueIn(await read()), asked.length]).toEqual(["token-number-2", 2]);
+});
+
+test("a server that hangs holds nobody up twice", async () => {
+  let isHanging = false;
+  const { asked, listener } = tokenServer(() => ({ body: { error: "temporarily_unavailable" }, status: 503 }));
+  const { read } = await opened({}, (request, response) => (isHanging ? undefined : listener(request, response)));
+  await read();
+  isHanging = true;
+  passed(31_000);
+  expect((await read()).problems.get("TOKEN")).toMatch(/503/); // at once, of before
+  expect(asked).toHaveLength(1);
+});
+
+test("a refresh token that could not be written is kept until it can be, and the spent one is not sent again", async () => {
+  const { asked, listener } = tokenServer((_, count) => ({
+    body: { access_token: `token-number-${count}`, refresh_token: `refresh-number-${count}` },
+  }));
+  const { read, file } = await opened(IN_FILE, (request, response) => {
+    // gone while the server answers
+    if (asked.length === 0) rmSync(file);
+    listener(request, response);
+  });
+  expect((await read()).problems.get("TOKEN")).toMatch(/cannot be written/);
+  writeFileSync(file, "made again\n", { mode: 0o600 });
+  passed(31_000);
+  await read();
+  await comesTrue(() => asked.length === 2);
+  expect(asked[1]?.form["refresh_token"]).toBe("refresh-number-1");
+  await comesTrue(() => readFileSync(file, "utf8") === "refresh-number-2\n");
+});
+
+test("a file behind a link stays behind it", async () => {
+  const { listener } = tokenServer(() => ({
+    body: { access_token: "token-in-return", refresh_token: "the-next-one" },
+  }));
+  const { read, file } = await opened({ refresh_token: { file: "LINK" } }, listener);
+  symlinkSync(file, `${file}.link`);
+  await read();
+  expect([lstatSync(`${file}.link`).isSymbolicLink(), readFileSync(file, "utf8")]).toEqual([true, "the-next-one\n"]);
+});
+
+test.each([
+  ["short", { access_token: "true" }],
+  ["of two lines", { access_token: "token-in\nreturn" }],
+  ["none that could be kept", { access_token: "token-in-return", refresh_token: "file" }],
+])("a token that is %s is none, and nothing of it is hidden or written", async (_, body) => {
+  const { listener } = tokenServer(() => ({ body }));
+  const { read, file } = await opened(IN_FILE, listener);
+  const { problems, known } = await read();
+  expect(problems.get("TOKEN")).toMatch(/cannot be used|can be used/);
+  expect(known.map(({ value }) => value)).not.toContain("true");
+  expect(known.map(({ value }) => value)).not.toContain("file");
+  expect(readFileSync(file, "utf8")).toBe(`${REFRESH}\n`);
 });
 
 test("another kernel that has used the refresh token meanwhile has written the next one, which is taken", async () => {
