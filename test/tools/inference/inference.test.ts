@@ -147,6 +147,46 @@ describe.each(PROTOCOLS)("what goes wrong, by the protocol of %s", (protocol) =>
   });
 });
 
+describe.each(["openai", "anthropic"] as const)("a stream that stays open, by the protocol of %s", (protocol) => {
+  test("is ended where an event of it never ends", async () => {
+    const { ask } = await place(protocol, {
+      instead(_, response) {
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        const more = () => {
+          while (!response.destroyed && response.write("data:a\n".repeat(1000)));
+        };
+        response.on("drain", more);
+        more();
+        return true;
+      },
+    });
+    expect(await ask()).toMatchObject({ kind: "error", code: "OUTPUT_LIMIT" });
+  });
+
+  test("with an error in it is answered and recorded at once, and its connection is free for others", async () => {
+    let count = 0;
+    const error = { type: "error", error: { type: "overloaded_error", message: "no room at all" } };
+    const { ask, kernel } = await place(protocol, {
+      instead(_, response) {
+        count += 1;
+        if (count > 20) return false;
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        response.write(`event: error\ndata: ${JSON.stringify(error)}\n\n`);
+        return true;
+      },
+    });
+    for (let number = 1; number <= 20; number += 1) {
+      expect(await ask()).toMatchObject({
+        kind: "error",
+        code: "IO_ERROR",
+        message: expect.stringContaining("no room"),
+      });
+      expect(kernel.ledger.of("network_reached")).toHaveLength(number);
+    }
+    expect((await ask()).kind).toBe("success");
+  });
+});
+
 describe("further tries", () => {
   test("follow an answer that invites to them, each judged and recorded, and then it goes well", async () => {
     let tries = 0;
@@ -212,6 +252,19 @@ describe("the key", () => {
     expect(JSON.stringify(data)).not.toContain(MODEL_KEY);
     const fetched = await kernel.call("artifact_fetch", { content_hash: String(data["completion_hash"]) });
     expect(dataOf(fetched.outcome)["content"]).toBe(data["completion"]);
+  });
+
+  test.each([460, 480, 490, 499])("is cut out of words that are cut, too, escaped, from %i on", async (before) => {
+    const words = `${"x".repeat(before)}${MODEL_KEY}`;
+    const escaped = JSON.stringify({ error: { message: words } }).replace("-9rT4", "\\u002d9rT4");
+    const { ask } = await place("openai", {
+      instead(_, response) {
+        response.writeHead(400, { "content-type": "application/json" }).end(escaped);
+        return true;
+      },
+    });
+    const outcome = await ask();
+    expect(JSON.stringify(outcome)).not.toContain(MODEL_KEY.slice(0, 12));
   });
 
   test("of nobody is sent where the operator names none, whatever the environment holds", async () => {

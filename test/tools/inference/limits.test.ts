@@ -82,14 +82,18 @@ describe("CTR-0019: policy and leases restrict providers, models and cost", () =
     expect(seen).toHaveLength(1 + Math.floor((1500 - 74 - 1146) / 74) + 1);
   });
 
-  test("a cost that nobody can count is refused where costs are limited", async () => {
-    const { ask, seen } = await place({ budget: { costMicros: 1_000_000 } });
-    expect(await ask()).toMatchObject({
-      kind: "denied",
-      denial: { reason: "budget_exceeded", ruleId: "LIMITS:price" },
-    });
-    expect(seen).toEqual([]);
-  });
+  test.each(["m-1", "constructor", "__proto__", "toString"])(
+    "a cost that nobody can count is refused where costs are limited: %s",
+    async (model) => {
+      const { ask: asking, seen } = await place({ budget: { costMicros: 1_000_000 } });
+      const ask = () => asking({ model });
+      expect(await ask()).toMatchObject({
+        kind: "denied",
+        denial: { reason: "budget_exceeded", ruleId: "LIMITS:price" },
+      });
+      expect(seen).toEqual([]);
+    },
+  );
 });
 
 describe("a budget of tokens", () => {
@@ -129,6 +133,24 @@ describe("a budget of tokens", () => {
       expect(await ask()).toMatchObject({ kind: "error", code: "RATE_LIMITED" });
     expect(await ask()).toMatchObject({ kind: "error", code: "IO_ERROR" });
     expect(await ask()).toMatchObject({ kind: "denied", denial: { reason: "budget_exceeded" } });
+  });
+
+  test("stays reserved where the provider got the request, and nobody waited for its answer", async () => {
+    const late = await place({ budget: { tokens: 190 }, provider: { timeout_seconds: 1 } }, { instead: () => true });
+    expect(await late.ask()).toMatchObject({ kind: "error", code: "TIMEOUT" });
+    expect(await late.ask()).toMatchObject({ kind: "denied", denial: { reason: "budget_exceeded" } });
+
+    const ending = new AbortController();
+    const asked = () => {
+      ending.abort();
+      return true;
+    };
+    const cancelled = await place({ budget: { tokens: 190 } }, { instead: asked });
+    const prompt_hash = await cancelled.store(PROMPT);
+    const { kernel, seen } = cancelled;
+    await kernel.call("inference", { ...CALL, prompt_hash }, { signal: ending.signal });
+    expect(await cancelled.ask()).toMatchObject({ kind: "denied", denial: { reason: "budget_exceeded" } });
+    expect(seen).toHaveLength(1);
   });
 
   test("is what `budget_consumed` answers in, limited or not", async () => {

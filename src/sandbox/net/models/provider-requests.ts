@@ -166,7 +166,10 @@ export class ProviderRequests {
   }
 
   #failed(error: unknown, attempt: Attempt, host: string): unknown {
-    if (error instanceof ToolFailure) return error;
+    if (error instanceof ToolFailure) {
+      this.#failure ??= error;
+      return error;
+    }
     const failure = requestFailure(error, {
       attempt,
       host,
