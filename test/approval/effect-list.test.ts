@@ -10,8 +10,9 @@ import { contentStoreFull } from "../../src/model/work/content-failures.ts";
 import { shell } from "../../src/tools/shell/shell.ts";
 import { approvalForm } from "../../src/transports/mcp/approval/approval-form.ts";
 import { approve, askingKernel, pending, refuse } from "../support/asking.ts";
+import { NOTHING_IS_LOST } from "../support/memory-kernel.ts";
 
-const ASKS = `
+const ASKS = `${NOTHING_IS_LOST}
 @id("data.asks")
 @ask("data is looked at")
 permit (principal, action == Handrail::Action::"commit", resource is Handrail::File)

@@ -277,6 +277,14 @@ export interface CallOptions {
   readonly inBand?: InBandAsker;
 }
 
+/** Removals land although no such kernel keeps what stood there: for tests that are about something else. */
+export const NOTHING_IS_LOST = `@id("test.nothing-is-lost")
+@message("m")
+@waives("COMMIT:unrecoverable")
+permit (principal, action == Handrail::Action::"commit", resource is Handrail::File)
+when { resource.zone == "own" };
+`;
+
 /** 2026-01-01T00:00:00Z, where the kernel's clock starts. */
 export const START_MS = Date.UTC(2026, 0, 1);
 const HOUR_MS = 3_600_000;

@@ -9,7 +9,7 @@ import { EXEC_KEPT_BYTES } from "../../../src/kernel/handles/exec-access.ts";
 import { commandOf } from "../../../src/model/place/command.ts";
 import type { Tool } from "../../../src/model/tool/tool.ts";
 import type { ExecOutcome, ExecRequest } from "../../../src/model/work/exec.ts";
-import { type MemoryKernelOptions, memoryKernel } from "../../support/memory-kernel.ts";
+import { type MemoryKernelOptions, memoryKernel, NOTHING_IS_LOST } from "../../support/memory-kernel.ts";
 
 const SECRET = "ghp_016C7qIkFz2rGuYlvYLGXjPoBDPDYUpuIBQv";
 const parameters = z.strictObject({ command: z.string() });
@@ -40,7 +40,7 @@ function runner(run?: (command: string) => ExecRequest): Tool {
   };
 }
 
-const PERMIT = `@id("test.run") @message("runs") permit (principal, action == Handrail::Action::"runner", resource);`;
+const PERMIT = `${NOTHING_IS_LOST}@id("test.run") @message("runs") permit (principal, action == Handrail::Action::"runner", resource);`;
 
 /** Nobody is asked about protected files: they do not land. */
 const CLOSED = {
