@@ -67,6 +67,7 @@ const GROUPS: readonly (readonly [heading: string, entries: readonly Entry[]])[]
     "See what happened:",
     [
       [["audit"], async () => (await import("./commands/audit.ts")).addAuditCommand],
+      [["stats"], async () => (await import("./commands/stats.ts")).addStatsCommand],
       [["net"], async () => (await import("./commands/net.ts")).addNetCommand],
       [["ledger"], async () => (await import("./commands/ledger.ts")).addLedgerCommand],
       [["labels"], async () => (await import("./commands/labels.ts")).addLabelsCommand],
