@@ -92,6 +92,12 @@ const SUITES = {
   net: NET,
 } as const;
 
+if (process.argv[2] === "attention") {
+  const { runAttention } = await import("./attention/attention.ts");
+  await runAttention(process.argv.slice(3)).catch(fail);
+  process.exit();
+}
+
 try {
   const { suite, effort, json, table, only } = parseOptions(process.argv.slice(2));
   if (suite === "spine") ensureReferenceServer();

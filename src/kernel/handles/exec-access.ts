@@ -36,14 +36,14 @@ import {
   type ScopeJudge,
 } from "../../sandbox/sandbox.ts";
 import { effectsFact, noteCommand } from "../answer/exec-record.ts";
-import { reviewEffects } from "../ask/review.ts";
+import { type AskedEffects, reviewEffects } from "../ask/review.ts";
 import type { Running } from "../call/stages.ts";
 import { unanalysed } from "../judge/scope.ts";
 import { keepingOf } from "../keeping/call-keeping.ts";
 import { lossesOf } from "../keeping/losses.ts";
 import { ShownOutput } from "../redaction/shown-output.ts";
 import { commandEgress } from "./exec-egress.ts";
-import { commitAccess, execScope } from "./exec-scope.ts";
+import { effectAccess, execScope } from "./exec-scope.ts";
 import type { HandleParts } from "./handle-parts.ts";
 import { RepositoryHistories } from "./repository-history.ts";
 import { requireAllowed } from "./still-allowed.ts";
@@ -78,6 +78,18 @@ interface Ran {
   readonly unlanded?: Denial | ToolFailure | undefined;
 }
 
+/** Asks about what a command has changed. @param onLater told why there is no answer yet */
+async function reviewed(
+  handle: HandleParts,
+  asked: Omit<AskedEffects, "granted">,
+  onLater: (why: Denial | ToolFailure) => void,
+) {
+  const said = await reviewEffects(handle.kernel, { granted: handle.running, ...asked }, handle);
+  if (said.answer === "later") onLater(said.why);
+  else await requireAllowed(handle); // a person took their time
+  return said.answer;
+}
+
 async function run(handle: HandleParts, request: ExecRequest): Promise<Ran> {
   const { kernel, running, signal, report } = handle;
   const { caller, redaction } = running;
@@ -95,8 +107,9 @@ async function run(handle: HandleParts, request: ExecRequest): Promise<Ran> {
   let awaited: Ran["unlanded"];
   const reached = () => egress?.reached() ?? [];
   const hasReached = () => reached().some(({ allowed }) => allowed > 0);
-  const isLost = lossesOf(parts.history);
-  const judge = execScope(running, histories, { hasReached, isLost });
+  const ground = { hasReached, isLost: lossesOf(parts.history) };
+  const judge = execScope(running, histories, ground);
+  const accessesOf = (effect: CommandEffect) => [effectAccess(caller, effect, ground)];
   if (selection === undefined && workDir !== INSIDE_WORKSPACE)
     requireDirectory(caller.place.roots, workDir.slice(INSIDE_WORKSPACE.length + 1));
   const output = new ShownOutput(request.keptBytesMax ?? EXEC_KEPT_BYTES, report);
@@ -121,15 +134,11 @@ async function run(handle: HandleParts, request: ExecRequest): Promise<Ran> {
             hidden = histories.hidden();
             await requireAllowed(handle);
           },
-          async review(effects, open) {
-            const accessesOf = (effect: CommandEffect) => [
-              commitAccess(caller, effect, { hasReached: hasReached(), isLost: isLost(effect) }),
-            ];
-            const question = { granted: running, effects, open, accessesOf, reached: reached() };
-            const reviewed = await reviewEffects(kernel, question, handle);
-            if (reviewed.answer === "later") awaited = reviewed.why;
-            else await requireAllowed(handle); // a person took their time
-            return reviewed.answer;
+          review: (effects, open) => {
+            const asked = { effects, open, accessesOf, reached: reached() };
+            return reviewed(handle, asked, (why) => {
+              awaited = why;
+            });
           },
         },
         command: argumentsOf(request.command),

@@ -83,6 +83,15 @@ export function commitAccess(
   };
 }
 
+/** The same, by what is known of its command now. */
+export function effectAccess(
+  caller: Granted["caller"],
+  effect: CommandEffect,
+  { hasReached, isLost }: CommandGround,
+): ResolvedAccess {
+  return commitAccess(caller, effect, { hasReached: hasReached(), isLost: isLost(effect) });
+}
+
 /** Judges the effects of a command, each by itself; of one whose zone is `known` that is not looked at again. */
 function commitJudge(
   granted: Granted,

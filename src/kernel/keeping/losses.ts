@@ -1,4 +1,4 @@
-/** Tells which removals of a command nobody could undo: what they remove is too large to be kept, or nothing is. */
+/** Tells which removals of a command nobody could undo, because what they remove is not kept. */
 import type { CommandEffect } from "../../sandbox/sandbox.ts";
 import type { FileHistory } from "./file-history.ts";
 

@@ -1,10 +1,11 @@
 /**
  * Gets tokens from OAuth servers (RFC 6749): by a refresh token, or for the client itself.
  *
- * A token is got anew shortly before it ends, beside the calls that use it until then. INVARIANTS: one request at a time
- * for one refresh token. One that takes the place of another is written where that one is kept before the new token is
- * used; where it cannot be written, the secret is not used, and no spent one is sent again. Nothing is sent but to the
- * server that the operator names.
+ * A token is got anew shortly before it ends, beside the calls that use it until then.
+ *
+ * INVARIANTS: one request at a time for one refresh token. One that takes the place of another is written where that
+ * one is kept before the new token is used; where it cannot be written, the secret is not used, and no spent one is
+ * sent again. Nothing is sent but to the server that the operator names.
  */
 import { closeSync, fsyncSync, openSync, realpathSync, renameSync, rmSync, writeSync } from "node:fs";
 import { dirname } from "node:path";

@@ -18,7 +18,7 @@ const full = (message: string, hasRun: boolean) => ({
   left: [],
 });
 
-/** The command that finds no name for a file ends by itself: all that it made lands, or nothing does, and that is said. */
+/** A command that finds no name for a file ends by itself: all that it made lands, or nothing, and that is said. */
 function isWhole(one: { readonly changed: number; readonly problem?: unknown; readonly left: unknown }): boolean {
   const landed = one.changed > 0 && one.problem === undefined;
   return isDeepStrictEqual(one, full(KEPT_NOTHING, true)) || (landed && isDeepStrictEqual(one.left, []));
