@@ -17,6 +17,7 @@ import { commandTexts } from "../kit/command-text.ts";
 import { requireWithinBounds } from "../kit/ended-run.ts";
 import { ENDED_BY, integer, text } from "../kit/result-schema.ts";
 import { shownStreams } from "../kit/shown-output.ts";
+import { hintFor } from "./hints.ts";
 import { type NamedHost, namedHosts } from "./named-hosts.ts";
 import type { ParsedCommand } from "./reading/parse-command.ts";
 import { environmentOf, parameters, type ShellArguments } from "./shell-arguments.ts";
@@ -44,6 +45,7 @@ export const shell: Tool<ShellArguments> = {
       exit_code: integer("Absent when the command was ended from outside."),
       signal: text(),
       ended_by: ENDED_BY,
+      hint: text("What to do instead, where the command failed because of what a sandbox is."),
       stdout: text(),
       stderr: text(),
       stdout_size: STREAM,
@@ -72,7 +74,7 @@ export const shell: Tool<ShellArguments> = {
     requireWithinBounds(outcome, MORE_TIME);
     return resultOf(outcome);
   },
-  toText: (data) => commandTexts(data),
+  toText: (data) => commandTexts(data, typeof data["hint"] === "string" ? [`hint: ${data["hint"]}`] : []),
 };
 
 let parser: typeof import("./reading/parse-command.ts") | undefined;
@@ -125,12 +127,14 @@ function insideWorkspace(path: string, root: string): string {
 function resultOf(outcome: ExecOutcome): ToolOutput {
   const { exitCode, signal, endedBy, usage } = outcome;
   const { stdout, stderr } = shownStreams(outcome);
+  const hint = exitCode === 0 ? undefined : hintFor(stderr.tail === "" ? stderr.head : stderr.tail);
   return {
     kind: "data",
     data: {
       ...(exitCode !== undefined && endedBy === undefined && { exit_code: exitCode }),
       ...(signal !== undefined && { signal }),
       ...(endedBy !== undefined && { ended_by: endedBy }),
+      ...(hint !== undefined && { hint }),
       stdout: shown(stdout),
       stderr: shown(stderr),
       ...sized("stdout_size", stdout),

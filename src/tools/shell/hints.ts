@@ -1,0 +1,30 @@
+/** Says what to do instead, of commands that failed because of what a sandbox is. */
+
+/** What a failing program prints, and what helps. */
+const HINTS: readonly (readonly [RegExp, string])[] = [
+  [
+    /\.git\b[^\n]*: Read-only file system/,
+    "commands cannot write `.git`; use the tool `git`, or `git_add`, `git_commit` and `git_checkout`",
+  ],
+  [
+    /Could not resolve host|Temporary failure in name resolution|Name or service not known|getaddrinfo (?:EAI_AGAIN|ENOTFOUND)|Network is unreachable/,
+    "the command has no network; send it again with `network_access: true` and the address of the host written out in it, or use `web_fetch`",
+  ],
+  [
+    /Cannot connect to the Docker daemon|docker\.sock/,
+    "no service of the machine can be reached from the sandbox; ask the operator to do what needs it",
+  ],
+  [
+    /no new privileges|must be setuid root|effective uid is not 0/,
+    "nothing in the sandbox becomes another user; do it as you are, or ask the operator",
+  ],
+  [/: Read-only file system/, "it is read only for commands; write elsewhere in the workspace, or below `/tmp`"],
+];
+/** Characters of the end of the errors that are looked at. */
+const LOOKED_AT_CHARACTERS_MAX = 4096;
+
+/** What helps after errors such as `stderr`; `undefined` where nothing is known that would. */
+export function hintFor(stderr: string): string | undefined {
+  const end = stderr.slice(-LOOKED_AT_CHARACTERS_MAX);
+  return HINTS.find(([pattern]) => pattern.test(end))?.[1];
+}
