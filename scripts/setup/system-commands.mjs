@@ -84,13 +84,13 @@ export const TEST_PROGRAMS = [
     command: "dbus-run-session",
     aptPackage: "dbus",
     why: "that values of secrets are kept in a keyring is tested with it",
-    probe: () => ["dbus-run-session", ["--version"]],
+    probe: () => ["/usr/bin/dbus-run-session", ["--version"]],
   },
   {
     command: "gnome-keyring-daemon",
     aptPackage: "gnome-keyring",
     why: "that values of secrets are kept in a keyring is tested with it",
-    probe: () => ["gnome-keyring-daemon", ["--version"]],
+    probe: () => ["/usr/bin/gnome-keyring-daemon", ["--version"]],
   },
   {
     command: "python3 with grpc",

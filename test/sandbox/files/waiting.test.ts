@@ -103,11 +103,12 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
   "the operator's directory, and files that it names": [
     "src/server/doctor/mistakes.ts",
     "src/server/operator/configuration-state.ts",
-    "src/server/open-web.ts",
     "src/server/operator/operator-directory.ts",
     "src/server/operator/operator-gates.ts",
     "src/server/operator/settings-file.ts",
+    "src/server/secrets/oauth.ts",
     "src/server/secrets/own-file.ts",
+    "src/server/secrets/web-authorities.ts",
   ],
   "branches, in the state directory, and what they are merged with": [
     "src/sandbox/branches/branch-calls.ts",
