@@ -61,7 +61,7 @@ export interface CommandGround {
 /** An effect as policy is asked about it. */
 export function commitAccess(
   { place }: Granted["caller"],
-  { path, kind, isDirectory, bytes, isExecutable, linksTo }: CommandEffect,
+  { path, kind, isDirectory, bytes, isExecutable, linksTo, opens = false }: CommandEffect,
   { known, hasReached, isLost = false }: EffectGround,
 ): ResolvedAccess {
   const at: WorkspacePath = { root: "service", path };
@@ -79,6 +79,7 @@ export function commitAccess(
       reached: hasReached,
       outside,
       lost: isLost,
+      opens,
     },
   };
 }

@@ -98,11 +98,18 @@ function restricted(caller: Judged, access: ResolvedAccess, request: PolicyReque
   const asking = [
     ...(isProtected ? [WORKSPACE_ASKS] : []),
     ...(access.arguments?.["outside"] === true ? [LINK_ASKS] : []),
-    ...(access.arguments?.["lost"] === true && caller.session.branchId === undefined ? [LOSS_ASKS] : []),
+    ...(access.arguments?.["opens"] === true ? [OPENING_ASKS] : []),
+    ...(access.arguments?.["lost"] === true ? [LOSS_ASKS] : []),
   ];
   if (asking.length === 0) return request;
   return { ...request, capabilityObligations: [...(request.capabilityObligations ?? []), ...asking] };
 }
+
+const OPENING_ASKS: CapabilityObligation = {
+  obligation: "ask",
+  ruleId: "COMMIT:open",
+  reason: "every user of the machine could write it afterwards",
+};
 
 const LOSS_ASKS: CapabilityObligation = {
   obligation: "ask",

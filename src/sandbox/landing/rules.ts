@@ -101,10 +101,17 @@ export class LandingRules {
 }
 
 const RUNNABLE = 0o111;
+const OPEN = 0o002;
+
+/** Whether everybody can write what stands there once it has `mode`, and could not before. */
+export function opens(mode: number, there: Pick<Standing, "mode"> | undefined): { readonly opens?: boolean } {
+  return (mode & OPEN) !== 0 && ((there?.mode ?? 0) & OPEN) === 0 ? { opens: true } : {};
+}
 
 /** What a change does to the workspace, in which `there` stands at its path. */
 export function effectOf({ path, kind, bytes = 0, mode = 0 }: Change, there: Standing | undefined): CommandEffect {
   const isDirectory = kind === "directory";
   const isExecutable = !isDirectory && (mode & RUNNABLE) !== 0;
-  return { path, kind: there === undefined ? "create" : "modify", isDirectory, bytes, isExecutable };
+  const opened = kind === "link" ? {} : opens(mode, there);
+  return { path, kind: there === undefined ? "create" : "modify", isDirectory, bytes, isExecutable, ...opened };
 }

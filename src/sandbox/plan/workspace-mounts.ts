@@ -35,6 +35,8 @@ export interface CommandEffect {
   readonly bytes: number;
   /** Whether it would be a program. */
   readonly isExecutable: boolean;
+  /** Everybody could write it afterwards, and could not before. */
+  readonly opens?: boolean;
   /** Where a link would lead: the text in it. */
   readonly linksTo?: string;
 }

@@ -1,5 +1,5 @@
 /** What a contained command may do without anybody being asked, and what of it still asks: by its effects. */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../../src/base/json.ts";
@@ -43,6 +43,38 @@ test.each([
   const { run, at } = await place();
   expect(await run(command)).toMatchObject({ kind: "denied", denial: { ruleId: "dev.write-protected" } });
   expect(existsSync(at(made))).toBe(false);
+});
+
+test.each([
+  "echo x > made.txt; chmod 666 made.txt",
+  "chmod a+w own.txt",
+  "chmod 777 own",
+  "mkdir made; chmod 1777 made",
+  "python3 -c 'import os; os.chmod(\"own.txt\", 0o646)'",
+  "umask 0; echo x > made.txt",
+  "cp own.txt made.txt; chmod o+w made.txt; mv made.txt own.txt",
+])("what every user could write afterwards does not land without a person: %s", async (command) => {
+  const { run, at } = await place();
+  writeFileSync(at("own.txt"), "mine");
+  mkdirSync(at("own"));
+  expect(await run(command)).toMatchObject({ kind: "denied", denial: { ruleId: "COMMIT:open" } });
+  const modes = ["own.txt", "own", "made.txt", "made"]
+    .filter((path) => existsSync(at(path)))
+    .map((path) => statSync(at(path)).mode);
+  expect(modes.every((mode) => (mode & 0o002) === 0)).toBe(true);
+});
+
+test("what everybody could write before is no such change, nor are links", async () => {
+  const { run, at, kernel } = await place();
+  writeFileSync(at("shared.txt"), "ours");
+  chmodSync(at("shared.txt"), 0o666);
+  expect(
+    await run("echo more >> shared.txt; ln -s shared.txt link; chmod o-w shared.txt; chmod g+w shared.txt"),
+  ).toMatchObject({
+    kind: "success",
+    data: { exit_code: 0 },
+  });
+  expect([readFileSync(at("shared.txt"), "utf8"), asked(kernel)]).toEqual(["oursmore\n", 0]);
 });
 
 describe("what is removed", () => {

@@ -178,8 +178,8 @@ describe("the other variants", () => {
   });
 
   test("shell_exec is the tool `shell`", async () => {
-    const tool: Variant = { case: "shellExec", value: { command: "chmod 777 build" } };
-    expect(await failureOf(tool)).toEqual(["TOOL_APPROVAL_REQUIRED", "approval", "danger.open-modes"]);
+    const tool: Variant = { case: "shellExec", value: { command: "sudo ls" } };
+    expect(await failureOf(tool)).toEqual(["TOOL_APPROVAL_REQUIRED", "approval", "danger.other-user"]);
   });
 
   test("CTR-0020: artifact_publish of content that is not stored fails, and succeeds once it is", async () => {
