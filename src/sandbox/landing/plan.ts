@@ -15,7 +15,7 @@ import type { CommandEffect, ScopeJudge } from "../plan/workspace-mounts.ts";
 import type { Change } from "./changes.ts";
 import { MovedFiles } from "./moved-files.ts";
 import { OPEN_DIRECTORY } from "./moves.ts";
-import { effectOf, LandingRules, opens } from "./rules.ts";
+import { effectOf, LandingRules, rightsEffect } from "./rules.ts";
 import { isSameFile, nameOf, parentOf, type Standing, standingAt } from "./standing.ts";
 import { heldBack, lyingBelow, type NewTree, overwrites, removes, type Step } from "./steps.ts";
 
@@ -268,8 +268,7 @@ class Planner {
   }
 
   #setRights(path: string, { there, mode }: { readonly there: Standing; readonly mode: number }): void {
-    const effect = { path, kind: "mode", isDirectory: true, bytes: 0, isExecutable: false } as const;
-    const why = this.#rules.commits({ ...effect, ...opens(mode, there) });
+    const why = this.#rules.commits(rightsEffect(path, mode, there));
     if (why === undefined) this.#push({ kind: "set_rights", path, over: there });
     else this.#notKept.push({ path, reason: why });
   }

@@ -104,7 +104,7 @@ const RUNNABLE = 0o111;
 const OPEN = 0o002;
 
 /** Whether everybody can write what stands there once it has `mode`, and could not before. */
-export function opens(mode: number, there: Pick<Standing, "mode"> | undefined): { readonly opens?: boolean } {
+function opens(mode: number, there: Pick<Standing, "mode"> | undefined): { readonly opens?: boolean } {
   return (mode & OPEN) !== 0 && ((there?.mode ?? 0) & OPEN) === 0 ? { opens: true } : {};
 }
 
@@ -114,4 +114,9 @@ export function effectOf({ path, kind, bytes = 0, mode = 0 }: Change, there: Sta
   const isExecutable = !isDirectory && (mode & RUNNABLE) !== 0;
   const opened = kind === "link" ? {} : opens(mode, there);
   return { path, kind: there === undefined ? "create" : "modify", isDirectory, bytes, isExecutable, ...opened };
+}
+
+/** What it does to give a directory other rights. */
+export function rightsEffect(path: string, mode: number, there: Standing): CommandEffect {
+  return { path, kind: "mode", isDirectory: true, bytes: 0, isExecutable: false, ...opens(mode, there) };
 }
