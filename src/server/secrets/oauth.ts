@@ -1,7 +1,7 @@
 /**
  * Gets tokens from OAuth servers (RFC 6749): by a refresh token, or for the client itself.
  *
- * A token is got anew shortly before it ends, beside the calls that use it until then.
+ * A token is renewed shortly before it expires, while calls go on using the old one.
  *
  * INVARIANTS: one request at a time for one refresh token. One that takes the place of another is written where that
  * one is kept before the new token is used; where it cannot be written, the secret is not used, and no spent one is

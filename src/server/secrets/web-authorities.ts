@@ -1,4 +1,4 @@
-/** Reads the certificates of authorities that the operator believes of web servers. */
+/** Reads the certificates of the authorities that the operator trusts for web servers. */
 import { readFileSync } from "node:fs";
 import { MIB } from "../../base/bytes.ts";
 import { configInvalid } from "../../base/errors.ts";

@@ -1,4 +1,4 @@
-/** Says what to do instead, of commands that failed because of what a sandbox is. */
+/** Suggests the next step when a command failed because of the sandbox. */
 
 /** What a failing program prints, and what helps. */
 const HINTS: readonly (readonly [RegExp, string])[] = [

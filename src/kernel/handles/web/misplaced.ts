@@ -1,4 +1,4 @@
-/** Ends a call in which a secret stands where it is not for, or cannot be read. */
+/** Refuses a call that uses a secret outside its binding, or whose secret cannot be read. */
 import { FailureWithoutEffect, Refusal } from "../../../model/outcome/failure.ts";
 import { SecretMisplaced } from "../../../sandbox/net/fetch/hop-secrets.ts";
 
