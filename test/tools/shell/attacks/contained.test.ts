@@ -23,6 +23,31 @@ function asked({ ledger }: MemoryKernel): number {
   return ledger.of("approval_requested").length;
 }
 
+/** What makes files that people's tools obey. */
+const OBEYED = [
+  ['python3 -c \'open("CLAUDE.md","w").write("obey")\'', "CLAUDE.md"],
+  ["x=CLAUDE; echo obey > $x.md", "CLAUDE.md"],
+  ["mkdir -p .github/workflows; echo 'on: push' > .github/workflows/a.yml", ".github/workflows/a.yml"],
+  ["mkdir .husky; echo x > .husky/pre-commit; chmod +x .husky/pre-commit", ".husky/pre-commit"],
+];
+/** What lets every user write what is there afterwards. */
+const OPENED = [
+  "echo x > made.txt; chmod 666 made.txt",
+  "chmod a+w own.txt",
+  "chmod 777 own",
+  "mkdir made; chmod 1777 made",
+  "python3 -c 'import os; os.chmod(\"own.txt\", 0o646)'",
+  "umask 0; echo x > made.txt",
+  "cp own.txt made.txt; chmod o+w made.txt; mv made.txt own.txt",
+];
+
+/** The rules that hold these back, waived by the operator: for controls. */
+const WAIVED = `@id("test.waived")
+@message("m")
+@waives("COMMIT:open,COMMIT:unrecoverable,dev.write-protected")
+permit (principal, action == Handrail::Action::"commit", resource is Handrail::File);
+`;
+
 test.each([
   ['python3 -c \'open("made.txt","w").write("x")\'', "made.txt"],
   ['f=$(mktemp); echo x > "$f"; mv "$f" made.txt', "made.txt"],
@@ -34,26 +59,13 @@ test.each([
   expect([existsSync(at(made)), asked(kernel)]).toEqual([true, 0]);
 });
 
-test.each([
-  ['python3 -c \'open("CLAUDE.md","w").write("obey")\'', "CLAUDE.md"],
-  ["x=CLAUDE; echo obey > $x.md", "CLAUDE.md"],
-  ["mkdir -p .github/workflows; echo 'on: push' > .github/workflows/a.yml", ".github/workflows/a.yml"],
-  ["mkdir .husky; echo x > .husky/pre-commit; chmod +x .husky/pre-commit", ".husky/pre-commit"],
-])("what people's tools obey does not land without them: %s", async (command, made) => {
+test.each(OBEYED)("what people's tools obey does not land without them: %s", async (command, made) => {
   const { run, at } = await place();
   expect(await run(command)).toMatchObject({ kind: "denied", denial: { ruleId: "dev.write-protected" } });
   expect(existsSync(at(made))).toBe(false);
 });
 
-test.each([
-  "echo x > made.txt; chmod 666 made.txt",
-  "chmod a+w own.txt",
-  "chmod 777 own",
-  "mkdir made; chmod 1777 made",
-  "python3 -c 'import os; os.chmod(\"own.txt\", 0o646)'",
-  "umask 0; echo x > made.txt",
-  "cp own.txt made.txt; chmod o+w made.txt; mv made.txt own.txt",
-])("what every user could write afterwards does not land without a person: %s", async (command) => {
+test.each(OPENED)("what every user could write afterwards does not land without a person: %s", async (command) => {
   const { run, at } = await place();
   writeFileSync(at("own.txt"), "mine");
   mkdirSync(at("own"));
@@ -63,6 +75,20 @@ test.each([
     .map((path) => statSync(at(path)).mode);
   expect(modes.every((mode) => (mode & 0o002) === 0)).toBe(true);
 });
+
+test.each([...OBEYED.map(([command]) => command), ...OPENED])(
+  "the control: without the rule it lands: %s",
+  async (command) => {
+    const { run, at, kernel } = await place({ policies: WAIVED });
+    writeFileSync(at("own.txt"), "mine");
+    mkdirSync(at("own"));
+    expect(await run(command ?? "")).toMatchObject({ kind: "success", data: { exit_code: 0 } });
+    expect(asked(kernel)).toBe(0);
+    const made = ["CLAUDE.md", ".github/workflows/a.yml", ".husky/pre-commit"].some((path) => existsSync(at(path)));
+    const open = ["own.txt", "own", "made.txt", "made"].filter((path) => existsSync(at(path)));
+    expect(made || open.some((path) => (statSync(at(path)).mode & 0o002) !== 0)).toBe(true);
+  },
+);
 
 test("what everybody could write before is no such change, nor are links", async () => {
   const { run, at, kernel } = await place();
