@@ -38,6 +38,7 @@ export const ORDER = {
   cli: ["terminal", "start", "approvals", "commands", "."],
   config: ["sections", "files", "."],
   kernel: ["declared", "redaction", "keeping", "call", "judge", "answer", "repositories", "ask", "handles", "."],
+  "kernel/ask": ["approval-text", "."],
   model: ["outcome", "place", "people", "spending", "work", "reach", "tool", "approval"],
   policy: ["terms", "compile", "evaluate", "."],
   redact: ["expressions", "search", "kinds", "views", "rules", "."],

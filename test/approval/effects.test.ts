@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "no
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { INITIAL_MARK } from "../../src/flow/flow.ts";
-import { reviewRisks } from "../../src/kernel/ask/review-words.ts";
+import { reviewRisks } from "../../src/kernel/ask/approval-text/review-words.ts";
 import { readApprovalDocument } from "../../src/model/approval/approval-document.ts";
 import { promptLines } from "../../src/model/approval/prompt-lines.ts";
 import type { LeaseScope } from "../../src/model/people/lease.ts";

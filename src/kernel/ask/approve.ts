@@ -25,11 +25,11 @@ import type { Granted } from "../call/stages.ts";
 import type { Waiter } from "../call/submission.ts";
 import { unanalysed } from "../judge/scope.ts";
 import { about, deniedBy, FAILED, FORGED, invalid } from "./approval-denials.ts";
+import { describeCall } from "./approval-text/prompt.ts";
+import { isDanger } from "./approval-text/prompt-risks.ts";
+import { sentTexts } from "./approval-text/sent-texts.ts";
 import { asksIn, type BoundAsk, bindAsk, filesBefore, runsPrograms } from "./bind-ask.ts";
-import { describeCall } from "./prompt.ts";
-import { isDanger } from "./prompt-risks.ts";
 import { stillAllowed } from "./recheck.ts";
-import { sentTexts } from "./sent-texts.ts";
 
 /** How the call ends here, or `undefined` when it goes on: at once when nobody asks. */
 export function approve({ parts }: Kernel, granted: Granted, waiter: Waiter): undefined | Promise<Ended | undefined> {

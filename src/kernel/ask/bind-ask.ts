@@ -19,7 +19,7 @@ import { plainArguments } from "../declared/plain-arguments.ts";
 import { judgeByPolicy } from "../judge/decide.ts";
 import { judgePlace, unanalysed } from "../judge/scope.ts";
 import { repositoryGround } from "../repositories/repository-ground.ts";
-import { isDanger } from "./prompt-risks.ts";
+import { isDanger } from "./approval-text/prompt-risks.ts";
 
 /** A call that asks, bound. */
 export interface BoundAsk extends CallBinding {

@@ -19,11 +19,11 @@ import type { EffectReview, Granted, ResolvedAccess, Ruling } from "../call/stag
 import type { Waiter } from "../call/submission.ts";
 import { evaluateAccesses } from "../judge/decide.ts";
 import { wholeCall } from "../judge/whole-call.ts";
+import { shownSide } from "./approval-text/effect-diff.ts";
+import { keepList } from "./approval-text/effect-list.ts";
+import { type AskedEffect, byImportance, isProgram, totalsOf } from "./approval-text/importance.ts";
 import { approve } from "./approve.ts";
 import { asksIn, preImagesNow } from "./bind-ask.ts";
-import { shownSide } from "./effect-diff.ts";
-import { keepList } from "./effect-list.ts";
-import { type AskedEffect, byImportance, isProgram, totalsOf } from "./importance.ts";
 
 /** What a person said, or why that is not known. */
 export type Reviewed =

@@ -1,8 +1,8 @@
-// `web_fetch` against real servers: pages as a person reads them, statuses, encodings, redirects, and what is recorded.
+// `web_fetch` against real servers: pages as a person reads them, statuses, encodings, and what is recorded.
 import type { RequestListener } from "node:http";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { KNOWN, OTHER, webPlace } from "../../support/web-place.ts";
+import { KNOWN, webPlace } from "../../support/web-place.ts";
 
 const PAGE = `<!doctype html><html><head><title>On  bridges</title><script>alert(1)</script></head><body><nav><a href="/x">menu</a></nav>
 <article><h1>On bridges</h1><p>A bridge <b>spans</b> a river, and <a href="/rivers">rivers</a> are many. ${"It is long. ".repeat(40)}</p>
@@ -145,40 +145,6 @@ test("a request that reached nobody leaves no mark on who asked, and says once w
   await serve(KNOWN, (_, response) => response.destroy());
   expect((await fetch(`http://${KNOWN}/`)).why).toContain("broke off");
   expect(await marks()).toContain("untrusted"); // whoever broke off may have said something
-});
-
-test("redirects to known hosts are followed, recorded, and what was given for one host stays there", async () => {
-  const seen: Record<string, unknown>[] = [];
-  const { fetch, kernel } = await webPlace({
-    [KNOWN]: (request, response) => {
-      seen.push({ host: KNOWN, url: request.url, authorization: request.headers.authorization });
-      if (request.url === "/a") response.writeHead(302, { location: "/b" }).end("gone on");
-      else response.writeHead(301, { location: `http://${OTHER}/c#part` }).end();
-    },
-    [OTHER]: (request, response) => {
-      seen.push({ host: OTHER, url: request.url, authorization: request.headers.authorization });
-      response.writeHead(200, { "content-type": "text/plain", "set-cookie": "a=1" }).end("here");
-    },
-  });
-  const { data } = await fetch(`http://${KNOWN}/a`, { headers: { Authorization: "Bearer of-this-host-alone" } });
-  expect(data).toMatchObject({
-    content: "here",
-    url: `http://${OTHER}/c`,
-    redirects: [`http://${KNOWN}/a`, `http://${KNOWN}/b`],
-  });
-  const authorization = "Bearer of-this-host-alone";
-  expect(seen).toEqual([
-    { host: KNOWN, url: "/a", authorization },
-    { host: KNOWN, url: "/b", authorization },
-    { host: OTHER, url: "/c", authorization: undefined },
-  ]);
-  expect(
-    kernel.ledger.of("network_reached").map(({ payload }) => [payload["host"], payload["port"], payload["outcome"]]),
-  ).toEqual([
-    [KNOWN, 80, "allowed"],
-    [KNOWN, 80, "allowed"],
-    [OTHER, 80, "allowed"],
-  ]);
 });
 
 test("connections are kept for the next request, and an idle one that the server closed is no failure", async () => {

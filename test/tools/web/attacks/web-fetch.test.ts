@@ -82,34 +82,6 @@ describe("ways inward", () => {
     expect(internet.connected.every((one) => !one.startsWith("127."))).toBe(true);
   });
 
-  test.each([
-    ["http://127.0.0.1/", /NETWORK:web_fetch:private/],
-    ["http://169.254.169.254/latest/", /NETWORK:web_fetch:metadata/],
-    ["http://0x7f.1/", /IO_ERROR.*two ways/],
-    ["http://elsewhere.example/", /CAPABILITY:web_fetch:host/],
-    [`http://${OTHER}:25/`, /NETWORK:web_fetch:port/],
-    ["file:///etc/passwd", /IO_ERROR.*only `https`/],
-    ["http://user:pw@registry.npmjs.org/", /IO_ERROR.*user or password/],
-  ])("an answer that leads to %s is not followed", async (location, why) => {
-    const { fetch, internet } = await webPlace({
-      [KNOWN]: (_, response) => void response.writeHead(302, { location }).end(),
-    });
-    expect((await fetch(`http://${KNOWN}/`)).why).toMatch(why);
-    expect(internet.lookedUp).toEqual([KNOWN]);
-  });
-
-  test("a circle of redirects ends", async () => {
-    let asked = 0;
-    const { fetch } = await webPlace({
-      [KNOWN]: (_, response) => {
-        asked += 1;
-        response.writeHead(302, { location: "/" }).end();
-      },
-    });
-    expect((await fetch(`http://${KNOWN}/`)).why).toMatch(/IO_ERROR.*more than 5 times/);
-    expect(asked).toBe(6);
-  });
-
   test("proxies that the environment names are not asked", async () => {
     const proxies = ["http_proxy", "HTTP_PROXY", "https_proxy", "ALL_PROXY", "NODE_USE_ENV_PROXY"];
     const before = proxies.map((name) => process.env[name]);

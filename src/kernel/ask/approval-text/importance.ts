@@ -1,7 +1,7 @@
 /** Orders the effects about which a person is asked, the most important first, and counts them. Pure. */
-import type { EffectsDetail } from "../../model/approval/approval.ts";
-import type { EffectSide, ReviewedEffect } from "../../sandbox/sandbox.ts";
-import type { ResolvedAccess } from "../call/stages.ts";
+import type { EffectsDetail } from "../../../model/approval/approval.ts";
+import type { EffectSide, ReviewedEffect } from "../../../sandbox/sandbox.ts";
+import type { ResolvedAccess } from "../../call/stages.ts";
 
 /** An effect, the accesses as which policy is asked about it, and the rules that ask. */
 export interface AskedEffect {

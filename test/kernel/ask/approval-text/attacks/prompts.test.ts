@@ -2,11 +2,11 @@
 // an agent fills.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { ApprovalDetails, ApprovalRequest } from "../../../../src/model/approval/approval.ts";
-import { promptLines } from "../../../../src/model/approval/prompt-lines.ts";
-import { ansi, promptRows } from "../../../../src/model/approval/prompt-rows.ts";
-import { asciiLine, hasLookAlikes, visibleLines } from "../../../../src/text/foreign-text.ts";
-import { PROMPT_TRICKS } from "../../../support/prompt-tricks.ts";
+import type { ApprovalDetails, ApprovalRequest } from "../../../../../src/model/approval/approval.ts";
+import { promptLines } from "../../../../../src/model/approval/prompt-lines.ts";
+import { ansi, promptRows } from "../../../../../src/model/approval/prompt-rows.ts";
+import { asciiLine, hasLookAlikes, visibleLines } from "../../../../../src/text/foreign-text.ts";
+import { PROMPT_TRICKS } from "../../../../support/prompt-tricks.ts";
 
 type Request = ApprovalRequest & { readonly details: ApprovalDetails };
 

@@ -5,17 +5,17 @@
  * list. INVARIANTS: nothing secret stands in it, as in every prompt; only pieces of it stand in memory; that it could
  * not be kept is said, and keeps nobody from being asked.
  */
-import { KIB, MIB } from "../../base/bytes.ts";
-import { KernelError } from "../../base/errors.ts";
-import type { JsonObject } from "../../base/json.ts";
-import { sharedTurns } from "../../base/long-steps.ts";
-import type { ContentOwner, StagedContent } from "../../cas/content-store.ts";
-import type { EffectsDetail } from "../../model/approval/approval.ts";
-import type { ListedEffect } from "../../model/approval/effect-list.ts";
-import { ToolFailure } from "../../model/outcome/failure.ts";
-import type { EffectSide, ReviewedEffect } from "../../sandbox/sandbox.ts";
-import type { KernelParts } from "../call/parts.ts";
-import type { Decided } from "../call/stages.ts";
+import { KIB, MIB } from "../../../base/bytes.ts";
+import { KernelError } from "../../../base/errors.ts";
+import type { JsonObject } from "../../../base/json.ts";
+import { sharedTurns } from "../../../base/long-steps.ts";
+import type { ContentOwner, StagedContent } from "../../../cas/content-store.ts";
+import type { EffectsDetail } from "../../../model/approval/approval.ts";
+import type { ListedEffect } from "../../../model/approval/effect-list.ts";
+import { ToolFailure } from "../../../model/outcome/failure.ts";
+import type { EffectSide, ReviewedEffect } from "../../../sandbox/sandbox.ts";
+import type { KernelParts } from "../../call/parts.ts";
+import type { Decided } from "../../call/stages.ts";
 import { type ContentDiff, contentDiff, type DiffMeans } from "./effect-diff.ts";
 import type { AskedEffect } from "./importance.ts";
 

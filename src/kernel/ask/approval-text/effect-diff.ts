@@ -8,14 +8,14 @@
  * digest, so what is listed is what is agreed to; of a large file only pieces stand in memory.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { KIB, textOf } from "../../base/bytes.ts";
-import { blake3Hex, streamingHash } from "../../base/hash.ts";
-import { inSlices } from "../../base/long-steps.ts";
-import type { ListedEffect } from "../../model/approval/effect-list.ts";
-import type { EffectSide, ReviewedEffect, SideOpener } from "../../sandbox/sandbox.ts";
-import { lineChanges } from "../../text/line-changes.ts";
-import { unifiedDiff } from "../../text/unified-diff.ts";
-import type { CallRedaction } from "../redaction/redaction.ts";
+import { KIB, textOf } from "../../../base/bytes.ts";
+import { blake3Hex, streamingHash } from "../../../base/hash.ts";
+import { inSlices } from "../../../base/long-steps.ts";
+import type { ListedEffect } from "../../../model/approval/effect-list.ts";
+import type { EffectSide, ReviewedEffect, SideOpener } from "../../../sandbox/sandbox.ts";
+import { lineChanges } from "../../../text/line-changes.ts";
+import { unifiedDiff } from "../../../text/unified-diff.ts";
+import type { CallRedaction } from "../../redaction/redaction.ts";
 
 /** Bytes of each version up to which lines are compared one by one. */
 const COMPARED_BYTES_MAX = 256 * KIB;

@@ -3,11 +3,11 @@
  *
  * INVARIANT: secrets are found in as much of it as is read, which is more than is shown.
  */
-import { textOf } from "../../base/bytes.ts";
-import type { ApprovalDetails } from "../../model/approval/approval.ts";
-import type { KernelParts } from "../call/parts.ts";
-import type { Decided } from "../call/stages.ts";
-import { foundContent } from "../judge/content/sent-content.ts";
+import { textOf } from "../../../base/bytes.ts";
+import type { ApprovalDetails } from "../../../model/approval/approval.ts";
+import type { KernelParts } from "../../call/parts.ts";
+import type { Decided } from "../../call/stages.ts";
+import { foundContent } from "../../judge/content/sent-content.ts";
 import { PROMPT_FILE_BYTES_MAX } from "./preview.ts";
 
 /** Characters of each that are shown. */

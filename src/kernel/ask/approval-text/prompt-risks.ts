@@ -6,13 +6,13 @@
  * INVARIANT: every word is the kernel's own. Counts, zones, effects and registered names stand here, and nothing that
  * an agent wrote.
  */
-import type { ApprovalDetails, AskingRule } from "../../model/approval/approval.ts";
-import type { EffectClass } from "../../model/outcome/effect.ts";
-import { type CommandDanger, type CommandResource, REASON_WORDS } from "../../model/place/command.ts";
-import { obeyedBy } from "../../model/place/obeyed-files/obeyed-files.ts";
-import { pathShapesRepository } from "../../model/place/repository-shape.ts";
-import type { Tool } from "../../model/tool/tool.ts";
-import type { Decided, ResolvedAccess } from "../call/stages.ts";
+import type { ApprovalDetails, AskingRule } from "../../../model/approval/approval.ts";
+import type { EffectClass } from "../../../model/outcome/effect.ts";
+import { type CommandDanger, type CommandResource, REASON_WORDS } from "../../../model/place/command.ts";
+import { obeyedBy } from "../../../model/place/obeyed-files/obeyed-files.ts";
+import { pathShapesRepository } from "../../../model/place/repository-shape.ts";
+import type { Tool } from "../../../model/tool/tool.ts";
+import type { Decided, ResolvedAccess } from "../../call/stages.ts";
 
 /** Of a file that is protected only for what lies beside it. */
 const REPOSITORY_RISK =

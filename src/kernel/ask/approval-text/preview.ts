@@ -8,17 +8,17 @@
  * those that the call will open. Secrets are found in whole versions, so no line of a diff shows a part of one. What
  * could not be looked at is said, never left out silently.
  */
-import { KIB, MIB, textOf } from "../../base/bytes.ts";
-import { inSlices } from "../../base/long-steps.ts";
-import type { ApprovalDetails, ChangeDetail } from "../../model/approval/approval.ts";
-import { Refusal, ToolFailure } from "../../model/outcome/failure.ts";
-import type { FileAccess } from "../../model/place/files.ts";
-import type { FilePreview, PreviewContext } from "../../model/tool/tool.ts";
-import { lineChanges } from "../../text/line-changes.ts";
-import { unifiedDiff } from "../../text/unified-diff.ts";
-import type { Decided } from "../call/stages.ts";
-import { unanalysed } from "../judge/scope.ts";
-import type { CallRedaction } from "../redaction/redaction.ts";
+import { KIB, MIB, textOf } from "../../../base/bytes.ts";
+import { inSlices } from "../../../base/long-steps.ts";
+import type { ApprovalDetails, ChangeDetail } from "../../../model/approval/approval.ts";
+import { Refusal, ToolFailure } from "../../../model/outcome/failure.ts";
+import type { FileAccess } from "../../../model/place/files.ts";
+import type { FilePreview, PreviewContext } from "../../../model/tool/tool.ts";
+import { lineChanges } from "../../../text/line-changes.ts";
+import { unifiedDiff } from "../../../text/unified-diff.ts";
+import type { Decided } from "../../call/stages.ts";
+import { unanalysed } from "../../judge/scope.ts";
+import type { CallRedaction } from "../../redaction/redaction.ts";
 
 /** How much of what would change a prompt shows. */
 interface PreviewLimits {

@@ -1,6 +1,6 @@
 /** Words for a person who is asked about what a command has changed in its view. */
-import type { Tool } from "../../model/tool/tool.ts";
-import type { EffectReview, ResolvedAccess } from "../call/stages.ts";
+import type { Tool } from "../../../model/tool/tool.ts";
+import type { EffectReview, ResolvedAccess } from "../../call/stages.ts";
 import { summaryOf } from "./prompt-risks.ts";
 
 const HAS_RUN =

@@ -8,18 +8,18 @@
  * wrote stands in `details.arguments`, `.accesses`, `.projectWords`, `.sends` and `.changes`.
  */
 
-import { KIB } from "../../base/bytes.ts";
-import type { JsonObject, JsonValue } from "../../base/json.ts";
-import type { ApprovalDetails, ApprovalRequest, AskingRule, EffectsDetail } from "../../model/approval/approval.ts";
-import { agentLabel } from "../../model/people/session.ts";
-import type { FileAccess } from "../../model/place/files.ts";
-import type { ProjectWords } from "../../model/tool/tool.ts";
-import type { ExecEnforcement } from "../../model/work/exec.ts";
-import { hasMarkers } from "../../redact/search/marker.ts";
-import { accessFact } from "../answer/call-facts.ts";
-import type { Decided } from "../call/stages.ts";
-import { PROMPT_TEXT_CHARACTERS_MAX } from "../redaction/limits.ts";
-import { shownArguments } from "../redaction/prompt-arguments.ts";
+import { KIB } from "../../../base/bytes.ts";
+import type { JsonObject, JsonValue } from "../../../base/json.ts";
+import type { ApprovalDetails, ApprovalRequest, AskingRule, EffectsDetail } from "../../../model/approval/approval.ts";
+import { agentLabel } from "../../../model/people/session.ts";
+import type { FileAccess } from "../../../model/place/files.ts";
+import type { ProjectWords } from "../../../model/tool/tool.ts";
+import type { ExecEnforcement } from "../../../model/work/exec.ts";
+import { hasMarkers } from "../../../redact/search/marker.ts";
+import { accessFact } from "../../answer/call-facts.ts";
+import type { Decided } from "../../call/stages.ts";
+import { PROMPT_TEXT_CHARACTERS_MAX } from "../../redaction/limits.ts";
+import { shownArguments } from "../../redaction/prompt-arguments.ts";
 import { type Preview, previewOf, summaryPreview } from "./preview.ts";
 import { isDanger, previewRisks, projectRisks, risksOf, secretRisks, summaryOf } from "./prompt-risks.ts";
 import { reviewRisks, reviewSummary } from "./review-words.ts";
