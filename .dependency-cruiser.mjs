@@ -34,11 +34,12 @@ const MAY = {
  * itself. Folders that stand here have no other sub-folders.
  */
 export const ORDER = {
-  approval: ["decisions", "."],
+  approval: ["decisions", "requests", "."],
   cli: ["terminal", "start", "approvals", "commands", "."],
   config: ["sections", "files", "."],
   kernel: ["declared", "redaction", "keeping", "call", "judge", "answer", "repositories", "ask", "handles", "."],
   "kernel/ask": ["approval-text", "."],
+  "kernel/judge": [".", "content", "imagined"],
   model: ["outcome", "place", "people", "spending", "work", "reach", "tool", "approval"],
   policy: ["terms", "compile", "evaluate", "."],
   redact: ["expressions", "search", "kinds", "views", "rules", "."],

@@ -12,13 +12,13 @@ import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { APPROVALS_PER_MINUTE_MAX } from "../../src/approval/approvals.ts";
+import { approvalSettings } from "../../src/config/sections/approvals.ts";
 import { openKernel } from "../../src/server/compose.ts";
 import { APPROVALS_LISTED_MAX } from "../../src/server/people/approval-acts.ts";
 
 const [stateDirectory = "", configDirectory = "", workspace = "", bell = ""] = process.argv.slice(2);
 /** As many as people are asked about in a minute. */
-const CALLS_PER_AGENT = APPROVALS_PER_MINUTE_MAX;
+const CALLS_PER_AGENT = approvalSettings.parse({}).prompts_per_minute;
 const CALLS_AT_ONCE = 256;
 
 const kernel = await openKernel({ environment: {}, stateDirectory, configDirectory });

@@ -6,8 +6,8 @@
 import type { Clock } from "../base/clock.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { EventSink, EventType } from "../model/outcome/event.ts";
-import type { ApprovalDecision, StoredApproval } from "./approval-store.ts";
-import { isIntact, requestIn } from "./request.ts";
+import type { ApprovalDecision, StoredApproval } from "./requests/approval-store.ts";
+import { isIntact, requestIn } from "./requests/request.ts";
 
 /** The records of one kernel's approvals. */
 export class ApprovalEvidence {

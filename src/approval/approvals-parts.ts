@@ -4,15 +4,17 @@ import type { RandomBytes } from "../base/ids.ts";
 import type { Bell } from "../model/outcome/bell.ts";
 import type { EventSink } from "../model/outcome/event.ts";
 import type { Session } from "../model/people/session.ts";
-import type { ApprovalStore, AskingLimits } from "./approval-store.ts";
 import type { DecisionStore } from "./decisions/decision-store.ts";
 import type { ApprovalManager } from "./handler.ts";
+import type { ApprovalStore, AskingLimits } from "./requests/approval-store.ts";
 
 /** The operator's settings, as they are now. */
 export interface ApprovalSettings {
   /** Milliseconds; absent: as long as may be when there is somebody who can be asked, and not at all otherwise. */
   readonly waitMs: number | undefined;
   readonly lifetimeMs: number;
+  /** How often one agent may have people asked about one workspace. */
+  readonly prompts: Pick<AskingLimits, "perMinuteMax" | "perHourMax">;
   /** Clients whose in-band answers come from a person. */
   readonly attendedClients: ReadonlySet<string>;
 }

@@ -8,34 +8,27 @@
  */
 import { usageError } from "../base/errors.ts";
 import { APPROVAL_WAIT_MAX_MS } from "../base/limits.ts";
-import { ToolFailure } from "../model/outcome/failure.ts";
+import { isLasting } from "../model/approval/approval.ts";
 import { ApprovalEvidence } from "./approval-evidence.ts";
-import type {
-  ApprovalDecision,
-  ApprovalOwner,
-  ApprovalUse,
-  AskingLimits,
-  DecideOutcome,
-  StoredApproval,
-} from "./approval-store.ts";
 import { type ApprovalsParts, isEnded } from "./approvals-parts.ts";
-import type { CallBinding } from "./binding.ts";
+import { type Asked, Asking, hashOf } from "./asking.ts";
 import { DecisionReader } from "./decisions/decision-reader.ts";
 import type { ApprovalManager } from "./handler.ts";
 import type { InBandAsker, InBandClient, InBandQuestion } from "./in-band.ts";
 import { InBandDesk, type InBandOutcome, type InBandReply } from "./in-band-desk.ts";
-import { isIntact, newApproval, requestIn, type Wanted } from "./request.ts";
-import { judgeStanding, type Standing } from "./standing.ts";
+import type {
+  ApprovalDecision,
+  ApprovalOwner,
+  ApprovalUse,
+  DecideOutcome,
+  StoredApproval,
+} from "./requests/approval-store.ts";
+import type { CallBinding } from "./requests/binding.ts";
+import { coveringOf, type KindOfCall } from "./requests/covering.ts";
+import { isIntact, requestIn, type Wanted } from "./requests/request.ts";
+import { judgeStanding, type Standing } from "./requests/standing.ts";
 import { type WaitEnd, Waiting } from "./waiting.ts";
 
-/** Requests of one principal in one workspace that wait for an answer at a time: more than anybody looks through. */
-const APPROVALS_PENDING_MAX = 64;
-/**
- * New requests of one principal in one workspace in a minute: a person who is asked more often answers without looking.
- */
-export const APPROVALS_PER_MINUTE_MAX = 30;
-/** Requests that wait for an answer in one state directory. */
-const APPROVALS_PENDING_TOTAL_MAX = 10_000;
 /** Milliseconds that requests which are over are kept to be looked at: a week; the ledger keeps what was decided. */
 const APPROVAL_KEPT_MS = 7 * 24 * 3_600_000;
 /** Requests that one sweep closes or forgets. */
@@ -43,24 +36,11 @@ const APPROVAL_SWEEP_ROWS_MAX = 64;
 /** Milliseconds between two sweeps of one kernel. */
 const APPROVAL_SWEEP_PAUSE_MS = 10_000;
 
-/** What came of asking. */
-export type Asked =
-  | { readonly kind: "asked"; readonly approval: StoredApproval }
-  | { readonly kind: "crowded"; readonly retryAfterMs: number };
-
-const DEFAULT_LIMITS: AskingLimits = {
-  pendingMax: APPROVALS_PENDING_MAX,
-  perMinuteMax: APPROVALS_PER_MINUTE_MAX,
-  pendingTotalMax: APPROVALS_PENDING_TOTAL_MAX,
-};
-
 /** The approvals of one kernel. */
 export class Approvals {
   readonly #parts: ApprovalsParts;
-  readonly #limits: AskingLimits;
   readonly #waiting: Waiting;
-  /** Requests that this kernel is about to make, by their binding: the calls that share one describe it once. */
-  readonly #asking = new Map<string, Promise<Asked>>();
+  readonly #asking: Asking;
   /** Requests that the handler is being asked about. */
   readonly #inHand = new Set<string>();
   readonly #desk: InBandDesk;
@@ -71,7 +51,7 @@ export class Approvals {
   constructor(parts: ApprovalsParts) {
     this.#parts = parts;
     this.#evidence = new ApprovalEvidence(parts.ledger, parts.clock);
-    this.#limits = parts.limits ?? DEFAULT_LIMITS;
+    this.#asking = new Asking(parts, this.#evidence);
     this.#waiting = new Waiting({
       bell: parts.bell,
       decisions: parts.decisions,
@@ -116,18 +96,18 @@ export class Approvals {
     return judgeStanding(await store.live(call.call, clock.nowMs()), call).verdict;
   }
 
+  /** The lasting answer that covers a call, if there is one. */
+  async lastingFor(owner: ApprovalOwner, kind: KindOfCall): Promise<StoredApproval | undefined> {
+    if (kind.covers.length === 0) return undefined;
+    return coveringOf(await this.#parts.store.lasting(owner, this.#parts.clock.nowMs()), kind);
+  }
+
   /**
    * Asks people about a call, or joins those who ask about it already. `describe` is called only when there is room.
+   * @param joins whether it may wait for the answer to another call of its kind instead
    */
-  ask(wanted: Wanted): Promise<Asked> {
-    const key = `${wanted.call} ${wanted.binding}`;
-    const known = this.#asking.get(key);
-    // Whoever described it may have gone away meanwhile; the others then ask for themselves.
-    if (known !== undefined)
-      return known.catch((error: unknown) => (isCancelled(error) ? this.ask(wanted) : Promise.reject(error)));
-    const asking = this.#ask(wanted).finally(() => this.#asking.delete(key));
-    this.#asking.set(key, asking);
-    return asking;
+  ask(wanted: Wanted, joins: boolean): Promise<Asked> {
+    return this.#asking.ask(wanted, joins);
   }
 
   /**
@@ -146,7 +126,9 @@ export class Approvals {
         this.#waiting.end(ref, { kind: "failed" });
       });
     });
-    if (!this.#waiting.isWaitedFor(ref)) this.#desk.withdraw(ref);
+    if (this.#waiting.isWaitedFor(ref)) return end;
+    this.#asking.leave(ref);
+    this.#desk.withdraw(ref);
     return end;
   }
 
@@ -157,7 +139,10 @@ export class Approvals {
   async settle(approvals: readonly StoredApproval[]): Promise<readonly StoredApproval[]> {
     const settled: StoredApproval[] = [];
     for (const approval of approvals) {
-      const isOver = isOpen(approval) && isEnded(await this.#parts.sessionOf(approval.sessionId));
+      const isOver =
+        isOpen(approval) &&
+        approval.decision?.scope?.kind !== "project" &&
+        isEnded(await this.#parts.sessionOf(approval.sessionId));
       if (isOver) await this.#end(approval, "void");
       settled.push(isOver ? ((await this.find(approval.ref)) ?? approval) : approval);
     }
@@ -253,41 +238,20 @@ export class Approvals {
     this.#waiting.close();
   }
 
-  /** The session of one call is one execution: what is granted for it covers no second one. */
+  /**
+   * The session of one call is one execution: what is granted for it covers no second one. Nor is a call without a kind
+   * answered for more than itself.
+   */
   async #fitting(
     approval: StoredApproval,
     given: Omit<ApprovalDecision, "atMs">,
   ): Promise<Omit<ApprovalDecision, "atMs">> {
-    if (given.scope?.kind !== "session" || !(await this.isOfOneCall(approval))) return given;
-    return { ...given, scope: { kind: "once" } };
-  }
-
-  async #ask(wanted: Wanted): Promise<Asked> {
-    const { store, clock, random, settings, decisions, bell, onInternalError } = this.#parts;
-    const owner: ApprovalOwner = wanted.caller;
-    const retryAfterMs = await store.room(owner, this.#limits, clock.nowMs());
-    if (retryAfterMs > 0) return { kind: "crowded", retryAfterMs };
-    const described = await wanted.describe();
-    const made = newApproval(wanted, described, { nowMs: clock.nowMs(), lifetimeMs: settings().lifetimeMs, random });
-    const added = await store.add(made, this.#limits);
-    if (added.kind === "crowded") return added;
-    if (added.kind === "shared") return { kind: "asked", approval: added.approval };
-    const approval: StoredApproval = { ...made, state: "pending", uses: 0, inBandAnswers: 0 };
-    const facts = { rules: [...wanted.rules], approvalId: described.id };
-    await this.#evidence
-      .record("approval_requested", { approval, requestId: wanted.requestId }, facts)
-      .catch(async (error: unknown) => {
-        await store.end(made.ref, "void").catch(onInternalError); // nobody is to decide what no record asks for
-        throw error;
-      });
-    const { ref, code, document } = made;
-    await store.noteRecorded(ref).catch(onInternalError); // whoever decides records it once more then
-    // People who look for files do without it; the others are told.
-    await decisions
-      .announce(hashOf(ref), `{"approval_ref":"${ref}","code":"${code}","request":${document}}\n`)
-      .catch(onInternalError);
-    await bell.ring("approvals").catch(onInternalError);
-    return { kind: "asked", approval };
+    const { scope } = given;
+    const isOfSession = scope?.kind === "session" || scope?.kind === "kind";
+    const isTooWide = isLasting(scope) && approval.kind === "";
+    return isTooWide || (isOfSession && (await this.isOfOneCall(approval)))
+      ? { ...given, scope: { kind: "once" } }
+      : given;
   }
 
   async #patienceMs(asker: InBandAsker | undefined): Promise<number> {
@@ -388,12 +352,4 @@ export class Approvals {
 
 function isOpen({ state }: StoredApproval): boolean {
   return state === "pending" || state === "approved";
-}
-
-function isCancelled(error: unknown): boolean {
-  return error instanceof ToolFailure && error.code === "CANCELLED";
-}
-
-function hashOf(ref: string): string {
-  return ref.slice("blake3:".length);
 }

@@ -7,8 +7,8 @@
  */
 
 import { readApprovalDocument } from "../model/approval/approval-document.ts";
-import type { ApprovalDecision, ApprovalStore, DecideOutcome, StoredApproval } from "./approval-store.ts";
 import type { InBandAnswer, InBandAsker, InBandClient, InBandQuestion } from "./in-band.ts";
+import type { ApprovalDecision, ApprovalStore, DecideOutcome, StoredApproval } from "./requests/approval-store.ts";
 
 /**
  * In-band answers to one request that decide nothing, after which its client is not asked again: it does not know how,

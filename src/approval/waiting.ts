@@ -8,8 +8,8 @@
  */
 
 import type { Bell, StopListening } from "../model/outcome/bell.ts";
-import type { StoredApproval } from "./approval-store.ts";
 import type { DecisionStore } from "./decisions/decision-store.ts";
+import type { StoredApproval } from "./requests/approval-store.ts";
 
 /** Calls of one kernel that wait for people; each costs a timer and its arguments. */
 export const APPROVAL_WAITERS_MAX = 4096;

@@ -10,7 +10,12 @@ import type { KernelParts } from "./call/parts.ts";
 import { loadCodec, type Submission, type Waiter } from "./call/submission.ts";
 import { type Fetched, type FetchRequest, getContent, putContent, type Upload } from "./content-door.ts";
 import type { ToolDefinition } from "./declared/registry.ts";
-import { type CallExplanation, type ExplainedCall, explainCall, redactedExplanation } from "./judge/explain.ts";
+import {
+  type CallExplanation,
+  type ExplainedCall,
+  explainCall,
+  redactedExplanation,
+} from "./judge/imagined/explain.ts";
 import { offeredTools } from "./offered.ts";
 import { pipeline, type TurnedKernel } from "./pipeline.ts";
 import { CallRedaction } from "./redaction/redaction.ts";
@@ -38,9 +43,9 @@ export { type ToolDefinition, ToolRegistry } from "./declared/registry.ts";
 export { compileWholePattern, problemOfWholePattern } from "./declared/whole-pattern.ts";
 /** What describes and judges branches, loaded with its first use. */
 export const loadBranchParts = () => import("./handles/branches/branch-parts.ts");
-export type { Assumptions, CallExplanation } from "./judge/explain.ts";
-export { imagineAccesses, imagineCall } from "./judge/imagine.ts";
-export { type ImaginedAccess, imagineRequests, placed } from "./judge/imagine-requests.ts";
+export type { Assumptions, CallExplanation } from "./judge/imagined/explain.ts";
+export { imagineAccesses, imagineCall } from "./judge/imagined/imagine.ts";
+export { type ImaginedAccess, imagineRequests, placed } from "./judge/imagined/imagine-requests.ts";
 export { wholeCall } from "./judge/whole-call.ts";
 export { keepableOf } from "./keeping/call-keeping.ts";
 export { FileHistory } from "./keeping/file-history.ts";

@@ -36,13 +36,13 @@ import { WorkspaceLook } from "./call/workspace-look.ts";
 import { mustRecheck, recordIntent } from "./intent.ts";
 import { analyse, findTool } from "./judge/analyse.ts";
 import { authenticateCall } from "./judge/authenticate.ts";
+import { callQuestion } from "./judge/call-question.ts";
 import { callerOf } from "./judge/caller.ts";
 import { withSentContent } from "./judge/content/sent-content.ts";
 import { evaluateAccesses } from "./judge/decide.ts";
-import { checkMasterGate, withGateDemands } from "./judge/gates.ts";
+import { checkMasterGate } from "./judge/gates.ts";
 import { checkScope } from "./judge/scope.ts";
 import { markSecrets, mayWriteSecrets } from "./judge/secret-writes.ts";
-import { wholeCall } from "./judge/whole-call.ts";
 import { withDeletionDemands } from "./keeping/deletion.ts";
 import { ANALYSED_CHARACTERS_MAX } from "./redaction/argument-secrets.ts";
 import { CallRedaction } from "./redaction/redaction.ts";
@@ -207,10 +207,8 @@ const NO_SECRETS: readonly KnownSecret[] = [];
 
 type WithPolicy = Analysed & Pick<Granted, "policy">;
 
-function evaluateCall({ policy, caller, tool, receivedAtMs, call, accesses, demands }: WithPolicy): Verdict<Ruling> {
-  const whole = wholeCall(tool, accesses, call.arguments);
-  const question = { policy, caller, tool, nowMs: receivedAtMs, call: whole };
-  return evaluateAccesses({ ...question, demands: withGateDemands(caller, tool.name, demands) }, accesses);
+function evaluateCall(analysed: WithPolicy): Verdict<Ruling> {
+  return evaluateAccesses(callQuestion(analysed), analysed.accesses);
 }
 
 function asks(ruling: Verdict<Ruling>): boolean {

@@ -11,7 +11,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { authenticate } from "../session/session.ts";
 import type { KernelParts } from "./call/parts.ts";
 import { callerOf } from "./judge/caller.ts";
-import { imagineCall } from "./judge/imagine.ts";
+import { imagineCall } from "./judge/imagined/imagine.ts";
 
 const FILE = "README.md";
 /** Long enough for the search that long texts are searched by. */

@@ -227,8 +227,9 @@ describe("many at once", () => {
   });
 
   test("one thousand different calls at once ask for as many as people are asked in a minute; the rest are told when to come back", async () => {
-    const kernel = await memoryKernel();
-    const calls = Array.from({ length: 1000 }, (_, index) => ask(kernel, { content: `${index}` }));
+    const prompts = { perMinuteMax: 30, perHourMax: 31 };
+    const kernel = await memoryKernel({ approvalSettings: { prompts } });
+    const calls = Array.from({ length: 1000 }, (_, index) => ask(kernel, { path: `.github/workflows/${index}.yml` }));
     const outcomes = (await Promise.all(calls)).map(({ outcome }) => outcome);
     expect(outcomes.filter(({ kind }) => kind === "denied")).toHaveLength(30);
     const crowded = outcomes.filter(({ kind }) => kind === "error");
@@ -237,6 +238,10 @@ describe("many at once", () => {
     expect(await kernel.asked.list("pending", 1000, kernel.time.nowMs)).toHaveLength(30);
     kernel.time.nowMs += 60_001;
     expect(await askedRef(kernel, { content: "one more" })).toMatch(/^blake3:/);
+    kernel.time.nowMs += 60_001; // a minute later there is room again, but not for more in an hour
+    const { outcome } = await ask(kernel, { content: "too many in an hour" });
+    expect(outcome).toMatchObject({ kind: "error", code: "RATE_LIMITED" });
+    expect(outcome.kind === "error" ? outcome.retryAfterMs : 0).toBeGreaterThan(3_000_000);
   });
 });
 

@@ -8,15 +8,15 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { expect, onTestFinished, test, vi } from "vitest";
-import type { ApprovalState, NewApproval, StoredApproval } from "../../src/approval/approval-store.ts";
-import { judgeStanding } from "../../src/approval/standing.ts";
+import type { ApprovalState, NewApproval, StoredApproval } from "../../src/approval/requests/approval-store.ts";
+import { judgeStanding } from "../../src/approval/requests/standing.ts";
 import { openApprovalStore } from "../../src/stores/embedded/approvals/approval-store.ts";
 import { approve, ask, askingKernel, pending } from "../support/asking.ts";
 import { freshDirectory } from "../support/store-place.ts";
 import { SOON } from "../support/waiting.ts";
 
 const NOW_MS = 1_700_000_000_000;
-const NO_LIMITS = { pendingMax: 1e9, perMinuteMax: 1e9, pendingTotalMax: 1e9 };
+const NO_LIMITS = { pendingMax: 1e9, perMinuteMax: 1e9, perHourMax: 1e9, pendingTotalMax: 1e9 };
 const MIB = 1024 * 1024;
 
 function request(index: number, change: Partial<NewApproval> = {}): NewApproval {
@@ -30,6 +30,7 @@ function request(index: number, change: Partial<NewApproval> = {}): NewApproval 
     serviceRoot: "/srv/one",
     sessionId: "ses_one",
     sessionEndsAtMs: NOW_MS + 3_600_000,
+    kind: "",
     tool: "write_file",
     createdAtMs: NOW_MS,
     expiresAtMs: NOW_MS + 900_000,

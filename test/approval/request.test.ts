@@ -2,7 +2,7 @@
  * Requests as they are stored: none outlives the session that it was made for, nor what the operator lets them live.
  */
 import { expect, test } from "vitest";
-import { newApproval } from "../../src/approval/request.ts";
+import { newApproval } from "../../src/approval/requests/request.ts";
 import { systemRandom } from "../../src/base/ids.ts";
 
 const NOW_MS = 1_700_000_000_000;
@@ -18,6 +18,7 @@ const expiryOf = (sessionEndsAtMs: number) => {
     tool: "write_file",
     rules: ["rule"],
     inBand: false,
+    covers: [],
   };
   const asked = { ...wanted, describe: async () => DESCRIBED };
   return (

@@ -72,6 +72,14 @@ test("a lease without one path to write closes what writes; with one path nothin
   expect([await offered(some), await ended(some, "write_file")]).toEqual([ALL(some), "lease_scope"]);
 });
 
+test("a lease without one path to read closes what reads files", async () => {
+  const none = await openWith({ scope: { readPaths: [[]] } });
+  const reading = ["count_matches", "list_files", "read_file", "search_file"];
+  expect(ALL(none)).toEqual(expect.arrayContaining(["read_file"]));
+  expect(await offered(none)).toEqual(ALL(none).filter((name) => !reading.includes(name)));
+  expect(await ended(none, "read_file")).toBe("lease_scope");
+});
+
 test("what will pass or is closed for everybody closes nothing: the refusal says why", async () => {
   const off = await openWith({ settings: { toolsEnabled: false } });
   expect([await offered(off), await ended(off, "special")]).toEqual([ALL(off), "tools_disabled"]);

@@ -6,9 +6,27 @@ import { commandOf } from "../../src/model/place/command.ts";
 import type { Zone } from "../../src/model/place/zone.ts";
 import { isClosed } from "../../src/policy/closed-tools.ts";
 import type { PolicyResource } from "../../src/policy/policy.ts";
+import { fileTools } from "../../src/tools/file/file-tools.ts";
+import { searchTools } from "../../src/tools/search/search-tools.ts";
 import { ACTIONS, engineOf, file, presetSources, request } from "../support/policy-fixtures.ts";
 
 const ZONES: readonly Zone[] = ["own", "protected", "shared"];
+
+test("what a product owner may read documents with is not closed to that role", async () => {
+  const engine = await engineOf(presetSources("dev"));
+  const reading = [...fileTools, ...searchTools].filter(({ capability }) => capability.effect === "read");
+  expect(reading.length).toBeGreaterThanOrEqual(4);
+  for (const { name: action } of reading) {
+    const asked = request({ role: "product_owner", action, effect: "read", resource: DOCUMENT });
+    const isPermitted = engine.evaluate(asked).decision === "allow";
+    expect([action, isClosed("dev", "product_owner", { name: action, effect: "read" })]).toEqual([
+      action,
+      !isPermitted,
+    ]);
+  }
+});
+
+const DOCUMENT: PolicyResource = { kind: "file", path: "docs/plan.md", root: "service", zone: "own" };
 
 test("the engine refuses every use of a tool that is known to be closed", { timeout: 120_000 }, async () => {
   const closed = new Set<string>();

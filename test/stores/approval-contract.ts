@@ -1,9 +1,9 @@
 /** What every store of approvals must do; two opened stores stand for two kernels that share a place. */
 import { expect, test } from "vitest";
-import type { ApprovalDecision, ApprovalStore, NewApproval } from "../../src/approval/approval-store.ts";
+import type { ApprovalDecision, ApprovalStore, NewApproval } from "../../src/approval/requests/approval-store.ts";
 
 const NOW_MS = 1_700_000_000_000;
-const LIMITS = { pendingMax: 3, perMinuteMax: 5, pendingTotalMax: 6 };
+const LIMITS = { pendingMax: 3, perMinuteMax: 5, perHourMax: 1e9, pendingTotalMax: 6 };
 const APPROVE: ApprovalDecision = {
   approved: true,
   by: "ann",
@@ -28,6 +28,7 @@ function request(name: string, change: Partial<NewApproval> = {}): NewApproval {
     serviceRoot: "/srv/one",
     sessionId: "ses_one",
     sessionEndsAtMs: NOW_MS + 3_600_000,
+    kind: "",
     tool: "write_file",
     createdAtMs: NOW_MS,
     expiresAtMs: NOW_MS + 900_000,
@@ -49,7 +50,7 @@ export function approvalContract(
   test("a request is seen as it was added, by everybody, by its reference and by the beginning of it", async () => {
     const [left, right] = await openTwice();
     expect(await left.add(one, LIMITS)).toEqual({ kind: "added" });
-    const stored = { ...one, state: "pending", uses: 0, inBandAnswers: 0 };
+    const stored = { ...one, state: "pending", uses: 0, inBandAnswers: 0, joined: 0 };
     expect(await right.find(ref, NOW_MS)).toEqual(stored);
     expect(await right.live(one.call, NOW_MS)).toEqual([stored]);
     expect(await right.findByPrefix(ref.slice(7, 17), NOW_MS)).toEqual([stored]);
@@ -64,7 +65,7 @@ export function approvalContract(
     const again = { ...one, ref: `blake3:${digest("again")}` };
     expect(await right.add(again, LIMITS)).toEqual({
       kind: "shared",
-      approval: { ...one, state: "pending", uses: 0, inBandAnswers: 0 },
+      approval: { ...one, state: "pending", uses: 0, inBandAnswers: 0, joined: 0 },
     });
     expect(await right.add({ ...again, binding: digest("other") }, LIMITS)).toEqual({ kind: "added" });
     expect((await left.live(one.call, NOW_MS)).map((found) => found.binding)).toEqual([binding, digest("other")]);

@@ -3,7 +3,7 @@
  * place; opening the same place twice stands for two kernels that share it.
  */
 import { describe, expect, test } from "vitest";
-import type { ApprovalStore } from "../../src/approval/approval-store.ts";
+import type { ApprovalStore } from "../../src/approval/requests/approval-store.ts";
 import { systemRandom } from "../../src/base/ids.ts";
 import type { BudgetStore } from "../../src/budget/budget-store.ts";
 import type { RateStore } from "../../src/budget/rate-store.ts";

@@ -1,6 +1,6 @@
 /** Calls that ask, and people who answer, for tests of approvals on a kernel made by hand. */
 import { expect, vi } from "vitest";
-import type { StoredApproval } from "../../src/approval/approval-store.ts";
+import type { StoredApproval } from "../../src/approval/requests/approval-store.ts";
 import type { ApprovalScope } from "../../src/model/approval/approval.ts";
 import type { Denial } from "../../src/model/outcome/decision.ts";
 import type { CallResponse } from "../../src/model/tool/call.ts";

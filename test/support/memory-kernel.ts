@@ -7,12 +7,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { z } from "zod";
-import type { ApprovalStore, AskingLimits } from "../../src/approval/approval-store.ts";
 import { Approvals } from "../../src/approval/approvals.ts";
 import type { ApprovalSettings } from "../../src/approval/approvals-parts.ts";
 import type { DecisionStore } from "../../src/approval/decisions/decision-store.ts";
 import type { ApprovalManager } from "../../src/approval/handler.ts";
 import type { InBandAsker } from "../../src/approval/in-band.ts";
+import type { ApprovalStore, AskingLimits } from "../../src/approval/requests/approval-store.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { KernelError } from "../../src/base/errors.ts";
 import { systemRandom } from "../../src/base/ids.ts";
@@ -348,7 +348,13 @@ export async function memoryKernel(options: MemoryKernelOptions = {}): Promise<M
     manager: approvalManager,
     hasApprovers: async () => people.approvers,
     sessionOf: (id) => sessions.findSession(id),
-    settings: () => ({ waitMs: undefined, lifetimeMs: 15 * 60_000, attendedClients: new Set(), ...approvalSettings }),
+    settings: () => ({
+      waitMs: undefined,
+      lifetimeMs: 15 * 60_000,
+      prompts: { perMinuteMax: 1000, perHourMax: 1000 },
+      attendedClients: new Set(),
+      ...approvalSettings,
+    }),
     ledger,
     clock,
     random: systemRandom,

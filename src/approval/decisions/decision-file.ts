@@ -14,7 +14,8 @@ import type { ApprovalScope } from "../../model/approval/approval.ts";
 const scope = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("once") }),
   z.strictObject({ kind: z.literal("session") }),
-  z.strictObject({ kind: z.literal("until"), untilMs: z.int().min(0) }),
+  z.strictObject({ kind: z.literal("kind") }),
+  z.strictObject({ kind: z.enum(["until", "project"]), untilMs: z.int().min(0) }),
 ]);
 
 const decisionFile = z.strictObject({

@@ -46,7 +46,8 @@ export class DecisionReader<Asked extends Request> {
     if (found.kind === "none") return "none";
     const read =
       found.kind === "found" ? readDecisionFile(found.text, approval) : { ok: false as const, problem: found.problem };
-    const isPast = read.ok && read.decision.scope?.kind === "until" && read.decision.scope.untilMs <= clock.nowMs();
+    const scope = read.ok ? read.decision.scope : undefined;
+    const isPast = scope !== undefined && "untilMs" in scope && scope.untilMs <= clock.nowMs();
     if (read.ok && !isPast) {
       await decide(approval.ref, { ...read.decision, channel: "file" });
       return "decided";

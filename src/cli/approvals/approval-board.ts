@@ -33,7 +33,7 @@ export type View =
       /** Of a proposal: whether it can be written. */
       readonly canWrite?: boolean;
       /** What is being typed. */
-      readonly entry?: { readonly what: "reason" | "time"; readonly text: string };
+      readonly entry?: { readonly what: "reason" | "time" | "project"; readonly text: string };
     };
 
 /** The state. `approvals` wait, the oldest first. */
@@ -164,7 +164,7 @@ function pressInList(board: Board, key: Key, nowMs: number): Step {
   }
 }
 
-const DECIDES: ReadonlySet<Key> = new Set(["a", "s", "t", "d", "w"]);
+const DECIDES: ReadonlySet<Key> = new Set(["a", "s", "t", "l", "p", "d", "w"]);
 
 function opened(board: Board, approval: Approval, nowMs: number): Board {
   const view: View = { kind: "request", approval, lines: approvalLines(approval, nowMs), top: 0, seen: 0 };
@@ -226,11 +226,20 @@ function pressInRequest(board: Board, key: Key): Step {
     return { board: { ...board, message: "the request cannot be read, so it can only be denied" } };
   if (key === "w")
     return { board: { ...board, message: "looking for the narrowest permit …" }, effect: { kind: "propose", ref } };
+  if (OF_KIND.has(key) && view.approval.kind === "")
+    return {
+      board: { ...board, message: "this call is of no kind that can be answered for; a, s and t approve it alone" },
+    };
   const unseen = askingAgain(board, view, key);
   if (unseen) return unseen;
   if (key === "t") return { board: { ...board, view: { ...view, entry: { what: "time", text: "" } } } };
-  return { board, effect: { kind: "approve", ref, scope: key === "a" ? "once" : "session" } };
+  if (key === "p") return { board: { ...board, view: { ...view, entry: { what: "project", text: "" } } } };
+  return { board, effect: { kind: "approve", ref, scope: SCOPES[key] ?? "once" } };
 }
+
+/** Keys that approve more than the call that is shown. */
+const OF_KIND: ReadonlySet<Key> = new Set(["l", "p"]);
+const SCOPES: Readonly<Record<Key, string>> = { a: "once", s: "session", l: "kind" };
 
 /** The first press of a key while there are rows that have not been seen; `undefined` when it decides. */
 function askingAgain(board: Board, view: Exclude<View, { kind: "list" }>, key: Key): Step | undefined {
@@ -262,7 +271,7 @@ function type(board: Board, key: Key): Step {
         effect:
           entry.what === "reason"
             ? { kind: "deny", ref, reason: entry.text }
-            : { kind: "approve", ref, scope: entry.text },
+            : { kind: "approve", ref, scope: entry.what === "time" ? entry.text : `project:${entry.text}` },
       };
     case "backspace":
       return {

@@ -12,7 +12,7 @@ import { durationOf, standingOf, summaryOf } from "./approval-view.ts";
 
 const KEYS = {
   list: "enter look   j k move   q quit",
-  request: "a once   s for the session   t for a time   d deny   w always   space page   q back",
+  request: "a once   s session   t time   l its kind, session   p its kind, project   d deny   w always   q back",
   always: "y write the permit   space page   q back",
 } as const;
 
@@ -71,13 +71,17 @@ function position(board: Board): string {
   return end >= all ? "-- end --" : `-- ${all - end} more rows --`;
 }
 
+const ENTRIES = {
+  reason: "reason to deny, for the record",
+  time: "approve for how long, such as 15m",
+  project: "approve its kind in this workspace for how long, such as 30d",
+} as const;
+
 /** The row for messages, or for what is being typed. */
 function entryRow({ view, message }: Board): readonly string[] {
   if (view.kind === "request" && view.entry !== undefined) {
     const { what, text } = view.entry;
-    return [
-      `${what === "reason" ? "reason to deny, for the record" : "approve for how long, such as 15m"} (enter, or escape): ${visibleLine(text)}`,
-    ];
+    return [`${ENTRIES[what]} (enter, or escape): ${visibleLine(text)}`];
   }
   return [visibleLine(message)];
 }

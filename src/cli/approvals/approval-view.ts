@@ -62,9 +62,13 @@ const TARGET_MEMBERS = ["line", "path", "host", "ref", "model", "name", "binary"
 const TARGET_CHARACTERS_MAX = 60;
 
 /** How a request stands, in words. */
-export function standingOf({ state, createdAtMs, expiresAtMs, decision, uses }: Approval, nowMs: number): string {
+export function standingOf(
+  { state, createdAtMs, expiresAtMs, decision, uses, joined }: Approval,
+  nowMs: number,
+): string {
   const asked = `asked ${durationOf(nowMs - createdAtMs)} ago`;
-  if (state === "pending") return `${state}, ${asked}, expires in ${durationOf(expiresAtMs - nowMs)}`;
+  const others = joined === 0 ? "" : `, ${joined} more of its kind ${joined === 1 ? "waits" : "wait"} for the answer`;
+  if (state === "pending") return `${state}, ${asked}, expires in ${durationOf(expiresAtMs - nowMs)}${others}`;
   if (decision === undefined) return `${state}, ${asked}`;
   const { by, channel, atMs, scope, reason } = decision;
   const why = reason === undefined ? "" : `: ${visibleLine(reason)}`;
@@ -80,6 +84,10 @@ export function scopeOf(scope: NonNullable<NonNullable<Approval["decision"]>["sc
       return "for one execution";
     case "session":
       return "for the session";
+    case "kind":
+      return "for all calls of its kind, for the session";
+    case "project":
+      return `for all calls of its kind in this workspace, until ${new Date(scope.untilMs).toISOString()}`;
     case "until":
       return `until ${new Date(scope.untilMs).toISOString()}`;
   }
@@ -95,7 +103,7 @@ export function durationOf(spanMs: number): string {
 
 /** A request for programs: without the code that only decision files repeat. */
 export function approvalJson(approval: Approval): JsonObject {
-  const { ref, state, document, decision, uses } = approval;
+  const { ref, state, document, decision, uses, joined } = approval;
   return {
     approval_ref: ref,
     state,
@@ -103,6 +111,7 @@ export function approvalJson(approval: Approval): JsonObject {
     workspace: approval.serviceRoot,
     target: targetOf(approval),
     uses,
+    joined,
     ...(decision && {
       decision: {
         approved: decision.approved,

@@ -111,7 +111,11 @@ export function addDecideCommands(program: Command): void {
   const approve = program
     .command("approve <ref>")
     .description("show a request and approve it; a unique beginning of its reference is enough")
-    .option("--for <scope>", "once, session, or a duration such as 15m", "once")
+    .option(
+      "--for <scope>",
+      "this very call: once, session, or a duration such as 15m; all calls of its kind: kind (in this session) or project:30d",
+      "once",
+    )
     .option("--reason <text>", "why, for the record")
     .option("--yes", "do not ask for confirmation; needed where there is no terminal to confirm at")
     .option("--json", "print JSON, and show nothing else; wants --yes, too");

@@ -2,7 +2,7 @@
  * Why a call that asks is refused, in words for the agent. None of them shows what a person wrote; all name the
  * request.
  */
-import type { StoredApproval } from "../../approval/approval-store.ts";
+import type { StoredApproval } from "../../approval/requests/approval-store.ts";
 import { shortRef } from "../../model/approval/prompt-lines.ts";
 import type { Denial } from "../../model/outcome/decision.ts";
 

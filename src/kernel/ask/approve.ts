@@ -8,10 +8,13 @@
  * the call.
  */
 import { requiredDenial, stagedDenial } from "../../approval/approval.ts";
-import type { StoredApproval } from "../../approval/approval-store.ts";
+import type { Asked } from "../../approval/asking.ts";
 import { mayBeAnsweredInBand } from "../../approval/in-band.ts";
-import { requestIn } from "../../approval/request.ts";
+import type { ApprovalOwner, StoredApproval } from "../../approval/requests/approval-store.ts";
+import type { KindOfCall } from "../../approval/requests/covering.ts";
+import { requestIn, type Wanted } from "../../approval/requests/request.ts";
 import { KernelError } from "../../base/errors.ts";
+import { type Coverage, isLasting } from "../../model/approval/approval.ts";
 import { shortRef } from "../../model/approval/prompt-lines.ts";
 import type { Denial } from "../../model/outcome/decision.ts";
 import { Refusal, ToolFailure } from "../../model/outcome/failure.ts";
@@ -29,6 +32,7 @@ import { describeCall } from "./approval-text/prompt.ts";
 import { isDanger } from "./approval-text/prompt-risks.ts";
 import { sentTexts } from "./approval-text/sent-texts.ts";
 import { asksIn, type BoundAsk, bindAsk, filesBefore, runsPrograms } from "./bind-ask.ts";
+import { coverageOf } from "./kind.ts";
 import { stillAllowed } from "./recheck.ts";
 
 /** How the call ends here, or `undefined` when it goes on: at once when nobody asks. */
@@ -37,7 +41,9 @@ export function approve({ parts }: Kernel, granted: Granted, waiter: Waiter): un
   if (obligations.every(({ obligation }) => obligation === "arm")) return undefined;
   const staged = stagedDenial(granted.tool.name, obligations);
   if (staged) return Promise.resolve(denial(staged));
-  return failingClosed(parts, () => approveAsked(parts, granted, waiter)).then((end) => named(end, granted));
+  return failingClosed(parts, () => approveAsked(parts, granted, { waiter, joins: true })).then((end) =>
+    named(end, granted),
+  );
 }
 
 /** A refusal for want of approval says which kind was asked for. */
@@ -62,44 +68,94 @@ async function failingClosed(parts: KernelParts, work: () => Promise<Ended | und
   }
 }
 
-async function approveAsked(parts: KernelParts, granted: Granted, waiter: Waiter): Promise<Ended | undefined> {
+async function approveAsked(
+  parts: KernelParts,
+  granted: Granted,
+  { waiter, joins }: Pick<Asking, "joins"> & { readonly waiter: Waiter },
+): Promise<Ended | undefined> {
   const bound = await bindAsk(parts, granted, waiter.signal);
   const standing = await parts.approvals.look(bound);
   if (standing.kind === "granted") return use(parts, granted, { bound, approval: standing.approval });
+  if (standing.kind === "denied" || standing.kind === "forged" || standing.kind === "damaged")
+    return denial(deniedBy(standing.kind, standing.approval));
+  const covers = coverageOf(parts, granted);
+  const lasting = await parts.approvals.lastingFor(ownerOf(granted), kindOf(granted, covers));
+  if (lasting !== undefined) {
+    if (standing.kind === "pending") await parts.approvals.close(standing.approval, "void");
+    return use(parts, granted, { bound, approval: lasting });
+  }
   if (standing.kind !== "pending" && standing.kind !== "none")
     return denial(deniedBy(standing.kind, standing.approval));
-  const asked =
-    standing.kind === "pending" ? standing.approval : await ask(parts, granted, { bound, signal: waiter.signal });
+  const asked: Asked | ToolFailure =
+    standing.kind === "pending"
+      ? { kind: "asked", approval: standing.approval }
+      : await ask(parts, granted, { bound, covers, joins, signal: waiter.signal });
   if (asked instanceof ToolFailure) return { kind: "failure", failure: asked };
-  waiter.onAsked?.({ ref: asked.ref, summary: requestIn(asked).summary });
-  const end = await parts.approvals.wait(asked, waiter.signal, waiter.inBand);
+  const { approval } = asked;
+  const isOther = asked.kind === "joined";
+  waiter.onAsked?.({ ref: approval.ref, summary: requestIn(approval).summary });
+  const end = await parts.approvals.wait(approval, waiter.signal, isOther ? undefined : waiter.inBand);
   switch (end.kind) {
     case "settled":
-      return settled(parts, granted, { approval: end.approval, signal: waiter.signal });
+      return isOther || isLasting(end.approval.decision?.scope)
+        ? settledByKind(parts, granted, { approval: end.approval, waiter })
+        : settled(parts, granted, { approval: end.approval, signal: waiter.signal });
     case "cancelled":
       return { kind: "failure", failure: CANCELLED };
     case "late":
       return denial({
-        ...requiredDenial(granted.tool.name, bound.firstRule, later(asked.ref)),
-        approvalRef: asked.ref,
+        ...requiredDenial(granted.tool.name, bound.firstRule, later(approval.ref)),
+        approvalRef: approval.ref,
       });
     case "failed":
-      return denial(about(FAILED, asked.ref));
+      return denial(about(FAILED, approval.ref));
     case "forged":
-      return denial(about(FORGED, asked.ref));
+      return denial(about(FORGED, approval.ref));
   }
+}
+
+/** What was said of the kind: a refusal is one of this call, too; else it may be covered, or asks for itself. */
+async function settledByKind(
+  parts: KernelParts,
+  granted: Granted,
+  { approval, waiter }: { readonly approval: StoredApproval; readonly waiter: Waiter },
+): Promise<Ended | undefined> {
+  if (approval.state === "denied") return denial(deniedBy("denied", approval));
+  const still = await stillAllowed(parts, granted);
+  if (!still.ok) return denial(still.denial);
+  const now: Granted = { ...granted, ...still.value };
+  return asksIn(now.ruling.obligations).length === 0
+    ? denial(invalid(approval.ref))
+    : approveAsked(parts, now, { waiter, joins: false });
+}
+
+function ownerOf({ session: { userId, agentId, serviceRoot } }: Granted): ApprovalOwner {
+  return { userId, agentId, serviceRoot };
+}
+
+function kindOf({ session, caller }: Granted, covers: readonly Coverage[]): KindOfCall {
+  return { covers, sessionId: session.id, mark: caller.mark };
+}
+
+/** A call about which people are asked. */
+interface Asking {
+  readonly bound: BoundAsk;
+  readonly covers: readonly Coverage[];
+  /** Whether it may wait for the answer to another call of its kind. */
+  readonly joins: boolean;
+  readonly signal: AbortSignal;
 }
 
 /** Asks people; they see the files as they are after the digests were taken. */
 async function ask(
   parts: KernelParts,
   granted: Granted,
-  { bound, signal }: { readonly bound: BoundAsk; readonly signal: AbortSignal },
-): Promise<StoredApproval | ToolFailure> {
+  { bound, covers, joins, signal }: Asking,
+): Promise<Exclude<Asked, { kind: "crowded" }> | ToolFailure> {
   const { tool, session, accesses, requestId, ruling } = granted;
   const { obligations } = ruling;
   const asks = asksIn(obligations);
-  const asked = await parts.approvals.ask({
+  const wanted: Wanted = {
     call: bound.call,
     binding: bound.binding,
     caller: { ...session, sessionId: session.id, sessionEndsAtMs: session.expiresAtMs },
@@ -111,6 +167,7 @@ async function ask(
       accesses,
       obligations.map(({ obligation }) => obligation),
     ),
+    covers,
     describe: async () => {
       const rules = asks.map(({ ruleId, reason }) => ({ ruleId, ...(reason !== undefined && { rationale: reason }) }));
       const files = namedFiles(createFileAccess(filesBefore(parts, granted, { signal })), granted);
@@ -118,10 +175,11 @@ async function ask(
       const sent = await sentTexts(parts, { ...granted, nowMs: parts.clock.nowMs() });
       const broker = parts.secrets.brokerBy(granted.redaction.by);
       const secretsFor = (host: string, port: number) => broker?.boundTo(host, port).map(({ name }) => name) ?? [];
-      return await describeCall(granted, rules, { files, containedBy, secretsFor, sent });
+      return await describeCall(granted, rules, { files, containedBy, secretsFor, sent, covers });
     },
-  });
-  if (asked.kind === "asked") return asked.approval;
+  };
+  const asked = await parts.approvals.ask(wanted, joins);
+  if (asked.kind !== "crowded") return asked;
   const message = "people are asked about too many calls already, so this one was refused";
   return new ToolFailure("RATE_LIMITED", message, {
     suggestion: "wait for answers, or for the time that is named",
@@ -170,11 +228,14 @@ async function use(
   const { ref } = approval;
   const { tool, holdings, requestId } = granted;
   // From then on the call has the approval, and gives it back if it never begins.
+  const isOfKind = isLasting(approval.decision?.scope);
   const take = () => {
-    const targets = new ApprovedTargets(bound.preImages, parts.argumentsKey);
+    const targets = new ApprovedTargets(bound.preImages, parts.argumentsKey, isOfKind ? "places" : "contents");
     holdings.takeApproval({ ref, id: `${tool.name}:${bound.kind}`, rules: bound.rules, targets });
   };
-  if (await parts.approvals.consume(approval, { binding: bound.binding, requestId }, take)) return undefined;
+  // a lasting answer fits by its kind, not by the binding of this call
+  const binding = isOfKind ? approval.binding : bound.binding;
+  if (await parts.approvals.consume(approval, { binding, requestId }, take)) return undefined;
   const now = await parts.approvals.find(ref);
   if (now?.state === "denied" || now?.state === "expired") return denial(deniedBy(now.state, now));
   if (now?.state === "void") return denial(deniedBy("changed", now));

@@ -4,7 +4,7 @@
  * That is who calls what, by which rules, on which lease, after having seen what, and on which state of its targets.
  */
 import type { ImposedObligation } from "../../approval/approval.ts";
-import { bindCall, type CallBinding } from "../../approval/binding.ts";
+import { bindCall, type CallBinding } from "../../approval/requests/binding.ts";
 import { assert } from "../../base/errors.ts";
 import { blake3KeyedHex } from "../../base/hash.ts";
 import { canonicalJson, type JsonObject, type JsonValue } from "../../base/json.ts";
@@ -164,7 +164,7 @@ export function filesBefore(
 const capabilities = new WeakMap<Tool["capability"], JsonObject>();
 
 /** What a tool declares, with regular expressions as their texts. */
-function plainCapability({ capability }: Tool): JsonObject {
+export function plainCapability({ capability }: Tool): JsonObject {
   let plain = capabilities.get(capability);
   if (plain === undefined) {
     const text = JSON.stringify(capability, (_, value: unknown) =>

@@ -95,18 +95,26 @@ function boundValue(key: Uint8Array, { root, path }: WorkspacePath, content: str
   };
 }
 
+/** Whether a target is still what it was. */
+type Fit = (was: JsonObject, now: JsonObject | undefined) => boolean;
+
+const areAtOnePlace: Fit = (was, now) => was["root"] === now?.["root"] && was["path"] === now?.["path"];
+
 /** The targets of one approved call. */
 export class ApprovedTargets {
   readonly #preImages: PreImages;
   readonly #key: Uint8Array;
+  readonly #fits: Fit;
   /** What the call itself has changed, and may change again. */
   readonly #changed = new Set<string>();
 
   #begun = false;
 
-  constructor(preImages: PreImages, key: Uint8Array) {
+  /** @param fit what has to be as it was: places and contents, or, by an answer for whatever lies there, the places */
+  constructor(preImages: PreImages, key: Uint8Array, fit: "contents" | "places" = "contents") {
     this.#preImages = preImages;
     this.#key = key;
+    this.#fits = fit === "contents" ? isDeepStrictEqual : areAtOnePlace;
   }
 
   /**
@@ -117,8 +125,7 @@ export class ApprovedTargets {
     if (this.#begun) return;
     const now = await look();
     const same =
-      now.size === this.#preImages.size &&
-      [...this.#preImages].every(([path, was]) => isDeepStrictEqual(was, now.get(path)));
+      now.size === this.#preImages.size && [...this.#preImages].every(([path, was]) => this.#fits(was, now.get(path)));
     if (!same) throw new Refusal(GROUND_CHANGED);
     this.#begun = true;
   }
@@ -132,13 +139,7 @@ export class ApprovedTargets {
     if (this.#changed.has(path)) return;
     const approved = this.#preImages.get(path);
     const now = boundValue(this.#key, place, await content());
-    if (
-      approved === undefined ||
-      approved["content"] !== now["content"] ||
-      approved["root"] !== now["root"] ||
-      approved["path"] !== now["path"]
-    )
-      throw new Refusal(CHANGED);
+    if (approved === undefined || !this.#fits(approved, now)) throw new Refusal(CHANGED);
   };
 
   /** `access` that remembers what it has changed. */

@@ -81,11 +81,16 @@ function hidesItsHost({ capability }: Declared, accesses: readonly Access[]): bo
 
 /** Why the method of a call asks; a call that names none uses the schema's default, or none at all. */
 function methodAsks(methods: readonly string[], args: unknown): string | undefined {
-  const method = typeof args === "object" && args !== null ? Reflect.get(args, "method") : undefined;
+  const method = methodIn(args);
   if (method === undefined) return undefined;
   if (typeof method !== "string") return "the method is no text";
   const upper = method.trim().toUpperCase();
   return methods.some((asking) => asking.toUpperCase() === upper) ? `the method ${shown(upper)} asks` : undefined;
+}
+
+/** The method that a call names, as it was sent; `undefined` where it names none. */
+export function methodIn(args: unknown): unknown {
+  return typeof args === "object" && args !== null ? Reflect.get(args, "method") : undefined;
 }
 
 /** A method that the declaration names, which is short. */

@@ -9,6 +9,7 @@
 import * as z from "zod";
 import { blake3Hex } from "../../base/hash.ts";
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
+import { EFFECT_CLASSES } from "../outcome/effect.ts";
 import { DATA_CLASSES, TRUST_LEVELS } from "../outcome/label.ts";
 import { HASH_PATTERN } from "../work/content.ts";
 import type { ApprovalDetails, ApprovalRequest } from "./approval.ts";
@@ -64,6 +65,17 @@ const details = z.object({
   unseen: z.string().exactOptional(),
   arguments: object,
   argumentsCut: z.literal(true).exactOptional(),
+  covers: z
+    .array(
+      z.object({
+        what: z.string(),
+        target: z.string(),
+        effect: z.enum(EFFECT_CLASSES),
+        rules: z.array(z.string()),
+        digest: z.string(),
+      }),
+    )
+    .exactOptional(),
 });
 const request = z.object({
   id: z.string(),

@@ -5,6 +5,7 @@
  * recorded are the same.
  */
 import type { JsonObject } from "../../base/json.ts";
+import type { EffectClass } from "../outcome/effect.ts";
 import type { DataClass, TrustLevel } from "../outcome/label.ts";
 import type { ReachedHost } from "../work/exec.ts";
 
@@ -117,13 +118,33 @@ export type ApprovalDetails = {
   readonly arguments: JsonObject;
   /** Not all of the arguments are there, or not as they were sent. */
   readonly argumentsCut?: true;
+  /** What an answer for the kind covers; absent where only this very call can be answered. */
+  readonly covers?: readonly Coverage[];
 };
 
 /**
- * Where an approval applies. `once`: one execution; `session`: as long as the session; `until`: up to a time, in the
- * session.
+ * Where an approval applies. Of the very call that was shown, `once`: one execution; `session`: as long as the session;
+ * `until`: up to a time, in the session. Of all calls that the request's `covers` name, `kind`: as long as the session;
+ * `project`: up to a time, for the same user and agent in the same workspace, whatever the session.
  */
 export type ApprovalScope =
-  | { readonly kind: "once" }
-  | { readonly kind: "session" }
-  | { readonly kind: "until"; readonly untilMs: number };
+  | { readonly kind: "once" | "session" | "kind" }
+  | { readonly kind: "until" | "project"; readonly untilMs: number };
+
+/** Whether an approval covers more than the call that was shown. */
+export function isLasting(scope: ApprovalScope | undefined): boolean {
+  return scope?.kind === "kind" || scope?.kind === "project";
+}
+
+/** What an approval of a request's kind covers, of one thing that it asks about. */
+export type Coverage = {
+  /** In the kernel's words: what may be done, such as `contact host, port 443, by gh pr view`. */
+  readonly what: string;
+  /** To what: a path, a host. The agent may have chosen it. */
+  readonly target: string;
+  readonly effect: EffectClass;
+  /** Rules that no longer ask about it. */
+  readonly rules: readonly string[];
+  /** Keyed digest of all that it is bound to, 64 hexadecimal digits. */
+  readonly digest: string;
+};

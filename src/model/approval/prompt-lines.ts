@@ -36,6 +36,17 @@ export function promptLines(
     ...sentLines(details),
     ...changesLines(details),
     ...argumentLines(details.arguments),
+    ...coverLines(details),
+  ];
+}
+
+/** What an answer for the kind would cover. */
+function coverLines({ covers = [] }: ApprovalDetails): readonly PromptLine[] {
+  if (covers.length === 0) return [];
+  return [
+    heading("what an answer for the kind (`--for kind`, `--for project:TIME`) would cover, and nothing else"),
+    ...covers.flatMap(({ what, target, rules }) => [fact(`${what} (${rules.join(", ")})`), ...strictly(target)]),
+    fact("as long as rules, role, branch and sandbox stay, and nothing more confidential or less trusted was seen"),
   ];
 }
 

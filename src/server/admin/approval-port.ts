@@ -1,6 +1,6 @@
 /** Implements the approval acts of the administration service, by approvers' credentials. */
-import { APPROVAL_STATES, type ApprovalState, type StoredApproval } from "../../approval/approval-store.ts";
-import { isIntact } from "../../approval/request.ts";
+import { APPROVAL_STATES, type ApprovalState, type StoredApproval } from "../../approval/requests/approval-store.ts";
+import { isIntact } from "../../approval/requests/request.ts";
 import { usageError } from "../../base/errors.ts";
 import type { AdminPort } from "../../transports/connect/index.ts";
 import type { ApprovalActs } from "../people/approval-acts.ts";

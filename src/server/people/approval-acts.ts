@@ -8,19 +8,27 @@
  * with whose credential it was, never what somebody says, and over which channel.
  */
 import { stripVTControlCharacters } from "node:util";
-import type { ApprovalState, ApprovalStore, DecideOutcome, StoredApproval } from "../../approval/approval-store.ts";
 import type { Approvals } from "../../approval/approvals.ts";
+import type {
+  ApprovalState,
+  ApprovalStore,
+  DecideOutcome,
+  StoredApproval,
+} from "../../approval/requests/approval-store.ts";
 import type { Clock } from "../../base/clock.ts";
 import { usageError } from "../../base/errors.ts";
 import { APPROVAL_REASON_CHARACTERS_MAX } from "../../base/limits.ts";
 import type { MaintainedContentStore } from "../../cas/content-store.ts";
-import type { ApprovalChannel, ApprovalScope } from "../../model/approval/approval.ts";
+import { type ApprovalChannel, type ApprovalScope, isLasting } from "../../model/approval/approval.ts";
 import { readApprovalDocument } from "../../model/approval/approval-document.ts";
 import type { Bell, StopListening } from "../../model/outcome/bell.ts";
 import type { Denial } from "../../model/outcome/decision.ts";
 
 /** Requests that one listing returns. */
 export const APPROVALS_LISTED_MAX = 1000;
+
+/** Milliseconds that an approval may last: a year. */
+const LASTING_MAX_MS = 366 * 24 * 3_600_000;
 
 const PREFIX = /^(?:blake3:)?([0-9a-f]{4,64})$/;
 
@@ -108,8 +116,11 @@ export function approvalActs(parts: ApprovalActsParts): ApprovalActs {
     const { approved, channel = "cli" } = wanted;
     const reason = checkedReason(wanted.reason);
     const scope = approved ? checkedScope(wanted.scope ?? { kind: "once" }, clock.nowMs()) : undefined;
-    const asked = scope?.kind === "session" ? await approvals.find(ref) : undefined;
-    if (asked !== undefined && (await approvals.isOfOneCall(asked)))
+    const asked = scope === undefined || scope.kind === "once" ? undefined : await approvals.find(ref);
+    if (asked !== undefined && isLasting(scope) && asked.kind === "")
+      throw usageError("this call is of no kind that can be answered for; approve this very call");
+    const isOfSession = scope?.kind === "session" || scope?.kind === "kind";
+    if (asked !== undefined && isOfSession && (await approvals.isOfOneCall(asked)))
       throw usageError("the session was made for this one call; approve one execution, or a time such as 15m");
     const outcome = await approvals.decide(ref, {
       approved,
@@ -173,7 +184,9 @@ function checkedReason(reason: string | undefined): string | undefined {
 }
 
 function checkedScope(scope: ApprovalScope, nowMs: number): ApprovalScope {
-  if (scope.kind !== "until") return scope;
+  if (!("untilMs" in scope)) return scope;
+  if (scope.untilMs > nowMs + LASTING_MAX_MS)
+    throw usageError("an approval lasts a year at most; name an earlier time, and look at it again then");
   if (Number.isSafeInteger(Math.floor(scope.untilMs)) && scope.untilMs > nowMs) return scope;
   throw usageError("an approval until a time needs one that is still to come; name a later time");
 }

@@ -70,6 +70,7 @@ function plainSettings(section: Settings["approvals"]): ApprovalSettings {
     plain = {
       waitMs: section.wait_seconds === undefined ? undefined : section.wait_seconds * 1000,
       lifetimeMs: section.expire_seconds * 1000,
+      prompts: { perMinuteMax: section.prompts_per_minute, perHourMax: section.prompts_per_hour },
       attendedClients: new Set(section.attended_clients),
     };
     known.set(section, plain);

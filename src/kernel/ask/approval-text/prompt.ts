@@ -10,7 +10,13 @@
 
 import { KIB } from "../../../base/bytes.ts";
 import type { JsonObject, JsonValue } from "../../../base/json.ts";
-import type { ApprovalDetails, ApprovalRequest, AskingRule, EffectsDetail } from "../../../model/approval/approval.ts";
+import type {
+  ApprovalDetails,
+  ApprovalRequest,
+  AskingRule,
+  Coverage,
+  EffectsDetail,
+} from "../../../model/approval/approval.ts";
 import { agentLabel } from "../../../model/people/session.ts";
 import type { FileAccess } from "../../../model/place/files.ts";
 import type { ProjectWords } from "../../../model/tool/tool.ts";
@@ -61,6 +67,8 @@ interface CallMeans {
   readonly secretsFor: (host: string, port: number) => readonly string[];
   /** Stored content that it would send. */
   readonly sent: SentTexts;
+  /** What an answer for the kind would cover. */
+  readonly covers: readonly Coverage[];
   /** What contains the programs that the call runs, if it runs any. */
   readonly containedBy?: ExecEnforcement["backend"] | undefined;
 }
@@ -72,7 +80,7 @@ interface CallMeans {
 export async function describeCall(
   decided: Decided,
   rules: readonly AskingRule[],
-  { files, containedBy, secretsFor, sent }: CallMeans,
+  { files, containedBy, secretsFor, sent, covers }: CallMeans,
 ): Promise<DescribedCall> {
   const { call, caller, tool, redaction, accesses, look } = decided;
   const reached = decided.review?.reached ?? [];
@@ -103,7 +111,11 @@ export async function describeCall(
     arguments: shown,
     ...(isCut && { argumentsCut: true as const }),
   } satisfies ApprovalDetails;
-  const shownDetails = { ...(redaction.facts(details) as typeof details), ...(effects && { effects }) };
+  const shownDetails = {
+    ...(redaction.facts(details) as typeof details),
+    ...(effects && { effects }),
+    ...(covers.length > 0 && { covers }),
+  };
   const cut = [
     ...(isCut ? [ARGUMENTS_CUT] : []),
     ...(words.isCut ? [WORDS_CUT] : []),

@@ -1,6 +1,11 @@
 /** Rows of `approvals.db` and the approvals that they stand for. */
 
-import type { ApprovalDecision, ApprovalState, NewApproval, StoredApproval } from "../../../approval/approval-store.ts";
+import type {
+  ApprovalDecision,
+  ApprovalState,
+  NewApproval,
+  StoredApproval,
+} from "../../../approval/requests/approval-store.ts";
 import { type KernelError, storeCorrupt } from "../../../base/errors.ts";
 import type { ApprovalChannel, ApprovalScope } from "../../../model/approval/approval.ts";
 
@@ -34,6 +39,10 @@ export interface ApprovalRow {
   readonly used_by: string | null;
   readonly in_band_answers: number;
   readonly document: string;
+  /** What an approval covers: the call that was shown, or its kind. With `until` the kind is the project's. */
+  readonly covers: string;
+  readonly kind: string;
+  readonly joined: number;
 }
 
 /** The state at a time: what waits or lets through is over once its time has passed. */
@@ -64,6 +73,8 @@ export function approvalIn(row: ApprovalRow, nowMs: number): StoredApproval {
     uses: row.uses,
     ...(row.used_by !== null && { usedBy: row.used_by }),
     inBandAnswers: row.in_band_answers,
+    joined: row.joined,
+    kind: row.kind,
     document: row.document,
   };
 }
@@ -97,6 +108,9 @@ export function rowOf(approval: NewApproval): ApprovalRow {
     used_by: null,
     in_band_answers: 0,
     document: approval.document,
+    covers: "call",
+    kind: approval.kind,
+    joined: 0,
   };
 }
 
@@ -115,8 +129,26 @@ function decisionIn(row: ApprovalRow): ApprovalDecision | undefined {
   };
 }
 
-function scopeIn({ approved, scope, until_ms: untilMs }: ApprovalRow): ApprovalScope | undefined {
+/** The columns of a scope. */
+export function columnsOf(scope: ApprovalScope | undefined): Pick<ApprovalRow, "scope" | "until_ms" | "covers"> {
+  if (scope === undefined) return { scope: null, until_ms: null, covers: "call" };
+  switch (scope.kind) {
+    case "kind":
+      return { scope: "session", until_ms: null, covers: "kind" };
+    case "project":
+      return { scope: "until", until_ms: Math.floor(scope.untilMs), covers: "kind" };
+    case "until":
+      return { scope: scope.kind, until_ms: Math.floor(scope.untilMs), covers: "call" };
+    default:
+      return { scope: scope.kind, until_ms: null, covers: "call" };
+  }
+}
+
+function scopeIn({ approved, scope, until_ms: untilMs, covers }: ApprovalRow): ApprovalScope | undefined {
   if (approved !== 1) return undefined;
+  if (covers === "kind" && scope === "session") return { kind: "kind" };
+  if (covers === "kind" && scope === "until" && untilMs !== null) return { kind: "project", untilMs };
+  if (covers !== "call") throw corrupt();
   if (scope === "until" && untilMs !== null) return { kind: "until", untilMs };
   if (scope === "once" || scope === "session") return { kind: scope };
   throw corrupt();

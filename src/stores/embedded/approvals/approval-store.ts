@@ -17,12 +17,13 @@ import type {
   NewApproval,
   StoredApproval,
   Swept,
-} from "../../../approval/approval-store.ts";
+} from "../../../approval/requests/approval-store.ts";
 import { APPROVALS_SCHEMA } from "../state/schema.ts";
 import { lazily, SyncedStore, withSynced } from "../state/store.ts";
-import { type ApprovalRow, approvalIn, rowOf, stateAt } from "./approval-rows.ts";
+import { type ApprovalRow, approvalIn, columnsOf, rowOf, stateAt } from "./approval-rows.ts";
 
 const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 /**
  * Milliseconds after which it makes sense to ask again where too many requests wait: an answer may come at any time.
  */
@@ -38,7 +39,8 @@ export function openApprovalStore(stateDirectory: string): ApprovalStore {
     findByPrefix: async (prefix, nowMs) => (await open()).findByPrefix(prefix, nowMs),
     list: async (state, limit, nowMs) => (await open()).list(state, limit, nowMs),
     room: async (owner, limits, nowMs) => (await open()).room(owner, limits, nowMs),
-    add: async (approval, limits) => (await open()).add(approval, limits),
+    add: async (approval, limits, mayJoin) => (await open()).add(approval, limits, mayJoin),
+    lasting: async (owner, nowMs) => (await open()).lasting(owner, nowMs),
     noteRecorded: async (ref) => (await open()).noteRecorded(ref),
     isRecorded: async (ref) => (await open()).isRecorded(ref),
     decide: async (ref, decision) => (await open()).decide(ref, decision),
@@ -71,17 +73,26 @@ class EmbeddedApprovalStore extends SyncedStore {
       `SELECT created_at_ms FROM approvals WHERE ${OF_OWNER} AND created_at_ms <= ? ORDER BY created_at_ms DESC LIMIT 1 OFFSET ?`,
     )
     .pluck();
+  private readonly byKind = this.database.prepare<[string, number], ApprovalRow>(
+    "SELECT * FROM approvals WHERE kind = ? AND state = 'pending' AND kind <> '' AND expires_at_ms > ? ORDER BY id",
+  );
+  private readonly countJoined = this.database.prepare<[string]>(
+    "UPDATE approvals SET joined = joined + 1 WHERE ref = ?",
+  );
+  private readonly ofOwnerLasting = this.database.prepare<[string, string, string, number], ApprovalRow>(
+    `SELECT * FROM approvals WHERE state = 'approved' AND covers = 'kind' AND ${OF_OWNER} AND expires_at_ms > ? ORDER BY id`,
+  );
   private readonly insert = this.database.prepare<[ApprovalRow]>(
     `INSERT INTO approvals (ref, call, binding, state, user_id, agent_id, service_root, session_id, tool, created_at_ms, lifetime_ms,
        expires_at_ms, session_ends_at_ms, in_band, code, approved, decided_at_ms, decided_by, channel, scope, until_ms, reason, uses,
-       used_by, in_band_answers, document, recorded)
+       used_by, in_band_answers, document, recorded, covers, kind, joined)
      VALUES (@ref, @call, @binding, @state, @user_id, @agent_id, @service_root, @session_id, @tool, @created_at_ms, @lifetime_ms,
        @expires_at_ms, @session_ends_at_ms, @in_band, @code, @approved, @decided_at_ms, @decided_by, @channel, @scope, @until_ms, @reason,
-       @uses, @used_by, @in_band_answers, @document, 0)`,
+       @uses, @used_by, @in_band_answers, @document, 0, @covers, @kind, @joined)`,
   );
   private readonly setDecision = this.database.prepare<[Record<string, unknown>]>(
     `UPDATE approvals SET state = @state, approved = @approved, decided_at_ms = @atMs, decided_by = @by, channel = @channel,
-       scope = @scope, until_ms = @untilMs, reason = @reason, expires_at_ms = @expiresAtMs WHERE ref = @ref`,
+       scope = @scope, until_ms = @until_ms, covers = @covers, reason = @reason, expires_at_ms = @expiresAtMs WHERE ref = @ref`,
   );
   private readonly use = this.database.prepare<[{ ref: string; binding: string; requestId: string; nowMs: number }]>(
     `UPDATE approvals SET uses = uses + 1, used_by = @requestId, state = CASE scope WHEN 'once' THEN 'consumed' ELSE state END
@@ -138,24 +149,41 @@ class EmbeddedApprovalStore extends SyncedStore {
       const now = Math.floor(nowMs);
       // What lies ahead of a clock that went backwards does not count: it would keep everybody waiting until that time
       // comes again.
-      const nth = this.nthNewest.get(userId, agentId, serviceRoot, now, limits.perMinuteMax - 1);
-      const tooSoonMs = nth === undefined ? 0 : nth + MINUTE_MS - now;
+      const tooSoonMs = Math.max(
+        ...[
+          [limits.perMinuteMax, MINUTE_MS],
+          [limits.perHourMax, HOUR_MS],
+        ].map(([max = 1, spanMs = 0]) => {
+          const nth = this.nthNewest.get(userId, agentId, serviceRoot, now, max - 1);
+          return nth === undefined ? 0 : nth + spanMs - now;
+        }),
+      );
       if (tooSoonMs > 0) return tooSoonMs;
       if ((this.countPending.get(userId, agentId, serviceRoot, now) ?? 0) >= limits.pendingMax) return CROWDED_RETRY_MS;
       return (this.countAllPending.get(now) ?? 0) >= limits.pendingTotalMax ? CROWDED_RETRY_MS : 0;
     });
   }
 
-  add(approval: NewApproval, limits: AskingLimits): AddOutcome {
+  add(approval: NewApproval, limits: AskingLimits, mayJoin?: (ref: string) => boolean): AddOutcome {
     return this.transaction((): AddOutcome => {
-      const { call, binding, createdAtMs: nowMs } = approval;
+      const { call, binding, kind, createdAtMs: nowMs } = approval;
       const living = this.byCall.all(call).find((row) => row.binding === binding && row.state !== "denied");
       if (living !== undefined) return { kind: "shared", approval: approvalIn(living, nowMs) };
+      const like = mayJoin && kind !== "" ? this.byKind.all(kind, nowMs).find(({ ref }) => mayJoin(ref)) : undefined;
+      if (like !== undefined) {
+        this.countJoined.run(like.ref);
+        return { kind: "joined", approval: approvalIn({ ...like, joined: like.joined + 1 }, nowMs) };
+      }
       const retryAfterMs = this.room(approval, limits, nowMs);
       if (retryAfterMs > 0) return { kind: "crowded", retryAfterMs };
       this.insert.run(rowOf(approval));
       return { kind: "added" };
     });
+  }
+
+  lasting({ userId, agentId, serviceRoot }: ApprovalOwner, nowMs: number): readonly StoredApproval[] {
+    const rows = this.guarded(() => this.ofOwnerLasting.all(userId, agentId, serviceRoot, Math.floor(nowMs)));
+    return rows.map((row) => approvalIn(row, nowMs));
   }
 
   noteRecorded(ref: string): void {
@@ -223,8 +251,7 @@ class EmbeddedApprovalStore extends SyncedStore {
       atMs: Math.floor(atMs),
       by,
       channel,
-      scope: granted?.kind ?? null,
-      untilMs: granted?.kind === "until" ? Math.floor(granted.untilMs) : null,
+      ...columnsOf(granted),
       reason: reason ?? null,
       expiresAtMs: endOf(row, granted, atMs),
     });
@@ -232,11 +259,21 @@ class EmbeddedApprovalStore extends SyncedStore {
   }
 }
 
-/** When what was decided is over: no approval outlives its session, and no denial lasts longer than a request. */
+/**
+ * When what was decided is over: no approval but one for the project outlives its session, and no denial lasts longer
+ * than a request.
+ */
 function endOf(row: ApprovalRow, granted: ApprovalDecision["scope"], atMs: number): number {
   if (granted === undefined) return Math.min(row.expires_at_ms, Math.floor(atMs) + row.lifetime_ms);
-  if (granted.kind === "once") return Math.min(row.expires_at_ms, row.session_ends_at_ms);
-  return granted.kind === "session"
-    ? row.session_ends_at_ms
-    : Math.min(Math.floor(granted.untilMs), row.session_ends_at_ms);
+  switch (granted.kind) {
+    case "once":
+      return Math.min(row.expires_at_ms, row.session_ends_at_ms);
+    case "session":
+    case "kind":
+      return row.session_ends_at_ms;
+    case "until":
+      return Math.min(Math.floor(granted.untilMs), row.session_ends_at_ms);
+    case "project":
+      return Math.floor(granted.untilMs);
+  }
 }

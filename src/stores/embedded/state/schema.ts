@@ -163,6 +163,11 @@ export const APPROVALS_SCHEMA: Schema = {
      CREATE INDEX approvals_over ON approvals (expires_at_ms) WHERE state NOT IN ('pending', 'approved');`,
     "ALTER TABLE approvals ADD COLUMN in_band_answers INTEGER NOT NULL DEFAULT 0;",
     "ALTER TABLE approvals ADD COLUMN recorded INTEGER NOT NULL DEFAULT 1;",
+    `ALTER TABLE approvals ADD COLUMN covers TEXT NOT NULL DEFAULT 'call' CHECK (covers IN ('call', 'kind'));
+     ALTER TABLE approvals ADD COLUMN kind TEXT NOT NULL DEFAULT '';
+     ALTER TABLE approvals ADD COLUMN joined INTEGER NOT NULL DEFAULT 0;
+     CREATE INDEX approvals_lasting ON approvals (user_id, agent_id, service_root) WHERE state = 'approved' AND covers = 'kind';
+     CREATE INDEX approvals_by_kind ON approvals (kind) WHERE state = 'pending' AND kind <> '';`,
   ],
 };
 

@@ -57,10 +57,13 @@ function noSuch(): ConnectError {
 
 function scopeIn({ scope, untilMs }: DecideApprovalRequest): ApprovalScope {
   if (scope === "" || scope === "once") return { kind: "once" };
-  if (scope === "session") return { kind: "session" };
-  if (scope === "until" && untilMs <= BigInt(Number.MAX_SAFE_INTEGER))
-    return { kind: "until", untilMs: Number(untilMs) };
-  throw new ConnectError("`scope` must be `once`, `session` or `until` with a time", Code.InvalidArgument);
+  if (scope === "session" || scope === "kind") return { kind: scope };
+  if ((scope === "until" || scope === "project") && untilMs <= BigInt(Number.MAX_SAFE_INTEGER))
+    return { kind: scope, untilMs: Number(untilMs) };
+  throw new ConnectError(
+    "`scope` must be `once`, `session` or `kind`, or `until` or `project` with a time",
+    Code.InvalidArgument,
+  );
 }
 
 function approvalMessage(approval: AdminApproval): MessageInitShape<typeof ApprovalSchema> {
@@ -97,7 +100,7 @@ function approvalMessage(approval: AdminApproval): MessageInitShape<typeof Appro
         channel: decision.channel,
         atMs: BigInt(decision.atMs),
         scope: decision.scope?.kind ?? "",
-        ...(decision.scope?.kind === "until" && { untilMs: BigInt(decision.scope.untilMs) }),
+        ...(decision.scope !== undefined && "untilMs" in decision.scope && { untilMs: BigInt(decision.scope.untilMs) }),
         reason: decision.reason ?? "",
       },
     }),

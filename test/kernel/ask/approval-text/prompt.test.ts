@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { APPROVAL_DOCUMENT_BYTES_MAX } from "../../../../src/approval/request.ts";
+import { APPROVAL_DOCUMENT_BYTES_MAX } from "../../../../src/approval/requests/request.ts";
 import { canonicalJson, type JsonObject } from "../../../../src/base/json.ts";
 import { PROMPT_FILE_BYTES_MAX } from "../../../../src/kernel/ask/approval-text/preview.ts";
 import { describeCall } from "../../../../src/kernel/ask/approval-text/prompt.ts";
@@ -75,7 +75,12 @@ function decidedCall(tool: Tool<never>, args: JsonObject, more: object = {}): De
 async function described(tool: unknown, args: JsonObject, more: object = {}, rules = RULES) {
   const sent = { shown: [], isCut: false };
   const secretsFor = (host: string, port: number) => (host === "api.example" && port === 443 ? ["API_KEY"] : []);
-  return describeCall(decidedCall(tool as Tool<never>, args, more), rules, { files: place.files, secretsFor, sent });
+  return describeCall(decidedCall(tool as Tool<never>, args, more), rules, {
+    files: place.files,
+    secretsFor,
+    sent,
+    covers: [],
+  });
 }
 
 const changesOf = async (tool: unknown, args: JsonObject) => (await described(tool, args)).details.changes;

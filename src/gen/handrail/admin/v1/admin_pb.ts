@@ -1162,14 +1162,14 @@ export type ApprovalDecision = Message<"handrail.admin.v1.ApprovalDecision"> & {
   atMs: bigint;
 
   /**
-   * `once`, `session` or `until`; empty for a denial.
+   * `once`, `session`, `until`, `kind` or `project`; empty for a denial.
    *
    * @generated from field: string scope = 5;
    */
   scope: string;
 
   /**
-   * For the scope `until`.
+   * For the scopes `until` and `project`.
    *
    * @generated from field: optional int64 until_ms = 6;
    */
@@ -1301,14 +1301,15 @@ export type DecideApprovalRequest = Message<"handrail.admin.v1.DecideApprovalReq
   approved: boolean;
 
   /**
-   * `once`, `session` or `until`; `once` when empty. Of an approval.
+   * Of the call that is shown `once`, `session` or `until`; of all calls of its kind `kind`, for the session, or
+   * `project`, up to a time; `once` when empty. Of an approval.
    *
    * @generated from field: string scope = 3;
    */
   scope: string;
 
   /**
-   * For the scope `until`.
+   * For the scopes `until` and `project`.
    *
    * @generated from field: int64 until_ms = 4;
    */

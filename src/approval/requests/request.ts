@@ -7,13 +7,13 @@
  * asks. A stored request counts only while it is still what its reference names.
  */
 
-import { KIB } from "../base/bytes.ts";
-import { KernelError } from "../base/errors.ts";
-import { blake3Hex } from "../base/hash.ts";
-import type { RandomBytes } from "../base/ids.ts";
-import { canonicalJson, isJsonObject, type JsonObject } from "../base/json.ts";
-import { parseJson } from "../base/json-parse.ts";
-import type { ApprovalRequest } from "../model/approval/approval.ts";
+import { KIB } from "../../base/bytes.ts";
+import { KernelError } from "../../base/errors.ts";
+import { blake3Hex } from "../../base/hash.ts";
+import type { RandomBytes } from "../../base/ids.ts";
+import { canonicalJson, isJsonObject, type JsonObject } from "../../base/json.ts";
+import { parseJson } from "../../base/json-parse.ts";
+import type { ApprovalRequest, Coverage } from "../../model/approval/approval.ts";
 import type { ApprovalOwner, NewApproval, StoredApproval } from "./approval-store.ts";
 import type { CallBinding } from "./binding.ts";
 
@@ -32,13 +32,15 @@ export interface Wanted extends CallBinding {
   /** Rules that ask. */
   readonly rules: readonly string[];
   readonly inBand: boolean;
+  /** What an answer for its kind would cover; nothing where it has none. */
+  readonly covers: readonly Coverage[];
   /** Says what is asked, redacted and bounded. */
   readonly describe: () => Promise<ApprovalRequest>;
 }
 
 /** The request to store. @throws KernelError INTERNAL when it is larger than what people can be shown */
 export function newApproval(
-  { call, binding, caller, tool, inBand }: Wanted,
+  { call, binding, caller, tool, inBand, covers }: Wanted,
   described: ApprovalRequest,
   { nowMs, lifetimeMs, random }: { readonly nowMs: number; readonly lifetimeMs: number; readonly random: RandomBytes },
 ): NewApproval {
@@ -70,7 +72,14 @@ export function newApproval(
     document,
     code: text(random(CODE_BYTES)),
     inBand,
+    kind: kindOf(sessionId, covers),
   };
+}
+
+/** Names the kind of a call within its session. */
+function kindOf(sessionId: string, covers: readonly Coverage[]): string {
+  if (covers.length === 0) return "";
+  return blake3Hex(canonicalJson([sessionId, ...covers.map(({ digest }) => digest).sort()]));
 }
 
 /**

@@ -6,22 +6,22 @@
  *
  * INVARIANT: the decisions are the pipeline's own functions, so an imagined call is decided as a real one would be.
  */
-import { judgeFlow } from "../../flow/flow.ts";
-import type { Verdict } from "../../model/outcome/decision.ts";
-import type { ToolCall } from "../../model/tool/call.ts";
-import type { PolicyEngine } from "../../policy/policy.ts";
-import type { Redactor } from "../../redact/redact.ts";
-import type { Judged, Ruling } from "../call/stages.ts";
-import { WorkspaceLook } from "../call/workspace-look.ts";
-import type { ToolRegistry } from "../declared/registry.ts";
-import { CallRedaction } from "../redaction/redaction.ts";
-import { analyse, findTool } from "./analyse.ts";
-import { evaluateAccesses, evaluateRequests } from "./decide.ts";
-import { withGateDemands } from "./gates.ts";
+import { judgeFlow } from "../../../flow/flow.ts";
+import type { Verdict } from "../../../model/outcome/decision.ts";
+import type { ToolCall } from "../../../model/tool/call.ts";
+import type { PolicyEngine } from "../../../policy/policy.ts";
+import type { Redactor } from "../../../redact/redact.ts";
+import type { Judged, Ruling } from "../../call/stages.ts";
+import { WorkspaceLook } from "../../call/workspace-look.ts";
+import type { ToolRegistry } from "../../declared/registry.ts";
+import { CallRedaction } from "../../redaction/redaction.ts";
+import { analyse, findTool } from "../analyse.ts";
+import { evaluateAccesses, evaluateRequests } from "../decide.ts";
+import { withGateDemands } from "../gates.ts";
+import { checkScope } from "../scope.ts";
+import { markSecrets } from "../secret-writes.ts";
+import { wholeCall } from "../whole-call.ts";
 import { type ImaginedUse, imagineRequests } from "./imagine-requests.ts";
-import { checkScope } from "./scope.ts";
-import { markSecrets } from "./secret-writes.ts";
-import { wholeCall } from "./whole-call.ts";
 
 /** An imagined call: by whom, with which tool and arguments, judged by which policy and which rules of redaction. */
 export interface ImaginedCall {

@@ -6,7 +6,7 @@
  * change is one transaction that names the state it starts from; of all calls of all kernels exactly one consumes an
  * approval of one execution; a time limit holds whether or not anybody has noted that it has passed.
  */
-import type { ApprovalChannel, ApprovalScope } from "../model/approval/approval.ts";
+import type { ApprovalChannel, ApprovalScope } from "../../model/approval/approval.ts";
 
 /** States of a request. */
 export const APPROVAL_STATES = ["pending", "approved", "denied", "expired", "consumed", "void"] as const;
@@ -51,6 +51,8 @@ export interface NewApproval extends ApprovalOwner {
   readonly code: string;
   /** May be answered by the client that asks, if the operator says that a person attends it. */
   readonly inBand: boolean;
+  /** Names the session and the kind of the call, for other calls of that kind to join; empty where it has none. */
+  readonly kind: string;
 }
 
 /** A request as stored. */
@@ -64,6 +66,8 @@ export interface StoredApproval extends NewApproval {
   readonly usedBy?: string;
   /** Answers that the asking client gave, whether or not they decided anything. */
   readonly inBandAnswers: number;
+  /** Other calls of its kind that came while it waited. */
+  readonly joined: number;
 }
 
 /** What came of adding a request. */
@@ -71,6 +75,8 @@ export type AddOutcome =
   | { readonly kind: "added" }
   /** One with the same binding lives already, or expired without anybody having noted it. */
   | { readonly kind: "shared"; readonly approval: StoredApproval }
+  /** One of the same kind waits already, which is about another call. */
+  | { readonly kind: "joined"; readonly approval: StoredApproval }
   /** People are asked too much; there is room again after that time at the earliest. */
   | { readonly kind: "crowded"; readonly retryAfterMs: number };
 
@@ -92,6 +98,7 @@ export type DecideOutcome =
 export interface AskingLimits {
   readonly pendingMax: number;
   readonly perMinuteMax: number;
+  readonly perHourMax: number;
   readonly pendingTotalMax: number;
 }
 
@@ -114,7 +121,14 @@ export interface ApprovalStore {
   readonly list: (state: ApprovalState | undefined, limit: number, nowMs: number) => Promise<readonly StoredApproval[]>;
   /** Milliseconds until a new request of `owner` may be added; 0 when it may be now. */
   readonly room: (owner: ApprovalOwner, limits: AskingLimits, nowMs: number) => Promise<number>;
-  readonly add: (approval: NewApproval, limits: AskingLimits) => Promise<AddOutcome>;
+  /** @param mayJoin whether a call may join another request of its kind, which is counted; none where absent */
+  readonly add: (
+    approval: NewApproval,
+    limits: AskingLimits,
+    mayJoin?: (ref: string) => boolean,
+  ) => Promise<AddOutcome>;
+  /** Approvals of an owner that cover more than one call, the oldest first. */
+  readonly lasting: (owner: ApprovalOwner, nowMs: number) => Promise<readonly StoredApproval[]>;
   /** Notes that the ledger has the request. */
   readonly noteRecorded: (ref: string) => Promise<void>;
   /** Whether that was noted. */

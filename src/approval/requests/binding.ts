@@ -7,9 +7,9 @@
  *
  * Pure. INVARIANT: if one byte of any of this differs, the binding differs.
  */
-import { blake3KeyedHex } from "../base/hash.ts";
-import { canonicalJson, type JsonObject } from "../base/json.ts";
-import type { Mark } from "../model/outcome/label.ts";
+import { blake3KeyedHex } from "../../base/hash.ts";
+import { canonicalJson, type JsonObject } from "../../base/json.ts";
+import type { Mark } from "../../model/outcome/label.ts";
 
 /** Who calls what, and where. */
 export interface BoundCall {

@@ -5,6 +5,7 @@
  * counts only where everything that it was bound to is unchanged. A change or an expiry is reported once, and then the
  * call asks anew.
  */
+import { isLasting } from "../../model/approval/approval.ts";
 import type { StoredApproval } from "./approval-store.ts";
 import type { CallBinding } from "./binding.ts";
 
@@ -20,7 +21,7 @@ export interface Standing {
 export function judgeStanding(live: readonly StoredApproval[], { binding }: CallBinding): Standing {
   const expired = live.filter(({ state }) => state === "expired");
   // What was never used and does not fit any more is of no use; what was used may fit again.
-  const stale = live.filter((one) => isOpen(one) && one.binding !== binding && one.uses === 0);
+  const stale = live.filter((one) => isOpen(one) && !isOfKind(one) && one.binding !== binding && one.uses === 0);
   const over = [...expired, ...stale];
   const denied = live.findLast(({ state }) => state === "denied");
   if (denied) return { verdict: { kind: "denied", approval: denied }, over };
@@ -31,6 +32,11 @@ export function judgeStanding(live: readonly StoredApproval[], { binding }: Call
   if (changed) return { verdict: { kind: "changed", approval: changed }, over };
   const late = expired.findLast(({ uses }) => uses === 0);
   return { verdict: late ? { kind: "expired", approval: late } : { kind: "none" }, over };
+}
+
+/** It is bound to the kind of its call, and outlives what this one was bound to. */
+function isOfKind({ decision }: StoredApproval): boolean {
+  return isLasting(decision?.scope);
 }
 
 function isOpen({ state }: StoredApproval): boolean {

@@ -4,30 +4,30 @@
  * It goes through the same stages as the pipeline, up to flow control, with nothing executed and nothing recorded.
  * Another policy, other zones or other switches may be assumed, to try a change out.
  */
-import { judgeFlow } from "../../flow/flow.ts";
-import type { Denial } from "../../model/outcome/decision.ts";
-import type { ObeyedFile } from "../../model/place/obeyed-files/obeyed-file.ts";
-import { obeyedBy } from "../../model/place/obeyed-files/obeyed-files.ts";
-import type { Workspace } from "../../model/place/workspace.ts";
-import type { Zone } from "../../model/place/zone.ts";
-import { type Explanation, explain } from "../../policy/explain.ts";
-import type { PolicyEngine } from "../../policy/policy.ts";
-import type { PolicyRequest } from "../../policy/terms/request.ts";
-import { resourceId } from "../../policy/terms/vocabulary.ts";
-import type { Authenticated } from "../../session/session.ts";
-import type { KernelParts, KernelSettings } from "../call/parts.ts";
-import type { Judged } from "../call/stages.ts";
-import { WorkspaceLook } from "../call/workspace-look.ts";
-import { withDeletionDemands } from "../keeping/deletion.ts";
-import type { CallRedaction } from "../redaction/redaction.ts";
-import { analyse, findTool } from "./analyse.ts";
-import { isArmed, markOf } from "./caller.ts";
-import { requestsOf } from "./decide.ts";
-import { checkMasterGate, withGateDemands } from "./gates.ts";
+import { judgeFlow } from "../../../flow/flow.ts";
+import type { Denial } from "../../../model/outcome/decision.ts";
+import type { ObeyedFile } from "../../../model/place/obeyed-files/obeyed-file.ts";
+import { obeyedBy } from "../../../model/place/obeyed-files/obeyed-files.ts";
+import type { Workspace } from "../../../model/place/workspace.ts";
+import type { Zone } from "../../../model/place/zone.ts";
+import { type Explanation, explain } from "../../../policy/explain.ts";
+import type { PolicyEngine } from "../../../policy/policy.ts";
+import type { PolicyRequest } from "../../../policy/terms/request.ts";
+import { resourceId } from "../../../policy/terms/vocabulary.ts";
+import type { Authenticated } from "../../../session/session.ts";
+import type { KernelParts, KernelSettings } from "../../call/parts.ts";
+import type { Judged } from "../../call/stages.ts";
+import { WorkspaceLook } from "../../call/workspace-look.ts";
+import { withDeletionDemands } from "../../keeping/deletion.ts";
+import type { CallRedaction } from "../../redaction/redaction.ts";
+import { analyse, findTool } from "../analyse.ts";
+import { isArmed, markOf } from "../caller.ts";
+import { requestsOf } from "../decide.ts";
+import { checkMasterGate, withGateDemands } from "../gates.ts";
+import { checkScope } from "../scope.ts";
+import { markSecrets } from "../secret-writes.ts";
+import { wholeCall } from "../whole-call.ts";
 import { imaginedToolCall } from "./imagine.ts";
-import { checkScope } from "./scope.ts";
-import { markSecrets } from "./secret-writes.ts";
-import { wholeCall } from "./whole-call.ts";
 
 /** One access and what policy says of it. */
 export interface ExplainedAccess {

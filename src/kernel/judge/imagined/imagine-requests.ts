@@ -1,10 +1,10 @@
 /** Builds the policy requests for known accesses when nobody makes the call. Pure. */
-import { INITIAL_MARK } from "../../flow/flow.ts";
-import type { EffectClass } from "../../model/outcome/effect.ts";
-import type { Session } from "../../model/people/session.ts";
-import type { PolicyContext, PolicyRequest, PolicyResource } from "../../policy/terms/request.ts";
-import { type Demands, NO_DEMANDS, standingDemands } from "../declared/capability-obligations.ts";
-import { actingAs, policyRequest, type ToolFacts } from "./decide.ts";
+import { INITIAL_MARK } from "../../../flow/flow.ts";
+import type { EffectClass } from "../../../model/outcome/effect.ts";
+import type { Session } from "../../../model/people/session.ts";
+import type { PolicyContext, PolicyRequest, PolicyResource } from "../../../policy/terms/request.ts";
+import { type Demands, NO_DEMANDS, standingDemands } from "../../declared/capability-obligations.ts";
+import { actingAs, policyRequest, type ToolFacts } from "../decide.ts";
 
 /** One access of an imagined call, as policy sees it. */
 export interface ImaginedAccess {

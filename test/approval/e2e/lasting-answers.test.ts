@@ -1,0 +1,100 @@
+/** Answers that last, from the command line: effects of commands, look-ups, what is of no kind, and the way back. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
+import type { JsonObject } from "../../../src/base/json.ts";
+import { openKernel } from "../../../src/server/compose.ts";
+import { dataIn, handrail } from "../../support/command-line.ts";
+import { freshPlace } from "../../support/place.ts";
+
+async function asking() {
+  const place = freshPlace();
+  const added = await handrail(place, ["approvers", "add", "ada", "--json"]);
+  const { token } = dataIn<{ token: string }>(added.stdout);
+  const environment = { HANDRAIL_APPROVER_TOKEN: token };
+  const kernel = await openKernel({ environment: {}, stateDirectory: place.state, configDirectory: place.config });
+  onTestFinished(() => kernel.close());
+  const who = { workspace: place.workspace, userId: "ann", agentId: "agent" };
+  let { token: sessionToken } = await kernel.administration.createSession(who);
+  let calls = 0;
+  return {
+    cli: (...args: readonly string[]) => handrail(place, args, { environment }),
+    textOf: (path: string) => readFileSync(join(place.workspace, path), "utf8"),
+    async nextSession() {
+      ({ token: sessionToken } = await kernel.administration.createSession(who));
+    },
+    run(command: string, more: JsonObject = {}) {
+      calls += 1;
+      const given = { requestId: `r-${calls}`, sessionToken, tool: "shell", arguments: { command, ...more } };
+      return kernel.door.execute({ kind: "call", ...given }, new AbortController().signal);
+    },
+    pending: () =>
+      vi.waitFor(
+        async () => {
+          const [approval] = await kernel.approvals.list({ state: "pending" });
+          if (approval === undefined) throw new Error("nobody asks");
+          return approval;
+        },
+        { timeout: 120_000, interval: 20 },
+      ),
+  };
+}
+
+test("what commands write to one file is answered once for the session, or for the project", async () => {
+  const place = await asking();
+  const first = place.run("echo one > AGENTS.md");
+  const { ref } = await place.pending();
+  const shown = await place.cli("approvals", "show", ref);
+  expect(shown.stdout).toContain("create, change or delete this file, by a command (dev.write-protected)");
+  const approved = await place.cli("approve", ref, "--yes", "--for", "kind");
+  expect([approved.code, approved.stdout]).toEqual([
+    0,
+    expect.stringContaining("for all calls of its kind, for the session"),
+  ]);
+  expect((await first).outcome.kind).toBe("success");
+  expect((await place.run("printf 'two\\n' | tee AGENTS.md")).outcome.kind).toBe("success");
+  expect(place.textOf("AGENTS.md")).toBe("two\n");
+
+  await place.nextSession();
+  const other = place.run("echo three > AGENTS.md");
+  const again = await place.pending();
+  expect((await place.cli("approve", again.ref, "--yes", "--for", "project:30d")).stdout).toContain(
+    "in this workspace",
+  );
+  expect((await other).outcome.kind).toBe("success");
+  await place.nextSession();
+  expect((await place.run("echo four > AGENTS.md")).outcome.kind).toBe("success");
+  const listed = await place.cli("approvals", "list", "--only", "approved");
+  expect(listed.stdout).toContain("used 2 times");
+
+  expect((await place.cli("deny", again.ref)).code).toBe(0);
+  const refused = place.run("echo five > AGENTS.md");
+  const last = await place.pending();
+  await place.cli("deny", last.ref);
+  await refused;
+  expect(place.textOf("AGENTS.md")).toBe("four\n");
+});
+
+test("a look-up is of a kind with its host; a command that may send something is of none", async () => {
+  const place = await asking();
+  const network = { network_access: true };
+  const viewing = place.run("gh pr view 12 | head -5", network);
+  const { ref } = await place.pending();
+  const { stdout } = await place.cli("approvals", "show", ref);
+  expect(stdout).toMatch(/by gh pr view, whatever it asks for \(FC-2,\s+shell\.network\)\n│ api\.github\.com/);
+  expect((await place.cli("approve", ref, "--yes", "--for", "kind")).code).toBe(0);
+  expect((await viewing).outcome.kind).toBe("success"); // it ran; there is no such program here
+  expect((await place.run("gh pr view 13 --json title", network)).outcome.kind).toBe("success");
+
+  for (const command of ["gh api repos/a/b https://api.github.com", "./gh pr view 1 https://api.github.com"]) {
+    const sending = place.run(command, network);
+    const asked = await place.pending();
+    const refused = await place.cli("approve", asked.ref, "--yes", "--for", "kind");
+    expect([refused.code, refused.stderr]).toEqual([
+      64,
+      expect.stringContaining("of no kind that can be answered for"),
+    ]);
+    await place.cli("deny", asked.ref);
+    expect((await sending).outcome.kind).toBe("denied");
+  }
+});
