@@ -43,6 +43,7 @@ export { type ToolDefinition, ToolRegistry } from "./declared/registry.ts";
 export { compileWholePattern, problemOfWholePattern } from "./declared/whole-pattern.ts";
 /** What describes and judges branches, loaded with its first use. */
 export const loadBranchParts = () => import("./handles/branches/branch-parts.ts");
+export { looksUp } from "./judge/decide.ts";
 export type { Assumptions, CallExplanation } from "./judge/imagined/explain.ts";
 export { imagineAccesses, imagineCall } from "./judge/imagined/imagine.ts";
 export { type ImaginedAccess, imagineRequests, placed } from "./judge/imagined/imagine-requests.ts";

@@ -34,6 +34,7 @@ const context = z.strictObject({
   time: z.int().min(0).exactOptional(),
   onBranch: z.boolean().exactOptional(),
   contained: z.boolean().exactOptional(),
+  lookUp: z.boolean().exactOptional(),
 });
 const obligation = z
   .string()

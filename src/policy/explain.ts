@@ -56,16 +56,24 @@ export function explain(engine: PolicyEngine, request: PolicyRequest): Explanati
   };
 }
 
+/** What narrows a permit. */
+export interface Narrowing {
+  /** For whom it holds: for everybody in the role, or for this principal in this workspace alone. */
+  readonly whose?: "role" | "principal";
+  /** More conditions, as policy text. */
+  readonly when?: readonly string[];
+}
+
 /**
  * The text of the narrowest permit for `request`, bound to the call in full where its resource does not say all of it;
  * its id is derived from what it grants. `undefined` when there is none, because the call has no name.
  * @param waives rules whose obligations it lifts for this request
- * @param whose for whom it holds: for everybody in the role, or for this principal in this workspace alone
+ * @param narrowing what it holds for besides
  */
 export function narrowestPermit(
   request: PolicyRequest,
   waives: readonly string[] = [],
-  whose: "role" | "principal" = "role",
+  { whose = "role", when = [] }: Narrowing = {},
 ): string | undefined {
   if (!isPermittable(request, waives)) return undefined;
   const { principal, action, resource, effect } = scopeOf(request);
@@ -74,6 +82,7 @@ export function narrowestPermit(
     ...(whose === "role" ? [] : [principalOf(request)]),
     ...callConditions(request),
     `context.effect == ${effect}`,
+    ...when,
   ];
   const condition = `when { ${conditions.join(" && ")} }`;
   const lifted = waives.length === 0 ? "" : `@waives(${cedarString(waives.join(", "))})\n`;

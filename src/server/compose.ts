@@ -29,7 +29,7 @@ import { FreezeAdministration } from "./people/freeze-administration.ts";
 import { MarkAdministration } from "./people/mark-administration.ts";
 import { UndoAdministration } from "./people/undo-administration.ts";
 import type { AdvisedExplanation, ExplainedCall } from "./policy/advice.ts";
-import { AlwaysAllow } from "./policy/always-allow.ts";
+import { AlwaysAllow, type PolicyParts } from "./policy/always-allow.ts";
 import type { SecretDesk } from "./secrets/secret-desk.ts";
 import { type Stalls, stallFacts, stallLine, Watchdog, watchedDoor } from "./watchdog.ts";
 import { hiddenDirectories } from "./workspace/own-directories.ts";
@@ -57,6 +57,8 @@ export interface OpenKernel {
   readonly approvals: ApprovalActs;
   /** Permits with which a call that asked would not ask again. */
   readonly alwaysAllow: AlwaysAllow;
+  /** What proposals for the operator's policies rest on. */
+  readonly policyParts: PolicyParts;
   /** Who is frozen, in all kernels of the state directory. */
   readonly freezes: FreezeAdministration;
   /** What is limited, spent, reserved and left. */
@@ -170,6 +172,14 @@ function administrationsOf(opened: OpenedParts, door: KernelDoor, started: Promi
   const { workspaces, newFiles } = parts;
   const shared = { workspaces, sessions, newFiles, history, ledger, clock, random: systemRandom };
   const ready = () => started;
+  const policyParts: PolicyParts = {
+    operator: () => live.operator,
+    tools: () => parts.registry.getAll(),
+    findSession: (id) => sessions.findSession(id),
+    stateDirectory,
+    ledger,
+    clock,
+  };
   const desk = new BranchDesk({ branches, sandbox: parts.sandbox, ready, ...shared });
   return {
     administration: administrationOf(opened, desk),
@@ -179,14 +189,8 @@ function administrationsOf(opened: OpenedParts, door: KernelDoor, started: Promi
     arming: new ArmingAdministration({ armings, sessions, ledger, clock }),
     budgets: spending.administration,
     approvals: asking.acts(door, content),
-    alwaysAllow: new AlwaysAllow({
-      operator: () => live.operator,
-      tools: () => parts.registry.getAll(),
-      findSession: (id) => sessions.findSession(id),
-      stateDirectory,
-      ledger,
-      clock,
-    }),
+    alwaysAllow: new AlwaysAllow(policyParts),
+    policyParts,
     freezes: new FreezeAdministration({ freezes, violations, sessions, bell, ledger, clock }),
     roles: new RoleDesk({ operatorPath, ledger, clock }),
     secrets: async () => {

@@ -5,14 +5,14 @@
 
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { usageError } from "../../base/errors.ts";
 import { REPLAY_ENTRIES_DEFAULT } from "../../base/limits.ts";
 import { stateDirectoryOf } from "../start/freeze-options.ts";
 import { directoriesOf, type KernelFlags, withKernelOptions } from "../start/kernel-options.ts";
 import { EXIT_FAILURE, EXIT_OK } from "../terminal/exit-codes.ts";
-import { parseDuration, wholeNumber } from "../terminal/inputs.ts";
+import { timeOf, wholeNumber } from "../terminal/inputs.ts";
 import { failedChecks, print, printJson, visible } from "../terminal/output.ts";
 import { addPolicyExplainCommand } from "./policy-explain.ts";
+import { addPolicyLearnCommand } from "./policy-learn.ts";
 
 interface CheckFlags {
   readonly config?: string;
@@ -58,6 +58,7 @@ export function addPolicyCommand(program: Command): void {
   withKernelOptions(diff).action(async (candidate: string, flags: DiffFlags) => {
     process.exitCode = await compare(candidate, flags);
   });
+  addPolicyLearnCommand(policy);
   addPolicyExplainCommand(policy);
 }
 
@@ -142,14 +143,4 @@ function printReplay(report: ReplayReport, changed: number): void {
     `${report.replayed} calls of ${report.entries} entries replayed against ${visible(report.directory)}: ${changed} would change${detail}`,
   );
   for (const [reason, count] of Object.entries(report.notReplayed)) print(`not replayed, ${count}: ${reason}`);
-}
-
-/** Milliseconds since the Unix epoch of a duration before now or of a date. */
-function timeOf(text: string): number {
-  if (/^\d{4}-/.test(text)) {
-    const time = Date.parse(text);
-    if (!Number.isNaN(time)) return time;
-    throw usageError(`\`${text}\` is not a date; write one such as 2026-01-31 or 2026-01-31T12:00:00Z`);
-  }
-  return Date.now() - parseDuration(text);
 }

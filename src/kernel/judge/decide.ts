@@ -8,8 +8,9 @@ import type { ImposedObligation } from "../../approval/approval.ts";
 import { type FlowAccess, flowObligations } from "../../flow/flow.ts";
 import { allow, type Denial, deny, type Verdict } from "../../model/outcome/decision.ts";
 import type { Mark } from "../../model/outcome/label.ts";
-import type { WorkspacePath } from "../../model/place/access.ts";
+import type { Resource, WorkspacePath } from "../../model/place/access.ts";
 import { wordsOfCommand } from "../../model/place/command.ts";
+import { lookUpsOf } from "../../model/place/look-ups.ts";
 import type { WireVariant } from "../../model/tool/call.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import { admits } from "../../policy/lease-scope.ts";
@@ -39,6 +40,8 @@ export interface Question<C = Judged> {
   readonly call?: string;
   /** Whether the call is contained; seen from all of its accesses when absent. */
   readonly contained?: boolean;
+  /** Whether its commands only look something up; seen from all of its accesses when absent. */
+  readonly lookUp?: boolean;
 }
 
 /** The same with whom is asked. */
@@ -56,16 +59,16 @@ export function requestsOf(
   question: Question,
   accesses: readonly ResolvedAccess[],
 ): readonly [PolicyRequest, ...PolicyRequest[]] {
-  const { caller, tool, contained = isContained(caller, tool, accesses) } = question;
+  const { caller, tool, contained = isContained(caller, tool, accesses), lookUp = looksUp(accesses) } = question;
   const [only, ...more] = accesses.map((access) => {
     const request = policyRequest(
-      { ...question, contained, tool: actingAs(tool, access.action) },
+      { ...question, contained, lookUp, tool: actingAs(tool, access.action) },
       { ...access, resource: policyResource(access) },
     );
     return restricted(caller, access, request);
   });
   if (only !== undefined) return [only, ...more];
-  const asked = { ...question, contained };
+  const asked = { ...question, contained, lookUp };
   return [policyRequest(asked, { effect: tool.capability.effect, resource: { kind: "tool", name: tool.name } })];
 }
 
@@ -80,6 +83,12 @@ export function isContained(
 ): boolean {
   if (!isSandboxed || capability.effect !== "exec") return false;
   return !accesses.some(({ effect, resource }) => effect === "network" || resource.kind === "host");
+}
+
+/** Whether the commands among `accesses` are look-ups, and all of them are. */
+export function looksUp(accesses: readonly { readonly resource: Resource }[]): boolean {
+  const commands = accesses.flatMap(({ resource }) => (resource.kind === "command" ? [resource] : []));
+  return commands.length > 0 && lookUpsOf(commands) !== undefined;
 }
 
 /** `tool` as the one of its actions that an access is part of. */
@@ -256,6 +265,7 @@ export function policyRequest(
     demands = NO_DEMANDS,
     call = "",
     contained = false,
+    lookUp = false,
   }: Question<Pick<Judged, "session" | "mark" | "armed">>,
   { effect, resource, carriesSecret = false, sendsNothing = false, arguments: given }: PolicyAccess,
 ): PolicyRequest {
@@ -284,6 +294,7 @@ export function policyRequest(
       call,
       onBranch,
       contained,
+      lookUp,
     },
     capabilityObligations: obligationsOf({ tool, mark, demands }, { resource, effect, carriesSecret, sendsNothing }),
     ...(onBranch && staysOnBranch(effect, resource) && { isStaged: true }),

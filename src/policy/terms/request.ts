@@ -58,6 +58,8 @@ export interface PolicyContext {
    * where nothing is said.
    */
   readonly contained?: boolean;
+  /** Whether its commands only look something up, such as `gh pr view`; not so where nothing is said. */
+  readonly lookUp?: boolean;
 }
 
 /** The name of a call that has none: it is too long, or no text. */

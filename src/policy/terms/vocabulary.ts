@@ -40,6 +40,7 @@ export const CONTEXT_ATTRIBUTES: AttributeTable = {
   call: "String",
   onBranch: "Boolean",
   contained: "Boolean",
+  lookUp: "Boolean",
 };
 
 /** Entity type and attributes of each resource kind. */
@@ -215,8 +216,9 @@ function principalValues(principal: PolicyPrincipal): AttributeValues {
 
 function contextValues(request: PolicyRequest): AttributeValues {
   const { armed, trust, dataClass, network, time, call = "", onBranch = false, contained = false } = request.context;
+  const { lookUp = false } = request.context;
   const { tool, effect } = request;
-  return { armed, trust, dataClass, network, time, tool, effect, call, onBranch, contained };
+  return { armed, trust, dataClass, network, time, tool, effect, call, onBranch, contained, lookUp };
 }
 
 function argumentValues(given: PolicyRequest["arguments"], types: AttributeTable): AttributeValues {

@@ -10,13 +10,12 @@
  * effect.
  */
 
-import { mkdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
-import { configInvalid, KernelError, usageError } from "../../base/errors.ts";
+import { KernelError, usageError } from "../../base/errors.ts";
 import { blake3Hex } from "../../base/hash.ts";
 import { REPLAY_ENTRIES_DEFAULT } from "../../base/limits.ts";
-import { imagineRequests, wholeCall } from "../../kernel/index.ts";
+import { wholeCall } from "../../kernel/index.ts";
 import { byPerson } from "../../ledger/actors.ts";
 import { readApprovalDocument, type ShownRequest } from "../../model/approval/approval-document.ts";
 import type { EventSink } from "../../model/outcome/event.ts";
@@ -26,14 +25,15 @@ import { narrowestPermit } from "../../policy/explain.ts";
 import type { PolicyEngine } from "../../policy/policy.ts";
 import { COMMIT_ACTION } from "../../policy/terms/action.ts";
 import { type PolicyRequest, UNNAMED_CALL } from "../../policy/terms/request.ts";
-import { parseRecordedAccess, type RecordedAccess } from "../../policy/terms/resource.ts";
-import { writeNewFile } from "../../stores/embedded/state/own-file.ts";
+import type { RecordedAccess } from "../../policy/terms/resource.ts";
 import type { OperatorDirectory } from "../operator/operator-directory.ts";
+import { accessesOf, askedAgain, asksOf } from "./asked-accesses.ts";
 import { buildEngine, exampleInputs } from "./policies.ts";
+import { writePolicyFile } from "./policy-file.ts";
 import type { ReplayReport } from "./policy-replay.ts";
 
-/** What proposals rest on. */
-export interface AlwaysAllowParts {
+/** What proposals for the operator's policies rest on. */
+export interface PolicyParts {
   /** As they are now. */
   readonly operator: () => OperatorDirectory;
   readonly tools: () => readonly Tool[];
@@ -68,9 +68,9 @@ export type AlwaysProposal =
 
 /** Makes proposals and, at the operator's word, permits of them. */
 export class AlwaysAllow {
-  readonly #parts: AlwaysAllowParts;
+  readonly #parts: PolicyParts;
 
-  constructor(parts: AlwaysAllowParts) {
+  constructor(parts: PolicyParts) {
     this.#parts = parts;
   }
 
@@ -113,7 +113,7 @@ export class AlwaysAllow {
     };
     await ledger.record({ type: "always_allowed", ...byPerson(named), timeMs: nowMs, payload }, "durable");
     const comment = `// Allowed without asking by ${named} at ${new Date(nowMs).toISOString()}, after the request\n// ${request.ref}. Remove this file to be asked again.\n`;
-    await writeNew(this.#parts.operator().path, file, comment + text);
+    await writePolicyFile(this.#parts.operator().path, file, comment + text);
     return file;
   }
 
@@ -131,16 +131,10 @@ export class AlwaysAllow {
     const tool = this.#parts.tools().find(({ name }) => name === request.tool);
     if (tool === undefined) return `the tool \`${request.tool}\` is not registered here`;
     if (tool.projectWords !== undefined && accesses.some(({ effect }) => effect === "network")) return FETCHES;
-    const time = Math.floor(this.#parts.clock.nowMs() / 1000);
     const call = callOf(request, tool, accesses);
     if (call === undefined) return UNNAMED;
-    const { trustLevel: trust, dataClass } = details.seen;
-    // the session may have left the branch since, or gone to one
-    const context = { time, armed: true, trust, dataClass, call, onBranch: details.branch !== undefined };
     const asked = new Set(details.rules.map(({ ruleId }) => ruleId));
-    const requests = imagineRequests({ session: { ...session, role: details.role }, tool, accesses, context }).map(
-      (one) => withDemands(one, asked),
-    );
+    const requests = askedAgain({ request, session, tool, accesses, call, nowMs: this.#parts.clock.nowMs() });
     return this.#tried({ preset: session.preset, requests, asked, role: details.role });
   }
 
@@ -174,7 +168,7 @@ export class AlwaysAllow {
   async #problemOf({ preset, requests, asked }: Trial, operator: OperatorDirectory): Promise<string | undefined> {
     try {
       const engine = await this.#engine(preset, operator);
-      const still = requests.flatMap((request) => asks(engine, request)).find((ruleId) => asked.has(ruleId));
+      const still = requests.flatMap((request) => asksOf(engine, request)).find((ruleId) => asked.has(ruleId));
       engine.dispose();
       if (still !== undefined) return `the rule \`${still}\` would still ask, and no permit lifts that`;
     } catch (error) {
@@ -215,19 +209,6 @@ interface Permit {
   readonly onBranches: boolean;
 }
 
-/** What the call touched, in full; a text says why that cannot be told. */
-function accessesOf({ details }: ShownRequest): readonly RecordedAccess[] | string {
-  const accesses: RecordedAccess[] = [];
-  for (const fact of details.accesses) {
-    if (fact["kind"] === "more") return "it touches too much for a permit of its own; write one by hand";
-    const access = parseRecordedAccess(fact);
-    if (access === undefined || JSON.stringify(fact).includes("[REDACTED:"))
-      return "what it touches holds a secret, or cannot be named in a policy; write a permit by hand";
-    accesses.push(access);
-  }
-  return accesses;
-}
-
 /**
  * The call in full; `undefined` when a person is not shown all of it, and so nobody can say what a permit would let
  * through.
@@ -252,17 +233,6 @@ const MERGING = "merge_branch";
 const FETCHES =
   "what the call fetches stands in files of the workspace, which may change; approve it for the session or for a time, which is bound to them";
 
-/** The request with what asked besides policy: rules of the kernel, whose ids begin with a capital letter. */
-function withDemands(request: PolicyRequest, asked: ReadonlySet<string>): PolicyRequest {
-  const known = request.capabilityObligations ?? [];
-  const more = [...asked]
-    .filter(
-      (ruleId) => /^[A-Z]/.test(ruleId) && !known.some((due) => due.ruleId === ruleId && due.obligation === "ask"),
-    )
-    .map((ruleId) => ({ obligation: "ask", ruleId, reason: "" }) as const);
-  return { ...request, capabilityObligations: [...known, ...more] };
-}
-
 /**
  * The permits that lift what is asked, with the rules that each waives; `undefined` when one could not name the call.
  */
@@ -273,36 +243,11 @@ function permitsFor(
 ): ReadonlyMap<string, readonly string[]> | undefined {
   const permits = new Map<string, readonly string[]>();
   for (const request of requests) {
-    const waives = asks(engine, request).filter((ruleId) => asked.has(ruleId));
+    const waives = asksOf(engine, request).filter((ruleId) => asked.has(ruleId));
     if (waives.length === 0) continue;
-    const permit = narrowestPermit(request, waives, "principal");
+    const permit = narrowestPermit(request, waives, { whose: "principal" });
     if (permit === undefined) return undefined;
     permits.set(permit, waives);
   }
   return permits;
-}
-
-/** Rules that ask about a request under `engine`; sorted. */
-function asks(engine: PolicyEngine, request: PolicyRequest): readonly string[] {
-  const verdict = engine.evaluatePlainly(request);
-  if (verdict.decision === "deny") return [];
-  return verdict.obligations
-    .filter(({ obligation }) => obligation === "ask")
-    .map(({ ruleId }) => ruleId)
-    .sort();
-}
-
-async function writeNew(operatorPath: string, file: string, text: string): Promise<void> {
-  const path = join(operatorPath, file);
-  try {
-    await mkdir(join(operatorPath, "policy"), { mode: 0o700, recursive: true });
-    // A file that is read while it is written would be an invalid policy, and refuse every call: it comes by one step.
-    await writeNewFile(`${path}.new`, text);
-    await rename(`${path}.new`, path);
-  } catch (cause) {
-    throw configInvalid(
-      `the permit cannot be written to \`${path}\`; look whether a \`.new\` file is left there`,
-      cause,
-    );
-  }
 }

@@ -11,7 +11,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import { LEDGER_READ_ROWS_MAX } from "../../base/limits.ts";
 import { INITIAL_MARK } from "../../flow/flow.ts";
-import { imagineAccesses, wholeCall } from "../../kernel/index.ts";
+import { imagineAccesses, looksUp, wholeCall } from "../../kernel/index.ts";
 import { DATA_CLASSES, TRUST_LEVELS } from "../../model/outcome/label.ts";
 import { isPresetName } from "../../model/people/preset.ts";
 import type { Session } from "../../model/people/session.ts";
@@ -220,7 +220,14 @@ async function replayOne({ entry, payload }: LedgerRecord, candidate: Candidate,
   const time = Math.floor(entry.timeMicros / 1_000_000);
   const engine = await engineOf(call.preset);
   const contained = facts["contained"] === true;
-  const context = { ...call.mark, time, call: call.call, onBranch: facts["branch"] !== undefined, contained };
+  const context = {
+    ...call.mark,
+    time,
+    call: call.call,
+    onBranch: facts["branch"] !== undefined,
+    contained,
+    lookUp: looksUp(call.accesses),
+  };
   const verdict = imagineAccesses(engine, {
     session: { ...session, role: call.role },
     tool: call.tool,

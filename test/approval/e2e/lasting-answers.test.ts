@@ -1,47 +1,9 @@
 /** Answers that last, from the command line: effects of commands, look-ups, what is of no kind, and the way back. */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { expect, onTestFinished, test, vi } from "vitest";
-import type { JsonObject } from "../../../src/base/json.ts";
-import { openKernel } from "../../../src/server/compose.ts";
-import { dataIn, handrail } from "../../support/command-line.ts";
-import { freshPlace } from "../../support/place.ts";
-
-async function asking() {
-  const place = freshPlace();
-  const added = await handrail(place, ["approvers", "add", "ada", "--json"]);
-  const { token } = dataIn<{ token: string }>(added.stdout);
-  const environment = { HANDRAIL_APPROVER_TOKEN: token };
-  const kernel = await openKernel({ environment: {}, stateDirectory: place.state, configDirectory: place.config });
-  onTestFinished(() => kernel.close());
-  const who = { workspace: place.workspace, userId: "ann", agentId: "agent" };
-  let { token: sessionToken } = await kernel.administration.createSession(who);
-  let calls = 0;
-  return {
-    cli: (...args: readonly string[]) => handrail(place, args, { environment }),
-    textOf: (path: string) => readFileSync(join(place.workspace, path), "utf8"),
-    async nextSession() {
-      ({ token: sessionToken } = await kernel.administration.createSession(who));
-    },
-    run(command: string, more: JsonObject = {}) {
-      calls += 1;
-      const given = { requestId: `r-${calls}`, sessionToken, tool: "shell", arguments: { command, ...more } };
-      return kernel.door.execute({ kind: "call", ...given }, new AbortController().signal);
-    },
-    pending: () =>
-      vi.waitFor(
-        async () => {
-          const [approval] = await kernel.approvals.list({ state: "pending" });
-          if (approval === undefined) throw new Error("nobody asks");
-          return approval;
-        },
-        { timeout: 120_000, interval: 20 },
-      ),
-  };
-}
+import { expect, test } from "vitest";
+import { askingPlace } from "../../support/asking-place.ts";
 
 test("what commands write to one file is answered once for the session, or for the project", async () => {
-  const place = await asking();
+  const place = await askingPlace();
   const first = place.run("echo one > AGENTS.md");
   const { ref } = await place.pending();
   const shown = await place.cli("approvals", "show", ref);
@@ -76,7 +38,7 @@ test("what commands write to one file is answered once for the session, or for t
 });
 
 test("a look-up is of a kind with its host; a command that may send something is of none", async () => {
-  const place = await asking();
+  const place = await askingPlace();
   const network = { network_access: true };
   const viewing = place.run("gh pr view 12 | head -5", network);
   const { ref } = await place.pending();

@@ -78,7 +78,7 @@ async function openAsking(place: Place) {
       const { accesses } = await explain(args);
       return accesses.flatMap(({ request, policy: { verdict } }) => {
         const waives = verdict.decision === "allow" ? verdict.obligations.map(({ ruleId }) => ruleId) : [];
-        return waives.length === 0 ? [] : (narrowestPermit(request, waives, "principal") ?? "");
+        return waives.length === 0 ? [] : (narrowestPermit(request, waives, { whose: "principal" }) ?? "");
       });
     },
   };
