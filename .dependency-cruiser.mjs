@@ -63,6 +63,7 @@ export const ORDER = {
     "copies",
     "branches",
     "views",
+    "scratch",
     "undo",
     "bwrap",
     "container",

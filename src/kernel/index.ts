@@ -31,6 +31,7 @@ export type {
   KernelSandbox,
   KernelSettings,
   OpenWorkspace,
+  SessionScratch,
   WorkspaceCatalog,
   WorkspaceName,
 } from "./call/parts.ts";

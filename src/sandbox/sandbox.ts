@@ -19,7 +19,7 @@ import {
 } from "./control-groups/control-groups.ts";
 import { requireProgram, type SystemView, systemView } from "./host/system-view.ts";
 import { workspaceTree } from "./host/workspace-tree.ts";
-import { Identities, type Identity, ownIdentity } from "./identity/identity.ts";
+import { Identities, type Identity, ownIdentity, seenBy } from "./identity/identity.ts";
 import { ViewDirectories, type ViewNames } from "./layers/view-directories.ts";
 import { Egress, type EgressGrant } from "./net/egress.ts";
 import type { EgressNetwork } from "./net/gate/admission.ts";
@@ -36,6 +36,7 @@ import { adoptOrphans } from "./run/orphans.ts";
 import { giveWay } from "./run/priority.ts";
 import { isEnding, noOwnFiles, requireProcessor, requireSocat, tooManyRuns, unknownEnd } from "./run/refusals.ts";
 import { superviseRun } from "./run/supervised-run.ts";
+import { scratchGrowth, scratchMounts } from "./scratch/shown-scratch.ts";
 import { landed, type SandboxLanding } from "./views/after-run.ts";
 import { copiedLook, renewedMounts, type Settle, settledLook } from "./views/looks.ts";
 import { type ChosenView, type ViewChoice, type ViewKind, ViewKinds } from "./views/view-kinds.ts";
@@ -119,6 +120,8 @@ export interface SandboxRun {
   readonly egress?: EgressGrant;
   /** What it sees in place of files of the machine and the workspace; refused where that cannot be done. */
   readonly files?: readonly SandboxFile[];
+  /** The session's scratch directory, absolute, which it may write; it sees none when absent. */
+  readonly scratch?: string;
   /** What it sees in place of the workspace by its scope; refused where that cannot be done. */
   readonly selection?: ExecSelection;
 }
@@ -279,10 +282,14 @@ export class Sandbox {
     const view = new View({ directories: this.#views, identity, root: wanted.root, counted: this.#landed, kind });
     try {
       const growth = view.watch(wanted.landing?.bytesMax);
-      const ending = AbortSignal.any([signal, growth.signal]);
-      const end = await this.#runSeeing(view, view.identity, { ...run, signal: ending });
+      const scratch = await scratchGrowth(wanted.scratch);
+      const ending = AbortSignal.any([signal, growth.signal, scratch.signal]);
+      const end = await this.#runSeeing(view, view.identity, { ...run, signal: ending }).catch(async (error) => {
+        await scratch.end();
+        throw error;
+      });
       run.ended?.();
-      const outgrown = await growth.end();
+      const outgrown = (await growth.end()) ?? (await scratch.end());
       if (outgrown !== undefined) return { ...end, ...outgrown };
       return { ...end, ...(await landed(view, wanted, { end, signal })) };
     } finally {
@@ -292,7 +299,7 @@ export class Sandbox {
 
   async #runSeeing(view: View | undefined, identity: Identity, run: AcceptedRun): Promise<SandboxEnd> {
     const { processor, wanted, output, signal } = run;
-    const { root, judge, settle, limits, environment, egress, selection, files = [], ...rest } = wanted;
+    const { root, judge, settle, limits, environment, egress, selection, files = [], scratch, ...rest } = wanted;
     let tree = workspaceTree(root);
     const begin = () => {
       tree = workspaceTree(root);
@@ -319,7 +326,7 @@ export class Sandbox {
           limits,
           askedBytesMax: group ? SANDBOX_ASKED_BYTES_MAX : limits.memoryBytesMax + SANDBOX_RESERVED_BYTES,
           system: seenBy(identity, system.mounts),
-          workspace: mounts,
+          workspace: [...mounts, ...scratchMounts(scratch, identity, this.#views)],
           files: [...files, ...(selection === undefined ? [] : selectionFiles(selection))],
           environment: { PATH: system.path.join(":"), ...environment },
           ...(way && { proxySocket: way.socketPath }),
@@ -386,12 +393,4 @@ function backendOf({ backend = "bwrap", programs, allowsUnsandboxed = false }: S
 
 function isUnavailable(error: unknown): boolean {
   return error instanceof ToolFailure && error.code === "SANDBOX_UNAVAILABLE";
-}
-
-/** The mounts with sources where that user can reach them. */
-function seenBy({ elsewhere }: Identity, mounts: readonly SandboxMount[]): readonly SandboxMount[] {
-  if (elsewhere === undefined || elsewhere.size === 0) return mounts;
-  return mounts.map((mount) =>
-    "source" in mount ? { ...mount, source: elsewhere.get(mount.source) ?? mount.source } : mount,
-  );
 }

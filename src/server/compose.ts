@@ -5,6 +5,7 @@
  * what dead ones had spooled and closes their orphans. Closing gives everything back; nothing that was acknowledged is
  * lost either way.
  */
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../base/clock.ts";
 import { systemRandom } from "../base/ids.ts";
@@ -134,6 +135,7 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
       ),
     )
     .then(() => opened.history.sweep(false))
+    .then(() => (existsSync(views.directory) ? opened.scratch.sweep() : undefined))
     .catch(onInternalError);
   let closed: Promise<void> | undefined;
   return {

@@ -25,8 +25,9 @@ import type { Tool } from "../model/tool/tool.ts";
 import { Branches } from "../sandbox/branches/branches.ts";
 import { newFiles } from "../sandbox/files/new-files.ts";
 import { instanceOfName, temporaryName } from "../sandbox/files/places/temporary.ts";
-import type { ViewNames } from "../sandbox/layers/view-directories.ts";
+import { ViewDirectories, type ViewNames } from "../sandbox/layers/view-directories.ts";
 import type { EgressNetwork } from "../sandbox/sandbox.ts";
+import { ScratchDirectories } from "../sandbox/scratch/scratch.ts";
 import { openBell } from "../stores/embedded/approvals/bell.ts";
 import { openContentStore } from "../stores/embedded/content/content-store.ts";
 import { openHistoryStore } from "../stores/embedded/content/history-store.ts";
@@ -57,6 +58,7 @@ import { recordOverrides, ToolsInForce } from "./operator/tools-in-force.ts";
 import { openApprovals } from "./people/open-approvals.ts";
 import { openSpending } from "./people/spending.ts";
 import { reportInternalError, reportWarning } from "./report.ts";
+import { sessionScratch } from "./workspace/session-scratch.ts";
 
 /** Where a kernel keeps its state and finds its configuration; what is absent comes from the environment. */
 export interface KernelOptions {
@@ -137,7 +139,6 @@ async function openServices(base: Base, options: KernelOptions) {
     directory: join(stateDirectory, "branches"),
     store: stores.branches,
     views: async () => {
-      const { ViewDirectories } = await import("../sandbox/layers/view-directories.ts");
       return new ViewDirectories(viewsIn(stateDirectory), viewNames);
     },
     baseOf: async (branch, path) => {
@@ -150,12 +151,14 @@ async function openServices(base: Base, options: KernelOptions) {
     random: systemRandom,
   });
   const treeOf = (id: string): string => branches.treeOf(id);
+  const scratch = scratchOf(base, viewNames);
   const { environment } = options;
   const kept = { live, stateDirectory, environment };
   const opening = { ...kept, treeOf, tools, ledger, nowMs: systemClock.nowMs, tell, onInternalError };
   return {
     tell,
     viewNames,
+    scratch,
     branches,
     kept: openDedupeStore(stateDirectory),
     content: openContent({ ...shared, ...who }),
@@ -223,6 +226,7 @@ function kernelParts(base: Base, services: Awaited<ReturnType<typeof openService
     }),
     workspaces: configuration.workspaces,
     branches,
+    scratch: sessionScratch(services.scratch),
     sandbox: commands.sandbox,
     machine: machine.machine,
     web: web.web,
@@ -262,6 +266,23 @@ function registryOf(tools: readonly Tool[] = []): ToolRegistry {
   const registry = new ToolRegistry();
   for (const tool of [...BUILT_IN_TOOLS, ...tools]) registry.register(tool);
   return registry;
+}
+
+/** The scratch directories of sessions. Touches nothing until one is used. */
+function scratchOf(
+  { stateDirectory, stores: { sessions }, onInternalError }: Base,
+  names: ViewNames,
+): ScratchDirectories {
+  const views = new ViewDirectories(viewsIn(stateDirectory), names);
+  return new ScratchDirectories({
+    base: () => views.base(),
+    owner: stateDirectory,
+    async isOver(sessionId) {
+      const session = await sessions.findSession(sessionId);
+      return session === undefined || session.revokedAtMs !== undefined || session.expiresAtMs <= systemClock.nowMs();
+    },
+    onInternalError,
+  });
 }
 
 function openHistory({ stateDirectory, instance, live, onInternalError }: Base): FileHistory {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { onTestFinished, vi } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
 import { openKernel } from "../../src/server/compose.ts";
+import type { SessionWish } from "../../src/server/people/administration.ts";
 import { dataIn, handrail } from "./command-line.ts";
 import { freshPlace } from "./place.ts";
 
@@ -14,10 +15,14 @@ export async function askingPlace(settings = "") {
   const added = await handrail(place, ["approvers", "add", "ada", "--json"]);
   const { token } = dataIn<{ token: string }>(added.stdout);
   const environment = { HANDRAIL_APPROVER_TOKEN: token };
-  const kernel = await openKernel({ environment: {}, stateDirectory: place.state, configDirectory: place.config });
-  onTestFinished(() => kernel.close());
+  const open = async () => {
+    const opened = await openKernel({ environment: {}, stateDirectory: place.state, configDirectory: place.config });
+    onTestFinished(() => opened.close());
+    return opened;
+  };
+  let kernel = await open();
   const who = { workspace: place.workspace, userId: "ann", agentId: "agent" };
-  let { token: sessionToken } = await kernel.administration.createSession(who);
+  let { token: sessionToken, session } = await kernel.administration.createSession(who);
   let calls = 0;
   const call = (tool: string, args: JsonObject) => {
     calls += 1;
@@ -28,8 +33,15 @@ export async function askingPlace(settings = "") {
     place,
     cli: (...args: readonly string[]) => handrail(place, args, { environment }),
     textOf: (path: string) => readFileSync(join(place.workspace, path), "utf8"),
-    async nextSession() {
-      ({ token: sessionToken } = await kernel.administration.createSession(who));
+    async nextSession(more: Partial<SessionWish> = {}) {
+      ({ token: sessionToken, session } = await kernel.administration.createSession({ ...who, ...more }));
+    },
+    endSession: () => kernel.administration.revokeSession(session.id),
+    /** The next kernel of the same state. */
+    async reopen() {
+      await kernel.close();
+      kernel = await open();
+      await kernel.ready();
     },
     call,
     run: (command: string, more: JsonObject = {}) => call("shell", { command, ...more }),

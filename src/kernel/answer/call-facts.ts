@@ -112,12 +112,12 @@ export function accessFact(access: ResolvedAccess): JsonObject {
 
 /**
  * The zone, and whether a secret goes with it, is what lets a later policy be asked about the same access. The root is
- * named where it is the project.
+ * named where it is not the service's.
  */
 function fileFact({ resource, effect, target }: ResolvedAccess): JsonObject {
   if (target === undefined) return { kind: "file", effect, path: resource.kind === "file" ? resource.path : "" };
   const { place, zone } = target;
-  if (place.root !== "project") return { effect, kind: "file", path: place.path, zone };
+  if (place.root === "service") return { effect, kind: "file", path: place.path, zone };
   return { effect, kind: "file", path: place.path, root: place.root, zone };
 }
 

@@ -70,6 +70,7 @@ function kindOf(parts: KernelParts, decided: Decided, { request, rules }: Asking
   const by = action === "commit" ? "by a command" : `by ${action}`;
   switch (resource.kind) {
     case "file": {
+      if (resource.root === "scratch") return undefined;
       const where = resource.root === "project" ? "this file of the project" : "this file";
       return effect === "write"
         ? { what: `create, change or delete ${where}, ${by}`, target: resource.path }

@@ -96,6 +96,12 @@ export interface WorkspaceCatalog {
   readonly open: (session: WorkspaceName) => OpenWorkspace | Promise<OpenWorkspace>;
 }
 
+/** Gives each session a directory of its own, outside of its workspace. */
+export interface SessionScratch {
+  /** The workspace with the session's directory beside it; the same one each time. */
+  readonly beside: (place: OpenWorkspace, session: Pick<Session, "id">) => OpenWorkspace;
+}
+
 /** The sandbox of the configuration in force. */
 export interface KernelSandbox {
   /** What one command may use; its time is the call's own. */
@@ -179,6 +185,8 @@ export interface KernelParts {
   readonly workspaces: WorkspaceCatalog;
   /** Copies of workspaces that stay, on which sessions work; a kernel without them refuses such sessions. */
   readonly branches?: Branches;
+  /** The scratch directories of sessions; a kernel without them has none. */
+  readonly scratch?: SessionScratch;
   /** Where commands run. */
   readonly sandbox: KernelSandbox;
   /** Where programs run that the operator lists for system tools. */

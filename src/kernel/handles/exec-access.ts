@@ -78,6 +78,12 @@ interface Ran {
   readonly unlanded?: Denial | ToolFailure | undefined;
 }
 
+/** The scratch directory of the session, where a sandbox can show it. */
+function scratchOf({ running }: HandleParts, isContained: boolean): { readonly scratch?: string } {
+  const { scratch } = running.caller.place.roots;
+  return scratch === undefined || !isContained ? {} : { scratch: rootPath(scratch.open()) };
+}
+
 /** Asks about what a command has changed. @param onLater told why there is no answer yet */
 async function reviewed(
   handle: HandleParts,
@@ -146,7 +152,7 @@ async function run(handle: HandleParts, request: ExecRequest): Promise<Ran> {
         ...withSecrets(request, egress?.secrets),
         limits: { ...boundsOfOne, timeoutMs: timeoutOf(request) },
         ...(egress && { egress: egress.grant }),
-        ...(selection && { selection }),
+        ...(selection === undefined ? scratchOf(handle, sandbox.isContained) : { selection }),
       },
       output.takers,
       signal,

@@ -17,7 +17,8 @@ import type { Caller } from "../call/stages.ts";
 /** The caller behind an authenticated session, as things are now. */
 export async function callerOf(parts: KernelParts, { session, lease }: Authenticated): Promise<Caller> {
   const branch = await branchOf(parts, session);
-  const place = await parts.workspaces.open(session);
+  const opened = await parts.workspaces.open(session);
+  const place = parts.scratch?.beside(opened, session) ?? opened;
   const mark = await markOf(parts, session);
   const armed = await isArmed(parts, session);
   const isSandboxed = parts.sandbox.backend() !== "none";

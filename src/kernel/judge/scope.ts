@@ -174,6 +174,8 @@ export function judgePlace(caller: Judged, { tool, place, zone, effect }: Touche
       targetPath,
     };
   }
+  // it is the session's own, whatever its lease says of the workspace
+  if (place.root === "scratch") return undefined;
   const dimension = effect === "read" ? "readPaths" : "writePaths";
   const leasePath = leasePathOf(place);
   const left = checkProfilePath(caller, tool.name, leasePath);
@@ -227,6 +229,7 @@ export function exactly(
  * refused.
  */
 export function leavesReading(caller: Judged, tool: string, place: WorkspacePath): boolean {
+  if (place.root === "scratch") return true;
   const path = leasePathOf(place);
   return admits(caller.lease.scope, "readPaths", path) && checkProfilePath(caller, tool, path) === undefined;
 }

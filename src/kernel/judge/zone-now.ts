@@ -17,7 +17,7 @@ import type { Judged } from "../call/stages.ts";
  */
 export function zoneNow({ workspace, roots }: Judged["place"], target: WorkspacePath, effect: "read" | "write"): Zone {
   const zone = workspace.zones.classify(target);
-  if (zone !== "own" || effect === "read" || roots === undefined) return zone;
+  if (zone !== "own" || effect === "read" || roots === undefined || target.root === "scratch") return zone;
   const files = repositoryFiles(target.root === "service" ? roots.service : roots.project, ".");
   return pathShapesRepository(target.path, (path) => files.kindOf(path) !== "nothing") ? "protected" : zone;
 }

@@ -27,6 +27,7 @@ export interface KeptElsewhere {
 
 /** Whether deleting what stands at a place of the workspace loses nothing that somebody made. */
 export async function canBeBroughtBack(where: KeptElsewhere, { root, path }: WorkspacePath): Promise<boolean> {
+  if (root === "scratch") return true; // nobody else misses it
   if (root !== "service") return false;
   const files = repositoryFiles(where.roots.service, ".");
   const kind = files.kindOf(path);

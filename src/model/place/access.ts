@@ -53,8 +53,11 @@ export interface Access {
   readonly shellText?: string;
 }
 
-/** Which directory a workspace path is relative to. */
-export type WorkspaceRoot = "service" | "project";
+/**
+ * Which directory a workspace path is relative to: the workspace's own, the project's that holds it, or the session's
+ * scratch directory, which is no part of either.
+ */
+export type WorkspaceRoot = "service" | "project" | "scratch";
 
 /**
  * A file inside the workspace: `path` is relative to `root`, normalised, with `/`, without `.` or `..`; the root itself

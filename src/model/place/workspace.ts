@@ -12,6 +12,9 @@ import type { ZoneMap } from "./zone.ts";
 /** The name under which agents may address the workspace root by an absolute path. */
 export const WORKSPACE_ALIAS = "/workspace";
 
+/** The name under which agents address the scratch directory of their session, by an absolute path. */
+export const SCRATCH_ALIAS = "/scratch";
+
 /** What `path` is relative to the root where it is named by the alias, `.` for the root itself; else `undefined`. */
 export function belowAlias(path: string): string | undefined {
   if (path === WORKSPACE_ALIAS) return ".";
@@ -32,6 +35,8 @@ export interface Workspace {
   readonly projectRoot: string;
   /** Where whoever works on a copy of a workspace takes it to be; the service root itself when absent. */
   readonly knownRoot?: string;
+  /** The main checkout of which the workspace is a worktree, as its `.git` says; no part of the workspace. */
+  readonly mainCheckout?: string;
   /** Shared directories, relative to the project root. */
   readonly sharedPaths: readonly string[];
   readonly zones: ZoneMap;
@@ -61,7 +66,23 @@ export function resolveWorkspacePath(workspace: Workspace, requested: string): V
   // Last, so that a project that really lies at the alias keeps its own paths.
   const alias = below(WORKSPACE_ALIAS, requested);
   if (alias !== undefined) return allow({ root: "service", path: alias });
-  return leaves("is outside the workspace", asked());
+  const scratch = below(SCRATCH_ALIAS, requested);
+  if (scratch !== undefined) return allow({ root: "scratch", path: scratch });
+  const inMain = workspace.mainCheckout === undefined ? undefined : below(workspace.mainCheckout, requested);
+  return inMain === undefined ? leaves("is outside the workspace", asked()) : outsideWorktree(inMain, asked());
+}
+
+/** What lies in the main checkout is read where the session's scope has it; here lies the worktree's own. */
+function outsideWorktree(path: string, targetPath: string): Verdict<never> {
+  const fix = `the same file of this worktree is \`${path}\``;
+  return deny({
+    layer: "workspace",
+    reason: "workspace_path_escape",
+    ruleId: "WORKSPACE:worktree",
+    message: `the path is in the main checkout, and the workspace is a worktree of it; ${fix}`,
+    fix,
+    targetPath,
+  });
 }
 
 /** The absolute path that `requested` names, without `.`, `..` and empty names; links are not followed. */
@@ -123,8 +144,8 @@ function leaves(why: string, targetPath: string): Verdict<never> {
     layer: "workspace",
     reason: "workspace_path_escape",
     ruleId: "WORKSPACE:scope",
-    message: `the path ${why}; only files of the workspace can be used`,
-    fix: "use a path inside the workspace",
+    message: `the path ${why}; only files of the workspace can be used, and \`${SCRATCH_ALIAS}\` for your own plans and temporary files`,
+    fix: `use a path inside the workspace, or \`${SCRATCH_ALIAS}/NAME\``,
     targetPath,
   });
 }

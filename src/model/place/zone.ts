@@ -170,6 +170,7 @@ export function compileZones(rules: ZoneRules, servicePrefix: string): ZoneMap {
   };
   return {
     classify(target) {
+      if (target.root === "scratch") return "own"; // no rule of a workspace speaks of it
       const own = ownLists(target);
       const any = own | last.lists;
       if ((any & (OWN_SECRET | HIDDEN)) !== 0 || (last.lists & SECRET) !== 0) return "secret";
@@ -182,12 +183,13 @@ export function compileZones(rules: ZoneRules, servicePrefix: string): ZoneMap {
         : "own";
     },
     restriction(target) {
+      if (target.root === "scratch") return undefined;
       const any = ownLists(target) | last.lists;
       if ((any & INSTALLATION) !== 0) return "installation";
       if ((any & RESTRICTED_READ_ONLY) !== 0) return "read_only";
       return (any & RESTRICTED_PROTECTED) !== 0 ? "protected" : undefined;
     },
-    isAboveRule: ({ root, path }) => lists.isAbove(path, fromProject(root, path)),
+    isAboveRule: ({ root, path }) => root !== "scratch" && lists.isAbove(path, fromProject(root, path)),
   };
 }
 

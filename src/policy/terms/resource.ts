@@ -57,7 +57,7 @@ const others = [
   }),
   z.strictObject({ kind: z.literal("artifact"), id: text }),
 ] as const;
-const root = z.enum(["service", "project"]).default("service");
+const root = z.enum(["service", "project", "scratch"]).default("service");
 
 /** A resource as a person writes it: a file lies in the zone `own` unless something else is said. */
 export const resourceSchema = z.discriminatedUnion("kind", [

@@ -38,7 +38,7 @@ export async function noteChange(
   { place, made }: Pick<Destination, "place" | "made">,
   { path, original, beside }: FileReplaced,
 ): Promise<NotedChanges> {
-  if (keeping === undefined) return NOT_NOTED;
+  if (keeping === undefined || place.root === "scratch") return NOT_NOTED;
   const changes: FileChange[] = made.map((one) => ({
     path: one,
     after: { kind: "directory", mode: modeAt(roots, { ...place, path: one }) },

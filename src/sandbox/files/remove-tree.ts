@@ -7,13 +7,14 @@
  * INVARIANT: no link is followed.
  */
 import { randomBytes } from "node:crypto";
-import { chmod, readdir, rename, rmdir, unlink } from "node:fs/promises";
+import { chmod, lstat, readdir, rename, rmdir, unlink } from "node:fs/promises";
 
 /** Rights that the owner of a directory needs to empty it. */
 const OPEN = 0o700;
 
-/** Removes the directory `root` with all that lies in it. Nobody else may use it any more. */
+/** Removes the directory `root` with all that lies in it; of a link, the link. Nobody else may use it any more. */
 export async function removeTree(root: string): Promise<void> {
+  if (!(await lstat(root)).isDirectory()) return await unlink(root);
   const fresh = randomBytes(8).toString("hex");
   const waiting: Buffer[] = [];
   let moved = 0;

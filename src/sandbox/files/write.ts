@@ -22,7 +22,7 @@ import { missingReserve } from "./places/disk-reserve.ts";
 import { changed, failureOf, notAFile, quoted, refusal, throwIfCancelled, translated } from "./places/failures.ts";
 import { type FileEffect, type FileScope, find, kindOf } from "./places/open.ts";
 import { type Destination, openDestination, removeMade, requireInPlace } from "./places/parent.ts";
-import { handleOf } from "./places/roots.ts";
+import { handleOf, namedPath } from "./places/roots.ts";
 import { contentDigest } from "./pre-image.ts";
 import { openForReading, readInSteps } from "./read.ts";
 import {
@@ -337,6 +337,9 @@ async function readWhole(original: Original, path: string, signal: AbortSignal):
 
 /** The path by which other calls can name the destination. */
 export function pathOf(scope: FileScope, destination: Destination): string {
-  const { root, path } = destination.place;
-  return root === "service" ? path : `${scope.roots.project.path}/${path}`;
+  const { place } = destination;
+  // that of another session has the same name
+  return place.root === "scratch"
+    ? `${handleOf(scope.roots, "scratch").path}/${place.path}`
+    : namedPath(scope.roots, place);
 }

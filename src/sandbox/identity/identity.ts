@@ -9,6 +9,7 @@ import { assert } from "../../base/errors.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { Layers } from "../layers/overlay.ts";
 import type { ViewOwner } from "../layers/view-directories.ts";
+import type { SandboxMount } from "../plan/plan.ts";
 import { type MappedView, type Mapping, openMappedView } from "./mapped-view.ts";
 
 /** Views of workspaces that one kernel holds at once; each is a waiting process. */
@@ -135,6 +136,17 @@ function isReachable(path: string, userId: number): boolean {
     const { mode, uid, gid } = statSync(directory);
     return (mode & (uid === userId ? 0o100 : gid === userId ? 0o010 : 0o001)) !== 0;
   });
+}
+
+/** The mounts with sources where that user can reach them. */
+export function seenBy(
+  { elsewhere }: Pick<Identity, "elsewhere">,
+  mounts: readonly SandboxMount[],
+): readonly SandboxMount[] {
+  if (elsewhere === undefined || elsewhere.size === 0) return mounts;
+  return mounts.map((mount) =>
+    "source" in mount ? { ...mount, source: elsewhere.get(mount.source) ?? mount.source } : mount,
+  );
 }
 
 function gone(root: string): ToolFailure {

@@ -14,6 +14,7 @@ import type { SearchAccess, SearchQuery } from "../../model/work/search.ts";
 import { compileGlob, type GlobTest } from "../../names/glob.ts";
 import { failureOf, notAFile, throwIfCancelled, translated } from "../files/places/failures.ts";
 import { type FileScope, type Found, findExisting, kindOf } from "../files/places/open.ts";
+import { namedPath } from "../files/places/roots.ts";
 import { errorName, openBeneath } from "../native/syscalls.ts";
 import { type Answer, CountAnswer, FindAnswer } from "./answers.ts";
 import { badGlob, failureOfWork } from "./failures.ts";
@@ -47,8 +48,7 @@ const heldDirectories = new HeldDirectories();
 
 /** Search for one call. */
 export function createSearchAccess(scope: SearchScope): SearchAccess {
-  const shownPath = ({ root, path }: WorkspacePath) =>
-    root === "service" ? path : `${scope.roots.project.path}/${path}`;
+  const shownPath = (place: WorkspacePath) => namedPath(scope.roots, place);
   return {
     async find(path, options) {
       const { context, linesMax } = options;

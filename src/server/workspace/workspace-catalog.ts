@@ -34,6 +34,7 @@ import { filesThatGitNames } from "./git-named-files.ts";
 import { type GitRepositories, gitConfigState, repositoriesOf } from "./git-repositories.ts";
 import { grantOf } from "./grants.ts";
 import { installationPaths } from "./installation.ts";
+import { mainCheckoutOf } from "./main-checkout.ts";
 import { pathsWithin } from "./mounted-places.ts";
 import {
   readWorkspaceConfiguration,
@@ -236,9 +237,11 @@ async function openWorkspace(
   const gitRules = await readyGitRules(git);
   const { secretsOfEnvFile } = await import("../../redact/environment.ts");
   const ground = workspaceBy(rules, session);
-  const workspace = session.branchId === undefined ? ground : onBranch(ground, treeOf(session.branchId));
-  const roots = openWorkspaceRoots(workspace);
+  const planned = session.branchId === undefined ? ground : onBranch(ground, treeOf(session.branchId));
+  const roots = openWorkspaceRoots(planned);
   unused.register(roots, roots.close);
+  const mainCheckout = mainCheckoutOf(roots);
+  const workspace = mainCheckout === undefined ? planned : { ...planned, mainCheckout };
   return {
     workspace,
     roots,

@@ -38,6 +38,7 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
     "src/sandbox/files/remove-tree.ts",
     "src/sandbox/landing/standing.ts",
     "src/sandbox/layers/view-directories.ts",
+    "src/sandbox/scratch/scratch.ts",
     "src/sandbox/undo/undo.ts",
     "src/sandbox/views/views.ts",
   ],

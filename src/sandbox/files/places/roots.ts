@@ -9,7 +9,7 @@ import { closeSync, constants, openSync, readlinkSync } from "node:fs";
 import { KernelError } from "../../../base/errors.ts";
 import { currentTurn } from "../../../base/turn.ts";
 import type { WorkspacePath, WorkspaceRoot } from "../../../model/place/access.ts";
-import type { Workspace } from "../../../model/place/workspace.ts";
+import { SCRATCH_ALIAS, type Workspace } from "../../../model/place/workspace.ts";
 import { O_PATH, ownPath } from "../../native/syscalls.ts";
 import { refusal } from "./failures.ts";
 
@@ -23,11 +23,21 @@ export interface RootHandle {
 
 const NEVER = -1;
 
+/** A directory of one session's own, which is made when it is first used. */
+export interface ScratchRoot {
+  /** @throws ToolFailure where there is no room for it */
+  readonly open: () => RootHandle;
+  /** The handle, if it was used. */
+  readonly opened: () => RootHandle | undefined;
+}
+
 /** The open roots of a workspace. `close` may be called once nobody uses them. */
 export interface WorkspaceRoots {
   readonly service: RootHandle;
   readonly project: RootHandle;
   readonly sharedPaths: readonly string[];
+  /** The scratch directory of the session that the roots were opened for; absent where there is none. */
+  readonly scratch?: ScratchRoot;
   readonly close: () => void;
 }
 
@@ -58,7 +68,8 @@ export function openWorkspaceRoots(workspace: Workspace): WorkspaceRoots {
   };
 }
 
-function openRoot(path: string): RootHandle {
+/** Opens one root. @throws KernelError CONFIG_INVALID as above */
+export function openRoot(path: string): RootHandle {
   let descriptor: number;
   try {
     descriptor = openSync(path, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
@@ -87,11 +98,28 @@ export function realPathOf(descriptor: number): string {
 
 /** The handle that `root` stands for. */
 export function handleOf(roots: WorkspaceRoots, root: WorkspaceRoot): RootHandle {
-  return root === "service" ? roots.service : roots.project;
+  if (root !== "scratch") return root === "service" ? roots.service : roots.project;
+  if (roots.scratch !== undefined) return roots.scratch.open();
+  throw refusal({
+    reason: "workspace_path_escape",
+    ruleId: "WORKSPACE:scratch",
+    message: `there is no \`${SCRATCH_ALIAS}\` here; work in the workspace`,
+    fix: "use a path in the workspace",
+  });
+}
+
+/** A place as calls can name it. */
+export function namedPath(roots: WorkspaceRoots, { root, path }: WorkspacePath): string {
+  if (root === "service") return path;
+  if (root === "project") return `${roots.project.path}/${path}`;
+  return path === "." ? SCRATCH_ALIAS : `${SCRATCH_ALIAS}/${path}`;
 }
 
 /** The place that an absolute real path is in the scope of the workspace, or `undefined` when it is outside. */
 export function placeOf(roots: WorkspaceRoots, real: string): WorkspacePath | undefined {
+  const scratch = roots.scratch?.opened();
+  const inScratch = scratch && below(scratch.path, real);
+  if (inScratch !== undefined) return { root: "scratch", path: inScratch };
   const inService = below(roots.service.path, real);
   if (inService !== undefined) return { root: "service", path: inService };
   const inProject = below(roots.project.path, real);

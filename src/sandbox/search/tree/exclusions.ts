@@ -36,11 +36,11 @@ export function exclusionsOf(
   const prefix = servicePrefix(workspace);
   const fromProject = ({ root, path }: WorkspacePath): string => {
     const own = path === "." ? "" : path;
-    if (root === "project" || prefix === "") return own;
+    if (root !== "service" || prefix === "") return own;
     return own === "" ? prefix : `${prefix}/${own}`;
   };
   const shared = sharedTest(workspace.sharedPaths);
-  const withShared = isolationLevel === "SHARED" || shared(fromProject(start));
+  const withShared = isolationLevel === "SHARED" || start.root === "scratch" || shared(fromProject(start));
   const leftOut = (place: WorkspacePath) => !withShared && shared(fromProject(place));
   return {
     fromProject,

@@ -19,7 +19,7 @@ export function ignoreRulesAbove(
   start: WorkspacePath,
 ): IgnoreRules {
   const path = fromProject(start);
-  if (path === "") return IgnoreRules.none;
+  if (path === "" || start.root === "scratch") return IgnoreRules.none;
   const components = path.split("/");
   let rules = IgnoreRules.none;
   for (let depth = 0; depth < components.length; depth += 1) {

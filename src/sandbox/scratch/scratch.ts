@@ -1,0 +1,97 @@
+/**
+ * Scratch directories: one for each session, for an agent's own plans and temporary files, outside of the workspace.
+ *
+ * They lie where views lie, which nobody but the kernel's own user comes to, and the user of commands. Commands see
+ * theirs at `/scratch`; what they do there lands nowhere and is asked about by nobody. One is made when it is first
+ * used, and removed once its session is over. INVARIANT: a session sees no other session's.
+ */
+import { chownSync, mkdirSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { assert } from "../../base/errors.ts";
+import { blake3Hex } from "../../base/hash.ts";
+import { ToolFailure } from "../../model/outcome/failure.ts";
+import { openRoot, type RootHandle, type ScratchRoot } from "../files/places/roots.ts";
+import { removeTree } from "../files/remove-tree.ts";
+
+const SESSION_ID = /^[\w-]{1,64}$/;
+/** Scratch directories that one kernel holds open; each is a descriptor. */
+const HELD_MAX = 4096;
+/** Directories that are made between two looks for those of sessions that are over. */
+const SWEEP_EVERY = 64;
+
+/** What scratch directories rest on. */
+export interface ScratchParts {
+  /** Where all of them lie. @throws ToolFailure SANDBOX_UNAVAILABLE when there is no place */
+  readonly base: () => string;
+  /** Tells the directories of this kernel's state from those of others that lie there. */
+  readonly owner: string;
+  readonly isOver: (sessionId: string) => Promise<boolean>;
+  readonly onInternalError: (error: unknown) => void;
+}
+
+/** The scratch directories of one kernel. */
+export class ScratchDirectories {
+  readonly #parts: ScratchParts;
+  /** What names begin with, before the id of the session. */
+  readonly #prefix: string;
+  /** Never closed while the kernel lives: a number that is closed too early would name another directory. */
+  readonly #held = new Map<string, RootHandle>();
+  #made = 0;
+  #sweeping: Promise<void> | undefined;
+
+  constructor(parts: ScratchParts) {
+    this.#parts = parts;
+    this.#prefix = `scratch-${blake3Hex(parts.owner).slice(0, 12)}-`;
+  }
+
+  /** The directory of a session. @param workspace whose owner its commands act as, where the kernel is root */
+  rootOf(sessionId: string, workspace: string): ScratchRoot {
+    return {
+      opened: () => this.#held.get(sessionId),
+      open: () => this.#held.get(sessionId) ?? this.#open(sessionId, workspace),
+    };
+  }
+
+  /** Removes the directories of sessions that are over. Never rejects. */
+  sweep(): Promise<void> {
+    this.#sweeping ??= this.#sweep()
+      .catch(this.#parts.onInternalError)
+      .finally(() => {
+        this.#sweeping = undefined;
+      });
+    return this.#sweeping;
+  }
+
+  #open(sessionId: string, workspace: string): RootHandle {
+    assert(SESSION_ID.test(sessionId), "a session's id is a name");
+    if (this.#held.size >= HELD_MAX)
+      throw new ToolFailure("RESOURCE_BUSY", "too many sessions have a scratch directory; work in the workspace", {
+        suggestion: "use a path in the workspace, or ask the operator to restart the kernel",
+      });
+    const path = join(this.#parts.base(), `${this.#prefix}${sessionId}`);
+    if (mkdirSync(path, { recursive: true, mode: 0o700 }) !== undefined) {
+      giveTo(path, workspace);
+      this.#made += 1;
+      if (this.#made % SWEEP_EVERY === 1) void this.sweep();
+    }
+    const handle = openRoot(path);
+    this.#held.set(sessionId, handle);
+    return handle;
+  }
+
+  async #sweep(): Promise<void> {
+    const base = this.#parts.base();
+    for (const name of readdirSync(base)) {
+      const sessionId = name.startsWith(this.#prefix) ? name.slice(this.#prefix.length) : "";
+      if (!SESSION_ID.test(sessionId) || !(await this.#parts.isOver(sessionId))) continue;
+      await removeTree(join(base, name)).catch(this.#parts.onInternalError); // the next look tries again
+    }
+  }
+}
+
+/** Where the kernel is root, commands act as the owner of the workspace. */
+function giveTo(path: string, workspace: string): void {
+  if (process.geteuid?.() !== 0) return;
+  const { uid, gid } = statSync(workspace);
+  chownSync(path, uid, gid);
+}
