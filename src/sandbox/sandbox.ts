@@ -25,7 +25,7 @@ import { Egress, type EgressGrant } from "./net/egress.ts";
 import type { EgressNetwork } from "./net/gate/admission.ts";
 import type { EgressTotals } from "./net/gate/attempt.ts";
 import { noBackend } from "./none/none-backend.ts";
-import { NEW_NAMESPACES, planSandbox, type SandboxFile, type SandboxLimits, type SandboxMount } from "./plan/plan.ts";
+import { NEW_NAMESPACES, planSandbox, type SandboxFile, type SandboxLimits } from "./plan/plan.ts";
 import { selectionFiles, selectionMounts } from "./plan/selection-mounts.ts";
 import type { Processor } from "./plan/syscall-numbers.ts";
 import { type ScopeJudge, WorkspaceLook } from "./plan/workspace-mounts.ts";

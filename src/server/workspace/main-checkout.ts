@@ -1,4 +1,4 @@
-/** Finds the main checkout of which a workspace is a worktree, so that a path into it can be answered with its own. */
+/** Finds the main checkout of a worktree, so that a path into it can be answered with the worktree's own. */
 import { KIB } from "../../base/bytes.ts";
 import type { WorkspaceRoots } from "../../sandbox/files/files.ts";
 import { repositoryFiles } from "../../sandbox/git/repository-files.ts";
