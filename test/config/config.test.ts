@@ -9,7 +9,7 @@ test("an operator who wrote nothing gets the safe defaults", async () => {
     tools: { enabled: true, disabled: [] },
     files: { secret: [], shared: [], read_only: [], protected: [] },
     alert: { violations_per_minute: 5, freeze: true },
-    approvals: { expire_seconds: 900, attended_clients: [] },
+    approvals: { expire_seconds: 900, prompts_per_minute: 12, prompts_per_hour: 60, attended_clients: [] },
     sessions: { lifetime_seconds: 43_200 },
     capabilities: {},
     limits: { operations_at_once: 8 },

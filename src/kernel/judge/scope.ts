@@ -123,6 +123,9 @@ function resolveAccess(caller: Judged, tool: Tool, access: Access): Verdict<Reso
 /** Which pattern makes a zone is the operator's to know. */
 const ZONE_FIX =
   "no permit opens a zone; `handrail policy explain` shows the operator whether a setting makes it, and which";
+/** The same of a secret zone, with what does instead. */
+const SECRET_FIX =
+  "no permit opens a zone; write a template without values, such as `.env.example`, and let the operator bind the value with `handrail secrets add`";
 /** Built in always. */
 const MANAGED_FIX =
   "no permit opens it; the git tools change what lies in `.git`, and `install_dependencies` what lies in `node_modules`";
@@ -146,7 +149,7 @@ export function judgePlace(caller: Judged, { tool, place, zone, effect }: Touche
       reason: "workspace_blocked_zone",
       ruleId: `ZONE:${zone}`,
       message,
-      fix: zone === "managed" ? MANAGED_FIX : ZONE_FIX,
+      fix: zone === "managed" ? MANAGED_FIX : SECRET_FIX,
       targetPath,
     };
   }

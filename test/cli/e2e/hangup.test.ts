@@ -128,9 +128,10 @@ test.each(SIGNALS)(
   60_000,
 );
 
-/** Directories of views that are there. */
+/** Directories of views that are there; what a session keeps for itself is none. */
 function viewsOf(place: Place): readonly string[] {
-  return readdirSync(join(place.state, "views")).map((name) => join(place.state, "views", name));
+  const names = readdirSync(join(place.state, "views")).filter((name) => !name.startsWith("scratch-"));
+  return names.map((name) => join(place.state, "views", name));
 }
 
 /** Processes of the machine in whose namespaces something of `base` is mounted. */

@@ -91,7 +91,9 @@ test("what the lock file names is installed from the registry, without its scrip
   expect(readFileSync(join(place.workspace, "node_modules/tiny/index.js"), "utf8")).toBe("module.exports = 7;\n");
   expect((await session.call("run_test", {})).result).toMatchObject({ data: { passed: true } });
   expect(asked).toEqual([]);
-  await session.call("shell", { command: "true" }); // a registry's words were in the answer
+  await session.call("shell", { command: "true" }); // a registry's words were in the answer, and it reaches nobody
+  expect(asked).toEqual([]);
+  await session.call("shell", { command: "curl https://registry.example/", network_access: true });
   expect(asked).toEqual(["shell"]);
   await close();
 

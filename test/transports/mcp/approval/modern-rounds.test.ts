@@ -396,11 +396,12 @@ describe("rounds that do not count", () => {
 });
 
 test("one thousand different calls at once ask as often as people are asked in a minute", async () => {
-  const kernel = await kernelOf();
+  const prompts = { perMinuteMax: 30, perHourMax: 1000 };
+  const kernel = await kernelOf({ approvalSettings: { ...ATTENDED.approvalSettings, prompts } });
   const { write, until, input } = connectTo(kernel.door, kernel.token);
   onTestFinished(() => void input.destroy());
   for (let id = 0; id < 1000; id += 1)
-    write(modern(id, "tools/call", { ...CALL, arguments: { ...ASKING, content: `${id}` } }, DESK));
+    write(modern(id, "tools/call", { ...CALL, arguments: { ...ASKING, path: `.github/${id}.yml` } }, DESK));
   const ends = (await until(1000)).map((line) => endOf(line as Round));
   expect(ends.filter((end) => end === "question")).toHaveLength(30);
   expect(ends.filter((end) => end === "RATE_LIMITED")).toHaveLength(970);
