@@ -31,6 +31,8 @@ export interface Attention {
   readonly stats: PromptStats;
   /** Requests for calls that the trace says a person wants to be asked about. */
   readonly wanted: number;
+  /** Calls that would have asked, had there not been too many requests already. */
+  readonly crowded: number;
   /** Refused without a request, though the trace says that they are harmless. */
   readonly harmlessRefused: readonly string[];
   /** What must not have happened and has. */
@@ -62,7 +64,10 @@ export async function replay(playground: Playground, { trace, preset, workspace 
   else cpSync(workspace, root, { recursive: true, filter: (path) => !path.includes("/node_modules/") });
   const configDirectory = playground.directory("attention-config");
   mkdirSync(configDirectory, { recursive: true, mode: 0o700 });
-  const settings = { approvals: { wait_seconds: 0 }, alert: { freeze: false } };
+  const settings = {
+    approvals: { wait_seconds: 0, prompts_per_minute: 1000, prompts_per_hour: 1000 },
+    alert: { freeze: false },
+  };
   writeFileSync(join(configDirectory, "handrail.yaml"), JSON.stringify(settings), { mode: 0o600 });
   const kernel = await openKernel({
     stateDirectory: playground.directory("attention-state"),
@@ -70,7 +75,7 @@ export async function replay(playground: Playground, { trace, preset, workspace 
     environment: { HOME: playground.root, PATH: process.env["PATH"] ?? "" },
     onWarning: () => undefined,
   });
-  const counts = { calls: 0, skipped: 0, unknown: 0, wanted: 0, prefixPrompts: 0 };
+  const counts = { calls: 0, skipped: 0, unknown: 0, wanted: 0, crowded: 0, prefixPrompts: 0 };
   const harmlessRefused: string[] = [];
   const before = watched(root);
   try {
@@ -90,6 +95,7 @@ export async function replay(playground: Playground, { trace, preset, workspace 
       if (asksByPrefix(call)) counts.prefixPrompts += 1;
       const said = await make(kernel, token, call);
       if (said.kind === "unknown") counts.unknown += 1;
+      if (said.kind === "crowded") counts.crowded += 1;
       if (said.kind === "asks" && !asked.has(said.ref)) {
         asked.add(said.ref);
         if (call.isWanted) counts.wanted += 1;
@@ -106,7 +112,7 @@ export async function replay(playground: Playground, { trace, preset, workspace 
 }
 
 type Said =
-  | { readonly kind: "done" | "unknown" }
+  | { readonly kind: "done" | "unknown" | "crowded" }
   | { readonly kind: "asks"; readonly ref: string }
   | { readonly kind: "refused"; readonly rule: string };
 
@@ -117,6 +123,7 @@ async function make(
 ): Promise<Said> {
   const call = { kind: "call", requestId: newId("req", systemRandom), sessionToken, tool, arguments: args } as const;
   const { outcome } = await kernel.door.execute(call, new AbortController().signal);
+  if (outcome.kind === "error" && outcome.code === "RATE_LIMITED") return { kind: "crowded" };
   if (outcome.kind !== "denied") return { kind: "done" };
   const { reason, ruleId, approvalRef } = outcome.denial;
   if (reason === "tool_spec_missing") return { kind: "unknown" };
@@ -137,11 +144,12 @@ function ownWorkspace(root: string): void {
 }
 
 function report({ stats, ...found }: Attention): string {
-  const { calls, skipped, unknown, wanted, harmlessRefused, forbidden, prefixPrompts } = found;
+  const { calls, skipped, unknown, wanted, crowded, harmlessRefused, forbidden, prefixPrompts } = found;
+  const asked = stats.prompts.asked + crowded;
   const rate = (count: number) => (calls === 0 ? "0" : ((count * 1000) / calls).toFixed(1));
   return [
     `${calls} calls under ${found.preset} (${skipped} lines are no calls, ${unknown} name unknown tools)`,
-    `asked: ${stats.prompts.asked} requests, ${rate(stats.prompts.asked)} per 1,000 calls; ${wanted} of them wanted by the trace`,
+    `asked: ${asked} requests, ${rate(asked)} per 1,000 calls; ${wanted} of them wanted by the trace`,
     `a list of allowed prefixes: ${prefixPrompts} requests, ${rate(prefixPrompts)} per 1,000 calls`,
     ...stats.by_rule.map(({ rule, asked }) => `  asked by ${rule}: ${asked}`),
     `refused without a request: ${stats.refusals.map(({ rule, calls: count }) => `${rule} ${count}`).join(", ") || "none"}`,

@@ -107,12 +107,12 @@ const FETCH = "git:fetch";
 
 /** How a host is contacted; `undefined` where that can be anything. */
 function throughWhat({ tool, accesses, call }: Decided): string | undefined {
+  if (accesses.some(({ resource }) => resource.kind === "git_ref"))
+    return accesses.every(({ action = "" }) => action === FETCH) ? "by git fetch" : undefined;
   if (tool.capability.effect === "exec") {
     const kinds = lookUpsOf(accesses.flatMap(({ resource }) => (resource.kind === "command" ? [resource] : [])));
     return kinds && `by ${kinds.join(" and ")}, whatever it asks for`;
   }
-  if (accesses.some(({ resource }) => resource.kind === "git_ref"))
-    return accesses.every(({ action = "" }) => action === FETCH) ? "by git fetch" : undefined;
   const method = methodIn(call.arguments);
   if (method === undefined) return `by ${tool.name}`;
   return method === "GET" || method === "HEAD" ? `by ${tool.name}, with ${method}, any page` : undefined;

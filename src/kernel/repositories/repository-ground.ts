@@ -16,6 +16,8 @@ export function repositoryGround({ accesses, caller, look }: Analysed): readonly
   const changesHere = accesses.some(
     ({ resource, effect }) => resource.kind === "git_ref" && effect === "write" && resource.remote === undefined,
   );
+  // A name stands for another remote once its address is another.
+  const namesRemote = accesses.some(({ resource }) => resource.kind === "git_ref" && resource.remote !== undefined);
   return [...look.seenRepositories].map((directory): JsonObject => {
     const seen = look.repository(directory);
     if (changesHere && seen.kind === "found") {
@@ -31,6 +33,7 @@ export function repositoryGround({ accesses, caller, look }: Analysed): readonly
       head: now.head ?? "",
       branch: now.branch ?? "",
       commits: names.map((name) => [name, now.resolve(name) ?? ""]),
+      ...(namesRemote && { remotes: JSON.stringify(now.remotes) }),
       ...(changesHere && { staged: now.staged(), progress: now.progress() }),
     };
   });

@@ -5,19 +5,20 @@
  * theirs at `/scratch`; what they do there lands nowhere and is asked about by nobody. One is made when it is first
  * used, and removed once its session is over. INVARIANT: a session sees no other session's.
  */
-import { chownSync, mkdirSync, readdirSync, statSync } from "node:fs";
+import { chownSync, closeSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { assert } from "../../base/errors.ts";
 import { blake3Hex } from "../../base/hash.ts";
-import { ToolFailure } from "../../model/outcome/failure.ts";
 import { openRoot, type RootHandle, type ScratchRoot } from "../files/places/roots.ts";
 import { removeTree } from "../files/remove-tree.ts";
 
 const SESSION_ID = /^[\w-]{1,64}$/;
-/** Scratch directories that one kernel holds open; each is a descriptor. */
-const HELD_MAX = 4096;
 /** Directories that are made between two looks for those of sessions that are over. */
 const SWEEP_EVERY = 64;
+
+const unused = new FinalizationRegistry<{ readonly handle?: RootHandle }>(({ handle }) => {
+  if (handle !== undefined) closeSync(handle.descriptor);
+});
 
 /** What scratch directories rest on. */
 export interface ScratchParts {
@@ -34,8 +35,6 @@ export class ScratchDirectories {
   readonly #parts: ScratchParts;
   /** What names begin with, before the id of the session. */
   readonly #prefix: string;
-  /** Never closed while the kernel lives: a number that is closed too early would name another directory. */
-  readonly #held = new Map<string, RootHandle>();
   #made = 0;
   #sweeping: Promise<void> | undefined;
 
@@ -44,12 +43,22 @@ export class ScratchDirectories {
     this.#prefix = `scratch-${blake3Hex(parts.owner).slice(0, 12)}-`;
   }
 
-  /** The directory of a session. @param workspace whose owner its commands act as, where the kernel is root */
+  /**
+   * The directory of a session. It stays open as long as what is returned is referred to, as every call refers to its
+   * roots: a number that is closed too early would name another directory.
+   * @param workspace whose owner its commands act as, where the kernel is root
+   */
   rootOf(sessionId: string, workspace: string): ScratchRoot {
-    return {
-      opened: () => this.#held.get(sessionId),
-      open: () => this.#held.get(sessionId) ?? this.#open(sessionId, workspace),
+    const held: { handle?: RootHandle } = {};
+    const root: ScratchRoot = {
+      opened: () => held.handle,
+      open: () => {
+        held.handle ??= this.#open(sessionId, workspace);
+        return held.handle;
+      },
     };
+    unused.register(root, held);
+    return root;
   }
 
   /** Removes the directories of sessions that are over. Never rejects. */
@@ -64,19 +73,13 @@ export class ScratchDirectories {
 
   #open(sessionId: string, workspace: string): RootHandle {
     assert(SESSION_ID.test(sessionId), "a session's id is a name");
-    if (this.#held.size >= HELD_MAX)
-      throw new ToolFailure("RESOURCE_BUSY", "too many sessions have a scratch directory; work in the workspace", {
-        suggestion: "use a path in the workspace, or ask the operator to restart the kernel",
-      });
     const path = join(this.#parts.base(), `${this.#prefix}${sessionId}`);
     if (mkdirSync(path, { recursive: true, mode: 0o700 }) !== undefined) {
       giveTo(path, workspace);
       this.#made += 1;
       if (this.#made % SWEEP_EVERY === 1) void this.sweep();
     }
-    const handle = openRoot(path);
-    this.#held.set(sessionId, handle);
-    return handle;
+    return openRoot(path);
   }
 
   async #sweep(): Promise<void> {

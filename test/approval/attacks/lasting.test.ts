@@ -1,4 +1,6 @@
 // What is made to fit a lasting answer, or changes after it: it covers what was shown, and asks about all else.
+import { rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readApprovalDocument } from "../../../src/model/approval/approval-document.ts";
 import type { DataClass } from "../../../src/model/outcome/label.ts";
@@ -80,6 +82,17 @@ test.each([
   await approve(kernel, await askedRef(kernel, { path: shown }), { kind: "kind" });
   expect((await ask(kernel, { path: shown })).outcome.kind).toBe("success");
   expect((await ask(kernel, { path: other })).outcome.kind).toBe("denied");
+});
+
+test("a link in the place of the file that was answered for leads to no other one", async () => {
+  const kernel = await memoryKernel();
+  await approve(kernel, await askedRef(kernel, { path: "CLAUDE.md" }), { kind: "kind" });
+  expect((await ask(kernel, { path: "CLAUDE.md" })).outcome.kind).toBe("success");
+  rmSync(join(kernel.root, "CLAUDE.md"));
+  writeFileSync(join(kernel.root, "AGENTS.md"), "of a person");
+  symlinkSync("AGENTS.md", join(kernel.root, "CLAUDE.md"));
+  expect((await ask(kernel, { path: "CLAUDE.md", content: "through the link" })).outcome.kind).toBe("denied");
+  expect(kernel.textOf("AGENTS.md")).toBe("of a person");
 });
 
 describe("an answer for a host", () => {

@@ -1,6 +1,7 @@
 /** Answers that last, from the command line: effects of commands, look-ups, what is of no kind, and the way back. */
 import { expect, test } from "vitest";
 import { askingPlace } from "../../support/asking-place.ts";
+import { newRepository } from "../../support/git-place.ts";
 
 test("what commands write to one file is answered once for the session, or for the project", async () => {
   const place = await askingPlace();
@@ -58,5 +59,30 @@ test("a look-up is of a kind with its host; a command that may send something is
     ]);
     await place.cli("deny", asked.ref);
     expect((await sending).outcome.kind).toBe("denied");
+  }
+});
+
+test("fetching from a remote is of a kind with its address: one that is renamed or moved asks again", async () => {
+  const place = await askingPlace();
+  const repository = newRepository(place.place.workspace);
+  repository.git("commit", "-q", "--allow-empty", "-m", "first");
+  repository.git("remote", "add", "origin", "https://git.example/own.git");
+  const fetching = () => place.call("git", { operation: "FETCH", args: ["origin"] });
+  const first = fetching();
+  const { ref } = await place.pending();
+  const shown = await place.cli("approvals", "show", ref);
+  expect(shown.stdout).toMatch(/contact host, port 443, by git fetch/);
+  expect((await place.cli("approve", ref, "--yes", "--for", "kind")).code).toBe(0);
+  expect((await first).outcome.kind).toBe("error"); // there is no such host
+  expect((await fetching()).outcome.kind).toBe("error"); // and nobody is asked: the control
+  for (const change of [
+    ["remote", "set-url", "origin", "https://git.example/of-somebody-else.git"],
+    ["remote", "rename", "origin", "old"],
+  ]) {
+    repository.git(...change);
+    if (change[1] === "rename") repository.git("remote", "add", "origin", "https://evil.example/own.git");
+    const again = fetching();
+    await place.cli("approve", (await place.pending()).ref, "--yes"); // a denial would hold for the next one, too
+    expect((await again).outcome.kind).toBe("error");
   }
 });
