@@ -238,9 +238,8 @@ test("a rule keeps what may come from untrusted content from landing, and the la
   expect(labelled).toMatchObject([{ effectsLabel: { trustLevel: "verified", dataClass: "internal" } }]);
   const seen = { trustLevel: "untrusted", dataClass: "internal" } as const;
   await kernel.marks.raiseMark(kernel.session, { initial: INITIAL_MARK, seen }, kernel.time.nowMs);
-  const asked = run("echo 2 > after");
-  await approve(kernel, (await pending(kernel)).ref); // a command after untrusted content
-  expect((await asked).outcome).toMatchObject({ data: { not_kept: [{ path: "after", reason: "not_allowed" }] } });
+  const ran = await run("echo 2 > after"); // which reaches nothing, and so does not ask
+  expect(ran.outcome).toMatchObject({ data: { not_kept: [{ path: "after", reason: "not_allowed" }] } });
   expect([text("before"), text("after")]).toEqual(["1\n", undefined]);
 });
 

@@ -57,10 +57,10 @@ const LOOKED_AT_CHARACTERS_MAX = 4096;
  * What helps after errors such as `stderr`, or after commands that failed without any; `undefined` where nothing is
  * known that would.
  */
-export function hintFor(stderr: string, commands: readonly CommandResource[]): string | undefined {
+export function hintFor(stderr: string, commandsOf: () => readonly CommandResource[]): string | undefined {
   const end = stderr.slice(-LOOKED_AT_CHARACTERS_MAX);
   const hint = HINTS.find(([pattern]) => pattern.test(end))?.[1];
   if (hint !== undefined || end.trim() !== "") return hint;
-  const writes = commands.some(({ binary, arguments: [sub = ""] }) => binary === "git" && GIT_WRITES.has(sub));
+  const writes = commandsOf().some(({ binary, arguments: [sub = ""] }) => binary === "git" && GIT_WRITES.has(sub));
   return writes ? GIT_TOOLS : undefined;
 }

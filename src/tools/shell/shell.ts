@@ -72,7 +72,7 @@ export const shell: Tool<ShellArguments> = {
       }),
     });
     requireWithinBounds(outcome, MORE_TIME);
-    return resultOf(outcome, parsed(args).commands);
+    return resultOf(outcome, () => parsed(args).commands);
   },
   toText: (data) => commandTexts(data, typeof data["hint"] === "string" ? [`hint: ${data["hint"]}`] : []),
 };
@@ -124,10 +124,10 @@ function insideWorkspace(path: string, root: string): string {
   return path;
 }
 
-function resultOf(outcome: ExecOutcome, commands: ParsedCommand["commands"]): ToolOutput {
+function resultOf(outcome: ExecOutcome, commandsOf: () => ParsedCommand["commands"]): ToolOutput {
   const { exitCode, signal, endedBy, usage } = outcome;
   const { stdout, stderr } = shownStreams(outcome);
-  const hint = exitCode === 0 ? undefined : hintFor(stderr.tail === "" ? stderr.head : stderr.tail, commands);
+  const hint = exitCode === 0 ? undefined : hintFor(stderr.tail === "" ? stderr.head : stderr.tail, commandsOf);
   return {
     kind: "data",
     data: {

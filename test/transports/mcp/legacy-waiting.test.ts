@@ -112,10 +112,12 @@ describe("one thousand calls at once", () => {
   });
 
   test("different ones put no more questions than people are asked in a minute", async () => {
-    const kernel = await kernelOf();
+    const prompts = { perMinuteMax: 30, perHourMax: 1000 };
+    const kernel = await kernelOf({ approvalSettings: { ...ATTENDED.approvalSettings, prompts } });
     const desk = client(kernel);
+    const argumentsOf = (id: number) => ({ ...ASKING, path: `.github/${id}.yml` });
     for (let id = 0; id < 1000; id += 1)
-      desk.write(legacy(id, "tools/call", { name: "write_file", arguments: { ...ASKING, content: `${id}` } }));
+      desk.write(legacy(id, "tools/call", { name: "write_file", arguments: argumentsOf(id) }));
     await desk.question(29);
     for (const { id } of desk.questions()) desk.say(id, { action: "decline" });
     const ended = await ends(desk);

@@ -178,7 +178,7 @@ describe("the other variants", () => {
   });
 
   test("shell_exec is the tool `shell`", async () => {
-    const tool: Variant = { case: "shellExec", value: { command: "sudo ls" } };
+    const tool: Variant = { case: "shellExec", value: { command: "chroot . ls" } };
     expect(await failureOf(tool)).toEqual(["TOOL_APPROVAL_REQUIRED", "approval", "danger.other-user"]);
   });
 
