@@ -58,7 +58,7 @@ async function attempt(freePages: number) {
       command: [
         "bash",
         "-c",
-        "echo new >locked; rm -r gone d; mkdir n; head -c 30000 /dev/zero | tr '\\0' x >n/big; echo done; sleep 0.3",
+        "echo new >locked; rm -r gone d; mkdir n; head -c 30000 /dev/zero | tr '\\0' x >n/big; echo done; sleep 1",
       ],
       workDir: "/workspace",
       environment: {},

@@ -33,7 +33,7 @@ test.each(["beside", "elsewhere"])(
     expect(await child.ended).toBe("0");
     const { before, attempts, left }: Facts = JSON.parse(child.lines().at(-1) ?? "");
     const refused = attempts.slice(0, -1);
-    expect(refused.length).toBeGreaterThan(1);
+    expect(refused.length).toBeGreaterThan(0);
     for (const { problem, landed, tree, exitCode } of refused) {
       const why = "the disk is full, so nothing of what the command changed was kept";
       expect([exitCode, problem, landed, tree]).toEqual([0, ["DISK_FULL", why, true], undefined, before.tree]);
