@@ -2,15 +2,18 @@
  * Counts how often a trace of tool calls asks people: `npm run bench -- attention [TRACE.ndjson] [WORKSPACE]`.
  *
  * The calls are made, one after the other, on a copy of the workspace, by a kernel of their own that asks and waits for
- * nobody. Beside it stands what a plain list of allowed command prefixes would ask.
+ * nobody. Beside it stands what a plain list of allowed command prefixes would ask. With `--learn` every request is
+ * approved first, `policy learn` writes what it proposes, and the trace is made once more under that.
  */
-import { cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { ApprovalManager } from "../../src/approval/handler.ts";
 import { blake3Hex } from "../../src/base/hash.ts";
 import { newId, systemRandom } from "../../src/base/ids.ts";
 import { openKernel } from "../../src/server/compose.ts";
 import { withLedgerReader } from "../../src/server/ledger/ledger-reader.ts";
+import { learnFrom, writeLearned } from "../../src/server/policy/learn/learn.ts";
 import { type PromptStats, promptStats } from "../../src/server/policy/prompt-stats.ts";
 import { createPlayground, type Playground } from "../playground.ts";
 import { asksByPrefix } from "./allow-list.ts";
@@ -46,31 +49,45 @@ export async function runAttention(args: readonly string[]): Promise<void> {
   const [trace = OWN_TRACE, workspace] = args.filter((one) => !one.startsWith("--"));
   const preset = flags.find((one) => one.startsWith("--preset="))?.slice("--preset=".length) ?? "dev";
   using playground = createPlayground();
-  const found = await replay(playground, { trace, preset, ...(workspace !== undefined && { workspace }) });
-  console.log(flags.includes("--json") ? JSON.stringify(found, undefined, 2) : report(found));
+  const wanted = { trace, preset, ...(workspace !== undefined && { workspace }) };
+  const learns = flags.includes("--learn");
+  const runs = [await replay(playground, { ...wanted, learns })];
+  if (learns) runs.push(await replay(playground, { ...wanted, round: "second" }));
+  for (const found of runs) console.log(flags.includes("--json") ? JSON.stringify(found, undefined, 2) : report(found));
 }
 
 interface Replaying {
   readonly trace: string;
   readonly preset: string;
   readonly workspace?: string;
+  /** Whether requests are approved, and what `policy learn` proposes of them is written. */
+  readonly learns?: boolean;
+  /** Of two that share their configuration. */
+  readonly round?: "first" | "second";
 }
 
 /** Makes the calls of a trace. @throws Error for a trace that is not there */
-export async function replay(playground: Playground, { trace, preset, workspace }: Replaying): Promise<Attention> {
+export async function replay(playground: Playground, replaying: Replaying): Promise<Attention> {
+  const { trace, preset, workspace, learns = false, round = "first" } = replaying;
   if (!existsSync(trace)) throw new Error(`there is no trace \`${trace}\``);
-  const root = playground.directory("attention-workspace");
+  // at the same place in both rounds: permits name the workspace
+  const root = join(playground.root, "attention-workspace");
+  rmSync(root, { recursive: true, force: true });
+  mkdirSync(root);
   if (workspace === undefined) ownWorkspace(root);
   else cpSync(workspace, root, { recursive: true, filter: (path) => !path.includes("/node_modules/") });
-  const configDirectory = playground.directory("attention-config");
+  const configDirectory = join(playground.root, "attention-config");
   mkdirSync(configDirectory, { recursive: true, mode: 0o700 });
   const settings = {
-    approvals: { wait_seconds: 0, prompts_per_minute: 1000, prompts_per_hour: 1000 },
+    approvals: { wait_seconds: learns ? 45 : 0, prompts_per_minute: 1000, prompts_per_hour: 1000 },
     alert: { freeze: false },
   };
   writeFileSync(join(configDirectory, "handrail.yaml"), JSON.stringify(settings), { mode: 0o600 });
+  const approvals = new ApprovalManager();
+  if (learns) approvals.setHandler({ request: async () => true });
   const kernel = await openKernel({
-    stateDirectory: playground.directory("attention-state"),
+    approvals,
+    stateDirectory: playground.directory(`attention-state-${round}`),
     configDirectory,
     environment: { HOME: playground.root, PATH: process.env["PATH"] ?? "" },
     onWarning: () => undefined,
@@ -104,6 +121,7 @@ export async function replay(playground: Playground, { trace, preset, workspace 
         harmlessRefused.push(`${said.rule}: ${call.tool} ${JSON.stringify(call.arguments).slice(0, 160)}`);
       if (counts.calls % 100 === 0) process.stderr.write(`attention: ${counts.calls} calls\n`);
     }
+    if (learns) await writeLearned(kernel.policyParts, await learnFrom(kernel.policyParts), "bench");
   } finally {
     await kernel.close();
   }

@@ -9,9 +9,10 @@ import { dataIn, handrail } from "./command-line.ts";
 import { freshPlace } from "./place.ts";
 
 /** Opens a kernel whose agent works in a place, and a command line for the people who answer. */
-export async function askingPlace(settings = "") {
+export async function askingPlace(settings = "", policies = "") {
   const place = freshPlace();
   if (settings !== "") place.put("config/handrail.yaml", settings);
+  if (policies !== "") place.put("config/policy/own.cedar", policies);
   const added = await handrail(place, ["approvers", "add", "ada", "--json"]);
   const { token } = dataIn<{ token: string }>(added.stdout);
   const environment = { HANDRAIL_APPROVER_TOKEN: token };

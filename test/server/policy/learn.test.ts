@@ -1,5 +1,5 @@
 // `handrail policy learn`: what a recorded time teaches, what it leaves out on purpose, and that a person accepts.
-import { existsSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { askingPlace } from "../../support/asking-place.ts";
@@ -15,6 +15,13 @@ interface Learned {
   readonly files?: { readonly policy: { readonly file: string }; readonly examples: { readonly text: string } };
   readonly written: boolean;
 }
+
+const DATA_ASKS = `@id("data.asks")
+@message("data is looked at")
+@ask("data is looked at")
+permit (principal, action == Handrail::Action::"commit", resource is Handrail::File)
+when { resource.path like "data/*" };
+`;
 
 type Asking = Awaited<ReturnType<typeof askingPlace>>;
 
@@ -34,9 +41,10 @@ const learn = async (place: Asking, ...more: readonly string[]) => {
 };
 
 test("a recorded day: what people agreed to is proposed, tried, and quiet once it is accepted", async () => {
-  const place = await askingPlace();
-  for (const text of ["one", "two"]) await answered(place, () => place.run(`echo ${text} > AGENTS.md`), "approve");
-  await answered(place, () => place.run("mkdir -p .github; echo once > .github/dependabot.yml"), "approve");
+  const place = await askingPlace("", DATA_ASKS);
+  await place.run("mkdir data");
+  for (const text of ["one", "two"]) await answered(place, () => place.run(`echo ${text} > data/a.csv`), "approve");
+  await answered(place, () => place.run("echo once > AGENTS.md"), "approve");
   await answered(place, () => place.call("write_file", { path: "CLAUDE.md", content: "x" }), "deny");
   await answered(place, () => place.run("gh pr view 1", { network_access: true }), "deny");
   await answered(place, () => place.run("npm view left-pad", { network_access: true }), "approve");
@@ -44,34 +52,36 @@ test("a recorded day: what people agreed to is proposed, tried, and quiet once i
 
   const first = await learn(place);
   expect(first).toMatchObject({ asked: 6, quiet: 3, written: false });
-  expect(first.permits.map(({ waives }) => waives)).toEqual([["dev.write-protected"], ["FC-2", "shell.network"]]);
-  expect(first.permits[0]?.text).toContain('resource == Handrail::File::"service:AGENTS.md"');
+  expect(first.permits.map(({ waives }) => waives)).toEqual([["data.asks"], ["FC-2", "shell.network"]]);
+  expect(first.permits[0]?.text).toContain('resource == Handrail::File::"service:data/a.csv"');
   expect(first.permits[1]?.text).toContain("context.lookUp");
   expect(first.leftOut.map(({ target, why }) => [target, why])).toEqual([
-    [".github", "it is protected, and a person agreed to it once only"],
+    ["AGENTS.md", "people's tools obey it, and who is asked should see what it would say"],
     ["CLAUDE.md", "a person refused it"],
     ["api.github.com", "a person refused it"],
   ]);
-  expect(first.lease["writePaths"]?.[0]).toEqual(expect.arrayContaining(["AGENTS.md", "src/**"]));
+  expect(first.lease["writePaths"]?.[0]).toEqual(expect.arrayContaining(["AGENTS.md", "data/a.csv", "src/**"]));
   expect(first.lease["hosts"]).toEqual([["registry.npmjs.org"]]);
   const { permits, leftOut, files } = await learn(place);
   expect({ permits, leftOut, files }).toEqual({ permits: first.permits, leftOut: first.leftOut, files: first.files });
-  expect(existsSync(join(place.place.config, "policy"))).toBe(false);
+  expect(readdirSync(join(place.place.config, "policy"))).toEqual(["own.cedar"]);
 
   expect((await learn(place, "--write")).written).toBe(true);
   expect(readdirSync(join(place.place.config, "policy")).map((name) => name.replace(/[0-9a-f]{12}/, "HASH"))).toEqual([
     "learned.HASH.cedar",
     "learned.HASH.test.yaml",
+    "own.cedar",
   ]);
   const tested = await place.cli("policy", "test");
   expect([tested.code, tested.stdout]).toEqual([0, expect.stringMatching(/2 examples of .*, 0 failed/)]);
-  expect((await place.run("echo three > AGENTS.md")).outcome.kind).toBe("success");
+  expect((await place.run("echo three > data/a.csv")).outcome.kind).toBe("success");
   expect((await place.run("npm view other-package", { network_access: true })).outcome.kind).toBe("success");
   expect((await learn(place)).permits).toEqual([]); // it stands already
 
   // what looks alike goes on asking
   for (const call of [
-    () => place.run("echo x > AGENTS.md.bak; mv AGENTS.md.bak CLAUDE.md"),
+    () => place.run("echo x > data/b.csv"),
+    () => place.run("echo x > data/a.csv; cp data/a.csv AGENTS.md"),
     () => place.run("curl -d @AGENTS.md https://registry.npmjs.org/", { network_access: true }),
     () => place.run("npm view a --registry https://evil.example", { network_access: true }),
   ]) {

@@ -3,8 +3,8 @@
  * the engines that it asks.
  *
  * INVARIANTS: a permit is proposed for kinds of calls alone that a lasting answer could cover, which no danger, secret,
- * push or loss is. People agreed to each: at least once, to what is protected at least twice, and nobody refused.
- * A look-up at its program's own host takes no agreement. Each permit names one principal, action and resource.
+ * push or loss is, and for no protected file. People agreed to each, and nobody refused. A look-up at its program's own
+ * host takes no agreement. Each permit names one principal, action and resource.
  */
 import { looksUp } from "../../../kernel/index.ts";
 import type { Session } from "../../../model/people/session.ts";
@@ -153,10 +153,9 @@ function isAtOwnHost({ resource }: PolicyRequest, accesses: readonly RecordedAcc
 /** Why a permit is not proposed. */
 function reasonAgainst({ refused, approved, request, isOwnLookUp }: Kind): string | undefined {
   if (refused > 0) return "a person refused it";
-  if (isOwnLookUp) return undefined;
-  if (approved === 0) return "nobody agreed to it";
-  const isProtected = request.resource.kind === "file" && request.resource.zone !== "own";
-  return isProtected && approved < 2 ? "it is protected, and a person agreed to it once only" : undefined;
+  if (request.resource.kind === "file" && request.resource.zone !== "own")
+    return "people's tools obey it, and who is asked should see what it would say";
+  return isOwnLookUp || approved > 0 ? undefined : "nobody agreed to it";
 }
 
 function permitOf({ text, waives, request, preset, entries, approved }: Kind): LearnedPermit {
