@@ -9,6 +9,7 @@ export const SOON = { timeout: STUCK_MS, interval: 10 };
 
 /** Waits until `isSo`, a moment at a time; `false` when that does not come. */
 export async function comesTrue(isSo: () => boolean): Promise<boolean> {
-  for (const end = performance.now() + STUCK_MS; !isSo() && performance.now() < end; ) await pause(10);
-  return isSo();
+  // looked at once each time: what has come may be gone again at a second look
+  for (const end = performance.now() + STUCK_MS; performance.now() < end; await pause(10)) if (isSo()) return true;
+  return false;
 }
