@@ -35,7 +35,7 @@ const PREPARED: Readonly<Record<string, Preparation>> = {
     place.put("config/handrail.yaml", "approvals: { wait_seconds: 0 }\n");
     const credential = (await works(place, ["approvers", "add", "somebody"])).trim();
     const waiting: string[] = [];
-    for (let number = 0; number < 8; number += 1) waiting.push(await askedReference(place, number));
+    for (let number = 0; number < 9; number += 1) waiting.push(await askedReference(place, number));
     return new Map<string | RegExp, () => string>([
       ["4f2a", () => waiting.pop() ?? "none"],
       [/^handrail (?=approve |deny |approvals )/, () => `HANDRAIL_APPROVER_TOKEN=${credential} handrail `],
