@@ -44,7 +44,8 @@ async function ask(isAsked = true): Promise<{ readonly outcome: { readonly kind:
       requestId: `bench-${number}`,
       sessionToken,
       tool: "write_file",
-      arguments: { path: isAsked ? "CLAUDE.md" : "plain.md", content: `${number}\n` },
+      // each of a kind of its own: of one kind they would share a request
+      arguments: { path: isAsked ? `.github/${number}.yml` : "plain.md", content: `${number}\n` },
     },
     new AbortController().signal,
   );
