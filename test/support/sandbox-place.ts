@@ -277,14 +277,17 @@ export function asSandboxUser(program: string, ...rest: readonly string[]): stri
   return stdout;
 }
 
+/** Arguments of a process, one space between two; nothing where it has ended. */
+export function commandLineOf(id: string): string {
+  try {
+    return readFileSync(`/proc/${id}/cmdline`, "latin1").split("\0").join(" ");
+  } catch {
+    return ""; // it ended meanwhile
+  }
+}
+
 /** Numbers of the machine's processes whose arguments hold `text`, but for this one. */
 export function processesNaming(text: string): readonly string[] {
-  return readdirSync("/proc").filter((id) => {
-    if (!/^\d+$/.test(id) || Number(id) === process.pid) return false;
-    try {
-      return readFileSync(`/proc/${id}/cmdline`, "latin1").split("\0").join(" ").includes(text);
-    } catch {
-      return false; // it ended meanwhile
-    }
-  });
+  const others = readdirSync("/proc").filter((id) => /^\d+$/.test(id) && Number(id) !== process.pid);
+  return others.filter((id) => commandLineOf(id).includes(text));
 }

@@ -10,7 +10,7 @@ import { commandOf, factsOf } from "../../support/mcp-result.ts";
 import { givenTo, ORDINARY_USER_ID } from "../../support/other-user.ts";
 import { makePlace } from "../../support/place.ts";
 import { connectRpc } from "../../support/rpc-client.ts";
-import { processesNaming } from "../../support/sandbox-place.ts";
+import { commandLineOf, processesNaming } from "../../support/sandbox-place.ts";
 
 const own = process.geteuid?.() ?? 0;
 const USERS: readonly (readonly [string, number])[] =
@@ -53,9 +53,7 @@ test.each(USERS)(
     servers += 1;
     const word = `watching-${process.pid}-${servers}`;
     const running = client.call("shell", { command: `node server.cjs ${word}` });
-    await until(() =>
-      processesNaming(word).some((id) => readFileSync(`/proc/${id}/cmdline`, "latin1").startsWith(word)),
-    );
+    await until(() => processesNaming(word).some((id) => commandLineOf(id).startsWith(word)));
     const edits = [{ operation: "replace", spec: "old", content: "new" }];
     for (const [name, args] of [
       ["edit_file", { path: "src/edited.js", edits }],

@@ -63,10 +63,16 @@ async function killedWhileWriting({ place, left }: Writing): Promise<void> {
   expect(left()).toHaveLength(before + 1);
 }
 
-/** Whether every thread of a process that was stopped has stopped. */
+/** Whether every thread of a process that was stopped has stopped; one that ended while it was looked at has not. */
 function standsStill(id: number | undefined): boolean {
   const tasks = readdirSync(`/proc/${id}/task`);
-  return tasks.every((task) => /^State:\s+T/m.test(readFileSync(`/proc/${id}/task/${task}/status`, "latin1")));
+  return tasks.every((task) => {
+    try {
+      return /^State:\s+T/m.test(readFileSync(`/proc/${id}/task/${task}/status`, "latin1"));
+    } catch {
+      return false;
+    }
+  });
 }
 
 async function opened({ place }: Writing) {
