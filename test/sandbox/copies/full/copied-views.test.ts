@@ -2,6 +2,6 @@
 import { useViews } from "../../../support/sandbox-place.ts";
 
 useViews("copy");
-await import("../../views/meanwhile.test.ts");
+await import("../../views/full/meanwhile.test.ts");
 await import("../../views/elsewhere.test.ts");
 await import("../../attacks/sandbox-workspace.test.ts");

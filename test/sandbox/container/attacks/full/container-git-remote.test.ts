@@ -3,5 +3,5 @@ import { overContainers } from "../../../../support/over-containers.ts";
 
 await overContainers(async () => {
   await import("../../../../tools/git/attacks/git-remote.test.ts");
-  await import("../../../../tools/git/attacks/git-huge.test.ts");
+  await import("../../../../tools/git/attacks/full/git-huge.test.ts");
 });

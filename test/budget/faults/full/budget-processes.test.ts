@@ -1,13 +1,13 @@
 /** Budgets and rates of several kernel processes that share a state directory, one of which dies. */
 import { expect, onTestFinished, test } from "vitest";
-import type { LeaseBudget } from "../../../src/model/people/lease.ts";
-import { UNRESTRICTED_SCOPE } from "../../../src/model/people/lease.ts";
-import { NOTHING } from "../../../src/model/spending/budget.ts";
-import { createKernel } from "../../../src/server/doors/library.ts";
-import { openBudgetStores } from "../../../src/stores/embedded/budgets/budget-stores.ts";
-import { type Child, startChild } from "../../support/children/run.ts";
-import { readEvidence } from "../../support/evidence.ts";
-import { freshPlace, type Place } from "../../support/place.ts";
+import type { LeaseBudget } from "../../../../src/model/people/lease.ts";
+import { UNRESTRICTED_SCOPE } from "../../../../src/model/people/lease.ts";
+import { NOTHING } from "../../../../src/model/spending/budget.ts";
+import { createKernel } from "../../../../src/server/doors/library.ts";
+import { openBudgetStores } from "../../../../src/stores/embedded/budgets/budget-stores.ts";
+import { type Child, startChild } from "../../../support/children/run.ts";
+import { readEvidence } from "../../../support/evidence.ts";
+import { freshPlace, type Place } from "../../../support/place.ts";
 
 const PERMIT = `@id("test.permit")\n@message("m")\npermit (principal, action == Handrail::Action::"hold", resource);\n`;
 

@@ -4,10 +4,10 @@ import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { JsonObject } from "../../../../src/base/json.ts";
-import { createKernel } from "../../../../src/index.ts";
-import { newRepository } from "../../../support/git-place.ts";
-import { freshPlace } from "../../../support/place.ts";
+import type { JsonObject } from "../../../../../src/base/json.ts";
+import { createKernel } from "../../../../../src/index.ts";
+import { newRepository } from "../../../../support/git-place.ts";
+import { freshPlace } from "../../../../support/place.ts";
 
 const ROOT = process.cwd();
 /** A name that nothing bears; whatever a failing defence leaves is removed. */

@@ -3,7 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { newSandboxPlace, own, type SandboxPlace } from "../../support/sandbox-place.ts";
+import { newSandboxPlace, own, type SandboxPlace } from "../../../support/sandbox-place.ts";
 
 let place: SandboxPlace | undefined;
 afterEach(() => place?.close());

@@ -5,12 +5,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { newId, systemRandom } from "../../../../src/base/ids.ts";
-import type { JsonObject } from "../../../../src/base/json.ts";
-import { narrowestPermit } from "../../../../src/policy/explain.ts";
-import { openKernel } from "../../../../src/server/compose.ts";
-import { until } from "../../../support/command-line.ts";
-import { freshPlace } from "../../../support/place.ts";
+import { newId, systemRandom } from "../../../../../src/base/ids.ts";
+import type { JsonObject } from "../../../../../src/base/json.ts";
+import { narrowestPermit } from "../../../../../src/policy/explain.ts";
+import { openKernel } from "../../../../../src/server/compose.ts";
+import { until } from "../../../../support/command-line.ts";
+import { freshPlace } from "../../../../support/place.ts";
 
 const ASKED = "tool_approval_required";
 /** What a command that was allowed comes to: nothing runs. */

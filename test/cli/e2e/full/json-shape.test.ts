@@ -1,11 +1,11 @@
 /** `--json` has one shape in every command, whether it works or not, and exit codes and `status` say the same. */
 import type { Command } from "commander";
 import { expect, test } from "vitest";
-import { createProgram } from "../../../src/cli/program.ts";
-import { EXIT_MEANINGS } from "../../../src/cli/terminal/exit-codes.ts";
-import { readPage } from "../../docs/pages.ts";
-import { handrail, linesOf } from "../../support/command-line.ts";
-import { freshPlace, type Place } from "../../support/place.ts";
+import { createProgram } from "../../../../src/cli/program.ts";
+import { EXIT_MEANINGS } from "../../../../src/cli/terminal/exit-codes.ts";
+import { readPage } from "../../../docs/pages.ts";
+import { handrail, linesOf } from "../../../support/command-line.ts";
+import { freshPlace, type Place } from "../../../support/place.ts";
 
 /** Commands without `--json`: they serve, or print what is no data of theirs. */
 const WITHOUT = ["completion", "mcp", "run", "serve", "start", "wire descriptor"];

@@ -5,9 +5,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { dataIn, handrail, oneJsonLine, startHandrail, until } from "../../support/command-line.ts";
-import { readEvidence } from "../../support/evidence.ts";
-import { freshPlace, type Place } from "../../support/place.ts";
+import { dataIn, handrail, oneJsonLine, startHandrail, until } from "../../../support/command-line.ts";
+import { readEvidence } from "../../../support/evidence.ts";
+import { freshPlace, type Place } from "../../../support/place.ts";
 
 const RACERS = 4;
 /** Milliseconds for four commands one after the other, on a machine with much else to do. */
@@ -69,7 +69,7 @@ test.each([
     const killed = await handrail(place, callOf(token, "write_file", append), {
       fromSources: true,
       environment: {
-        NODE_OPTIONS: `--import=${new URL("../../support/children/kill-at.ts", import.meta.url).href}`,
+        NODE_OPTIONS: `--import=${new URL("../../../support/children/kill-at.ts", import.meta.url).href}`,
         TEST_KILL_AT: step,
       },
     });

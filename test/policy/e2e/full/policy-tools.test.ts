@@ -4,13 +4,13 @@
 import { readdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { fillTemplate, seededRandom } from "../../../src/redact/kinds/samples.ts";
-import { dataIn, handrail, linesOf, oneJsonLine, until } from "../../support/command-line.ts";
-import { readEvidence } from "../../support/evidence.ts";
-import { lockOf } from "../../support/file-lock.ts";
-import { factsOf } from "../../support/mcp-result.ts";
-import { freshPlace, type Place } from "../../support/place.ts";
-import { type CallAnswer, connectRpc, type RpcClient } from "../../support/rpc-client.ts";
+import { fillTemplate, seededRandom } from "../../../../src/redact/kinds/samples.ts";
+import { dataIn, handrail, linesOf, oneJsonLine, until } from "../../../support/command-line.ts";
+import { readEvidence } from "../../../support/evidence.ts";
+import { lockOf } from "../../../support/file-lock.ts";
+import { factsOf } from "../../../support/mcp-result.ts";
+import { freshPlace, type Place } from "../../../support/place.ts";
+import { type CallAnswer, connectRpc, type RpcClient } from "../../../support/rpc-client.ts";
 
 const forbid = (path: string) =>
   `@id("own.no-${path.replace(/\W/g, "")}")\n@message("leave it alone")\nforbid (principal, action, resource is Handrail::File)\nwhen { resource.path like "${path}*" };\n`;

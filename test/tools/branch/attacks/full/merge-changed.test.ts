@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { branchPlace } from "../../../support/branch-place.ts";
+import { branchPlace } from "../../../../support/branch-place.ts";
 
 /** A branch of a workspace that `prepare` has filled. */
 async function branched(prepare: (at: (path: string) => string) => void) {

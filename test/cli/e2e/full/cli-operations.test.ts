@@ -7,13 +7,21 @@ import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { ToolRequestSchema } from "../../../src/gen/handrail/tool/v1/tool_pb.ts";
-import type { Lease } from "../../../src/model/people/lease.ts";
-import { openKernel } from "../../../src/server/compose.ts";
-import { encodeRequest } from "../../../src/wire/protobuf.ts";
-import { collect, dataIn, handrail, linesOf, oneJsonLine, startHandrail, until } from "../../support/command-line.ts";
-import { readEvidence } from "../../support/evidence.ts";
-import { freshPlace, type Place } from "../../support/place.ts";
+import { ToolRequestSchema } from "../../../../src/gen/handrail/tool/v1/tool_pb.ts";
+import type { Lease } from "../../../../src/model/people/lease.ts";
+import { openKernel } from "../../../../src/server/compose.ts";
+import { encodeRequest } from "../../../../src/wire/protobuf.ts";
+import {
+  collect,
+  dataIn,
+  handrail,
+  linesOf,
+  oneJsonLine,
+  startHandrail,
+  until,
+} from "../../../support/command-line.ts";
+import { readEvidence } from "../../../support/evidence.ts";
+import { freshPlace, type Place } from "../../../support/place.ts";
 
 /** Runs a command that must work, and reads its one line of JSON. */
 async function json<Shape = unknown>(place: Place, args: readonly string[]): Promise<Shape> {

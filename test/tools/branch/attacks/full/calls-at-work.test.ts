@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
-import type { OpenKernel } from "../../../../src/server/compose.ts";
-import { type BranchPlace, branchPlace, type Call } from "../../../support/branch-place.ts";
+import type { OpenKernel } from "../../../../../src/server/compose.ts";
+import { type BranchPlace, branchPlace, type Call } from "../../../../support/branch-place.ts";
 
 async function branchOf({ kernel }: Pick<BranchPlace, "kernel">) {
   const [branch] = await kernel.branches.list();

@@ -4,8 +4,8 @@ import { chmodSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, test } from "vitest";
-import { handrail, spawnHandrail, until } from "../../../support/command-line.ts";
-import { statesOf, undoPlace } from "../../../support/undo-place.ts";
+import { handrail, spawnHandrail, until } from "../../../../support/command-line.ts";
+import { statesOf, undoPlace } from "../../../../support/undo-place.ts";
 
 test.each([
   ["made", "after\n", "ready", "before\n"],

@@ -5,11 +5,11 @@
 import { chmodSync, chownSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { handrail } from "../../../support/command-line.ts";
-import { commandOf, textsOf } from "../../../support/mcp-result.ts";
-import { givenTo, ORDINARY_USER_ID } from "../../../support/other-user.ts";
-import { makePlace } from "../../../support/place.ts";
-import { connectRpc } from "../../../support/rpc-client.ts";
+import { handrail } from "../../../../support/command-line.ts";
+import { commandOf, textsOf } from "../../../../support/mcp-result.ts";
+import { givenTo, ORDINARY_USER_ID } from "../../../../support/other-user.ts";
+import { makePlace } from "../../../../support/place.ts";
+import { connectRpc } from "../../../../support/rpc-client.ts";
 
 const own = process.geteuid?.() ?? 0;
 /** Only root can make files of others. */

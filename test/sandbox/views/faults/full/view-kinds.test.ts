@@ -5,13 +5,13 @@ import { chownSync, lchownSync, mkdirSync, readdirSync, readFileSync, writeFileS
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type Identity, ownIdentity } from "../../../../src/sandbox/identity/identity.ts";
-import { ViewDirectories } from "../../../../src/sandbox/layers/view-directories.ts";
-import { type ViewChoice, ViewKinds } from "../../../../src/sandbox/views/view-kinds.ts";
-import { startChild } from "../../../support/children/run.ts";
-import { newSandboxPlace, type SandboxPlace, sandboxUser } from "../../../support/sandbox-place.ts";
+import { type Identity, ownIdentity } from "../../../../../src/sandbox/identity/identity.ts";
+import { ViewDirectories } from "../../../../../src/sandbox/layers/view-directories.ts";
+import { type ViewChoice, ViewKinds } from "../../../../../src/sandbox/views/view-kinds.ts";
+import { startChild } from "../../../../support/children/run.ts";
+import { newSandboxPlace, type SandboxPlace, sandboxUser } from "../../../../support/sandbox-place.ts";
 
-const CHECKOUT = fileURLToPath(new URL("../../../..", import.meta.url)).replace(/\/$/, "");
+const CHECKOUT = fileURLToPath(new URL("../../../../..", import.meta.url)).replace(/\/$/, "");
 const isRoot = process.geteuid?.() === 0;
 
 let place: SandboxPlace;

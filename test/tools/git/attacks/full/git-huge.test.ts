@@ -8,12 +8,12 @@ import type { RequestListener } from "node:http";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { NO_GIT_REMOTES } from "../../../../src/model/work/git-remote.ts";
-import { git } from "../../../../src/tools/git/git.ts";
-import { newCertificate } from "../../../support/certificate.ts";
-import { Internet } from "../../../support/egress.ts";
-import { plainGit } from "../../../support/git-place.ts";
-import { gitServer, seed } from "../../../support/git-server.ts";
+import { NO_GIT_REMOTES } from "../../../../../src/model/work/git-remote.ts";
+import { git } from "../../../../../src/tools/git/git.ts";
+import { newCertificate } from "../../../../support/certificate.ts";
+import { Internet } from "../../../../support/egress.ts";
+import { plainGit } from "../../../../support/git-place.ts";
+import { gitServer, seed } from "../../../../support/git-server.ts";
 import {
   commitOf,
   copies,
@@ -22,11 +22,11 @@ import {
   packed,
   packHead,
   wholePack,
-} from "../../../support/hostile-git.ts";
-import { memoryKernel } from "../../../support/memory-kernel.ts";
-import { noise } from "../../../support/noise.ts";
-import { freshPlace } from "../../../support/place.ts";
-import { processesNaming, testedBackend } from "../../../support/sandbox-place.ts";
+} from "../../../../support/hostile-git.ts";
+import { memoryKernel } from "../../../../support/memory-kernel.ts";
+import { noise } from "../../../../support/noise.ts";
+import { freshPlace } from "../../../../support/place.ts";
+import { processesNaming, testedBackend } from "../../../../support/sandbox-place.ts";
 
 const MB = 2 ** 20;
 const CONTROL_BYTES_MAX = 200 * MB;

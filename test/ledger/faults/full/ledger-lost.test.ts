@@ -4,15 +4,15 @@ import { cp, mkdir, open, readFile, rename, rm, stat, truncate } from "node:fs/p
 import { dirname, join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { systemRandom } from "../../../src/base/ids.ts";
-import type { LedgerThread } from "../../../src/server/ledger/ledger-messages.ts";
-import { ledgerOf } from "../../../src/server/ledger/ledger-messages.ts";
-import { openLedgerReader } from "../../../src/server/ledger/ledger-reader.ts";
-import { startLedgerThread } from "../../../src/server/ledger/ledger-thread.ts";
-import { openInstanceStore } from "../../../src/stores/embedded/ledger/instance-store.ts";
-import { sampleEvent } from "../../stores/contract.ts";
-import { freshDirectory } from "../../support/store-place.ts";
-import { SOON } from "../../support/waiting.ts";
+import { systemRandom } from "../../../../src/base/ids.ts";
+import type { LedgerThread } from "../../../../src/server/ledger/ledger-messages.ts";
+import { ledgerOf } from "../../../../src/server/ledger/ledger-messages.ts";
+import { openLedgerReader } from "../../../../src/server/ledger/ledger-reader.ts";
+import { startLedgerThread } from "../../../../src/server/ledger/ledger-thread.ts";
+import { openInstanceStore } from "../../../../src/stores/embedded/ledger/instance-store.ts";
+import { sampleEvent } from "../../../stores/contract.ts";
+import { freshDirectory } from "../../../support/store-place.ts";
+import { SOON } from "../../../support/waiting.ts";
 
 interface Running {
   readonly ledger: LedgerThread;

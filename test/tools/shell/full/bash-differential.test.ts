@@ -2,12 +2,12 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseCommand } from "../../../src/tools/shell/reading/parse-command.ts";
-import { differences, isNamed } from "../../support/shell-difference.ts";
-import { oddCommand, oddWords } from "../../support/shell-texts.ts";
-import { readVectors } from "../../support/shell-vectors.ts";
-import { wantedBy } from "../../support/watched-bash.ts";
-import { wantedByEach } from "../../support/watched-bash-batch.ts";
+import { parseCommand } from "../../../../src/tools/shell/reading/parse-command.ts";
+import { differences, isNamed } from "../../../support/shell-difference.ts";
+import { oddCommand, oddWords } from "../../../support/shell-texts.ts";
+import { readVectors } from "../../../support/shell-vectors.ts";
+import { wantedBy } from "../../../support/watched-bash.ts";
+import { wantedByEach } from "../../../support/watched-bash-batch.ts";
 
 test("the watched bash tells what it would run, and what was not named is noticed", async () => {
   const text = "r\\m -rf 'a b' | x && $(y)";
@@ -69,7 +69,7 @@ test.each([
 test("the collected commands run nothing that was not named", async () => {
   const seen = { clear: 0, wanted: 0 };
   const texts = ["words", "lists", "wrappers", "files", "odd"].flatMap((name) =>
-    readVectors(readFileSync(new URL(`../../vectors/shell/${name}.txt`, import.meta.url), "utf8")).map(
+    readVectors(readFileSync(new URL(`../../../vectors/shell/${name}.txt`, import.meta.url), "utf8")).map(
       ({ text }) => text,
     ),
   );

@@ -1,9 +1,9 @@
 // What a log shows of files that the call may not read. Plain git shows all of it.
 import { expect, test } from "vitest";
-import type { JsonObject } from "../../../../src/base/json.ts";
-import { git } from "../../../../src/tools/git/git.ts";
-import { newRepository } from "../../../support/git-place.ts";
-import { memoryKernel } from "../../../support/memory-kernel.ts";
+import type { JsonObject } from "../../../../../src/base/json.ts";
+import { git } from "../../../../../src/tools/git/git.ts";
+import { newRepository } from "../../../../support/git-place.ts";
+import { memoryKernel } from "../../../../support/memory-kernel.ts";
 
 async function place() {
   const kernel = await memoryKernel({ tools: [git], preset: "open" });

@@ -2,10 +2,10 @@
 // with what the ledger says of it.
 import { chmodSync, cpSync } from "node:fs";
 import { expect, test } from "vitest";
-import type { JsonObject } from "../../../src/base/json.ts";
-import { dataIn, handrail, oneJsonLine } from "../../support/command-line.ts";
-import { overContainers } from "../../support/over-containers.ts";
-import { freshPlace, type Place } from "../../support/place.ts";
+import type { JsonObject } from "../../../../src/base/json.ts";
+import { dataIn, handrail, oneJsonLine } from "../../../support/command-line.ts";
+import { overContainers } from "../../../support/over-containers.ts";
+import { freshPlace, type Place } from "../../../support/place.ts";
 
 const FLAG = "--allow-unsandboxed-commands";
 const TEST_MS_MAX = 60_000;
