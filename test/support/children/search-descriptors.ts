@@ -38,6 +38,9 @@ for (let step = 0; step < Number(steps); step += 1) {
   if (last !== undefined) closeSync(last);
 }
 for (const descriptor of held) closeSync(descriptor);
-ends.push(await ended());
+// What a search that failed had given to the threads holds its descriptors until they have let it go.
+let last = await ended();
+while (last === "RESOURCE_BUSY") last = await ended();
+ends.push(last);
 place.close();
 process.stdout.write(JSON.stringify(ends), () => process.exit(0));
