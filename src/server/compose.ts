@@ -229,6 +229,7 @@ async function closeKernel(opened: OpenedParts, door: KernelDoor, started: Promi
     machine,
     web,
     models,
+    knowledge,
     spending,
     stores,
     kept,
@@ -240,7 +241,7 @@ async function closeKernel(opened: OpenedParts, door: KernelDoor, started: Promi
   const { bell, sessions, violations, locks } = stores;
   asking.approvals.shutDown();
   // nobody would be left to bound them
-  await Promise.all([commands.endRuns(), machine.endRuns(), web.close(), models.close()]);
+  await Promise.all([commands.endRuns(), machine.endRuns(), web.close(), models.close(), knowledge.close()]);
   await configuration.reload.close();
   await started.catch(onInternalError);
   await door.flush().catch(onInternalError);

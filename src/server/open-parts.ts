@@ -39,6 +39,7 @@ import { holdsSessions, openStateStores } from "../stores/embedded/sessions/stat
 import { openViolationStore } from "../stores/embedded/sessions/violation-store.ts";
 import { prepareStateDirectory } from "../stores/embedded/state/state-directory.ts";
 import { currentRedactor, gitRemotesBy, kernelSettings, openConfiguration } from "./configuration.ts";
+import { openKnowledge } from "./knowledge/open-knowledge.ts";
 import { evidenceKey } from "./ledger/evidence-key.ts";
 import { executionEvidence } from "./ledger/execution-evidence.ts";
 import type { LedgerThread } from "./ledger/ledger-messages.ts";
@@ -183,6 +184,7 @@ async function openServices(base: Base, options: KernelOptions) {
     machine: openMachine(live),
     web: openWeb(live, options.network),
     models: openModels(live, options.network),
+    knowledge: openKnowledge({ stateDirectory, redactor: base.redactor, key: stores.argumentsKey, tell, onInternalError }),
     left: await openNewFileStore(stateDirectory, instance.id),
   };
 }
@@ -191,8 +193,21 @@ async function openServices(base: Base, options: KernelOptions) {
 function kernelParts(base: Base, services: Awaited<ReturnType<typeof openServices>>): KernelParts {
   const { live, settings, tools, redactor, instance, instances, ledger, stores, stateDirectory, onInternalError } =
     base;
-  const { kept, content, history, configuration, spending, asking, commands, machine, web, models, left, branches } =
-    services;
+  const {
+    kept,
+    content,
+    history,
+    configuration,
+    spending,
+    asking,
+    commands,
+    machine,
+    web,
+    models,
+    knowledge,
+    left,
+    branches,
+  } = services;
   const { sessions, bell: _shared, freezes: _administered, branches: _kept, ...consulted } = stores;
   return {
     clock: systemClock,
@@ -231,6 +246,7 @@ function kernelParts(base: Base, services: Awaited<ReturnType<typeof openService
     machine: machine.machine,
     web: web.web,
     models: models.models,
+    knowledge: knowledge.knowledge,
     gitRemotes: gitRemotesBy,
     secrets: openSecrets(live),
     ledger,

@@ -13,6 +13,7 @@ import type { ContentStore } from "../../cas/content-store.ts";
 import type { Dedupe } from "../../dedupe/dedupe.ts";
 import type { MarkStore } from "../../flow/mark-store.ts";
 import type { ViolationStore } from "../../flow/violation-store.ts";
+import type { FoundChunk } from "../../knowledge/knowledge-store.ts";
 import type { EventSink } from "../../model/outcome/event.ts";
 import type { OperatorGates, ToolPolicy } from "../../model/people/gates.ts";
 import type { Session } from "../../model/people/session.ts";
@@ -23,6 +24,7 @@ import type { Tool } from "../../model/tool/tool.ts";
 import type { ExecEnforcement } from "../../model/work/exec.ts";
 import type { RepositoryView } from "../../model/work/git.ts";
 import type { GitRemotes } from "../../model/work/git-remote.ts";
+import type { KnowledgeState } from "../../model/work/knowledge.ts";
 import type { SystemSettings } from "../../model/work/system.ts";
 import type { ProjectFile, Toolchain } from "../../model/work/toolchain.ts";
 import type { PolicyEngine } from "../../policy/policy.ts";
@@ -134,6 +136,18 @@ export interface KernelModels {
   readonly open: () => Promise<ModelCaller>;
 }
 
+/** What is known of the files of one workspace. */
+export interface PlaceKnowledge {
+  readonly state: KnowledgeState;
+  /** The best chunks with any of `terms`, best first; nobody was asked yet whether the call may read them. */
+  readonly find: (terms: readonly string[], count: number) => Promise<readonly FoundChunk[]>;
+}
+
+/** What is known of the files of workspaces. */
+export interface KernelKnowledge {
+  readonly of: (place: OpenWorkspace) => Promise<PlaceKnowledge>;
+}
+
 /** The operator's secrets, for requests that are made with them. */
 export interface KernelSecrets {
   /** With no value that `redactor` does not hide; nothing where the operator names no secrets. */
@@ -193,6 +207,8 @@ export interface KernelParts {
   readonly machine: KernelMachine;
   readonly web: KernelWeb;
   readonly models: KernelModels;
+  /** Answers questions about workspaces; a kernel without it refuses them. */
+  readonly knowledge?: KernelKnowledge;
   readonly secrets: KernelSecrets;
   /** What the operator knows of git's remotes, with no secret that `redactor` does not hide. */
   readonly gitRemotes: (redactor: Redactor) => GitRemotes;

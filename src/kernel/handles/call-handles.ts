@@ -13,6 +13,7 @@ import type { BranchAccess } from "../../model/work/branches.ts";
 import type { ContentAccess } from "../../model/work/content.ts";
 import type { ExecAccess } from "../../model/work/exec.ts";
 import type { GitAccess, RepositoryView } from "../../model/work/git.ts";
+import type { KnowledgeAccess } from "../../model/work/knowledge.ts";
 import type { MachineAccess } from "../../model/work/machine.ts";
 import type { SearchAccess } from "../../model/work/search.ts";
 import type { ToolchainView } from "../../model/work/toolchain.ts";
@@ -43,6 +44,7 @@ export class CallHandles implements ToolContext {
   #accessToken: string | undefined;
   #files: FileAccess | undefined;
   #search: SearchAccess | undefined;
+  #knowledge: KnowledgeAccess | undefined;
   #content: ContentAccess | undefined;
   #exec: ExecAccess | undefined;
   #machine: MachineAccess | undefined;
@@ -92,6 +94,11 @@ export class CallHandles implements ToolContext {
   get search(): SearchAccess {
     this.#search ??= createSearch(this.#handle);
     return this.#search;
+  }
+
+  get knowledge(): KnowledgeAccess {
+    this.#knowledge ??= lazyKnowledge(this.#handle);
+    return this.#knowledge;
   }
 
   get content(): ContentAccess {
@@ -166,6 +173,16 @@ function lazyGit(handle: HandleParts): GitAccess {
     async run(request) {
       const { runGit } = await import("./git-access.ts");
       return runGit(handle, judge, request);
+    },
+  };
+}
+
+/** Knowledge; the code that asks for it is loaded with the first question. */
+function lazyKnowledge(handle: HandleParts): KnowledgeAccess {
+  return {
+    async search(path, question) {
+      const { createKnowledge } = await import("./knowledge-access.ts");
+      return createKnowledge(handle).search(path, question);
     },
   };
 }

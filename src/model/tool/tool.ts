@@ -21,6 +21,7 @@ import type { BranchAccess } from "../work/branches.ts";
 import type { ContentAccess } from "../work/content.ts";
 import type { ExecAccess } from "../work/exec.ts";
 import type { GitAccess, RepositoryView } from "../work/git.ts";
+import type { KnowledgeAccess } from "../work/knowledge.ts";
 import type { MachineAccess } from "../work/machine.ts";
 import type { SearchAccess } from "../work/search.ts";
 import type { ToolchainView } from "../work/toolchain.ts";
@@ -53,6 +54,7 @@ export interface ToolContext {
   readonly approvals: readonly string[];
   readonly files: FileAccess;
   readonly search: SearchAccess;
+  readonly knowledge: KnowledgeAccess;
   readonly content: ContentAccess;
   readonly exec: ExecAccess;
   readonly git: GitAccess;

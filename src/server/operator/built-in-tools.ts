@@ -13,6 +13,7 @@ import { editTools } from "../../tools/edit/edit-tools.ts";
 import { fileTools } from "../../tools/file/file-tools.ts";
 import { gitTools } from "../../tools/git/git-tools.ts";
 import { inferenceTools } from "../../tools/inference/inference-tools.ts";
+import { knowledgeTools } from "../../tools/knowledge/knowledge-tools.ts";
 import { searchTools } from "../../tools/search/search-tools.ts";
 import { shell } from "../../tools/shell/shell.ts";
 import { systemTools } from "../../tools/system/system-tools.ts";
@@ -24,6 +25,7 @@ export const BUILT_IN_TOOLS: readonly Tool[] = [
   ...fileTools,
   ...editTools,
   ...searchTools,
+  ...knowledgeTools,
   ...artifactTools,
   shell,
   ...toolchainTools,

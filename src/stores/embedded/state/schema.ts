@@ -216,3 +216,19 @@ export const HISTORY_SCHEMA: Schema = {
      CREATE TABLE contents (content TEXT PRIMARY KEY, bytes INTEGER NOT NULL) STRICT, WITHOUT ROWID;`,
   ],
 };
+
+/** `index.db` of a workspace's knowledge: files, their chunks, and the terms that chunks are found by. */
+export const KNOWLEDGE_SCHEMA: Schema = {
+  applicationId: 0x48_4b_4e_57,
+  migrations: [
+    `CREATE TABLE files (
+       id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, sha256 TEXT NOT NULL, size INTEGER NOT NULL, changed_ms INTEGER NOT NULL) STRICT;
+     CREATE TABLE chunks (
+       id INTEGER PRIMARY KEY, file INTEGER NOT NULL, first_line INTEGER NOT NULL, last_line INTEGER NOT NULL,
+       title TEXT NOT NULL, symbols TEXT NOT NULL) STRICT;
+     CREATE INDEX chunks_by_file ON chunks (file);
+     CREATE VIRTUAL TABLE terms USING fts5(
+       symbols, title, body, content = '', contentless_delete = 1, tokenize = 'porter unicode61 remove_diacritics 0');
+     INSERT INTO terms (terms, rank) VALUES ('rank', 'bm25(5.0, 2.0, 1.0)');`,
+  ],
+};

@@ -1,0 +1,53 @@
+/** Defines the store of an index: which files are in it, and which of their chunks hold the terms of a question. */
+import type { Chunk } from "./chunk.ts";
+
+/** A file as it was when it was indexed. */
+export interface IndexedFile {
+  /** From the root of the index, with `/`. */
+  readonly path: string;
+  /** SHA-256 of its bytes, hexadecimal. */
+  readonly sha256: string;
+  readonly sizeBytes: number;
+  /** When it was last changed, milliseconds since the Unix epoch. */
+  readonly changedMs: number;
+}
+
+/** A chunk with the terms that it is found by, one space between two. */
+export interface IndexedChunk extends Chunk {
+  readonly symbolTerms: string;
+  /** Of its title and of the file's path. */
+  readonly titleTerms: string;
+  readonly bodyTerms: string;
+}
+
+/** A file with its chunks. */
+export interface FileOfChunks extends IndexedFile {
+  readonly chunks: readonly IndexedChunk[];
+}
+
+/** A chunk that was found. */
+export interface FoundChunk extends Chunk {
+  readonly path: string;
+  /** Higher is better. */
+  readonly score: number;
+}
+
+/** How much is in an index. */
+export interface IndexCounts {
+  readonly files: number;
+  readonly chunks: number;
+}
+
+/** The index of one workspace. Not safe for several threads. */
+export interface KnowledgeStore {
+  /** All files, in the order of their paths. */
+  readonly files: () => readonly IndexedFile[];
+  /** Puts files in, in place of what was there under their paths; in one transaction. */
+  readonly put: (files: readonly FileOfChunks[]) => void;
+  /** Takes files out; in one transaction. */
+  readonly remove: (paths: readonly string[]) => void;
+  /** The best chunks that hold any of `terms`, best first. */
+  readonly find: (terms: readonly string[], count: number) => readonly FoundChunk[];
+  readonly counts: () => IndexCounts;
+  readonly close: () => Promise<void>;
+}

@@ -1,0 +1,41 @@
+/** Defines the messages between a workspace's knowledge and the thread that keeps its index. */
+import type { FoundChunk, IndexCounts, IndexedFile } from "../../knowledge/knowledge-store.ts";
+
+/** What the thread is started with. */
+export interface KnowledgeWorkerData {
+  /** Where the index lies. */
+  readonly directory: string;
+}
+
+/** A file to index: its text holds no secret any more. */
+export interface TextOfFile extends IndexedFile {
+  readonly text: string;
+}
+
+/** What the thread is asked for. */
+export type KnowledgeRequest =
+  | { readonly kind: "files" }
+  | { readonly kind: "put"; readonly files: readonly TextOfFile[] }
+  | { readonly kind: "remove"; readonly paths: readonly string[] }
+  | { readonly kind: "find"; readonly terms: readonly string[]; readonly count: number }
+  | { readonly kind: "close" };
+
+/** What it answers to each. */
+export interface KnowledgeAnswers {
+  readonly files: { readonly files: readonly IndexedFile[]; readonly rebuilt: boolean };
+  readonly put: IndexCounts;
+  readonly remove: IndexCounts;
+  readonly find: readonly FoundChunk[];
+  readonly close: undefined;
+}
+
+/** A request with its number. */
+export interface NumberedRequest {
+  readonly id: number;
+  readonly request: KnowledgeRequest;
+}
+
+/** The answer to the request of that number, or why there is none. */
+export type NumberedAnswer =
+  | { readonly id: number; readonly answer: KnowledgeAnswers[KnowledgeRequest["kind"]] }
+  | { readonly id: number; readonly problem: string };

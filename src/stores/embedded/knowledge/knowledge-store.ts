@@ -1,0 +1,148 @@
+/**
+ * The index of one workspace in `index.db`: a full-text index over terms, without the text itself.
+ *
+ * Not fsynced: it can be made again from the files. INVARIANT: a file and its chunks change in one transaction, so that
+ * a killed process leaves whole files, and the next one goes on after them.
+ */
+import type {
+  FileOfChunks,
+  FoundChunk,
+  IndexCounts,
+  IndexedFile,
+  KnowledgeStore,
+} from "../../../knowledge/knowledge-store.ts";
+import { KNOWLEDGE_SCHEMA } from "../state/schema.ts";
+import { EmbeddedStore, withRelaxed } from "../state/store.ts";
+
+/** The file of the index. */
+export const KNOWLEDGE_DATABASE = "index.db";
+/**
+ * Of all chunks, the part that may hold a term: what more of them hold says little and takes long. Terms are left out
+ * by it only while others are left.
+ */
+const COMMON_SHARE = 0.15;
+const COMMON_MIN = 500;
+/** Terms that are searched for whatever they are. */
+const RAREST_KEPT = 2;
+
+/** Opens the index in `directory`, which is made if it is missing. @throws KernelError STORE_CORRUPT or UNAVAILABLE */
+export function openKnowledgeStore(directory: string): Promise<KnowledgeStore> {
+  const place = { stateDirectory: directory, file: KNOWLEDGE_DATABASE, schema: KNOWLEDGE_SCHEMA };
+  return withRelaxed(place, (opened) => new EmbeddedKnowledge(opened));
+}
+
+interface FileRow {
+  readonly path: string;
+  readonly sha256: string;
+  readonly size: number;
+  readonly changed_ms: number;
+}
+
+interface FoundRow {
+  readonly path: string;
+  readonly first_line: number;
+  readonly last_line: number;
+  readonly title: string;
+  readonly symbols: string;
+  readonly score: number;
+}
+
+class EmbeddedKnowledge extends EmbeddedStore implements KnowledgeStore {
+  readonly #allFiles = this.database.prepare<[], FileRow>(
+    "SELECT path, sha256, size, changed_ms FROM files ORDER BY path",
+  );
+  readonly #fileId = this.database.prepare<[string], { id: number }>("SELECT id FROM files WHERE path = ?");
+  readonly #chunkIds = this.database.prepare<[number], { id: number }>("SELECT id FROM chunks WHERE file = ?");
+  readonly #dropTerms = this.database.prepare<[number]>("DELETE FROM terms WHERE rowid = ?");
+  readonly #dropChunks = this.database.prepare<[number]>("DELETE FROM chunks WHERE file = ?");
+  readonly #dropFile = this.database.prepare<[number]>("DELETE FROM files WHERE id = ?");
+  readonly #putFile = this.database.prepare<[string, string, number, number]>(
+    "INSERT INTO files (path, sha256, size, changed_ms) VALUES (?, ?, ?, ?)",
+  );
+  readonly #putChunk = this.database.prepare<[number, number, number, string, string]>(
+    "INSERT INTO chunks (file, first_line, last_line, title, symbols) VALUES (?, ?, ?, ?, ?)",
+  );
+  readonly #putTerms = this.database.prepare<[number, string, string, string]>(
+    "INSERT INTO terms (rowid, symbols, title, body) VALUES (?, ?, ?, ?)",
+  );
+  readonly #holding = this.database.prepare<[string, number], { count: number }>(
+    "SELECT count(*) AS count FROM (SELECT 1 FROM terms WHERE terms MATCH ? LIMIT ?)",
+  );
+  readonly #best = this.database.prepare<[string, number], FoundRow>(
+    `SELECT f.path, c.first_line, c.last_line, c.title, c.symbols, -t.rank AS score
+     FROM (SELECT rowid, rank FROM terms WHERE terms MATCH ? ORDER BY rank LIMIT ?) t
+     JOIN chunks c ON c.id = t.rowid JOIN files f ON f.id = c.file
+     ORDER BY t.rank, f.path, c.first_line`,
+  );
+  readonly #counts = this.database.prepare<[], IndexCounts>(
+    "SELECT (SELECT count(*) FROM files) AS files, (SELECT count(*) FROM chunks) AS chunks",
+  );
+
+  files(): readonly IndexedFile[] {
+    const rows = this.guarded(() => this.#allFiles.all());
+    return rows.map(({ path, sha256, size, changed_ms }) => ({ path, sha256, sizeBytes: size, changedMs: changed_ms }));
+  }
+
+  put(files: readonly FileOfChunks[]): void {
+    this.transaction(() => {
+      for (const file of files) {
+        this.#drop(file.path);
+        const id = Number(this.#putFile.run(file.path, file.sha256, file.sizeBytes, file.changedMs).lastInsertRowid);
+        for (const { firstLine, lastLine, title, symbols, ...terms } of file.chunks) {
+          const names = symbols.join("\n");
+          const chunk = Number(this.#putChunk.run(id, firstLine, lastLine, title, names).lastInsertRowid);
+          this.#putTerms.run(chunk, terms.symbolTerms, terms.titleTerms, terms.bodyTerms);
+        }
+      }
+    });
+  }
+
+  remove(paths: readonly string[]): void {
+    this.transaction(() => {
+      for (const path of paths) this.#drop(path);
+    });
+  }
+
+  find(terms: readonly string[], count: number): readonly FoundChunk[] {
+    return this.guarded(() => {
+      const telling = this.#telling(terms);
+      if (telling.length === 0) return [];
+      const rows = this.#best.all(telling.map(quoted).join(" OR "), count);
+      return rows.map(({ path, first_line, last_line, title, symbols, score }) => ({
+        path,
+        firstLine: first_line,
+        lastLine: last_line,
+        title,
+        symbols: symbols === "" ? [] : symbols.split("\n"),
+        score,
+      }));
+    });
+  }
+
+  counts(): IndexCounts {
+    return this.guarded(() => this.#counts.get()) ?? { files: 0, chunks: 0 };
+  }
+
+  /** The terms that tell chunks apart: those that few of them hold. */
+  #telling(terms: readonly string[]): readonly string[] {
+    const limit = Math.max(COMMON_MIN, Math.ceil(this.counts().chunks * COMMON_SHARE));
+    const held = terms
+      .map((term) => ({ term, count: this.#holding.get(quoted(term), limit + 1)?.count ?? 0 }))
+      .filter(({ count }) => count > 0)
+      .sort((left, right) => left.count - right.count);
+    return held.filter(({ count }, index) => index < RAREST_KEPT || count <= limit).map(({ term }) => term);
+  }
+
+  #drop(path: string): void {
+    const found = this.#fileId.get(path);
+    if (found === undefined) return;
+    for (const { id } of this.#chunkIds.all(found.id)) this.#dropTerms.run(id);
+    this.#dropChunks.run(found.id);
+    this.#dropFile.run(found.id);
+  }
+}
+
+/** A term as a text of the query language of SQLite's full-text index, in which nothing is an operator. */
+function quoted(term: string): string {
+  return `"${term.replaceAll('"', '""')}"`;
+}
