@@ -9,6 +9,8 @@ import type { SyntaxNode } from "./syntax-node.ts";
 
 /** Lines up to which neighbours are put together. */
 const JOINED_LINES_MAX = 30;
+/** Lines, such as the first ones of a class, that stay with what follows them. */
+const HEAD_LINES_MAX = 4;
 /** Levels below the root at which nodes are cut: what is deeper is cut by lines. */
 const DEPTH_MAX = 6;
 /** Levels within a chunk in which declared names are looked for. */
@@ -70,7 +72,8 @@ class Cut {
       this.#close();
       return;
     }
-    if (node.lastLine - this.#doneLine > JOINED_LINES_MAX) this.#closeBefore(start.firstLine);
+    const isLong = node.lastLine - this.#doneLine > JOINED_LINES_MAX;
+    if (isLong && start.firstLine - this.#doneLine > HEAD_LINES_MAX) this.#closeBefore(start.firstLine);
     if (this.#title === "" || this.#openLine === this.#doneLine) this.#title = own;
     this.#note(namesIn(node));
     this.#openLine = Math.max(this.#openLine, node.lastLine);

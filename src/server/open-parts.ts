@@ -184,7 +184,13 @@ async function openServices(base: Base, options: KernelOptions) {
     machine: openMachine(live),
     web: openWeb(live, options.network),
     models: openModels(live, options.network),
-    knowledge: openKnowledge({ stateDirectory, redactor: base.redactor, key: stores.argumentsKey, tell, onInternalError }),
+    knowledge: openKnowledge({
+      stateDirectory,
+      redactor: base.redactor,
+      key: stores.argumentsKey,
+      tell,
+      onInternalError,
+    }),
     left: await openNewFileStore(stateDirectory, instance.id),
   };
 }

@@ -28,7 +28,7 @@ const BATCH_FILES = 64;
 const BATCH_BYTES = 512 * KIB;
 /** Milliseconds of reading after which other calls have their turn. */
 const STEP_MS = 4;
-/** Milliseconds that a question waits for an index that is being built, and for one that is being brought up to date. */
+/** Milliseconds that a question waits for an index that is being built, and for one that is brought up to date. */
 const BUILD_WAIT_MS = 1500;
 const FRESH_WAIT_MS = 150;
 
@@ -42,6 +42,8 @@ export interface WorkspaceKnowledgeParts {
   /** Says to the operator what is worth knowing. */
   readonly tell: (line: string) => void;
   readonly onInternalError: (error: unknown) => void;
+  /** Milliseconds that a question waits for an index that is being built. */
+  readonly buildWaitMs?: number;
 }
 
 /** The knowledge of one workspace. */
@@ -84,7 +86,8 @@ export class WorkspaceKnowledge {
   async find(terms: readonly string[], count: number): Promise<readonly FoundChunk[]> {
     if (this.#watch.isChanged || this.#refreshing !== undefined) {
       const refreshing = this.refresh();
-      await Promise.race([refreshing, delay(this.#isComplete ? FRESH_WAIT_MS : BUILD_WAIT_MS)]);
+      const { buildWaitMs = BUILD_WAIT_MS } = this.#parts;
+      await Promise.race([refreshing, delay(this.#isComplete ? FRESH_WAIT_MS : buildWaitMs)]);
     }
     return this.#thread.ask({ kind: "find", terms, count });
   }

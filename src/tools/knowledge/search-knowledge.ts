@@ -71,7 +71,6 @@ export const searchKnowledge: Tool<Arguments> = {
         }),
       ),
       state: text("`ready`, or `building` while some files are not indexed yet."),
-      files_indexed: integer(),
       files_left: integer("Files that are still to be indexed."),
       left_out: integer("Parts that were found and did not fit `max_tokens`."),
       truncated: flag("There is more than was returned."),
@@ -90,7 +89,6 @@ export const searchKnowledge: Tool<Arguments> = {
       query,
       results: shown.map(resultOf),
       state: found.state,
-      files_indexed: found.filesIndexed,
       files_left: found.filesLeft,
       left_out: leftOut,
       truncated,
@@ -133,5 +131,5 @@ function noteText(data: JsonObject): string {
       : data["truncated"] === true
         ? "; there are more: raise `limit`, or ask more precisely"
         : "";
-  return `[${count === 0 ? "nothing was found" : countText(count, "part")} in ${countText(data["files_indexed"], "file")}${building}${more}]`;
+  return `[${count === 0 ? "nothing was found" : countText(count, "part")}${building}${more}]`;
 }
