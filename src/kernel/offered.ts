@@ -20,6 +20,7 @@ const NEEDS: Readonly<Record<string, LeaseDimension>> = {
   read_file: "readPaths",
   search_file: "readPaths",
   count_matches: "readPaths",
+  search_knowledge: "readPaths",
   list_files: "readPaths",
   write_file: "writePaths",
   edit_file: "writePaths",

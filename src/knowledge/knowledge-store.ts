@@ -1,4 +1,4 @@
-/** Defines the store of an index: which files are in it, and which of their chunks hold the terms of a question. */
+/** Defines the store of an index: its files, and which of their chunks hold the terms of a question. */
 import type { Chunk } from "./chunk.ts";
 
 /** A file as it was when it was indexed. */

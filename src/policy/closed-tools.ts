@@ -20,6 +20,7 @@ const READS_DOCUMENTS: ReadonlySet<string> = new Set([
   "read_file",
   "search_file",
   "count_matches",
+  "search_knowledge",
   "list_files",
   "done",
 ]);

@@ -184,13 +184,7 @@ async function openServices(base: Base, options: KernelOptions) {
     machine: openMachine(live),
     web: openWeb(live, options.network),
     models: openModels(live, options.network),
-    knowledge: openKnowledge({
-      stateDirectory,
-      redactor: base.redactor,
-      key: stores.argumentsKey,
-      tell,
-      onInternalError,
-    }),
+    knowledge: openKnowledge({ ...base, key: stores.argumentsKey, tell }),
     left: await openNewFileStore(stateDirectory, instance.id),
   };
 }

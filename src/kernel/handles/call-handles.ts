@@ -22,7 +22,7 @@ import { createContentAccess } from "./content-access.ts";
 import { createFiles } from "./file-access.ts";
 import { gitJudge, withoutNewFiles } from "./git-scope.ts";
 import type { HandleParts } from "./handle-parts.ts";
-import { createSearch } from "./search-access.ts";
+import { createSearch } from "./search/search-access.ts";
 
 /** The handles of one call; one object of one shape, because each call makes one. */
 export class CallHandles implements ToolContext {
@@ -181,7 +181,7 @@ function lazyGit(handle: HandleParts): GitAccess {
 function lazyKnowledge(handle: HandleParts): KnowledgeAccess {
   return {
     async search(path, question) {
-      const { createKnowledge } = await import("./knowledge-access.ts");
+      const { createKnowledge } = await import("./search/knowledge-access.ts");
       return createKnowledge(handle).search(path, question);
     },
   };

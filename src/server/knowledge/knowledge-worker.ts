@@ -1,7 +1,8 @@
 /**
  * The thread that keeps the index of one workspace: cuts files into chunks, writes and asks the index.
  *
- * It gets text without secrets and opens no file of the workspace. INVARIANT: requests are answered in order, each once.
+ * It gets text without secrets and opens no file of the workspace. INVARIANT: requests are answered in order, each
+ * once.
  */
 import { rm } from "node:fs/promises";
 import { parentPort, workerData } from "node:worker_threads";

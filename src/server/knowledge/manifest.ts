@@ -1,8 +1,8 @@
 /**
  * The manifest of an index, `rag_manifest.json`: which files are in it, by the SHA-256 of their bytes.
  *
- * It stands once everything has been indexed: without one the index is being built. INVARIANT: a manifest that cannot be
- * read, or that was made under other rules, is none, and everything is indexed anew.
+ * It stands once everything has been indexed: without one the index is being built. INVARIANT: a manifest that cannot
+ * be read, or that was made under other rules, is none, and everything is indexed anew.
  */
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";

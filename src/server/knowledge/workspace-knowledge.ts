@@ -120,7 +120,11 @@ export class WorkspaceKnowledge {
     if (!this.#isOpen) await this.#open(rules);
     this.#watch.begin();
     const files = await visitFiles({ ...place, signal: this.#end.signal });
-    const usable = files.filter(({ sizeBytes }) => sizeBytes > 0 && sizeBytes <= FILE_BYTES_MAX);
+    // A name that holds a secret would tell it in the manifest.
+    const isPlain = (path: string) => redactor.shownPath(path) === path;
+    const usable = files.filter(
+      ({ place: { path }, sizeBytes }) => sizeBytes > 0 && sizeBytes <= FILE_BYTES_MAX && isPlain(path),
+    );
     this.#watch.follow(new Set(["", ...files.flatMap(({ place: { path } }) => directoriesOf(path))]));
     await this.#removeGone(new Set(usable.map(({ place: { path } }) => path)));
     const changed = usable.filter((file) => this.#isChanged(file));

@@ -86,6 +86,8 @@ async function tour(call: Call): Promise<readonly unknown[]> {
   await go("search_file", { path: ".", regex: "token|plain|base64|hex|url|aws|KEY", context: 3 });
   await go("search_file", { path: "leak.txt", regex: `${AWS}(` });
   await go("count_matches", { path: ".", regex: AWS });
+  await go("search_knowledge", { query: "token plain base64 aws key secret" });
+  await go("search_knowledge", { query: AWS });
   await go(
     "edit_file",
     { path: "leak.txt", edits: [{ operation: "replace", spec: "tail", content: "end" }] },

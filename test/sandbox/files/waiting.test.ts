@@ -84,6 +84,7 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
   "programs that only root or the kernel's user can change": ["src/sandbox/host-commands/host-machine.ts"],
   "the state directory, which is closed to everybody else": [
     "src/server/people/approver-credentials.ts",
+    "src/server/knowledge/manifest.ts",
     "src/server/ledger/evidence-key.ts",
     "src/server/policy/validated-policies.ts",
     "src/stores/embedded/ledger/anchor-store.ts",

@@ -2,6 +2,7 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { defaultSettings } from "../../../src/config/config.ts";
 import { createRedactor } from "../../../src/redact/redact.ts";
 import { WorkspaceKnowledge } from "../../../src/server/knowledge/workspace-knowledge.ts";
 import { createWorkspaceCatalog } from "../../../src/server/workspace/workspace-catalog.ts";
@@ -42,7 +43,7 @@ test("a question in plain words finds code and documents, with their lines", asy
 
 test("while files are missing in the index, answers are from what is there, and say that it is being built", async () => {
   const place = shop();
-  const catalog = createWorkspaceCatalog(() => ({ settings: {} as never, trusted: [] }), []);
+  const catalog = createWorkspaceCatalog(() => ({ settings: defaultSettings(), trusted: [] }), []);
   onTestFinished(() => catalog.close());
   const knowledge = new WorkspaceKnowledge(
     {

@@ -161,6 +161,7 @@ const SUCCEEDING: Readonly<Record<string, object>> = {
   delete_file: { path: "b.txt" },
   put_content: { content: CONTENT },
   search_file: { path: ".", regex: "o" },
+  search_knowledge: { query: "one" },
   edit_file: { path: "a.txt", edits: [{ operation: "replace", spec: "one", content: "two" }] },
   list_files: { path: "." },
   read_file: { path: "a.txt" },

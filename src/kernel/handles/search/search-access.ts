@@ -5,12 +5,12 @@
  * policy let this call read it outright.
  */
 
-import { Refusal } from "../../model/outcome/failure.ts";
-import type { WorkspacePath } from "../../model/place/access.ts";
-import type { SearchAccess } from "../../model/work/search.ts";
-import type { SearchScope } from "../../sandbox/search/search.ts";
-import { judgePlace, leavesReading, unanalysed } from "../judge/scope.ts";
-import type { HandleParts } from "./handle-parts.ts";
+import { Refusal } from "../../../model/outcome/failure.ts";
+import type { WorkspacePath } from "../../../model/place/access.ts";
+import type { SearchAccess } from "../../../model/work/search.ts";
+import type { SearchScope } from "../../../sandbox/search/search.ts";
+import { judgePlace, leavesReading, unanalysed } from "../../judge/scope.ts";
+import type { HandleParts } from "../handle-parts.ts";
 
 /** Search for one call. */
 export function createSearch({ kernel, running, rules, signal }: HandleParts): SearchAccess {
@@ -27,8 +27,8 @@ export function createSearch({ kernel, running, rules, signal }: HandleParts): S
       ({ resource, effect }) => resource.kind === "file" && resource.path === path && effect === "read",
     );
     if (!named) throw new Refusal(unanalysed(tool.name, "read"));
-    const { createSearchAccess } = await import("../../sandbox/search/search.ts");
-    const { searchThreads } = await import("../../sandbox/search/threads.ts");
+    const { createSearchAccess } = await import("../../../sandbox/search/search.ts");
+    const { searchThreads } = await import("../../../sandbox/search/threads.ts");
     const scope: SearchScope = {
       workspace,
       roots,

@@ -4,18 +4,23 @@
  * The index names chunks; their lines are read from the files as they are now. INVARIANT: a part is answered only if
  * zone, lease, mode and policy let this call read its file outright.
  */
-import type { FoundChunk } from "../../knowledge/knowledge-store.ts";
-import { pathPrior } from "../../knowledge/priors.ts";
-import { questionTerms } from "../../knowledge/terms.ts";
-import { Refusal, ToolFailure } from "../../model/outcome/failure.ts";
-import type { WorkspacePath } from "../../model/place/access.ts";
-import { resolveWorkspacePath } from "../../model/place/workspace.ts";
-import type { KnowledgeAccess, KnowledgeAnswer, KnowledgePart, KnowledgeQuestion } from "../../model/work/knowledge.ts";
-import { compileGlob } from "../../names/glob.ts";
-import type { HiddenRange } from "../../text/hidden-range.ts";
-import type { PlaceKnowledge } from "../call/parts.ts";
-import { leavesReading, unanalysed } from "../judge/scope.ts";
-import type { HandleParts } from "./handle-parts.ts";
+import type { FoundChunk } from "../../../knowledge/knowledge-store.ts";
+import { pathPrior } from "../../../knowledge/priors.ts";
+import { questionTerms } from "../../../knowledge/terms.ts";
+import { Refusal, ToolFailure } from "../../../model/outcome/failure.ts";
+import type { WorkspacePath } from "../../../model/place/access.ts";
+import { resolveWorkspacePath } from "../../../model/place/workspace.ts";
+import type {
+  KnowledgeAccess,
+  KnowledgeAnswer,
+  KnowledgePart,
+  KnowledgeQuestion,
+} from "../../../model/work/knowledge.ts";
+import { compileGlob } from "../../../names/glob.ts";
+import type { HiddenRange } from "../../../text/hidden-range.ts";
+import type { PlaceKnowledge } from "../../call/parts.ts";
+import { leavesReading, unanalysed } from "../../judge/scope.ts";
+import type { HandleParts } from "../handle-parts.ts";
 
 /** Chunks that are looked at for one question: enough that some are left where most may not be read. */
 const CHUNKS_MAX = 400;
@@ -45,7 +50,7 @@ interface Asked {
 }
 
 async function answerTo(handle: HandleParts, { knowledge, path, question }: Asked): Promise<KnowledgeAnswer> {
-  const { readPlace } = await import("../../sandbox/search/indexed-files.ts");
+  const { readPlace } = await import("../../../sandbox/search/indexed-files.ts");
   const terms = questionTerms(question.text);
   const found = await knowledge.find(terms, CHUNKS_MAX);
   const still = await handle.rules.recheck();
@@ -117,8 +122,8 @@ async function filterOf(
   path: string,
   glob: string | undefined,
 ): Promise<(place: WorkspacePath) => boolean> {
-  const { exclusionsOf } = await import("../../sandbox/search/tree/exclusions.ts");
-  const { badGlob } = await import("../../sandbox/search/failures.ts");
+  const { exclusionsOf } = await import("../../../sandbox/search/tree/exclusions.ts");
+  const { badGlob } = await import("../../../sandbox/search/failures.ts");
   const { caller, tool, session } = running;
   const { workspace } = caller.place;
   const resolved = resolveWorkspacePath(workspace, path);
