@@ -26,6 +26,7 @@ import { redactionSettings } from "./sections/redaction.ts";
 import { sandboxSettings } from "./sections/sandbox.ts";
 import { secretSettings } from "./sections/secrets.ts";
 import { systemSettings } from "./sections/system.ts";
+import { taskSettings } from "./sections/tasks.ts";
 import { ownToolchainSettings, toolchainSettings } from "./sections/toolchain.ts";
 import { undoSettings } from "./sections/undo.ts";
 import { webSettings } from "./sections/web.ts";
@@ -112,6 +113,8 @@ export const settingsSchema = z
     /** Providers of models that agents may ask; without one there is no tool for it. */
     models: modelSettings.default({}),
     undo: undoSettings.prefault({}),
+    /** Where tasks are kept that agents create for others; without it there is no tool for it. */
+    tasks: taskSettings.optional(),
     /** What system tools may use of the machine; without it there are no such tools. */
     system: systemSettings.optional(),
     roles: listOf(role).default([...BUILT_IN_ROLES]),

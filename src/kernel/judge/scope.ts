@@ -57,6 +57,7 @@ export type ToolUser = Pick<Judged, "session" | "lease" | "place" | "gates">;
 export function checkTool(caller: ToolUser, tool: Tool, nowMs: number): Denial | undefined {
   return (
     checkRole(caller.session, tool) ??
+    checkMode(caller.session, tool) ??
     checkApprovalLevel(tool) ??
     checkLease(caller.lease, tool, nowMs) ??
     checkToolGates(caller, tool.name)
@@ -72,6 +73,17 @@ function checkRole(session: Session, tool: Tool): Denial | undefined {
     ruleId: `RBAC:${tool.name}`,
     message: `\`${tool.name}\` is for the role \`${required}\`; this session has the role \`${session.role}\``,
     fix: `a session with the role \`${required}\``,
+  };
+}
+
+function checkMode({ mode }: Session, { name, capability: { requiredMode } }: Tool): Denial | undefined {
+  if (requiredMode === undefined || requiredMode === mode) return undefined;
+  return {
+    layer: "scope",
+    reason: "permission_denied",
+    ruleId: `MODE:${mode}`,
+    message: `\`${name}\` is for sessions in the mode \`${requiredMode}\`; this one has the mode \`${mode}\``,
+    fix: `a session in the mode \`${requiredMode}\``,
   };
 }
 

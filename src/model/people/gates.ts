@@ -76,11 +76,36 @@ export interface OperatorGates {
   readonly skills: ReadonlyMap<string, SkillManifest>;
 }
 
+const NOTHING_MORE: ToolNarrowing = { allowsPath: () => true, requiresApproval: false, requiresArming: false };
+
+/**
+ * The modes that Handrail brings along: Brio's agents, and the tools that each has (its table of tools: `done` is for
+ * all of them).
+ */
+export const SHIPPED_MODES: ReadonlyMap<string, ModeProfile> = new Map(
+  (
+    [
+      ["coder", "reads and writes files", "done read_file write_file list_files"],
+      ["council", "only says what it thinks", "done"],
+      ["foreman", "hands out tasks", "done create_task"],
+      ["reviewer", "reads files", "done read_file list_files"],
+      [
+        "smart",
+        "reads and writes files, runs commands and makes branches",
+        "done read_file write_file list_files shell create_branch list_branches",
+      ],
+    ] as const
+  ).map(([name, description, tools]) => [
+    name,
+    { name, description, tools: new Map(tools.split(" ").map((tool) => [tool, NOTHING_MORE])) },
+  ]),
+);
+
 /** The gates of an operator who wrote none. */
 export const NO_GATES: OperatorGates = {
   hash: "",
   rules: { ok: true, specs: new Map() },
-  modes: new Map(),
+  modes: SHIPPED_MODES,
   skills: new Map(),
 };
 

@@ -26,6 +26,8 @@ export interface ToolCapability {
   /** It removes the files that it names: what could not be brought back is asked about. */
   readonly deletes?: true;
   readonly requiredRole?: Role;
+  /** Only sessions that were made with this mode may use it. */
+  readonly requiredMode?: string;
   /** The unit in which a call answers what it spent (`budget_consumed`); that of its effect class when absent. */
   readonly budgetUnit?: BudgetMember;
   readonly execution?: {

@@ -56,7 +56,7 @@ const KINDS: Readonly<Record<EffectClass, readonly ResourceKind[]>> = {
   exec: ["file", "command", "host", "package"],
   network: ["file", "host", "model", "git_ref", "artifact"],
   system: ["file", "command", "package"],
-  control: [],
+  control: ["file"],
 };
 
 /** What lands of a command's changes is judged as this action of the kernel's own, file by file. */

@@ -61,7 +61,11 @@ export interface KernelSession extends AsyncDisposable {
 }
 
 /** What a session is wanted for; the operator of an embedded kernel is the embedding program. */
-export type SessionOptions = Partial<Omit<SessionWish, "operator" | "workspace">> & Pick<SessionWish, "workspace">;
+export type SessionOptions = Partial<Omit<SessionWish, "operator" | "workspace">> &
+  Pick<SessionWish, "workspace"> & {
+    /** Hears that the agent has ended its turn with `done`, and its summary. */
+    readonly onDone?: (summary: string) => void;
+  };
 
 /** A part of content, in bytes; `limit` absent or 0 reads to the end. */
 export interface ContentRange {
@@ -101,7 +105,7 @@ export async function createKernel(options: Partial<KernelOptions> = {}): Promis
   };
 }
 
-async function openSession(open: OpenKernel, wish: SessionOptions): Promise<KernelSession> {
+async function openSession(open: OpenKernel, { onDone, ...wish }: SessionOptions): Promise<KernelSession> {
   const { session, token } = await open.administration.createSession({
     userId: "library",
     agentId: "library",
@@ -126,6 +130,7 @@ async function openSession(open: OpenKernel, wish: SessionOptions): Promise<Kern
         options.signal ?? new AbortController().signal,
         { listener: options.onProgress },
       );
+      if (tool === "done" && response.outcome.kind === "success") onDone?.(String(response.outcome.data["summary"]));
       return { response, result: toToolResult(response) };
     },
     async putContent(content, announced = {}, { signal } = {}) {

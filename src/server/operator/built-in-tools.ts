@@ -6,9 +6,11 @@
  */
 import { type ModelSettings, providersOf } from "../../config/sections/models.ts";
 import { type ParsedSystemSettings, systemOf } from "../../config/sections/system.ts";
+import type { TaskSettings } from "../../config/sections/tasks.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import { artifactTools } from "../../tools/artifact/artifact-tools.ts";
 import { branchTools } from "../../tools/branch/branch-tools.ts";
+import { controlTools, taskTools } from "../../tools/control/control-tools.ts";
 import { editTools } from "../../tools/edit/edit-tools.ts";
 import { fileTools } from "../../tools/file/file-tools.ts";
 import { gitTools } from "../../tools/git/git-tools.ts";
@@ -31,6 +33,7 @@ export const BUILT_IN_TOOLS: readonly Tool[] = [
   ...toolchainTools,
   ...gitTools,
   ...branchTools,
+  ...controlTools,
   ...webTools,
 ];
 
@@ -40,13 +43,15 @@ const configured = new WeakSet<Tool>();
 export interface ToolSettings {
   readonly system?: ParsedSystemSettings | undefined;
   readonly models?: ModelSettings;
+  readonly tasks?: TaskSettings | undefined;
 }
 
 /** Tools that the settings switch on: those that touch the machine, and the one that asks models. */
-export function configuredTools({ system, models = {} }: ToolSettings): readonly Tool[] {
+export function configuredTools({ system, models = {}, tasks }: ToolSettings): readonly Tool[] {
   const tools = [
     ...(system === undefined ? [] : systemTools(systemOf(system))),
     ...inferenceTools(providersOf(models)),
+    ...taskTools(tasks?.directory),
   ];
   for (const tool of tools) configured.add(tool);
   return tools;

@@ -14,7 +14,13 @@ import type { GateFile } from "../../config/files/gate-file.ts";
 import { parseMode, parseSkill } from "../../config/files/profiles.ts";
 import { parseToolPolicy, parseToolSpec, specsById } from "../../config/files/tool-rules.ts";
 import { compileInputSchema, type ToolRegistry } from "../../kernel/index.ts";
-import { NO_GATES, type OperatorGates, type ToolPolicy, type ToolRules } from "../../model/people/gates.ts";
+import {
+  NO_GATES,
+  type OperatorGates,
+  SHIPPED_MODES,
+  type ToolPolicy,
+  type ToolRules,
+} from "../../model/people/gates.ts";
 import { withCanonicalActions } from "../../policy/terms/action.ts";
 
 /** Files of one kind (modes, skills, tool specs) in the operator's directory. */
@@ -59,7 +65,9 @@ export async function readOperatorGates(path: string, read: CheckedReader): Prom
   const toolDirectory = statSync(join(path, "tools"), { throwIfNoEntry: false }) !== undefined;
   if (all.length === 0 && rules.ok) return { ...NO_GATE_FILES, toolDirectory };
   const hash = `blake3:${blake3Hex(canonicalJson(all.map(({ name, text }) => ({ name, text }))))}`;
-  const gates = { hash, rules, modes: byName(modes, byMode), skills: byName(skills, bySkill) };
+  // an operator's mode stands before one that Handrail brings along
+  const known = new Map([...SHIPPED_MODES, ...byName(modes, byMode)]);
+  const gates = { hash, rules, modes: known, skills: byName(skills, bySkill) };
   return { gates, files: all, toolDirectory, ...(problems && { problems }) };
 }
 

@@ -40,11 +40,11 @@ export class ToolsInForce {
   }
 
   /** The tools under `settings`; equal settings give the same tools. */
-  under({ capabilities, system, models = NO_MODELS }: DecidingSettings): ToolsUnder {
+  under({ capabilities, system, models = NO_MODELS, tasks }: DecidingSettings): ToolsUnder {
     const last = this.#last;
-    if (last?.by.capabilities === capabilities && last.by.system === system && last.by.models === models)
-      return last.under;
-    const by = { capabilities, system, models };
+    const isSame = last?.by.capabilities === capabilities && last.by.system === system;
+    if (isSame && last.by.models === models && last.by.tasks === tasks) return last.under;
+    const by = { capabilities, system, models, tasks };
     const under = this.#find(by);
     this.#last = { by, under };
     return under;
@@ -56,10 +56,10 @@ export class ToolsInForce {
   }
 
   #find(settings: DecidingSettings): ToolsUnder {
-    const { capabilities, system, models = NO_MODELS } = settings;
-    const isPlain = Object.keys({ ...capabilities, ...models }).length === 0 && system === undefined;
+    const { capabilities, system, models = NO_MODELS, tasks } = settings;
+    const isPlain = Object.keys({ ...capabilities, ...models }).length === 0 && (system ?? tasks) === undefined;
     if (isPlain) return this.#declared;
-    const key = canonicalJson(JSON.parse(JSON.stringify({ capabilities, system, models })) as JsonObject);
+    const key = canonicalJson(JSON.parse(JSON.stringify({ capabilities, system, models, tasks })) as JsonObject);
     const found = this.#kept.get(key) ?? this.#make(settings);
     this.#kept.delete(key);
     for (const oldest of this.#kept.keys()) if (this.#kept.size >= KEPT_MAX) this.#kept.delete(oldest);

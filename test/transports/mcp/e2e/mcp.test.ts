@@ -22,6 +22,7 @@ const TOOLS = [
   "count_matches",
   "create_branch",
   "delete_file",
+  "done",
   "drop_branch",
   "edit_file",
   "git",
