@@ -37,7 +37,7 @@ export const ORDER = {
   approval: ["decisions", "requests", "."],
   cli: ["terminal", "start", "approvals", "commands", "."],
   config: ["sections", "files", "."],
-  kernel: ["declared", "redaction", "keeping", "call", "judge", "answer", "repositories", "ask", "handles", "."],
+  kernel: ["declared", "redaction", "keeping", "call", "judge", "dialect", "answer", "repositories", "ask", "handles", "."],
   "kernel/ask": ["approval-text", "."],
   "kernel/judge": [".", "content", "imagined"],
   model: ["outcome", "place", "people", "spending", "work", "reach", "tool", "approval"],

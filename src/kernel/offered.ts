@@ -43,13 +43,16 @@ export async function offeredTools(parts: KernelParts, token: string): Promise<r
   if (!authenticated.ok) return all;
   const { session, lease } = authenticated.value;
   const caller = { session, lease, place: await parts.workspaces.open(session), gates: parts.settings.gates };
-  return all.filter(({ name }) => {
+  const offered = all.filter(({ name }) => {
     const tool = parts.registry.get(name);
     if (tool === undefined || isSwitchedOff(parts, name)) return false;
     const denial = checkTool(caller, tool, nowMs);
     if (denial !== undefined && denial.reason !== "lease_expired") return false;
     return !isClosed(lease.scope, tool) && parts.presetCloses?.(session, tool) !== true;
   });
+  if (session.dialect === undefined) return offered;
+  const { spokenTools } = await import("./dialect/speak.ts");
+  return spokenTools(session.dialect, offered);
 }
 
 /** Whether the operator has switched off this very tool. */

@@ -33,6 +33,8 @@ import {
 } from "./call/stages.ts";
 import { decode, type Submission, type Waiter } from "./call/submission.ts";
 import { WorkspaceLook } from "./call/workspace-look.ts";
+import { speak } from "./dialect/speak.ts";
+import { understand } from "./dialect/understand.ts";
 import { mustRecheck, recordIntent } from "./intent.ts";
 import { analyse, findTool } from "./judge/analyse.ts";
 import { authenticateCall } from "./judge/authenticate.ts";
@@ -62,15 +64,29 @@ export interface TurnedKernel extends Kernel {
   readonly turns: Turns;
 }
 
-/** Takes one request through every stage and answers it once. */
-export async function pipeline(kernel: TurnedKernel, { submission, waiter, running }: Arrival): Promise<CallResponse> {
+/** Takes one request through every stage and answers it once, in the words of its session. */
+export async function pipeline(kernel: TurnedKernel, arrival: Arrival): Promise<CallResponse> {
+  const walk = new Walk(arrive(kernel.parts.clock, arrival.running));
+  const response = await walked(kernel, walk, arrival);
+  const { session, spokenAs: name, call } = walk.known;
+  const dialect = session?.dialect;
+  if (dialect === undefined || name === undefined || call === undefined) return response;
+  return speak({ dialect, name, tool: call.tool }, response);
+}
+
+async function walked(
+  kernel: TurnedKernel,
+  walk: Walk,
+  { submission, waiter, running }: Arrival,
+): Promise<CallResponse> {
   const { parts } = kernel;
   const answer = new Answer(kernel);
-  const walk = new Walk(arrive(parts.clock, running));
   try {
     const received = await readCall(kernel, walk, submission);
     if (!received.ok) return await answer.denied(walk.known, received.denial);
-    const judged = await judgeCall(kernel, walk, { ...received.value, running });
+    const admitted = await admitCall(kernel, walk, { ...received.value, running });
+    if (!admitted.ok) return await answer.denied(walk.known, admitted.denial);
+    const judged = await judgeCall(kernel, walk, admitted.value);
     if (!judged.ok) return await answer.denied(walk.known, judged.denial);
     const granted = judged.value;
     const { caller, tool, accesses, ruling } = granted;
@@ -146,12 +162,12 @@ async function readCall({ parts }: Kernel, walk: Walk, submission: Submission): 
   return allow(walk.learn({ ...identified, call, redaction: hiding.knowing(call.arguments) }));
 }
 
-/** Master gate → authenticate → analyse → scope → policy. */
-async function judgeCall(
+/** Master gate → authenticate → understand. */
+async function admitCall(
   { parts }: Kernel,
   walk: Walk,
   { running, ...received }: Received & Pick<Arrival, "running">,
-): Promise<Verdict<Granted>> {
+): Promise<Verdict<Authenticated>> {
   const { call, receivedAtMs: nowMs } = received;
   const gate = checkMasterGate(parts.settings, call.tool);
   if (!gate.ok) return gate;
@@ -163,6 +179,24 @@ async function judgeCall(
   const caller = await callerOf(parts, who.value);
   const redaction = received.redaction.also(caller.place.envSecrets?.() ?? NO_SECRETS);
   const authenticated: Authenticated = walk.learn({ ...received, redaction, session: caller.session, caller });
+
+  // understand
+  const { dialect } = caller.session;
+  if (dialect === undefined || call.variant !== "call") return allow(authenticated);
+  const spoken = walk.learn({ ...authenticated, spokenAs: call.tool });
+  const understood = await understand(parts.registry, dialect, call);
+  if (!understood.ok) return understood;
+  const meant = understood.value;
+  const ahead = redaction.ahead(meant.arguments, ANALYSED_CHARACTERS_MAX);
+  if (ahead !== undefined) await ahead;
+  const known = walk.learn({ ...spoken, call: meant, redaction: redaction.knowing(meant.arguments) });
+  const own = checkMasterGate(parts.settings, meant.tool);
+  return own.ok ? allow(known) : own;
+}
+
+/** Analyse → scope → policy. */
+async function judgeCall({ parts }: Kernel, walk: Walk, authenticated: Authenticated): Promise<Verdict<Granted>> {
+  const { call, caller, redaction, receivedAtMs: nowMs } = authenticated;
 
   // analyse
   await parts.registry.prepare(call.tool);
@@ -180,9 +214,9 @@ async function judgeCall(
   const scoped = checkScope({ caller, tool, nowMs }, analysis.value);
   if (!scoped.ok) return scoped;
   // by what is known of the arguments alone: whoever writes a value of a `.env` file has not seen it there
-  const ahead = mayWriteSecrets(tool, scoped.value) ? received.redaction.ahead(call.arguments) : undefined;
+  const ahead = mayWriteSecrets(tool, scoped.value) ? redaction.ahead(call.arguments) : undefined;
   if (ahead !== undefined) await ahead;
-  const accesses = markSecrets(received.redaction, { tool, call }, scoped.value);
+  const accesses = markSecrets(redaction, { tool, call }, scoped.value);
 
   const resolved: Analysed = walk.learn({ ...authenticated, tool, args, demands, look, accesses });
 

@@ -11,6 +11,7 @@ import { blake3Digest, blake3Hex } from "../base/hash.ts";
 import { newId, type RandomBytes } from "../base/ids.ts";
 import { LEASE_DEPTH_MAX, SESSION_LIFETIME_MAX_MS, TOKEN_BYTES } from "../base/limits.ts";
 import { allow, type Denial, deny, type Verdict } from "../model/outcome/decision.ts";
+import type { DialectName } from "../model/people/dialect.ts";
 import { DEFAULT_MODE } from "../model/people/gates.ts";
 import type { Lease } from "../model/people/lease.ts";
 import type { Session } from "../model/people/session.ts";
@@ -30,6 +31,7 @@ export interface NewSession {
   /** Absent: the mode that narrows nothing. */
   readonly mode?: string;
   readonly skill?: string;
+  readonly dialect?: DialectName;
   /** The branch that it is made for. */
   readonly branchId?: string;
   readonly isBranchBound?: boolean;

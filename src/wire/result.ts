@@ -25,14 +25,23 @@ export function toToolResult(response: CallResponse): ToolResult {
         metadata: { ...metadataOf(response, "passed"), ...labelOf(outcome) },
       };
     case "denied":
-      return { status: "error", error: errorOfDenial(outcome.denial), metadata: metadataOf(response, "denied") };
+      return {
+        status: "error",
+        error: { ...errorOfDenial(outcome.denial), ...codeOf(response) },
+        metadata: metadataOf(response, "denied"),
+      };
     case "error":
       return {
         status: "error",
-        error: errorOfFailure(outcome),
+        error: { ...errorOfFailure(outcome), ...codeOf(response) },
         metadata: metadataOf(response, outcome.code === "INTERNAL" ? "failed" : "passed"),
       };
   }
+}
+
+/** The code in the words of the session's dialect, where it has one of its own. */
+function codeOf({ spoken }: CallResponse): { readonly code?: string } {
+  return spoken?.code === undefined ? {} : { code: spoken.code };
 }
 
 function dataOf(outcome: Success): JsonObject {

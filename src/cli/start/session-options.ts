@@ -10,6 +10,7 @@ export interface SessionFlags {
   readonly preset?: string;
   readonly mode?: string;
   readonly skill?: string;
+  readonly dialect?: string;
   readonly branch?: string;
 }
 
@@ -25,6 +26,7 @@ export function withSessionOptions(
     .option("--preset <name>", preset)
     .option("--mode <name>", "mode that narrows the session (`handrail modes list`)")
     .option("--skill <name>", "skill that narrows it further (`handrail skills list`)")
+    .option("--dialect <name>", "names, arguments and results of another system: flow, meao, brio or apm2")
     .option("--branch <name>", "branch of the workspace to work on, made where there is none (`handrail branches`)");
 }
 
@@ -36,8 +38,12 @@ export function wishOf({
   preset,
   mode,
   skill,
+  dialect,
   branch,
-}: SessionFlags): Pick<SessionWish, "workspace" | "projectRoot" | "role" | "preset" | "mode" | "skill" | "branch"> {
+}: SessionFlags): Pick<
+  SessionWish,
+  "workspace" | "projectRoot" | "role" | "preset" | "mode" | "skill" | "dialect" | "branch"
+> {
   return {
     workspace,
     ...(project !== undefined && { projectRoot: project }),
@@ -45,6 +51,7 @@ export function wishOf({
     ...(preset !== undefined && { preset }),
     ...(mode !== undefined && { mode }),
     ...(skill !== undefined && { skill }),
+    ...(dialect !== undefined && { dialect }),
     ...(branch !== undefined && { branch }),
   };
 }

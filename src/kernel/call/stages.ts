@@ -114,6 +114,8 @@ export interface Arrived {
 /** A call whose envelope holds. */
 export interface Received extends Arrived {
   readonly call: ToolCall;
+  /** The name that its caller used, where the session speaks a dialect. */
+  readonly spokenAs?: string | undefined;
   /** Hides secrets in everything that leaves or is recorded. */
   readonly redaction: CallRedaction;
 }

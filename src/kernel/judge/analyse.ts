@@ -87,7 +87,8 @@ function unknownTool(registry: ToolRegistry, name: string): Denial {
   return { layer: "gates", reason: "tool_spec_missing", ruleId: "TOOL:unknown", message };
 }
 
-function invalidInput(tool: string, error: ZodError): Verdict<never> {
+/** Refuses arguments that do not fit the schema of `tool`. */
+export function invalidInput(tool: string, error: ZodError): Verdict<never> {
   const violations = error.issues.flatMap(violationsOf);
   const summary = summarised(violations, "; ", (violation) => `\`${violation.field}\`: ${violation.message}`);
   return deny({

@@ -1,6 +1,7 @@
 /** Sessions: the identity under which an agent's calls are judged. Only the token's hash is ever kept. */
 
 import type { IsolationLevel } from "../place/workspace.ts";
+import type { DialectName } from "./dialect.ts";
 import type { Role } from "./role.ts";
 
 /** A session as stored. Times are milliseconds since the Unix epoch. */
@@ -22,6 +23,8 @@ export interface Session {
   readonly leaseId: string;
   readonly mode: string;
   readonly skill?: string;
+  /** The source system whose words it speaks; Handrail's own when absent. */
+  readonly dialect?: DialectName;
   readonly preset: string;
   /** The branch of the workspace that it sees and changes; the workspace itself when absent. */
   readonly branchId?: string;

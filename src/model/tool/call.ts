@@ -70,6 +70,15 @@ export interface CallResponse {
   readonly budgetConsumed?: number;
   /** Sequence of the ledger entry that records the outcome; absent when it could not be recorded. */
   readonly ledgerSequence?: number;
+  /** How the caller's dialect says it; absent where the session speaks none. */
+  readonly spoken?: {
+    /** The kernel's name of the tool. */
+    readonly tool: string;
+    /** The code of a refused or failed call. */
+    readonly code?: string;
+    /** What a model reads. */
+    readonly text?: string;
+  };
   /** Deciding rules: determining permits of an allowed call, or the rule that refused. */
   readonly rules: readonly string[];
 }

@@ -12,6 +12,7 @@ import type { Settings } from "../../config/config.ts";
 import { BY_OPERATOR } from "../../ledger/actors.ts";
 import type { Bell } from "../../model/outcome/bell.ts";
 import type { EventSink, EventType } from "../../model/outcome/event.ts";
+import { DIALECT_NAMES, type DialectName, isDialectName } from "../../model/people/dialect.ts";
 import { DEFAULT_MODE, type OperatorGates } from "../../model/people/gates.ts";
 import {
   LEASE_DIMENSIONS,
@@ -82,6 +83,8 @@ export interface SessionWish {
   /** A mode and a skill only narrow, so that anybody may choose them. */
   readonly mode?: string;
   readonly skill?: string;
+  /** The source system whose names, arguments and results the session speaks. */
+  readonly dialect?: string;
   /** The branch to work on and to stay on, made where there is none; `autonomous` has one of its own when absent. */
   readonly branch?: string;
   /** Ends making that branch. */
@@ -126,7 +129,7 @@ export class Administration {
     const lease = await this.#leaseFor(wish, wanted.lifetimeMs);
     const made = { ...wanted, ...bound, leaseId: lease.id };
     const minted = await mintSession(sessions, made, { nowMs: clock.nowMs(), random });
-    const { id, role, preset, mode, skill, serviceRoot, expiresAtMs } = minted.session;
+    const { id, role, preset, mode, skill, dialect, serviceRoot, expiresAtMs } = minted.session;
     const { registry, tools, gates } = this.#parts.offer();
     const applied = appliedProfile(minted.session, gates, tools);
     const warning = PRESETS[preset as PresetName].warning;
@@ -138,6 +141,7 @@ export class Administration {
       preset,
       mode,
       ...(skill !== undefined && { skill }),
+      ...(dialect !== undefined && { dialect }),
       serviceRoot,
       ...(bound.branchId !== undefined && { branchId: bound.branchId }),
       leaseId: lease.id,
@@ -307,6 +311,7 @@ export class Administration {
       isolationLevel: grant?.isolation ?? "STRICT",
       preset: choosePreset(settings, grant, { wanted: wish.preset, isClient }),
       ...profile,
+      ...(wish.dialect !== undefined && { dialect: dialectOf(wish.dialect) }),
       lifetimeMs: wish.lifetimeMs ?? settings.sessions.lifetime_seconds * 1000,
     };
   }
@@ -397,4 +402,9 @@ function requireCountable(budget: LeaseBudget): void {
 
 function budgetFact({ budget }: Lease): JsonObject {
   return isLimited(budget) ? { budget: { ...budget } } : {};
+}
+
+function dialectOf(name: string): DialectName {
+  if (isDialectName(name)) return name;
+  throw usageError(`there is no dialect \`${name}\`; use one of ${DIALECT_NAMES.join(", ")}`);
 }

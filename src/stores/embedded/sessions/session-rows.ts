@@ -2,6 +2,7 @@
  * Rows of `state.db` and the sessions and leases that they stand for. Trusts the columns' types, not their contents.
  */
 import { type KernelError, storeCorrupt } from "../../../base/errors.ts";
+import type { DialectName } from "../../../model/people/dialect.ts";
 import { LEASE_DIMENSIONS, type Lease, type LeaseBudget, type LeaseScope } from "../../../model/people/lease.ts";
 import type { Session } from "../../../model/people/session.ts";
 import { BUDGET_MEMBERS, isAmount } from "../../../model/spending/budget.ts";
@@ -28,6 +29,7 @@ export interface SessionRow {
   readonly branch_bound: number;
   readonly process: number | null;
   readonly one_call: number;
+  readonly dialect: string | null;
 }
 
 /** A row of `leases`; scope and budget are JSON. */
@@ -64,6 +66,7 @@ export function sessionRow(session: Session): SessionRow {
     branch_bound: session.isBranchBound === true ? 1 : 0,
     process: session.process ?? null,
     one_call: session.isOneCall === true ? 1 : 0,
+    dialect: session.dialect ?? null,
   };
 }
 
@@ -90,6 +93,7 @@ export function sessionOf(row: SessionRow): Session {
     ...(row.branch_bound === 0 ? {} : { isBranchBound: true }),
     ...(row.process === null ? {} : { process: row.process }),
     ...(row.one_call === 0 ? {} : { isOneCall: true }),
+    ...(row.dialect === null ? {} : { dialect: row.dialect as DialectName }),
   };
 }
 

@@ -36,7 +36,7 @@ export class EmbeddedSessionStore extends EmbeddedStore implements SessionStore 
       insert: database.prepare(
         `INSERT INTO sessions VALUES (@id, @token_hash, @user_id, @agent_id, @role, @service_root, @project_root, @isolation_level, @lease_id,
            @mode, @skill, @preset, @created_at_ms, @expires_at_ms, @revoked_at_ms, @frozen_at_ms, @branch_id, @branch_bound,
-           @process, @one_call)`,
+           @process, @one_call, @dialect)`,
       ),
       find: database.prepare("SELECT * FROM sessions WHERE id = ?"),
       list: database.prepare(`SELECT * FROM sessions ORDER BY created_at_ms DESC, id LIMIT ${STORE_LIST_MAX}`),

@@ -56,6 +56,7 @@ export const STATE_SCHEMA: Schema = {
      ALTER TABLE sessions ADD COLUMN branch_bound INTEGER NOT NULL DEFAULT 0;`,
     `ALTER TABLE sessions ADD COLUMN process INTEGER;
      ALTER TABLE sessions ADD COLUMN one_call INTEGER NOT NULL DEFAULT 0;`,
+    "ALTER TABLE sessions ADD COLUMN dialect TEXT;",
   ],
 };
 

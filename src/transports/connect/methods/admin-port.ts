@@ -15,6 +15,7 @@ export interface AdminSessionWish {
   readonly preset?: string;
   readonly mode?: string;
   readonly skill?: string;
+  readonly dialect?: string;
   readonly userId: string;
   readonly agentId: string;
   readonly lifetimeMs?: number;

@@ -117,11 +117,9 @@ function sessionMethods(
   guarded: Guarded,
 ): Pick<Methods, "createSession" | "listSessions" | "revokeSession"> {
   return {
-    createSession: (
-      { workspace, projectRoot, role, preset, mode, skill, userId, agentId, lifetimeMs, leaseId, scope, budget },
-      { requestHeader },
-    ) =>
+    createSession: ({ workspace, projectRoot, role, preset, mode, skill, dialect, ...request }, { requestHeader }) =>
       guarded(async () => {
+        const { userId, agentId, lifetimeMs, leaseId, scope, budget } = request;
         if (!workspace.startsWith("/")) {
           throw new ConnectError("`workspace` must be an absolute path on the kernel's machine", Code.InvalidArgument);
         }
@@ -136,6 +134,7 @@ function sessionMethods(
           ...(preset !== "" && { preset }),
           ...(mode !== "" && { mode }),
           ...(skill !== "" && { skill }),
+          ...(dialect !== "" && { dialect }),
           ...(lifetimeMs !== 0n && { lifetimeMs: milliseconds(lifetimeMs) }),
           ...(leaseId !== "" && { leaseId }),
         };

@@ -42,7 +42,7 @@ export function resultOf(response: CallResponse, tool?: ResultForm): CallResult 
   const isSuccess = outcome.kind === "success";
   const awaits = awaited(response);
   return {
-    texts: textsOf(outcome, tool),
+    texts: response.spoken?.text === undefined ? textsOf(outcome, tool) : [response.spoken.text],
     ...(isSuccess && isStructured(tool) && { structuredContent: outcome.data }),
     facts: factsOf(response),
     isError: !isSuccess,

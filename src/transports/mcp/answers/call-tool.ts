@@ -2,8 +2,9 @@
 import { isJsonObject } from "../../../base/json.ts";
 import type { InBandAsker } from "../../../kernel/index.ts";
 import type { ProgressListener } from "../../../model/outcome/progress.ts";
+import type { CallResponse } from "../../../model/tool/call.ts";
 import type { McpOptions } from "../protocol/options.ts";
-import { type CallResult, resultOf } from "./call-result.ts";
+import { type CallResult, type ResultForm, resultOf } from "./call-result.ts";
 
 /** Parameters of `tools/call`, as far as the kernel reads them. */
 export interface CallParameters {
@@ -39,5 +40,11 @@ export async function callTool(
     end,
     hears,
   );
-  return resultOf(response, options.door.tool(parameters.name));
+  return resultOf(response, formOf(options.door, parameters.name, response));
+}
+
+/** The form of a result; one in a dialect with shapes of its own is shown as that says. */
+function formOf(door: McpOptions["door"], name: string, { spoken }: CallResponse): ResultForm | undefined {
+  if (spoken === undefined) return door.tool(name);
+  return spoken.text === undefined ? door.tool(spoken.tool) : undefined;
 }
