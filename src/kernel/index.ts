@@ -3,6 +3,7 @@
  */
 import type { InBandAnswer } from "../approval/in-band.ts";
 import type { Denial } from "../model/outcome/decision.ts";
+import type { DialectName } from "../model/people/dialect.ts";
 import type { CallResponse } from "../model/tool/call.ts";
 import { type Admission, type Asker, admit, recordRefusal } from "./admit.ts";
 import { Evidence } from "./answer/evidence.ts";
@@ -95,6 +96,8 @@ export interface KernelDoor {
   readonly tools: () => readonly ToolDefinition[];
   /** Those of them that are not refused to the session whatever it calls them with. Rejects like `warmUp`. */
   readonly offered: (sessionToken: string) => Promise<readonly ToolDefinition[]>;
+  /** The tools on offer as a dialect has them. */
+  readonly spokenTools: (dialect: DialectName) => Promise<readonly ToolDefinition[]>;
   /** The tool of that name. */
   readonly tool: (name: string) => ToolDefinition | undefined;
   /** Why a call would be decided as it would; nothing is executed or recorded. */
@@ -136,6 +139,10 @@ export function createKernelDoor(parts: KernelParts): KernelDoor {
     recordRefusal: (denial) => recordRefusal(kernel, denial),
     tools: () => parts.registry.getToolDefinitions(),
     offered: (sessionToken) => offeredTools(parts, sessionToken),
+    async spokenTools(dialect) {
+      const { spokenTools } = await import("./dialect/speak.ts");
+      return spokenTools(dialect, parts.registry.getToolDefinitions());
+    },
     tool: (name) => parts.registry.definition(name),
     explain: async (explained) => {
       const redaction = new CallRedaction(await parts.redactor()).knowing(explained.args);

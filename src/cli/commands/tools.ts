@@ -1,6 +1,7 @@
 /** `handrail tools`: which tools there are, what each takes, and what policy says of calling it. */
 import type { Command } from "commander";
 import type { JsonObject } from "../../base/json.ts";
+import { type DialectName, dialectOf } from "../../model/people/dialect.ts";
 import type { OpenKernel } from "../../server/compose.ts";
 import { exampleArguments } from "../start/example-arguments.ts";
 import { argumentTypes, typeName } from "../start/input-types.ts";
@@ -49,12 +50,24 @@ Examples:
 }
 
 async function listTools(kernel: OpenKernel, flags: ToolFlags): Promise<void> {
+  if (flags.dialect !== undefined) return listSpoken(kernel, dialectOf(flags.dialect), flags);
   const judge = await judgeFor(kernel, flags);
   const rows: { readonly tool: NamedTool; readonly policy: Standing }[] = [];
   for (const tool of kernel.door.tools()) rows.push({ tool, policy: await judge(tool) });
   if (flags.json) return printJson(rows.map(plain));
   const cells = rows.map(({ tool, policy }) => [tool.name, tool.effect, policy.says, firstSentence(tool.description)]);
   print(table([["TOOL", "EFFECT", "POLICY", "DOES"], ...cells.map((row) => row.map(visible))]));
+}
+
+/** The tools of a dialect: what policy says is said of the kernel's own, by their names. */
+async function listSpoken(kernel: OpenKernel, dialect: DialectName, { json }: ToolFlags): Promise<void> {
+  const tools = await kernel.door.spokenTools(dialect);
+  if (json)
+    return printJson(
+      tools.map(({ name, effect, description, inputSchema }) => ({ name, effect, description, input: inputSchema })),
+    );
+  const cells = tools.map(({ name, effect, description }) => [name, effect, firstSentence(description)]);
+  print(table([["TOOL", "EFFECT", "DOES"], ...cells.map((row) => row.map(visible))]));
 }
 
 async function showTool(kernel: OpenKernel, name: string, flags: ToolFlags): Promise<void> {

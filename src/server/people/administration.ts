@@ -12,7 +12,7 @@ import type { Settings } from "../../config/config.ts";
 import { BY_OPERATOR } from "../../ledger/actors.ts";
 import type { Bell } from "../../model/outcome/bell.ts";
 import type { EventSink, EventType } from "../../model/outcome/event.ts";
-import { DIALECT_NAMES, type DialectName, isDialectName } from "../../model/people/dialect.ts";
+import { dialectOf } from "../../model/people/dialect.ts";
 import { DEFAULT_MODE, type OperatorGates } from "../../model/people/gates.ts";
 import {
   LEASE_DIMENSIONS,
@@ -402,9 +402,4 @@ function requireCountable(budget: LeaseBudget): void {
 
 function budgetFact({ budget }: Lease): JsonObject {
   return isLimited(budget) ? { budget: { ...budget } } : {};
-}
-
-function dialectOf(name: string): DialectName {
-  if (isDialectName(name)) return name;
-  throw usageError(`there is no dialect \`${name}\`; use one of ${DIALECT_NAMES.join(", ")}`);
 }
