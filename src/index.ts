@@ -26,7 +26,10 @@ export {
   type KernelSession,
   type SessionOptions,
 } from "./server/doors/library.ts";
+export { type MadeCall, type MadeCalls, makeTextCalls } from "./server/doors/text-calls.ts";
 export { type ExecutorResult, ToolExecutor } from "./server/doors/tool-executor.ts";
 export { defineTool, type ToolPlugin } from "./tools/kit/define-tool.ts";
 export { validateRequest as validate } from "./validate/validate.ts";
 export { decodeRequest as decode, encodeRequest as encode } from "./wire/protobuf.ts";
+export type { TextEvent, TextPosition, TextProblem, ToolInvocation } from "./wire/xml/events.ts";
+export { ToolParser } from "./wire/xml/tool-parser.ts";

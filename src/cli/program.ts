@@ -30,6 +30,7 @@ const GROUPS: readonly (readonly [heading: string, entries: readonly Entry[]])[]
     [
       [["tools"], async () => (await import("./commands/tools.ts")).addToolsCommand],
       [["call"], async () => (await import("./commands/call.ts")).addCallCommand],
+      [["calls"], async () => (await import("./commands/calls.ts")).addCallsCommand],
       [["history"], async () => (await import("./commands/history.ts")).addHistoryCommand],
       [["undo"], async () => (await import("./commands/history.ts")).addUndoCommand],
       [["branches"], async () => (await import("./commands/branches.ts")).addBranchesCommand],

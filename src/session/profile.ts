@@ -5,6 +5,7 @@
  * INVARIANTS: a mode or a skill that is not defined, or no longer, allows nothing; neither allows what anything else
  * denies.
  */
+import { type KernelError, usageError } from "../base/errors.ts";
 import { blake3Hex } from "../base/hash.ts";
 import { canonicalJson, type JsonObject } from "../base/json.ts";
 import type { Denial, Obligation } from "../model/outcome/decision.ts";
@@ -175,4 +176,9 @@ function skillDenial(name: string, skill: SkillManifest | undefined, tool: strin
     message,
     fix: `a session with a skill that allows \`${tool}\``,
   };
+}
+
+/** What a session that asks for a mode or a skill is told where there is none of that name. */
+export function undefinedProfile(kind: "mode" | "skill", name: string): KernelError {
+  return usageError(`there is no ${kind} \`${name}\`; \`handrail ${kind}s list\` shows those that there are`);
 }

@@ -13,7 +13,7 @@ import { LINE_BYTES_MAX } from "../../base/limits.ts";
 import type { CallResponse } from "../../model/tool/call.ts";
 import type { OpenKernel } from "../../server/compose.ts";
 import { AS_OPERATOR, operatorOf, type ServingFlags, withKernel, withServingOptions } from "../start/kernel-options.ts";
-import { requireTool } from "../start/named-tool.ts";
+import { requireSpokenTool } from "../start/named-tool.ts";
 import { type SessionFlags, wishOf, withSessionOptions } from "../start/session-options.ts";
 import { onStop } from "../start/stop-signals.ts";
 import { WaitNotice } from "../start/wait-notice.ts";
@@ -73,7 +73,7 @@ export function addCallCommand(program: Command): void {
 }
 
 async function call(tool: string, words: readonly string[], flags: CallFlags): Promise<number> {
-  const given = await givenArguments(words, flags.json);
+  const given = await givenArguments(words, flags);
   const token = await tokenOf(flags.session);
   const work = async (kernel: OpenKernel): Promise<number> => {
     const args = await given(kernel, tool);
@@ -120,7 +120,7 @@ async function show(tool: string, response: CallResponse, asJson: boolean): Prom
 /** The arguments that the words and `--json` give, once the tool can be looked up. Mistakes in JSON show first. */
 async function givenArguments(
   words: readonly string[],
-  json: string | true | undefined,
+  { json, dialect }: Pick<CallFlags, "json" | "dialect">,
 ): Promise<(kernel: OpenKernel, tool: string) => Promise<JsonObject>> {
   const { callArguments, isArgumentWord } = await import("../start/call-arguments.ts");
   const isWord = typeof json === "string" && isArgumentWord(json); // `--json key=value` asks for JSON, and gives a word
@@ -128,7 +128,7 @@ async function givenArguments(
   const base = isWord || typeof json !== "string" ? {} : parseJsonObject(await jsonText(json), "--json");
   if (all.length === 0) return async () => base;
   return async (kernel, name) => {
-    const tool = requireTool(kernel, name);
+    const tool = await requireSpokenTool(kernel, name, dialect);
     return callArguments(all, { tool, base, readFile: readTextFile });
   };
 }

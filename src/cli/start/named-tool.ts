@@ -1,5 +1,6 @@
 /** Finds a tool of an open kernel by the name that a person typed. */
 import { usageError } from "../../base/errors.ts";
+import { dialectOf } from "../../model/people/dialect.ts";
 import type { OpenKernel } from "../../server/compose.ts";
 import { nearestName } from "../../text/near-miss.ts";
 
@@ -8,7 +9,20 @@ export type NamedTool = ReturnType<OpenKernel["door"]["tools"]>[number];
 
 /** The tool `name`. @throws KernelError USAGE with the nearest name, where there is none of that name */
 export function requireTool({ door }: Pick<OpenKernel, "door">, name: string): NamedTool {
-  const tools = door.tools();
+  return namedOf(door.tools(), name);
+}
+
+/** The same among the tools of a dialect, where one is named. */
+export async function requireSpokenTool(
+  kernel: Pick<OpenKernel, "door">,
+  name: string,
+  dialect: string | undefined,
+): Promise<NamedTool> {
+  if (dialect === undefined) return requireTool(kernel, name);
+  return namedOf(await kernel.door.spokenTools(dialectOf(dialect)), name);
+}
+
+function namedOf(tools: readonly NamedTool[], name: string): NamedTool {
   const found = tools.find((tool) => tool.name === name);
   if (found !== undefined) return found;
   const meant = nearestName(

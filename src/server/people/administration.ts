@@ -27,7 +27,7 @@ import { BUDGET_MEMBERS, isAmount, isLimited } from "../../model/spending/budget
 import { deriveLease, unusableDimensions } from "../../policy/lease-scope.ts";
 import { PRESETS } from "../../policy/presets.ts";
 import { checkedLifetime, clientAgent, requireName } from "../../session/names.ts";
-import { appliedProfile } from "../../session/profile.ts";
+import { appliedProfile, undefinedProfile } from "../../session/profile.ts";
 import { type Authenticated, type MintedSession, mintSession, type NewSession } from "../../session/session.ts";
 import type { SessionStore } from "../../session/session-store.ts";
 import type { WantedBranch } from "../branches/branch-desk.ts";
@@ -335,14 +335,8 @@ export class Administration {
 
   #profileOf({ mode = DEFAULT_MODE, skill }: SessionWish): Pick<NewSession, "mode" | "skill"> {
     const { modes, skills } = this.#parts.offer().gates;
-    if (mode !== DEFAULT_MODE && !modes.has(mode))
-      throw usageError(
-        `there is no mode \`${mode}\`; \`handrail modes list\` shows those that the operator has defined`,
-      );
-    if (skill !== undefined && !skills.has(skill))
-      throw usageError(
-        `there is no skill \`${skill}\`; \`handrail skills list\` shows those that the operator has defined`,
-      );
+    if (mode !== DEFAULT_MODE && !modes.has(mode)) throw undefinedProfile("mode", mode);
+    if (skill !== undefined && !skills.has(skill)) throw undefinedProfile("skill", skill);
     return { mode, ...(skill !== undefined && { skill }) };
   }
 

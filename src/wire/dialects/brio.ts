@@ -1,8 +1,8 @@
 /**
  * Brio's dialect: tools whose arguments are all text, answered as text.
  *
- * Brio names files from the workspace's root alone, searches for plain text, and lets no command name a directory above.
- * What commands may be is policy's to say: the preset `brio` has Brio's lists.
+ * Brio names files from the workspace's root alone, searches for plain text, and lets no command name a directory
+ * above. What commands may be is policy's to say: the preset `brio` has Brio's lists.
  */
 import * as z from "zod";
 import { MIB } from "../../base/bytes.ts";

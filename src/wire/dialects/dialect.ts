@@ -1,8 +1,8 @@
 /**
  * A dialect: how one source system names its tools, gives their arguments and reads their results.
  *
- * It renames and reshapes, and decides nothing but whether a call is one of its own words. INVARIANT: what it makes of a
- * call is a call of the kernel's, which every stage judges.
+ * It renames and reshapes, and decides nothing but whether a call is one of its own words. INVARIANT: what it makes of
+ * a call is a call of the kernel's, which every stage judges.
  */
 import type { ZodType } from "zod";
 import type { JsonObject } from "../../base/json.ts";

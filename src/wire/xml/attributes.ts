@@ -36,7 +36,8 @@ export function parseAttributes(text: string): ReadonlyMap<string, string> | { r
 function decoded(text: string): string | undefined {
   if (!text.includes("&")) return text;
   let isKnown = true;
-  const value = text.replace(ENTITY, (_, name?: string, decimal?: string, hexadecimal?: string) => {
+  const value = text.replace(ENTITY, (...found: readonly (string | undefined)[]) => {
+    const [, name, decimal, hexadecimal] = found;
     if (name !== undefined) return NAMED[name] ?? "";
     const digits = decimal ?? hexadecimal;
     const code = digits === undefined ? Number.NaN : Number.parseInt(digits, decimal === undefined ? 16 : 10);

@@ -1,4 +1,4 @@
-/** What a dialect must not open: paths in other spellings, switched-off tools by other names, arguments of the kernel's. */
+/** What a dialect must not open: paths in other spellings, tools by other names, arguments of the kernel's. */
 import { expect, test } from "vitest";
 import { dialectPlace } from "../../../support/dialect-place.ts";
 

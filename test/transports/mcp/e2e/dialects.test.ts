@@ -55,7 +55,7 @@ test("Brio's tools, as its mode leaves them", async () => {
 test("the command line lists a dialect's tools, and names the dialects to who asks for another", async () => {
   const place = freshPlace();
   const listed = await handrail(place, ["tools", "--dialect", "apm2", "--workspace", place.workspace, "--json"]);
-  expect(JSON.parse(listed.stdout).map(({ name }: { name: string }) => name)).toEqual([
+  expect(JSON.parse(listed.stdout).data.map(({ name }: { name: string }) => name)).toEqual([
     "artifact_publish",
     "file_edit",
     "file_read",
@@ -66,8 +66,8 @@ test("the command line lists a dialect's tools, and names the dialects to who as
   const wrong = await handrail(place, ["tools", "--dialect", "latin", "--workspace", place.workspace]);
   expect([wrong.code, wrong.stderr]).toEqual([64, expect.stringContaining("use one of flow, meao, brio, apm2")]);
   const called = await handrail(place, [
-    ...["call", "--dialect", "brio", "--workspace", place.workspace, "--json"],
-    ...["write_file", "path=b.txt", "content=b"],
+    ...["call", "--dialect", "brio", "--workspace", place.workspace],
+    ...["write_file", "path=b.txt", "content=b", "--json"],
   ]);
   expect(JSON.parse(called.stdout)).toMatchObject({ data: { output: "wrote 1 bytes to b.txt" } });
 });
