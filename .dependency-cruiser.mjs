@@ -88,6 +88,7 @@ export const ORDER = {
   "sandbox/search": ["pattern", "tree", "."],
   server: [
     "operator",
+    "plugins",
     "secrets",
     "ledger",
     "network",

@@ -33,6 +33,7 @@ const PROGRAMS = [
   { "verify-worker": "src/server/ledger/verify-worker.ts" },
   { "search-worker": "src/sandbox/search/search-worker.ts" },
   { "knowledge-worker": "src/server/knowledge/knowledge-worker.ts" },
+  { "plugin-worker": "src/server/plugins/plugin-worker.ts" },
   { "page-worker": "src/sandbox/net/fetch/page-worker.ts" },
   { "mirror-worker": "src/sandbox/mirror/mirror-worker.ts" },
   { "view-holder": "src/sandbox/identity/view-holder.ts" },

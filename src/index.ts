@@ -6,7 +6,7 @@
 export { type ApprovalHandler, ApprovalManager } from "./approval/handler.ts";
 export { KernelError } from "./base/errors.ts";
 export type { JsonObject, JsonValue } from "./base/json.ts";
-export { type Fetched, ToolRegistry, type UploadAnnouncement } from "./kernel/index.ts";
+export type { Fetched, UploadAnnouncement } from "./kernel/index.ts";
 export type { ApprovalDetails, ApprovalRequest } from "./model/approval/approval.ts";
 export type { Denial, Violation } from "./model/outcome/decision.ts";
 export { Refusal, ToolFailure } from "./model/outcome/failure.ts";
@@ -27,8 +27,25 @@ export {
   type SessionOptions,
 } from "./server/doors/library.ts";
 export { type MadeCall, type MadeCalls, makeTextCalls } from "./server/doors/text-calls.ts";
-export { type ExecutorResult, ToolExecutor } from "./server/doors/tool-executor.ts";
-export { defineTool, type ToolPlugin } from "./tools/kit/define-tool.ts";
+export { type ExecutorContext, type ExecutorResult, ToolExecutor } from "./server/doors/tool-executor.ts";
+export type { PluginModule, PluginSource } from "./server/plugins/load-plugins.ts";
+export { ToolRegistryBuilder } from "./server/plugins/registry-builder.ts";
+export {
+  type ExecuteAllOptions,
+  type Invocation,
+  type PlainDefinition,
+  registerBuiltinTools,
+  ToolRegistry,
+} from "./server/plugins/tool-registry.ts";
+export { type DefinedTool, defineTool } from "./tools/kit/define-tool.ts";
+export type {
+  ContainerOptions,
+  ContainerResult,
+  PluginCapability,
+  PluginContext,
+  PluginOutput,
+  ToolPlugin,
+} from "./tools/plugin/plugin.ts";
 export { validateRequest as validate } from "./validate/validate.ts";
 export { decodeRequest as decode, encodeRequest as encode } from "./wire/protobuf.ts";
 export type { TextEvent, TextPosition, TextProblem, ToolInvocation } from "./wire/xml/events.ts";

@@ -16,6 +16,7 @@ import { PRESET_NAMES } from "../model/people/preset.ts";
 import { BUILT_IN_ROLES, ROLE_PATTERN } from "../model/people/role.ts";
 import { acceptGate } from "./files/gate-file.ts";
 import { parseYaml } from "./files/yaml.ts";
+import { pluginSettings, taskSettings } from "./sections/added-tools.ts";
 import { approvalSettings } from "./sections/approvals.ts";
 import { CONFIG_LIST_ENTRIES_MAX, capabilitySettings } from "./sections/capabilities.ts";
 import { gitSettings, problemOfPassword } from "./sections/git.ts";
@@ -26,7 +27,6 @@ import { redactionSettings } from "./sections/redaction.ts";
 import { sandboxSettings } from "./sections/sandbox.ts";
 import { secretSettings } from "./sections/secrets.ts";
 import { systemSettings } from "./sections/system.ts";
-import { taskSettings } from "./sections/tasks.ts";
 import { ownToolchainSettings, toolchainSettings } from "./sections/toolchain.ts";
 import { undoSettings } from "./sections/undo.ts";
 import { webSettings } from "./sections/web.ts";
@@ -113,6 +113,8 @@ export const settingsSchema = z
     /** Providers of models that agents may ask; without one there is no tool for it. */
     models: modelSettings.default({}),
     undo: undoSettings.prefault({}),
+    /** Modules of plugins, in the operator's directory; taken over at the next start. */
+    plugins: pluginSettings,
     /** Where tasks are kept that agents create for others; without it there is no tool for it. */
     tasks: taskSettings.optional(),
     /** What system tools may use of the machine; without it there are no such tools. */

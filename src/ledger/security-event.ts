@@ -87,6 +87,7 @@ const SEVERITY_OF: Readonly<Record<EventType, Severity | undefined>> = {
   approver_added: "warning",
   approver_removed: "warning",
   capability_overridden: "warning",
+  plugin_loaded: undefined,
   role_granted: "warning",
   role_revoked: "info",
   secret_added: "warning",

@@ -58,6 +58,7 @@ import {
 import { recordOverrides, ToolsInForce } from "./operator/tools-in-force.ts";
 import { openApprovals } from "./people/open-approvals.ts";
 import { openSpending } from "./people/spending.ts";
+import { type PluginSource, pluginTools } from "./plugins/load-plugins.ts";
 import { reportInternalError, reportWarning } from "./report.ts";
 import { sessionScratch } from "./workspace/session-scratch.ts";
 
@@ -68,6 +69,10 @@ export interface KernelOptions {
   readonly environment: Environment;
   /** Tools besides the built-in ones. */
   readonly tools?: readonly Tool[];
+  /** Tools in place of the built-in ones. */
+  readonly registry?: { readonly tools: () => readonly Tool[] };
+  /** Plugins besides: those of the embedding program, and modules that run in threads of their own. */
+  readonly plugins?: readonly PluginSource[];
   /** Where the embedding program answers requests for approval, once it has set a handler. */
   readonly approvals?: ApprovalManager;
   /**
@@ -260,7 +265,8 @@ async function openBase(options: KernelOptions) {
   const operator = await readOperatorDirectory(options.configDirectory ?? operatorPath(environment));
   const stateDirectory = options.stateDirectory ?? defaultStatePath(environment);
   await prepareStateDirectory(stateDirectory);
-  const tools = new ToolsInForce(registryOf(options.tools));
+  const plugged = await pluginTools(operator, options.plugins);
+  const tools = new ToolsInForce(registryOf(options, plugged.tools));
   const live = { operator };
   const redactor = currentRedactor(live, environment, options.network);
   const onInternalError = options.onInternalError ?? ((error: unknown) => void reportInternalError(redactor, error));
@@ -275,12 +281,32 @@ async function openBase(options: KernelOptions) {
     await instance.release();
     throw error;
   });
-  return { stateDirectory, tools, live, redactor, onInternalError, settings, instances, instance, ledger, stores };
+  for (const { tools: names, ...module } of plugged.modules)
+    await ledger.record(
+      { type: "plugin_loaded", ...BY_KERNEL, timeMs: systemClock.nowMs(), payload: { ...module, tools: [...names] } },
+      "durable",
+    );
+  return {
+    stateDirectory,
+    plugged,
+    tools,
+    live,
+    redactor,
+    onInternalError,
+    settings,
+    instances,
+    instance,
+    ledger,
+    stores,
+  };
 }
 
-function registryOf(tools: readonly Tool[] = []): ToolRegistry {
+function registryOf(
+  { tools = [], registry: own }: Pick<KernelOptions, "tools" | "registry">,
+  plugged: readonly Tool[],
+): ToolRegistry {
   const registry = new ToolRegistry();
-  for (const tool of [...BUILT_IN_TOOLS, ...tools]) registry.register(tool);
+  for (const tool of [...(own?.tools() ?? BUILT_IN_TOOLS), ...tools, ...plugged]) registry.register(tool);
   return registry;
 }
 

@@ -36,6 +36,7 @@ test("an operator who wrote nothing gets the safe defaults", async () => {
     models: {},
     git: { credentials: [], private_hosts: [], limits: { received_mb: 1024, written_mb: 4096 } },
     roles: ["dev", "sre", "release_manager", "product_owner"],
+    plugins: [],
     undo: { keep_days: 7, total_mb: 2048, file_mb: 64 },
     workspaces: [],
   });

@@ -30,6 +30,7 @@ export const EVENT_TYPES = [
   "workspace_violation",
   "network_blocked",
   "capability_overridden",
+  "plugin_loaded",
   "role_granted",
   "role_revoked",
   "secret_added",

@@ -6,7 +6,6 @@ import { usageError } from "../../base/errors.ts";
 import { newId, systemRandom } from "../../base/ids.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { Fetched, UploadAnnouncement } from "../../kernel/index.ts";
-import type { ProgressListener } from "../../model/outcome/progress.ts";
 import type { Session } from "../../model/people/session.ts";
 import type { CallResponse } from "../../model/tool/call.ts";
 import type { ToolResult } from "../../model/tool/tool-result.ts";
@@ -14,19 +13,12 @@ import { toToolResult } from "../../wire/index.ts";
 import { type KernelOptions, type OpenKernel, openKernel } from "../compose.ts";
 import type { SessionWish } from "../people/administration.ts";
 import { OperatorProof } from "../people/operator-proof.ts";
+import { ToolRegistry } from "../plugins/tool-registry.ts";
+import type { CallOptions } from "./call-options.ts";
+import { noteSession, ToolExecutor } from "./tool-executor.ts";
 
+export type { CallOptions } from "./call-options.ts";
 export { toToolResult };
-
-/** Options of one call. */
-export interface CallOptions {
-  /** Cancels the call. */
-  readonly signal?: AbortSignal;
-  /** At most 256 characters; a random one when absent. */
-  readonly requestId?: string;
-  readonly dedupeKey?: string;
-  /** Hears what the tool reports while it runs. */
-  readonly onProgress?: ProgressListener;
-}
 
 /** What came of a call: the response with everything known about it, and the result document that agents see. */
 export interface CallResult {
@@ -100,21 +92,28 @@ export async function createKernel(options: Partial<KernelOptions> = {}): Promis
     instanceId,
     close,
     tools: door.tools,
-    openSession: (wish) => openSession(open, wish),
+    openSession: (wish) => openSession(open, wish, options),
     [Symbol.asyncDispose]: close,
   };
 }
 
-async function openSession(open: OpenKernel, { onDone, ...wish }: SessionOptions): Promise<KernelSession> {
+async function openSession(
+  open: OpenKernel,
+  { onDone, ...wish }: SessionOptions,
+  { approvals, registry }: Pick<Partial<KernelOptions>, "approvals" | "registry">,
+): Promise<KernelSession> {
   const { session, token } = await open.administration.createSession({
     userId: "library",
     agentId: "library",
     ...wish,
     operator: OperatorProof.ofEmbeddingProgram(),
   });
-  const end = async () => void (await open.administration.revokeSession(session.id));
+  const end = async () => {
+    forget?.();
+    await open.administration.revokeSession(session.id);
+  };
   const who = () => ({ requestId: newId("req", systemRandom), sessionToken: token });
-  return {
+  const opened: KernelSession = {
     session,
     token,
     async call(tool, args, options = {}) {
@@ -149,6 +148,9 @@ async function openSession(open: OpenKernel, { onDone, ...wish }: SessionOptions
     end,
     [Symbol.asyncDispose]: end,
   };
+  const forget = approvals && noteSession(approvals, session.id, opened);
+  if (registry instanceof ToolRegistry) registry.bind((name, args) => new ToolExecutor(opened).execute(name, args));
+  return opened;
 }
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -1,72 +1,77 @@
 /**
- * meao's executor on top of a session: `execute` answers `{success, output, label, truncated, executionTime}`. It
- * decides nothing; every call goes through the kernel's door.
+ * meao's executor: `execute` answers `{success, output, label, truncated, executionTime}`.
+ *
+ * It stands on a session, or, as in meao, on an approval manager: then the session is the one of that kernel which the
+ * context names. It decides nothing; every call goes through the kernel's door.
  */
-import { canonicalJson, type JsonObject } from "../../base/json.ts";
-import type { Label } from "../../model/outcome/label.ts";
+import type { ApprovalManager } from "../../approval/handler.ts";
+import { usageError } from "../../base/errors.ts";
+import type { JsonObject } from "../../base/json.ts";
 import type { CallResponse } from "../../model/tool/call.ts";
 import type { Tool } from "../../model/tool/tool.ts";
-import type { CallOptions, KernelSession } from "./library.ts";
+import { type ExecutorResult, executorResult } from "../plugins/executor-result.ts";
+import type { CallOptions } from "./call-options.ts";
 
-/** What meao's callers get. */
-export interface ExecutorResult {
-  readonly success: boolean;
-  /** The result as text; of a refused or failed call the message. */
-  readonly output: string;
-  readonly label: Label;
-  readonly truncated: boolean;
-  /** Milliseconds. */
-  readonly executionTime: number;
+export type { ExecutorResult } from "../plugins/executor-result.ts";
+
+/** A session, as far as an executor needs one. */
+interface CallingSession {
+  readonly call: (
+    tool: string,
+    args: JsonObject,
+    options?: CallOptions,
+  ) => Promise<{ readonly response: CallResponse }>;
 }
 
-/** Executes tools of the kernel under one session. */
-export class ToolExecutor {
-  readonly #session: Pick<KernelSession, "call">;
+/** Which session calls, where the executor stands on an approval manager. */
+export interface ExecutorContext extends CallOptions {
+  readonly sessionId?: string;
+}
 
-  constructor(session: Pick<KernelSession, "call">) {
-    this.#session = session;
+/** The sessions of each kernel that was opened with an approval manager, by their ids. */
+const sessionsOf = new WeakMap<ApprovalManager, Map<string, CallingSession>>();
+
+/** Notes a session of the kernel that `manager` answers for. @returns what forgets it */
+export function noteSession(manager: ApprovalManager, id: string, session: CallingSession): () => void {
+  const sessions = sessionsOf.get(manager) ?? new Map<string, CallingSession>();
+  sessionsOf.set(manager, sessions);
+  sessions.set(id, session);
+  return () => sessions.delete(id);
+}
+
+/** Executes tools of the kernel. */
+export class ToolExecutor {
+  readonly #on: CallingSession | ApprovalManager;
+
+  /** @param on the session, or the approval manager of a kernel */
+  constructor(on: CallingSession | ApprovalManager) {
+    this.#on = on;
   }
 
-  /** Makes one governed call; a refused or failed one is `success: false`. Never rejects for either. */
+  /**
+   * Makes one governed call; a refused or failed one is `success: false`, and never rejects.
+   * @throws KernelError USAGE where the context names no session of the approval manager's kernel
+   */
   async execute(
     tool: string | Pick<Tool, "name">,
     args: JsonObject,
-    options: CallOptions = {},
+    { sessionId, ...options }: ExecutorContext = {},
   ): Promise<ExecutorResult> {
-    const { response } = await this.#session.call(typeof tool === "string" ? tool : tool.name, args, options);
-    return { ...resultOf(response), executionTime: response.durationMs };
+    const session = this.#session(sessionId);
+    const { response } = await session.call(typeof tool === "string" ? tool : tool.name, args, options);
+    return executorResult(response);
   }
-}
 
-function resultOf({ outcome }: CallResponse): Omit<ExecutorResult, "executionTime"> {
-  switch (outcome.kind) {
-    case "success": {
-      const { label, truncated } = outcome;
-      return { success: true, output: textOf(outcome), label, truncated };
-    }
-    case "denied":
-      return { success: false, output: outcome.denial.message, label: kernelLabel(), truncated: false };
-    case "error":
-      return {
-        success: false,
-        output: `${outcome.message}; ${outcome.suggestion}`,
-        label: kernelLabel(),
-        truncated: false,
-      };
+  #session(id: string | undefined): CallingSession {
+    const on = this.#on;
+    if ("call" in on) return on;
+    const sessions = sessionsOf.get(on);
+    const found = id === undefined ? undefined : sessions?.get(id);
+    if (found !== undefined) return found;
+    throw usageError(
+      sessions === undefined
+        ? "no kernel was opened with this approval manager; open one with `createKernel({ approvals })`"
+        : "the context names no open session of this kernel; give `sessionId` of one that `openSession` made",
+    );
   }
-}
-
-function textOf({ data, bytes }: Extract<CallResponse["outcome"], { kind: "success" }>): string {
-  if (bytes !== undefined) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
-  const { content } = data;
-  return typeof content === "string" ? content : canonicalJson(data);
-}
-
-/** What the kernel itself says comes from no tool. */
-function kernelLabel(): Label {
-  return {
-    trustLevel: "system",
-    dataClass: "public",
-    source: { origin: "system", timestamp: new Date().toISOString() },
-  };
 }

@@ -4,9 +4,10 @@
  * The second are tools that touch the machine itself, and the one that asks models. The code of any other tool is
  * foreign to the kernel.
  */
+
+import type { TaskSettings } from "../../config/sections/added-tools.ts";
 import { type ModelSettings, providersOf } from "../../config/sections/models.ts";
 import { type ParsedSystemSettings, systemOf } from "../../config/sections/system.ts";
-import type { TaskSettings } from "../../config/sections/tasks.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import { artifactTools } from "../../tools/artifact/artifact-tools.ts";
 import { branchTools } from "../../tools/branch/branch-tools.ts";
@@ -60,6 +61,13 @@ export function configuredTools({ system, models = {}, tasks }: ToolSettings): r
 /** All tools of the kernel's own under `settings`. */
 export function ownTools(settings: ToolSettings): readonly Tool[] {
   return [...BUILT_IN_TOOLS, ...configuredTools(settings)];
+}
+
+/** A tool of the kernel's own with some members of the embedding program's; its code counts as the kernel's. */
+export function variantOf<Arguments>(tool: Tool<Arguments>, members: Partial<Tool<Arguments>>): Tool {
+  const variant = { ...tool, ...members } as Tool;
+  configured.add(variant);
+  return variant;
 }
 
 /** Whether the code of `tool`, as its author declared it, is the kernel's own. */

@@ -3,7 +3,7 @@ import type { infer as Infer, ZodType } from "zod";
 import type { Tool } from "../../model/tool/tool.ts";
 
 /** A tool whose `analyse` and `execute` take what `parameters` describes. */
-export interface ToolPlugin<Parameters extends ZodType> extends Omit<Tool<Infer<Parameters>>, "parameters"> {
+export interface DefinedTool<Parameters extends ZodType> extends Omit<Tool<Infer<Parameters>>, "parameters"> {
   readonly parameters: Parameters;
 }
 
@@ -24,6 +24,6 @@ export interface ToolPlugin<Parameters extends ZodType> extends Omit<Tool<Infer<
  *   },
  * })
  */
-export function defineTool<Parameters extends ZodType>(tool: ToolPlugin<Parameters>): Tool {
+export function defineTool<Parameters extends ZodType>(tool: DefinedTool<Parameters>): Tool {
   return tool as Tool<Infer<Parameters>>;
 }

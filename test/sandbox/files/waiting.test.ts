@@ -108,6 +108,7 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
     "src/server/operator/operator-directory.ts",
     "src/server/operator/operator-gates.ts",
     "src/server/operator/settings-file.ts",
+    "src/server/plugins/load-plugins.ts",
     "src/server/secrets/oauth.ts",
     "src/server/secrets/own-file.ts",
     "src/server/secrets/web-authorities.ts",
