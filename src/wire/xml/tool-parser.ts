@@ -5,7 +5,7 @@
  * tags of its own name must be balanced, and `<![CDATA[…]]>` hides all of them. Comments between calls are left out.
  *
  * INVARIANTS: the events are the same however the text is cut into pieces; time is linear in the text; what is pending
- * is one tag or one body; a call is told once it is complete, and one that never is becomes a problem at its place.
+ * is one tag or one body; behind a problem nothing is called; a call is told once it is complete, and one that never is becomes a problem at its place.
  */
 import { parseAttributes } from "./attributes.ts";
 import type { TextEvent, TextPosition, TextProblem, ToolInvocation } from "./events.ts";
@@ -63,6 +63,8 @@ export class ToolParser {
   #depth = 0;
   /** The next `>` of the text at hand, where it was looked for; -1: there is none. */
   #close: number | undefined;
+  /** Something was wrong: nothing more is called. */
+  #isBroken = false;
 
   /** @param bodies names of tools, each with the argument that its body is; Brio's tools when absent */
   constructor(bodies: Readonly<Record<string, string | undefined>> = BRIO_BODIES) {
@@ -111,6 +113,7 @@ export class ToolParser {
     while (at < text.length) {
       const step = this.#step(text, at, isEnd);
       if (step.event !== undefined) events.push(step.event);
+      this.#isBroken ||= step.event?.kind === "problem";
       this.#place.pass(text, at, step.next);
       at = step.next;
       if (!step.isStuck) continue;
@@ -286,7 +289,10 @@ export class ToolParser {
     return { next, event: problem(at, `the body of \`<${this.#tag.name}>\` ${why}; nothing was called`) };
   }
 
+  /** The call of a whole tag. Behind a problem it may be the inside of something else, and is none. */
   #called({ attributes, name, offset, line, column }: OpenTag, body: string | undefined): TextEvent {
+    if (this.#isBroken)
+      return problem({ offset, line, column }, `\`<${name}>\` is not called, because of what is wrong before it`);
     const args = Object.fromEntries(attributes);
     const argument = this.#bodies.get(name);
     const content = body?.replace(/^\r?\n/, "");

@@ -102,8 +102,14 @@ test.each([
   expect(calls(text)).toEqual([]);
 });
 
-test("what follows a malformed tag is read on", () => {
-  expect(calls('<ls path=x /> <ls path="y" />')).toEqual([["ls", { path: "y" }]]);
+test.each([
+  "<ls path=x /> <shell>ls</shell>",
+  "<write_file path=x><shell>ls</shell></write_file>",
+  '<ls path="a" path="b" /><shell>ls</shell>',
+])("behind a problem nothing is called: it may be the inside of something else (%s)", (text) => {
+  expect(calls(text)).toEqual([]);
+  expect(problems(text).at(-1)).toContain("`<shell>` is not called, because of what is wrong before it");
+  expect(calls(text.replace("path=x", 'path="x"').replace(' path="b"', ""))).not.toEqual([]);
 });
 
 /** Texts that are made of what the parser looks at. */
