@@ -52,6 +52,7 @@ export const ORDER = {
     "keeping",
     "files",
     "search",
+    "matching",
     "git",
     "net",
     "host",

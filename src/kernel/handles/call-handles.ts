@@ -14,9 +14,11 @@ import type { ContentAccess } from "../../model/work/content.ts";
 import type { ExecAccess } from "../../model/work/exec.ts";
 import type { GitAccess, RepositoryView } from "../../model/work/git.ts";
 import type { MachineAccess } from "../../model/work/machine.ts";
+import type { Match } from "../../model/work/matching.ts";
 import type { SearchAccess } from "../../model/work/search.ts";
 import type { ToolchainView } from "../../model/work/toolchain.ts";
 import { admittedCommands } from "../../policy/lease-scope.ts";
+import { matchFor } from "../redaction/matching.ts";
 import { createContentAccess } from "./content-access.ts";
 import { createFiles } from "./file-access.ts";
 import { gitJudge, withoutNewFiles } from "./git-scope.ts";
@@ -140,6 +142,10 @@ export class CallHandles implements ToolContext {
   get hidden(): ToolContext["hidden"] {
     const { redaction } = this.#handle.running;
     return (bytes) => redaction.hidden(bytes);
+  }
+
+  get match(): Match {
+    return matchFor(this.#handle.running.redaction, this.signal);
   }
 
   get audit(): ToolAudit {

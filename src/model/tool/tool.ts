@@ -22,6 +22,7 @@ import type { ContentAccess } from "../work/content.ts";
 import type { ExecAccess } from "../work/exec.ts";
 import type { GitAccess, RepositoryView } from "../work/git.ts";
 import type { MachineAccess } from "../work/machine.ts";
+import type { Match } from "../work/matching.ts";
 import type { SearchAccess } from "../work/search.ts";
 import type { ToolchainView } from "../work/toolchain.ts";
 import type { ToolCapability } from "./capability.ts";
@@ -70,6 +71,8 @@ export interface ToolContext {
    * case.
    */
   readonly hidden: (bytes: Uint8Array) => readonly HiddenRange[];
+  /** Finds what an expression or a syntax pattern matches in bytes that the tool has read. */
+  readonly match: Match;
   readonly audit: ToolAudit;
   /**
    * Tells whoever waits how far the tool is. A courtesy: bounded, redacted, dropped when nobody asks or it is too much.
@@ -105,6 +108,8 @@ export interface PreviewContext {
   readonly readIfAny: (path: string) => Promise<Uint8Array | undefined>;
   /** As in `ToolContext`. */
   readonly hidden: (bytes: Uint8Array) => readonly HiddenRange[];
+  /** As in `ToolContext`. */
+  readonly match: Match;
   /** As in `ToolContext`. */
   readonly variant?: string;
 }

@@ -18,7 +18,7 @@ import { namedPath } from "../files/places/roots.ts";
 import { errorName, openBeneath } from "../native/syscalls.ts";
 import { type Answer, CountAnswer, FindAnswer } from "./answers.ts";
 import { badGlob, failureOfWork } from "./failures.ts";
-import type { BatchFiles, Wanted, WorkResult } from "./pattern/messages.ts";
+import type { BatchFiles, WantedOfFiles, WorkResult } from "./pattern/messages.ts";
 import type { SearchThreads } from "./threads.ts";
 import { exclusionsOf, type SearchExclusions } from "./tree/exclusions.ts";
 import { HeldDirectories } from "./tree/held-directories.ts";
@@ -69,7 +69,7 @@ export function createSearchAccess(scope: SearchScope): SearchAccess {
 interface Search {
   readonly path: string;
   readonly query: SearchQuery;
-  readonly wanted: Wanted;
+  readonly wanted: WantedOfFiles;
   readonly answer: Answer;
 }
 
@@ -177,7 +177,7 @@ interface Pending {
 class Batches {
   readonly #scope: SearchScope;
   readonly #query: SearchQuery;
-  readonly #wanted: Wanted;
+  readonly #wanted: WantedOfFiles;
   readonly #answer: Answer;
   readonly #pending: Pending[] = [];
   readonly #stop = new AbortController();
