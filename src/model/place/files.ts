@@ -64,6 +64,10 @@ export interface Listing {
 export interface ListOptions {
   readonly depthMax: number;
   readonly entriesMax: number;
+  /** Which entries are shown; directories are entered whether they are or not. */
+  readonly shows?: (entry: ListEntry) => boolean;
+  /** The last entry that was shown before: what comes behind it is wanted. */
+  readonly after?: string;
 }
 
 /** What a write did: to which file, whether it was new, and its size afterwards. */

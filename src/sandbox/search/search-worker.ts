@@ -86,11 +86,17 @@ function searchFiles({ files }: SearchWork, wanted: WantedOfFiles, pattern: Read
     }
     show(index, true);
     filesSearched += 1;
+    const fromLine = index === 0 ? (files.fromLine ?? 0) : 0;
     try {
       const found =
         wanted.kind === "count"
           ? { count: countIn(contents, pattern), lines: [] }
-          : findLines(contents, pattern, { ...wanted, linesMax: room?.lines ?? 0, bytesMax: room?.bytes ?? 0 });
+          : findLines(contents, pattern, {
+              ...wanted,
+              linesMax: room?.lines ?? 0,
+              bytesMax: room?.bytes ?? 0,
+              fromLine,
+            });
       if (room) {
         room.lines -= found.lines.length;
         for (const line of found.lines) room.bytes -= lineBytes(line);

@@ -36,6 +36,8 @@ export interface FoundPlace {
 export interface BatchFiles {
   readonly directories: readonly number[];
   readonly names: readonly string[];
+  /** The first line that is wanted of the first file. */
+  readonly fromLine?: number;
   /** By file: what is searched and shown otherwise than it stands there. */
   readonly hidden?: ReadonlyMap<number, readonly HiddenRange[]>;
   /** By file: why it is not searched, although it may be there again by now. */
