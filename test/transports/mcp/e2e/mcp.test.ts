@@ -85,7 +85,8 @@ describe("the official client", () => {
     const structured = tools.filter(({ outputSchema }) => outputSchema !== undefined);
     expect(structured.map(({ name }) => name)).toEqual(["artifact_publish", "put_content"]);
     for (const { outputSchema } of structured) expect(outputSchema).toMatchObject({ type: "object" });
-    const files = tools.filter(({ name }) => /file$|^count_matches$/.test(name));
+    // `edit_file` has `files` instead of `path`, too.
+    const files = tools.filter(({ name }) => /(?<!edit_)file$|^count_matches$/.test(name));
     for (const { inputSchema } of files) expect(inputSchema.required).toContain("path");
     const hints = Object.fromEntries(tools.map(({ name, annotations }) => [name, annotations]));
     const reads = { readOnlyHint: true, openWorldHint: false };
