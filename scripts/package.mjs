@@ -32,7 +32,7 @@ const PROGRAMS = [
   },
   { "verify-worker": "src/server/ledger/verify-worker.ts" },
   { "search-worker": "src/sandbox/search/search-worker.ts" },
-  { "syntax-program": "src/sandbox/matching/syntax-program.ts" },
+  { "code-program": "src/sandbox/matching/code-program.ts" },
   { "page-worker": "src/sandbox/net/fetch/page-worker.ts" },
   { "mirror-worker": "src/sandbox/mirror/mirror-worker.ts" },
   { "view-holder": "src/sandbox/identity/view-holder.ts" },

@@ -1,6 +1,6 @@
 /**
- * Edits of large files and of several at once: `edit_file` through the whole kernel, warm, against reading each file and
- * writing it anew so that it survives (a file beside it, fsync, rename, fsync of the directory).
+ * Edits of large files and of several at once: `edit_file` through the whole kernel, warm, against reading each file
+ * and writing it anew so that it survives (a file beside it, fsync, rename, fsync of the directory).
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { open, rename } from "node:fs/promises";

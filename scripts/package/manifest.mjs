@@ -58,7 +58,11 @@ export const MADE = {
  * @param {string} id what a module imports
  */
 export function isTakenIn(id) {
-  return !id.startsWith("node:") && !id.startsWith(PARSERS) && !IMPORTED.some((name) => id === name || id.startsWith(`${name}/`));
+  return (
+    !id.startsWith("node:") &&
+    !id.startsWith(PARSERS) &&
+    !IMPORTED.some((name) => id === name || id.startsWith(`${name}/`))
+  );
 }
 
 /**

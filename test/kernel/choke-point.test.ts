@@ -160,7 +160,7 @@ const STARTERS = [
   "src/sandbox/identity/mapped-view.ts",
   "src/sandbox/identity/view-holder.ts",
   "src/sandbox/layers/held-overlay.ts",
-  "src/sandbox/matching/syntax-process.ts",
+  "src/sandbox/matching/code-process.ts",
   "src/sandbox/run/supervised-run.ts",
   "src/sandbox/views/view-kinds.ts",
 ];

@@ -58,7 +58,7 @@ export async function transformAll(
     for (const file of files) targets.push(targetOf(scope, file));
     const sorted = [...targets].sort((one, two) => (one.key < two.key ? -1 : one.key > two.key ? 1 : 0));
     requireDifferent(sorted);
-    return await withLocks(scope, sorted, new Map(), (locks) => changeAll(scope, targets, locks));
+    return await withLocks(scope, sorted, (locks) => changeAll(scope, targets, locks));
   } finally {
     for (const { destination } of targets) closeSync(destination.directory);
   }
@@ -98,16 +98,21 @@ function requireDifferent(sorted: readonly Target[]): void {
 
 type Locks = ReadonlyMap<string, HeldLock>;
 
+/** Takes the locks of `sorted` one after the other, then does the work. */
 async function withLocks<T>(
   scope: WriteScope,
-  [first, ...rest]: readonly Target[],
-  held: Locks,
+  sorted: readonly Target[],
   work: (locks: Locks) => Promise<T>,
 ): Promise<T> {
-  if (first === undefined) return work(held);
-  return withFileLock(scope, { key: first.key, path: first.plan.path }, (lock) =>
-    withLocks(scope, rest, new Map([...held, [first.key, lock]]), work),
-  );
+  const held = new Map<string, HeldLock>();
+  const take = ([first, ...rest]: readonly Target[]): Promise<T> => {
+    if (first === undefined) return work(held);
+    return withFileLock(scope, { key: first.key, path: first.plan.path }, (lock) => {
+      held.set(first.key, lock);
+      return take(rest);
+    });
+  };
+  return take(sorted);
 }
 
 async function changeAll(

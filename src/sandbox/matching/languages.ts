@@ -1,4 +1,4 @@
-/** The languages whose syntax patterns can be matched, by name and by the ends of file names. Pure. */
+/** The languages in which code can be matched, by name and by the ends of file names. Pure. */
 
 /** A language: its name, as calls and the parser know it, and the names of its files. */
 export interface Language {

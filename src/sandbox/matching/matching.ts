@@ -9,14 +9,14 @@ import { MIB } from "../../base/bytes.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { Match, MatchAnswer, MatchedPlace, MatchQuery } from "../../model/work/matching.ts";
 import type { HiddenRange } from "../../text/hidden-range.ts";
-import { shownBytes } from "../../text/shown-bytes.ts";
+import { shownBytes } from "../../text/shown-text.ts";
 import { cancelled, quoted } from "../files/places/failures.ts";
 import { failureOfWork } from "../search/failures.ts";
 import { REGEX_BUDGET_MS } from "../search/pattern/budget.ts";
 import type { SearchThreads } from "../search/threads.ts";
+import type { SyntaxPlace } from "./code-messages.ts";
+import { askSyntax, SYNTAX_MS_MAX, type SyntaxOutcome } from "./code-process.ts";
 import { LANGUAGES, languageOf } from "./languages.ts";
-import type { SyntaxPlace } from "./syntax-messages.ts";
-import { askSyntax, SYNTAX_MS_MAX, type SyntaxOutcome } from "./syntax-process.ts";
 
 /** Bytes of a file in which syntax patterns are matched: its tree takes many times as much. */
 const SYNTAX_FILE_BYTES_MAX = 4 * MIB;

@@ -6,7 +6,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { assert } from "../../base/errors.ts";
 import { SHOWN_BYTES_MAX } from "../../base/limits.ts";
 import type { HiddenRange } from "../../text/hidden-range.ts";
-import { shownBytes } from "../../text/shown-bytes.ts";
+import { shownBytes } from "../../text/shown-text.ts";
 import { findLines, lineBytes } from "./pattern/lines.ts";
 import { matchAll, OverBudget } from "./pattern/matching.ts";
 import {

@@ -8,7 +8,7 @@ import { MAX_WRITE_SIZE } from "../../base/limits.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { HiddenRange } from "../../text/hidden-range.ts";
 import { nearestLines } from "../../text/nearest-lines.ts";
-import { shownBytes } from "../../text/shown-bytes.ts";
+import { shownBytes } from "../../text/shown-text.ts";
 import type { EditWords, WantedEdit } from "./edit-arguments.ts";
 import { EDIT_MATCHES_MAX, type LoomResult, visibleMatches } from "./loom.ts";
 

@@ -1,7 +1,8 @@
 /**
  * `edit_file`: several edits of one file or of several through Loom, under the files' locks, all or none.
  *
- * Decides: what the caller is told. Trusts: `transform` and `transformAll`, to change nothing when the edits do not fit.
+ * Decides: what the caller is told. Trusts: `transform` and `transformAll`, to change nothing when the edits do not
+ * fit.
  */
 import { MIB } from "../../base/bytes.ts";
 import type { JsonObject } from "../../base/json.ts";

@@ -1,4 +1,4 @@
-/** Applies the edits of a call to a file, once the places of those that are no plain text are found. */
+/** Applies the edits of a call to a file. Places of expressions and syntax patterns are found first. */
 
 import type { Match } from "../../model/work/matching.ts";
 import type { HiddenRange } from "../../text/hidden-range.ts";

@@ -1,12 +1,12 @@
 /**
- * The program that parses files and matches syntax patterns, apart from the kernel.
+ * The program that matches code by its tree, apart from the kernel.
  *
  * Parsers are native code that reads what an agent wrote: what they crash or hang is this process alone, which has no
  * environment, opens no file of the workspace, and is killed when it takes too long.
  */
 import process from "node:process";
 import { type NapiConfig, parse, registerDynamicLanguage, type SgNode } from "@ast-grep/napi";
-import type { SyntaxPlace, SyntaxReply, SyntaxRequest, SyntaxResult } from "./syntax-messages.ts";
+import type { SyntaxPlace, SyntaxReply, SyntaxRequest, SyntaxResult } from "./code-messages.ts";
 
 /** Characters of all contents together. */
 const EXPANDED_MAX = 64 * 1024 * 1024;

@@ -1,4 +1,4 @@
-/** Bytes as a caller may see them: each secret is its marker. Knows the way back from there to the bytes. Pure. */
+/** Text as a caller may see it: each secret is its marker. Knows the way back from there to the bytes. Pure. */
 import type { HiddenRange } from "./hidden-range.ts";
 
 /** What is shown, and where it comes from. */

@@ -1,7 +1,7 @@
 // Bytes as a caller may see them: markers for secrets, and the way back.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { shownBytes } from "../../src/text/shown-bytes.ts";
+import { shownBytes } from "../../src/text/shown-text.ts";
 
 test("a place that is shown leads back to the same bytes, and one with a marker in it leads nowhere", () => {
   const texts = fc.array(fc.tuple(fc.string({ maxLength: 6 }), fc.string({ minLength: 1, maxLength: 6 })), {

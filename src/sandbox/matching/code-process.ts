@@ -1,5 +1,5 @@
 /**
- * Runs the program that matches syntax patterns: one process for all calls, one question at a time.
+ * Runs the program that matches code: one process for all calls, one question at a time.
  *
  * INVARIANTS: each question is answered once, whatever happens to the program. One that takes longer than
  * SYNTAX_MS_MAX is ended with it. The number of questions that wait is bounded, and a program that has nothing to do
@@ -8,7 +8,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { ownProgram } from "../../names/own-program.ts";
-import type { SyntaxReply, SyntaxRequest, SyntaxResult } from "./syntax-messages.ts";
+import type { SyntaxReply, SyntaxRequest, SyntaxResult } from "./code-messages.ts";
 
 /** Milliseconds that one question may take, the start of the program included. */
 export const SYNTAX_MS_MAX = 10_000;
@@ -88,7 +88,7 @@ function ask(question: Question, signal: AbortSignal, msMax: number): Promise<Sy
 }
 
 function start(): ChildProcess {
-  const program = fork(fileURLToPath(ownProgram(import.meta.url, "./syntax-program.ts")), {
+  const program = fork(fileURLToPath(ownProgram(import.meta.url, "./code-program.ts")), {
     env: {},
     cwd: "/",
     execArgv: [`--max-old-space-size=${SYNTAX_HEAP_MIB}`, "--disable-warning=ExperimentalWarning"],

@@ -1,4 +1,4 @@
-/** Defines the messages between the kernel and the program that matches syntax patterns. They hold no path. */
+/** Defines the messages between the kernel and the program that matches code. They hold no path. */
 import type { Language } from "./languages.ts";
 
 /** A question; positions are characters of `source`. */
