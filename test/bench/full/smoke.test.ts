@@ -39,6 +39,8 @@ const SUITES = [
     ],
   ],
   ["git", ["git-status"]],
+  ["edit", ["edit-large-exact", "edit-large-regex", "edit-large-ast", "edit-several"]],
+  ["search", ["search-1000-literal", "search-50mb-regex-bare"]],
   [
     "branch",
     [
