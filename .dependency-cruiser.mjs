@@ -65,6 +65,7 @@ export const ORDER = {
     "keeping",
     "files",
     "search",
+    "matching",
     "git",
     "net",
     "host",

@@ -24,6 +24,7 @@ const GOALS: Readonly<Record<string, Goal>> = {
   "content-put": ratio({ most: 1.5 }),
   "content-get": ratio({ most: 1.5 }),
   "dedupe-hit-": handrail({ most: 100 }),
+  "edit-large-exact": ratio({ most: 1.3 }),
   "search-1000-": handrail({ most: 10 }),
   "search-50mb-": ratio({ most: 2 }),
   "redact-clean": handrail({ least: 150 }),

@@ -1,8 +1,9 @@
 /**
- * `npm run bench -- spine|surface|redact|redact-quality|gates|exec|git|branch|net [--quick] [--json FILE] [--table]
- * [--only ID]`: measures Handrail against a named peer for each figure, in turns, and prints the ratios.
+ * `npm run bench -- spine|surface|redact|redact-quality|gates|exec|git|branch|net|search|edit [--quick] [--json FILE]
+ * [--table] [--only ID]`: measures Handrail against a named peer for each figure, in turns, and prints the ratios.
  */
 import { writeFileSync } from "node:fs";
+import { measureFileEdits } from "./edit/edits.ts";
 import { measureBranches } from "./exec/branch.ts";
 import { measureCommands } from "./exec/commands.ts";
 import { measureGit } from "./exec/git.ts";
@@ -80,6 +81,10 @@ const GATES = [
   { id: "gates", measure: measureFreeGates },
   { id: "pending", measure: measurePending },
 ] as const;
+/** What edits of large files and of several cost. */
+const EDIT = [{ id: "edit", measure: measureFileEdits }] as const;
+/** Searching alone. */
+const SEARCH = [{ id: "search", measure: measureSearch }] as const;
 const SUITES = {
   spine: SPINE,
   surface: SURFACE,
@@ -90,6 +95,8 @@ const SUITES = {
   git: GIT,
   branch: BRANCH,
   net: NET,
+  search: SEARCH,
+  edit: EDIT,
 } as const;
 
 if (process.argv[2] === "attention") {

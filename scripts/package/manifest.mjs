@@ -5,6 +5,7 @@
 
 /** Packages that are imported as they are: their types are public, or they carry a binary. Others are compiled in. */
 const IMPORTED = [
+  "@ast-grep/napi",
   "@bufbuild/protobuf",
   "@cedar-policy/cedar-wasm",
   "@napi-rs/blake-hash",
@@ -14,6 +15,9 @@ const IMPORTED = [
   "rregex",
   "zod",
 ];
+
+/** Parsers of languages, which weigh much: who installs without optional packages goes without them. */
+const PARSERS = "@ast-grep/lang-";
 
 /**
  * Packages that are brought along inside of the package, with the files that a Linux machine needs: as published, one
@@ -54,7 +58,11 @@ export const MADE = {
  * @param {string} id what a module imports
  */
 export function isTakenIn(id) {
-  return !id.startsWith("node:") && !IMPORTED.some((name) => id === name || id.startsWith(`${name}/`));
+  return (
+    !id.startsWith("node:") &&
+    !id.startsWith(PARSERS) &&
+    !IMPORTED.some((name) => id === name || id.startsWith(`${name}/`))
+  );
 }
 
 /**
@@ -90,6 +98,7 @@ export function manifestFor(checkout, installed) {
       "@types/node": "*",
       ...Object.fromEntries(IMPORTED.map((dependency) => [dependency, wanted(dependency)])),
     },
+    optionalDependencies: checkout["optionalDependencies"],
     bundleDependencies: Object.keys(BROUGHT),
   };
 }

@@ -59,7 +59,7 @@ import {
 import { recordOverrides, ToolsInForce } from "./operator/tools-in-force.ts";
 import { openApprovals } from "./people/open-approvals.ts";
 import { openSpending } from "./people/spending.ts";
-import { type PluginSource, pluginTools } from "./plugins/load-plugins.ts";
+import type { PluggedTools, PluginSource } from "./plugins/load-plugins.ts";
 import { reportInternalError, reportWarning } from "./report.ts";
 import { sessionScratch } from "./workspace/session-scratch.ts";
 
@@ -267,7 +267,7 @@ async function openBase(options: KernelOptions) {
   const operator = await readOperatorDirectory(options.configDirectory ?? operatorPath(environment));
   const stateDirectory = options.stateDirectory ?? defaultStatePath(environment);
   await prepareStateDirectory(stateDirectory);
-  const plugged = await pluginTools(operator, options.plugins);
+  const plugged = await plugIn(operator, options.plugins);
   const tools = new ToolsInForce(registryOf(options, plugged.tools));
   const live = { operator };
   const redactor = currentRedactor(live, environment, options.network);
@@ -311,6 +311,13 @@ function registryOf(
   const registry = new ToolRegistry();
   for (const tool of [...(own?.tools() ?? BUILT_IN_TOOLS), ...tools, ...plugged]) registry.register(tool);
   return registry;
+}
+
+/** What plugins bring; the code that loads them is loaded where there are any. */
+async function plugIn(operator: OperatorDirectory, given: readonly PluginSource[] = []): Promise<PluggedTools> {
+  if (given.length + operator.settings.plugins.length === 0) return { tools: [], modules: [], close: () => undefined };
+  const { pluginTools } = await import("./plugins/load-plugins.ts");
+  return pluginTools(operator, given);
 }
 
 /** The scratch directories of sessions. Touches nothing until one is used. */

@@ -160,6 +160,7 @@ const STARTERS = [
   "src/sandbox/identity/mapped-view.ts",
   "src/sandbox/identity/view-holder.ts",
   "src/sandbox/layers/held-overlay.ts",
+  "src/sandbox/matching/code-process.ts",
   "src/sandbox/run/supervised-run.ts",
   "src/sandbox/views/view-kinds.ts",
 ];
@@ -167,7 +168,7 @@ const STARTERS = [
 describe("a program of the machine", () => {
   const product = () => new Map(productFiles().map((path) => [path, readFileSync(join(ROOT, path), "utf8")]));
 
-  test("is started by the sandbox, by its views of workspaces, and by one module for what the operator lists", () => {
+  test("is started by the sandbox, by its views of workspaces, by what matches syntax (itself again), and by one module for what the operator lists", () => {
     expect(importers(product(), /^child_process$/)).toEqual(STARTERS.map((path) => `${path} imports child_process`));
   });
 

@@ -154,6 +154,11 @@ export class ApprovedTargets {
       write: (path, content, options) => noted(path, () => access.write(path, content, options)),
       remove: (path) => noted(path, () => access.remove(path)),
       transform: (path, bytesMax, transform) => noted(path, () => access.transform(path, bytesMax, transform)),
+      transformAll: async (files) => {
+        const receipts = await access.transformAll(files);
+        for (const { path } of files) this.#changed.add(path);
+        return receipts;
+      },
     };
   }
 }

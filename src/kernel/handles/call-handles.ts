@@ -6,6 +6,7 @@
  */
 import type { ProgressListener } from "../../model/outcome/progress.ts";
 import type { FileAccess } from "../../model/place/files.ts";
+import type { KnowledgeAccess } from "../../model/place/knowledge.ts";
 import type { ModelAccess } from "../../model/reach/models.ts";
 import type { WebAccess } from "../../model/reach/web.ts";
 import type { ReplyForm, ToolAudit, ToolContext } from "../../model/tool/tool.ts";
@@ -13,11 +14,12 @@ import type { BranchAccess } from "../../model/work/branches.ts";
 import type { ContentAccess } from "../../model/work/content.ts";
 import type { ExecAccess } from "../../model/work/exec.ts";
 import type { GitAccess, RepositoryView } from "../../model/work/git.ts";
-import type { KnowledgeAccess } from "../../model/work/knowledge.ts";
 import type { MachineAccess } from "../../model/work/machine.ts";
+import type { Match } from "../../model/work/matching.ts";
 import type { SearchAccess } from "../../model/work/search.ts";
 import type { ToolchainView } from "../../model/work/toolchain.ts";
 import { admittedCommands } from "../../policy/lease-scope.ts";
+import { matchFor } from "../redaction/matching.ts";
 import { createContentAccess } from "./content-access.ts";
 import { createFiles } from "./file-access.ts";
 import { gitJudge, withoutNewFiles } from "./git-scope.ts";
@@ -147,6 +149,10 @@ export class CallHandles implements ToolContext {
   get hidden(): ToolContext["hidden"] {
     const { redaction } = this.#handle.running;
     return (bytes) => redaction.hidden(bytes);
+  }
+
+  get match(): Match {
+    return matchFor(this.#handle.running.redaction, this.signal);
   }
 
   get audit(): ToolAudit {

@@ -91,6 +91,10 @@ function onlyAnalysed(access: FileAccess, { accesses, tool, run }: Running): Fil
       requireNamed(path, "write");
       return run.changes.during(() => access.remove(path));
     },
+    transformAll: async (files) => {
+      for (const { path } of files) requireNamed(path, "read", "write");
+      return run.changes.during(() => access.transformAll(files));
+    },
     transform: async (path, bytesMax, transform) => {
       requireNamed(path, "read", "write");
       return run.changes.during(() => access.transform(path, bytesMax, transform));

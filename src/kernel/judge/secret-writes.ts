@@ -7,7 +7,7 @@
 
 import type { Denial } from "../../model/outcome/decision.ts";
 import { Refusal, ToolFailure } from "../../model/outcome/failure.ts";
-import type { FileAccess } from "../../model/place/files.ts";
+import type { FileAccess, FileTransform } from "../../model/place/files.ts";
 import type { ToolCall } from "../../model/tool/call.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import { CONTENT_ID_PREFIX } from "../../model/work/content.ts";
@@ -79,15 +79,20 @@ export function withoutMarkers(access: FileAccess, bytesMax: number): FileAccess
       }
       return access.write(path, content, options);
     },
-    transform: (path, transformedMax, transform) =>
-      access.transform(path, transformedMax, (original) => {
-        const requireNone = (changed: Uint8Array) => {
-          if (mayHaveMarkers(changed)) requireNoMarkers(textOfBytes(original), textOfBytes(changed));
-          return changed;
-        };
-        const changed = transform(original);
-        return changed instanceof Promise ? changed.then(requireNone) : requireNone(changed);
-      }),
+    transform: (path, transformedMax, transform) => access.transform(path, transformedMax, markerless(transform)),
+    transformAll: (files) =>
+      access.transformAll(files.map((file) => ({ ...file, transform: markerless(file.transform) }))),
+  };
+}
+
+function markerless(transform: FileTransform["transform"]): FileTransform["transform"] {
+  return (original) => {
+    const requireNone = (changed: Uint8Array) => {
+      if (mayHaveMarkers(changed)) requireNoMarkers(textOfBytes(original), textOfBytes(changed));
+      return changed;
+    };
+    const changed = transform(original);
+    return changed instanceof Promise ? changed.then(requireNone) : requireNone(changed);
   };
 }
 

@@ -8,7 +8,7 @@
 
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { Session } from "../../model/people/session.ts";
-import type { FileAccess } from "../../model/place/files.ts";
+import type { FileAccess, FileTransform } from "../../model/place/files.ts";
 import type { HiddenRange } from "../../text/hidden-range.ts";
 
 /**
@@ -56,6 +56,12 @@ export class SecretGuesses {
     }
   }
 
+  /** Takes a miss back that was counted before its end was known. */
+  fitted(guesser: Guesser, nowMs: number): void {
+    const window = this.#current(nameOf(guesser), nowMs);
+    if (window !== undefined && window.count > 0) window.count -= 1;
+  }
+
   #current(name: string, nowMs: number): Window | undefined {
     const window = this.#windows.get(name);
     return window !== undefined && nowMs >= window.startMs && nowMs - window.startMs < SECRET_GUESS_WINDOW_MS
@@ -80,36 +86,41 @@ export interface GuessWatch {
 
 /** `access` that changes files with hidden text only as long as not too many such changes came to nothing. */
 export function withoutGuessing(access: FileAccess, watch: GuessWatch): FileAccess {
-  const { guesses, guesser, hidden, hiddenAhead, nowMs } = watch;
   return {
     ...access,
-    transform: (path, bytesMax, transform) => {
-      // INVARIANT: between the look at the count and a miss nobody else has a turn: `made` is awaited once it fits.
-      const watched = (original: Uint8Array): Uint8Array | Promise<Uint8Array> => {
-        if (hidden(original).length === 0) return transform(original);
-        const waitMs = guesses.waitMs(guesser, nowMs());
-        if (waitMs > 0) throw tooManyGuesses(waitMs);
-        const miss = (error: unknown): never => {
-          guesses.missed(guesser, nowMs());
-          throw error;
-        };
-        try {
-          const made = transform(original);
-          return made instanceof Promise ? made.catch(miss) : made;
-        } catch (error) {
-          return miss(error);
-        }
-      };
-      const shown = (made: Uint8Array): Uint8Array | Promise<Uint8Array> => hiddenAhead(made)?.then(() => made) ?? made;
-      return access.transform(path, bytesMax, (original) => {
-        const ahead = hiddenAhead(original);
-        if (ahead === undefined) {
-          const made = watched(original);
-          return made instanceof Promise ? made.then(shown) : shown(made);
-        }
-        return ahead.then(() => watched(original)).then(shown);
+    transform: (path, bytesMax, transform) => access.transform(path, bytesMax, watchedBy(watch, transform)),
+    transformAll: (files) =>
+      access.transformAll(files.map((file) => ({ ...file, transform: watchedBy(watch, file.transform) }))),
+  };
+}
+
+function watchedBy(watch: GuessWatch, transform: FileTransform["transform"]): FileTransform["transform"] {
+  const { guesses, guesser, hidden, hiddenAhead, nowMs } = watch;
+  // INVARIANT: between the look at the count and a miss nobody else has a turn: what takes a while counts as a miss
+  // until it fits.
+  const watched = (original: Uint8Array): Uint8Array | Promise<Uint8Array> => {
+    if (hidden(original).length === 0) return transform(original);
+    const waitMs = guesses.waitMs(guesser, nowMs());
+    if (waitMs > 0) throw tooManyGuesses(waitMs);
+    try {
+      const made = transform(original);
+      if (!(made instanceof Promise)) return made;
+      guesses.missed(guesser, nowMs());
+      return made.then((bytes) => {
+        guesses.fitted(guesser, nowMs());
+        return bytes;
       });
-    },
+    } catch (error) {
+      guesses.missed(guesser, nowMs());
+      throw error;
+    }
+  };
+  const shown = (made: Uint8Array): Uint8Array | Promise<Uint8Array> => hiddenAhead(made)?.then(() => made) ?? made;
+  return (original) => {
+    const ahead = hiddenAhead(original);
+    if (ahead !== undefined) return ahead.then(() => watched(original)).then(shown);
+    const made = watched(original);
+    return made instanceof Promise ? made.then(shown) : shown(made);
   };
 }
 

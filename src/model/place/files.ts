@@ -64,6 +64,10 @@ export interface Listing {
 export interface ListOptions {
   readonly depthMax: number;
   readonly entriesMax: number;
+  /** Which entries are shown; directories are entered whether they are or not. */
+  readonly shows?: (entry: ListEntry) => boolean;
+  /** The last entry that was shown before: what comes behind it is wanted. */
+  readonly after?: string;
 }
 
 /** What a write did: to which file, whether it was new, and its size afterwards. */
@@ -84,6 +88,13 @@ export interface WriteOptions {
   readonly mode: "overwrite" | "append" | "create_only";
 }
 
+/** How a file is to be replaced by what is made of it. */
+export interface FileTransform {
+  readonly path: string;
+  readonly bytesMax: number;
+  readonly transform: (original: Uint8Array) => Uint8Array | Promise<Uint8Array>;
+}
+
 /** Contained access to the files of one workspace, for one call. */
 export interface FileAccess {
   readonly read: (path: string, options: ReadOptions) => FileContent | Promise<FileContent>;
@@ -102,4 +113,9 @@ export interface FileAccess {
     bytesMax: number,
     transform: (original: Uint8Array) => Uint8Array | Promise<Uint8Array>,
   ) => Promise<WriteReceipt>;
+  /**
+   * The same for several files, under the locks of all: all are replaced, or none. Where a failure half-way could not
+   * be taken back, `OUTCOME_UNKNOWN` says how each file is.
+   */
+  readonly transformAll: (files: readonly FileTransform[]) => Promise<readonly WriteReceipt[]>;
 }

@@ -14,6 +14,7 @@ import type { LeaseBudget } from "../people/lease.ts";
 import type { Role } from "../people/role.ts";
 import type { Access } from "../place/access.ts";
 import type { FileAccess } from "../place/files.ts";
+import type { KnowledgeAccess } from "../place/knowledge.ts";
 import type { IsolationLevel } from "../place/workspace.ts";
 import type { ModelAccess } from "../reach/models.ts";
 import type { WebAccess } from "../reach/web.ts";
@@ -21,8 +22,8 @@ import type { BranchAccess } from "../work/branches.ts";
 import type { ContentAccess } from "../work/content.ts";
 import type { ExecAccess } from "../work/exec.ts";
 import type { GitAccess, RepositoryView } from "../work/git.ts";
-import type { KnowledgeAccess } from "../work/knowledge.ts";
 import type { MachineAccess } from "../work/machine.ts";
+import type { Match } from "../work/matching.ts";
 import type { SearchAccess } from "../work/search.ts";
 import type { ToolchainView } from "../work/toolchain.ts";
 import type { ToolCapability } from "./capability.ts";
@@ -72,6 +73,8 @@ export interface ToolContext {
    * case.
    */
   readonly hidden: (bytes: Uint8Array) => readonly HiddenRange[];
+  /** Finds what an expression or a syntax pattern matches in bytes that the tool has read. */
+  readonly match: Match;
   readonly audit: ToolAudit;
   /**
    * Tells whoever waits how far the tool is. A courtesy: bounded, redacted, dropped when nobody asks or it is too much.
@@ -107,6 +110,8 @@ export interface PreviewContext {
   readonly readIfAny: (path: string) => Promise<Uint8Array | undefined>;
   /** As in `ToolContext`. */
   readonly hidden: (bytes: Uint8Array) => readonly HiddenRange[];
+  /** As in `ToolContext`. */
+  readonly match: Match;
   /** As in `ToolContext`. */
   readonly variant?: string;
 }

@@ -18,6 +18,14 @@ export interface SearchQuery {
   readonly recursive: boolean;
   /** Only files that match: a pattern without `/` is for names, one with `/` for paths from the named directory. */
   readonly glob?: string;
+  /** Not files that match, as `glob` says it. */
+  readonly exclude?: string;
+}
+
+/** A line of a file, from which a search goes on. */
+export interface SearchPosition {
+  readonly path: string;
+  readonly line: number;
 }
 
 /** How much to show. */
@@ -25,6 +33,10 @@ export interface FindOptions extends SearchQuery {
   /** Lines shown before and after each that matches. */
   readonly context: number;
   readonly linesMax: number;
+  /** Bytes that the lines may take as JSON; never more than an answer shows. */
+  readonly bytesMax?: number;
+  /** The last line that was shown before: what comes behind it is wanted. */
+  readonly after?: SearchPosition;
 }
 
 /** A line in which a match begins; lines and columns count from 1, columns in characters. */

@@ -9,6 +9,7 @@ import type { FileAccess } from "../../model/place/files.ts";
 import { listContained, type Visible } from "./list.ts";
 import { readContained, streamContained } from "./read.ts";
 import { removeContained } from "./remove.ts";
+import { transformAll } from "./transform-all.ts";
 import { transformContained, type WriteScope, writeContained } from "./write.ts";
 
 export type { FileScope } from "./places/open.ts";
@@ -31,6 +32,7 @@ export function createFileAccess(parts: FileAccessParts): FileAccess {
     list: (path, options) => listContained(parts, path, options),
     write: (path, content, options) => writeContained(parts, path, { ...options, content }),
     remove: (path) => removeContained(parts, path),
+    transformAll: (files) => transformAll(parts, files),
     transform: (path, bytesMax, transform) => transformContained(parts, path, { bytesMax, transform }),
   };
 }

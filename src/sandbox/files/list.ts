@@ -28,6 +28,8 @@ const DIRECTORY_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O
 const ENTRIES_PER_TURN = 256;
 /** Names looked at after which other calls get their turn: for each, policy may have to be asked. */
 const NAMES_PER_TURN = 256;
+/** Names of one directory from which those that are wanted are chosen. */
+const LIST_FILTERED_NAMES_MAX = 100_000;
 /** Names that one system call brings. */
 const NAMES_PER_CALL = 512;
 
@@ -45,6 +47,9 @@ interface Walk {
   readonly depthMax: number;
   readonly entriesMax: number;
   readonly entries: ListEntry[];
+  readonly shows: ((entry: ListEntry) => boolean) | undefined;
+  /** The entry behind which the listing goes on, until it was met. */
+  after: string | undefined;
   scanned: number;
   truncated: boolean;
 }
@@ -57,6 +62,8 @@ export async function listContained(scope: ListScope, path: string, options: Lis
     depthMax: Math.min(options.depthMax, LIST_DEPTH_MAX),
     entriesMax: Math.min(options.entriesMax, LIST_ENTRIES_MAX),
     entries: [],
+    shows: options.shows,
+    after: options.after,
     scanned: 0,
     truncated: false,
   };
@@ -72,6 +79,10 @@ export async function listContained(scope: ListScope, path: string, options: Lis
     const descriptor = openBeneath(found.descriptor, ".", DIRECTORY_FLAGS, "plain");
     if (descriptor < 0) throw failureOf(errorName(descriptor), path);
     await listDirectory(walk, { descriptor, place: found.place, prefix: "", depth: 1 });
+    if (walk.after !== undefined && !walk.truncated) {
+      const message = `${quoted(walk.after)}, after which the listing was to go on, is not listed (any more)`;
+      throw new ToolFailure("FILE_NOT_FOUND", message, "list again without `after`");
+    }
     return { entries: walk.entries, truncated: walk.truncated };
   } catch (error) {
     throw translated(error, path);
@@ -102,7 +113,7 @@ async function listDirectory(walk: Walk, directory: OpenDirectory): Promise<void
       throwIfCancelled(walk.scope.signal);
       const found = standing(directory.descriptor, name);
       if (found === undefined) continue; // gone since its name was read
-      walk.entries.push(entryOf(name, directory.prefix, found));
+      note(walk, entryOf(name, directory.prefix, found));
       if (found.kind !== S_IFDIR || name.escaped || walk.scope.workspace.zones.classify(name.place) === "managed")
         continue;
       await enter(walk, directory, name);
@@ -110,6 +121,13 @@ async function listDirectory(walk: Walk, directory: OpenDirectory): Promise<void
   } finally {
     closeSync(directory.descriptor);
   }
+}
+
+/** Shows an entry that is wanted. */
+function note(walk: Walk, entry: ListEntry): void {
+  if (walk.after !== undefined) {
+    if (entry.path === walk.after) walk.after = undefined;
+  } else if (walk.shows === undefined || walk.shows(entry)) walk.entries.push(entry);
 }
 
 async function enter(walk: Walk, { descriptor, prefix, depth }: OpenDirectory, name: Name): Promise<void> {
@@ -143,7 +161,8 @@ interface Name {
  * The visible names of a directory in order: as many as can still be shown, and one more to know that there are more.
  */
 async function namesOf(walk: Walk, { descriptor, place }: OpenDirectory): Promise<readonly Name[]> {
-  const wanted = walk.entriesMax - walk.entries.length + 1;
+  const isFiltered = walk.shows !== undefined || walk.after !== undefined;
+  const wanted = isFiltered ? LIST_FILTERED_NAMES_MAX : walk.entriesMax - walk.entries.length + 1;
   let names: Name[] = [];
   // Latin-1 keeps every byte as it is, and orders like the bytes, which for UTF-8 is the order of code points.
   const handle = opendirSync(`/proc/self/fd/${descriptor}`, { encoding: "latin1", bufferSize: NAMES_PER_CALL });
@@ -164,6 +183,7 @@ async function namesOf(walk: Walk, { descriptor, place }: OpenDirectory): Promis
   } finally {
     handle.closeSync();
   }
+  if (isFiltered && names.length > wanted) walk.truncated = true;
   return inOrder(names).slice(0, wanted);
 }
 

@@ -21,8 +21,8 @@ import { type StreamingHash, streamingHash } from "../../base/hash.ts";
 import { storeFailure, ToolFailure } from "../../model/outcome/failure.ts";
 import { accessListOf, setAccessList } from "../native/layer-calls.ts";
 import { errno, errorName, linkThenRemove, openBeneath, removeName, renameBetween } from "../native/syscalls.ts";
-import { syncDirectory } from "./directory-sync.ts";
 import type { NewFiles } from "./new-files.ts";
+import { syncDirectory } from "./places/directory-sync.ts";
 import { changed, failureOf, quoted, throwIfCancelled } from "./places/failures.ts";
 import type { Destination } from "./places/parent.ts";
 import { FILE_CHUNK_BYTES, type OpenFile, openForReading, readInSteps } from "./read.ts";
@@ -189,7 +189,12 @@ export interface Placement {
 
 /** Gives the complete file its real name, and brings the name to disk. Removes the file when that is not to happen. */
 export async function putInPlace(destination: Destination, beside: Beside, placement: Placement): Promise<void> {
-  const { directory } = destination;
+  placeNow(destination, beside, placement);
+  await syncPlaced(destination, placement.path);
+}
+
+/** Gives the complete file its real name at once; the name is on disk after `syncPlaced`. */
+export function placeNow(destination: Destination, beside: Beside, placement: Placement): void {
   let placed = false;
   try {
     placement.check();
@@ -197,15 +202,19 @@ export async function putInPlace(destination: Destination, beside: Beside, place
     placed = true;
     placement.onPlaced?.();
   } finally {
-    if (!placed) removeName(directory, beside.name, "file");
+    if (!placed) removeName(destination.directory, beside.name, "file");
   }
+}
+
+/** Brings the name of a file that was put in its place to disk. */
+export async function syncPlaced({ directory }: Destination, path: string): Promise<void> {
   try {
     await syncDirectory(directory);
   } catch {
     // The new content is in place, only its survival of a power failure is uncertain; saying "failed" would be a lie.
     throw new ToolFailure(
       "OUTCOME_UNKNOWN",
-      `${quoted(placement.path)} was written, but the disk did not confirm it`,
+      `${quoted(path)} was written, but the disk did not confirm it`,
       "read the file to see what it holds, and have the disk checked",
     );
   }

@@ -11,7 +11,7 @@ import { blake3Hex } from "../../base/hash.ts";
 import { MAX_READ_LIMIT } from "../../base/limits.ts";
 import { type Refusal, ToolFailure } from "../../model/outcome/failure.ts";
 import type { WorkspacePath } from "../../model/place/access.ts";
-import type { WriteOptions, WriteReceipt } from "../../model/place/files.ts";
+import type { FileTransform, WriteOptions, WriteReceipt } from "../../model/place/files.ts";
 import type { NotedChanges } from "../../model/work/file-history.ts";
 import { passOn } from "../mirror/running-views.ts";
 import { errno, errorName, O_PATH, openBeneath, removeName } from "../native/syscalls.ts";
@@ -31,6 +31,7 @@ import {
   freeDescriptor,
   type NewVersion,
   type Original,
+  type Placement,
   putInPlace,
   writeBeside,
 } from "./replace.ts";
@@ -55,7 +56,7 @@ export interface ApprovedTargets {
 }
 
 /** What a kind of write does to a path. */
-interface Plan {
+export interface Plan {
   readonly path: string;
   readonly effects: readonly FileEffect[];
   readonly whenMissing: "create" | "fail";
@@ -90,7 +91,12 @@ export function transformContained(
   path: string,
   { bytesMax, transform }: { bytesMax: number; transform: (original: Uint8Array) => Uint8Array | Promise<Uint8Array> },
 ): Promise<WriteReceipt> {
-  return change(scope, {
+  return change(scope, transformPlan(scope, { path, bytesMax, transform }));
+}
+
+/** What replaces a file by what is made of it. */
+export function transformPlan(scope: WriteScope, { path, bytesMax, transform }: FileTransform): Plan {
+  return {
     path,
     effects: ["read", "write"],
     whenMissing: "fail",
@@ -102,7 +108,7 @@ export function transformContained(
       const after = made instanceof Promise ? await made : made;
       return Buffer.compare(before, after) === 0 ? undefined : { bytes: after };
     },
-  });
+  };
 }
 
 async function change(scope: WriteScope, plan: Plan): Promise<WriteReceipt> {
@@ -135,7 +141,7 @@ export function lockKeyOf({ directory, name }: Pick<Destination, "directory" | "
 }
 
 /** Where the write goes: links followed, judged, parent directory opened. */
-function destinationOf(scope: WriteScope, plan: Plan): Destination {
+export function destinationOf(scope: WriteScope, plan: Plan): Destination {
   const { path } = plan;
   const found = find(scope, path, plan.effects);
   if (found.kind === "found") {
@@ -157,32 +163,17 @@ async function changeLocked(
   const original = lookAt(destination, path);
   let freed: Promise<void> | undefined;
   try {
-    if (original === undefined && plan.whenMissing === "fail") throw failureOf("ENOENT", path);
-    if (original !== undefined && plan.whenPresent === "fail") throw failureOf("EEXIST", path);
-    if (original) requireWritable(original, path);
-    await requireTarget(scope, destination, { path, original });
-    const content = await plan.content(original);
+    const prepared = await prepare(scope, destination, { ...plan, original });
     const written = { path: pathOf(scope, destination), created: original === undefined };
-    if (content === undefined) return { ...written, sizeBytes: Number(original?.stats.size ?? 0) };
-    requireReserve(destination, { path, original, content });
-    const beside = await writeBeside(destination.directory, { path, original, content }, scope);
-    const taken = () => (plan.whenPresent === "fail" ? failureOf("EEXIST", path) : changed(path));
-    const noted = await notedBeside(scope, destination, { path, original, beside });
+    if (prepared === undefined) return { ...written, sizeBytes: Number(original?.stats.size ?? 0) };
+    const { beside, noted } = prepared;
     let isPlaced = false;
     try {
       await putInPlace(destination, beside, {
-        path,
-        replace: original !== undefined,
-        taken,
+        ...placementOf(scope, destination, { ...plan, original }),
         onPlaced() {
           isPlaced = true;
           freed = original && freeDescriptor(original.descriptor);
-        },
-        check() {
-          throwIfCancelled(scope.signal);
-          if (!plan.lock.isFresh()) throw tooSlow(path);
-          requireInPlace(scope.roots, destination, path);
-          requireUnchanged(destination, { path, original }, taken);
         },
       });
     } finally {
@@ -193,6 +184,53 @@ async function changeLocked(
   } finally {
     if (original) await (freed ?? freeDescriptor(original.descriptor));
   }
+}
+
+/** A new version that is complete beside its file, and noted. */
+export interface Prepared {
+  readonly beside: Beside;
+  readonly noted: NotedChanges;
+}
+
+/** A plan for what was found at its destination. */
+type FoundPlan = Plan & Pick<NewVersion, "original">;
+
+/** Makes the new version beside the file, whose lock the call holds; `undefined` where nothing is to change. */
+export async function prepare(
+  scope: WriteScope,
+  destination: Destination,
+  plan: FoundPlan,
+): Promise<Prepared | undefined> {
+  const { path, original } = plan;
+  if (original === undefined && plan.whenMissing === "fail") throw failureOf("ENOENT", path);
+  if (original !== undefined && plan.whenPresent === "fail") throw failureOf("EEXIST", path);
+  if (original) requireWritable(original, path);
+  await requireTarget(scope, destination, { path, original });
+  const content = await plan.content(original);
+  if (content === undefined) return undefined;
+  requireReserve(destination, { path, original, content });
+  const beside = await writeBeside(destination.directory, { path, original, content }, scope);
+  return { beside, noted: await notedBeside(scope, destination, { path, original, beside }) };
+}
+
+/** How the new version takes its place: only where all is as it was when the call looked. */
+export function placementOf(
+  scope: WriteScope,
+  destination: Destination,
+  { path, original, lock, whenPresent }: FoundPlan & { readonly lock: HeldLock },
+): Placement {
+  const taken = () => (whenPresent === "fail" ? failureOf("EEXIST", path) : changed(path));
+  return {
+    path,
+    replace: original !== undefined,
+    taken,
+    check() {
+      throwIfCancelled(scope.signal);
+      if (!lock.isFresh()) throw tooSlow(path);
+      requireInPlace(scope.roots, destination, path);
+      requireUnchanged(destination, { path, original }, taken);
+    },
+  };
 }
 
 /**
@@ -308,7 +346,8 @@ export function requireUnchanged(destination: Destination, { path, original }: S
   }
 }
 
-function isSame(now: Original, before: Original): boolean {
+/** Whether nobody changed the file in between. */
+export function isSame(now: Pick<Original, "stats">, before: Pick<Original, "stats">): boolean {
   return (["dev", "ino", "size", "mtimeNs", "ctimeNs"] as const).every(
     (field) => now.stats[field] === before.stats[field],
   );

@@ -18,9 +18,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { syncDirectory } from "../files/directory-sync.ts";
 import { HELD_DIRECTORY } from "../files/left-files.ts";
 import type { NewFiles } from "../files/new-files.ts";
+import { syncDirectory } from "../files/places/directory-sync.ts";
 import { removeTree } from "../files/remove-tree.ts";
 import { ownPath } from "../native/syscalls.ts";
 import { pathIn } from "./standing.ts";

@@ -22,7 +22,7 @@ import { open } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { z } from "zod";
 import { parseJson } from "../../base/json-parse.ts";
-import { syncDirectory } from "../files/directory-sync.ts";
+import { syncDirectory } from "../files/places/directory-sync.ts";
 import { LANDING_JOURNAL } from "../layers/view-directories.ts";
 import { atOnce } from "../plan/workspace-mounts.ts";
 import { releaseLocks } from "./lock-files.ts";

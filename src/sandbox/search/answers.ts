@@ -9,7 +9,14 @@
 import { COUNT_FILES_LISTED_MAX, SHOWN_BYTES_MAX } from "../../base/limits.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { WorkspacePath } from "../../model/place/access.ts";
-import type { CountResult, FileCount, FindResult, FoundLine, SearchExtent } from "../../model/work/search.ts";
+import type {
+  CountResult,
+  FileCount,
+  FindOptions,
+  FindResult,
+  FoundLine,
+  SearchExtent,
+} from "../../model/work/search.ts";
 import { failureOf, quoted } from "../files/places/failures.ts";
 import type { ThreadLine, ThreadMatch, WorkResult } from "./pattern/messages.ts";
 import type { Candidate, WalkReport } from "./tree/walk.ts";
@@ -89,9 +96,13 @@ export class FindAnswer extends Answer {
   #full = false;
 
   /** @param path as it stands in the answer beside the lines */
-  constructor(shownPath: ShownPath, linesMax: number, path: string) {
+  constructor(
+    shownPath: ShownPath,
+    { linesMax, bytesMax = Number.POSITIVE_INFINITY }: Pick<FindOptions, "linesMax" | "bytesMax">,
+    path: string,
+  ) {
     super();
-    this.#bytesMax = roomBeside(path);
+    this.#bytesMax = Math.min(roomBeside(path), bytesMax);
     this.#shownPath = shownPath;
     this.#linesMax = linesMax;
   }

@@ -53,6 +53,8 @@ export function failureOfWork(
       const message = path === undefined ? "the search did not get on" : `${quoted(path)} could not be read in time`;
       return new ToolFailure("RESOURCE_BUSY", message, { suggestion: "try again in a moment", retryAfterMs: 1000 });
     }
+    case "bad_content":
+      return new ToolFailure("NOT_SUPPORTED", result.problem, "correct the content");
     case "broken":
       return new ToolFailure("INTERNAL", "the search failed", {
         suggestion: "report this to the operator",

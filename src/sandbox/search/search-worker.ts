@@ -6,6 +6,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { assert } from "../../base/errors.ts";
 import { SHOWN_BYTES_MAX } from "../../base/limits.ts";
 import type { HiddenRange } from "../../text/hidden-range.ts";
+import { shownBytes } from "../../text/shown-text.ts";
 import { findLines, lineBytes } from "./pattern/lines.ts";
 import { matchAll, OverBudget } from "./pattern/matching.ts";
 import {
@@ -14,9 +15,12 @@ import {
   type ThreadMatch,
   type ThreadReply,
   type ThreadRequest,
+  type WantedOfFiles,
+  type WantedPlaces,
   type WorkResult,
 } from "./pattern/messages.ts";
 import { engineWear, type ReadyPattern, readyPattern } from "./pattern/pattern.ts";
+import { BadContent, placesIn } from "./pattern/places.ts";
 import { contentsOf } from "./tree/contents.ts";
 
 const port = parentPort;
@@ -47,11 +51,25 @@ function show(index: number, matching: boolean): void {
 async function search(work: SearchWork): Promise<WorkResult> {
   show(-1, true);
   const pattern = await readyPattern(work.pattern);
-  return pattern.kind === "invalid" || pattern.kind === "too_big" ? pattern : searchFiles(work, pattern);
+  if (pattern.kind === "invalid" || pattern.kind === "too_big") return pattern;
+  return work.wanted.kind === "places" ? searchText(work.wanted, pattern) : searchFiles(work, work.wanted, pattern);
 }
 
-function searchFiles({ files, wanted }: SearchWork, pattern: ReadyPattern): WorkResult {
-  const skipped = { binary: 0, tooLarge: 0, unreadable: 0, vanished: 0 };
+function searchText(wanted: WantedPlaces, pattern: ReadyPattern): WorkResult {
+  const done = { kind: "done", filesSearched: 0, skipped: NOTHING_SKIPPED, matches: [] } as const;
+  try {
+    return { ...done, places: placesIn(pattern, wanted) };
+  } catch (error) {
+    if (error instanceof OverBudget) return { kind: "over_budget", index: -1 };
+    if (error instanceof BadContent) return { kind: "bad_content", problem: error.message };
+    throw error;
+  }
+}
+
+const NOTHING_SKIPPED = { binary: 0, tooLarge: 0, unreadable: 0, vanished: 0 };
+
+function searchFiles({ files }: SearchWork, wanted: WantedOfFiles, pattern: ReadyPattern): WorkResult {
+  const skipped = { ...NOTHING_SKIPPED };
   const matches: ThreadMatch[] = [];
   const room = wanted.kind === "lines" ? { lines: wanted.linesMax, bytes: SHOWN_BYTES_MAX } : undefined;
   let filesSearched = 0;
@@ -68,11 +86,17 @@ function searchFiles({ files, wanted }: SearchWork, pattern: ReadyPattern): Work
     }
     show(index, true);
     filesSearched += 1;
+    const fromLine = index === 0 ? (files.fromLine ?? 0) : 0;
     try {
       const found =
         wanted.kind === "count"
           ? { count: countIn(contents, pattern), lines: [] }
-          : findLines(contents, pattern, { ...wanted, linesMax: room?.lines ?? 0, bytesMax: room?.bytes ?? 0 });
+          : findLines(contents, pattern, {
+              ...wanted,
+              linesMax: room?.lines ?? 0,
+              bytesMax: room?.bytes ?? 0,
+              fromLine,
+            });
       if (room) {
         room.lines -= found.lines.length;
         for (const line of found.lines) room.bytes -= lineBytes(line);
@@ -91,14 +115,7 @@ function shownContents(
   contents: ReturnType<typeof contentsOf>,
   hidden: readonly HiddenRange[] = [],
 ): ReturnType<typeof contentsOf> {
-  if (typeof contents === "string" || hidden.length === 0) return contents;
-  const pieces: Buffer[] = [];
-  let at = 0;
-  for (const { start, end, marker } of hidden) {
-    pieces.push(contents.subarray(at, start), Buffer.from(marker));
-    at = end;
-  }
-  return Buffer.concat([...pieces, contents.subarray(at)]);
+  return typeof contents === "string" ? contents : shownBytes(contents, hidden).bytes;
 }
 
 function countIn(contents: Buffer, pattern: ReadyPattern): number {

@@ -8,17 +8,18 @@
 import { constants } from "node:fs";
 import type { Clock } from "../../base/clock.ts";
 
+import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { WorkspacePath } from "../../model/place/access.ts";
 import type { IsolationLevel } from "../../model/place/workspace.ts";
-import type { SearchAccess, SearchQuery } from "../../model/work/search.ts";
+import type { SearchAccess, SearchPosition, SearchQuery } from "../../model/work/search.ts";
 import { compileGlob, type GlobTest } from "../../names/glob.ts";
-import { failureOf, notAFile, throwIfCancelled, translated } from "../files/places/failures.ts";
+import { failureOf, notAFile, quoted, throwIfCancelled, translated } from "../files/places/failures.ts";
 import { type FileScope, type Found, findExisting, kindOf } from "../files/places/open.ts";
 import { namedPath } from "../files/places/roots.ts";
 import { errorName, openBeneath } from "../native/syscalls.ts";
 import { type Answer, CountAnswer, FindAnswer } from "./answers.ts";
 import { badGlob, failureOfWork } from "./failures.ts";
-import type { BatchFiles, Wanted, WorkResult } from "./pattern/messages.ts";
+import type { BatchFiles, WantedOfFiles, WorkResult } from "./pattern/messages.ts";
 import type { SearchThreads } from "./threads.ts";
 import { exclusionsOf, type SearchExclusions } from "./tree/exclusions.ts";
 import { HeldDirectories } from "./tree/held-directories.ts";
@@ -51,10 +52,16 @@ export function createSearchAccess(scope: SearchScope): SearchAccess {
   const shownPath = (place: WorkspacePath) => namedPath(scope.roots, place);
   return {
     async find(path, options) {
-      const { context, linesMax } = options;
-      const answer = new FindAnswer(shownPath, linesMax, path);
+      const { context, linesMax, after } = options;
+      const answer = new FindAnswer(shownPath, options, path);
       // One more than is shown, to know that there are more.
-      await run(scope, { path, query: options, wanted: { kind: "lines", context, linesMax: linesMax + 1 }, answer });
+      await run(scope, {
+        path,
+        query: options,
+        wanted: { kind: "lines", context, linesMax: linesMax + 1 },
+        answer,
+        after,
+      });
       return answer.result();
     },
     async count(path, query) {
@@ -69,14 +76,16 @@ export function createSearchAccess(scope: SearchScope): SearchAccess {
 interface Search {
   readonly path: string;
   readonly query: SearchQuery;
-  readonly wanted: Wanted;
+  readonly wanted: WantedOfFiles;
   readonly answer: Answer;
+  /** The line behind which it goes on. */
+  readonly after?: SearchPosition | undefined;
 }
 
 async function run(scope: SearchScope, search: Search): Promise<void> {
   throwIfCancelled(scope.signal);
   const { path, query } = search;
-  const glob = globOf(query.glob);
+  const glob = globOf(query);
   const found = findExisting(scope, path, ["read"]);
   const start = new SharedDirectory(found.descriptor);
   try {
@@ -93,8 +102,15 @@ async function run(scope: SearchScope, search: Search): Promise<void> {
   }
 }
 
-function globOf(glob: string | undefined): GlobTest | undefined {
-  if (glob === undefined) return undefined;
+/** Which files are searched, by their names or paths. */
+function globOf({ glob, exclude }: SearchQuery): GlobTest | undefined {
+  const wanted = glob === undefined ? undefined : testOf(glob);
+  if (exclude === undefined) return wanted;
+  const unwanted = testOf(exclude);
+  return (path) => (wanted === undefined || wanted(path)) && !unwanted(path);
+}
+
+function testOf(glob: string): GlobTest {
   const test = compileGlob(glob);
   if (test === undefined) throw badGlob(glob);
   return glob.includes("/") ? test : (path) => test(path.slice(path.lastIndexOf("/") + 1));
@@ -104,6 +120,7 @@ function globOf(glob: string | undefined): GlobTest | undefined {
 async function searchOne(batches: Batches, file: Candidate, { path, answer }: Search): Promise<void> {
   await batches.take([file]);
   await batches.finish();
+  batches.requireResumed();
   answer.requireSearched(path);
 }
 
@@ -137,6 +154,7 @@ async function searchTree(scope: SearchScope, batches: Batches, search: TreeSear
       );
     }
     await batches.finish(isTimeUp);
+    if (!report.truncated) batches.requireResumed();
   } finally {
     batches.abandon();
   }
@@ -177,13 +195,17 @@ interface Pending {
 class Batches {
   readonly #scope: SearchScope;
   readonly #query: SearchQuery;
-  readonly #wanted: Wanted;
+  readonly #wanted: WantedOfFiles;
   readonly #answer: Answer;
   readonly #pending: Pending[] = [];
   readonly #stop = new AbortController();
   readonly #signal: AbortSignal;
 
-  constructor(scope: SearchScope, { query, wanted, answer }: Search) {
+  /** Where it goes on, until that file was met. */
+  #after: SearchPosition | undefined;
+
+  constructor(scope: SearchScope, { query, wanted, answer, after }: Search) {
+    this.#after = after;
     this.#scope = scope;
     this.#query = query;
     this.#wanted = wanted;
@@ -199,14 +221,16 @@ class Batches {
   }
 
   /** Hands a batch over, and waits when there are many; `false` when the answer is complete. */
-  async take(files: readonly Candidate[]): Promise<boolean> {
+  async take(found: readonly Candidate[]): Promise<boolean> {
+    const { files, fromLine } = this.#resumed(found);
+    if (files.length === 0) return true;
     const held = new Set(files.map(({ directory }) => directory)).size;
     if (!(await heldDirectories.take(held, this.#signal))) {
       for (const { directory } of files) directory.release();
       throwIfCancelled(this.#scope.signal);
       return false;
     }
-    const result = this.#searched(files);
+    const result = this.#searched(files, fromLine);
     void result.then(() => {
       for (const { directory } of files) directory.release();
       heldDirectories.give(held);
@@ -214,6 +238,25 @@ class Batches {
     this.#pending.push({ files, result });
     while (this.#pending.length >= SEARCH_BATCHES_PENDING_MAX) await this.#settleOldest();
     return !this.#answer.isFull;
+  }
+
+  /** The files that come behind those of earlier answers, and the first line wanted of the first. */
+  #resumed(files: readonly Candidate[]): { readonly files: readonly Candidate[]; readonly fromLine: number } {
+    const after = this.#after;
+    if (after === undefined) return { files, fromLine: 0 };
+    const first = files.findIndex(({ place }) => namedPath(this.#scope.roots, place) === after.path);
+    for (const { directory } of first === -1 ? files : files.slice(0, first)) directory.release();
+    if (first === -1) return { files: [], fromLine: 0 };
+    this.#after = undefined;
+    return { files: files.slice(first), fromLine: after.line + 1 };
+  }
+
+  /** Fails when the file after which the search was to go on is not among those that are searched. */
+  requireResumed(): void {
+    const after = this.#after;
+    if (after === undefined) return;
+    const message = `${quoted(after.path)}, after which the search was to go on, is not searched (any more)`;
+    throw new ToolFailure("FILE_NOT_FOUND", message, "search again without `after`");
   }
 
   /** Waits for what was handed over, as long as there is time. */
@@ -243,10 +286,11 @@ class Batches {
    * Searches the files as the caller may see them: where something was found, secrets are looked for, and hidden before
    * it counts.
    */
-  async #searched(files: readonly Candidate[]): Promise<WorkResult> {
+  async #searched(files: readonly Candidate[], fromLine: number): Promise<WorkResult> {
     const batch = {
       directories: files.map(({ directory }) => directory.descriptor),
       names: files.map(({ name }) => name),
+      ...(fromLine > 0 && { fromLine }),
     };
     const hidden = new HiddenInBatch(batch, this.#scope.hidden);
     for (let pass = 0; pass <= files.length; pass += 1) {

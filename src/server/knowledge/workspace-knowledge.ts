@@ -13,7 +13,7 @@ import { KIB, MIB } from "../../base/bytes.ts";
 import type { OpenWorkspace } from "../../kernel/index.ts";
 import type { FoundChunk, IndexedFile } from "../../knowledge/knowledge-store.ts";
 import { indexingRank } from "../../knowledge/priors.ts";
-import type { KnowledgeState } from "../../model/work/knowledge.ts";
+import type { KnowledgeState } from "../../model/place/knowledge.ts";
 import type { Finding, Redactor } from "../../redact/redact.ts";
 import { readPlace, type VisitedFile, visitFiles } from "../../sandbox/search/indexed-files.ts";
 import { FileWatch } from "./file-watch.ts";

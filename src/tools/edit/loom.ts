@@ -10,6 +10,7 @@
 
 import { MIB } from "../../base/bytes.ts";
 import { EDIT_NATIVE_STEPS_MAX, MAX_WRITE_SIZE } from "../../base/limits.ts";
+import type { MatchedPlace } from "../../model/work/matching.ts";
 import { eachMatch, findMatches, type Matches, type Sought } from "../../text/byte-matches.ts";
 import type { HiddenRange } from "../../text/hidden-range.ts";
 import { endOfLine } from "../../text/lines.ts";
@@ -29,12 +30,21 @@ export interface LoomEdit {
   readonly spec: Uint8Array;
   readonly content: Uint8Array;
   readonly count: number | "any";
+  /** Where it matches, and what goes there, for an edit whose text is no plain text; at most one more than expected. */
+  readonly places?: readonly MatchedPlace[];
 }
 
 /** What came of it. Edits are named by their index, lines count from 1. */
 export type LoomResult =
   | { readonly kind: "applied"; readonly bytes: Uint8Array; readonly changes: readonly Change[] }
-  | { readonly kind: "mismatch"; readonly edit: number; readonly expected: number; readonly found: number }
+  | {
+      readonly kind: "mismatch";
+      readonly edit: number;
+      readonly expected: number;
+      readonly found: number;
+      /** The lines in which the first matches begin. */
+      readonly lines: readonly number[];
+    }
   | { readonly kind: "overlap"; readonly edits: readonly [number, number]; readonly line: number }
   | { readonly kind: "too_large"; readonly what: "matches" | "search" | "result" };
 
@@ -42,7 +52,11 @@ interface Match {
   readonly edit: number;
   readonly start: number;
   readonly end: number;
+  readonly content: Uint8Array;
 }
+
+/** Lines of matches that a mismatch names. */
+const MISMATCH_LINES_MAX = 8;
 
 /**
  * Applies `edits` to `original`.
@@ -61,12 +75,19 @@ export function applyEdits(
   const matches: Match[] = [];
   for (const [index, edit] of edits.entries()) {
     const count = edit.count === "any" ? EDIT_MATCHES_MAX : edit.count;
-    const sought = { spec: edit.spec, count, nativeStepsMax: EDIT_NATIVE_STEPS_MAX / edits.length };
-    const found = visibleMatches(original, sought, hidden);
-    if (edit.count === "any" ? found.count === 0 : found.count !== edit.count)
-      return { kind: "mismatch", edit: index, expected: leastOf(edit), found: found.count };
-    if (found.count > EDIT_MATCHES_MAX) return { kind: "too_large", what: "matches" };
-    for (const start of found.starts) matches.push({ edit: index, start, end: start + edit.spec.byteLength });
+    const found = edit.places ?? exactPlaces(original, edit, { count, edits: edits.length, hidden });
+    const number = "length" in found ? found.length : found.count;
+    const places = "length" in found ? found : found.places;
+    if (edit.count === "any" ? number === 0 : number !== edit.count)
+      return {
+        kind: "mismatch",
+        edit: index,
+        expected: leastOf(edit),
+        found: number,
+        lines: places.slice(0, MISMATCH_LINES_MAX).map(({ start }) => lineAt(original, start)),
+      };
+    if (number > EDIT_MATCHES_MAX) return { kind: "too_large", what: "matches" };
+    for (const place of places) matches.push({ ...place, edit: index });
   }
   matches.sort((left, right) => left.start - right.start || left.end - right.end);
   const overlap = findOverlap(original, matches);
@@ -78,6 +99,18 @@ export function applyEdits(
   );
   if (sizeBytes > MAX_WRITE_SIZE) return { kind: "too_large", what: "result" };
   return { kind: "applied", bytes: splice(original, changes, sizeBytes), changes };
+}
+
+/** The matches of plain text: all are counted, and as many listed as are expected, or shown of too many. */
+function exactPlaces(
+  original: Uint8Array,
+  { spec, content }: LoomEdit,
+  { count, edits, hidden }: { readonly count: number; readonly edits: number; readonly hidden: readonly HiddenRange[] },
+): { readonly count: number; readonly places: readonly MatchedPlace[] } {
+  const sought = { spec, count: Math.max(count, MISMATCH_LINES_MAX), nativeStepsMax: EDIT_NATIVE_STEPS_MAX / edits };
+  const found = visibleMatches(original, sought, hidden);
+  const places = found.starts.map((start) => ({ start, end: start + spec.byteLength, content }));
+  return { count: found.count, places };
 }
 
 function leastOf({ count }: LoomEdit): number {
@@ -120,15 +153,15 @@ function findOverlap(original: Uint8Array, matches: readonly Match[]): LoomResul
   for (const match of matches) {
     if (match.start < lineEnd && match.edit !== owner)
       return { kind: "overlap", edits: [owner, match.edit], line: lineAt(original, match.start) };
-    if (match.end > lineEnd) lineEnd = endOfLine(original, match.end - 1);
+    if (match.end > lineEnd) lineEnd = endOfLine(original, Math.max(match.start, match.end - 1));
     owner = match.edit;
   }
   return undefined;
 }
 
 function changeOf(match: Match, edits: readonly LoomEdit[]): Change {
-  const { start, end } = match;
-  const { operation, content } = edits[match.edit] ?? { operation: "delete", content: new Uint8Array() };
+  const { start, end, content } = match;
+  const { operation } = edits[match.edit] ?? { operation: "delete" };
   switch (operation) {
     case "replace":
       return { start, end, content };

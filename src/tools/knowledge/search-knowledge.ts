@@ -1,8 +1,8 @@
 /** `search_knowledge`: the parts of the workspace's code and documents that answer a question in plain words. */
 import { z } from "zod";
 import type { JsonObject } from "../../base/json.ts";
+import type { KnowledgePart } from "../../model/place/knowledge.ts";
 import type { Tool } from "../../model/tool/tool.ts";
-import type { KnowledgePart } from "../../model/work/knowledge.ts";
 import { numberArgument, pathArgument, textArgument } from "../kit/argument.ts";
 import { READS } from "../kit/capabilities.ts";
 import { countText, nameText, objectsOf } from "../kit/plain-text.ts";

@@ -4,7 +4,8 @@ import { KIB } from "../../base/bytes.ts";
 import { isJsonObject, type JsonValue } from "../../base/json.ts";
 import { MAX_PATH_LEN } from "../../base/limits.ts";
 import { hasMoreCharacters } from "../../model/outcome/constraints.ts";
-import type { SearchQuery, SkippedFiles } from "../../model/work/search.ts";
+import type { SearchPattern, SearchQuery, SkippedFiles } from "../../model/work/search.ts";
+import { escapeExpression } from "../../text/escaped-expression.ts";
 import { pathArgument, textArgument } from "../kit/argument.ts";
 import { integer } from "../kit/result-schema.ts";
 
@@ -15,7 +16,7 @@ const SEARCH_LITERAL_BYTES_MAX = 64 * KIB;
 
 const REGEX_DESCRIPTION =
   `What to search for: a regular expression in RE2 syntax, at most ${SEARCH_REGEX_CHARACTERS_MAX} characters. ` +
-  "`^` and `$` are the ends of lines; `(?i)` at the beginning ignores case. With `literal` the text as it is.";
+  "`^` and `$` are the ends of lines; `\\n` may be in it. With `literal` the text as it is.";
 
 /** The arguments of every search. */
 export const SEARCH_ARGUMENTS = {
@@ -28,7 +29,19 @@ export const SEARCH_ARGUMENTS = {
     .meta({ description: REGEX_DESCRIPTION, minLength: 1 }),
   recursive: z.boolean().optional().meta({ description: "Search the directories below too. Default true." }),
   literal: z.boolean().optional().meta({ description: "Take `regex` as plain text. Default false." }),
-  glob: z
+  case: z.enum(["sensitive", "insensitive", "smart"]).optional().meta({
+    description: "`smart` ignores case unless `regex` has a capital letter. Default `sensitive`.",
+  }),
+  word: z.boolean().optional().meta({ description: "Match whole words alone. Default false." }),
+  multiline: z.boolean().optional().meta({ description: "Let `.` match line ends too. Default false." }),
+  glob: globArgument(
+    "Only files that match, such as `*.ts`, `*.{c,h}` or `src/**/*.py`. With a `/` it is matched from the searched directory.",
+  ),
+  exclude: globArgument("Not the files that match, such as `*.min.js` or `dist/**`; as `glob`."),
+};
+
+function globArgument(description: string) {
+  return z
     .string()
     .min(1, "must not be empty; leave it out to search all files")
     .refine((text) => !hasMoreCharacters(text, MAX_PATH_LEN), {
@@ -36,22 +49,27 @@ export const SEARCH_ARGUMENTS = {
       message: `is longer than ${MAX_PATH_LEN} characters`,
     })
     .optional()
-    .meta({
-      description:
-        "Only files that match, such as `*.ts`, `*.{c,h}` or `src/**/*.py`. With a `/` it is matched from the searched directory.",
-    }),
-};
+    .meta({ description });
+}
 
 interface SearchArguments {
   readonly regex: string;
   readonly recursive?: boolean | undefined;
   readonly literal?: boolean | undefined;
+  readonly case?: "sensitive" | "insensitive" | "smart" | undefined;
+  readonly word?: boolean | undefined;
+  readonly multiline?: boolean | undefined;
   readonly glob?: string | undefined;
+  readonly exclude?: string | undefined;
 }
 
 /** Whether the expression is short enough; plain text may be longer. */
-export function hasUsableLength({ regex, literal }: SearchArguments): boolean {
-  return literal === true || !hasMoreCharacters(regex, SEARCH_REGEX_CHARACTERS_MAX);
+export function hasUsableLength(args: SearchArguments): boolean {
+  const { regex, literal } = args;
+  return (
+    (literal === true && flagsOf(args) === "" && args.word !== true) ||
+    !hasMoreCharacters(regex, SEARCH_REGEX_CHARACTERS_MAX)
+  );
 }
 
 /** What is said of one that is not. */
@@ -62,12 +80,34 @@ export const TOO_LONG = {
 };
 
 /** The query that the arguments ask for. */
-export function queryOf({ regex, recursive, literal, glob }: SearchArguments): SearchQuery {
+export function queryOf(args: SearchArguments): SearchQuery {
+  const { recursive, glob, exclude } = args;
   return {
-    pattern: { kind: literal ? "literal" : "regex", text: regex },
+    pattern: patternOf(args),
     recursive: recursive ?? true,
     ...(glob !== undefined && { glob }),
+    ...(exclude !== undefined && { exclude }),
   };
+}
+
+function patternOf(args: SearchArguments): SearchPattern {
+  const { regex, literal, word } = args;
+  const flags = flagsOf(args);
+  if (flags === "" && word !== true) return { kind: literal ? "literal" : "regex", text: regex };
+  const text = literal ? escapeExpression(regex) : regex;
+  return { kind: "regex", text: `${flags}${word === true ? `\\b(?:${text})\\b` : text}` };
+}
+
+/** The flags that stand before the expression. */
+function flagsOf({ regex, case: which, literal, multiline }: SearchArguments): string {
+  const ignoresCase = which === "insensitive" || (which === "smart" && !hasCapital(regex, literal === true));
+  const flags = `${ignoresCase ? "i" : ""}${multiline === true && literal !== true ? "s" : ""}`;
+  return flags === "" ? "" : `(?${flags})`;
+}
+
+/** Whether a capital letter is sought; one behind a backslash, as in `\\W`, stands for something else. */
+function hasCapital(regex: string, isLiteral: boolean): boolean {
+  return /\p{Lu}/u.test(isLiteral ? regex : regex.replaceAll(/\\(?:[pP]\{[^}]*\}|.)/g, ""));
 }
 
 /** The schema of what was left out. */

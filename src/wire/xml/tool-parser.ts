@@ -5,7 +5,8 @@
  * tags of its own name must be balanced, and `<![CDATA[…]]>` hides all of them. Comments between calls are left out.
  *
  * INVARIANTS: the events are the same however the text is cut into pieces; time is linear in the text; what is pending
- * is one tag or one body; behind a problem nothing is called; a call is told once it is complete, and one that never is becomes a problem at its place.
+ * is one tag or one body; a call is told once it is complete, and one that never is becomes a problem at its place;
+ * behind a problem nothing is called.
  */
 import { parseAttributes } from "./attributes.ts";
 import type { TextEvent, TextPosition, TextProblem, ToolInvocation } from "./events.ts";

@@ -39,6 +39,8 @@ const SUITES = [
     ],
   ],
   ["git", ["git-status"]],
+  ["edit", ["edit-large-exact", "edit-large-regex", "edit-large-ast", "edit-several"]],
+  ["search", []],
   [
     "branch",
     [
@@ -87,7 +89,8 @@ test.each(SUITES)(
     const file = join(directory, `${suite}.json`);
     const args = ["--disable-warning=ExperimentalWarning", "bench/main.ts", suite, "--quick", "--json", file];
     const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", timeout: 590_000 });
-    const lacksPeer = suite === "surface" && !hasRipgrep;
+    const isSearching = suite === "surface" || suite === "search";
+    const lacksPeer = isSearching && !hasRipgrep;
     const problems =
       status === 0
         ? ""
@@ -104,7 +107,7 @@ test.each(SUITES)(
         expect(Number.isFinite(value) && value > 0, `${id}: ${value}`).toBe(true);
       }
     }
-    const searches = suite === "surface" && hasRipgrep ? SEARCHES : [];
+    const searches = isSearching && hasRipgrep ? SEARCHES : [];
     expect(report.rows.map((row) => row.id)).toEqual(expect.arrayContaining([...expected, ...searches]));
   },
 );

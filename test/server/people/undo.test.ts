@@ -36,6 +36,18 @@ describe("file tools", () => {
     expect(tree()).toEqual(states[0]);
   });
 
+  test("an edit of several files comes back as one", async () => {
+    const { place, call, undo, tree } = await undoPlace();
+    for (const name of ["a.txt", "b.txt"]) place.put(`workspace/${name}`, "one\n");
+    const before = tree();
+    const edits = [{ operation: "replace", match_mode: "exact", spec: "one", content: "two" }];
+    const id = await call("edit_file", { files: ["a.txt", "b.txt"].map((path) => ({ path, edits })) });
+    expect(tree()).not.toEqual(before);
+    const report = await undo(id);
+    expect([statesOf(report), report.isUndone]).toEqual([{ "a.txt": "ready", "b.txt": "ready" }, true]);
+    expect(tree()).toEqual(before);
+  });
+
   test("an undo that was done already changes nothing", async () => {
     const { place, call, undo, tree } = await undoPlace();
     place.put("workspace/a.txt", "one\n");

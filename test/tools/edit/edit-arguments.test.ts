@@ -32,7 +32,7 @@ test("replaces exactly one match, or with `replace_all` every one, but never non
     return result.kind === "applied" ? Buffer.from(result.bytes).toString() : result;
   };
   expect(apply("xay", {})).toBe("xby");
-  expect(apply("aaa", {})).toEqual({ kind: "mismatch", edit: 0, expected: 1, found: 3 });
+  expect(apply("aaa", {})).toEqual({ kind: "mismatch", edit: 0, expected: 1, found: 3, lines: [1, 1, 1] });
   expect(apply("aaa\na", { replace_all: true })).toBe("bbb\nb");
   expect(apply("a", { replace_all: true })).toBe("b");
   expect(apply("none", { replace_all: true }).valueOf()).toMatchObject({ kind: "mismatch", found: 0 });

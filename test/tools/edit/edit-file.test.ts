@@ -4,8 +4,12 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ToolFailure } from "../../../src/model/outcome/failure.ts";
 import type { ToolContext } from "../../../src/model/tool/tool.ts";
+import { createMatch } from "../../../src/sandbox/matching/matching.ts";
+import { searchThreads } from "../../../src/sandbox/search/threads.ts";
 import { editFile } from "../../../src/tools/edit/edit-tools.ts";
 import { newPlace, type Place } from "../../support/files-fixture.ts";
+
+const match = createMatch({ threads: searchThreads(), hidden: () => [], signal: new AbortController().signal });
 
 let place: Place;
 beforeEach(() => {
@@ -14,7 +18,13 @@ beforeEach(() => {
 afterEach(() => place.close());
 
 async function run(args: unknown, variant = "call"): Promise<unknown> {
-  const context = { files: place.files, reply: "result", variant, hidden: () => [] as const } as unknown as ToolContext;
+  const context = {
+    files: place.files,
+    reply: "result",
+    variant,
+    hidden: () => [] as const,
+    match,
+  } as unknown as ToolContext;
   try {
     return await editFile.execute(editFile.parameters.parse(args), context);
   } catch (error) {
@@ -51,12 +61,12 @@ test("CRLF, byte order mark and invalid UTF-8 elsewhere survive an edit", async 
   expect(content()).toBe("\xef\xbb\xbfone\r\n2\r\n\xff\x80");
 });
 
-test("a mismatch, an overlap and a mode that is not there change nothing and say what to do", async () => {
+test("a mismatch and an overlap change nothing and say what to do", async () => {
   put("a\na\r\nb c\n");
   const one = (edit: object) => run({ path: "f.txt", edits: [edit] });
   expect(await one({ operation: "delete", spec: "a" })).toEqual({
     code: "MATCH_COUNT_MISMATCH",
-    message: "`edits[0]` expected 1 match of its `spec`, but the file has 2; nothing was changed",
+    message: "`edits[0]` expected 1 match of its `spec`, but the file has 2 (lines 1, 2); nothing was changed",
     suggestion: "add lines around the text to `spec` until it is unique, or set `count` to 2 to change all of them",
   });
   expect(await one({ operation: "delete", spec: "a\nb", count: 3 })).toEqual({
@@ -69,10 +79,6 @@ test("a mismatch, an overlap and a mode that is not there change nothing and say
     { operation: "delete", spec: "c" },
   ];
   expect(await run({ path: "f.txt", edits: overlapping })).toMatchObject({ code: "EDIT_OVERLAP" });
-  expect(await one({ operation: "delete", match_mode: "regex", spec: "a" })).toMatchObject({
-    code: "NOT_SUPPORTED",
-    suggestion: expect.stringContaining("exact"),
-  });
   expect(await run({ path: "none.txt", edits: [{ operation: "delete", spec: "a" }] })).toMatchObject({
     code: "FILE_NOT_FOUND",
   });

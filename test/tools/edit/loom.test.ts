@@ -59,14 +59,27 @@ describe("operations", () => {
 
 describe("what does not fit changes nothing", () => {
   test("another number of matches names the edit, what it expected and what there is", () => {
-    expect(apply("a\na\n", edit("replace", "a", "b"))).toEqual({ kind: "mismatch", edit: 0, expected: 1, found: 2 });
+    expect(apply("a\na\n", edit("replace", "a", "b"))).toEqual({
+      kind: "mismatch",
+      edit: 0,
+      expected: 1,
+      found: 2,
+      lines: [1, 2],
+    });
     expect(apply("a\n", edit("replace", "a", "b"), edit("delete", "z"))).toEqual({
       kind: "mismatch",
       edit: 1,
       expected: 1,
       found: 0,
+      lines: [],
     });
-    expect(apply("a\n", edit("replace", "a", "b", 2))).toEqual({ kind: "mismatch", edit: 0, expected: 2, found: 1 });
+    expect(apply("a\n", edit("replace", "a", "b", 2))).toEqual({
+      kind: "mismatch",
+      edit: 0,
+      expected: 2,
+      found: 1,
+      lines: [1],
+    });
   });
 
   test("two edits on one line overlap; on neighbouring lines they do not", () => {

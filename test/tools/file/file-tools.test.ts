@@ -204,6 +204,7 @@ describe("list_files", () => {
           { path: "a", kind: "directory" },
         ],
         truncated: true,
+        next: { after: "a" },
       },
     });
   });

@@ -1,7 +1,7 @@
 /** `search_knowledge`: how an answer reads, and what it says while the index is being built. */
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../../src/base/json.ts";
-import type { KnowledgeAnswer } from "../../../src/model/work/knowledge.ts";
+import type { KnowledgeAnswer } from "../../../src/model/place/knowledge.ts";
 import { searchKnowledge } from "../../../src/tools/knowledge/search-knowledge.ts";
 
 async function answered(answer: Partial<KnowledgeAnswer>, args: object = {}): Promise<JsonObject> {

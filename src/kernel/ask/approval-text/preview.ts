@@ -18,6 +18,7 @@ import { lineChanges } from "../../../text/line-changes.ts";
 import { unifiedDiff } from "../../../text/unified-diff.ts";
 import type { Decided } from "../../call/stages.ts";
 import { unanalysed } from "../../judge/scope.ts";
+import { matchFor } from "../../redaction/matching.ts";
 import type { CallRedaction } from "../../redaction/redaction.ts";
 
 /** How much of what would change a prompt shows. */
@@ -93,9 +94,13 @@ function contextOf({ tool, accesses, redaction, call }: Decided, files: Pick<Fil
       }
     },
     hidden: (bytes) => redaction.hidden(bytes),
+    match: matchFor(redaction, NEVER),
     variant: call.variant,
   };
 }
+
+/** Matching ends by its own limits; an identical call may wait for the same preview. */
+const NEVER = new AbortController().signal;
 
 async function describe(
   previews: readonly FilePreview[],

@@ -9,13 +9,13 @@ import { pathPrior } from "../../../knowledge/priors.ts";
 import { questionTerms } from "../../../knowledge/terms.ts";
 import { Refusal, ToolFailure } from "../../../model/outcome/failure.ts";
 import type { WorkspacePath } from "../../../model/place/access.ts";
-import { resolveWorkspacePath } from "../../../model/place/workspace.ts";
 import type {
   KnowledgeAccess,
   KnowledgeAnswer,
   KnowledgePart,
   KnowledgeQuestion,
-} from "../../../model/work/knowledge.ts";
+} from "../../../model/place/knowledge.ts";
+import { resolveWorkspacePath } from "../../../model/place/workspace.ts";
 import { compileGlob } from "../../../names/glob.ts";
 import type { HiddenRange } from "../../../text/hidden-range.ts";
 import type { PlaceKnowledge } from "../../call/parts.ts";

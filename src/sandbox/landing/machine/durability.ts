@@ -6,7 +6,7 @@
  * others wrote.
  */
 import { closeSync, constants } from "node:fs";
-import { syncDirectory } from "../../files/directory-sync.ts";
+import { syncDirectory } from "../../files/places/directory-sync.ts";
 import { syncFile, syncFileSystem } from "../../native/sync-calls.ts";
 import { openBeneath } from "../../native/syscalls.ts";
 import { MachineRefusal } from "./failures.ts";

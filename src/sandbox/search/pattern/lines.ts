@@ -31,7 +31,12 @@ export function lineBytes({ text, before, after }: ThreadLine): number {
 export function findLines(
   bytes: Buffer,
   pattern: ReadyPattern,
-  options: { readonly context: number; readonly linesMax: number; readonly bytesMax: number },
+  options: {
+    readonly context: number;
+    readonly linesMax: number;
+    readonly bytesMax: number;
+    readonly fromLine?: number;
+  },
 ): { readonly count: number; readonly lines: readonly ThreadLine[] } {
   const lines: ThreadLine[] = [];
   const cursor = new LineCursor(bytes);
@@ -42,7 +47,9 @@ export function findLines(
     if (start === bytes.length && bytes.length > 0 && bytes[start - 1] === NEWLINE) return true;
     if (cursor.isBefore(start)) {
       if (lines.length === options.linesMax || room < 0) return false;
-      const line = shown(bytes, { line: cursor.moveTo(start), start, end }, options.context);
+      const found = cursor.moveTo(start);
+      if (found.number < (options.fromLine ?? 0)) return true;
+      const line = shown(bytes, { line: found, start, end }, options.context);
       lines.push(line);
       room -= lineBytes(line);
     }

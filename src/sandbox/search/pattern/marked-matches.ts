@@ -34,7 +34,7 @@ export function eachMarkedMatch(
   text: string,
   onMatch: (start: number, end: number) => boolean,
 ): "all" | "unwanted" | "too_many" {
-  const mark = MARKS.find((candidate) => !text.includes(candidate));
+  const mark = unusedMark(text);
   if (mark === undefined) return "too_many";
   const marked = Buffer.from(regex.replacen(text, matchesMax + 1, `${mark}\${0}${mark}`));
   const sought = Buffer.from(mark);
@@ -48,4 +48,9 @@ export function eachMarkedMatch(
     open = marked.indexOf(sought, close + sought.length);
   }
   return "all";
+}
+
+/** A character that does not stand in `text`, if there is one. */
+export function unusedMark(text: string): string | undefined {
+  return MARKS.find((candidate) => !text.includes(candidate));
 }

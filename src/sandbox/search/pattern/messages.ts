@@ -8,9 +8,27 @@ import type { FoundLine, SearchPattern, SkippedFiles } from "../../../model/work
 import type { HiddenRange } from "../../../text/hidden-range.ts";
 
 /** What is wanted of each file. */
-export type Wanted =
+export type WantedOfFiles =
   | { readonly kind: "count" }
   | { readonly kind: "lines"; readonly context: number; readonly linesMax: number };
+
+/** The places of a text that the call has already; `content`, with groups filled in, is what goes to each. */
+export interface WantedPlaces {
+  readonly kind: "places";
+  readonly text: Uint8Array;
+  readonly content: string;
+  readonly placesMax: number;
+}
+
+/** What a thread is asked for. */
+export type Wanted = WantedOfFiles | WantedPlaces;
+
+/** A match in a text; `content` is there where groups were filled in. */
+export interface FoundPlace {
+  readonly start: number;
+  readonly end: number;
+  readonly content?: string;
+}
 
 /**
  * Files to search: `names[i]` in the directory `directories[i]`, or that descriptor's own file when the name is empty.
@@ -18,6 +36,8 @@ export type Wanted =
 export interface BatchFiles {
   readonly directories: readonly number[];
   readonly names: readonly string[];
+  /** The first line that is wanted of the first file. */
+  readonly fromLine?: number;
   /** By file: what is searched and shown otherwise than it stands there. */
   readonly hidden?: ReadonlyMap<number, readonly HiddenRange[]>;
   /** By file: why it is not searched, although it may be there again by now. */
@@ -48,7 +68,11 @@ export type WorkResult =
       readonly filesSearched: number;
       readonly skipped: SkippedFiles;
       readonly matches: readonly ThreadMatch[];
+      /** Of a text. */
+      readonly places?: readonly FoundPlace[];
     }
+  /** The content for the matches cannot be made of them. */
+  | { readonly kind: "bad_content"; readonly problem: string }
   | { readonly kind: "invalid"; readonly problem: string }
   | { readonly kind: "too_big" }
   /** Matching took too long: in a file of the batch, or while the pattern was made ready (`index` -1). */

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } 
 import { basename, join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { FailureWithoutEffect } from "../../../../src/model/outcome/failure.ts";
-import type * as Directories from "../../../../src/sandbox/files/directory-sync.ts";
+import type * as Directories from "../../../../src/sandbox/files/places/directory-sync.ts";
 import type * as Syncs from "../../../../src/sandbox/native/sync-calls.ts";
 import type * as Calls from "../../../../src/sandbox/native/syscalls.ts";
 import { newSandboxPlace, own, type SandboxPlace } from "../../../support/sandbox-place.ts";

@@ -87,7 +87,8 @@ describe("the official client", () => {
     const structured = tools.filter(({ outputSchema }) => outputSchema !== undefined);
     expect(structured.map(({ name }) => name)).toEqual(["artifact_publish", "put_content"]);
     for (const { outputSchema } of structured) expect(outputSchema).toMatchObject({ type: "object" });
-    const files = tools.filter(({ name }) => /file$|^count_matches$/.test(name));
+    // `edit_file` has `files` instead of `path`, too.
+    const files = tools.filter(({ name }) => /(?<!edit_)file$|^count_matches$/.test(name));
     for (const { inputSchema } of files) expect(inputSchema.required).toContain("path");
     const hints = Object.fromEntries(tools.map(({ name, annotations }) => [name, annotations]));
     const reads = { readOnlyHint: true, openWorldHint: false };
@@ -107,6 +108,7 @@ describe("the official client", () => {
       git_add: { ...writes },
       git_checkout: { ...writes },
       git_commit: { ...writes },
+      done: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
       git_diff: { ...reads },
       git_status: { ...reads },
       install_dependencies: { ...writes },

@@ -6,7 +6,7 @@
  */
 import { fstatSync, fsync as fsyncWithCallback } from "node:fs";
 import { promisify } from "node:util";
-import { Coalesced } from "../../base/coalesced.ts";
+import { Coalesced } from "../../../base/coalesced.ts";
 
 const fsyncAsync = promisify(fsyncWithCallback);
 

@@ -1,0 +1,30 @@
+/** Defines the messages between the kernel and the program that matches code. They hold no path. */
+import type { Language } from "./languages.ts";
+
+/** A question; positions are characters of `source`. */
+export interface SyntaxRequest {
+  readonly id: number;
+  readonly language: Pick<Language, "name" | "parser" | "wrap" | "fragments">;
+  readonly source: string;
+  readonly pattern: string;
+  readonly content: string;
+  readonly placesMax: number;
+}
+
+/** A match, and the content for it with its metavariables filled in. */
+export interface SyntaxPlace {
+  readonly start: number;
+  readonly end: number;
+  readonly content: string;
+}
+
+/** What came of it. */
+export type SyntaxResult =
+  | { readonly kind: "found"; readonly places: readonly SyntaxPlace[] }
+  | { readonly kind: "invalid"; readonly problem: string }
+  | { readonly kind: "bad_content"; readonly problem: string }
+  /** The language's parser is not installed. */
+  | { readonly kind: "missing" };
+
+/** The answer. */
+export type SyntaxReply = SyntaxResult & { readonly id: number };
