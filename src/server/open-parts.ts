@@ -59,7 +59,8 @@ import {
 import { recordOverrides, ToolsInForce } from "./operator/tools-in-force.ts";
 import { openApprovals } from "./people/open-approvals.ts";
 import { openSpending } from "./people/spending.ts";
-import type { PluggedTools, PluginSource } from "./plugins/load-plugins.ts";
+import type { PluginSource } from "./plugins/load-plugins.ts";
+import { plugIn } from "./plugins/plug-in.ts";
 import { reportInternalError, reportWarning } from "./report.ts";
 import { sessionScratch } from "./workspace/session-scratch.ts";
 
@@ -311,13 +312,6 @@ function registryOf(
   const registry = new ToolRegistry();
   for (const tool of [...(own?.tools() ?? BUILT_IN_TOOLS), ...tools, ...plugged]) registry.register(tool);
   return registry;
-}
-
-/** What plugins bring; the code that loads them is loaded where there are any. */
-async function plugIn(operator: OperatorDirectory, given: readonly PluginSource[] = []): Promise<PluggedTools> {
-  if (given.length + operator.settings.plugins.length === 0) return { tools: [], modules: [], close: () => undefined };
-  const { pluginTools } = await import("./plugins/load-plugins.ts");
-  return pluginTools(operator, given);
 }
 
 /** The scratch directories of sessions. Touches nothing until one is used. */
