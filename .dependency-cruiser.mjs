@@ -54,6 +54,7 @@ export const ORDER = {
     "search",
     "git",
     "net",
+    "wasm",
     "host",
     "layers",
     "identity",

@@ -18,6 +18,7 @@ import { acceptGate } from "./files/gate-file.ts";
 import { parseYaml } from "./files/yaml.ts";
 import { approvalSettings } from "./sections/approvals.ts";
 import { CONFIG_LIST_ENTRIES_MAX, capabilitySettings } from "./sections/capabilities.ts";
+import { componentsSettings } from "./sections/components.ts";
 import { gitSettings, problemOfPassword } from "./sections/git.ts";
 import { gitRuleSettings, ownGitRuleSettings } from "./sections/git-rules.ts";
 import { limitSettings } from "./sections/limits.ts";
@@ -114,6 +115,8 @@ export const settingsSchema = z
     undo: undoSettings.prefault({}),
     /** What system tools may use of the machine; without it there are no such tools. */
     system: systemSettings.optional(),
+    /** What WebAssembly components in the operator's directory may use, by file name without `.wasm`. */
+    components: componentsSettings,
     roles: listOf(role).default([...BUILT_IN_ROLES]),
     workspaces: listOf(workspace).default([]),
   })

@@ -6,6 +6,7 @@
  * INVARIANT: a kernel that cannot open gives its claim back, so that it does not go on counting as one that lives.
  */
 
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { ApprovalManager } from "../approval/handler.ts";
 import { systemClock } from "../base/clock.ts";
@@ -244,7 +245,10 @@ async function openBase(options: KernelOptions) {
   const operator = await readOperatorDirectory(options.configDirectory ?? operatorPath(environment));
   const stateDirectory = options.stateDirectory ?? defaultStatePath(environment);
   await prepareStateDirectory(stateDirectory);
-  const tools = new ToolsInForce(registryOf(options.tools));
+  const components = existsSync(join(operator.path, "components"))
+    ? await (await import("./operator/components.ts")).loadComponents(operator, options.onWarning ?? reportWarning)
+    : [];
+  const tools = new ToolsInForce(registryOf([...(options.tools ?? []), ...components]));
   const live = { operator };
   const redactor = currentRedactor(live, environment, options.network);
   const onInternalError = options.onInternalError ?? ((error: unknown) => void reportInternalError(redactor, error));
