@@ -21,6 +21,7 @@ export function execute(args) {
   try {
     return JSON.stringify(JSON.parse(json), null, indent);
   } catch (error) {
+    // biome-ignore lint/style/useThrowOnlyError: what is thrown is the error of the WIT result
     throw `\`json\` is not JSON: ${error.message}`;
   }
 }
