@@ -77,6 +77,7 @@ export const ORDER = {
   "sandbox/search": ["pattern", "tree", "."],
   server: [
     "operator",
+    "components",
     "secrets",
     "ledger",
     "network",

@@ -246,7 +246,10 @@ async function openBase(options: KernelOptions) {
   const stateDirectory = options.stateDirectory ?? defaultStatePath(environment);
   await prepareStateDirectory(stateDirectory);
   const components = existsSync(join(operator.path, "components"))
-    ? await (await import("./operator/components.ts")).loadComponents(operator, options.onWarning ?? reportWarning)
+    ? await (await import("./components/load-components.ts")).loadComponents(
+        operator,
+        options.onWarning ?? reportWarning,
+      )
     : [];
   const tools = new ToolsInForce(registryOf([...(options.tools ?? []), ...components]));
   const live = { operator };

@@ -13,8 +13,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.t
 import { COMPONENT_NAME, type ComponentSettings, PLAIN_COMPONENT } from "../../config/sections/components.ts";
 import { compileInputSchema, TOOL_NAME } from "../../kernel/index.ts";
 import type { Tool } from "../../model/tool/tool.ts";
-import { BUILT_IN_TOOLS } from "./built-in-tools.ts";
-import { type OperatorDirectory, requireOwnerOnly } from "./operator-directory.ts";
+import { BUILT_IN_TOOLS } from "../operator/built-in-tools.ts";
+import { type OperatorDirectory, requireOwnerOnly } from "../operator/operator-directory.ts";
 
 /** Components of one kernel. */
 const COMPONENTS_MAX = 64;

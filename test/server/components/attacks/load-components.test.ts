@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parseSettings } from "../../../../src/config/config.ts";
 import { Component } from "../../../../src/sandbox/wasm/component.ts";
 import { limitMemory, UnlimitedMemory } from "../../../../src/sandbox/wasm/core-memory.ts";
-import { loadComponents } from "../../../../src/server/operator/components.ts";
+import { loadComponents } from "../../../../src/server/components/load-components.ts";
 
 const SOUND = readFileSync(new URL("../../../../examples/components/built/json-format.wasm", import.meta.url));
 const LIMITS = { timeMs: 30_000, memoryBytes: 67_108_864, outputBytes: 1_000_000 };
