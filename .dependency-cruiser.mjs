@@ -68,6 +68,7 @@ export const ORDER = {
     "matching",
     "git",
     "net",
+    "wasm",
     "host",
     "layers",
     "identity",
@@ -91,6 +92,7 @@ export const ORDER = {
   server: [
     "operator",
     "plugins",
+    "components",
     "secrets",
     "ledger",
     "network",

@@ -16,7 +16,7 @@ import { PRESET_NAMES } from "../model/people/preset.ts";
 import { BUILT_IN_ROLES, ROLE_PATTERN } from "../model/people/role.ts";
 import { acceptGate } from "./files/gate-file.ts";
 import { parseYaml } from "./files/yaml.ts";
-import { pluginSettings, taskSettings } from "./sections/added-tools.ts";
+import { componentsSettings, pluginSettings, taskSettings } from "./sections/added-tools.ts";
 import { approvalSettings } from "./sections/approvals.ts";
 import { CONFIG_LIST_ENTRIES_MAX, capabilitySettings } from "./sections/capabilities.ts";
 import { gitSettings, problemOfPassword } from "./sections/git.ts";
@@ -119,6 +119,8 @@ export const settingsSchema = z
     tasks: taskSettings.optional(),
     /** What system tools may use of the machine; without it there are no such tools. */
     system: systemSettings.optional(),
+    /** What WebAssembly components in the operator's directory may use, by file name without `.wasm`. */
+    components: componentsSettings,
     roles: listOf(role).default([...BUILT_IN_ROLES]),
     workspaces: listOf(workspace).default([]),
   })

@@ -41,7 +41,7 @@ export type { Fetched, FetchRequest, UploadAnnouncement } from "./content-door.t
 export { needsArming } from "./declared/capability-obligations.ts";
 export { patternsReady, problemsOfPatterns } from "./declared/danger-patterns.ts";
 export { compileInputSchema } from "./declared/input-schema.ts";
-export { type ToolDefinition, ToolRegistry } from "./declared/registry.ts";
+export { TOOL_NAME, type ToolDefinition, ToolRegistry } from "./declared/registry.ts";
 export { compileWholePattern, problemOfWholePattern } from "./declared/whole-pattern.ts";
 /** What describes and judges branches, loaded with its first use. */
 export const loadBranchParts = () => import("./handles/branches/branch-parts.ts");

@@ -39,6 +39,7 @@ import { openNewFileStore } from "../stores/embedded/new-file-store.ts";
 import { holdsSessions, openStateStores } from "../stores/embedded/sessions/state-stores.ts";
 import { openViolationStore } from "../stores/embedded/sessions/violation-store.ts";
 import { prepareStateDirectory } from "../stores/embedded/state/state-directory.ts";
+import { componentTools } from "./components/component-tools.ts";
 import { currentRedactor, gitRemotesBy, kernelSettings, openConfiguration } from "./configuration.ts";
 import { openKnowledge } from "./knowledge/open-knowledge.ts";
 import { evidenceKey } from "./ledger/evidence-key.ts";
@@ -269,7 +270,8 @@ async function openBase(options: KernelOptions) {
   const stateDirectory = options.stateDirectory ?? defaultStatePath(environment);
   await prepareStateDirectory(stateDirectory);
   const plugged = await plugIn(operator, options.plugins);
-  const tools = new ToolsInForce(registryOf(options, plugged.tools));
+  const components = await componentTools(operator, options.onWarning ?? reportWarning);
+  const tools = new ToolsInForce(registryOf(options, [...plugged.tools, ...components]));
   const live = { operator };
   const redactor = currentRedactor(live, environment, options.network);
   const onInternalError = options.onInternalError ?? ((error: unknown) => void reportInternalError(redactor, error));

@@ -33,6 +33,7 @@ test("an operator who wrote nothing gets the safe defaults", async () => {
     },
     web: { private_hosts: [] },
     secrets: {},
+    components: {},
     models: {},
     git: { credentials: [], private_hosts: [], limits: { received_mb: 1024, written_mb: 4096 } },
     roles: ["dev", "sre", "release_manager", "product_owner"],

@@ -1,4 +1,4 @@
-/** What plugins bring to a kernel; the code that loads them is loaded where there are any. */
+/** Brings plugins to a kernel; the code that loads them is loaded where there are any. */
 import type { OperatorDirectory } from "../operator/operator-directory.ts";
 import type { PluggedTools, PluginSource } from "./load-plugins.ts";
 

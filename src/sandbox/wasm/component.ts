@@ -1,0 +1,137 @@
+/**
+ * Runs the calls of one WebAssembly component in threads, each call in a fresh instance.
+ *
+ * A call that lasts too long, or breaks, ends its thread; the next one gets another. INVARIANT: a component reaches
+ * nothing but its arguments and the files that are handed to it.
+ */
+import { Worker } from "node:worker_threads";
+import { configInvalid } from "../../base/errors.ts";
+import { ToolFailure } from "../../model/outcome/failure.ts";
+import { ownProgram } from "../../names/own-program.ts";
+import type { ComponentCall, ComponentReply, ComponentTask, DescribedComponent } from "./component-messages.ts";
+import type { Prepared } from "./prepare-component.ts";
+
+/** Milliseconds that preparing a component may take: a megabyte takes 0.1 s. */
+const PREPARE_MS = 30_000;
+/** Mebibytes of heap of a thread that prepares; and of one that runs, beside the memory of the component. */
+const PREPARE_HEAP_MIB = 512;
+const RUN_HEAP_MIB = 64;
+/** Threads of one component: calls beyond them wait. */
+const THREADS_MAX = 4;
+
+/** Bounds of each call. */
+export interface ComponentLimits {
+  readonly timeMs: number;
+  readonly memoryBytes: number;
+  readonly outputBytes: number;
+}
+
+/** A component that is loaded. */
+export class Component {
+  readonly described: DescribedComponent;
+  readonly #prepared: Prepared;
+  readonly #limits: ComponentLimits;
+  readonly #idle: Worker[] = [];
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+
+  private constructor(
+    { prepared, described }: { readonly prepared: Prepared; readonly described: DescribedComponent },
+    limits: ComponentLimits,
+  ) {
+    this.#prepared = prepared;
+    this.described = described;
+    this.#limits = limits;
+  }
+
+  /** @throws KernelError CONFIG_INVALID where it is no component, imports what is not granted, or breaks */
+  static async load(bytes: Uint8Array, limits: ComponentLimits, readsFiles: boolean): Promise<Component> {
+    const worker = started({ kind: "prepare", bytes, memoryBytes: limits.memoryBytes, readsFiles }, PREPARE_HEAP_MIB);
+    try {
+      const reply = await answerOf(worker, AbortSignal.timeout(PREPARE_MS));
+      if (reply.kind === "prepared") return new Component(reply, limits);
+      throw configInvalid("problem" in reply ? reply.problem : "it cannot be prepared");
+    } catch (error) {
+      if (error instanceof ToolFailure) throw configInvalid(`${error.message}; build it so that it says what it is`);
+      throw error;
+    } finally {
+      await worker.terminate();
+    }
+  }
+
+  /** What the component answers. @throws ToolFailure where it fails, takes too long, or says too much */
+  async execute(args: string, files: ComponentCall["files"], signal: AbortSignal): Promise<string> {
+    await this.#turn();
+    try {
+      signal.throwIfAborted();
+      return await this.#run({ args, files, outputBytes: this.#limits.outputBytes }, signal);
+    } finally {
+      this.#running -= 1;
+      this.#waiting.shift()?.();
+    }
+  }
+
+  /** Ends all threads. */
+  async close(): Promise<void> {
+    await Promise.all(this.#idle.splice(0).map((worker) => worker.terminate()));
+  }
+
+  async #turn(): Promise<void> {
+    while (this.#running >= THREADS_MAX) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    this.#running += 1;
+  }
+
+  async #run(call: ComponentCall, signal: AbortSignal): Promise<string> {
+    const worker = this.#idle.pop() ?? started({ kind: "run", prepared: this.#prepared }, RUN_HEAP_MIB);
+    worker.postMessage(call);
+    let reply: ComponentReply;
+    try {
+      reply = await answerOf(worker, AbortSignal.any([signal, AbortSignal.timeout(this.#limits.timeMs)]));
+    } catch (error) {
+      await worker.terminate(); // it may be at it still
+      signal.throwIfAborted();
+      throw error;
+    }
+    if (reply.kind === "failed") await worker.terminate();
+    else this.#idle.push(worker);
+    return textOf(reply, this.#limits);
+  }
+}
+
+function textOf(reply: ComponentReply, { outputBytes }: ComponentLimits): string {
+  if (reply.kind === "done") return reply.text;
+  if (reply.kind === "said") throw new ToolFailure("NOT_SUPPORTED", reply.problem, "correct the arguments");
+  if (reply.kind === "too_large")
+    throw new ToolFailure("OUTPUT_LIMIT", `the component answers more than ${outputBytes} bytes`, "ask for less");
+  const problem = "problem" in reply ? reply.problem : "it did not answer";
+  throw new ToolFailure("IO_ERROR", `the component broke: ${problem}`, "ask for less, or tell the operator");
+}
+
+/** The next answer of `worker`. @throws ToolFailure TIMEOUT, or OUTPUT_LIMIT where its heap is full */
+async function answerOf(worker: Worker, late: AbortSignal): Promise<ComponentReply> {
+  const { promise, resolve, reject } = Promise.withResolvers<ComponentReply>();
+  const next = "ask for less, or tell the operator";
+  const stop = () => reject(new ToolFailure("TIMEOUT", "the component takes too long", next));
+  const broken = () => reject(new ToolFailure("IO_ERROR", "the component's thread ended", next));
+  worker.on("message", resolve).on("error", broken).on("exit", broken);
+  late.addEventListener("abort", stop, { once: true });
+  try {
+    return await promise;
+  } finally {
+    late.removeEventListener("abort", stop);
+    worker.off("message", resolve).off("error", broken).off("exit", broken);
+    worker.on("error", () => undefined);
+  }
+}
+
+function started(task: ComponentTask, heapMiB: number): Worker {
+  const worker = new Worker(ownProgram(import.meta.url, "./component-worker.ts"), {
+    workerData: task,
+    resourceLimits: { maxOldGenerationSizeMb: heapMiB },
+    env: {},
+    stderr: true,
+    stdout: true,
+  });
+  worker.unref();
+  return worker;
+}
