@@ -31,6 +31,8 @@ const GOALS: Readonly<Record<string, Goal>> = {
   "redact-found": handrail({ least: 60 }),
   "redact-result": handrail({ most: 25 }),
   "flow-": handrail({ most: 5 }),
+  "component-call": handrail({ most: 5000 }),
+  "xml-": handrail({ least: 100 }),
   "gates-free": handrail({ most: 5 }),
   "pending-resume": handrail({ most: 50 }),
   "branch-true": ratio({ most: 1.4 }),

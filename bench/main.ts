@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- spine|surface|redact|redact-quality|gates|exec|git|branch|net|search|edit [--quick] [--json FILE]
+ * `npm run bench -- spine|surface|redact|redact-quality|gates|exec|git|branch|net|search|edit|extend [--quick] [--json FILE]
  * [--table] [--only ID]`: measures Handrail against a named peer for each figure, in turns, and prints the ratios.
  */
 import { writeFileSync } from "node:fs";
@@ -7,6 +7,8 @@ import { measureFileEdits } from "./edit/edits.ts";
 import { measureBranches } from "./exec/branch.ts";
 import { measureCommands } from "./exec/commands.ts";
 import { measureGit } from "./exec/git.ts";
+import { measurePlugins } from "./extend/plugins.ts";
+import { measureXml } from "./extend/xml.ts";
 import { keepFigures } from "./figures.ts";
 import { measureFreeGates } from "./gates/free.ts";
 import { measurePending } from "./gates/pending.ts";
@@ -85,6 +87,11 @@ const GATES = [
 const EDIT = [{ id: "edit", measure: measureFileEdits }] as const;
 /** Searching alone. */
 const SEARCH = [{ id: "search", measure: measureSearch }] as const;
+/** What tools of others cost, and reading calls out of a text. */
+const EXTEND = [
+  { id: "plugins", measure: measurePlugins },
+  { id: "xml", measure: measureXml },
+] as const;
 const SUITES = {
   spine: SPINE,
   surface: SURFACE,
@@ -97,6 +104,7 @@ const SUITES = {
   net: NET,
   search: SEARCH,
   edit: EDIT,
+  extend: EXTEND,
 } as const;
 
 if (process.argv[2] === "attention") {

@@ -47,6 +47,7 @@ const SUITES = [
   "net",
   "search",
   "edit",
+  "extend",
 ] as const;
 /** One of them. */
 export type Suite = (typeof SUITES)[number];

@@ -250,7 +250,7 @@ async function closeKernel(opened: OpenedParts, door: KernelDoor, started: Promi
   asking.approvals.shutDown();
   // nobody would be left to bound them
   await Promise.all([commands.endRuns(), machine.endRuns(), web.close(), models.close(), knowledge.close()]);
-  plugged.close();
+  for (const each of plugged) each.close();
   await configuration.reload.close();
   await started.catch(onInternalError);
   await door.flush().catch(onInternalError);

@@ -271,7 +271,7 @@ async function openBase(options: KernelOptions) {
   await prepareStateDirectory(stateDirectory);
   const plugged = await plugIn(operator, options.plugins);
   const components = await componentTools(operator, options.onWarning ?? reportWarning);
-  const tools = new ToolsInForce(registryOf(options, [...plugged.tools, ...components]));
+  const tools = new ToolsInForce(registryOf(options, [...plugged.tools, ...components.tools]));
   const live = { operator };
   const redactor = currentRedactor(live, environment, options.network);
   const onInternalError = options.onInternalError ?? ((error: unknown) => void reportInternalError(redactor, error));
@@ -286,14 +286,14 @@ async function openBase(options: KernelOptions) {
     await instance.release();
     throw error;
   });
-  for (const { tools: names, ...module } of plugged.modules)
+  for (const { tools: names, ...module } of [...plugged.modules, ...components.modules])
     await ledger.record(
       { type: "plugin_loaded", ...BY_KERNEL, timeMs: systemClock.nowMs(), payload: { ...module, tools: [...names] } },
       "durable",
     );
   return {
     stateDirectory,
-    plugged,
+    plugged: [plugged, components],
     observers: new Set<CallObserver>(),
     tools,
     live,

@@ -61,7 +61,7 @@ export class Component {
 
   /** What the component answers. @throws ToolFailure where it fails, takes too long, or says too much */
   async execute(args: string, files: ComponentCall["files"], signal: AbortSignal): Promise<string> {
-    await this.#turn();
+    await this.#turn(signal);
     try {
       signal.throwIfAborted();
       return await this.#run({ args, files, outputBytes: this.#limits.outputBytes }, signal);
@@ -76,13 +76,30 @@ export class Component {
     await Promise.all(this.#idle.splice(0).map((worker) => worker.terminate()));
   }
 
-  async #turn(): Promise<void> {
-    while (this.#running >= THREADS_MAX) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  async #turn(signal: AbortSignal): Promise<void> {
+    while (this.#running >= THREADS_MAX) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#waiting.push(resolve);
+      signal.addEventListener("abort", () => resolve(), { once: true });
+      await promise;
+      this.#waiting.splice(0, this.#waiting.length, ...this.#waiting.filter((each) => each !== resolve));
+      signal.throwIfAborted();
+    }
     this.#running += 1;
   }
 
+  /** A thread that ends by itself while it has nothing to do gets no more calls. */
+  #started(): Worker {
+    const worker = started({ kind: "run", prepared: this.#prepared }, RUN_HEAP_MIB);
+    worker.once("exit", () => {
+      const at = this.#idle.indexOf(worker);
+      if (at !== -1) this.#idle.splice(at, 1);
+    });
+    return worker;
+  }
+
   async #run(call: ComponentCall, signal: AbortSignal): Promise<string> {
-    const worker = this.#idle.pop() ?? started({ kind: "run", prepared: this.#prepared }, RUN_HEAP_MIB);
+    const worker = this.#idle.pop() ?? this.#started();
     worker.postMessage(call);
     let reply: ComponentReply;
     try {
@@ -120,7 +137,6 @@ async function answerOf(worker: Worker, late: AbortSignal): Promise<ComponentRep
   } finally {
     late.removeEventListener("abort", stop);
     worker.off("message", resolve).off("error", broken).off("exit", broken);
-    worker.on("error", () => undefined);
   }
 }
 
@@ -132,6 +148,9 @@ function started(task: ComponentTask, heapMiB: number): Worker {
     stderr: true,
     stdout: true,
   });
+  worker.on("error", () => undefined); // whoever waits for an answer hears of it
+  worker.stdout.resume();
+  worker.stderr.resume();
   worker.unref();
   return worker;
 }

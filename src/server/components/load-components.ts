@@ -13,8 +13,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.t
 import { COMPONENT_NAME, type ComponentSettings, PLAIN_COMPONENT } from "../../config/sections/added-tools.ts";
 import { compileInputSchema, TOOL_NAME } from "../../kernel/index.ts";
 import type { Tool } from "../../model/tool/tool.ts";
+import type { Component } from "../../sandbox/wasm/component.ts";
 import { BUILT_IN_TOOLS } from "../operator/built-in-tools.ts";
 import { type OperatorDirectory, requireOwnerOnly } from "../operator/operator-directory.ts";
+import type { PluggedTools } from "../plugins/plugged-tools.ts";
 
 /** Components of one kernel. */
 const COMPONENTS_MAX = 64;
@@ -28,27 +30,53 @@ const INVISIBLE = /[^\P{C}\n]/u;
 export async function loadComponents(
   { path, settings }: Pick<OperatorDirectory, "path" | "settings">,
   tell: (message: string) => void,
-): Promise<readonly Tool[]> {
+): Promise<PluggedTools> {
   const directory = join(path, "components");
   requireOwnerOnly(directory);
   const names = readdirSync(directory).filter((name) => name.endsWith(".wasm"));
   if (names.length > COMPONENTS_MAX)
     throw configInvalid(`\`${directory}\` holds more than ${COMPONENTS_MAX} components; remove some`);
   const tools = new Map<string, Tool>();
+  const loaded: Loaded[] = [];
   for (const file of names.sort()) {
     try {
-      const tool = await loadComponent(join(directory, file), settings.components[file.slice(0, -".wasm".length)]);
-      if (tools.has(tool.name)) throw configInvalid(`another component is called \`${tool.name}\`; remove one`);
-      tools.set(tool.name, tool);
+      const one = await loadComponent(join(directory, file), settings.components[file.slice(0, -".wasm".length)]);
+      const { name } = one.tool;
+      if (tools.has(name)) throw configInvalid(`another component is called \`${name}\`; remove one`);
+      tools.set(name, one.tool);
+      loaded.push({ ...one, file });
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
       tell(`component \`${file}\` is refused and is no tool: ${problem}`);
     }
   }
-  return [...tools.values()];
+  return {
+    tools: [...tools.values()],
+    modules: loaded.map(({ file, digest, tool }) => ({
+      module: `components/${file}`,
+      digest,
+      inProcess: false,
+      tools: [tool.name],
+    })),
+    close() {
+      for (const { component } of loaded) void component.close();
+    },
+  };
 }
 
-async function loadComponent(path: string, settings: ComponentSettings = PLAIN_COMPONENT): Promise<Tool> {
+/** A component that is a tool now. */
+interface Loaded {
+  readonly file: string;
+  readonly tool: Tool;
+  readonly component: Component;
+  /** BLAKE3-256 of its file, hexadecimal. */
+  readonly digest: string;
+}
+
+async function loadComponent(
+  path: string,
+  settings: ComponentSettings = PLAIN_COMPONENT,
+): Promise<Omit<Loaded, "file">> {
   const stem = path.slice(path.lastIndexOf("/") + 1, -".wasm".length);
   if (!COMPONENT_NAME.test(stem)) throw configInvalid(`its file's name must match ${COMPONENT_NAME.source}`);
   const bytes = readComponent(path);
@@ -60,9 +88,9 @@ async function loadComponent(path: string, settings: ComponentSettings = PLAIN_C
     memoryBytes: settings.memory_bytes,
     outputBytes: settings.output_bytes,
   };
-  const { Component } = await import("../../sandbox/wasm/component.ts");
+  const { Component: Opened } = await import("../../sandbox/wasm/component.ts");
   const pathArguments = settings.path_arguments;
-  const component = await Component.load(bytes, limits, pathArguments.length > 0);
+  const component = await Opened.load(bytes, limits, pathArguments.length > 0);
   const { name, description, inputSchema } = component.described;
   if (!TOOL_NAME.test(name)) throw configInvalid(`its name must match ${TOOL_NAME.source}`);
   if (BUILT_IN_TOOLS.some((tool) => tool.name === name))
@@ -75,7 +103,8 @@ async function loadComponent(path: string, settings: ComponentSettings = PLAIN_C
   if (unknown !== undefined) throw configInvalid(`\`path_arguments\` names \`${unknown}\`, which it does not take`);
   const parameters = await parametersOf(schema, name);
   const { componentTool } = await import("../../tools/wasm/component-tool.ts");
-  return componentTool({ name, description, parameters, pathArguments, component });
+  const tool = componentTool({ name, description, parameters, pathArguments, component });
+  return { tool, component, digest: blake3Hex(bytes) };
 }
 
 /** The file itself: a link in the folder is refused, since its target could lie where others write. */

@@ -15,6 +15,7 @@ import type { Tool } from "../../model/tool/tool.ts";
 import { fromPlugin } from "../../tools/plugin/adapt.ts";
 import type { ToolPlugin } from "../../tools/plugin/plugin.ts";
 import type { OperatorDirectory } from "../operator/operator-directory.ts";
+import type { LoadedModule, PluggedTools } from "./plugged-tools.ts";
 import type { DescribedPlugin } from "./plugin-messages.ts";
 import { PluginThreads } from "./plugin-threads.ts";
 
@@ -27,23 +28,6 @@ export interface PluginModule {
 
 /** A plugin, or a module of plugins. */
 export type PluginSource = ToolPlugin | PluginModule | string | URL;
-
-/** A module that was loaded, for the evidence. */
-export interface LoadedModule {
-  /** As it was named. */
-  readonly module: string;
-  /** BLAKE3-256 of its file, hexadecimal; what it imports is not part of it. */
-  readonly digest: string;
-  readonly inProcess: boolean;
-  readonly tools: readonly string[];
-}
-
-/** Tools of plugins, the modules that they come from, and the end of their threads. */
-export interface PluggedTools {
-  readonly tools: readonly Tool[];
-  readonly modules: readonly LoadedModule[];
-  readonly close: () => void;
-}
 
 /** Loads what the embedding program gives and what the operator's settings name, in that order. */
 export async function pluginTools(

@@ -22,7 +22,7 @@ afterEach(() => rmSync(path, { recursive: true }));
 async function load(yaml = "") {
   const told: string[] = [];
   const settings = await parseSettings(yaml, "handrail.yaml");
-  const tools = await loadComponents({ path, settings }, (message) => told.push(message));
+  const { tools } = await loadComponents({ path, settings }, (message) => told.push(message));
   return { names: tools.map(({ name }) => name), told };
 }
 
