@@ -98,6 +98,7 @@ export const ORDER = {
     "network",
     "workspace",
     "knowledge",
+    "imports",
     "branches",
     "policy",
     "people",

@@ -58,6 +58,7 @@ const GROUPS: readonly (readonly [heading: string, entries: readonly Entry[]])[]
       [["trust"], async () => (await import("./commands/trust.ts")).addTrustCommand],
       [["secrets"], async () => (await import("./commands/secrets.ts")).addSecretsCommand],
       [["roles"], async () => (await import("./commands/roles.ts")).addRolesCommand],
+      [["import"], async () => (await import("./commands/import.ts")).addImportCommand],
       [["modes"], async () => (await import("./commands/profiles.ts")).addModesCommand],
       [["skills"], async () => (await import("./commands/profiles.ts")).addSkillsCommand],
       [["approvers"], async () => (await import("./commands/approvers.ts")).addApproversCommand],

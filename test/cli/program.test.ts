@@ -28,7 +28,7 @@ test("where the first word names a command, that one is read alone, and is what 
     expect(found?.helpInformation()).toBe(command.helpInformation());
     expect(alone.commands.length).toBeLessThan(command.name() === "completion" ? Number.POSITIVE_INFINITY : 3);
   }
-  for (const word of ["calls", "--help", "help", undefined])
+  for (const word of ["callz", "--help", "help", undefined])
     expect((await createProgram(word)).commands.length).toBe(all.commands.length);
 });
 

@@ -107,6 +107,7 @@ const EVENTS = [
   "mark_raised",
   "network_blocked",
   "network_reached",
+  "plugin_loaded",
   "policy_loaded",
   "policy_rejected",
   "requests_refused",

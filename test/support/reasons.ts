@@ -73,7 +73,7 @@ export function parse(path: string): ts.SourceFile {
 
 function productFiles(): string[] {
   return readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" })
-    .filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts") && !path.startsWith("gen/"))
+    .filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts") && !/^(?:gen|server\/metrics)\//.test(path))
     .map((path) => join("src", path));
 }
 

@@ -2,6 +2,7 @@
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { SHIPPED_MODES } from "../../../src/model/people/gates.ts";
 import { configurationState } from "../../../src/server/operator/configuration-state.ts";
 import { readOperatorDirectory } from "../../../src/server/operator/operator-directory.ts";
 import { problemOfGates } from "../../../src/server/operator/operator-gates.ts";
@@ -13,7 +14,7 @@ const read = async (place: Place) => (await readOperatorDirectory(place.config))
 
 test("an operator without gates has none", async () => {
   expect(await read(freshPlace())).toEqual({
-    gates: { hash: "", rules: { ok: true, specs: new Map() }, modes: new Map(), skills: new Map() },
+    gates: { hash: "", rules: { ok: true, specs: new Map() }, modes: SHIPPED_MODES, skills: new Map() },
     files: [],
     toolDirectory: false,
   });
@@ -45,7 +46,7 @@ test("modes and skills go by the names of their files", async () => {
   place.put("config/skills/notes.yaml", "tools: { read_file: {} }\n");
   const gates = (await read(place))?.gates;
   expect([[...(gates?.modes.keys() ?? [])], [...(gates?.skills.keys() ?? [])]]).toEqual([
-    ["review"],
+    [...SHIPPED_MODES.keys(), "review"],
     ["docs", "notes"],
   ]);
 });

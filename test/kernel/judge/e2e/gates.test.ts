@@ -125,16 +125,20 @@ describe("modes and skills", () => {
     const place = profiles();
     const shown = async (...args: string[]) => dataIn((await handrail(place, [...args, "--json"])).stdout);
     const review = { name: "review", description: "reading only", tools: { read_file: {}, list_files: {} } };
-    expect(await shown("modes", "list")).toEqual([review]);
+    const shipped = ["coder", "council", "foreman", "reviewer", "smart"];
+    const modes = (await shown("modes", "list")) as { readonly name: string }[];
+    expect(modes.map(({ name }) => name).sort()).toEqual(["review", ...shipped].sort());
+    expect(modes).toContainEqual(review);
     expect(await shown("modes", "show", "review")).toEqual(review);
     expect(await shown("skills", "show", "docs")).toEqual({
       name: "docs",
       description: "",
       tools: { read_file: { input: { properties: { path: { type: "string", pattern: "^docs/" } } } } },
     });
-    expect((await handrail(place, ["modes", "list"])).stdout).toBe(
-      "MODE    TOOLS  DESCRIPTION\nreview  2      reading only\n",
-    );
+    const listed = (await handrail(place, ["modes", "list"])).stdout;
+    expect(listed).toMatch(/^MODE +TOOLS +DESCRIPTION\n/);
+    expect(listed).toMatch(/^review +2 +reading only$/m);
+    expect(listed).toMatch(/^council +1 +only says what it thinks$/m);
     expect(await handrail(place, ["skills", "show", "none"])).toEqual({
       code: 64,
       stdout: "",
@@ -174,7 +178,7 @@ describe("modes and skills", () => {
       const { code, stderr } = await handrail(place, ["sessions", "create", flag, "none"]);
       expect([code, stderr]).toEqual([
         64,
-        `handrail: there is no ${name} \`none\`; \`handrail ${name}s list\` shows those that the operator has defined\n`,
+        `handrail: there is no ${name} \`none\`; \`handrail ${name}s list\` shows those that there are\n`,
       ]);
     }
   });

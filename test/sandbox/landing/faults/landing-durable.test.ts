@@ -41,7 +41,7 @@ vi.mock("../../../../src/sandbox/native/sync-calls.ts", async (original) => {
   };
 });
 
-vi.mock("../../../../src/sandbox/files/directory-sync.ts", async (original) => {
+vi.mock("../../../../src/sandbox/files/places/directory-sync.ts", async (original) => {
   const { syncDirectory } = await original<typeof Directories>();
   const { ownPath } = await import("../../../../src/sandbox/native/syscalls.ts");
   return {

@@ -159,6 +159,7 @@ const SUCCEEDING: Readonly<Record<string, object>> = {
   drop_branch: { name: "second" },
   list_branches: {},
   delete_file: { path: "b.txt" },
+  done: { summary: "all is done" },
   put_content: { content: CONTENT },
   search_file: { path: ".", regex: "o" },
   search_knowledge: { query: "one" },
