@@ -180,7 +180,7 @@ async function admitCall(
   { parts }: Kernel,
   walk: Walk,
   { running, ...received }: Received & Pick<Arrival, "running">,
-): Promise<Verdict<Authenticated>> {
+): Promise<Verdict<Admitted>> {
   const { call, receivedAtMs: nowMs } = received;
   const gate = checkMasterGate(parts.settings, call.tool);
   if (!gate.ok) return gate;
@@ -195,7 +195,7 @@ async function admitCall(
 
   // understand
   const { dialect } = caller.session;
-  if (dialect === undefined || call.variant !== "call") return allow(authenticated);
+  if (dialect === undefined || call.variant !== "call") return allow({ ...authenticated, plain: received.redaction });
   const spoken = walk.learn({ ...authenticated, spokenAs: call.tool });
   const understood = await understand(parts.registry, dialect, call);
   if (!understood.ok) return understood;
@@ -204,12 +204,21 @@ async function admitCall(
   if (ahead !== undefined) await ahead;
   const known = walk.learn({ ...spoken, call: meant, redaction: redaction.knowing(meant.arguments) });
   const own = checkMasterGate(parts.settings, meant.tool);
-  return own.ok ? allow(known) : own;
+  return own.ok ? allow({ ...known, plain: received.redaction.knowing(meant.arguments) }) : own;
+}
+
+/** An authenticated call, and what is known of its arguments alone: without what the workspace's own files hold. */
+interface Admitted extends Authenticated {
+  readonly plain: CallRedaction;
 }
 
 /** Analyse → scope → policy. */
-async function judgeCall({ parts }: Kernel, walk: Walk, authenticated: Authenticated): Promise<Verdict<Granted>> {
-  const { call, caller, redaction, receivedAtMs: nowMs } = authenticated;
+async function judgeCall(
+  { parts }: Kernel,
+  walk: Walk,
+  { plain, ...authenticated }: Admitted,
+): Promise<Verdict<Granted>> {
+  const { call, caller, receivedAtMs: nowMs } = authenticated;
 
   // analyse
   await parts.registry.prepare(call.tool);
@@ -227,9 +236,9 @@ async function judgeCall({ parts }: Kernel, walk: Walk, authenticated: Authentic
   const scoped = checkScope({ caller, tool, nowMs }, analysis.value);
   if (!scoped.ok) return scoped;
   // by what is known of the arguments alone: whoever writes a value of a `.env` file has not seen it there
-  const ahead = mayWriteSecrets(tool, scoped.value) ? redaction.ahead(call.arguments) : undefined;
+  const ahead = mayWriteSecrets(tool, scoped.value) ? plain.ahead(call.arguments) : undefined;
   if (ahead !== undefined) await ahead;
-  const accesses = markSecrets(redaction, { tool, call }, scoped.value);
+  const accesses = markSecrets(plain, { tool, call }, scoped.value);
 
   const resolved: Analysed = walk.learn({ ...authenticated, tool, args, demands, look, accesses });
 
