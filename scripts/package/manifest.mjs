@@ -16,7 +16,7 @@ const IMPORTED = [
   "zod",
 ];
 
-/** Parsers of languages, which weigh much: who installs without optional packages goes without them. */
+/** Parsers of languages, which weigh much: they are not part of an installation. */
 const PARSERS = "@ast-grep/lang-";
 
 /**
@@ -98,7 +98,11 @@ export function manifestFor(checkout, installed) {
       "@types/node": "*",
       ...Object.fromEntries(IMPORTED.map((dependency) => [dependency, wanted(dependency)])),
     },
-    optionalDependencies: checkout["optionalDependencies"],
+    // Parsers weigh three times as much as all the rest: who wants one installs it beside the package.
+    peerDependencies: checkout["optionalDependencies"],
+    peerDependenciesMeta: Object.fromEntries(
+      Object.keys(checkout["optionalDependencies"]).map((parser) => [parser, { optional: true }]),
+    ),
     bundleDependencies: Object.keys(BROUGHT),
   };
 }

@@ -14,6 +14,8 @@ const WITHOUT = ["completion", "mcp", "run", "serve", "start", "wire descriptor"
 const GIVEN: Readonly<Record<string, readonly [code: number, ...words: string[]]>> = {
   tools: [0, "read_file"],
   call: [0, "read_file", "path=a.txt"],
+  calls: [0, "a.txt"],
+  import: [64, "brio", "none.toml"],
   history: [0, "a.txt"],
   undo: [64, "req_none"],
   "branches create": [0, "try"],
