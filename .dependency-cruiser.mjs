@@ -38,6 +38,7 @@ export const ORDER = {
   cli: ["terminal", "start", "approvals", "commands", "."],
   config: ["sections", "files", "."],
   kernel: ["declared", "redaction", "keeping", "call", "judge", "answer", "repositories", "ask", "handles", "."],
+  "kernel/answer": ["documents", "."],
   "kernel/ask": ["approval-text", "."],
   "kernel/judge": [".", "content", "imagined"],
   model: ["outcome", "place", "people", "spending", "work", "reach", "tool", "approval"],

@@ -18,6 +18,7 @@ import { acceptGate } from "./files/gate-file.ts";
 import { parseYaml } from "./files/yaml.ts";
 import { approvalSettings } from "./sections/approvals.ts";
 import { CONFIG_LIST_ENTRIES_MAX, capabilitySettings } from "./sections/capabilities.ts";
+import { evidenceSettings } from "./sections/evidence.ts";
 import { gitSettings, problemOfPassword } from "./sections/git.ts";
 import { gitRuleSettings, ownGitRuleSettings } from "./sections/git-rules.ts";
 import { limitSettings } from "./sections/limits.ts";
@@ -112,6 +113,8 @@ export const settingsSchema = z
     /** Providers of models that agents may ask; without one there is no tool for it. */
     models: modelSettings.default({}),
     undo: undoSettings.prefault({}),
+    /** Which documents of calls are kept as evidence. */
+    evidence: evidenceSettings.prefault({}),
     /** What system tools may use of the machine; without it there are no such tools. */
     system: systemSettings.optional(),
     roles: listOf(role).default([...BUILT_IN_ROLES]),

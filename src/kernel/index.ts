@@ -5,6 +5,7 @@ import type { InBandAnswer } from "../approval/in-band.ts";
 import type { Denial } from "../model/outcome/decision.ts";
 import type { CallResponse } from "../model/tool/call.ts";
 import { type Admission, type Asker, admit, recordRefusal } from "./admit.ts";
+import { DocumentWriter } from "./answer/documents/document-writer.ts";
 import { Evidence } from "./answer/evidence.ts";
 import type { KernelParts } from "./call/parts.ts";
 import { loadCodec, type Submission, type Waiter } from "./call/submission.ts";
@@ -111,7 +112,7 @@ export interface KernelDoor {
 /** Opens the door of a kernel made of `parts`. */
 export function createKernelDoor(parts: KernelParts): KernelDoor {
   const turns = new Turns(() => parts.settings.operationsAtOnce);
-  const kernel: TurnedKernel = { parts, evidence: new Evidence(parts), turns };
+  const kernel: TurnedKernel = { parts, evidence: new Evidence(parts), documents: new DocumentWriter(parts), turns };
   const run = (
     submission: Submission,
     end: AbortSignal | AbortController,

@@ -95,13 +95,15 @@ export async function pipeline(kernel: TurnedKernel, { submission, waiter, runni
 
     // record intent → re-check, because recording waited for the disk
     const mayHaveChanged = hasWaited && mustRecheck(parts.clock, granted);
-    const intent = tool.capability.effect === "read" ? undefined : await recordIntent(kernel, granted);
+    const announced = tool.capability.effect === "read" ? undefined : await recordIntent(kernel, granted);
+    const intent = announced?.intent;
     walk.learn({ ...granted, intent });
+    const documents = await announced?.documents;
     const still = mayHaveChanged || intent !== undefined ? await recheck(parts, granted) : undefined;
     if (still?.ok === false) return await answer.denied(walk.known, still.denial);
 
     // execute
-    const started: Running = walk.learn({ ...granted, intent, run: new RunRecord() });
+    const started: Running = walk.learn({ ...granted, intent, documents, run: new RunRecord() });
     const ran = await runTool(kernel, started, timed(parts, granted, waiter));
     if (ran.kind === "refusal") return await answer.denied(started, ran.denial);
     if (ran.kind === "failure") return await answer.failed(started, outOfTime(started) ?? ran.failure);
