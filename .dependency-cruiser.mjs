@@ -79,6 +79,7 @@ export const ORDER = {
     "operator",
     "secrets",
     "ledger",
+    "artifacts",
     "network",
     "workspace",
     "branches",

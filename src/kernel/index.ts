@@ -53,6 +53,7 @@ export { wholeCall } from "./judge/whole-call.ts";
 export { keepableOf } from "./keeping/call-keeping.ts";
 export { FileHistory } from "./keeping/file-history.ts";
 export { SessionSecrets } from "./redaction/found-values.ts";
+export { hiddenIn } from "./redaction/hidden-object.ts";
 export { SecretGuesses } from "./redaction/secret-guesses.ts";
 export type { AnsweredRound, OpenedQuestion, RoundCall } from "./rounds.ts";
 
