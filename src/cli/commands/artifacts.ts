@@ -167,7 +167,8 @@ async function show(
   const result = toToolResult(response);
   if (asJson) {
     const { requestId: request_id } = response;
-    return printJson({ at, ...(id !== undefined && { id }), tool, request_id, result });
+    const line = { at, ...(id !== undefined && { id }), tool, request_id, result };
+    return printJson(line, result.status === "error" ? result.error : undefined);
   }
   print(`${visible(at)}: ${visible(tool)}`);
   const { printResult } = await import("../terminal/readable.ts");
