@@ -16,6 +16,8 @@ interface ExportFlags {
   readonly session?: string;
   readonly since?: string;
   readonly schema: string;
+  readonly tools?: boolean;
+  readonly config?: string;
   readonly json?: boolean;
 }
 
@@ -52,7 +54,9 @@ export function addArtifactsCommand(program: Command): void {
     .option("--session <id>", "those of one session")
     .option("--since <time>", "those recorded since then: a duration such as 2h, or a date")
     .option("--schema <naming>", "whose identifiers they bear: handrail or serverd", "handrail")
+    .option("--tools", "the operator's tool specs and tool policy as well, as they are now")
     .option("--state <directory>", "state directory (default: $XDG_STATE_HOME/handrail)")
+    .option("--config <directory>", "operator directory (default: $HANDRAIL_CONFIG_HOME or $XDG_CONFIG_HOME/handrail)")
     .option("--json", "print JSON")
     .action((directory: string, flags: ExportFlags) => exportTo(directory, flags));
   artifacts
@@ -85,6 +89,7 @@ async function exportTo(directory: string, flags: ExportFlags): Promise<void> {
   if (naming !== "handrail" && naming !== "serverd")
     throw usageError(`--schema is \`${visible(naming)}\`; write handrail or serverd`);
   const { exportArtifacts } = await import("../../server/artifacts/export-artifacts.ts");
+  const { operatorPath } = await import("../../server/operator/operator-directory.ts");
   const abort = new AbortController();
   onStop(() => abort.abort(usageError("the export was interrupted, and nothing was left of it")));
   const report = await exportArtifacts({
@@ -92,6 +97,7 @@ async function exportTo(directory: string, flags: ExportFlags): Promise<void> {
     directory,
     naming,
     ...(flags.session !== undefined && { sessionId: flags.session }),
+    ...(flags.tools === true && { toolsOf: flags.config ?? operatorPath(process.env) }),
     ...(flags.since !== undefined && { sinceMs: timeOf(flags.since) }),
     signal: abort.signal,
     ...progress(flags.json === true, "exported"),

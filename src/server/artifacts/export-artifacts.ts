@@ -31,6 +31,7 @@ import {
   referenceOf,
   schemaOf,
 } from "./artifact-layout.ts";
+import { TOOLS_FOLDER, toolDocuments } from "./tool-documents.ts";
 
 /** Which documents are wanted, and where. */
 export interface ExportWish {
@@ -39,6 +40,8 @@ export interface ExportWish {
   readonly naming: Naming;
   /** Of this session alone. */
   readonly sessionId?: string;
+  /** The operator's directory, whose tool specs and policy are wanted as well. */
+  readonly toolsOf?: string;
   /** Recorded since then, in milliseconds since the Unix epoch. */
   readonly sinceMs?: number;
   readonly signal: AbortSignal;
@@ -92,6 +95,7 @@ async function fill(wish: ExportWish, root: string): Promise<Omit<ExportReport, 
     await exporting.complete(wanted);
     for (const folder of Object.values(FOLDER_OF)) await mkdir(join(root, folder), { recursive: true, mode: 0o700 });
     for (const kind of ARTIFACT_KINDS) await exporting.write(kind, wanted[kind]);
+    await exporting.writeTools();
     const manifest = manifestOf(naming, exporting.files, exporting.counts);
     await writeNew(join(root, MANIFEST), laidOut(manifest).text);
     const { counts: documents, bytes } = exporting;
@@ -191,6 +195,18 @@ class Exporting {
       }
       this.files.set(path, document.hash);
       this.#wish.onProgress?.(this.files.size);
+    }
+  }
+
+  /** Writes the operator's tool specs and policy, where they are wanted. */
+  async writeTools(): Promise<void> {
+    const { toolsOf, naming } = this.#wish;
+    if (toolsOf === undefined) return;
+    await mkdir(join(this.#root, TOOLS_FOLDER), { mode: 0o700 });
+    for (const { name, value } of await toolDocuments(toolsOf, naming)) {
+      const { text, hash } = laidOut(value);
+      await writeNew(join(this.#root, TOOLS_FOLDER, name), text);
+      this.files.set(`${TOOLS_FOLDER}/${name}`, hash);
     }
   }
 

@@ -26,6 +26,7 @@ import {
   referenceOf,
   schemaOf,
 } from "./artifact-layout.ts";
+import { TOOLS_FOLDER, toolSchemaOf } from "./tool-documents.ts";
 
 /** Problems that one verification lists; the others are counted. */
 export const ARTIFACT_PROBLEMS_MAX = 1000;
@@ -89,7 +90,7 @@ class Verifying {
   async all(): Promise<void> {
     const manifest = await this.#manifest();
     for (const [folder, known] of [
-      ["", new Set(["artifacts", "approvals", MANIFEST])],
+      ["", new Set(["artifacts", "approvals", TOOLS_FOLDER, MANIFEST])],
       ["artifacts", new Set(ARTIFACT_KINDS.filter((kind) => kind !== "decisions"))],
     ] as const)
       for await (const name of this.#names(folder))
@@ -97,6 +98,7 @@ class Verifying {
     // what is named comes first
     for (const kind of ARTIFACT_KINDS)
       for await (const name of this.#names(FOLDER_OF[kind])) await this.#file(kind, name);
+    await this.#tools();
     const found = manifestOf(this.#naming, this.#files, this.#counts);
     this.#digest = String(found["digest"]);
     if (manifest === undefined || canonicalJson(found) === canonicalJson(manifest)) return;
@@ -145,6 +147,19 @@ class Verifying {
       this.#report(path, "it does not say what its name says");
     }
     this.#references(kind, path, value);
+  }
+
+  /** Tool specs and the policy have the names that the operator gave them; not every export has them. */
+  async #tools(): Promise<void> {
+    if ((await lstat(join(this.#root, TOOLS_FOLDER)).catch(() => undefined)) === undefined) return;
+    for await (const name of this.#names(TOOLS_FOLDER)) {
+      const path = `${TOOLS_FOLDER}/${name}`;
+      const read = await this.#read(path);
+      if (read === undefined) continue;
+      this.#files.set(path, blake3Hex(read.text));
+      const schema = toolSchemaOf(name, this.#naming);
+      if (read.value["schema"] !== schema) this.#report(path, `its schema is not \`${schema}\``);
+    }
   }
 
   /** Of a call, approvals and provider outputs need not have been kept. */

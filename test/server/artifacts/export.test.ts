@@ -1,5 +1,5 @@
 /** Exports of documents: what is laid out where, in whose identifiers, and that the same ledger gives the same bytes. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, test } from "vitest";
@@ -84,6 +84,26 @@ test("serverd's identifiers are written where serverd has one, and hashes and re
   const hash = String(approvedCall?.["approval_ref"]).replace("blake3:", "");
   expect(Object.keys(files)).toContain(`artifacts/approvals/${hash}.json`);
   expect(Object.keys(files)).toContain(`approvals/${hash}.approved.json`);
+});
+
+test("the operator's tool specs and policy are written on request, in the identifiers that are wanted", async () => {
+  const place = await evidencePlace();
+  place.put(
+    "config/tools/write_file.json",
+    '{"schema":"serverd.tool_spec.v1", "id":"write_file", "requires_approval":true}',
+  );
+  place.put("config/policy.json", '{"schema":"handrail.tool_policy.v1","allowed_tools":["*"]}');
+  for (const naming of ["handrail", "serverd"] as const) {
+    const { directory, files } = await exported({ stateDirectory: place.state, toolsOf: place.config, naming });
+    expect(JSON.parse(files["tools/write_file.json"] ?? "")).toMatchObject({ schema: `${naming}.tool_spec.v1` });
+    expect(JSON.parse(files["tools/policy.json"] ?? "")).toMatchObject({ schema: `${naming}.tool_policy.v1` });
+    expect((await verifyArtifacts(directory)).ok).toBe(true);
+    writeFileSync(join(directory, "tools/policy.json"), files["tools/write_file.json"] ?? "");
+    expect((await verifyArtifacts(directory)).problems).toHaveLength(2);
+  }
+  place.put("config/policy.json", '{"schema":"handrail.tool_policy.v1","allowed":["*"]}');
+  const broken = exported({ stateDirectory: place.state, toolsOf: place.config });
+  await expect(broken).rejects.toMatchObject({ code: "USAGE" });
 });
 
 test("no export holds the one-time code of a request", async () => {
