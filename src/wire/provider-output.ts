@@ -1,8 +1,8 @@
 /**
  * Finds the tool calls that a model's provider has answered with, in the shapes that are common.
  *
- * Calls are looked for where a provider puts them, and nowhere else: what stands in a text or in the arguments of a call
- * is data. They are proposals; nothing here decides about them. Pure and bounded.
+ * Calls are looked for where a provider puts them, and nowhere else: what stands in a text or in the arguments of a
+ * call is data. They are proposals; nothing here decides about them. Pure and bounded.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.ts";
 import { parseJson } from "../base/json-parse.ts";

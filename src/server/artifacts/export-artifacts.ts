@@ -124,15 +124,20 @@ function namedDocuments({ stateDirectory, sessionId, sinceMs, signal }: ExportWi
       if (sinceMs !== undefined && timeMicros < sinceMs * 1000) continue;
       for (const [member, kind] of Object.entries(NAMED[eventType] ?? {})) {
         const hash = referenceOf(payload[member])?.hash;
-        if (hash !== undefined) want(wanted, kind, hash, { sequence });
+        if (hash !== undefined) want(wanted[kind], hash, { sequence });
+        requireFew(wanted);
       }
     }
     return wanted;
   });
 }
 
-function want(wanted: Wanted, kind: ArtifactKind, hash: string, by: NamedBy): void {
-  if (!wanted[kind].has(hash)) wanted[kind].set(hash, by);
+function want(documents: Map<string, NamedBy>, hash: string, by: NamedBy): void {
+  const known = documents.get(hash);
+  if (known === undefined || (known.isOptional === true && by.isOptional !== true)) documents.set(hash, by);
+}
+
+function requireFew(wanted: Wanted): void {
   let count = 0;
   for (const of of ARTIFACT_KINDS) count += wanted[of].size;
   if (count <= ARTIFACTS_MAX) return;
@@ -163,16 +168,17 @@ class Exporting {
   /** Adds the documents that others name, last kinds first: what names comes after what it names. */
   async complete(wanted: Wanted): Promise<void> {
     for (const kind of [...ARTIFACT_KINDS].reverse()) {
-      const names = NAMES[kind];
-      if (names === undefined) continue;
+      const names = Object.entries(NAMES[kind] ?? {});
+      if (names.length === 0) continue;
       for (const [hash, by] of wanted[kind]) {
         const value = await this.#read(hash, by);
-        for (const [member, named] of Object.entries(names)) {
+        for (const [member, named] of names) {
           const reference = referenceOf(value?.[member])?.hash;
           const isOptional = kind === "tool_calls" && member !== "tool_input";
           if (reference !== undefined)
-            want(wanted, named, reference, { sequence: by.sequence, ...(isOptional && { isOptional: true }) });
+            want(wanted[named], reference, { sequence: by.sequence, ...(isOptional && { isOptional: true }) });
         }
+        requireFew(wanted);
       }
     }
   }

@@ -1,8 +1,8 @@
 /**
- * Reads a provider's output, and inputs that lie beside it, as serverd lays them out; each is compared with its hash.
+ * Reads a provider's output, and inputs beside it, each compared with its hash.
  *
- * The hash is the BLAKE3-256 or the SHA-256 of the file's bytes, or of the same as canonical JSON: whoever wrote the
- * file chose. No link is followed in the last component of a path.
+ * They lie as serverd lays them out. The hash is the BLAKE3-256 or the SHA-256 of the file's bytes, or of the same as
+ * canonical JSON: whoever wrote the file chose. No link is followed in the last component of a path.
  */
 import { createHash } from "node:crypto";
 import { basename, dirname, join } from "node:path";

@@ -1,5 +1,5 @@
 /**
- * Verifies exported documents: the name, form and kind of each file, what it names, and that none is missing or added.
+ * Verifies exported documents: each file's name, form and references, and that none is missing or added.
  *
  * Needs nothing but the directory. Whoever can write there can make another export that verifies: keep the digest that
  * the export printed, or compare with a new export.

@@ -1,4 +1,4 @@
-/** Exports of documents: what is laid out where, in whose identifiers, and that the same ledger gives the same bytes. */
+/** Exports of documents: what lies where, in whose identifiers, and that the same ledger gives the same bytes. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import Sqlite from "better-sqlite3";

@@ -1,5 +1,5 @@
 /**
- * Builds the documents of a call: its input, the call itself, and its output, as canonical JSON named by its digest.
+ * Builds the documents of a call: input, call and output, as canonical JSON named by its digest.
  *
  * Equal calls have equal documents but for what tells them apart: the request, the session, and what was known of the
  * caller. No time stands in them.

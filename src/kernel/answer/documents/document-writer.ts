@@ -5,7 +5,8 @@
  * brought to disk while the ledger is, so that an effect waits for both at once. What only reads has its documents kept
  * together once it has ended; they are brought to disk a moment later, as its entries are.
  *
- * INVARIANT: no entry of the ledger names a document that is not kept, with a reference by which no collection takes it.
+ * INVARIANT: no entry of the ledger names a document that is not kept, with a reference by which no collection takes
+ * it.
  */
 import type { JsonObject } from "../../../base/json.ts";
 import type { EvidenceDocument, KeptDocuments } from "../../../cas/content-store.ts";

@@ -1,8 +1,8 @@
 /**
  * Keeps the output of a call before its outcome is recorded, and records both.
  *
- * INVARIANT: a success whose output cannot be kept, where it is to be, is not answered as done. A failure is answered in
- * any case: its record says what came of the call.
+ * INVARIANT: a success whose output cannot be kept, where it is to be, is not answered as done. A failure is answered
+ * in any case: its record says what came of the call.
  */
 import { KernelError } from "../../../base/errors.ts";
 import { storeFailure, ToolFailure } from "../../../model/outcome/failure.ts";
