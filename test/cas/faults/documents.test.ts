@@ -81,6 +81,16 @@ test("after a failed fsync nothing is kept any more: the next one could succeed 
   await keeper.close();
 });
 
+test("what a store still has to bring to disk is brought there when it closes, and asked later it has been", async () => {
+  const { stateDirectory, content } = await openPlace();
+  const kept = await content.keepDocuments([documentOf("a")], ENTRY, NOW_MS);
+  await content.close();
+  await kept.sync();
+  const database = new Sqlite(join(stateDirectory, "content.db"), { readonly: true });
+  expect(database.prepare("SELECT count(*) AS count FROM documents").get()).toEqual({ count: 1 });
+  database.close();
+});
+
 test("a full disk: effects are refused before they happen, nothing is lost, and they go on once there is room", async () => {
   const privately = geteuid?.() === 0 ? ["unshare", "-m"] : ["unshare", "-rm"];
   const child = startChild("documents-full-disk", [await freshDirectory()], privately);

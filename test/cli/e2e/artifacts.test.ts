@@ -174,6 +174,19 @@ test("secrets of an output stand in no document and no entry, also where a text 
   expect(entries.includes(CODE_HOST)).toBe(false);
 });
 
+test("a call that only reads ends without a word although its documents are brought to disk a moment later", async () => {
+  const place = freshPlace();
+  place.put("config/handrail.yaml", "evidence: { documents: all }\n");
+  const called = await handrail(place, ["call", "list_files", "path=.", "--workspace", place.workspace]);
+  expect(called).toMatchObject({ code: 0, stderr: "" });
+  const types = (await readEvidence(place.state)).map(({ entry }) => entry.eventType);
+  expect(types.filter((type) => type.startsWith("tool_"))).toEqual([
+    "tool_call_written",
+    "tool_executed",
+    "tool_output_written",
+  ]);
+});
+
 test("export and verify say by their exit codes what came of them", async () => {
   const place = freshPlace();
   await handrail(place, ["call", "write_file", "path=a.txt", "content=x", "--workspace", place.workspace]);

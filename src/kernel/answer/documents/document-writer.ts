@@ -65,7 +65,7 @@ export class DocumentWriter {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       kept.sync().catch(this.#parts.onInternalError);
-    }, SYNC_AFTER_MS);
+    }, SYNC_AFTER_MS).unref();
     return { hashes: { call: call.hash, input: input.hash, output: output.hash } };
   }
 

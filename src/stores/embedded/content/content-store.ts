@@ -179,8 +179,11 @@ class LazyContentStore implements MaintainedContentStore {
     const opened = await this.#opening?.catch(() => undefined); // what failed to open has told whoever opened it
     this.#opening = undefined;
     if (opened === undefined) return;
-    await opened.documents.close();
-    this.#guard(() => opened.database.close());
+    try {
+      await opened.documents.close();
+    } finally {
+      this.#guard(() => opened.database.close());
+    }
   }
 
   /** The bytes of a document that stands in a row; one that was altered is dropped, so that it counts as lost. */

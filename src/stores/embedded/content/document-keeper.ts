@@ -37,6 +37,9 @@ export class DocumentKeeper {
   #running: Promise<void> | undefined;
   #next: Promise<void> | undefined;
   #failed: unknown;
+  /** Whether something was kept since the last request for an fsync. */
+  #isUnsynced = false;
+  #closed = false;
 
   constructor(parts: DocumentKeeperParts) {
     this.#parts = parts;
@@ -47,6 +50,7 @@ export class DocumentKeeper {
     const { database, path, rows, bytesMax } = this.#parts;
     if (this.#failed !== undefined) throw notSynced(this.#failed);
     const digests = documents.map(digestOf);
+    this.#isUnsynced = true;
     guarded(path, "STORE_UNAVAILABLE", () => {
       database.exec("PRAGMA synchronous = NORMAL");
       try {
@@ -63,21 +67,27 @@ export class DocumentKeeper {
 
   /** Makes durable what was kept until now. Those who ask while it is under way share the next one. */
   sync(): Promise<void> {
+    if (this.#closed) return CLOSED; // closing has done it
     this.#next ??= this.#afterRunning();
     return this.#next;
   }
 
-  /** Closes what `sync` uses, once nothing is under way. */
+  /** Makes durable what is left, and closes what `sync` uses. @throws KernelError STORE_UNAVAILABLE */
   async close(): Promise<void> {
+    if (this.#closed) return;
+    const left = this.#isUnsynced && this.#failed === undefined ? this.sync() : undefined;
+    this.#closed = true;
     await Promise.allSettled([this.#running, this.#next]);
     const log = this.#log;
     this.#log = undefined;
     if (log !== undefined) await closeAsync(log);
+    await left;
   }
 
   async #afterRunning(): Promise<void> {
     await this.#running?.catch(() => undefined); // whoever asked for that one is told
     this.#next = undefined;
+    this.#isUnsynced = false;
     this.#running = this.#syncLog().finally(() => {
       this.#running = undefined;
     });
@@ -96,6 +106,8 @@ export class DocumentKeeper {
     }
   }
 }
+
+const CLOSED = Promise.resolve();
 
 function digestOf({ hash, bytes }: EvidenceDocument): ContentDigest {
   const sizeBytes = bytes.byteLength;
