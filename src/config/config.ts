@@ -19,6 +19,7 @@ import { parseYaml } from "./files/yaml.ts";
 import { componentsSettings, pluginSettings, taskSettings } from "./sections/added-tools.ts";
 import { approvalSettings } from "./sections/approvals.ts";
 import { CONFIG_LIST_ENTRIES_MAX, capabilitySettings } from "./sections/capabilities.ts";
+import { evidenceSettings } from "./sections/evidence.ts";
 import { gitSettings, problemOfPassword } from "./sections/git.ts";
 import { gitRuleSettings, ownGitRuleSettings } from "./sections/git-rules.ts";
 import { limitSettings } from "./sections/limits.ts";
@@ -117,6 +118,8 @@ export const settingsSchema = z
     plugins: pluginSettings,
     /** Where tasks are kept that agents create for others; without it there is no tool for it. */
     tasks: taskSettings.optional(),
+    /** Which documents of calls are kept as evidence. */
+    evidence: evidenceSettings.prefault({}),
     /** What system tools may use of the machine; without it there are no such tools. */
     system: systemSettings.optional(),
     /** What WebAssembly components in the operator's directory may use, by file name without `.wasm`. */

@@ -6,6 +6,7 @@ import type { Denial } from "../model/outcome/decision.ts";
 import type { DialectName } from "../model/people/dialect.ts";
 import type { CallResponse } from "../model/tool/call.ts";
 import { type Admission, type Asker, admit, recordRefusal } from "./admit.ts";
+import { DocumentWriter } from "./answer/documents/document-writer.ts";
 import { Evidence } from "./answer/evidence.ts";
 import type { KernelParts } from "./call/parts.ts";
 import { loadCodec, type Submission, type Waiter } from "./call/submission.ts";
@@ -53,6 +54,7 @@ export { wholeCall } from "./judge/whole-call.ts";
 export { keepableOf } from "./keeping/call-keeping.ts";
 export { FileHistory } from "./keeping/file-history.ts";
 export { SessionSecrets } from "./redaction/found-values.ts";
+export { hiddenIn } from "./redaction/recorded-arguments.ts";
 export { SecretGuesses } from "./redaction/secret-guesses.ts";
 export type { AnsweredRound, OpenedQuestion, RoundCall } from "./rounds.ts";
 
@@ -114,7 +116,7 @@ export interface KernelDoor {
 /** Opens the door of a kernel made of `parts`. */
 export function createKernelDoor(parts: KernelParts): KernelDoor {
   const turns = new Turns(() => parts.settings.operationsAtOnce);
-  const kernel: TurnedKernel = { parts, evidence: new Evidence(parts), turns };
+  const kernel: TurnedKernel = { parts, evidence: new Evidence(parts), documents: new DocumentWriter(parts), turns };
   const run = (
     submission: Submission,
     end: AbortSignal | AbortController,

@@ -119,14 +119,16 @@ async function walked(
     walk.times?.end("grant");
     // record intent → re-check, because recording waited for the disk
     const mayHaveChanged = hasWaited && mustRecheck(parts.clock, granted);
-    const intent = tool.capability.effect === "read" ? undefined : await recordIntent(kernel, granted);
+    const announced = tool.capability.effect === "read" ? undefined : await recordIntent(kernel, granted);
+    const intent = announced?.intent;
     walk.learn({ ...granted, intent });
+    const documents = await announced?.documents;
     const still = mayHaveChanged || intent !== undefined ? await recheck(parts, granted) : undefined;
     if (still?.ok === false) return await answer.denied(walk.known, still.denial);
 
     walk.times?.end("intent");
     // execute
-    const started: Running = walk.learn({ ...granted, intent, run: new RunRecord() });
+    const started: Running = walk.learn({ ...granted, intent, documents, run: new RunRecord() });
     const ran = await runTool(kernel, started, timed(parts, granted, waiter));
     walk.times?.end("run");
     if (ran.kind === "refusal") return await answer.denied(started, ran.denial);

@@ -14,6 +14,7 @@ import type { OperatorGates } from "../model/people/gates.ts";
 import { DEFAULT_PRESET } from "../model/people/preset.ts";
 import type { CallObserver } from "../model/tool/observation.ts";
 import type { Authenticated } from "../session/session.ts";
+import type { ProviderOutputs } from "./artifacts/provider-outputs.ts";
 import { BranchDesk } from "./branches/branch-desk.ts";
 import { closeBranchActs } from "./branches/interrupted-acts.ts";
 import { LandingDesk } from "./branches/landing-desk.ts";
@@ -71,6 +72,8 @@ export interface OpenKernel {
   readonly landings: LandingDesk;
   /** Stored content. */
   readonly content: ContentAdministration;
+  /** Tool calls that providers of models answered with. */
+  readonly providerOutputs: () => Promise<ProviderOutputs>;
   /** What calls changed in files, and bringing it back. */
   readonly undo: UndoAdministration;
   /** Which roles clients of a workspace may ask for. */
@@ -207,6 +210,11 @@ function administrationsOf(opened: OpenedParts, door: KernelDoor, started: Promi
       return new Desk({ operatorPath, environment: opened.environment, ledger, clock });
     },
     trust: new TrustDesk({ operatorPath, ledger, clock, random: systemRandom }),
+    providerOutputs: async () => {
+      const { ProviderOutputs: Outputs } = await import("./artifacts/provider-outputs.ts");
+      const { redactor, settings } = opened;
+      return new Outputs({ door, redactor, content, ledger, clock, random: systemRandom, settings });
+    },
     content: new ContentAdministration({ content, ledger, clock, stateDirectory }),
     undo: new UndoAdministration({
       history: opened.history,

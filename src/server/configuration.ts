@@ -185,6 +185,9 @@ export function kernelSettings(environment: Environment, live: Readonly<LiveOper
     get freezeOnAlert() {
       return live.operator.settings.alert.freeze;
     },
+    get documents() {
+      return live.operator.settings.evidence.documents;
+    },
     armed,
     get gates() {
       return live.operator.narrowing?.gates ?? NO_GATES;

@@ -144,6 +144,7 @@ async function openServices(base: Base, options: KernelOptions) {
     isAlive: instances.isAlive,
   };
   const history = openHistory(base);
+  const content = openContent({ ...shared, ...who });
   const branches: Branches = new Branches({
     directory: join(stateDirectory, "branches"),
     store: stores.branches,
@@ -170,7 +171,7 @@ async function openServices(base: Base, options: KernelOptions) {
     scratch,
     branches,
     kept: openDedupeStore(stateDirectory),
-    content: openContent({ ...shared, ...who }),
+    content,
     history,
     configuration: openConfiguration(opening),
     spending: openSpending({ ...shared, ...who, sessions, limits: () => settings.limits }),
@@ -180,6 +181,7 @@ async function openServices(base: Base, options: KernelOptions) {
       manager: options.approvals,
       sessionOf: (id) => sessions.findSession(id),
       settings: () => live.operator.settings.approvals,
+      documents: { content, areWanted: () => settings.documents !== "off", redactor: base.redactor },
     }),
     commands: openSandbox(live, instance.id, {
       ownsProcess: options.ownsProcess === true,

@@ -6,6 +6,7 @@ import { chosenToolchain } from "../../src/config/sections/toolchain.ts";
 
 test("an operator who wrote nothing gets the safe defaults", async () => {
   expect(defaultSettings()).toEqual({
+    evidence: { documents: "effects" },
     tools: { enabled: true, disabled: [] },
     files: { secret: [], shared: [], read_only: [], protected: [] },
     alert: { violations_per_minute: 5, freeze: true },

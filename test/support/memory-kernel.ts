@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { z } from "zod";
+import type { ApprovalDocuments } from "../../src/approval/approval-documents.ts";
 import { Approvals } from "../../src/approval/approvals.ts";
 import type { ApprovalSettings } from "../../src/approval/approvals-parts.ts";
 import type { DecisionStore } from "../../src/approval/decisions/decision-store.ts";
@@ -183,6 +184,8 @@ export interface MemoryKernelOptions {
   readonly approvalManager?: ApprovalManager;
   readonly approvalSettings?: Partial<ApprovalSettings>;
   readonly askingLimits?: AskingLimits;
+  /** Where what is asked and decided is kept as documents; nowhere when absent. */
+  readonly approvalDocuments?: (content: MaintainedContentStore) => ApprovalDocuments;
   /** Called before people are asked. */
   readonly freshRules?: () => void;
   /** What the operator chose to test and lint the workspace with. */
@@ -359,6 +362,7 @@ export async function memoryKernel(options: MemoryKernelOptions = {}): Promise<M
     clock,
     random: systemRandom,
     onInternalError,
+    documents: options.approvalDocuments?.(content),
     ...(askingLimits && { limits: askingLimits }),
   });
   onTestFinished(() => approvals.shutDown());
@@ -545,6 +549,7 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
       violationsPerMinute: 5,
       operationsAtOnce: 8,
       freezeOnAlert: true,
+      documents: "off",
       armed: false,
       ...options.settings,
       /** Looked up for each call, as after a reload. */

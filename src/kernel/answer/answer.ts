@@ -12,6 +12,7 @@ import type { KernelParts } from "../call/parts.ts";
 import type { Known, Running } from "../call/stages.ts";
 import { unusable } from "../call/unusable.ts";
 import type { CallRedaction } from "../redaction/redaction.ts";
+import { keepFailure, keepOutput, recordWith } from "./documents/kept-output.ts";
 import type { Evidence } from "./evidence.ts";
 import { followDeclared, followResult } from "./follow.ts";
 import type { Kernel } from "./kernel.ts";
@@ -52,8 +53,9 @@ export class Answer {
 
   async #failed(known: Known, failure: ToolFailure, seen: Mark | undefined): Promise<CallResponse> {
     const outcome = errorOf(failure, known.redaction);
+    const kept = await keepFailure(this.#kernel, known, outcome);
     await this.#prepare(known, outcome, seen);
-    const sequence = await this.#evidence.failed(known, failure);
+    const sequence = await recordWith(this.#kernel, { known, kept }, () => this.#evidence.failed(known, failure));
     return this.#respond(known, { outcome, sequence, seen });
   }
 
@@ -64,8 +66,12 @@ export class Answer {
     if (stoppedBy && isHarmless(running)) return this.denied(running, stoppedBy);
     const { outcome, seen } = result;
     await followResult(this.#kernel, running, seen);
+    const kept = await keepOutput(this.#kernel, running, outcome);
+    if (kept instanceof ToolFailure) return this.failed(running, kept);
     await this.#prepare(running, outcome, seen);
-    const sequence = await this.#evidence.executed(running, result);
+    const sequence = await recordWith(this.#kernel, { known: running, kept }, () =>
+      this.#evidence.executed(running, result),
+    );
     return this.#respond(running, { outcome, sequence, seen });
   }
 
@@ -196,7 +202,7 @@ function unrecorded({ intent }: Known): ToolFailure {
   });
 }
 
-function errorOf(failure: ToolFailure, redaction: CallRedaction | undefined): Outcome {
+function errorOf(failure: ToolFailure, redaction: CallRedaction | undefined): Extract<Outcome, { kind: "error" }> {
   const { code, retryable, retryAfterMs } = failure;
   const message = redaction?.words(failure.message) ?? failure.message;
   const suggestion = redaction?.words(failure.suggestion) ?? failure.suggestion;

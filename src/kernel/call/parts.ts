@@ -59,6 +59,8 @@ export interface KernelSettings {
   readonly limits: SpendingLimits;
   /** Whether more violations than that freeze the principal, or are recorded only. */
   readonly freezeOnAlert: boolean;
+  /** Of which calls the documents are kept as evidence: those with an effect, or those that only read as well. */
+  readonly documents: "off" | "effects" | "all";
   /** Everything is armed for as long as the process lives. */
   readonly armed: boolean;
   /** Modes, skills, specs and tool policy. */

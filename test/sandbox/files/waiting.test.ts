@@ -91,6 +91,7 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
     "src/stores/embedded/ledger/damage-note.ts",
     "src/stores/embedded/approvals/bell.ts",
     "src/stores/embedded/content/content-files.ts",
+    "src/stores/embedded/content/document-keeper.ts",
     "src/stores/embedded/content/history-files.ts",
     "src/stores/embedded/approvals/decision-files.ts",
     "src/stores/embedded/ledger/instance-store.ts",
@@ -105,6 +106,8 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
   "the operator's directory, and files that it names": [
     "src/server/doctor/mistakes.ts",
     "src/server/imports/import.ts",
+    "src/server/artifacts/export-artifacts.ts",
+    "src/server/artifacts/verify-artifacts.ts",
     "src/server/components/load-components.ts",
     "src/server/operator/configuration-state.ts",
     "src/server/operator/operator-directory.ts",
