@@ -37,6 +37,7 @@ export const ORDER = {
   approval: ["decisions", "requests", "."],
   cli: ["terminal", "start", "approvals", "commands", "."],
   config: ["sections", "files", "."],
+  "config/sections": [".", "tools"],
   kernel: [
     "declared",
     "redaction",

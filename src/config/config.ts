@@ -16,21 +16,21 @@ import { PRESET_NAMES } from "../model/people/preset.ts";
 import { BUILT_IN_ROLES, ROLE_PATTERN } from "../model/people/role.ts";
 import { acceptGate } from "./files/gate-file.ts";
 import { parseYaml } from "./files/yaml.ts";
-import { componentsSettings, pluginSettings, taskSettings } from "./sections/added-tools.ts";
 import { approvalSettings } from "./sections/approvals.ts";
 import { CONFIG_LIST_ENTRIES_MAX, capabilitySettings } from "./sections/capabilities.ts";
 import { evidenceSettings } from "./sections/evidence.ts";
-import { gitSettings, problemOfPassword } from "./sections/git.ts";
-import { gitRuleSettings, ownGitRuleSettings } from "./sections/git-rules.ts";
 import { limitSettings } from "./sections/limits.ts";
-import { modelSettings, problemOfSecret, providersOf } from "./sections/models.ts";
 import { redactionSettings } from "./sections/redaction.ts";
 import { sandboxSettings } from "./sections/sandbox.ts";
 import { secretSettings } from "./sections/secrets.ts";
-import { systemSettings } from "./sections/system.ts";
 import { ownToolchainSettings, toolchainSettings } from "./sections/toolchain.ts";
+import { componentsSettings, pluginSettings, taskSettings } from "./sections/tools/added-tools.ts";
+import { gitSettings, problemOfPassword } from "./sections/tools/git.ts";
+import { gitRuleSettings, ownGitRuleSettings } from "./sections/tools/git-rules.ts";
+import { modelSettings, problemOfSecret, providersOf } from "./sections/tools/models.ts";
+import { systemSettings } from "./sections/tools/system.ts";
+import { webSettings } from "./sections/tools/web.ts";
 import { undoSettings } from "./sections/undo.ts";
-import { webSettings } from "./sections/web.ts";
 
 /** Violations in a minute that raise the alarm when the operator says nothing (Flow §7.2). */
 const ALERT_VIOLATIONS_PER_MINUTE = 5;

@@ -1,8 +1,8 @@
 // Settings: optional, strict, and safe where nothing is said; a workspace's own file can only narrow.
 import { expect, test } from "vitest";
 import { defaultSettings, parseSettings, parseWorkspaceSettings, wideningKeys } from "../../src/config/config.ts";
-import { chosenGitRules } from "../../src/config/sections/git-rules.ts";
 import { chosenToolchain } from "../../src/config/sections/toolchain.ts";
+import { chosenGitRules } from "../../src/config/sections/tools/git-rules.ts";
 
 test("an operator who wrote nothing gets the safe defaults", async () => {
   expect(defaultSettings()).toEqual({

@@ -14,10 +14,10 @@ import { blake3Hex } from "../../base/hash.ts";
 import { canonicalJson } from "../../base/json.ts";
 
 import type { FileRules, Settings, WorkspaceSettings } from "../../config/config.ts";
-import { privateGitHosts } from "../../config/sections/git.ts";
-import { type ChosenGitRules, chosenGitRules } from "../../config/sections/git-rules.ts";
 import { chosenToolchain } from "../../config/sections/toolchain.ts";
-import { openedWebHosts } from "../../config/sections/web.ts";
+import { privateGitHosts } from "../../config/sections/tools/git.ts";
+import { type ChosenGitRules, chosenGitRules } from "../../config/sections/tools/git-rules.ts";
+import { openedWebHosts } from "../../config/sections/tools/web.ts";
 import { type TrustState, trustStateOf } from "../../config/trust.ts";
 import type { OpenWorkspace, WorkspaceCatalog, WorkspaceName } from "../../kernel/index.ts";
 import type { Workspace } from "../../model/place/workspace.ts";

@@ -1,6 +1,6 @@
 /** The sections `plugins`, `components` and `tasks` of `handrail.yaml`, which add tools. */
 import * as z from "zod";
-import { PATH_NAMES_MAX } from "../../model/place/workspace.ts";
+import { PATH_NAMES_MAX } from "../../../model/place/workspace.ts";
 
 /** Modules that one kernel loads. */
 const PLUGINS_MAX = 64;

@@ -1,7 +1,7 @@
 // The section `system`: absent without a word, absolute programs, services and files named one by one.
 import { expect, test } from "vitest";
-import { parseSettings } from "../../../src/config/config.ts";
-import { type ParsedSystemSettings, systemOf } from "../../../src/config/sections/system.ts";
+import { parseSettings } from "../../../../src/config/config.ts";
+import { type ParsedSystemSettings, systemOf } from "../../../../src/config/sections/tools/system.ts";
 
 const CONFIG = "config_files: { app: { path: a.yaml, version: v.n, migrations: [{ from: 1, to: 2 }] } }";
 const parsed = async (yaml: string) =>

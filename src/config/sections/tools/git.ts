@@ -9,10 +9,10 @@
  * network. A workspace can set neither credentials, authorities, opened servers nor limits.
  */
 import * as z from "zod";
-import { GIT_RECEIVED_MB, GIT_WRITTEN_MB, MAX_PATH_LEN } from "../../base/limits.ts";
-import type { SecretBinding } from "../../model/reach/secrets.ts";
+import { GIT_RECEIVED_MB, GIT_WRITTEN_MB, MAX_PATH_LEN } from "../../../base/limits.ts";
+import type { SecretBinding } from "../../../model/reach/secrets.ts";
+import { server as host, namesOfServers } from "../servers.ts";
 import { gitRuleParts } from "./git-rules.ts";
-import { server as host, namesOfServers } from "./servers.ts";
 
 /** Credentials for remotes that the operator can name. */
 const GIT_CREDENTIALS_MAX = 64;

@@ -6,8 +6,8 @@
  * opened is named by host and port; a workspace can open none.
  */
 import * as z from "zod";
-import { MAX_PATH_LEN } from "../../base/limits.ts";
-import { namesOfServers, server } from "./servers.ts";
+import { MAX_PATH_LEN } from "../../../base/limits.ts";
+import { namesOfServers, server } from "../servers.ts";
 
 /** Servers that the operator can open. */
 const WEB_PRIVATE_HOSTS_MAX = 64;

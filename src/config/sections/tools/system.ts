@@ -5,7 +5,7 @@
  * looked up. Services and configuration files are named one by one.
  */
 import * as z from "zod";
-import { MAX_ARG_LEN, MAX_PATH_LEN, MAX_TIMEOUT_MS } from "../../base/limits.ts";
+import { MAX_ARG_LEN, MAX_PATH_LEN, MAX_TIMEOUT_MS } from "../../../base/limits.ts";
 import type {
   ConfigMember,
   ConfigValue,
@@ -13,7 +13,7 @@ import type {
   MigrationStep,
   SystemManager,
   SystemSettings,
-} from "../../model/work/system.ts";
+} from "../../../model/work/system.ts";
 
 /** Milliseconds that an installation may take when the operator does not say: cargo compiles. */
 const SYSTEM_INSTALL_TIMEOUT_MS = 30 * 60_000;

@@ -6,9 +6,9 @@
  * branches.
  */
 import * as z from "zod";
-import { DANGER_PATTERN_CHARACTERS_MAX, GIT_REF_BYTES_MAX } from "../../base/limits.ts";
-import { DEFAULT_GIT_RULES } from "../../model/work/git.ts";
-import { compileMeasuredGlob } from "../../names/glob.ts";
+import { DANGER_PATTERN_CHARACTERS_MAX, GIT_REF_BYTES_MAX } from "../../../base/limits.ts";
+import { DEFAULT_GIT_RULES } from "../../../model/work/git.ts";
+import { compileMeasuredGlob } from "../../../names/glob.ts";
 
 /** Patterns of protected branches in one list of settings. */
 const GIT_PROTECTED_BRANCHES_MAX = 64;

@@ -5,8 +5,8 @@
  * workspace can set none.
  */
 import * as z from "zod";
-import { MODEL_PROTOCOLS, type ModelProtocol, type ModelProvider } from "../../model/reach/models.ts";
-import { webAddress } from "../../names/web-address.ts";
+import { MODEL_PROTOCOLS, type ModelProtocol, type ModelProvider } from "../../../model/reach/models.ts";
+import { webAddress } from "../../../names/web-address.ts";
 
 /** Providers that the operator can name, and models of one that are listed. */
 const PROVIDERS_MAX = 64;
