@@ -46,8 +46,6 @@ import { checkMasterGate } from "./judge/gates.ts";
 import { checkScope } from "./judge/scope.ts";
 import { markSecrets, mayWriteSecrets } from "./judge/secret-writes.ts";
 import { withDeletionDemands } from "./keeping/deletion.ts";
-import { StageTimes } from "./observe/stage-times.ts";
-import { tellOf } from "./observe/tell.ts";
 import { ANALYSED_CHARACTERS_MAX } from "./redaction/argument-secrets.ts";
 import { CallRedaction } from "./redaction/redaction.ts";
 import { replayed } from "./replay.ts";
@@ -68,10 +66,8 @@ export interface TurnedKernel extends Kernel {
 
 /** Takes one request through every stage and answers it once, in the words of its session. */
 export async function pipeline(kernel: TurnedKernel, arrival: Arrival): Promise<CallResponse> {
-  const { clock, observers = NOBODY } = kernel.parts;
-  const walk = new Walk(arrive(clock, arrival.running), observers.size > 0 ? new StageTimes(clock) : undefined);
+  const walk = new Walk(arrive(kernel.parts.clock, arrival.running));
   const response = await walked(kernel, walk, arrival);
-  if (walk.times !== undefined) tellOf(observers, walk.known, { response, times: walk.times });
   const { session, spokenAs: name, call } = walk.known;
   const dialect = session?.dialect;
   if (dialect === undefined || name === undefined || call === undefined) return response;
@@ -87,13 +83,10 @@ async function walked(
   const answer = new Answer(kernel);
   try {
     const received = await readCall(kernel, walk, submission);
-    walk.times?.end("read");
     if (!received.ok) return await answer.denied(walk.known, received.denial);
     const admitted = await admitCall(kernel, walk, { ...received.value, running });
-    walk.times?.end("admit");
     if (!admitted.ok) return await answer.denied(walk.known, admitted.denial);
     const judged = await judgeCall(kernel, walk, admitted.value);
-    walk.times?.end("judge");
     if (!judged.ok) return await answer.denied(walk.known, judged.denial);
     const granted = judged.value;
     const { caller, tool, accesses, ruling } = granted;
@@ -116,7 +109,6 @@ async function walked(
       if (ended) return await answer.ended(walk.known, ended);
     }
 
-    walk.times?.end("grant");
     // record intent → re-check, because recording waited for the disk
     const mayHaveChanged = hasWaited && mustRecheck(parts.clock, granted);
     const announced = tool.capability.effect === "read" ? undefined : await recordIntent(kernel, granted);
@@ -126,11 +118,9 @@ async function walked(
     const still = mayHaveChanged || intent !== undefined ? await recheck(parts, granted) : undefined;
     if (still?.ok === false) return await answer.denied(walk.known, still.denial);
 
-    walk.times?.end("intent");
     // execute
     const started: Running = walk.learn({ ...granted, intent, documents, run: new RunRecord() });
     const ran = await runTool(kernel, started, timed(parts, granted, waiter));
-    walk.times?.end("run");
     if (ran.kind === "refusal") return await answer.denied(started, ran.denial);
     if (ran.kind === "failure") return await answer.failed(started, outOfTime(started) ?? ran.failure);
 
@@ -147,12 +137,9 @@ async function walked(
 /** How far a call has come: the last record of it, for whatever ends it. */
 class Walk {
   known: Known;
-  /** Where somebody observes. */
-  readonly times: StageTimes | undefined;
 
-  constructor(arrived: Known, times: StageTimes | undefined) {
+  constructor(arrived: Known) {
     this.known = arrived;
-    this.times = times;
   }
 
   learn<Stage extends Known>(record: Stage): Stage {
@@ -262,7 +249,6 @@ async function judgeCall(
 }
 
 const NO_SECRETS: readonly KnownSecret[] = [];
-const NOBODY: ReadonlySet<never> = new Set();
 
 type WithPolicy = Analysed & Pick<Granted, "policy">;
 

@@ -12,7 +12,6 @@ import { systemRandom } from "../base/ids.ts";
 import { createKernelDoor, type KernelDoor, type ToolRegistry } from "../kernel/index.ts";
 import type { OperatorGates } from "../model/people/gates.ts";
 import { DEFAULT_PRESET } from "../model/people/preset.ts";
-import type { CallObserver } from "../model/tool/observation.ts";
 import type { Authenticated } from "../session/session.ts";
 import type { ProviderOutputs } from "./artifacts/provider-outputs.ts";
 import { BranchDesk } from "./branches/branch-desk.ts";
@@ -90,8 +89,6 @@ export interface OpenKernel {
   /** Resolves once the ledger is open. @throws KernelError STORE_CORRUPT or LEDGER_UNAVAILABLE, saying what to do */
   readonly ready: () => Promise<void>;
   readonly health: () => KernelHealth;
-  /** From now on `observer` is told of each call that was answered. @returns what ends it */
-  readonly observe: (observer: CallObserver) => () => void;
   /** Loads and validates the policies of a preset (the operator's when absent) now rather than with the first call. */
   readonly loadPolicy: (preset?: string) => Promise<void>;
   /** Gives up what a kernel without work can do without; whatever comes next brings it back. */
@@ -159,10 +156,6 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
     },
     ready: () => ledger.ready(),
     health: () => ({ ...ledger.health(), stalls: watchdog.stalls }),
-    observe(observer) {
-      opened.observers.add(observer);
-      return () => opened.observers.delete(observer);
-    },
     loadPolicy: async (preset = live.operator.settings.preset ?? DEFAULT_PRESET) =>
       void (await Promise.all([configuration.policy.engine(preset), redactor()])),
     rest: () => ledger.rest(),

@@ -21,7 +21,6 @@ import {
   ToolRegistry,
 } from "../kernel/index.ts";
 import { BY_KERNEL } from "../ledger/actors.ts";
-import type { CallObserver } from "../model/tool/observation.ts";
 import type { Tool } from "../model/tool/tool.ts";
 import { Branches } from "../sandbox/branches/branches.ts";
 import { newFiles } from "../sandbox/files/new-files.ts";
@@ -256,7 +255,6 @@ function kernelParts(base: Base, services: Awaited<ReturnType<typeof openService
     machine: machine.machine,
     web: web.web,
     models: models.models,
-    observers: base.observers,
     knowledge: knowledge.knowledge,
     gitRemotes: gitRemotesBy,
     secrets: openSecrets(live),
@@ -296,7 +294,6 @@ async function openBase(options: KernelOptions) {
   return {
     stateDirectory,
     plugged: [plugged, components],
-    observers: new Set<CallObserver>(),
     tools,
     live,
     redactor,

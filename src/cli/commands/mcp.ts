@@ -2,12 +2,11 @@
 
 import type { Command } from "commander";
 import { openFromFlags, type ServingFlags, withServingOptions } from "../start/kernel-options.ts";
-import { type MetricsFlags, serveMetricsIfAsked, withMetricsOptions } from "../start/metrics-options.ts";
 import { type SessionFlags, wishOf, withSessionOptions } from "../start/session-options.ts";
 import { onStop } from "../start/stop-signals.ts";
 import { currentUser } from "../terminal/inputs.ts";
 
-interface McpFlags extends ServingFlags, SessionFlags, MetricsFlags {
+interface McpFlags extends ServingFlags, SessionFlags {
   readonly agent?: string;
 }
 
@@ -22,7 +21,7 @@ export function addMcpCommand(program: Command): void {
     "--agent <name>",
     "agent name (default: the one that the client gives itself)",
   );
-  withServingOptions(withMetricsOptions(command))
+  withServingOptions(command)
     .addHelpText(
       "after",
       "\nExit codes: 0 once the client is gone, or at SIGINT, SIGTERM or SIGHUP; 1 configuration or\nstate; 64 wrong usage.",
@@ -42,11 +41,9 @@ async function serve(flags: McpFlags): Promise<void> {
       ...(flags.agent === undefined ? { agentId: UNNAMED, process: process.pid } : { agentId: flags.agent }),
     });
     const { serveMcpOnStandardStreams } = await serving;
-    const endMetrics = await serveMetricsIfAsked(kernel, flags);
     const served = serveMcpOnStandardStreams(kernel, minted, { isNamedByClient: flags.agent === undefined });
     onStop(() => process.stdin.destroy());
     await served;
-    await endMetrics?.();
     await kernel.administration.endSession(minted.session);
   } finally {
     await kernel.close();

@@ -8,11 +8,10 @@ import type { Command } from "commander";
 import { usageError } from "../../base/errors.ts";
 import type { OpenKernel } from "../../server/compose.ts";
 import { openFromFlags, type ServingFlags, withServingOptions } from "../start/kernel-options.ts";
-import { type MetricsFlags, serveMetricsIfAsked, withMetricsOptions } from "../start/metrics-options.ts";
 import { untilStopped } from "../start/stop-signals.ts";
 import { say } from "../terminal/output.ts";
 
-interface ServeFlags extends ServingFlags, MetricsFlags {
+interface ServeFlags extends ServingFlags {
   readonly socket?: string;
   readonly http?: string | true;
   readonly httpSocket?: string | true;
@@ -37,7 +36,7 @@ export function addServeCommand(program: Command): void {
       "--http-allow-remote [names...]",
       "let --http listen where other machines reach it, without encryption, under these host names",
     );
-  withServingOptions(withMetricsOptions(command)).action(async (flags: ServeFlags) => {
+  withServingOptions(command).action(async (flags: ServeFlags) => {
     const kernel = await openFromFlags(flags);
     try {
       const { serveSocket } = await import("../../server/doors/serve-framed.ts");
@@ -49,15 +48,11 @@ export function addServeCommand(program: Command): void {
         await server.close();
         throw error;
       });
-      const endMetrics = await serveMetricsIfAsked(kernel, flags).catch(async (error: unknown) => {
-        await Promise.all([server.close(), http?.close()]);
-        throw error;
-      });
       const stopped = untilStopped(); // whoever has read the line may stop it at once
       say(`handrail: listening on ${path}; make a session with \`handrail sessions create --workspace DIR\``);
       tellOfPolicy(kernel);
       await stopped;
-      await Promise.all([server.close(), http?.close(), endMetrics?.()]);
+      await Promise.all([server.close(), http?.close()]);
     } finally {
       await kernel.close();
     }

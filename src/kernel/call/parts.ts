@@ -21,7 +21,6 @@ import type { KnowledgeState } from "../../model/place/knowledge.ts";
 import type { Workspace } from "../../model/place/workspace.ts";
 import type { ModelProvider } from "../../model/reach/models.ts";
 import type { SpendingLimits } from "../../model/spending/spending-limits.ts";
-import type { CallObserver } from "../../model/tool/observation.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import type { ExecEnforcement } from "../../model/work/exec.ts";
 import type { RepositoryView } from "../../model/work/git.ts";
@@ -216,8 +215,6 @@ export interface KernelParts {
   /** What the operator knows of git's remotes, with no secret that `redactor` does not hide. */
   readonly gitRemotes: (redactor: Redactor) => GitRemotes;
   readonly ledger: EventSink;
-  /** Who is told of each call that was answered; where nobody is, nothing is timed. */
-  readonly observers?: ReadonlySet<CallObserver>;
   /** Keys the digests of arguments in evidence, so that short secrets cannot be guessed from them. */
   readonly argumentsKey: Uint8Array;
   /** Told about bugs and background failures, as they are, so that they may hold secrets; never shown to a peer. */
