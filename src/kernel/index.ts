@@ -68,7 +68,7 @@ export interface KernelDoor {
   readonly execute: (
     submission: Submission,
     end: AbortSignal | AbortController,
-    hears?: Pick<Waiter, "listener" | "inBand" | "onAsked">,
+    hears?: Pick<Waiter, "listener" | "inBand" | "onAsked" | "traceparent">,
   ) => Promise<CallResponse>;
   /**
    * What an attended client is to ask before a call that was refused by the request `ref` comes back; `undefined`:
