@@ -22,6 +22,7 @@ import { gitSettings, problemOfPassword } from "./sections/git.ts";
 import { gitRuleSettings, ownGitRuleSettings } from "./sections/git-rules.ts";
 import { limitSettings } from "./sections/limits.ts";
 import { modelSettings, problemOfSecret, providersOf } from "./sections/models.ts";
+import { logSettings, metricsSettings, problemOfHeader, telemetrySettings } from "./sections/observability.ts";
 import { redactionSettings } from "./sections/redaction.ts";
 import { sandboxSettings } from "./sections/sandbox.ts";
 import { secretSettings } from "./sections/secrets.ts";
@@ -114,10 +115,21 @@ export const settingsSchema = z
     undo: undoSettings.prefault({}),
     /** What system tools may use of the machine; without it there are no such tools. */
     system: systemSettings.optional(),
+    /** Where `handrail serve` answers Prometheus. */
+    metrics: metricsSettings.prefault({}),
+    /** Where traces and security events are sent. */
+    telemetry: telemetrySettings.prefault({}),
+    /** Structured logs; without it there are only lines for people. */
+    log: logSettings.optional(),
     roles: listOf(role).default([...BUILT_IN_ROLES]),
     workspaces: listOf(workspace).default([]),
   })
-  .superRefine(({ models, git, secrets }, context) => {
+  .superRefine(({ models, git, secrets, telemetry: { otlp } }, context) => {
+    for (const name of Object.keys(otlp?.headers ?? {})) {
+      const message = otlp && problemOfHeader(otlp, name, secrets);
+      const path = ["telemetry", "otlp", "headers", name, "secret"];
+      if (message !== undefined) context.addIssue({ code: "custom", path, message });
+    }
     for (const [index, credential] of git.credentials.entries()) {
       const message = problemOfPassword(credential, secrets);
       const path = ["git", "credentials", index, "password", "secret"];

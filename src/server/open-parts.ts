@@ -38,7 +38,7 @@ import { openNewFileStore } from "../stores/embedded/new-file-store.ts";
 import { holdsSessions, openStateStores } from "../stores/embedded/sessions/state-stores.ts";
 import { openViolationStore } from "../stores/embedded/sessions/violation-store.ts";
 import { prepareStateDirectory } from "../stores/embedded/state/state-directory.ts";
-import { currentRedactor, gitRemotesBy, kernelSettings, openConfiguration } from "./configuration.ts";
+import { brokerBy, currentRedactor, gitRemotesBy, kernelSettings, openConfiguration } from "./configuration.ts";
 import { evidenceKey } from "./ledger/evidence-key.ts";
 import { executionEvidence } from "./ledger/execution-evidence.ts";
 import type { LedgerThread } from "./ledger/ledger-messages.ts";
@@ -57,7 +57,10 @@ import {
 import { recordOverrides, ToolsInForce } from "./operator/tools-in-force.ts";
 import { openApprovals } from "./people/open-approvals.ts";
 import { openSpending } from "./people/spending.ts";
-import { reportInternalError, reportWarning } from "./report.ts";
+import { Reporter } from "./report.ts";
+import { webAuthorities } from "./secrets/web-authorities.ts";
+import { observedLedger } from "./telemetry/observed-ledger.ts";
+import { Observers, wantsTelemetry } from "./telemetry/observers.ts";
 import { sessionScratch } from "./workspace/session-scratch.ts";
 
 /** Where a kernel keeps its state and finds its configuration; what is absent comes from the environment. */
@@ -123,8 +126,7 @@ type Base = Awaited<ReturnType<typeof openBase>>;
 
 /** Opens what the kernel's stages use, each on top of `base`. */
 async function openServices(base: Base, options: KernelOptions) {
-  const { live, settings, tools, instance, instances, ledger, stores, stateDirectory, onInternalError } = base;
-  const tell = options.onWarning ?? reportWarning;
+  const { live, settings, tools, instance, instances, ledger, stores, stateDirectory, onInternalError, tell } = base;
   const shared = { stateDirectory, ledger, clock: systemClock, random: systemRandom, onInternalError };
   const who = { instanceId: instance.id, isAlive: instances.isAlive };
   const { sessions, bell } = stores;
@@ -156,7 +158,6 @@ async function openServices(base: Base, options: KernelOptions) {
   const kept = { live, stateDirectory, environment };
   const opening = { ...kept, treeOf, tools, ledger, nowMs: systemClock.nowMs, tell, onInternalError };
   return {
-    tell,
     viewNames,
     scratch,
     branches,
@@ -234,6 +235,9 @@ function kernelParts(base: Base, services: Awaited<ReturnType<typeof openService
     gitRemotes: gitRemotesBy,
     secrets: openSecrets(live),
     ledger,
+    get observer() {
+      return base.observers.calls;
+    },
     onInternalError,
   };
 }
@@ -247,19 +251,34 @@ async function openBase(options: KernelOptions) {
   const tools = new ToolsInForce(registryOf(options.tools));
   const live = { operator };
   const redactor = currentRedactor(live, environment, options.network);
-  const onInternalError = options.onInternalError ?? ((error: unknown) => void reportInternalError(redactor, error));
+  const loaded = wantsTelemetry(operator.settings, environment) && (await import("./telemetry/telemetry.ts"));
+  const levels = loaded ? await loaded.logLevelsWanted(operator.settings, environment) : undefined;
+  const observers = new Observers();
+  const reporter = new Reporter(options, redactor, observers);
+  const { internalError: onInternalError, warning: tell } = reporter;
   const settings = kernelSettings(environment, live);
   const instances = await openInstanceStore(stateDirectory, systemRandom);
   const instance = await instances.claim();
-  const ledger = startLedgerThread(ledgerOf(stateDirectory, instance, holdsSessions(stateDirectory)), {
+  const written = startLedgerThread(ledgerOf(stateDirectory, instance, holdsSessions(stateDirectory)), {
     spool: options.awaitSequences !== true,
   });
-  const stores = await openStores(stateDirectory, onInternalError).catch(async (error: unknown) => {
+  const ledger = observedLedger(written, observers);
+  const observing = async () => {
+    if (!loaded) return undefined;
+    const means = { environment, redactor, brokerBy, authorities: () => webAuthorities(live.operator.settings) };
+    const { network } = options;
+    const { settings: wanted } = operator;
+    const who = { settings: wanted, levels, instanceId: instance.id, observers, reporter };
+    return loaded.openTelemetry({ ...who, ...means, ...(network && { network }) });
+  };
+  const opening = Promise.all([openStores(stateDirectory, onInternalError), observing()]);
+  const [stores, telemetry] = await opening.catch(async (error: unknown) => {
     await ledger.close().catch(onInternalError);
     await instance.release();
     throw error;
   });
-  return { stateDirectory, tools, live, redactor, onInternalError, settings, instances, instance, ledger, stores };
+  const reporting = { reporter, observers, telemetry, onInternalError, tell };
+  return { stateDirectory, tools, live, redactor, ...reporting, settings, instances, instance, ledger, stores };
 }
 
 function registryOf(tools: readonly Tool[] = []): ToolRegistry {

@@ -110,6 +110,6 @@ function commandsOf(commands: readonly JsonObject[], sandbox: JsonObject | undef
   }));
 }
 
-function refusalOf({ layer, reason, ruleId }: Denial): ObservedCall["denial"] {
+function refusalOf({ layer, reason, ruleId }: Denial): NonNullable<ObservedCall["denial"]> {
   return { layer, reason, ruleId };
 }
