@@ -19,7 +19,7 @@ const REASONS_MAX = 256;
 const CALL_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60, 600];
 const STAGE_BUCKETS = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30, 60];
 /** The label of calls of no registered tool. */
-const UNKNOWN = "unknown";
+export const UNKNOWN_TOOL = "unknown";
 
 /** Makes the metric of an entry in a registry. */
 export function counterOf(registry: Registry, { name, help, labels }: MetricEntry): Counter {
@@ -77,7 +77,7 @@ export class CallMetrics implements Observer {
 
   readonly call = (call: ObservedCall): void => {
     const { outcome, denial, errorCode, durationMs, stages, outputBytes = 0, truncated, secretsFound } = call;
-    const tool = this.#tools.of(call.tool ?? UNKNOWN);
+    const tool = this.#tools.of(call.tool ?? UNKNOWN_TOOL);
     this.#executions.inc({ tool });
     this.#calls.inc({ outcome, layer: denial?.layer ?? "" });
     this.#call.observe({ outcome }, durationMs / 1000);

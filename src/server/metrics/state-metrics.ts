@@ -4,7 +4,7 @@
  * A part that cannot be read is left out and counted: the others are shown all the same. INVARIANT: no label holds a
  * name that a person or an agent chose.
  */
-import { readdirSync, statSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { Counter, Gauge, type Registry } from "prom-client";
 import { errorCode } from "../../base/errors.ts";
@@ -12,14 +12,7 @@ import type { OpenKernel } from "../compose.ts";
 import { handrailVersion } from "../operator/package-files.ts";
 import { counterOf } from "./call-metrics.ts";
 import { METRICS, type MetricEntry } from "./catalog.ts";
-
-/** Databases of a state directory, by the name of their file. */
-const DATABASE = /^([a-z]+)\.db(?:-wal|-shm)?$/;
-/** Files of a state directory that are looked at. */
-const FILES_MAX = 10_000;
-
-/** Values of one metric, by the values of its labels in their order. */
-type Values = readonly (readonly [labels: readonly string[], value: number])[];
+import { storeValues, type Values } from "./store-sizes.ts";
 
 /** A part of the state, and how it is read. */
 type Part = readonly [name: string, read: () => Promise<readonly (readonly [MetricEntry, Values])[]>];
@@ -157,17 +150,6 @@ async function budgetValues({ budgets }: OpenKernel): Promise<Values> {
       most.set(key, Math.max(most.get(key) ?? 0, used));
     }
   return [...most].map(([key, used]) => [key.split(" "), used] as const);
-}
-
-/** Bytes by database; a file that goes meanwhile counts nothing. */
-function storeValues(stateDirectory: string): Values {
-  const bytes = new Map<string, number>();
-  for (const name of readdirSync(stateDirectory).slice(0, FILES_MAX)) {
-    const store = DATABASE.exec(name)?.[1];
-    const size = statSync(join(stateDirectory, name), { throwIfNoEntry: false })?.size ?? 0;
-    if (store !== undefined) bytes.set(store, (bytes.get(store) ?? 0) + size);
-  }
-  return [...bytes].map(([store, size]) => [[store], size] as const);
 }
 
 /** Entries of a directory; none where there is none. */
