@@ -5,7 +5,7 @@
  * aside. INVARIANTS: writing a line never waits and never throws. What waits is bounded; what does not fit, or cannot
  * be written, is counted, and said once until writing works again.
  */
-import { constants } from "node:fs";
+import { constants, type Stats } from "node:fs";
 import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
 import { MIB } from "../../base/bytes.ts";
 import { errorCode } from "../../base/errors.ts";
@@ -82,7 +82,7 @@ export class LogFile {
       this.#waiting = [];
       this.#waitingBytes = 0;
       try {
-        const handle = await this.#current();
+        const handle = await this.#withRoom();
         await handle.appendFile(lines.join(""));
         this.#failedMs = undefined;
         await this.#putAside(handle);
@@ -98,7 +98,7 @@ export class LogFile {
     const { path } = this.#parts;
     const open_ = this.#handle;
     if (open_ !== undefined) {
-      const [mine, standing] = await Promise.all([open_.stat(), stat(path).catch(() => undefined)]);
+      const [mine, standing] = await Promise.all([open_.stat(), statIfThere(path)]);
       if (standing?.ino === mine.ino && standing.dev === mine.dev) return open_;
       this.#handle = undefined;
       await open_.close();
@@ -109,15 +109,23 @@ export class LogFile {
     return opened;
   }
 
-  /** Puts the file aside if it is large; one that cannot be is written on to twice its size. */
+  /** The file; one that cannot be put aside is written on to twice its size, and no further. */
+  async #withRoom(): Promise<FileHandle> {
+    const handle = await this.#current();
+    if (!this.#isStuck) return handle;
+    await this.#putAside(handle);
+    const { size } = await handle.stat();
+    if (this.#isStuck && size >= 2 * this.#parts.bytesMax) throw new Error("the log file is too large");
+    return this.#current();
+  }
+
+  /** Puts the file aside if it is large; that it cannot be is said once. */
   async #putAside(handle: FileHandle): Promise<void> {
     try {
       await this.#rotate(handle);
     } catch (error) {
       if (!this.#isStuck) this.#say("cannot be put aside", error);
       this.#isStuck = true;
-      const { size } = await handle.stat();
-      if (size >= 2 * this.#parts.bytesMax) throw error;
     }
   }
 
@@ -129,8 +137,9 @@ export class LogFile {
     const lock = `${path}.lock`;
     if (!(await locked(lock))) return;
     try {
-      const standing = await stat(path);
-      if (standing.ino !== ino || !standing.isFile()) return;
+      const standing = await statIfThere(path);
+      if (standing?.ino !== ino) this.#isStuck = false; // somebody else has put it aside meanwhile
+      if (standing?.ino !== ino || !standing.isFile()) return;
       for (let number = keep - 1; number >= 1; number -= 1)
         await rename(`${path}.${number}`, `${path}.${number + 1}`).catch(unlessMissing);
       await rename(path, `${path}.1`);
@@ -162,9 +171,18 @@ async function locked(lock: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (errorCode(error) !== "EEXIST") throw error;
-    const held = await stat(lock).catch(() => undefined);
+    const held = await statIfThere(lock);
     if (held !== undefined && Date.now() - held.mtimeMs > LOCK_STALE_MS) await rm(lock, { force: true });
     return false;
+  }
+}
+
+async function statIfThere(path: string): Promise<Stats | undefined> {
+  try {
+    return await stat(path);
+  } catch (error) {
+    unlessMissing(error);
+    return undefined;
   }
 }
 
