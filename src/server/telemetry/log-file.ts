@@ -12,6 +12,8 @@ import { errorCode } from "../../base/errors.ts";
 
 /** Bytes of lines that wait to be written. */
 const WAITING_BYTES_MAX = 4 * MIB;
+/** Bytes that are written at once. */
+const BATCH_BYTES_MAX = MIB;
 /** Milliseconds after which a lock on rotation is that of a killed kernel. */
 const LOCK_STALE_MS = 10_000;
 /** Milliseconds between two tries while the file cannot be written. */
@@ -78,9 +80,7 @@ export class LogFile {
   async #writeAll(): Promise<void> {
     await Promise.resolve(); // what comes in the same turn goes with it
     while (this.#waiting.length > 0) {
-      const lines = this.#waiting;
-      this.#waiting = [];
-      this.#waitingBytes = 0;
+      const lines = this.#next();
       try {
         const handle = await this.#withRoom();
         await handle.appendFile(lines.join(""));
@@ -107,6 +107,19 @@ export class LogFile {
     const opened = await open(path, O_APPEND | O_CREAT | O_WRONLY | O_NOFOLLOW | O_NONBLOCK, OWNER_ONLY);
     this.#handle = opened;
     return opened;
+  }
+
+  /** Lines that are written at once: no more than the file may hold. */
+  #next(): readonly string[] {
+    const bytesMax = Math.min(this.#parts.bytesMax, BATCH_BYTES_MAX);
+    let bytes = 0;
+    const past = this.#waiting.findIndex((line) => {
+      bytes += Buffer.byteLength(line);
+      return bytes > bytesMax;
+    });
+    const lines = this.#waiting.splice(0, past < 0 ? this.#waiting.length : Math.max(1, past));
+    for (const line of lines) this.#waitingBytes -= Buffer.byteLength(line);
+    return lines;
   }
 
   /** The file; one that cannot be put aside is written on to twice its size, and no further. */
