@@ -128,7 +128,8 @@ export class LogFile {
     if (!this.#isStuck) return handle;
     await this.#putAside(handle);
     const { size } = await handle.stat();
-    if (this.#isStuck && size >= 2 * this.#parts.bytesMax) throw Object.assign(new Error("the log file is too large"), { code: "EFBIG" });
+    if (this.#isStuck && size >= 2 * this.#parts.bytesMax)
+      throw Object.assign(new Error("the log file is too large"), { code: "EFBIG" });
     return this.#current();
   }
 

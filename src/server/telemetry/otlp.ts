@@ -118,7 +118,10 @@ export class OtlpExporter implements Observer {
         const redactor = await this.#redactor();
         if (redactor === undefined) return NO_REDACTOR;
         const shaped = events.map((event) => ({ event, ocsf: ocsfOf(event, { version, instanceId }) }));
-        const clean = shaped.map(({ event, ocsf }) => ({ event, ocsf: redactedValue(redactor, ocsf) }));
+        const clean = shaped.map(({ event, ocsf }) => ({
+          event: { ...event, request_id: redactedText(redactor, "request_id", event.request_id) },
+          ocsf: redactedValue(redactor, ocsf),
+        }));
         const bytes = print(clean);
         return bytes === undefined ? NOTHING_SENT : await this.#post.post("/v1/logs", bytes, signal);
       },
