@@ -32,6 +32,8 @@ test("an operator who wrote nothing gets the safe defaults", async () => {
       output_mb: 64,
     },
     web: { private_hosts: [] },
+    metrics: {},
+    telemetry: {},
     secrets: {},
     models: {},
     git: { credentials: [], private_hosts: [], limits: { received_mb: 1024, written_mb: 4096 } },

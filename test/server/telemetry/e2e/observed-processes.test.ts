@@ -25,7 +25,7 @@ async function metricsAt(url: string) {
 
 const metricsUrl = (stderr: string) => /metrics at (http:\S+)/.exec(stderr)?.[1] ?? "";
 
-test("handrail serve: Prometheus scrapes it, calls of Connect join their caller's trace, and nothing is on unasked", async () => {
+test("handrail serve: Prometheus scrapes it, calls of Connect join their caller's trace", async () => {
   const collector = await startCollector();
   const place = freshPlace();
   place.put("workspace/a.txt", "one\n");
