@@ -32,6 +32,7 @@ const GOALS: Readonly<Record<string, Goal>> = {
   "flow-": handrail({ most: 5 }),
   "gates-free": handrail({ most: 5 }),
   "pending-resume": handrail({ most: 50 }),
+  "observer-metrics": ratio({ least: 0.8 }),
   "branch-true": ratio({ most: 1.4 }),
   "branch-land": handrail({ most: 300 }),
   "branch-modules": handrail({ most: 100 }),

@@ -1,11 +1,12 @@
 /**
- * `npm run bench -- spine|surface|redact|redact-quality|gates|exec|git|branch|net [--quick] [--json FILE] [--table]
+ * `npm run bench -- spine|surface|redact|redact-quality|gates|exec|git|branch|net|extend [--quick] [--json FILE] [--table]
  * [--only ID]`: measures Handrail against a named peer for each figure, in turns, and prints the ratios.
  */
 import { writeFileSync } from "node:fs";
 import { measureBranches } from "./exec/branch.ts";
 import { measureCommands } from "./exec/commands.ts";
 import { measureGit } from "./exec/git.ts";
+import { measureObserver } from "./extend/observer.ts";
 import { keepFigures } from "./figures.ts";
 import { measureFreeGates } from "./gates/free.ts";
 import { measurePending } from "./gates/pending.ts";
@@ -80,6 +81,8 @@ const GATES = [
   { id: "gates", measure: measureFreeGates },
   { id: "pending", measure: measurePending },
 ] as const;
+/** What extensions and observation cost. */
+const EXTEND = [{ id: "observer", measure: measureObserver }] as const;
 const SUITES = {
   spine: SPINE,
   surface: SURFACE,
@@ -90,6 +93,7 @@ const SUITES = {
   git: GIT,
   branch: BRANCH,
   net: NET,
+  extend: EXTEND,
 } as const;
 
 if (process.argv[2] === "attention") {

@@ -35,7 +35,18 @@ const QUICK: Effort = {
 };
 
 /** The suites. */
-const SUITES = ["spine", "surface", "redact", "redact-quality", "gates", "exec", "git", "branch", "net"] as const;
+const SUITES = [
+  "spine",
+  "surface",
+  "redact",
+  "redact-quality",
+  "gates",
+  "exec",
+  "git",
+  "branch",
+  "net",
+  "extend",
+] as const;
 /** One of them. */
 export type Suite = (typeof SUITES)[number];
 

@@ -4,13 +4,14 @@
  * INVARIANT: a label's values are names of registered tools, frozen codes, or one of few words: nothing that a caller,
  * a file or a person wrote.
  */
-import { Counter, Histogram, type Registry } from "prom-client";
+import { Counter, type Registry } from "prom-client";
 import { KernelError } from "../../base/errors.ts";
 import { securityEventOfRecorded } from "../../ledger/security-event.ts";
 import { CALL_STAGES, type CallStage, type ObservedCall } from "../../model/outcome/observed-call.ts";
 import type { Observer, RecordedEvent } from "../telemetry/observers.ts";
 import { METRICS, type MetricEntry } from "./catalog.ts";
 import { LabelLimit } from "./label-limit.ts";
+import { QuickHistogram, type Series, SeriesByValue } from "./quick-histogram.ts";
 
 /** Tools, and reasons, that have series of their own. */
 const TOOLS_MAX = 512;
@@ -26,9 +27,8 @@ export function counterOf(registry: Registry, { name, help, labels }: MetricEntr
   return new Counter({ name, help, labelNames: [...labels], registers: [registry] });
 }
 
-function histogramOf(registry: Registry, entry: MetricEntry, buckets: readonly number[]): Histogram {
-  const { name, help, labels } = entry;
-  return new Histogram({ name, help, labelNames: [...labels], buckets: [...buckets], registers: [registry] });
+function seriesOf(registry: Registry, entry: MetricEntry, buckets: readonly number[]): SeriesByValue {
+  return new SeriesByValue(new QuickHistogram(registry, entry, buckets));
 }
 
 /** Counts for one kernel. */
@@ -37,17 +37,17 @@ export class CallMetrics implements Observer {
   readonly #reasons = new LabelLimit(REASONS_MAX);
   readonly #executions: Counter;
   readonly #errors: Counter;
-  readonly #execution: Histogram;
+  readonly #execution: SeriesByValue;
   readonly #calls: Counter;
   readonly #denials: Counter;
-  readonly #call: Histogram;
-  readonly #stages: ReadonlyMap<CallStage, { readonly observe: (seconds: number) => void }>;
+  readonly #call: SeriesByValue;
+  readonly #stages: ReadonlyMap<CallStage, Series>;
   readonly #outputBytes: Counter;
   readonly #truncated: Counter;
   readonly #secrets: Counter;
   readonly #runs: Counter;
-  readonly #run: Histogram;
-  readonly #records: Histogram;
+  readonly #run: SeriesByValue;
+  readonly #records: SeriesByValue;
   readonly #ledgerFailures: Counter;
   readonly #internalErrors: Counter;
   readonly #doorErrors: Counter;
@@ -57,18 +57,18 @@ export class CallMetrics implements Observer {
     const counted = (entry: MetricEntry) => counterOf(registry, entry);
     this.#executions = counted(METRICS.executions);
     this.#errors = counted(METRICS.errors);
-    this.#execution = histogramOf(registry, METRICS.execution, CALL_BUCKETS);
+    this.#execution = seriesOf(registry, METRICS.execution, CALL_BUCKETS);
     this.#calls = counted(METRICS.calls);
     this.#denials = counted(METRICS.denials);
-    this.#call = histogramOf(registry, METRICS.call, CALL_BUCKETS);
-    const stage = histogramOf(registry, METRICS.stage, STAGE_BUCKETS);
-    this.#stages = new Map(CALL_STAGES.map((name) => [name, stage.labels({ stage: name })]));
+    this.#call = seriesOf(registry, METRICS.call, CALL_BUCKETS);
+    const stage = new QuickHistogram(registry, METRICS.stage, STAGE_BUCKETS);
+    this.#stages = new Map(CALL_STAGES.map((name) => [name, stage.series(name)]));
     this.#outputBytes = counted(METRICS.outputBytes);
     this.#truncated = counted(METRICS.truncated);
     this.#secrets = counted(METRICS.secrets);
     this.#runs = counted(METRICS.sandboxRuns);
-    this.#run = histogramOf(registry, METRICS.sandboxRun, CALL_BUCKETS);
-    this.#records = histogramOf(registry, METRICS.ledgerRecord, STAGE_BUCKETS);
+    this.#run = seriesOf(registry, METRICS.sandboxRun, CALL_BUCKETS);
+    this.#records = seriesOf(registry, METRICS.ledgerRecord, STAGE_BUCKETS);
     this.#ledgerFailures = counted(METRICS.ledgerFailures);
     this.#internalErrors = counted(METRICS.internalErrors);
     this.#doorErrors = counted(METRICS.doorErrors);
@@ -80,24 +80,24 @@ export class CallMetrics implements Observer {
     const tool = this.#tools.of(call.tool ?? UNKNOWN_TOOL);
     this.#executions.inc({ tool });
     this.#calls.inc({ outcome, layer: denial?.layer ?? "" });
-    this.#call.observe({ outcome }, durationMs / 1000);
+    this.#call.of(outcome).observe(durationMs / 1000);
     if (denial !== undefined) this.#refused(tool, denial);
     if (errorCode !== undefined) this.#errors.inc({ tool, error: errorCode.toLowerCase() });
     for (const { stage, durationMs: stageMs } of stages) {
       this.#stages.get(stage)?.observe(stageMs / 1000);
-      if (stage === "execute" && call.hasRun) this.#execution.observe({ tool }, stageMs / 1000);
+      if (stage === "execute" && call.hasRun) this.#execution.of(tool).observe(stageMs / 1000);
     }
     if (outputBytes > 0) this.#outputBytes.inc(outputBytes);
     if (truncated) this.#truncated.inc();
     if (secretsFound > 0) this.#secrets.inc(secretsFound);
     for (const { backend, endedBy = "exit", durationMs: runMs } of call.commands) {
       this.#runs.inc({ backend: this.#reasons.of(backend), end: this.#reasons.of(endedBy) });
-      this.#run.observe({ backend: this.#reasons.of(backend) }, runMs / 1000);
+      this.#run.of(this.#reasons.of(backend)).observe(runMs / 1000);
     }
   };
 
   readonly recorded = ({ event, durability, tookMs, isRecorded }: RecordedEvent): void => {
-    if (isRecorded) this.#records.observe({ durability }, tookMs / 1000);
+    if (isRecorded) this.#records.of(durability).observe(tookMs / 1000);
     else this.#ledgerFailures.inc();
     const shaped = securityEventOfRecorded(event, 0);
     if (shaped !== undefined) this.#security.inc({ severity: shaped.severity });

@@ -9,23 +9,21 @@ export function observedLedger(ledger: LedgerThread, observers: Observers): Ledg
   function record(event: LedgerEvent, durability: Durability): Promise<number | undefined>;
   function record(event: LedgerEvent, durability: Durability): Promise<number | undefined> {
     const recording = ledger.record(event, durability);
-    if (observers.hearsEvents) void watch(recording, { event, durability });
+    if (observers.hearsEvents) watch(recording, event, durability);
     return recording;
   }
 
-  async function watch(
-    recording: Promise<number | undefined>,
-    told: { readonly event: LedgerEvent; readonly durability: Durability },
-  ): Promise<void> {
+  function watch(recording: Promise<number | undefined>, event: LedgerEvent, durability: Durability): void {
     const beganMs = performance.now();
-    try {
-      const sequence = await recording;
+    const told = (isRecorded: boolean, sequence: number | undefined) => {
       const tookMs = performance.now() - beganMs;
-      observers.recorded({ ...told, tookMs, isRecorded: true, ...(sequence !== undefined && { sequence }) });
-    } catch {
-      // whoever recorded it is told why
-      observers.recorded({ ...told, tookMs: performance.now() - beganMs, isRecorded: false });
-    }
+      observers.recorded({ event, durability, tookMs, isRecorded, sequence });
+    };
+    // whoever recorded it is told why it failed
+    recording.then(
+      (sequence) => told(true, sequence),
+      () => told(false, undefined),
+    );
   }
 
   return {

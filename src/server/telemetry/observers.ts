@@ -22,7 +22,7 @@ export function wantsTelemetry({ log, telemetry }: Pick<Settings, "log" | "telem
 export interface RecordedEvent {
   readonly event: LedgerEvent;
   /** Absent where it has no place in the chain yet, or could not be recorded. */
-  readonly sequence?: number;
+  readonly sequence?: number | undefined;
   readonly durability: "durable" | "buffered";
   readonly tookMs: number;
   readonly isRecorded: boolean;
