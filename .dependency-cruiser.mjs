@@ -52,6 +52,7 @@ export const ORDER = {
   ],
   "kernel/ask": ["approval-text", "."],
   "kernel/judge": [".", "content", "imagined"],
+  ledger: [".", "audit"],
   model: ["outcome", "place", "people", "spending", "work", "reach", "tool", "approval"],
   policy: ["terms", "compile", "evaluate", "."],
   redact: ["expressions", "search", "kinds", "views", "rules", "."],

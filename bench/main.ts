@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- spine|surface|redact|redact-quality|gates|exec|git|branch|net|extend [--quick] [--json FILE] [--table]
- * [--only ID]`: measures Handrail against a named peer for each figure, in turns, and prints the ratios.
+ * `npm run bench -- spine|surface|redact|redact-quality|gates|exec|git|branch|net|extend [--quick] [--json FILE]
+ * [--table] [--only ID]`: measures Handrail against a named peer for each figure, in turns, and prints the ratios.
  */
 import { writeFileSync } from "node:fs";
 import { measureBranches } from "./exec/branch.ts";

@@ -178,20 +178,25 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
       stalls: watchdog.stalls,
       telemetryDropped: droppedOf(opened.telemetry?.state()),
     }),
-    observation: {
-      observe: (observer) => opened.observers.add(observer),
-      telemetry: () => opened.telemetry?.state(),
-      turns: () => door.turns(),
-      callsUnderWay: () => watchdog.callsUnderWay,
-      spoolBytes: () => ledger.spoolBytes(),
-      observerFailures: () => opened.observers.broken,
-    },
+    observation: observationOf(opened, door, watchdog),
     reportDoorError: opened.reporter.doorError,
     loadPolicy: async (preset = live.operator.settings.preset ?? DEFAULT_PRESET) =>
       void (await Promise.all([configuration.policy.engine(preset), redactor()])),
     rest: () => ledger.rest(),
     close: () => (closed ??= closeKernel(opened, door, started).finally(() => watchdog.close())),
   };
+}
+
+/** What the kernel says of itself to those who observe it. */
+function observationOf({ observers, telemetry, ledger }: OpenedParts, door: KernelDoor, watchdog: Watchdog) {
+  return {
+    observe: (observer: Observer) => observers.add(observer),
+    telemetry: () => telemetry?.state(),
+    turns: () => door.turns(),
+    callsUnderWay: () => watchdog.callsUnderWay,
+    spoolBytes: () => ledger.spoolBytes(),
+    observerFailures: () => observers.broken,
+  } satisfies KernelObservation;
 }
 
 function droppedOf(state: TelemetryState | undefined): number {

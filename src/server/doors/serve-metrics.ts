@@ -1,8 +1,8 @@
 /**
  * Answers Prometheus over HTTP (`GET /metrics`) on an address of its own.
  *
- * INVARIANTS: other machines reach it only where the operator has said so. Pages in a person's browser do not: a request
- * that names an origin, or a host that this door does not answer to, is refused. A body is never read.
+ * INVARIANTS: other machines reach it only where the operator has said so. Pages in a person's browser do not: a
+ * request that names an origin, or a host that this door does not answer to, is refused. A body is never read.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { usageError } from "../../base/errors.ts";

@@ -9,8 +9,8 @@ import { type FSWatcher, watch } from "node:fs";
 import { errorCode, storeUnavailable } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { LEDGER_READ_ROWS_MAX } from "../../base/limits.ts";
-import { ocsfOf } from "../../ledger/ocsf.ts";
-import { isAtLeast, type SecurityEvent, type Severity, securityEventOf } from "../../ledger/security-event.ts";
+import { ocsfOf } from "../../ledger/audit/ocsf.ts";
+import { isAtLeast, type SecurityEvent, type Severity, securityEventOf } from "../../ledger/audit/security-event.ts";
 import { handrailVersion } from "../operator/package-files.ts";
 import type { LedgerReader, LedgerRecord } from "./ledger-reader.ts";
 import { LEDGER_SYNC_MS } from "./limits.ts";
@@ -21,7 +21,7 @@ import { LEDGER_SYNC_MS } from "./limits.ts";
  */
 const AUDIT_LOOK_MS = 2_000;
 
-export type { SecurityEvent, Severity } from "../../ledger/security-event.ts";
+export type { SecurityEvent, Severity } from "../../ledger/audit/security-event.ts";
 
 /** Which events to show. */
 export interface AuditQuery {

@@ -6,7 +6,7 @@
  */
 import { Counter, type Registry } from "prom-client";
 import { KernelError } from "../../base/errors.ts";
-import { securityEventOfRecorded } from "../../ledger/security-event.ts";
+import { securityEventOfRecorded } from "../../ledger/audit/security-event.ts";
 import { CALL_STAGES, type CallStage, type ObservedCall } from "../../model/outcome/observed-call.ts";
 import type { Observer, RecordedEvent } from "../telemetry/observers.ts";
 import { METRICS, type MetricEntry } from "./catalog.ts";

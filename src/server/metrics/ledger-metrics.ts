@@ -8,7 +8,7 @@ import { type Counter, Gauge, type MetricObjectWithValues, type MetricValue, Reg
 import { textOf } from "../../base/bytes.ts";
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import { LEDGER_READ_ROWS_MAX } from "../../base/limits.ts";
-import { securityEventOf } from "../../ledger/security-event.ts";
+import { securityEventOf } from "../../ledger/audit/security-event.ts";
 import type { LedgerReader, LedgerRecord } from "../ledger/ledger-reader.ts";
 import { BUILT_IN_TOOLS } from "../operator/built-in-tools.ts";
 import { handrailVersion } from "../operator/package-files.ts";

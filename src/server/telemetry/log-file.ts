@@ -1,6 +1,7 @@
 /**
- * Writes lines to a file, and puts it aside when it is large: `FILE.1` is the newest of those that are kept.
+ * Writes lines to a file, and puts it aside when it is large.
  *
+ * `FILE.1` is the newest of those that are kept.
  * Several kernels may write one file: each opens it anew once another one, or a program such as logrotate, has put it
  * aside. INVARIANTS: writing a line never waits and never throws. What waits is bounded; what does not fit, or cannot
  * be written, is counted, and said once until writing works again.

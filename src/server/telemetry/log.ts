@@ -9,7 +9,7 @@ import { MIB } from "../../base/bytes.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { LogSettings } from "../../config/sections/observability.ts";
-import { securityEventOfRecorded } from "../../ledger/security-event.ts";
+import { securityEventOfRecorded } from "../../ledger/audit/security-event.ts";
 import type { ObservedCall } from "../../model/outcome/observed-call.ts";
 import type { Redactor } from "../../redact/redact.ts";
 import { LogFile } from "./log-file.ts";

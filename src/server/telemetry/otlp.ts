@@ -6,8 +6,8 @@
  */
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import type { OtlpSettings } from "../../config/sections/observability.ts";
-import { ocsfOf } from "../../ledger/ocsf.ts";
-import { type SecurityEvent, securityEventOfRecorded } from "../../ledger/security-event.ts";
+import { ocsfOf } from "../../ledger/audit/ocsf.ts";
+import { type SecurityEvent, securityEventOfRecorded } from "../../ledger/audit/security-event.ts";
 import type { ObservedCall } from "../../model/outcome/observed-call.ts";
 import { parseTraceparent } from "../../model/outcome/trace-context.ts";
 import type { Redactor } from "../../redact/redact.ts";

@@ -4,7 +4,7 @@ import { JsonLogsSerializer } from "@opentelemetry/otlp-transformer";
 import type { Resource } from "@opentelemetry/resources";
 import { LoggerProvider, type ReadableLogRecord } from "@opentelemetry/sdk-logs";
 import type { JsonObject } from "../../base/json.ts";
-import type { SecurityEvent, Severity } from "../../ledger/security-event.ts";
+import type { SecurityEvent, Severity } from "../../ledger/audit/security-event.ts";
 
 const SEVERITY_NUMBERS: Readonly<Record<Severity, SeverityNumber>> = {
   info: SeverityNumber.INFO,

@@ -1,9 +1,9 @@
 /** Events of the security audit as OCSF: two classes, with the members that each must have. */
 import { expect, test } from "vitest";
-import type { JsonObject } from "../../src/base/json.ts";
-import { OCSF_VERSION, ocsfOf } from "../../src/ledger/ocsf.ts";
-import { securityEventOfRecorded } from "../../src/ledger/security-event.ts";
-import { EVENT_TYPES, type EventType } from "../../src/model/outcome/event.ts";
+import type { JsonObject } from "../../../src/base/json.ts";
+import { OCSF_VERSION, ocsfOf } from "../../../src/ledger/audit/ocsf.ts";
+import { securityEventOfRecorded } from "../../../src/ledger/audit/security-event.ts";
+import { EVENT_TYPES, type EventType } from "../../../src/model/outcome/event.ts";
 
 const PRODUCT = { version: "1.2.3", instanceId: "ins_test" };
 

@@ -4,8 +4,8 @@
  * What happened to a call is an API Activity (6003). What somebody should look at is a Detection Finding (2004).
  * Pure; it says no more than the security audit, and cuts what is long.
  */
-import { KIB } from "../base/bytes.ts";
-import type { JsonObject, JsonValue } from "../base/json.ts";
+import { KIB } from "../../base/bytes.ts";
+import type { JsonObject, JsonValue } from "../../base/json.ts";
 import type { SecurityEvent, Severity } from "./security-event.ts";
 
 /** The version of the schema whose names are used. */

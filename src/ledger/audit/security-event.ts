@@ -5,10 +5,10 @@
  *
  * Pure. INVARIANT: an entry that says how severe it is takes part, whatever its type, so none is forgotten here.
  */
-import { textOf } from "../base/bytes.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.ts";
-import type { EventType, LedgerEvent } from "../model/outcome/event.ts";
-import type { LedgerRecord } from "./ledger.ts";
+import { textOf } from "../../base/bytes.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.ts";
+import type { EventType, LedgerEvent } from "../../model/outcome/event.ts";
+import type { LedgerRecord } from "../ledger.ts";
 
 /** Mildest first. */
 const SEVERITIES = ["info", "warning", "critical"] as const;
