@@ -20,6 +20,7 @@ import { approvalSettings } from "./sections/approvals.ts";
 import { CONFIG_LIST_ENTRIES_MAX, capabilitySettings } from "./sections/capabilities.ts";
 import { evidenceSettings } from "./sections/evidence.ts";
 import { limitSettings } from "./sections/limits.ts";
+import { logSettings, metricsSettings, problemOfHeader, telemetrySettings } from "./sections/observability.ts";
 import { redactionSettings } from "./sections/redaction.ts";
 import { sandboxSettings } from "./sections/sandbox.ts";
 import { secretSettings } from "./sections/secrets.ts";
@@ -124,10 +125,21 @@ export const settingsSchema = z
     system: systemSettings.optional(),
     /** What WebAssembly components in the operator's directory may use, by file name without `.wasm`. */
     components: componentsSettings,
+    /** Where `handrail serve` answers Prometheus. */
+    metrics: metricsSettings.prefault({}),
+    /** Where traces and security events are sent. */
+    telemetry: telemetrySettings.prefault({}),
+    /** Structured logs; without it there are only lines for people. */
+    log: logSettings.optional(),
     roles: listOf(role).default([...BUILT_IN_ROLES]),
     workspaces: listOf(workspace).default([]),
   })
-  .superRefine(({ models, git, secrets }, context) => {
+  .superRefine(({ models, git, secrets, telemetry: { otlp } }, context) => {
+    for (const name of Object.keys(otlp?.headers ?? {})) {
+      const message = otlp && problemOfHeader(otlp, name, secrets);
+      const path = ["telemetry", "otlp", "headers", name, "secret"];
+      if (message !== undefined) context.addIssue({ code: "custom", path, message });
+    }
     for (const [index, credential] of git.credentials.entries()) {
       const message = problemOfPassword(credential, secrets);
       const path = ["git", "credentials", index, "password", "secret"];

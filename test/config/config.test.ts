@@ -33,6 +33,8 @@ test("an operator who wrote nothing gets the safe defaults", async () => {
       output_mb: 64,
     },
     web: { private_hosts: [] },
+    metrics: {},
+    telemetry: {},
     secrets: {},
     components: {},
     models: {},

@@ -46,6 +46,7 @@ import {
 } from "../../src/kernel/index.ts";
 import type { Bell } from "../../src/model/outcome/bell.ts";
 import type { Durability, EventSink, LedgerEvent } from "../../src/model/outcome/event.ts";
+import type { CallObserver } from "../../src/model/outcome/observed-call.ts";
 import { NO_GATES, type ToolPolicy } from "../../src/model/people/gates.ts";
 import { type Lease, type LeaseBudget, type LeaseScope, UNRESTRICTED_SCOPE } from "../../src/model/people/lease.ts";
 import type { Session } from "../../src/model/people/session.ts";
@@ -216,6 +217,8 @@ export interface MemoryKernelOptions {
   readonly webAuthorities?: string;
   /** Another one than that of the built-in rules. */
   readonly redactor?: Redactor;
+  /** Hears of each answered call. */
+  readonly observer?: CallObserver;
   /** What the kernel gets when it asks for the redactor. */
   readonly brokenRedactor?: () => Promise<Redactor>;
 }
@@ -402,6 +405,7 @@ export async function memoryKernel(options: MemoryKernelOptions = {}): Promise<M
       onInternalError,
     }),
     ledger,
+    observer: options.observer,
     onInternalError,
   });
   let calls = 0;

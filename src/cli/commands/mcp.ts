@@ -2,11 +2,12 @@
 
 import type { Command } from "commander";
 import { openFromFlags, type ServingFlags, withServingOptions } from "../start/kernel-options.ts";
+import { type MetricsFlags, serveMetricsIfAsked, withMetricsOptions } from "../start/metrics-options.ts";
 import { type SessionFlags, wishOf, withSessionOptions } from "../start/session-options.ts";
 import { onStop } from "../start/stop-signals.ts";
 import { currentUser } from "../terminal/inputs.ts";
 
-interface McpFlags extends ServingFlags, SessionFlags {
+interface McpFlags extends ServingFlags, SessionFlags, MetricsFlags {
   readonly agent?: string;
 }
 
@@ -21,7 +22,7 @@ export function addMcpCommand(program: Command): void {
     "--agent <name>",
     "agent name (default: the one that the client gives itself)",
   );
-  withServingOptions(command)
+  withServingOptions(withMetricsOptions(command))
     .addHelpText(
       "after",
       "\nExit codes: 0 once the client is gone, or at SIGINT, SIGTERM or SIGHUP; 1 configuration or\nstate; 64 wrong usage.",
@@ -41,9 +42,10 @@ async function serve(flags: McpFlags): Promise<void> {
       ...(flags.agent === undefined ? { agentId: UNNAMED, process: process.pid } : { agentId: flags.agent }),
     });
     const { serveMcpOnStandardStreams } = await serving;
+    const metrics = await serveMetricsIfAsked(kernel, flags);
     const served = serveMcpOnStandardStreams(kernel, minted, { isNamedByClient: flags.agent === undefined });
     onStop(() => process.stdin.destroy());
-    await served;
+    await served.finally(() => metrics?.close());
     await kernel.administration.endSession(minted.session);
   } finally {
     await kernel.close();

@@ -8,10 +8,11 @@ import type { Command } from "commander";
 import { usageError } from "../../base/errors.ts";
 import type { OpenKernel } from "../../server/compose.ts";
 import { openFromFlags, type ServingFlags, withServingOptions } from "../start/kernel-options.ts";
+import { type MetricsFlags, serveMetricsIfAsked, withMetricsOptions } from "../start/metrics-options.ts";
 import { untilStopped } from "../start/stop-signals.ts";
 import { say } from "../terminal/output.ts";
 
-interface ServeFlags extends ServingFlags {
+interface ServeFlags extends ServingFlags, MetricsFlags {
   readonly socket?: string;
   readonly http?: string | true;
   readonly httpSocket?: string | true;
@@ -36,7 +37,7 @@ export function addServeCommand(program: Command): void {
       "--http-allow-remote [names...]",
       "let --http listen where other machines reach it, without encryption, under these host names",
     );
-  withServingOptions(command).action(async (flags: ServeFlags) => {
+  withServingOptions(withMetricsOptions(command)).action(async (flags: ServeFlags) => {
     const kernel = await openFromFlags(flags);
     try {
       const { serveSocket } = await import("../../server/doors/serve-framed.ts");
@@ -44,15 +45,20 @@ export function addServeCommand(program: Command): void {
       const path = flags.socket === undefined ? join(kernel.stateDirectory, "handrail.sock") : resolve(flags.socket);
       const server = await serveSocket(kernel, path);
       // Whatever has been opened is closed, also when the next address cannot be listened on.
-      const http = await serveHttpIfAsked(kernel, flags).catch(async (error: unknown) => {
-        await server.close();
+      const opened: { readonly close: () => Promise<void> }[] = [server];
+      try {
+        const { metrics: settings } = kernel.operator.settings;
+        for (const open of [() => serveHttpIfAsked(kernel, flags), () => serveMetricsIfAsked(kernel, flags, settings)])
+          opened.push(...[await open()].filter((one) => one !== undefined));
+      } catch (error) {
+        await Promise.all(opened.map((one) => one.close()));
         throw error;
-      });
+      }
       const stopped = untilStopped(); // whoever has read the line may stop it at once
       say(`handrail: listening on ${path}; make a session with \`handrail sessions create --workspace DIR\``);
       tellOfPolicy(kernel);
       await stopped;
-      await Promise.all([server.close(), http?.close()]);
+      await Promise.all(opened.map((one) => one.close()));
     } finally {
       await kernel.close();
     }

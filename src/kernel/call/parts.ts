@@ -15,6 +15,7 @@ import type { MarkStore } from "../../flow/mark-store.ts";
 import type { ViolationStore } from "../../flow/violation-store.ts";
 import type { FoundChunk } from "../../knowledge/knowledge-store.ts";
 import type { EventSink } from "../../model/outcome/event.ts";
+import type { CallObserver } from "../../model/outcome/observed-call.ts";
 import type { OperatorGates, ToolPolicy } from "../../model/people/gates.ts";
 import type { Session } from "../../model/people/session.ts";
 import type { KnowledgeState } from "../../model/place/knowledge.ts";
@@ -217,6 +218,8 @@ export interface KernelParts {
   readonly ledger: EventSink;
   /** Keys the digests of arguments in evidence, so that short secrets cannot be guessed from them. */
   readonly argumentsKey: Uint8Array;
+  /** Hears of each call that was answered; absent while nobody observes. */
+  readonly observer?: CallObserver | undefined;
   /** Told about bugs and background failures, as they are, so that they may hold secrets; never shown to a peer. */
   readonly onInternalError: (error: unknown) => void;
 }

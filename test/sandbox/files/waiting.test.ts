@@ -86,6 +86,8 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
     "src/server/people/approver-credentials.ts",
     "src/server/knowledge/manifest.ts",
     "src/server/ledger/evidence-key.ts",
+    "src/server/metrics/state-metrics.ts",
+    "src/server/metrics/store-sizes.ts",
     "src/server/policy/validated-policies.ts",
     "src/stores/embedded/ledger/anchor-store.ts",
     "src/stores/embedded/ledger/damage-note.ts",
@@ -117,6 +119,7 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
     "src/server/secrets/oauth.ts",
     "src/server/secrets/own-file.ts",
     "src/server/secrets/web-authorities.ts",
+    "src/server/telemetry/log-file.ts",
   ],
   "branches, in the state directory, and what they are merged with": [
     "src/sandbox/branches/branch-calls.ts",

@@ -1,9 +1,9 @@
 /** Which entries of the ledger the security audit shows, and how severe they are. */
 import { expect, test } from "vitest";
-import { utf8 } from "../../src/base/bytes.ts";
-import { canonicalJson, type JsonObject } from "../../src/base/json.ts";
-import type { LedgerRecord } from "../../src/ledger/ledger.ts";
-import { securityEventOf } from "../../src/ledger/security-event.ts";
+import { utf8 } from "../../../src/base/bytes.ts";
+import { canonicalJson, type JsonObject } from "../../../src/base/json.ts";
+import { securityEventOf } from "../../../src/ledger/audit/security-event.ts";
+import type { LedgerRecord } from "../../../src/ledger/ledger.ts";
 
 function recordOf(eventType: string, payload: JsonObject): LedgerRecord {
   const entry = {

@@ -5,10 +5,10 @@
  *
  * Pure. INVARIANT: an entry that says how severe it is takes part, whatever its type, so none is forgotten here.
  */
-import { textOf } from "../base/bytes.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.ts";
-import type { EventType } from "../model/outcome/event.ts";
-import type { LedgerRecord } from "./ledger.ts";
+import { textOf } from "../../base/bytes.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.ts";
+import type { EventType, LedgerEvent } from "../../model/outcome/event.ts";
+import type { LedgerRecord } from "../ledger.ts";
 
 /** Mildest first. */
 const SEVERITIES = ["info", "warning", "critical"] as const;
@@ -128,8 +128,23 @@ const SEVERITY_OF: Readonly<Record<EventType, Severity | undefined>> = {
 
 /** The event that a record is for the security audit; `undefined` when it is none. */
 export function securityEventOf({ entry, payload }: LedgerRecord): SecurityEvent | undefined {
+  return projected(entry, payload === undefined ? undefined : factsOf(payload));
+}
+
+/** The same of an event that was recorded just now; `sequence` is 0 while it has no place in the chain. */
+export function securityEventOfRecorded(event: LedgerEvent, sequence: number): SecurityEvent | undefined {
+  const { type: eventType, sessionId, actor, requestId, timeMs, payload } = event;
+  const entry = { eventType, sequence, sessionId, actor, requestId, timeMicros: Math.round(timeMs * 1000) };
+  return projected(entry, payload);
+}
+
+type ProjectedEntry = Pick<
+  LedgerRecord["entry"],
+  "eventType" | "sequence" | "sessionId" | "actor" | "requestId" | "timeMicros"
+>;
+
+function projected(entry: ProjectedEntry, facts: JsonObject | undefined): SecurityEvent | undefined {
   const { eventType, sequence, sessionId, actor, requestId, timeMicros } = entry;
-  const facts = payload === undefined ? undefined : factsOf(payload);
   const { severity: said, timestamp, agent_id, violation_type, target_path, command_args, ...rest } = facts ?? {};
   const severity = said === undefined ? SEVERITY_OF[eventType as EventType] : severityNamed(said);
   if (severity === undefined) return undefined;
