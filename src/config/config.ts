@@ -14,6 +14,7 @@ import {
 } from "../base/limits.ts";
 import { PRESET_NAMES } from "../model/people/preset.ts";
 import { BUILT_IN_ROLES, ROLE_PATTERN } from "../model/people/role.ts";
+import type { FlowConfig } from "./files/flow-config.ts";
 import { acceptGate } from "./files/gate-file.ts";
 import { parseYaml } from "./files/yaml.ts";
 import { approvalSettings } from "./sections/approvals.ts";
@@ -212,9 +213,13 @@ export async function parseWorkspaceSettings(text: string, name: string): Promis
   return acceptGate(workspaceSettingsSchema, await parseYaml(text, name, WORKSPACE_CONFIG_BYTES_MAX), name);
 }
 
-/** The keys of a workspace's settings that widen, and so need trust. */
-export function wideningKeys({ files, toolchain }: WorkspaceSettings): readonly string[] {
+/**
+ * The keys of a workspace's settings that widen, and so need trust.
+ * @param flow what its `.flow/config.json` says, if it has one
+ */
+export function wideningKeys({ files, toolchain }: WorkspaceSettings, flow?: FlowConfig): readonly string[] {
   return [
+    ...((flow?.sharedPaths ?? []).length > 0 ? ["scope.shared_paths"] : []),
     ...(files.shared.length > 0 ? ["files.shared"] : []),
     ...(toolchain?.test ? ["toolchain.test"] : []),
     ...(toolchain?.lint ? ["toolchain.lint"] : []),

@@ -6,11 +6,13 @@
  * effects a durable intent precedes and an outcome follows; nothing leaves before it is redacted and recorded.
  */
 import { checkArming } from "../approval/arming.ts";
+import { assert } from "../base/errors.ts";
 import { judgeFlow } from "../flow/flow.ts";
 import { allow, type Verdict } from "../model/outcome/decision.ts";
 import type { CallStage } from "../model/outcome/observed-call.ts";
 import type { CallResponse } from "../model/tool/call.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
+import type { CustomRule } from "../redact/custom-rules.ts";
 import type { KnownSecret } from "../redact/redact.ts";
 import { Answer } from "./answer/answer.ts";
 import type { Kernel } from "./answer/kernel.ts";
@@ -198,7 +200,9 @@ async function admitCall(
   walk.learn({ ...received, session: (who.ok ? who.value.session : who.session) ?? running.session });
   if (!who.ok) return who;
   const caller = await callerOf(parts, who.value);
-  const redaction = received.redaction.also(caller.place.envSecrets?.() ?? NO_SECRETS);
+  const { redactRules } = caller.place;
+  const ground = redactRules === undefined ? received.redaction : await hiddenBy(parts, received, redactRules);
+  const redaction = ground.also(caller.place.envSecrets?.() ?? NO_SECRETS);
   const authenticated: Authenticated = walk.learn({ ...received, redaction, session: caller.session, caller });
 
   walk.enter("understand");
@@ -268,6 +272,17 @@ async function judgeCall(
 }
 
 const NO_SECRETS: readonly KnownSecret[] = [];
+
+/** The redaction of a call, which hides what `rules` of its workspace find as well. */
+async function hiddenBy(
+  { redactorWith, sessionSecrets }: Kernel["parts"],
+  { redaction, call }: Received,
+  rules: readonly CustomRule[],
+): Promise<CallRedaction> {
+  assert(redactorWith, "the kernel has redactors for workspaces with rules of their own");
+  const hiding = new CallRedaction(await redactorWith(redaction.by, rules));
+  return hiding.hiding(sessionSecrets.of(call.sessionToken)).knowing(call.arguments);
+}
 
 type WithPolicy = Analysed & Pick<Granted, "policy">;
 

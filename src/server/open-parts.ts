@@ -39,7 +39,14 @@ import { holdsSessions, openStateStores } from "../stores/embedded/sessions/stat
 import { openViolationStore } from "../stores/embedded/sessions/violation-store.ts";
 import { prepareStateDirectory } from "../stores/embedded/state/state-directory.ts";
 import { componentTools } from "./components/component-tools.ts";
-import { brokerBy, currentRedactor, gitRemotesBy, kernelSettings, openConfiguration } from "./configuration.ts";
+import {
+  brokerBy,
+  currentRedactor,
+  gitRemotesBy,
+  kernelSettings,
+  openConfiguration,
+  redactorWith,
+} from "./configuration.ts";
 import { openKnowledge } from "./knowledge/open-knowledge.ts";
 import { evidenceKey } from "./ledger/evidence-key.ts";
 import { executionEvidence } from "./ledger/execution-evidence.ts";
@@ -231,6 +238,7 @@ function kernelParts(base: Base, services: Awaited<ReturnType<typeof openService
     policy: configuration.policy.engine,
     presetCloses: configuration.policy.closes,
     redactor,
+    redactorWith,
     guesses: new SecretGuesses(),
     sessionSecrets: new SessionSecrets(),
     sessions,

@@ -29,6 +29,7 @@ import type { GitRemotes } from "../../model/work/git-remote.ts";
 import type { SystemSettings } from "../../model/work/system.ts";
 import type { ProjectFile, Toolchain } from "../../model/work/toolchain.ts";
 import type { PolicyEngine } from "../../policy/policy.ts";
+import type { CustomRule } from "../../redact/custom-rules.ts";
 import type { KnownSecret, Redactor } from "../../redact/redact.ts";
 import type { Branches } from "../../sandbox/branches/branches.ts";
 import type { WorkspaceRoots } from "../../sandbox/files/files.ts";
@@ -86,6 +87,12 @@ export interface OpenWorkspace {
   readonly privateGitHosts?: ReadonlySet<string>;
   /** Servers, as `host:port`, that may be fetched from wherever they are; none when absent. */
   readonly openedWebHosts?: ReadonlySet<string>;
+  /** The only programs that may run in it, by its own word; any when absent. */
+  readonly commands?: ReadonlySet<string>;
+  /** Shared places take part in no search there unless they are named, whatever the session's isolation. */
+  readonly isStrict?: true;
+  /** What it wants hidden besides in whatever leaves. */
+  readonly redactRules?: readonly CustomRule[];
   /** What its `.env` files hold, as they are now. */
   readonly envSecrets?: () => readonly KnownSecret[];
   /** Device number of the service root. */
@@ -175,6 +182,11 @@ export interface KernelParts {
   readonly presetCloses?: (session: Pick<Session, "preset" | "role">, tool: Tool) => boolean;
   /** The redactor of the configuration in force; throws while it cannot be made, and then every call is refused. */
   readonly redactor: () => Redactor | Promise<Redactor>;
+  /**
+   * A redactor that hides what `redactor` does, and what the rules of a workspace find; without it, calls in workspaces
+   * that have such rules are refused.
+   */
+  readonly redactorWith?: (redactor: Redactor, rules: readonly CustomRule[]) => Promise<Redactor>;
   /** Counts what was tried on files with hidden text. */
   readonly guesses: SecretGuesses;
   /** What sessions have been shown to be secret. */

@@ -82,6 +82,7 @@ export interface Judged {
     | "workspace"
     | "disabledTools"
     | "toolPolicy"
+    | "commands"
     | "toolchain"
     | "installFile"
     | "repository"

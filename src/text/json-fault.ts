@@ -1,4 +1,4 @@
-/** Says where a text that a person typed stops being JSON. Pure. */
+/** Says where a text stops being JSON. Pure. */
 
 /** Characters of the text that are shown on each side of the fault. */
 const SNIPPET_CHARACTERS = 20;
@@ -11,8 +11,7 @@ export function jsonFault(text: string): string | undefined {
   const place = faultPlace(text);
   if (place === undefined) return undefined;
   const before = text.slice(0, place);
-  const line = before.split("\n").length;
-  const column = place - (before.lastIndexOf("\n") + 1) + 1;
+  const { line, column } = lineAndColumn(before);
   const where = `line ${line}, column ${column}`;
   if (place >= text.length) return `${where}, where it ends too early`;
   const start = Math.max(before.lastIndexOf("\n") + 1, place - SNIPPET_CHARACTERS);
@@ -21,6 +20,17 @@ export function jsonFault(text: string): string | undefined {
     .split("\n", 2)
     .slice(0, 1);
   return `${where}, near \`${shown.toWellFormed()}\``;
+}
+
+/** Line and column of the first fault, both from 1, for texts that are not to be repeated; `undefined` where it is JSON. */
+export function jsonFaultPlace(text: string): { readonly line: number; readonly column: number } | undefined {
+  const place = faultPlace(text);
+  return place === undefined ? undefined : lineAndColumn(text.slice(0, place));
+}
+
+/** Where the character behind `before` stands. */
+function lineAndColumn(before: string): { readonly line: number; readonly column: number } {
+  return { line: before.split("\n").length, column: before.length - before.lastIndexOf("\n") };
 }
 
 /** Index of the first character that fits no JSON; the length where the end came too early. */

@@ -1,6 +1,6 @@
 // Where a text stops being JSON, as it is told to whoever typed it.
 import { expect, test } from "vitest";
-import { jsonFault } from "../../../src/cli/terminal/json-fault.ts";
+import { jsonFault } from "../../src/text/json-fault.ts";
 
 test.each([
   ["{", "line 1, column 2, where it ends too early"],
