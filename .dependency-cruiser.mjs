@@ -92,7 +92,6 @@ export const ORDER = {
   server: [
     "operator",
     "plugins",
-    "components",
     "secrets",
     "ledger",
     "network",
@@ -101,6 +100,7 @@ export const ORDER = {
     "imports",
     "branches",
     "policy",
+    "components",
     "people",
     ".",
     "admin",

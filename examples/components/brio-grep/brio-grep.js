@@ -30,7 +30,6 @@ export function inputSchema() {
 export function execute(args) {
   const { path, pattern } = JSON.parse(args);
   const problem = problemOfPath(path);
-  // biome-ignore lint/style/useThrowOnlyError: what is thrown is the error of the WIT result
   if (problem !== undefined) throw problem;
   // as bytes, so that only the lines that match are decoded
   const wanted = unescape(encodeURIComponent(pattern));
@@ -66,7 +65,6 @@ function bytesOf(path) {
   try {
     return read(path);
   } catch (error) {
-    // biome-ignore lint/style/useThrowOnlyError: what is thrown is the error of the WIT result
     throw String(error?.payload ?? error?.message ?? error);
   }
 }

@@ -28,7 +28,6 @@ export function inputSchema() {
 export function execute(args) {
   const { path, max_bytes = FILE_BYTES_MAX } = JSON.parse(args);
   const problem = problemOfPath(path);
-  // biome-ignore lint/style/useThrowOnlyError: what is thrown is the error of the WIT result
   if (problem !== undefined) throw problem;
   const bytes = bytesOf(path);
   if (bytes.length > max_bytes)
@@ -51,7 +50,6 @@ function bytesOf(path) {
   try {
     return read(path);
   } catch (error) {
-    // biome-ignore lint/style/useThrowOnlyError: what is thrown is the error of the WIT result
     throw String(error?.payload ?? error?.message ?? error);
   }
 }

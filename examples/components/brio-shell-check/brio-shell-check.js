@@ -27,7 +27,6 @@ export function inputSchema() {
 export function execute(args) {
   const { command } = JSON.parse(args);
   const problem = problemOf(command);
-  // biome-ignore lint/style/useThrowOnlyError: what is thrown is the error of the WIT result
   if (problem !== undefined) throw problem;
   return JSON.stringify({ allowed: true, words: wordsOf(command) });
 }
