@@ -4,6 +4,7 @@
 // the glue of the world in one component, without WASI. A build is not reproducible byte by byte, so that
 // `built/digests.json` says which source each component was built from; a test compares both.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -14,7 +15,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 const built = join(here, "built");
 const wit = join(here, "../../wit");
 const directory = process.env["OUT"] ?? built;
-const toolchain = `componentize-qjs ${JSON.parse(readFileSync(join(here, "../../package-lock.json"), "utf8")).packages["node_modules/componentize-qjs"].version}`;
+const toolchain = `componentize-qjs ${createRequire(import.meta.url)("componentize-qjs/package.json").version}`;
 
 const known = readdirSync(here, { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && entry.name !== "built")

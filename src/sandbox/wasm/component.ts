@@ -21,7 +21,7 @@ import type {
 /** Milliseconds for the start of a process and its preparing, beside the time of one call for what it says of itself. */
 const LOAD_MS = 60_000;
 /** Milliseconds without calls after which a process is ended. */
-const IDLE_MS = 300_000;
+const IDLE_MS = 30_000;
 
 /** A call that is not answered yet. */
 interface Pending {
@@ -103,11 +103,12 @@ export class Component {
     this.#rest();
   }
 
+  /** The process, or another where it has ended. */
   #running(): Host {
-    const { exitCode, signalCode, connected } = this.#host?.child ?? {};
-    const isAlive = this.#host !== undefined && exitCode === null && signalCode === null && connected;
-    if (!isAlive) this.#host = startHost(this.#source);
-    return this.#host ?? startHost(this.#source);
+    const { child } = this.#host ?? {};
+    const isAlive = child?.exitCode === null && child.signalCode === null && child.connected;
+    if (this.#host === undefined || !isAlive) this.#host = startHost(this.#source);
+    return this.#host;
   }
 
   #rest(): void {

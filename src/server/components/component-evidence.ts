@@ -17,7 +17,7 @@ export interface ComponentEvidence {
 /** Records, durably, what a plan changes; before it is in force. */
 export async function recordPlan(
   evidence: ComponentEvidence,
-  plan: Omit<FolderPlan, "commit" | "tools">,
+  plan: Pick<FolderPlan, "loaded" | "withdrawn" | "refused">,
 ): Promise<void> {
   for (const { one, replaces } of plan.loaded)
     await record(evidence, "plugin_loaded", {

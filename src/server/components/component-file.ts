@@ -49,10 +49,8 @@ export interface ComponentWish {
 }
 
 /** @throws KernelError CONFIG_INVALID where it is no tool, saying why */
-export async function loadComponent(
-  { bytes, digest }: ComponentBytes,
-  { file, settings, isTaken, replaces }: ComponentWish,
-): Promise<LoadedComponent> {
+export async function loadComponent({ bytes, digest }: ComponentBytes, wish: ComponentWish): Promise<LoadedComponent> {
+  const { file, settings } = wish;
   const stem = file.slice(0, -".wasm".length);
   if (!COMPONENT_NAME.test(stem)) throw configInvalid(`its file's name must match ${COMPONENT_NAME.source}`);
   requirePinned(settings, digest);
@@ -62,9 +60,20 @@ export async function loadComponent(
     outputBytes: settings.output_bytes,
   };
   const { Component: Opened } = await import("../../sandbox/wasm/component.ts");
-  const pathArguments = settings.path_arguments;
-  const component = await Opened.load(bytes, limits, pathArguments.length > 0);
+  const component = await Opened.load(bytes, limits, settings.path_arguments.length > 0);
+  try {
+    const tool = await toolOf(component, wish);
+    return { file, settings, tool, component, digest };
+  } catch (error) {
+    component.retire();
+    throw error;
+  }
+}
+
+/** The tool that a component says it is. */
+async function toolOf(component: Component, { settings, isTaken, replaces }: ComponentWish): Promise<Tool> {
   const { name, description, inputSchema } = component.described;
+  const pathArguments = settings.path_arguments;
   if (!TOOL_NAME.test(name)) throw configInvalid(`its name must match ${TOOL_NAME.source}`);
   if (isTaken(name)) throw configInvalid(`another tool is called \`${name}\`; give it another name, or remove one`);
   if (description.length > DESCRIPTION_CHARACTERS_MAX || INVISIBLE.test(description))
@@ -77,8 +86,7 @@ export async function loadComponent(
   const { componentTool } = await import("../../tools/wasm/component-tool.ts");
   const isVersion = replaces?.tool.name === name && isGrantedTheSame(replaces.settings, settings);
   const lineage = (isVersion ? replaces.tool.lineage : undefined) ?? {};
-  const tool = componentTool({ name, description, parameters, pathArguments, component, lineage });
-  return { file, settings, tool, component, digest };
+  return componentTool({ name, description, parameters, pathArguments, component, lineage });
 }
 
 /** Whether both may use the same; which file is pinned grants nothing. */

@@ -40,6 +40,8 @@ export interface FolderPlan {
   readonly refused: readonly RefusedFile[];
   /** Puts it in force, at once. Calls in flight end with the version that they began with. */
   readonly commit: () => void;
+  /** Ends what was loaded for it. */
+  readonly drop: () => void;
 }
 
 /** The components of one kernel. */
@@ -101,12 +103,20 @@ export class ComponentFolder {
     const withdrawn = [...this.#inForce.values()]
       .filter(({ file }) => !next.has(file))
       .map((one) => ({ one, why: files.includes(one.file) ? "refused" : "removed" }) as const);
-    return { ...plan, withdrawn, tools: [...next.values()].map(({ tool }) => tool), commit: () => this.#commit(next) };
+    return {
+      ...plan,
+      withdrawn,
+      tools: [...next.values()].map(({ tool }) => tool),
+      commit: () => this.#commit(next),
+      drop: () => {
+        for (const { one } of plan.loaded) one.component.retire();
+      },
+    };
   }
 
   /** Ends all threads without work; each other one ends with its call. */
   close(): void {
-    for (const { component } of this.#inForce.values()) void component.retire();
+    for (const { component } of this.#inForce.values()) component.retire();
   }
 
   #files(): readonly string[] {
@@ -120,8 +130,7 @@ export class ComponentFolder {
   #commit(next: ReadonlyMap<string, LoadedComponent>): void {
     const before = this.#inForce;
     this.#inForce = next;
-    for (const { file, component } of before.values())
-      if (next.get(file)?.component !== component) void component.retire();
+    for (const { file, component } of before.values()) if (next.get(file)?.component !== component) component.retire();
   }
 }
 

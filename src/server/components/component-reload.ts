@@ -76,11 +76,15 @@ export class ComponentReload {
     const plan = await this.#folder.plan(operator.settings.components, isTaken);
     const fresh = plan.refused.filter(({ file, problem }) => this.#told.get(file) !== problem);
     let isDone = false;
-    await alone(async () => {
-      if (live.operator !== operator) return; // the next look plans by what is in force then
-      await this.#putInForce(plan, fresh, operator);
-      isDone = true;
-    });
+    try {
+      await alone(async () => {
+        if (live.operator !== operator) return; // the next look plans by what is in force then
+        await this.#putInForce(plan, fresh, operator);
+        isDone = true;
+      });
+    } finally {
+      if (!isDone) plan.drop();
+    }
     if (!isDone) return;
     for (const one of fresh) tell(refusalLine(one));
     this.#told.clear();
