@@ -18,7 +18,7 @@ import type {
   HostRequest,
 } from "./component-messages.ts";
 
-/** Milliseconds for the start of a process and its preparing, beside the time of one call for what it says of itself. */
+/** Milliseconds for the start of a process and its preparing, beside the time of one call for describing itself. */
 const LOAD_MS = 60_000;
 /** Milliseconds without calls after which a process is ended. */
 const IDLE_MS = 30_000;

@@ -1,5 +1,5 @@
 /**
- * Plans what tools the operator's folder of components gives, file by file, and puts a plan in force in one step.
+ * Plans the tools of the operator's folder of components, and puts a plan in force in one step.
  *
  * INVARIANTS: a component that is refused is no tool, or stays the version that it was; what is in force keeps to the
  * settings in force. A tool keeps its name against every other file.

@@ -1,4 +1,8 @@
-/** Brings components to a kernel, and looks after their folder; the code that runs them is loaded where there are any. */
+/**
+ * Brings components to a kernel and looks after their folder.
+ *
+ * The code that runs them is loaded where there are any.
+ */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Tool } from "../../model/tool/tool.ts";

@@ -105,7 +105,8 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
   "the operator's directory, and files that it names": [
     "src/server/doctor/mistakes.ts",
     "src/server/imports/import.ts",
-    "src/server/components/load-components.ts",
+    "src/server/components/component-file.ts",
+    "src/server/components/component-folder.ts",
     "src/server/operator/configuration-state.ts",
     "src/server/operator/operator-directory.ts",
     "src/server/operator/operator-gates.ts",

@@ -65,7 +65,7 @@ test.each([
   ...["/bin/rm x", "env rm x", "mkfs.ext4 x", "r'm' x", "r\\m x", "RM x"],
   ...["cat ../x", "cat ..\\x", "ls\nrm x", " "],
 ])("brio's shell rules refuse `%s`", async (command) => {
-  const { execute } = (await import("../../../examples/components/brio-shell-check/brio-shell-check.js")) as {
+  const { execute } = (await import(new URL("brio-shell-check/brio-shell-check.js", EXAMPLES).href)) as {
     execute: (args: string) => string;
   };
   expect(() => execute(JSON.stringify({ command }))).toThrow(/; /);
