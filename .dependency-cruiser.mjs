@@ -95,7 +95,6 @@ export const ORDER = {
   server: [
     "operator",
     "plugins",
-    "components",
     "secrets",
     "ledger",
     "artifacts",
@@ -105,6 +104,7 @@ export const ORDER = {
     "imports",
     "branches",
     "policy",
+    "components",
     "people",
     "telemetry",
     ".",

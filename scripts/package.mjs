@@ -34,6 +34,8 @@ const PROGRAMS = [
   { "search-worker": "src/sandbox/search/search-worker.ts" },
   { "knowledge-worker": "src/server/knowledge/knowledge-worker.ts" },
   { "plugin-worker": "src/server/plugins/plugin-worker.ts" },
+  { "component-host": "src/sandbox/wasm/component-host.ts" },
+  { "component-worker": "src/sandbox/wasm/component-worker.ts" },
   { "code-program": "src/sandbox/matching/code-program.ts" },
   { "page-worker": "src/sandbox/net/fetch/page-worker.ts" },
   { "mirror-worker": "src/sandbox/mirror/mirror-worker.ts" },

@@ -7,6 +7,8 @@
 const IMPORTED = [
   "@ast-grep/napi",
   "@bufbuild/protobuf",
+  "@bytecodealliance/jco-transpile",
+  "@bytecodealliance/preview2-shim",
   "@cedar-policy/cedar-wasm",
   "@napi-rs/blake-hash",
   "@napi-rs/keyring",
@@ -21,10 +23,19 @@ const PARSERS = "@ast-grep/lang-";
 
 /**
  * Packages that are brought along inside of the package, with the files that a Linux machine needs: as published, one
- * has the sources of SQLite and the binaries of three systems, the other the same engine three times.
+ * has the sources of SQLite and the binaries of three systems, another the same engine three times, and the transpiler
+ * of components depends on optimizers of more than 100 MB that nothing here loads.
  * @type {Readonly<Record<string, readonly string[]>>}
  */
 export const BROUGHT = {
+  "@bytecodealliance/jco-transpile": ["vendor/js-component-bindgen-component*", "LICENSE", "README.md"],
+  "@bytecodealliance/preview2-shim": [
+    "dist/nodejs/{cli,filesystem,io,random}.js",
+    "dist/io/{calls,worker-io}.js",
+    "dist/synckit/index.js",
+    "LICENSE",
+    "README.md",
+  ],
   "@cedar-policy/cedar-wasm": ["nodejs/*", "README.md"],
   "better-sqlite3": ["lib/**", "prebuilds/linux*", "LICENSE", "README.md"],
 };
@@ -36,9 +47,12 @@ export const TAKEN = [
   "README.md",
   "deploy/**",
   "docs/**/*.md",
+  "examples/components/build.mjs",
+  "examples/components/*/*.js",
   "examples/service/**",
   "presets/*",
   "proto/**/*.proto",
+  "wit/*.wit",
 ];
 
 /** Where the package has what is made for it. */

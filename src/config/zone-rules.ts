@@ -1,6 +1,5 @@
 /**
- * Combines the zone rules of a workspace: what is built in, what the operator says, and what the workspace says of
- * itself. Pure.
+ * Combines the zone rules of a workspace: built-in ones, the operator's, and its own. Pure.
  *
  * INVARIANT: a workspace that nobody trusts only takes away: it hides, restricts, and leaves fewer shared directories.
  */

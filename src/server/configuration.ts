@@ -21,6 +21,7 @@ import { problemOfGates } from "./operator/operator-gates.ts";
 import { spendingLimits } from "./operator/spending-limits.ts";
 import type { ToolsInForce } from "./operator/tools-in-force.ts";
 import { warningOfUnknownTools } from "./operator/unknown-tools.ts";
+import type { PolicyInputs } from "./policy/policies.ts";
 import { PolicyCatalog } from "./policy/policy-catalog.ts";
 import { validatedPolicies } from "./policy/validated-policies.ts";
 import type { SecretMeans } from "./secrets/secret-values.ts";
@@ -51,6 +52,10 @@ export interface Configuration {
   readonly policy: PolicyCatalog;
   readonly workspaces: ClosableCatalog;
   readonly reload: HotReload;
+  /** What policies are made of where those are the tools. */
+  readonly inputsOf: (operator: OperatorDirectory, among?: ToolsInForce) => PolicyInputs;
+  /** Ends the look after the configuration, and gives workspaces back. */
+  readonly close: () => Promise<void>;
 }
 
 /** Makes what depends on the configuration, and begins to look after it. */
@@ -63,15 +68,19 @@ export function openConfiguration(parts: ConfigurationParts): Configuration {
   const hidden = hiddenDirectories([live.operator.path, stateDirectory], parts.environment);
   const workspaces = createWorkspaceCatalog(() => live.operator, hidden, { treeOf: parts.treeOf, tell });
   const validated = validatedPolicies(stateDirectory, onInternalError);
-  const inputsOf = (operator: OperatorDirectory) => ({
-    tools: tools.under(operator.settings).tools,
+  const inputsOf = (operator: OperatorDirectory, among = tools) => ({
+    tools: among.under(operator.settings).tools,
     operator,
     validated,
   });
   const policy = new PolicyCatalog(inputsOf(live.operator), ledger, nowMs);
   const reload = new HotReload({ live, policy, tools, inputsOf, workspaces, ledger, nowMs, tell, onInternalError });
   reload.start();
-  return { policy, workspaces, reload };
+  const close = async () => {
+    await reload.close();
+    await workspaces.close();
+  };
+  return { policy, workspaces, reload, inputsOf, close };
 }
 
 /** Gives the redactor of the configuration in force. @throws KernelError CONFIG_INVALID when it cannot be made */

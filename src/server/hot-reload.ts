@@ -78,6 +78,7 @@ const RELOADED_SETTINGS: ReadonlySet<string> = new Set([
   "workspaces",
   "redaction",
   "capabilities",
+  "components",
   "limits",
   "system",
   "git",
@@ -140,6 +141,19 @@ export class HotReload {
     if (this.#closed) return;
     await this.#looking;
     await this.look();
+  }
+
+  /** Does `work` while no look is under way, as what changes the same. @throws what `work` throws */
+  async alone(work: () => Promise<void>): Promise<void> {
+    while (this.#looking !== undefined) await this.#looking;
+    if (this.#closed) return;
+    const working = work();
+    this.#looking = working
+      .catch(() => undefined) // its caller is told
+      .finally(() => {
+        this.#looking = undefined;
+      });
+    await working;
   }
 
   async #lookOnce(): Promise<void> {

@@ -7,117 +7,38 @@
  */
 
 import { join } from "node:path";
-import type { ApprovalManager } from "../approval/handler.ts";
 import { systemClock } from "../base/clock.ts";
 import { systemRandom } from "../base/ids.ts";
 import { undoLimits } from "../config/sections/undo.ts";
 import { Dedupe } from "../dedupe/dedupe.ts";
-import {
-  FileHistory,
-  type KernelParts,
-  KillSwitch,
-  SecretGuesses,
-  SessionSecrets,
-  ToolRegistry,
-} from "../kernel/index.ts";
+import { FileHistory, type KernelParts, SecretGuesses, SessionSecrets } from "../kernel/index.ts";
 import { BY_KERNEL } from "../ledger/actors.ts";
-import type { Tool } from "../model/tool/tool.ts";
 import { Branches } from "../sandbox/branches/branches.ts";
 import { newFiles } from "../sandbox/files/new-files.ts";
 import { instanceOfName, temporaryName } from "../sandbox/files/places/temporary.ts";
 import { ViewDirectories, type ViewNames } from "../sandbox/layers/view-directories.ts";
-import type { EgressNetwork } from "../sandbox/sandbox.ts";
 import { ScratchDirectories } from "../sandbox/scratch/scratch.ts";
-import { openBell } from "../stores/embedded/approvals/bell.ts";
 import { openContentStore } from "../stores/embedded/content/content-store.ts";
 import { openHistoryStore } from "../stores/embedded/content/history-store.ts";
 import { openDedupeStore } from "../stores/embedded/dedupe-store.ts";
-import { openInstanceStore } from "../stores/embedded/ledger/instance-store.ts";
-import { openLockStore } from "../stores/embedded/lock-store.ts";
 import { openNewFileStore } from "../stores/embedded/new-file-store.ts";
-import { holdsSessions, openStateStores } from "../stores/embedded/sessions/state-stores.ts";
-import { openViolationStore } from "../stores/embedded/sessions/violation-store.ts";
-import { prepareStateDirectory } from "../stores/embedded/state/state-directory.ts";
-import { componentTools } from "./components/component-tools.ts";
-import {
-  brokerBy,
-  currentRedactor,
-  gitRemotesBy,
-  kernelSettings,
-  openConfiguration,
-  redactorWith,
-} from "./configuration.ts";
+import { gitRemotesBy, openConfiguration, redactorWith } from "./configuration.ts";
+import type { KernelOptions } from "./kernel-options.ts";
 import { openKnowledge } from "./knowledge/open-knowledge.ts";
-import { evidenceKey } from "./ledger/evidence-key.ts";
 import { executionEvidence } from "./ledger/execution-evidence.ts";
 import type { LedgerThread } from "./ledger/ledger-messages.ts";
-import { ledgerOf } from "./ledger/ledger-messages.ts";
-import { startLedgerThread } from "./ledger/ledger-thread.ts";
+import { type Base, openBase } from "./open-base.ts";
 import { openModels, openSecrets, openWeb } from "./open-web.ts";
-import { BUILT_IN_TOOLS } from "./operator/built-in-tools.ts";
+import { Opening } from "./opening.ts";
 import { openMachine } from "./operator/open-machine.ts";
 import { openSandbox } from "./operator/open-sandbox.ts";
-import {
-  defaultStatePath,
-  type Environment,
-  operatorPath,
-  readOperatorDirectory,
-} from "./operator/operator-directory.ts";
-import { recordOverrides, ToolsInForce } from "./operator/tools-in-force.ts";
+import { recordOverrides } from "./operator/tools-in-force.ts";
 import { openApprovals } from "./people/open-approvals.ts";
 import { openSpending } from "./people/spending.ts";
-import type { PluginSource } from "./plugins/load-plugins.ts";
-import { plugIn } from "./plugins/plug-in.ts";
-import { Reporter } from "./report.ts";
-import { webAuthorities } from "./secrets/web-authorities.ts";
-import { observedLedger } from "./telemetry/observed-ledger.ts";
-import { Observers, wantsTelemetry } from "./telemetry/observers.ts";
+import { reportWarning } from "./report.ts";
 import { sessionScratch } from "./workspace/session-scratch.ts";
 
-/** Where a kernel keeps its state and finds its configuration; what is absent comes from the environment. */
-export interface KernelOptions {
-  readonly stateDirectory?: string;
-  readonly configDirectory?: string;
-  readonly environment: Environment;
-  /** Tools besides the built-in ones. */
-  readonly tools?: readonly Tool[];
-  /** Tools in place of the built-in ones. */
-  readonly registry?: { readonly tools: () => readonly Tool[] };
-  /** Plugins besides: those of the embedding program, and modules that run in threads of their own. */
-  readonly plugins?: readonly PluginSource[];
-  /** Where the embedding program answers requests for approval, once it has set a handler. */
-  readonly approvals?: ApprovalManager;
-  /**
-   * What commands reach as the internet, in place of the machine's own. Code alone can give it, no configuration can;
-   * every check of names and addresses stays as it is.
-   */
-  readonly network?: EgressNetwork;
-  /**
-   * Whether reads wait for their place in the ledger, so that each answer carries its sequence. Without it they wait
-   * only until they would survive a killed process, and the answer names no sequence.
-   */
-  readonly awaitSequences?: boolean;
-  /**
-   * Whether commands may run without a sandbox where the operator's configuration says `sandbox.backend: none`, too.
-   * Alone it changes nothing.
-   */
-  readonly allowUnsandboxedCommands?: boolean;
-  /** Whether sessions may be made for `/`, home directories and directories of the system. */
-  readonly allowUnusualWorkspace?: boolean;
-  /**
-   * Told about bugs and background failures; by default they are written to standard error, redacted. It gets the error
-   * itself, with its stack and cause and whatever secrets their words hold: a program that writes them anywhere redacts
-   * them first.
-   */
-  readonly onInternalError?: (error: unknown) => void;
-  /**
-   * Whether this process does nothing else, so that it may collect what commands leave behind; a program that embeds a
-   * kernel has children of its own.
-   */
-  readonly ownsProcess?: boolean;
-  /** Told what the operator should know; standard error by default. */
-  readonly onWarning?: (message: string) => void;
-}
+export type { KernelOptions } from "./kernel-options.ts";
 
 /** What was opened; whoever opened it closes it. */
 export type OpenedParts = Awaited<ReturnType<typeof openParts>>;
@@ -127,20 +48,35 @@ export type OpenedParts = Awaited<ReturnType<typeof openParts>>;
  * @throws KernelError CONFIG_INVALID, STORE_UNAVAILABLE or STORE_CORRUPT, saying what to do
  */
 export async function openParts(options: KernelOptions) {
-  const base = await openBase(options);
-  const { live, tools, ledger } = base;
-  const services = await openServices(base, options);
+  const opening = new Opening();
+  try {
+    return await openAll(options, opening);
+  } catch (error) {
+    const report = options.onInternalError ?? ((failure: unknown) => reportWarning(String(failure)));
+    for (const failure of await opening.giveBack()) report(failure);
+    throw error;
+  }
+}
+
+async function openAll(options: KernelOptions, opening: Opening) {
+  const base = await openBase(options, opening);
+  const { live, tools, ledger, components, declaredWith, isOthers } = base;
+  const services = await openServices(base, options, opening);
   const parts = kernelParts(base, services);
   await tools.ready();
-  await recordOverrides(ledger, systemClock.nowMs(), { now: tools.under(live.operator.settings).overridden });
+  const { nowMs } = systemClock;
+  await recordOverrides(ledger, nowMs(), { now: tools.under(live.operator.settings).overridden });
+  const { policy, reload, inputsOf } = services.configuration;
+  const alone = (work: () => Promise<void>) => reload.alone(work);
+  const { onInternalError, tell } = base;
+  const own = { live, tools, ledger, declaredWith, isOthers };
+  components.watch({ ...own, policy, inputsOf, alone, nowMs, tell, onInternalError });
   const { environment, allowUnusualWorkspace: allowsUnusual = false } = options;
   return { ...base, ...services, environment, allowsUnusual, parts };
 }
 
-type Base = Awaited<ReturnType<typeof openBase>>;
-
 /** Opens what the kernel's stages use, each on top of `base`. */
-async function openServices(base: Base, options: KernelOptions) {
+async function openServices(base: Base, options: KernelOptions, opening: Opening) {
   const { live, settings, tools, instance, instances, ledger, stores, stateDirectory, onInternalError, tell } = base;
   const shared = { stateDirectory, ledger, clock: systemClock, random: systemRandom, onInternalError };
   const who = { instanceId: instance.id, isAlive: instances.isAlive };
@@ -151,8 +87,8 @@ async function openServices(base: Base, options: KernelOptions) {
     instanceOf: (name) => instanceOfName(name, giver.key),
     isAlive: instances.isAlive,
   };
-  const history = openHistory(base);
-  const content = openContent({ ...shared, ...who });
+  const history = opening.keep(openHistory(base));
+  const content = opening.keep(openContent({ ...shared, ...who }));
   const branches: Branches = new Branches({
     directory: join(stateDirectory, "branches"),
     store: stores.branches,
@@ -172,37 +108,41 @@ async function openServices(base: Base, options: KernelOptions) {
   const scratch = scratchOf(base, viewNames);
   const { environment } = options;
   const kept = { live, stateDirectory, environment };
-  const opening = { ...kept, treeOf, tools, ledger, nowMs: systemClock.nowMs, tell, onInternalError };
+  const configured = { ...kept, treeOf, tools, ledger, nowMs: systemClock.nowMs, tell, onInternalError };
   return {
     viewNames,
     scratch,
     branches,
-    kept: openDedupeStore(stateDirectory),
+    kept: opening.keep(openDedupeStore(stateDirectory)),
     content,
     history,
-    configuration: openConfiguration(opening),
-    spending: openSpending({ ...shared, ...who, sessions, limits: () => settings.limits }),
-    asking: openApprovals({
-      ...shared,
-      bell,
-      manager: options.approvals,
-      sessionOf: (id) => sessions.findSession(id),
-      settings: () => live.operator.settings.approvals,
-      documents: { content, areWanted: () => settings.documents !== "off", redactor: base.redactor },
-    }),
-    commands: openSandbox(live, instance.id, {
-      ownsProcess: options.ownsProcess === true,
-      allowsUnsandboxed: options.allowUnsandboxedCommands === true,
-      tell,
-      viewsDirectory: viewsIn(stateDirectory),
-      viewNames,
-      ...(options.network && { network: options.network }),
-    }),
+    configuration: opening.keep(openConfiguration(configured)),
+    spending: opening.keep(openSpending({ ...shared, ...who, sessions, limits: () => settings.limits })),
+    asking: opening.keep(
+      openApprovals({
+        ...shared,
+        bell,
+        manager: options.approvals,
+        sessionOf: (id) => sessions.findSession(id),
+        settings: () => live.operator.settings.approvals,
+        documents: { content, areWanted: () => settings.documents !== "off", redactor: base.redactor },
+      }),
+    ),
+    commands: opening.keep(
+      openSandbox(live, instance.id, {
+        ownsProcess: options.ownsProcess === true,
+        allowsUnsandboxed: options.allowUnsandboxedCommands === true,
+        tell,
+        viewsDirectory: viewsIn(stateDirectory),
+        viewNames,
+        ...(options.network && { network: options.network }),
+      }),
+    ),
     machine: openMachine(live),
-    web: openWeb(live, options.network),
-    models: openModels(live, options.network),
-    knowledge: openKnowledge({ ...base, key: stores.argumentsKey, tell }),
-    left: await openNewFileStore(stateDirectory, instance.id),
+    web: opening.keep(openWeb(live, options.network)),
+    models: opening.keep(openModels(live, options.network)),
+    knowledge: opening.keep(openKnowledge({ ...base, key: stores.argumentsKey, tell })),
+    left: opening.keep(await openNewFileStore(stateDirectory, instance.id)),
   };
 }
 
@@ -275,62 +215,6 @@ function kernelParts(base: Base, services: Awaited<ReturnType<typeof openService
   };
 }
 
-/** What everything else rests on: the operator's directory, this kernel's claim, the ledger and the stores. */
-async function openBase(options: KernelOptions) {
-  const { environment } = options;
-  const operator = await readOperatorDirectory(options.configDirectory ?? operatorPath(environment));
-  const stateDirectory = options.stateDirectory ?? defaultStatePath(environment);
-  await prepareStateDirectory(stateDirectory);
-  const live = { operator };
-  const redactor = currentRedactor(live, environment, options.network);
-  const loaded = wantsTelemetry(operator.settings, environment) && (await import("./telemetry/telemetry.ts"));
-  const levels = loaded ? await loaded.logLevelsWanted(operator.settings, environment) : undefined;
-  const observers = new Observers();
-  const reporter = new Reporter(options, redactor, observers);
-  const { internalError: onInternalError, warning: tell } = reporter;
-  const plugged = await plugIn(operator, options.plugins);
-  const components = await componentTools(operator, tell);
-  const tools = new ToolsInForce(registryOf(options, [...plugged.tools, ...components.tools]));
-  const settings = kernelSettings(environment, live);
-  const instances = await openInstanceStore(stateDirectory, systemRandom);
-  const instance = await instances.claim();
-  const written = startLedgerThread(ledgerOf(stateDirectory, instance, holdsSessions(stateDirectory)), {
-    spool: options.awaitSequences !== true,
-  });
-  const ledger = observedLedger(written, observers);
-  const observing = async () => {
-    if (!loaded) return undefined;
-    const means = { environment, redactor, brokerBy, authorities: () => webAuthorities(live.operator.settings) };
-    const { network } = options;
-    const { settings: wanted } = operator;
-    const who = { settings: wanted, levels, instanceId: instance.id, observers, reporter };
-    return loaded.openTelemetry({ ...who, ...means, ...(network && { network }) });
-  };
-  const opening = Promise.all([openStores(stateDirectory, onInternalError), observing()]);
-  const [stores, telemetry] = await opening.catch(async (error: unknown) => {
-    await ledger.close().catch(onInternalError);
-    await instance.release();
-    throw error;
-  });
-  for (const { tools: names, ...module } of [...plugged.modules, ...components.modules])
-    await ledger.record(
-      { type: "plugin_loaded", ...BY_KERNEL, timeMs: systemClock.nowMs(), payload: { ...module, tools: [...names] } },
-      "durable",
-    );
-  const reporting = { reporter, observers, telemetry, onInternalError, tell };
-  const own = { plugged: [plugged, components], tools, live, redactor, settings };
-  return { stateDirectory, ...own, ...reporting, instances, instance, ledger, stores };
-}
-
-function registryOf(
-  { tools = [], registry: own }: Pick<KernelOptions, "tools" | "registry">,
-  plugged: readonly Tool[],
-): ToolRegistry {
-  const registry = new ToolRegistry();
-  for (const tool of [...(own?.tools() ?? BUILT_IN_TOOLS), ...tools, ...plugged]) registry.register(tool);
-  return registry;
-}
-
 /** The scratch directories of sessions. Touches nothing until one is used. */
 function scratchOf(
   { stateDirectory, stores: { sessions }, onInternalError }: Base,
@@ -357,10 +241,14 @@ function openHistory({ stateDirectory, instance, live, onInternalError }: Base):
   });
 }
 
-/** What the store of content is opened with; whether the kernel with that id still runs. */
-interface ContentParts extends Pick<Base, "stateDirectory" | "ledger" | "onInternalError"> {
+/** What the store of content is opened with. */
+interface ContentParts {
+  readonly stateDirectory: string;
   readonly instanceId: string;
+  /** Whether the kernel with that id still runs. */
   readonly isAlive: (id: string) => Promise<boolean>;
+  readonly ledger: LedgerThread;
+  readonly onInternalError: (error: unknown) => void;
 }
 
 function openContent({ stateDirectory, instanceId, isAlive, ledger, onInternalError }: ContentParts) {
@@ -381,25 +269,6 @@ async function recordCorrupt(ledger: LedgerThread, hash: string): Promise<void> 
   const payload = { contentHash: hash, severity: "critical" };
   const event = { type: "content_quarantined", ...BY_KERNEL, timeMs: systemClock.nowMs(), payload } as const;
   await ledger.record(event, "durable");
-}
-
-async function openStores(stateDirectory: string, onInternalError: (error: unknown) => void) {
-  const state = await openStateStores(stateDirectory);
-  const locks = await openLockStore(stateDirectory);
-  const violations = openViolationStore(stateDirectory);
-  const bell = await openBell(stateDirectory, (error) => {
-    void killSwitch.lost();
-    onInternalError(error);
-  });
-  const killSwitch = new KillSwitch({ ...state, bell, clock: systemClock, onInternalError });
-  return {
-    ...state,
-    locks,
-    violations,
-    bell,
-    killSwitch,
-    argumentsKey: await evidenceKey(stateDirectory, systemRandom),
-  };
 }
 
 /** Where views of workspaces lie. */

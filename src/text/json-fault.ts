@@ -22,7 +22,7 @@ export function jsonFault(text: string): string | undefined {
   return `${where}, near \`${shown.toWellFormed()}\``;
 }
 
-/** Line and column of the first fault, both from 1, for texts that are not to be repeated; `undefined` where it is JSON. */
+/** Line and column of the first fault, both from 1, for texts that are not repeated; `undefined` where it is JSON. */
 export function jsonFaultPlace(text: string): { readonly line: number; readonly column: number } | undefined {
   const place = faultPlace(text);
   return place === undefined ? undefined : lineAndColumn(text.slice(0, place));

@@ -69,7 +69,7 @@ test("the checklists for new parts name files that exist", () => {
 });
 
 const fileNames = new Set(
-  globSync(["src/**/*.ts", "test/**/*.ts", "bench/**/*.ts", "scripts/**/*.mjs", "examples/**/*.ts", ".*.mjs"], {
+  globSync(["src/**/*.ts", "test/**/*.ts", "bench/**/*.ts", "scripts/**/*.mjs", "examples/**/*.{ts,mjs}", ".*.mjs"], {
     cwd: ROOT,
   }).map((path) => path.split("/").at(-1)),
 );

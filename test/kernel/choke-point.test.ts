@@ -163,12 +163,13 @@ const STARTERS = [
   "src/sandbox/matching/code-process.ts",
   "src/sandbox/run/supervised-run.ts",
   "src/sandbox/views/view-kinds.ts",
+  "src/sandbox/wasm/component.ts",
 ];
 
 describe("a program of the machine", () => {
   const product = () => new Map(productFiles().map((path) => [path, readFileSync(join(ROOT, path), "utf8")]));
 
-  test("is started by the sandbox, by its views of workspaces, by what matches syntax (itself again), and by one module for what the operator lists", () => {
+  test("is started by the sandbox, by its views of workspaces, by what matches syntax and what runs components (itself again), and by one module for what the operator lists", () => {
     expect(importers(product(), /^child_process$/)).toEqual(STARTERS.map((path) => `${path} imports child_process`));
   });
 

@@ -108,6 +108,8 @@ const EVENTS = [
   "network_blocked",
   "network_reached",
   "plugin_loaded",
+  "plugin_refused",
+  "plugin_withdrawn",
   "policy_loaded",
   "policy_rejected",
   "provider_output_read",

@@ -75,7 +75,7 @@ export class Elsewhere {
   }
 
   /** Writes a file that belongs to the user. */
-  put(name: string, text: string): void {
+  put(name: string, text: string | Uint8Array): void {
     const path = join(this.base, name);
     writeFileSync(path, text);
     if (this.#user !== undefined) chownSync(path, this.#user, this.#user);

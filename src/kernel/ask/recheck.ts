@@ -63,7 +63,7 @@ export async function stillAllowed(parts: KernelParts, decided: Decided): Promis
   const { call, caller, tool, demands, accesses } = decided;
   const gate = checkMasterGate(parts.settings, tool.name);
   if (!gate.ok) return gate;
-  if (parts.registry.get(tool.name) !== tool) return deny(TOOL_CHANGED);
+  if (!parts.registry.continues(tool)) return deny(TOOL_CHANGED);
   const nowMs = parts.clock.nowMs();
   const again = await mayAct(parts, call.sessionToken, nowMs);
   if (!again.ok) return again;

@@ -55,6 +55,17 @@ export class ToolRegistry {
     return this.#tools.get(name);
   }
 
+  /**
+   * Whether a call that began with `tool` may go on with it: it is registered still, or a later version is that may do
+   * no less and no more.
+   */
+  continues(tool: Tool): boolean {
+    const now = this.#tools.get(tool.name);
+    if (now === undefined || now === tool) return now === tool;
+    const isVersion = tool.lineage !== undefined && now.lineage === tool.lineage;
+    return isVersion && canonicalJson(plainCapability(now)) === canonicalJson(plainCapability(tool));
+  }
+
   /** What clients are shown of the tool of that name. */
   definition(name: string): ToolDefinition | undefined {
     return this.#definitions.get(name);

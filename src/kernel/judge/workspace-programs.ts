@@ -1,6 +1,5 @@
 /**
- * Judges a call by what the workspace says of itself besides zones: the only programs that may run there, and how far
- * searches go.
+ * Judges a call by which programs the workspace lists, and by how far it lets searches go.
  *
  * INVARIANT: it only takes away. A call that runs something and does not name it is refused where programs are listed.
  */

@@ -91,6 +91,8 @@ const SEVERITY_OF: Readonly<Record<EventType, Severity | undefined>> = {
   approver_removed: "warning",
   capability_overridden: "warning",
   plugin_loaded: undefined,
+  plugin_refused: "warning",
+  plugin_withdrawn: "info",
   role_granted: "warning",
   role_revoked: "info",
   secret_added: "warning",

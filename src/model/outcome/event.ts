@@ -34,6 +34,8 @@ export const EVENT_TYPES = [
   "network_blocked",
   "capability_overridden",
   "plugin_loaded",
+  "plugin_refused",
+  "plugin_withdrawn",
   "role_granted",
   "role_revoked",
   "secret_added",

@@ -182,6 +182,11 @@ export interface Tool<Arguments = unknown> {
   readonly outputSchema?: JsonObject;
   readonly capability: ToolCapability;
   /**
+   * What the versions of a tool share whose code is replaced while the kernel runs: a call ends with the version that
+   * it began with. Such versions touch the same, so that the judgement of one holds for another.
+   */
+  readonly lineage?: object;
+  /**
    * Its actions by their names, such as `git:push`, where policy is asked about each by itself; every access names one
    * of them.
    */

@@ -1,10 +1,14 @@
-/** Defines what the threads of components are told, and what they answer. */
+/** Defines what the processes and threads of components are told, and what they answer. */
+import type { ToolFailureCode } from "../../model/outcome/failure.ts";
 import type { Prepared } from "./prepare-component.ts";
 
 /** What a thread is started for. */
 export type ComponentTask =
   | { readonly kind: "prepare"; readonly bytes: Uint8Array; readonly memoryBytes: number; readonly readsFiles: boolean }
   | { readonly kind: "run"; readonly prepared: Prepared };
+
+/** What a thread that runs a component is asked: what it says of itself, or one call. */
+export type ComponentQuestion = "describe" | ComponentCall;
 
 /** One call. */
 export interface ComponentCall {
@@ -24,7 +28,39 @@ export interface DescribedComponent {
 
 /** An answer. `said` is the component's own error; `failed` is that it broke. */
 export type ComponentReply =
-  | { readonly kind: "prepared"; readonly prepared: Prepared; readonly described: DescribedComponent }
+  | { readonly kind: "prepared"; readonly prepared: Prepared }
+  | { readonly kind: "described"; readonly described: DescribedComponent }
   | { readonly kind: "done"; readonly text: string }
   | { readonly kind: "too_large" }
   | { readonly kind: "said" | "failed"; readonly problem: string };
+
+/** Bounds of each call. */
+export interface ComponentLimits {
+  readonly timeMs: number;
+  readonly memoryBytes: number;
+  readonly outputBytes: number;
+}
+
+/** What a process is told: first what it runs, then calls. */
+export type HostRequest =
+  | {
+      readonly kind: "load";
+      readonly bytes: Uint8Array;
+      readonly limits: ComponentLimits;
+      readonly readsFiles: boolean;
+    }
+  | { readonly kind: "call"; readonly id: number; readonly args: string; readonly files: ComponentCall["files"] }
+  | { readonly kind: "cancel"; readonly id: number };
+
+/** What a process answers. */
+export type HostReply =
+  | { readonly kind: "loaded"; readonly described: DescribedComponent }
+  | { readonly kind: "refused"; readonly problem: string }
+  | { readonly kind: "answer"; readonly id: number; readonly text: string }
+  | {
+      readonly kind: "failure";
+      readonly id: number;
+      readonly code: ToolFailureCode;
+      readonly problem: string;
+      readonly next: string;
+    };

@@ -6,7 +6,13 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { assert } from "../../base/errors.ts";
-import type { ComponentCall, ComponentReply, ComponentTask, DescribedComponent } from "./component-messages.ts";
+import type {
+  ComponentCall,
+  ComponentQuestion,
+  ComponentReply,
+  ComponentTask,
+  DescribedComponent,
+} from "./component-messages.ts";
 import { FILES_IMPORT, type Prepared } from "./prepare-component.ts";
 import { type CoreModule, engine } from "./web-assembly.ts";
 
@@ -26,8 +32,24 @@ type Instantiate = (
   instantiateCore: (module: CoreModule, imports?: object) => object,
 ) => Instance;
 
-/** Memories of one instance: each is limited by itself, and a module may be instantiated several times. */
-const MEMORIES_MAX = 4;
+/** Bytes that a component may say of itself in one text. */
+const DESCRIPTION_BYTES_MAX = 1_048_576;
+
+/** A text that comes out of a component and is too long. */
+class TooMuchText extends Error {}
+
+let textBytesMax = DESCRIPTION_BYTES_MAX;
+
+/** Decodes no text that is too long: a heap that one text fills ends the process, and not its thread alone. */
+class BoundedDecoder extends TextDecoder {
+  override decode(...input: Parameters<typeof TextDecoder.prototype.decode>): string {
+    const size = input[0]?.byteLength ?? 0;
+    if (size > textBytesMax) throw new TooMuchText(`it says ${size} bytes, more than ${textBytesMax}`);
+    return super.decode(...input);
+  }
+}
+
+globalThis.TextDecoder = BoundedDecoder;
 
 const port = parentPort;
 assert(port, "components run in a worker");
@@ -37,13 +59,13 @@ if (task.kind === "prepare") {
   try {
     const { prepareComponent } = await import("./prepare-component.ts");
     const prepared = await prepareComponent(task.bytes, task);
-    port.postMessage({ kind: "prepared", prepared, described: await describe(prepared) } satisfies ComponentReply);
+    port.postMessage({ kind: "prepared", prepared } satisfies ComponentReply);
   } catch (error) {
     port.postMessage({ kind: "failed", problem: problemOf(error) } satisfies ComponentReply);
   }
 } else {
   const instantiate = await load(task.prepared);
-  port.on("message", (call: ComponentCall) => port.postMessage(run(instantiate, task.prepared, call)));
+  port.on("message", (asked: ComponentQuestion) => port.postMessage(answer(instantiate, task.prepared, asked)));
 }
 
 /** The glue is loaded from its text: it comes from the transpiler, by way of memory alone. */
@@ -52,9 +74,18 @@ async function load({ glue }: Prepared): Promise<Instantiate> {
   return module.instantiate as Instantiate;
 }
 
-async function describe(prepared: Prepared): Promise<DescribedComponent> {
-  const instantiate = await load(prepared);
-  const instance = instanceOf(instantiate, prepared, new Map());
+function answer(instantiate: Instantiate, prepared: Prepared, asked: ComponentQuestion): ComponentReply {
+  try {
+    if (asked !== "describe") return run(instantiate, prepared, asked);
+    return { kind: "described", described: describe(instanceOf(instantiate, prepared, new Map())) };
+  } catch (error) {
+    if (error instanceof TooMuchText && asked !== "describe") return { kind: "too_large" };
+    const said = error instanceof Error && "payload" in error && typeof error.payload === "string";
+    return { kind: said ? "said" : "failed", problem: problemOf(error) };
+  }
+}
+
+function describe(instance: Instance): DescribedComponent {
   return {
     name: String(instance.name()),
     description: String(instance.description()),
@@ -63,28 +94,24 @@ async function describe(prepared: Prepared): Promise<DescribedComponent> {
 }
 
 function run(instantiate: Instantiate, prepared: Prepared, call: ComponentCall): ComponentReply {
-  try {
-    const instance = instanceOf(instantiate, prepared, call.files);
-    const text = String(instance.execute(call.args)).toWellFormed();
-    if (Buffer.byteLength(text) > call.outputBytes) return { kind: "too_large" };
-    return { kind: "done", text };
-  } catch (error) {
-    const said = error instanceof Error && "payload" in error && typeof error.payload === "string";
-    return { kind: said ? "said" : "failed", problem: problemOf(error) };
-  }
+  textBytesMax = call.outputBytes;
+  const instance = instanceOf(instantiate, prepared, call.files);
+  const text = String(instance.execute(call.args)).toWellFormed();
+  if (Buffer.byteLength(text) > call.outputBytes) return { kind: "too_large" };
+  return { kind: "done", text };
 }
 
-/** A fresh instance, whose memories are counted while its modules are put together. */
+/** A fresh instance. Each module with a memory is put to use once, so that all memories together keep the limit. */
 function instanceOf(instantiate: Instantiate, prepared: Prepared, files: ComponentCall["files"]): Instance {
   const { modules, withMemory } = prepared;
-  const owners = new Set([...withMemory].map((name) => modules.get(name)));
-  let memories = 0;
+  const unused = new Set([...withMemory].map((name) => modules.get(name)));
+  const owners = new Set(unused);
   return instantiate(
     (name) => modules.get(name),
     importsOf(files),
     (module, imports) => {
-      if (owners.has(module)) memories += 1;
-      if (memories > MEMORIES_MAX) throw new Error(`it has more than ${MEMORIES_MAX} memories; build it with fewer`);
+      if (owners.has(module) && !unused.delete(module))
+        throw new Error("it instantiates a module with a memory several times; build it so that it does so once");
       return new engine.Instance(module, imports);
     },
   );

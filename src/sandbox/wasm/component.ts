@@ -1,156 +1,178 @@
 /**
- * Runs the calls of one WebAssembly component in threads, each call in a fresh instance.
+ * Runs one WebAssembly component in a process of its own.
  *
- * A call that lasts too long, or breaks, ends its thread; the next one gets another. INVARIANT: a component reaches
- * nothing but its arguments and the files that are handed to it.
+ * The process is started with the component, ended after a while without calls, and started again with the next one.
+ * INVARIANTS: whatever a component does, its process is all that it ends; each call is answered once. A process keeps
+ * no kernel alive, and ends with it.
  */
-import { Worker } from "node:worker_threads";
+import { type ChildProcess, fork } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { configInvalid } from "../../base/errors.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import { ownProgram } from "../../names/own-program.ts";
-import type { ComponentCall, ComponentReply, ComponentTask, DescribedComponent } from "./component-messages.ts";
-import type { Prepared } from "./prepare-component.ts";
+import type {
+  ComponentCall,
+  ComponentLimits,
+  DescribedComponent,
+  HostReply,
+  HostRequest,
+} from "./component-messages.ts";
 
-/** Milliseconds that preparing a component may take: a megabyte takes 0.1 s. */
-const PREPARE_MS = 30_000;
-/** Mebibytes of heap of a thread that prepares; and of one that runs, beside the memory of the component. */
-const PREPARE_HEAP_MIB = 512;
-const RUN_HEAP_MIB = 64;
-/** Threads of one component: calls beyond them wait. */
-const THREADS_MAX = 4;
+/** Milliseconds for the start of a process and its preparing, beside the time of one call for describing itself. */
+const LOAD_MS = 60_000;
+/** Milliseconds without calls after which a process is ended. */
+const IDLE_MS = 30_000;
 
-/** Bounds of each call. */
-export interface ComponentLimits {
-  readonly timeMs: number;
-  readonly memoryBytes: number;
-  readonly outputBytes: number;
+/** A call that is not answered yet. */
+interface Pending {
+  readonly resolve: (text: string) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A process with its component. */
+interface Host {
+  readonly child: ChildProcess;
+  readonly described: Promise<DescribedComponent>;
+  readonly pending: Map<number, Pending>;
+}
+
+/** What a component is loaded from, and with. */
+interface Source {
+  readonly bytes: Uint8Array;
+  readonly limits: ComponentLimits;
+  readonly readsFiles: boolean;
 }
 
 /** A component that is loaded. */
 export class Component {
   readonly described: DescribedComponent;
-  readonly #prepared: Prepared;
-  readonly #limits: ComponentLimits;
-  readonly #idle: Worker[] = [];
-  readonly #waiting: (() => void)[] = [];
-  #running = 0;
+  readonly #source: Source;
+  #host: Host | undefined;
+  #idle: NodeJS.Timeout | undefined;
+  #nextId = 1;
+  /** Whether another version has taken its place, or nobody calls it any more: no process waits for its next call. */
+  #retired = false;
 
-  private constructor(
-    { prepared, described }: { readonly prepared: Prepared; readonly described: DescribedComponent },
-    limits: ComponentLimits,
-  ) {
-    this.#prepared = prepared;
+  private constructor(source: Source, host: Host, described: DescribedComponent) {
+    this.#source = source;
+    this.#host = host;
     this.described = described;
-    this.#limits = limits;
+    this.#rest();
   }
 
-  /** @throws KernelError CONFIG_INVALID where it is no component, imports what is not granted, or breaks */
+  /**
+   * Starts a process with the component, and learns what it says of itself.
+   * @throws KernelError CONFIG_INVALID where it is no component, imports what is not granted, or breaks
+   */
   static async load(bytes: Uint8Array, limits: ComponentLimits, readsFiles: boolean): Promise<Component> {
-    const worker = started({ kind: "prepare", bytes, memoryBytes: limits.memoryBytes, readsFiles }, PREPARE_HEAP_MIB);
-    try {
-      const reply = await answerOf(worker, AbortSignal.timeout(PREPARE_MS));
-      if (reply.kind === "prepared") return new Component(reply, limits);
-      throw configInvalid("problem" in reply ? reply.problem : "it cannot be prepared");
-    } catch (error) {
-      if (error instanceof ToolFailure) throw configInvalid(`${error.message}; build it so that it says what it is`);
-      throw error;
-    } finally {
-      await worker.terminate();
-    }
+    const source = { bytes, limits, readsFiles };
+    const host = startHost(source);
+    return new Component(source, host, await host.described);
   }
 
   /** What the component answers. @throws ToolFailure where it fails, takes too long, or says too much */
   async execute(args: string, files: ComponentCall["files"], signal: AbortSignal): Promise<string> {
-    await this.#turn(signal);
+    signal.throwIfAborted();
+    clearTimeout(this.#idle);
+    const host = this.#running();
+    const id = this.#nextId++;
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    host.pending.set(id, { resolve, reject });
+    const cancelled = () => {
+      tell(host, { kind: "cancel", id });
+      reject(signal.reason);
+    };
+    signal.addEventListener("abort", cancelled, { once: true });
+    host.child.ref();
     try {
-      signal.throwIfAborted();
-      return await this.#run({ args, files, outputBytes: this.#limits.outputBytes }, signal);
+      host.described.then(
+        () => host.pending.has(id) && tell(host, { kind: "call", id, args, files }),
+        () => reject(lost()),
+      );
+      return await promise;
     } finally {
-      this.#running -= 1;
-      this.#waiting.shift()?.();
+      signal.removeEventListener("abort", cancelled);
+      host.pending.delete(id);
+      this.#rest();
     }
   }
 
-  /** Ends all threads. */
-  async close(): Promise<void> {
-    await Promise.all(this.#idle.splice(0).map((worker) => worker.terminate()));
+  /** Ends its process once no call is in flight. Whoever still has it can call it. */
+  retire(): void {
+    this.#retired = true;
+    this.#rest();
   }
 
-  async #turn(signal: AbortSignal): Promise<void> {
-    while (this.#running >= THREADS_MAX) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#waiting.push(resolve);
-      signal.addEventListener("abort", () => resolve(), { once: true });
-      await promise;
-      this.#waiting.splice(0, this.#waiting.length, ...this.#waiting.filter((each) => each !== resolve));
-      signal.throwIfAborted();
-    }
-    this.#running += 1;
+  /** The process, or another where it has ended. */
+  #running(): Host {
+    const { child } = this.#host ?? {};
+    const isAlive = child?.exitCode === null && child.signalCode === null && child.connected;
+    if (this.#host === undefined || !isAlive) this.#host = startHost(this.#source);
+    return this.#host;
   }
 
-  /** A thread that ends by itself while it has nothing to do gets no more calls. */
-  #started(): Worker {
-    const worker = started({ kind: "run", prepared: this.#prepared }, RUN_HEAP_MIB);
-    worker.once("exit", () => {
-      const at = this.#idle.indexOf(worker);
-      if (at !== -1) this.#idle.splice(at, 1);
-    });
-    return worker;
-  }
-
-  async #run(call: ComponentCall, signal: AbortSignal): Promise<string> {
-    const worker = this.#idle.pop() ?? this.#started();
-    worker.postMessage(call);
-    let reply: ComponentReply;
-    try {
-      reply = await answerOf(worker, AbortSignal.any([signal, AbortSignal.timeout(this.#limits.timeMs)]));
-    } catch (error) {
-      await worker.terminate(); // it may be at it still
-      signal.throwIfAborted();
-      throw error;
-    }
-    if (reply.kind === "failed") await worker.terminate();
-    else this.#idle.push(worker);
-    return textOf(reply, this.#limits);
+  #rest(): void {
+    const host = this.#host;
+    if (host === undefined || host.pending.size > 0) return;
+    host.child.unref();
+    host.child.channel?.unref();
+    clearTimeout(this.#idle);
+    const end = () => {
+      host.child.kill("SIGKILL");
+      if (this.#host === host) this.#host = undefined;
+    };
+    if (this.#retired) end();
+    else this.#idle = setTimeout(end, IDLE_MS).unref();
   }
 }
 
-function textOf(reply: ComponentReply, { outputBytes }: ComponentLimits): string {
-  if (reply.kind === "done") return reply.text;
-  if (reply.kind === "said") throw new ToolFailure("NOT_SUPPORTED", reply.problem, "correct the arguments");
-  if (reply.kind === "too_large")
-    throw new ToolFailure("OUTPUT_LIMIT", `the component answers more than ${outputBytes} bytes`, "ask for less");
-  const problem = "problem" in reply ? reply.problem : "it did not answer";
-  throw new ToolFailure("IO_ERROR", `the component broke: ${problem}`, "ask for less, or tell the operator");
-}
-
-/** The next answer of `worker`. @throws ToolFailure TIMEOUT, or OUTPUT_LIMIT where its heap is full */
-async function answerOf(worker: Worker, late: AbortSignal): Promise<ComponentReply> {
-  const { promise, resolve, reject } = Promise.withResolvers<ComponentReply>();
-  const next = "ask for less, or tell the operator";
-  const stop = () => reject(new ToolFailure("TIMEOUT", "the component takes too long", next));
-  const broken = () => reject(new ToolFailure("IO_ERROR", "the component's thread ended", next));
-  worker.on("message", resolve).on("error", broken).on("exit", broken);
-  late.addEventListener("abort", stop, { once: true });
-  try {
-    return await promise;
-  } finally {
-    late.removeEventListener("abort", stop);
-    worker.off("message", resolve).off("error", broken).off("exit", broken);
-  }
-}
-
-function started(task: ComponentTask, heapMiB: number): Worker {
-  const worker = new Worker(ownProgram(import.meta.url, "./component-worker.ts"), {
-    workerData: task,
-    resourceLimits: { maxOldGenerationSizeMb: heapMiB },
+/** A process that is being told what it runs; `described` rejects where that is no component, and ends it. */
+function startHost({ bytes, limits, readsFiles }: Source): Host {
+  const child = fork(fileURLToPath(ownProgram(import.meta.url, "./component-host.ts")), {
     env: {},
-    stderr: true,
-    stdout: true,
+    cwd: "/",
+    execArgv: ["--disable-warning=ExperimentalWarning"],
+    serialization: "advanced",
+    stdio: ["ignore", "ignore", "ignore", "ipc"],
   });
-  worker.on("error", () => undefined); // whoever waits for an answer hears of it
-  worker.stdout.resume();
-  worker.stderr.resume();
-  worker.unref();
-  return worker;
+  const pending = new Map<number, Pending>();
+  const { promise: described, resolve, reject } = Promise.withResolvers<DescribedComponent>();
+  const timer = setTimeout(
+    () => refuse("it takes too long; build it so that it says what it is"),
+    LOAD_MS + limits.timeMs,
+  );
+  const refuse = (problem: string) => {
+    clearTimeout(timer);
+    child.kill("SIGKILL");
+    reject(configInvalid(problem));
+    for (const { reject: fail } of pending.values()) fail(lost());
+  };
+  const ended = () => refuse("it ended its process; build it so that it takes less memory");
+  child.on("error", ended).on("exit", ended);
+  child.on("message", (reply: HostReply) => {
+    if (reply.kind === "refused") return refuse(reply.problem);
+    if (reply.kind === "loaded") {
+      clearTimeout(timer);
+      return resolve(reply.described);
+    }
+    const call = pending.get(reply.id);
+    if (reply.kind === "answer") return call?.resolve(reply.text);
+    return call?.reject(new ToolFailure(reply.code, reply.problem, reply.next));
+  });
+  described.catch(() => undefined); // whoever waits for it hears of it
+  const host = { child, described, pending };
+  tell(host, { kind: "load", bytes, limits, readsFiles });
+  return host;
+}
+
+/** A process that cannot be told ends, which its calls hear of. */
+function tell({ child }: Host, request: HostRequest): void {
+  child.send(request, (error) => {
+    if (error) child.kill("SIGKILL");
+  });
+}
+
+function lost(): ToolFailure {
+  const next = "ask for less, or tell the operator";
+  return new ToolFailure("IO_ERROR", "the component ended its process, as when it fills its memory", next);
 }

@@ -13,32 +13,33 @@ const MEMORY_SECTION = 5;
 /** Flags of a memory without and with a maximum. Shared memories and those of 64 bits have others, and are refused. */
 const PLAIN_FLAGS = [0, 1];
 
-/** A module whose memory is limited, and whether it has one of its own. */
-export interface LimitedModule {
-  readonly module: Uint8Array<ArrayBuffer>;
-  readonly hasMemory: boolean;
-}
-
 /** A module that cannot be limited. */
 export class UnlimitedMemory extends Error {}
 
+/** Whether the module has a memory of its own. @throws UnlimitedMemory where it is damaged */
+export function hasMemory(module: Uint8Array): boolean {
+  return [...sectionsOf(module)].some(({ id }) => id === MEMORY_SECTION);
+}
+
 /**
- * The module with each of its memories limited.
+ * The module with its memory limited.
  * @throws UnlimitedMemory where it has several memories, one of another kind, or one that starts above the limit
  */
-export function limitMemory(module: Uint8Array, bytesMax: number): LimitedModule {
-  let hasMemory = false;
+export function limitMemory(module: Uint8Array, bytesMax: number): Uint8Array<ArrayBuffer> {
   const parts: Uint8Array[] = [module.subarray(0, HEADER_BYTES)];
-  let at = HEADER_BYTES;
-  while (at < module.length) {
-    const id = module[at];
-    const [size, body] = readUnsigned(module, at + 1);
+  for (const { id, start, body, end } of sectionsOf(module))
+    parts.push(id === MEMORY_SECTION ? limitedSection(module, body, bytesMax) : module.subarray(start, end));
+  return Uint8Array.from(Buffer.concat(parts));
+}
+
+/** Sections in their order: where each starts, where what it says starts, and where it ends. */
+function* sectionsOf(module: Uint8Array) {
+  for (let start = HEADER_BYTES; start < module.length; ) {
+    const [size, body] = readUnsigned(module, start + 1);
     const end = body + size;
-    if (id === MEMORY_SECTION) hasMemory = true;
-    parts.push(id === MEMORY_SECTION ? limitedSection(module, body, bytesMax) : module.subarray(at, end));
-    at = end;
+    yield { id: module[start], start, body, end };
+    start = end;
   }
-  return { module: Uint8Array.from(Buffer.concat(parts)), hasMemory };
 }
 
 function limitedSection(module: Uint8Array, start: number, bytesMax: number): Uint8Array {

@@ -6,11 +6,12 @@
  * itself are words with hyphens, which the transpiler's validation holds. Runs in a thread of its own.
  */
 import { $init, generate } from "@bytecodealliance/jco-transpile/component";
-import { limitMemory } from "./core-memory.ts";
+import { hasMemory, limitMemory } from "./core-memory.ts";
 import { type CoreModule, engine } from "./web-assembly.ts";
 
-/** What a component may import where its calls name files. */
-export const FILES_IMPORT = "handrail:tool/files";
+/** What a component may import where its calls name files, in the version of `wit/`; the transpiler drops others'. */
+export const FILES_IMPORT = "handrail:tool/files@0.1.0";
+const FILES_OF_ANOTHER_VERSION = "handrail:tool/files";
 /** The functions that a component must export, by their names in JavaScript. */
 const EXPORTS = ["name", "description", "inputSchema", "execute"];
 /** Core modules of one component. */
@@ -23,7 +24,7 @@ export interface Prepared {
   /** JavaScript that lifts and lowers its values. */
   readonly glue: string;
   readonly modules: ReadonlyMap<string, CoreModule>;
-  /** Names of those that have a memory of their own. */
+  /** Names of those that have a memory of their own; they share what the component may have. */
   readonly withMemory: ReadonlySet<string>;
 }
 
@@ -40,6 +41,7 @@ export async function prepareComponent(
     name: "tool",
     noTypescript: true,
     instantiation: { tag: "sync" },
+    map: [[FILES_IMPORT, FILES_IMPORT]],
     noNodejsCompat: true,
     base64Cutoff: 0,
     noNamespacedExports: true,
@@ -53,13 +55,12 @@ export async function prepareComponent(
   if (glue === undefined || cores.length > MODULES_MAX)
     throw new ComponentRefused(`it has more than ${MODULES_MAX} core modules; build it with fewer`);
   const modules = new Map<string, CoreModule>();
-  const withMemory = new Set<string>();
+  const withMemory = new Set(cores.flatMap(([name, core]) => (hasMemory(core) ? [name] : [])));
+  const each = Math.floor(memoryBytes / Math.max(1, withMemory.size));
   for (const [name, core] of cores) {
-    const limited = limitMemory(core, memoryBytes);
-    const module = new engine.Module(limited.module);
+    const module = new engine.Module(limitMemory(core, each));
     requirePlainNames(module);
     modules.set(name, module);
-    if (limited.hasMemory) withMemory.add(name);
   }
   return { glue: Buffer.from(glue).toString(), modules, withMemory };
 }
@@ -67,11 +68,14 @@ export async function prepareComponent(
 function requireGranted(imports: readonly string[], readsFiles: boolean): void {
   const refused = imports.find((name) => name !== FILES_IMPORT || !readsFiles);
   if (refused === undefined) return;
-  const next =
-    refused === FILES_IMPORT
-      ? "name the arguments that are paths in `path_arguments` of its entry in `components`"
-      : "build it without, for instance with `componentize-qjs --stub-wasi`: components get no WASI";
-  throw new ComponentRefused(`it imports \`${refused}\`, which is not granted; ${next}`);
+  throw new ComponentRefused(`it imports \`${refused}\`, which is not granted; ${adviceOn(refused)}`);
+}
+
+function adviceOn(refused: string): string {
+  if (refused === FILES_IMPORT)
+    return "name the arguments that are paths in `path_arguments` of its entry in `components`";
+  if (refused === FILES_OF_ANOTHER_VERSION) return `build it for \`${FILES_IMPORT}\`, as \`wit/\` has it`;
+  return "build it without, for instance with `componentize-qjs --stub-wasi`: components get no WASI";
 }
 
 function requirePlainNames(module: CoreModule): void {

@@ -37,7 +37,7 @@ export function workspaceFinding(
   });
 }
 
-/** What of the workspace's own configuration has no effect, or why it closes the workspace; nothing where it has none. */
+/** What of the workspace's own configuration has no effect, or why it closes the workspace; nothing without one. */
 export async function ownFilesFindings(path: string): Promise<readonly Finding[]> {
   const check = "the workspace's own configuration";
   const found = await attempt(check, "correct the file, or remove it", async () => {

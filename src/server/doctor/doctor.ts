@@ -25,6 +25,7 @@ import {
 import type { ArmingAdministration } from "../people/arming-administration.ts";
 import { stateWarnings } from "../state-warnings.ts";
 import { commandsFinding } from "./doctor-commands.ts";
+import { componentFindings } from "./doctor-components.ts";
 import { gitFindings } from "./doctor-git.ts";
 import { installationFindings } from "./doctor-installation.ts";
 import { capabilityFindings, operatorFindings, policyFindings, trustFindings } from "./doctor-operator.ts";
@@ -68,7 +69,14 @@ export async function diagnose(options: DiagnosisOptions): Promise<readonly Find
 }
 
 /** What is skipped without the operator's directory. */
-const NEED_OPERATOR = ["policies", "sandbox", "capabilities", "trusted workspaces", "ledger and state"] as const;
+const NEED_OPERATOR = [
+  "policies",
+  "sandbox",
+  "components",
+  "capabilities",
+  "trusted workspaces",
+  "ledger and state",
+] as const;
 
 /** What is to be said of a workspace. */
 async function workspaceFindings(
@@ -106,6 +114,7 @@ async function configured(
     ...(await systemFindings(operator)),
     ...(await gitFindings(operator, environment)),
     ...(await secretFindings(operator, environment)),
+    ...(await componentFindings(operator)),
     ...(await capabilityFindings(operator, tools)),
     ...(await trustFindings(operator)),
     ...stateFindings(options.stateDirectory ?? defaultStatePath(environment)),

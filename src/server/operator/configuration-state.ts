@@ -27,7 +27,8 @@ export async function configurationState(path: string): Promise<string> {
   return parts.join("\n");
 }
 
-async function directoryState(path: string, isRead: RegExp): Promise<string> {
+/** The state of a directory and of those files in it whose names match. Never rejects. */
+export async function directoryState(path: string, isRead: RegExp): Promise<string> {
   const names = await readdir(path).catch(() => []);
   const inside = names
     .filter((name) => isRead.test(name))

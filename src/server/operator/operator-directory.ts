@@ -5,7 +5,7 @@
  * it must belong to the user who runs the kernel and be writable by nobody else, or nothing from it is used and the
  * kernel does not start.
  */
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, type Stats, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { configInvalid, usageError } from "../../base/errors.ts";
@@ -170,10 +170,10 @@ function requireOwnerOnlyPath(path: string): void {
 
 /**
  * Looks at what the path leads to: a link in the operator's directory is the operator's own, its target need not be.
+ * @param status of what was opened under the path, where that is known
  * @throws KernelError CONFIG_INVALID when it belongs to somebody else or others can write it
  */
-export function requireOwnerOnly(path: string): void {
-  const status = statSync(path);
+export function requireOwnerOnly(path: string, status: Pick<Stats, "uid" | "mode"> = statSync(path)): void {
   const user = process.geteuid?.();
   if (user !== undefined && status.uid !== user) {
     throw configInvalid(

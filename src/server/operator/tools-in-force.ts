@@ -29,14 +29,21 @@ export interface ToolsUnder {
 
 /** The tools of one kernel. */
 export class ToolsInForce {
-  readonly #declared: ToolsUnder;
+  #declared: ToolsUnder;
   /** By the text of the capabilities; the one that was asked for last is the last. */
   readonly #kept = new Map<string, ToolsUnder>();
   #last: { readonly by: DecidingSettings; readonly under: ToolsUnder } | undefined;
 
   /** @param declared the tools as their authors declared them */
   constructor(declared: ToolRegistry) {
-    this.#declared = { registry: declared, tools: declared.getAll(), overridden: [] };
+    this.#declared = underNothing(declared);
+  }
+
+  /** From now on these are the declared tools. */
+  replace(declared: ToolRegistry): void {
+    this.#declared = underNothing(declared);
+    this.#kept.clear();
+    this.#last = undefined;
   }
 
   /** The tools under `settings`; equal settings give the same tools. */
@@ -75,6 +82,10 @@ export class ToolsInForce {
     for (const tool of tools) registry.register(tool);
     return { registry, tools, overridden };
   }
+}
+
+function underNothing(declared: ToolRegistry): ToolsUnder {
+  return { registry: declared, tools: declared.getAll(), overridden: [] };
 }
 
 /** Records what is overridden from now on; a tool that no longer is, is recorded without changes. */

@@ -42,19 +42,24 @@ export async function pluginTools(
     name: module,
     inProcess,
   }));
+  const close = () => {
+    for (const each of threads) each.close();
+  };
   for (const source of given) {
     if (typeof source === "object" && "execute" in source) tools.push(fromPlugin(source));
     else named.push(moduleOf(source));
   }
-  for (const { module, name, inProcess } of named) {
-    const loaded = inProcess ? await inThisThread(module, name) : await inThreads(module, name, threads);
-    tools.push(...loaded);
-    const names = loaded.map((tool) => tool.name);
-    modules.push({ module: name, digest: blake3Hex(readFileSync(module)), inProcess, tools: names });
+  try {
+    for (const { module, name, inProcess } of named) {
+      const loaded = inProcess ? await inThisThread(module, name) : await inThreads(module, name, threads);
+      tools.push(...loaded);
+      const names = loaded.map((tool) => tool.name);
+      modules.push({ module: name, digest: blake3Hex(readFileSync(module)), inProcess, tools: names });
+    }
+  } catch (error) {
+    close();
+    throw error;
   }
-  const close = () => {
-    for (const each of threads) each.close();
-  };
   return { tools, modules, close };
 }
 

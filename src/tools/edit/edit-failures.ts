@@ -7,10 +7,10 @@ import { utf8 } from "../../base/bytes.ts";
 import { MAX_WRITE_SIZE } from "../../base/limits.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { HiddenRange } from "../../text/hidden-range.ts";
-import { nearestLines } from "../../text/nearest-lines.ts";
 import { shownBytes } from "../../text/shown-text.ts";
 import type { EditWords, WantedEdit } from "./edit-arguments.ts";
 import { EDIT_MATCHES_MAX, type LoomResult, visibleMatches } from "./loom.ts";
+import { nearestLines } from "./nearest-lines.ts";
 
 /** The edits that came to nothing, and of what. */
 export interface Attempt {

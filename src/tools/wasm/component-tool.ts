@@ -34,10 +34,13 @@ export interface ComponentParts {
   /** Arguments that are paths. */
   readonly pathArguments: readonly string[];
   readonly component: RunningComponent;
+  /** What its versions share. */
+  readonly lineage: object;
 }
 
 /** The tool of a component. */
-export function componentTool({ name, description, parameters, pathArguments, component }: ComponentParts): Tool {
+export function componentTool(parts: ComponentParts): Tool {
+  const { name, description, parameters, pathArguments, component, lineage } = parts;
   const pathsOf = (args: JsonObject) =>
     [...new Set(pathArguments.map((argument) => args[argument]))].filter((path) => typeof path === "string");
   const tool: Tool<JsonObject> = {
@@ -47,6 +50,7 @@ export function componentTool({ name, description, parameters, pathArguments, co
     parameters,
     outputSchema: objectOf({ text: text("What the component answers.") }),
     capability: CAPABILITY,
+    lineage,
     analyse: (args) => [
       { resource: { kind: "tool", name }, effect: "read" },
       ...pathsOf(args).map((path) => ({ resource: { kind: "file", path }, effect: "read" }) as const),

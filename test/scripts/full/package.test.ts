@@ -144,6 +144,21 @@ describe.each(USERS)("installed globally by %s", (who) => {
     expect([code, stdout]).toEqual([0, expect.stringContaining("intact")]);
   });
 
+  test("a component in the operator's folder is a tool, also on the oldest Node", async () => {
+    const built = readFileSync("examples/components/built/json-format.wasm");
+    const folder = "home/.config/handrail/components";
+    for (const directory of ["home/.config", "home/.config/handrail", folder]) chmodSync(place.make(directory), 0o700);
+    place.put(`${folder}/json-format.wasm`, built);
+    try {
+      for (const node of ["oldest", "current"] as const) {
+        const { code, stdout } = await place.run([command(), "tools", "json_format", "--json"], { node });
+        expect([code, stdout]).toEqual([0, expect.stringContaining("spaces of indentation")]);
+      }
+    } finally {
+      rmSync(join(place.base, folder), { recursive: true });
+    }
+  });
+
   test("its own files are read only to tools, whatever else a workspace holds", async () => {
     const denied = { error: { rule_id: "ZONE:installation" } };
     // not the place itself, which holds a home directory and would be refused for that

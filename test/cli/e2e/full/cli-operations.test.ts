@@ -428,6 +428,7 @@ describe("setting up", () => {
       ["installation", "ok"],
       ["sandbox", "ok"],
       ["sandbox backends", "ok"],
+      ["components", "ok"],
       ["capabilities", "ok"],
       ["trusted workspaces", "ok"],
       ["stores of the state", "ok"],
@@ -589,7 +590,7 @@ describe("setting up", () => {
     const [broken, ...others] = await findings();
     expect(broken).toMatchObject({ check: "operator directory", status: "failed", file, line: 3, column: 1 });
     expect(others.map(({ check, status }) => [check, status])).toEqual([
-      ...["policies", "sandbox", "capabilities", "trusted workspaces", "ledger and state"].map((one) => [
+      ...["policies", "sandbox", "components", "capabilities", "trusted workspaces", "ledger and state"].map((one) => [
         one,
         "skipped",
       ]),

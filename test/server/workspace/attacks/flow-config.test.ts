@@ -1,6 +1,6 @@
 /**
- * A workspace's `.flow/config.json`: it takes away, and never gives; no agent writes it; one that is not valid closes the
- * workspace and says where. Whole kernels, with a real sandbox.
+ * A workspace's `.flow/config.json`: it takes away, and never gives; no agent writes it; one that is not valid closes
+ * the workspace and says where. Whole kernels, with a real sandbox.
  */
 import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 // The lines nearest to a text that is not there: where they are, and what differs.
 import { describe, expect, test } from "vitest";
-import { nearestLines } from "../../src/text/nearest-lines.ts";
+import { nearestLines } from "../../../src/tools/edit/nearest-lines.ts";
 
 const FILE = [
   "import a from 'a';",
