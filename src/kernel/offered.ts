@@ -21,6 +21,7 @@ const NEEDS: Readonly<Record<string, LeaseDimension>> = {
   search_file: "readPaths",
   count_matches: "readPaths",
   search_knowledge: "readPaths",
+  get_task_context: "readPaths",
   list_files: "readPaths",
   write_file: "writePaths",
   edit_file: "writePaths",

@@ -11,6 +11,7 @@ import type { ModelAccess } from "../../model/reach/models.ts";
 import type { WebAccess } from "../../model/reach/web.ts";
 import type { ReplyForm, ToolAudit, ToolContext } from "../../model/tool/tool.ts";
 import type { BranchAccess } from "../../model/work/branches.ts";
+import type { CodeAccess } from "../../model/work/code.ts";
 import type { ContentAccess } from "../../model/work/content.ts";
 import type { ExecAccess } from "../../model/work/exec.ts";
 import type { GitAccess, RepositoryView } from "../../model/work/git.ts";
@@ -47,6 +48,7 @@ export class CallHandles implements ToolContext {
   #files: FileAccess | undefined;
   #search: SearchAccess | undefined;
   #knowledge: KnowledgeAccess | undefined;
+  #code: CodeAccess | undefined;
   #content: ContentAccess | undefined;
   #exec: ExecAccess | undefined;
   #machine: MachineAccess | undefined;
@@ -101,6 +103,11 @@ export class CallHandles implements ToolContext {
   get knowledge(): KnowledgeAccess {
     this.#knowledge ??= lazyKnowledge(this.#handle);
     return this.#knowledge;
+  }
+
+  get code(): CodeAccess {
+    this.#code ??= lazyCode(this.#handle);
+    return this.#code;
   }
 
   get content(): ContentAccess {
@@ -190,6 +197,15 @@ function lazyKnowledge(handle: HandleParts): KnowledgeAccess {
       const { createKnowledge } = await import("./search/knowledge-access.ts");
       return createKnowledge(handle).search(path, question);
     },
+  };
+}
+
+/** Code; what reads it is loaded with the first use. */
+function lazyCode(handle: HandleParts): CodeAccess {
+  const load = async () => (await import("./code/code-access.ts")).createCode(handle);
+  return {
+    list: async (path, filesMax) => (await load()).list(path, filesMax),
+    text: async (path, file, bytesMax) => (await load()).text(path, file, bytesMax),
   };
 }
 

@@ -19,6 +19,7 @@ import type { IsolationLevel } from "../place/workspace.ts";
 import type { ModelAccess } from "../reach/models.ts";
 import type { WebAccess } from "../reach/web.ts";
 import type { BranchAccess } from "../work/branches.ts";
+import type { CodeAccess } from "../work/code.ts";
 import type { ContentAccess } from "../work/content.ts";
 import type { ExecAccess } from "../work/exec.ts";
 import type { GitAccess, RepositoryView } from "../work/git.ts";
@@ -56,6 +57,7 @@ export interface ToolContext {
   readonly files: FileAccess;
   readonly search: SearchAccess;
   readonly knowledge: KnowledgeAccess;
+  readonly code: CodeAccess;
   readonly content: ContentAccess;
   readonly exec: ExecAccess;
   readonly git: GitAccess;

@@ -1,0 +1,100 @@
+/**
+ * Creates the code handle of one call, for which only files exist that the call may read.
+ *
+ * INVARIANT: a file is named or read only if zone, lease, mode and policy let this call read it outright, and it lies
+ * below a path that analysis named.
+ */
+import { Refusal } from "../../../model/outcome/failure.ts";
+import type { WorkspacePath } from "../../../model/place/access.ts";
+import { resolveWorkspacePath } from "../../../model/place/workspace.ts";
+import type { CodeAccess, CodeText } from "../../../model/work/code.ts";
+import { readPlace } from "../../../sandbox/search/indexed-files.ts";
+import { type ListingScope, liesBelow, listedFiles } from "../../../sandbox/search/listed-files.ts";
+import { exclusionsOf } from "../../../sandbox/search/tree/exclusions.ts";
+import { shownBytes } from "../../../text/shown-text.ts";
+import { judgePlace, leavesReading, unanalysed } from "../../judge/scope.ts";
+import type { HandleParts } from "../handle-parts.ts";
+
+/** Code for one call. */
+export function createCode(handle: HandleParts): CodeAccess {
+  return {
+    async list(path, filesMax) {
+      requireNamed(handle, path);
+      return await listedFiles(listingScope(handle), path, filesMax);
+    },
+    async text(path, file, bytesMax) {
+      requireNamed(handle, path);
+      return await textOf(handle, { path, file, bytesMax });
+    },
+  };
+}
+
+function requireNamed({ running: { accesses, tool } }: HandleParts, path: string): void {
+  const isNamed = accesses.some(
+    ({ resource, effect }) => resource.kind === "file" && resource.path === path && effect === "read",
+  );
+  if (!isNamed) throw new Refusal(unanalysed(tool.name, "read"));
+}
+
+function listingScope(handle: HandleParts): ListingScope {
+  const { kernel, running, rules, signal } = handle;
+  const { caller, tool } = running;
+  const { workspace, roots } = caller.place;
+  return {
+    workspace,
+    roots,
+    judge: (target, effect) =>
+      judgePlace(caller, { tool, place: target, zone: workspace.zones.classify(target), effect }) ??
+      rules.judge(target, effect),
+    isolationLevel: caller.session.isolationLevel,
+    mayRead: mayRead(handle),
+    clock: kernel.parts.clock,
+    signal,
+  };
+}
+
+function mayRead({ running: { caller, tool }, rules }: HandleParts): (place: WorkspacePath) => boolean {
+  const { workspace } = caller.place;
+  return (place) => {
+    const zone = workspace.zones.classify(place);
+    return (
+      zone !== "secret" && zone !== "managed" && leavesReading(caller, tool.name, place) && rules.judgeTree(place, zone)
+    );
+  };
+}
+
+/** What of a tree the call may be told: below `path`, and not left out of searches that begin there. */
+export function tellable(handle: HandleParts, path: string): (place: WorkspacePath) => boolean {
+  const { caller } = handle.running;
+  const { workspace } = caller.place;
+  const start = resolveWorkspacePath(workspace, path);
+  if (!start.ok) throw new Refusal(start.denial);
+  const { isolationLevel } = caller.session;
+  const exclusions = exclusionsOf({ workspace, isolationLevel, mayRead: mayRead(handle) }, start.value);
+  const isWhole = start.value.root === "service" && start.value.path === ".";
+  return (place) =>
+    (liesBelow(start.value, place) || (isWhole && place.root === "project")) && exclusions.mayRead(place);
+}
+
+interface Wanted {
+  readonly path: string;
+  readonly file: string;
+  readonly bytesMax: number;
+}
+
+async function textOf(handle: HandleParts, { path, file, bytesMax }: Wanted): Promise<CodeText> {
+  const { running } = handle;
+  const { caller, redaction } = running;
+  const resolved = resolveWorkspacePath(caller.place.workspace, file);
+  if (!resolved.ok) throw new Refusal(resolved.denial);
+  const place = resolved.value;
+  if (!tellable(handle, path)(place)) return { kind: "none", why: "absent" };
+  const read = readPlace(caller.place.roots, place);
+  if (typeof read === "string") return { kind: "none", why: REASONS[read] ?? "absent" };
+  if (read.byteLength > bytesMax) return { kind: "none", why: "too_large" };
+  const bytes = Buffer.from(read); // others may read meanwhile
+  await redaction.hiddenAhead(bytes);
+  return { kind: "text", text: shownBytes(bytes, redaction.hidden(bytes)).bytes.toString("utf8") };
+}
+
+const REASONS: Readonly<Record<string, "binary" | "too_large">> = { binary: "binary", tooLarge: "too_large" };

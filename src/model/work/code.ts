@@ -1,0 +1,37 @@
+/**
+ * Defines the code handle of tools: the files below a directory that a call names, and what they say as code.
+ *
+ * Only files that the call may read exist for it, and secrets in them are seen as their markers. Methods throw
+ * `ToolFailure` or `Refusal`.
+ */
+
+/** A file, as other calls can name it. */
+export interface CodeFile {
+  readonly path: string;
+  readonly sizeBytes: number;
+}
+
+/** The files below a directory, in the byte order of their paths. */
+export interface CodeListing {
+  readonly files: readonly CodeFile[];
+  /** There are more, or some directories could not be entered in time. */
+  readonly truncated: boolean;
+  /** Files or directories that could not be opened. */
+  readonly unreadable: number;
+}
+
+/** Why a file has no text: it is not there or not readable for this call, has null bytes, or is too large. */
+export type NoText = "absent" | "binary" | "too_large";
+
+/** The text of a file. */
+export type CodeText =
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "none"; readonly why: NoText };
+
+/** Code for one call. `path` is the directory (or file) that analysis named; what else is named lies below it. */
+export interface CodeAccess {
+  /** Files that searches would look into, at most `filesMax`. */
+  readonly list: (path: string, filesMax: number) => Promise<CodeListing>;
+  /** The text of a file below `path`, of at most `bytesMax` bytes. */
+  readonly text: (path: string, file: string, bytesMax: number) => Promise<CodeText>;
+}

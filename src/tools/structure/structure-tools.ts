@@ -1,0 +1,6 @@
+/** Lists the tools that say how a workspace is built: its tasks, parts, tests and names. */
+import type { Tool } from "../../model/tool/tool.ts";
+import { getTaskContext } from "./get-task-context.ts";
+
+/** The tools that say how a workspace is built. */
+export const structureTools: readonly Tool[] = [getTaskContext];
