@@ -112,6 +112,7 @@ export const ORDER = {
   "tools/git": ["calls", "operations", "."],
   "tools/shell": ["words", "gadgets", "reading", "."],
   "tools/shell/gadgets": ["rows", "."],
+  "tools/structure": ["imports", "map", "."],
   "transports/connect": ["wire", "methods", "."],
   "transports/mcp": ["protocol", "answers", "lines", "approval", "."],
 };

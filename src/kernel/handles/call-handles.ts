@@ -206,6 +206,7 @@ function lazyCode(handle: HandleParts): CodeAccess {
   return {
     list: async (path, filesMax) => (await load()).list(path, filesMax),
     text: async (path, file, bytesMax) => (await load()).text(path, file, bytesMax),
+    texts: async (path, query, take) => (await load()).texts(path, query, take),
   };
 }
 

@@ -28,10 +28,24 @@ export type CodeText =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "none"; readonly why: NoText };
 
+/** Which texts are wanted; files beyond the bounds are passed over. */
+export interface TextsQuery {
+  readonly files: readonly string[];
+  /** Of one file. */
+  readonly bytesMax: number;
+  readonly totalBytesMax: number;
+}
+
 /** Code for one call. `path` is the directory (or file) that analysis named; what else is named lies below it. */
 export interface CodeAccess {
   /** Files that searches would look into, at most `filesMax`. */
   readonly list: (path: string, filesMax: number) => Promise<CodeListing>;
   /** The text of a file below `path`, of at most `bytesMax` bytes. */
   readonly text: (path: string, file: string, bytesMax: number) => Promise<CodeText>;
+  /** Gives the texts of many files to `take`, in their order, and lets others have their turn between them. */
+  readonly texts: (
+    path: string,
+    query: TextsQuery,
+    take: (file: string, text: string) => void,
+  ) => Promise<{ readonly read: number }>;
 }

@@ -4,10 +4,12 @@
  * INVARIANT: a file is named or read only if zone, lease, mode and policy let this call read it outright, and it lies
  * below a path that analysis named.
  */
+import { sharedTurns } from "../../../base/long-steps.ts";
 import { Refusal } from "../../../model/outcome/failure.ts";
 import type { WorkspacePath } from "../../../model/place/access.ts";
 import { resolveWorkspacePath } from "../../../model/place/workspace.ts";
-import type { CodeAccess, CodeText } from "../../../model/work/code.ts";
+import type { CodeAccess, CodeText, TextsQuery } from "../../../model/work/code.ts";
+import { throwIfCancelled } from "../../../sandbox/files/places/failures.ts";
 import { readPlace } from "../../../sandbox/search/indexed-files.ts";
 import { type ListingScope, liesBelow, listedFiles } from "../../../sandbox/search/listed-files.ts";
 import { exclusionsOf } from "../../../sandbox/search/tree/exclusions.ts";
@@ -24,7 +26,11 @@ export function createCode(handle: HandleParts): CodeAccess {
     },
     async text(path, file, bytesMax) {
       requireNamed(handle, path);
-      return await textOf(handle, { path, file, bytesMax });
+      return await textOf(handle, tellable(handle, path), { file, bytesMax });
+    },
+    async texts(path, query, take) {
+      requireNamed(handle, path);
+      return await takeTexts(handle, { path, query, take });
     },
   };
 }
@@ -78,17 +84,38 @@ export function tellable(handle: HandleParts, path: string): (place: WorkspacePa
 
 interface Wanted {
   readonly path: string;
-  readonly file: string;
-  readonly bytesMax: number;
+  readonly query: TextsQuery;
+  readonly take: (file: string, text: string) => void;
 }
 
-async function textOf(handle: HandleParts, { path, file, bytesMax }: Wanted): Promise<CodeText> {
+async function takeTexts(handle: HandleParts, { path, query, take }: Wanted): Promise<{ readonly read: number }> {
+  const mayTell = tellable(handle, path);
+  const turn = sharedTurns();
+  let read = 0;
+  let left = query.totalBytesMax;
+  for (const file of query.files) {
+    if (left <= 0) break;
+    if (await turn()) throwIfCancelled(handle.signal);
+    const text = await textOf(handle, mayTell, { file, bytesMax: query.bytesMax });
+    if (text.kind === "none") continue;
+    read += 1;
+    left -= text.text.length;
+    take(file, text.text);
+  }
+  return { read };
+}
+
+async function textOf(
+  handle: HandleParts,
+  mayTell: (place: WorkspacePath) => boolean,
+  { file, bytesMax }: { readonly file: string; readonly bytesMax: number },
+): Promise<CodeText> {
   const { running } = handle;
   const { caller, redaction } = running;
   const resolved = resolveWorkspacePath(caller.place.workspace, file);
   if (!resolved.ok) throw new Refusal(resolved.denial);
   const place = resolved.value;
-  if (!tellable(handle, path)(place)) return { kind: "none", why: "absent" };
+  if (!mayTell(place)) return { kind: "none", why: "absent" };
   const read = readPlace(caller.place.roots, place);
   if (typeof read === "string") return { kind: "none", why: REASONS[read] ?? "absent" };
   if (read.byteLength > bytesMax) return { kind: "none", why: "too_large" };
