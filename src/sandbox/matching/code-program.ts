@@ -4,6 +4,8 @@
  * Parsers are native code that reads what an agent wrote: what they crash or hang is this process alone, which has no
  * environment, opens no file of the workspace, and is killed when it takes too long.
  */
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
 import process from "node:process";
 import { type NapiConfig, parse, registerDynamicLanguage, type SgNode } from "@ast-grep/napi";
 import type { SyntaxPlace, SyntaxReply, SyntaxRequest, SyntaxResult } from "./code-messages.ts";
@@ -41,13 +43,21 @@ async function loadParsers(): Promise<ReadonlySet<string>> {
 
 type Registration = Parameters<typeof registerDynamicLanguage>[0][string];
 
-/** How a parser is found; nothing where its package has none for this machine. */
+/**
+ * How a parser is found; nothing where its package has none for this machine. Some packages name a file that only a
+ * script of their installation makes, though the one for this machine lies beside it; and one file that is not there
+ * would end the program.
+ */
 function registrationIn({ default: parser }: { readonly default: unknown }): Registration | undefined {
+  const known = parser as Registration;
+  const machine = `prebuild-Linux-${process.arch.toUpperCase()}`;
   try {
-    const known = parser as Registration;
-    return { ...known, libraryPath: known.libraryPath };
+    const named = known.libraryPath;
+    const beside = join(dirname(named), "prebuilds", machine, "parser.so");
+    const libraryPath = [named, beside].find(existsSync);
+    return libraryPath === undefined ? undefined : { ...known, libraryPath };
   } catch {
-    return undefined;
+    return undefined; // the package found none, which the answer says
   }
 }
 

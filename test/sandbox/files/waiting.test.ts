@@ -104,6 +104,7 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
   ],
   "the operator's directory, and files that it names": [
     "src/server/doctor/mistakes.ts",
+    "src/server/imports/import.ts",
     "src/server/components/load-components.ts",
     "src/server/operator/configuration-state.ts",
     "src/server/operator/operator-directory.ts",
