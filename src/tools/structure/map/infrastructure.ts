@@ -60,7 +60,9 @@ export interface ComposeService {
 export async function composeServices(text: string): Promise<readonly ComposeService[] | undefined> {
   const { parseDocument } = await import("yaml");
   try {
-    const read: unknown = parseDocument(text, { uniqueKeys: false }).toJS({ maxAliasCount: 100 });
+    const document = parseDocument(text, { uniqueKeys: false });
+    if (document.errors.length > 0) return undefined;
+    const read: unknown = document.toJS({ maxAliasCount: 100 });
     const services = objectIn(objectIn(read)["services"]);
     return Object.entries(services)
       .slice(0, SERVICES_MAX)
