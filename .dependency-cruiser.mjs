@@ -112,7 +112,7 @@ export const ORDER = {
   "tools/git": ["calls", "operations", "."],
   "tools/shell": ["words", "gadgets", "reading", "."],
   "tools/shell/gadgets": ["rows", "."],
-  "tools/structure": ["imports", "map", "."],
+  "tools/structure": ["imports", "map", "tests", "."],
   "transports/connect": ["wire", "methods", "."],
   "transports/mcp": ["protocol", "answers", "lines", "approval", "."],
 };

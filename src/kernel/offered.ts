@@ -22,6 +22,7 @@ const NEEDS: Readonly<Record<string, LeaseDimension>> = {
   count_matches: "readPaths",
   search_knowledge: "readPaths",
   get_task_context: "readPaths",
+  get_related_tests: "readPaths",
   get_system_map: "readPaths",
   list_files: "readPaths",
   write_file: "writePaths",

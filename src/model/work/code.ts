@@ -36,6 +36,16 @@ export interface TextsQuery {
   readonly totalBytesMax: number;
 }
 
+/** Which files were changed together with one, from the history of its repository; or why that is not known. */
+export type ChangedTogether =
+  | {
+      readonly kind: "counted";
+      /** Commits that changed the file, as far back as was looked. */
+      readonly commits: number;
+      readonly files: readonly { readonly path: string; readonly commits: number }[];
+    }
+  | { readonly kind: "none"; readonly why: "no_repository" | "not_allowed" | "unreadable" };
+
 /** Code for one call. `path` is the directory (or file) that analysis named; what else is named lies below it. */
 export interface CodeAccess {
   /** Files that searches would look into, at most `filesMax`. */
@@ -48,4 +58,6 @@ export interface CodeAccess {
     query: TextsQuery,
     take: (file: string, text: string) => void,
   ) => Promise<{ readonly read: number }>;
+  /** Files below `path` that were changed together with `file`, which analysis named, too. */
+  readonly changedTogether: (path: string, file: string) => Promise<ChangedTogether>;
 }

@@ -8,11 +8,11 @@ import { READS } from "../kit/capabilities.ts";
 import { countText, nameText, objectsOf } from "../kit/plain-text.ts";
 import { flag, integer, listOf, objectOf, text } from "../kit/result-schema.ts";
 import { ImportResolver } from "./imports/import-resolver.ts";
-import { directoryOf, endOf, nameOf, sourceKindOf } from "./imports/source-kinds.ts";
+import { endOf, nameOf, sourceKindOf } from "./imports/source-kinds.ts";
 import { importsOf } from "./imports/workspace-imports.ts";
 import { type ComposeFile, edgesBetween, type PartEdge } from "./map/edges.ts";
 import { COMPOSE_BYTES_MAX, composeServices, infrastructureKind } from "./map/infrastructure.ts";
-import { MANIFEST_BYTES_MAX, type Manifest, manifestKind, readManifest } from "./map/manifests.ts";
+import { MANIFEST_BYTES_MAX, type Manifest, manifestKind, packageFacts, readManifest } from "./map/manifests.ts";
 import { type Part, partsOf } from "./map/parts.ts";
 import { TokenBudget, tokensArgument } from "./token-budget.ts";
 
@@ -87,7 +87,7 @@ async function mapOf({ code }: ToolContext, path: string, tokens: number): Promi
   const { manifests, compose, unread } = await described(code, path, listing.files);
   const parts = partsOf(base, listing.files, manifests);
   const paths = listing.files.map((file) => file.path);
-  const resolver = new ImportResolver(paths, factsOf(manifests));
+  const resolver = new ImportResolver(paths, packageFacts(manifests));
   const imports = await importsOf(code, { path, files: paths }, resolver);
   const edges = edgesBetween(parts, imports.edges, compose);
   const budget = new TokenBudget(tokens);
@@ -137,15 +137,6 @@ async function described(code: ToolContext["code"], path: string, files: readonl
   }
   unread.push(...wanted.slice(READ_MAX).map((file) => file.path));
   return { manifests, compose, unread };
-}
-
-/** Under which names packages are imported, and where Go's modules lie. */
-function factsOf(manifests: ReadonlyMap<string, Manifest>) {
-  const packages = new Map<string, string>();
-  const goModules = new Map<string, string>();
-  for (const [path, { kind, name }] of manifests)
-    if (name !== undefined) (kind === "go" ? goModules : packages).set(name, directoryOf(path));
-  return { packages, goModules };
 }
 
 function partData(part: Part, edges: readonly PartEdge[]): JsonObject {

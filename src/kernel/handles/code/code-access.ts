@@ -32,6 +32,12 @@ export function createCode(handle: HandleParts): CodeAccess {
       requireNamed(handle, path);
       return await takeTexts(handle, { path, query, take });
     },
+    async changedTogether(path, file) {
+      requireNamed(handle, path);
+      requireNamed(handle, file);
+      const { changedTogether } = await import("./changed-together.ts");
+      return await changedTogether(handle, tellable(handle, path), file);
+    },
   };
 }
 

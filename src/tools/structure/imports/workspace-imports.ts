@@ -23,10 +23,18 @@ export interface ImportEdges {
   readonly unread: number;
 }
 
+/** Whose imports are wanted. */
+export interface ImportSources {
+  readonly path: string;
+  readonly files: readonly string[];
+  /** Sees each text as well. */
+  readonly see?: (file: string, text: string) => void;
+}
+
 /** The imports of `files`, which lie below `path`, that a search by `resolver` leads to. */
 export async function importsOf(
   code: CodeAccess,
-  { path, files }: { readonly path: string; readonly files: readonly string[] },
+  { path, files, see }: ImportSources,
   resolver: ImportResolver,
 ): Promise<ImportEdges> {
   const edges: ImportEdge[] = [];
@@ -35,6 +43,7 @@ export async function importsOf(
   const { read } = await code.texts(path, { files: sources, ...bounds }, (from, text) => {
     const style = sourceKindOf(from)?.style;
     if (style === undefined) return;
+    see?.(from, text);
     const targets = new Set(importedIn(style, text).flatMap((imported) => resolver.resolve(style, from, imported)));
     for (const to of targets) if (to !== from) edges.push({ from, to });
   });

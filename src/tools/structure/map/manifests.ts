@@ -4,7 +4,7 @@
  * Manifests are strangers' text: what cannot be read says nothing, and the map names the file as unread.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../base/json.ts";
-import { nameOf } from "../imports/source-kinds.ts";
+import { directoryOf, nameOf } from "../imports/source-kinds.ts";
 
 /** What manages a package. */
 export type PackageKind = "npm" | "cargo" | "go" | "python" | "maven" | "gradle" | "composer" | "ruby";
@@ -66,6 +66,15 @@ export async function readManifest(path: string, text: string): Promise<Manifest
   } catch {
     return undefined; // it is no JSON, no TOML, or nested too deeply; the map says that it was not read
   }
+}
+
+/** Under which names packages are imported, and where Go's modules lie, by the paths of manifests. */
+export function packageFacts(manifests: ReadonlyMap<string, Manifest>) {
+  const packages = new Map<string, string>();
+  const goModules = new Map<string, string>();
+  for (const [path, { kind, name }] of manifests)
+    if (name !== undefined) (kind === "go" ? goModules : packages).set(name, directoryOf(path));
+  return { packages, goModules };
 }
 
 async function tomlOf(text: string): Promise<unknown> {
