@@ -86,6 +86,7 @@ export const ORDER = {
     ".",
   ],
   "sandbox/files": ["places", "."],
+  "sandbox/matching": ["usages", "."],
   "sandbox/landing": ["machine", ".", "recovery"],
   "sandbox/net": ["gate", "broker", "fetch", "models", "proxy", "."],
   "sandbox/search": ["pattern", "tree", "."],
@@ -112,7 +113,7 @@ export const ORDER = {
   "tools/git": ["calls", "operations", "."],
   "tools/shell": ["words", "gadgets", "reading", "."],
   "tools/shell/gadgets": ["rows", "."],
-  "tools/structure": ["imports", "map", "tests", "."],
+  "tools/structure": ["imports", "map", "tests", "usages", "."],
   "transports/connect": ["wire", "methods", "."],
   "transports/mcp": ["protocol", "answers", "lines", "approval", "."],
 };

@@ -22,6 +22,7 @@ const NEEDS: Readonly<Record<string, LeaseDimension>> = {
   count_matches: "readPaths",
   search_knowledge: "readPaths",
   get_task_context: "readPaths",
+  find_usage: "readPaths",
   get_related_tests: "readPaths",
   get_system_map: "readPaths",
   list_files: "readPaths",

@@ -76,6 +76,7 @@ test("a lease without one path to read closes what reads files", async () => {
   const none = await openWith({ scope: { readPaths: [[]] } });
   const reading = [
     "count_matches",
+    "find_usage",
     "get_related_tests",
     "get_system_map",
     "get_task_context",

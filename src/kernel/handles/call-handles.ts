@@ -207,6 +207,7 @@ function lazyCode(handle: HandleParts): CodeAccess {
     list: async (path, filesMax) => (await load()).list(path, filesMax),
     text: async (path, file, bytesMax) => (await load()).text(path, file, bytesMax),
     texts: async (path, query, take) => (await load()).texts(path, query, take),
+    usages: async (path, symbol, files) => (await load()).usages(path, symbol, files),
     changedTogether: async (path, file) => (await load()).changedTogether(path, file),
   };
 }

@@ -46,6 +46,35 @@ export type ChangedTogether =
     }
   | { readonly kind: "none"; readonly why: "no_repository" | "not_allowed" | "unreadable" };
 
+/** What an occurrence of a name does. */
+export type UsageKind = "definition" | "import" | "call" | "write" | "reference";
+
+/** An occurrence of a name in a file; line and column count from 1, columns in characters. */
+export interface CodeUsage {
+  readonly line: number;
+  readonly column: number;
+  readonly kind: UsageKind;
+  /** What the name stands for: something of a module, of an object of a type that is not known, or a local name. */
+  readonly binding: "module" | "member" | "local";
+  /** The module that it comes from, as the file writes it. */
+  readonly from?: string;
+  /** It stands for what this file itself defines. */
+  readonly isOwn?: true;
+  /** Functions and types around it. */
+  readonly within?: string;
+  /** The line. */
+  readonly text: string;
+}
+
+/** Usages in several files. */
+export interface FoundUsages {
+  readonly files: readonly { readonly path: string; readonly usages: readonly CodeUsage[] }[];
+  /** Files of languages that are not known, or whose parsers are not installed: the name stands in them somehow. */
+  readonly unknown: readonly string[];
+  /** Files that could not be read or parsed. */
+  readonly unread: readonly string[];
+}
+
 /** Code for one call. `path` is the directory (or file) that analysis named; what else is named lies below it. */
 export interface CodeAccess {
   /** Files that searches would look into, at most `filesMax`. */
@@ -58,6 +87,8 @@ export interface CodeAccess {
     query: TextsQuery,
     take: (file: string, text: string) => void,
   ) => Promise<{ readonly read: number }>;
+  /** What `symbol` is used for in `files` below `path`, by their syntax. */
+  readonly usages: (path: string, symbol: string, files: readonly string[]) => Promise<FoundUsages>;
   /** Files below `path` that were changed together with `file`, which analysis named, too. */
   readonly changedTogether: (path: string, file: string) => Promise<ChangedTogether>;
 }

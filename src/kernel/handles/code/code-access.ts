@@ -4,6 +4,7 @@
  * INVARIANT: a file is named or read only if zone, lease, mode and policy let this call read it outright, and it lies
  * below a path that analysis named.
  */
+import { MIB } from "../../../base/bytes.ts";
 import { sharedTurns } from "../../../base/long-steps.ts";
 import { Refusal } from "../../../model/outcome/failure.ts";
 import type { WorkspacePath } from "../../../model/place/access.ts";
@@ -16,6 +17,7 @@ import { exclusionsOf } from "../../../sandbox/search/tree/exclusions.ts";
 import { shownBytes } from "../../../text/shown-text.ts";
 import { judgePlace, leavesReading, unanalysed } from "../../judge/scope.ts";
 import type { HandleParts } from "../handle-parts.ts";
+import type { ShownFile } from "./usages.ts";
 
 /** Code for one call. */
 export function createCode(handle: HandleParts): CodeAccess {
@@ -31,6 +33,17 @@ export function createCode(handle: HandleParts): CodeAccess {
     async texts(path, query, take) {
       requireNamed(handle, path);
       return await takeTexts(handle, { path, query, take });
+    },
+    async usages(path, symbol, files) {
+      requireNamed(handle, path);
+      const { usagesOf } = await import("./usages.ts");
+      const mayTell = tellable(handle, path);
+      return await usagesOf({
+        signal: handle.signal,
+        read: async (file) => await shownOf(handle, mayTell, { file, bytesMax: SOURCE_BYTES_MAX }),
+        symbol,
+        files,
+      });
     },
     async changedTogether(path, file) {
       requireNamed(handle, path);
@@ -111,11 +124,29 @@ async function takeTexts(handle: HandleParts, { path, query, take }: Wanted): Pr
   return { read };
 }
 
+/** Bytes of a file whose syntax is looked at. */
+const SOURCE_BYTES_MAX = MIB;
+
+interface OneFile {
+  readonly file: string;
+  readonly bytesMax: number;
+}
+
 async function textOf(
   handle: HandleParts,
   mayTell: (place: WorkspacePath) => boolean,
-  { file, bytesMax }: { readonly file: string; readonly bytesMax: number },
+  wanted: OneFile,
 ): Promise<CodeText> {
+  const shown = await shownOf(handle, mayTell, wanted);
+  return shown.kind === "none" ? shown : { kind: "text", text: shown.shown.bytes.toString("utf8") };
+}
+
+/** The bytes of a file, and how they are shown; or why they are not. */
+async function shownOf(
+  handle: HandleParts,
+  mayTell: (place: WorkspacePath) => boolean,
+  { file, bytesMax }: OneFile,
+): Promise<ShownFile | Extract<CodeText, { kind: "none" }>> {
   const { running } = handle;
   const { caller, redaction } = running;
   const resolved = resolveWorkspacePath(caller.place.workspace, file);
@@ -127,7 +158,7 @@ async function textOf(
   if (read.byteLength > bytesMax) return { kind: "none", why: "too_large" };
   const bytes = Buffer.from(read); // others may read meanwhile
   await redaction.hiddenAhead(bytes);
-  return { kind: "text", text: shownBytes(bytes, redaction.hidden(bytes)).bytes.toString("utf8") };
+  return { kind: "shown", bytes, shown: shownBytes(bytes, redaction.hidden(bytes)) };
 }
 
 const REASONS: Readonly<Record<string, "binary" | "too_large">> = { binary: "binary", tooLarge: "too_large" };

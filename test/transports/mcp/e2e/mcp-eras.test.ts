@@ -163,6 +163,7 @@ const SUCCEEDING: Readonly<Record<string, object>> = {
   put_content: { content: CONTENT },
   search_file: { path: ".", regex: "o" },
   search_knowledge: { query: "one" },
+  find_usage: { symbol: "one" },
   get_related_tests: { file_path: "a.txt" },
   get_system_map: {},
   get_task_context: { task_id: "T-1" },

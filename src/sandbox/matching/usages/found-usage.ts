@@ -1,0 +1,21 @@
+/** Describes an occurrence of a name as the program that parses code answers it. */
+
+/** What an occurrence of a name does. */
+export type UsageKind = "definition" | "import" | "call" | "write" | "reference";
+
+/** An occurrence of a name; positions are characters. */
+export interface FoundUsage {
+  readonly start: number;
+  readonly end: number;
+  readonly kind: UsageKind;
+  /**
+   * What the name stands for: something of a module, of an object whose type is not known, or of a function or block.
+   */
+  readonly binding: "module" | "member" | "local";
+  /** The module that it comes from, as the file's import writes it. */
+  readonly from?: string;
+  /** It stands for what the file itself defines. */
+  readonly isOwn?: true;
+  /** Functions and types around it, such as `Cart.add`. */
+  readonly within?: string;
+}
