@@ -71,6 +71,8 @@ export interface FoundUsages {
   readonly files: readonly { readonly path: string; readonly usages: readonly CodeUsage[] }[];
   /** Files of languages that are not known, or whose parsers are not installed: the name stands in them somehow. */
   readonly unknown: readonly string[];
+  /** Files of which only parts could be parsed: usages in them may be missing. */
+  readonly partly: readonly string[];
   /** Files that could not be read or parsed. */
   readonly unread: readonly string[];
 }

@@ -1,6 +1,6 @@
 /** Defines the messages between the kernel and the program that matches code. They hold no path. */
 import type { Language } from "./languages.ts";
-import type { FoundUsage } from "./usages/found-usage.ts";
+import type { TextUsages } from "./usages/found-usage.ts";
 
 /** A question; positions are characters of `source`. */
 export interface SyntaxRequest {
@@ -40,5 +40,5 @@ export interface UsagesRequest {
 /** The usages of each text; none where the parser of its language is not installed. */
 export interface UsagesResult {
   readonly kind: "usages";
-  readonly found: readonly (readonly FoundUsage[] | undefined)[];
+  readonly found: readonly (TextUsages | undefined)[];
 }

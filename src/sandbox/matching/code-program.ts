@@ -83,7 +83,8 @@ async function usages({ symbol, sources }: UsagesRequest): Promise<UsagesResult>
   const installed = await parsers;
   const found = sources.map(({ language: { name, parser }, source }) => {
     if (parser === undefined && !installed.has(name)) return undefined;
-    return usagesIn(parse(parser ?? name, source).root(), name, symbol);
+    const root = parse(parser ?? name, source).root();
+    return { usages: usagesIn(root, name, symbol), isPartly: root.find({ rule: { kind: "ERROR" } }) !== null };
   });
   return { kind: "usages", found };
 }

@@ -67,6 +67,10 @@ export const findUsage: Tool<Arguments> = {
       files: integer("Files that hold the name and were not looked into."),
     }),
     not_parsed: { ...listOf(text()), description: "Files that hold the text, but whose syntax is not known." },
+    partly_parsed: {
+      ...listOf(text()),
+      description: "Files with parts that could not be parsed: usages in them may be missing.",
+    },
     truncated: flag("There may be more."),
   }),
   capability: READS,
@@ -104,8 +108,9 @@ async function usagesData(
     KINDS.map((kind) => [kind, usages.filter((each) => each.kind === kind).length] as const).filter(([, n]) => n > 0),
   );
   const notParsed = found.unknown.slice(0, NAMED_MAX);
+  const partly = found.partly.slice(0, NAMED_MAX);
   const budget = new TokenBudget(tokens);
-  budget.spend([counts, notParsed, symbol]);
+  budget.spend([counts, notParsed, partly, symbol]);
   const { shown, leftOut } = budget.fit(wanted.map(usageData));
   const unlooked = found.unread.length + holding.filesMatched - holding.files.length;
   return {
@@ -115,7 +120,9 @@ async function usagesData(
     usages: [...shown],
     left_out: { usages: leftOut, locals, files: unlooked },
     not_parsed: notParsed,
-    truncated: leftOut > 0 || unlooked > 0 || holding.truncated || found.unknown.length > notParsed.length,
+    partly_parsed: partly,
+    truncated:
+      leftOut > 0 || unlooked > 0 || holding.truncated || found.unknown.length > notParsed.length || partly.length > 0,
   };
 }
 
@@ -151,6 +158,9 @@ function usagesText(data: JsonObject): string {
   const counts = isJsonObject(data["counts"]) ? Object.entries(data["counts"]) : [];
   const sum = counts.map(([kind, count]) => countText(count, kind)).join(", ");
   const unparsed = Array.isArray(data["not_parsed"]) ? data["not_parsed"] : [];
+  const partly = Array.isArray(data["partly_parsed"]) ? data["partly_parsed"] : [];
+  if (partly.length > 0)
+    lines.push(`Parsed in part, search for what may be missing: ${partly.map((each) => nameText(each)).join(", ")}`);
   if (unparsed.length > 0)
     lines.push(`Not parsed, but holds the text: ${unparsed.map((each) => nameText(each)).join(", ")}`);
   lines.push(`[by syntax: ${sum === "" ? "no usage; check the name, or use `search_file`" : sum}${leftOutText(data)}]`);

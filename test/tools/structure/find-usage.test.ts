@@ -185,6 +185,7 @@ test("other languages, other encodings and files too large are said not to be pa
   writeFileSync(join(place.workspace, "latin.ts"), Buffer.from("// \xe9\nload();\n", "latin1"));
   const answer = await call("find_usage", { symbol: "load" });
   expect(answer["not_parsed"]).toEqual(["a.md", "a.unknown"]);
+  expect(answer["partly_parsed"]).toEqual(["broken.ts"]);
   expect(linesOf(answer)).toEqual(expect.arrayContaining(["a.ts:1:1 call", "latin.ts:2:1 call"]));
   expect(answer).toMatchObject({ left_out: { files: 1 }, truncated: true });
 });

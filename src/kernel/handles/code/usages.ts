@@ -20,6 +20,8 @@ const BATCH_CHARACTERS_MAX = 2 * MIB;
 const ALONE_MS_MAX = 2000;
 /** Files of a failed question that are asked again by themselves. */
 const ALONE_MAX = 8;
+/** Questions without an answer, after which nothing more is asked for this call. */
+const FAILURES_MAX = 6;
 /** Characters of a line that are shown. */
 const LINE_CHARACTERS_MAX = 200;
 const LINE_END = 0x0a;
@@ -50,7 +52,7 @@ interface Source {
 
 /** The usages of a name in files. */
 export async function usagesOf({ symbol, files, read, signal }: UsagesWanted): Promise<FoundUsages> {
-  const answer = { files: [] as FoundFile[], unknown: [] as string[], unread: [] as string[] };
+  const answer: Answer = { files: [], partly: [], unknown: [], unread: [], failures: 0 };
   const turn = sharedTurns();
   let batch: Source[] = [];
   let characters = 0;
@@ -78,12 +80,16 @@ export async function usagesOf({ symbol, files, read, signal }: UsagesWanted): P
     if (batch.length >= BATCH_FILES_MAX || characters >= BATCH_CHARACTERS_MAX) await flush();
   }
   await flush();
-  return answer;
+  const { failures: _, ...found } = answer;
+  return found;
 }
 
 type FoundFile = FoundUsages["files"][number];
 
 interface Answer {
+  /** Questions that had no answer. */
+  failures: number;
+  readonly partly: string[];
   readonly files: FoundFile[];
   readonly unknown: string[];
   readonly unread: string[];
@@ -96,6 +102,7 @@ interface Asked {
 }
 
 async function takeBatch(batch: readonly Source[], asked: Asked, answer: Answer): Promise<void> {
+  if (answer.failures > FAILURES_MAX) return void answer.unread.push(...batch.map(({ path }) => path));
   const { symbol, signal, msMax } = asked;
   const sources = batch.map(({ language: { name, parser }, source }) => ({
     language: { name, ...(parser !== undefined && { parser }) },
@@ -104,7 +111,8 @@ async function takeBatch(batch: readonly Source[], asked: Asked, answer: Answer)
   const outcome = await askUsages({ symbol, sources }, signal, msMax);
   requireWanted(signal);
   if (outcome.kind !== "usages") {
-    const again = batch.length === 1 ? 0 : ALONE_MAX;
+    answer.failures += 1;
+    const again = batch.length === 1 || answer.failures > FAILURES_MAX ? 0 : ALONE_MAX;
     for (const one of batch.slice(0, again)) await takeBatch([one], { ...asked, msMax: ALONE_MS_MAX }, answer);
     answer.unread.push(...batch.slice(again).map(({ path }) => path));
     return;
@@ -112,7 +120,8 @@ async function takeBatch(batch: readonly Source[], asked: Asked, answer: Answer)
   for (const [index, source] of batch.entries()) {
     const found = outcome.found[index];
     if (found === undefined) answer.unknown.push(source.path);
-    else answer.files.push({ path: source.path, usages: located(source, found) });
+    else answer.files.push({ path: source.path, usages: located(source, found.usages) });
+    if (found?.isPartly === true) answer.partly.push(source.path);
   }
 }
 

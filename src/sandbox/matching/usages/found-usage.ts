@@ -19,3 +19,10 @@ export interface FoundUsage {
   /** Functions and types around it, such as `Cart.add`. */
   readonly within?: string;
 }
+
+/** The usages of one text. */
+export interface TextUsages {
+  readonly usages: readonly FoundUsage[];
+  /** Parts of the text are no syntax that the parser knows: some usages may be missing. */
+  readonly isPartly: boolean;
+}

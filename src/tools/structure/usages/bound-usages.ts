@@ -22,6 +22,9 @@ const STEPS_MAX = 6;
 const PASSING_MAX = 200;
 const PASSING_BYTES_MAX = 256 * KIB;
 
+/** Modules of a runtime's own. */
+const NO_FILES = /^(?:node:|java\.|javax\.|std::|core::|alloc::)/;
+
 /** What is known. */
 export interface BindingQuestion {
   readonly code: CodeAccess;
@@ -34,7 +37,7 @@ export interface BindingQuestion {
 /** All usages, each with the file that defines what it is of; only those of `definedIn`, if that is given. */
 export async function boundUsages(question: BindingQuestion): Promise<readonly NamedUsage[]> {
   const { found, definedIn } = question;
-  const binder = await Binder.open(question);
+  const binder = new Binder(question);
   const own = found.files.find(({ path }) => path === definedIn)?.usages ?? [];
   const defines = (wanted: string) => own.some(({ kind, binding }) => kind === "definition" && binding === wanted);
   const isMember = defines("member") && !defines("module");
@@ -68,28 +71,30 @@ function sharesPackage(path: string, other: string): boolean {
 
 class Binder {
   readonly #question: BindingQuestion;
-  readonly #resolver: ImportResolver;
+  /** Among the files that hold the name: what defines it is one of them. */
+  readonly #holding: ImportResolver;
+  #whole: Promise<ImportResolver> | undefined;
   readonly #usages: ReadonlyMap<string, readonly CodeUsage[]>;
   readonly #passing = new Map<string, readonly string[]>();
   readonly #homes = new Map<string, string | undefined>();
 
-  private constructor(question: BindingQuestion, resolver: ImportResolver) {
+  constructor(question: BindingQuestion) {
     this.#question = question;
-    this.#resolver = resolver;
+    this.#holding = new ImportResolver(question.found.files.map(({ path }) => path));
     this.#usages = new Map(question.found.files.map(({ path, usages }) => [path, usages]));
   }
 
-  static async open(question: BindingQuestion): Promise<Binder> {
-    const { code, path, found } = question;
-    const needsFiles = found.files.some(({ usages }) => usages.some(({ from }) => from !== undefined));
-    const files = needsFiles ? (await code.list(path, FILES_MAX)).files.map((file) => file.path) : [];
+  /** Among all files, by what manifests say: for what leads over files that do not hold the name. */
+  async #openWhole(): Promise<ImportResolver> {
+    const { code, path } = this.#question;
+    const files = (await code.list(path, FILES_MAX)).files.map((file) => file.path);
     const manifests = new Map<string, Manifest>();
     for (const file of files.filter((each) => manifestKind(each) !== undefined).slice(0, MANIFESTS_MAX)) {
       const read = await code.text(path, file, MANIFEST_BYTES_MAX);
       const manifest = read.kind === "text" ? await readManifest(file, read.text) : undefined;
       if (manifest) manifests.set(file, manifest);
     }
-    return new Binder(question, new ImportResolver(files, packageFacts(manifests)));
+    return new ImportResolver(files, packageFacts(manifests));
   }
 
   /** The file that defines what a usage is of. */
@@ -102,7 +107,7 @@ class Binder {
   }
 
   async #follow(path: string, from: string, steps: number): Promise<string | undefined> {
-    const targets = this.#targets(path, from);
+    const targets = await this.#targets(path, from);
     for (const target of targets) {
       const usages = this.#usages.get(target) ?? [];
       if (usages.some(({ kind, binding }) => kind === "definition" && binding === "module")) return target;
@@ -119,11 +124,15 @@ class Binder {
     return undefined;
   }
 
-  #targets(path: string, from: string): readonly string[] {
+  async #targets(path: string, from: string): Promise<readonly string[]> {
     const style = sourceKindOf(path)?.style;
     if (style === undefined) return [];
     const { symbol } = this.#question;
-    return this.#resolver.resolve(style, path, { specifier: from, ...(style === "python" && { names: [symbol] }) });
+    const imported = { specifier: from, ...(style === "python" && { names: [symbol] }) };
+    const near = this.#holding.resolve(style, path, imported);
+    if (near.length > 0 || NO_FILES.test(from)) return near;
+    this.#whole ??= this.#openWhole();
+    return (await this.#whole).resolve(style, path, imported);
   }
 
   /** Modules of which a file passes everything on. */
