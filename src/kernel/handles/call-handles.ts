@@ -5,13 +5,13 @@
  * decided, and judges again whatever turns up that was not decided.
  */
 import type { ProgressListener } from "../../model/outcome/progress.ts";
+import type { CodeAccess } from "../../model/place/code.ts";
 import type { FileAccess } from "../../model/place/files.ts";
 import type { KnowledgeAccess } from "../../model/place/knowledge.ts";
 import type { ModelAccess } from "../../model/reach/models.ts";
 import type { WebAccess } from "../../model/reach/web.ts";
 import type { ReplyForm, ToolAudit, ToolContext } from "../../model/tool/tool.ts";
 import type { BranchAccess } from "../../model/work/branches.ts";
-import type { CodeAccess } from "../../model/work/code.ts";
 import type { ContentAccess } from "../../model/work/content.ts";
 import type { ExecAccess } from "../../model/work/exec.ts";
 import type { GitAccess, RepositoryView } from "../../model/work/git.ts";

@@ -6,7 +6,7 @@
  */
 import { constants, fstatSync } from "node:fs";
 import type { WorkspacePath } from "../../model/place/access.ts";
-import type { CodeFile, CodeListing } from "../../model/work/code.ts";
+import type { CodeFile, CodeListing } from "../../model/place/code.ts";
 import { notAFile, throwIfCancelled, translated } from "../files/places/failures.ts";
 import { findExisting, kindOf } from "../files/places/open.ts";
 import { namedPath } from "../files/places/roots.ts";

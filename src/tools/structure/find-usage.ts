@@ -1,8 +1,8 @@
 /** `find_usage`: where a name is defined, imported, called, written and referred to, by the syntax of the code. */
 import { z } from "zod";
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
+import type { UsageKind } from "../../model/place/code.ts";
 import type { Tool, ToolContext } from "../../model/tool/tool.ts";
-import type { UsageKind } from "../../model/work/code.ts";
 import { pathArgument } from "../kit/argument.ts";
 import { READS } from "../kit/capabilities.ts";
 import { countText, nameText, objectsOf } from "../kit/plain-text.ts";

@@ -2,8 +2,8 @@
 import { z } from "zod";
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
+import type { ChangedTogether } from "../../model/place/code.ts";
 import type { Tool, ToolContext } from "../../model/tool/tool.ts";
-import type { ChangedTogether } from "../../model/work/code.ts";
 import { pathArgument } from "../kit/argument.ts";
 import { READS } from "../kit/capabilities.ts";
 import { countText, nameText, objectsOf } from "../kit/plain-text.ts";

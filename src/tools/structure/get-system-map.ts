@@ -1,8 +1,8 @@
 /** `get_system_map`: the parts of a workspace, what they depend on, its documents and its infrastructure. */
 import { z } from "zod";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.ts";
+import type { CodeFile, CodeListing } from "../../model/place/code.ts";
 import type { Tool, ToolContext } from "../../model/tool/tool.ts";
-import type { CodeFile, CodeListing } from "../../model/work/code.ts";
 import { pathArgument } from "../kit/argument.ts";
 import { READS } from "../kit/capabilities.ts";
 import { countText, nameText, objectsOf } from "../kit/plain-text.ts";

@@ -8,8 +8,8 @@
 import { MIB } from "../../../base/bytes.ts";
 import { ToolFailure } from "../../../model/outcome/failure.ts";
 import type { WorkspacePath } from "../../../model/place/access.ts";
+import type { ChangedTogether } from "../../../model/place/code.ts";
 import { resolveWorkspacePath } from "../../../model/place/workspace.ts";
-import type { ChangedTogether } from "../../../model/work/code.ts";
 import type { FoundRepository } from "../../../model/work/git.ts";
 import { rootPath } from "../../../sandbox/files/places/roots.ts";
 import { gitEnvironment } from "../../../sandbox/git/environment.ts";

@@ -6,7 +6,7 @@
  */
 import { MIB } from "../../../base/bytes.ts";
 import { sharedTurns } from "../../../base/long-steps.ts";
-import type { CodeUsage, FoundUsages, NoText } from "../../../model/work/code.ts";
+import type { CodeUsage, FoundUsages, NoText } from "../../../model/place/code.ts";
 import { cancelled } from "../../../sandbox/files/places/failures.ts";
 import { askUsages } from "../../../sandbox/matching/code-process.ts";
 import { type Language, languageOf } from "../../../sandbox/matching/languages.ts";

@@ -1,4 +1,4 @@
-/** Describes an occurrence of a name as the program that parses code answers it. */
+/** Describes an occurrence of a name in a text. */
 
 /** What an occurrence of a name does. */
 export type UsageKind = "definition" | "import" | "call" | "write" | "reference";

@@ -1,5 +1,5 @@
 /**
- * Says by kinds of syntax nodes what declares, imports, calls, writes and scopes names, in the languages that are known.
+ * Says by kinds of syntax nodes what declares, imports, calls, writes and scopes names.
  *
  * Pure data. Kinds of one language mean nothing in another, so that one table holds them all; the few that differ are
  * told apart by the language.

@@ -1,6 +1,6 @@
 /** Collects which files of a tree import which, from their texts. */
 import { KIB, MIB } from "../../../base/bytes.ts";
-import type { CodeAccess } from "../../../model/work/code.ts";
+import type { CodeAccess } from "../../../model/place/code.ts";
 import type { ImportResolver } from "./import-resolver.ts";
 import { importedIn } from "./imported-in.ts";
 import { sourceKindOf } from "./source-kinds.ts";

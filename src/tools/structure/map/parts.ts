@@ -3,7 +3,7 @@
  *
  * Pure. INVARIANT: each file belongs to the part that lies deepest above it, and the same files give the same parts.
  */
-import type { CodeFile } from "../../../model/work/code.ts";
+import type { CodeFile } from "../../../model/place/code.ts";
 import { directoryOf, nameOf, sourceKindOf } from "../imports/source-kinds.ts";
 import type { Manifest } from "./manifests.ts";
 

@@ -1,5 +1,5 @@
 /** Finds the tests that have to do with a file, each with its reasons, from names, imports and history. Pure. */
-import type { ChangedTogether } from "../../../model/work/code.ts";
+import type { ChangedTogether } from "../../../model/place/code.ts";
 import { directoryOf, sourceKindOf } from "../imports/source-kinds.ts";
 import type { ImportEdge } from "../imports/workspace-imports.ts";
 import { isTest, nameFit } from "./test-names.ts";

@@ -5,7 +5,7 @@
  * wanted, and left out where those of one file are, unless it is of an object whose type nobody knows.
  */
 import { KIB } from "../../../base/bytes.ts";
-import type { CodeAccess, CodeUsage, FoundUsages } from "../../../model/work/code.ts";
+import type { CodeAccess, CodeUsage, FoundUsages } from "../../../model/place/code.ts";
 import { ImportResolver } from "../imports/import-resolver.ts";
 import { importedIn } from "../imports/imported-in.ts";
 import { directoryOf, sourceKindOf } from "../imports/source-kinds.ts";

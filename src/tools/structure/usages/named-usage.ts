@@ -1,5 +1,5 @@
 /** Defines a usage in its file, and leaves out locals that only have the same name. Pure. */
-import type { CodeUsage } from "../../../model/work/code.ts";
+import type { CodeUsage } from "../../../model/place/code.ts";
 
 /** A usage, where it stands, and the file that defines what it is of, as far as is known. */
 export interface NamedUsage extends CodeUsage {

@@ -1,5 +1,5 @@
 /**
- * Defines the code handle of tools: the files below a directory that a call names, and what they say as code.
+ * Defines the code handle of tools: files below a named directory, their texts, usages and history.
  *
  * Only files that the call may read exist for it, and secrets in them are seen as their markers. Methods throw
  * `ToolFailure` or `Refusal`.
