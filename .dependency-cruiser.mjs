@@ -113,7 +113,7 @@ export const ORDER = {
   "tools/git": ["calls", "operations", "."],
   "tools/shell": ["words", "gadgets", "reading", "."],
   "tools/shell/gadgets": ["rows", "."],
-  "tools/structure": ["imports", "map", "tests", "usages", "."],
+  "tools/structure": ["kit", "status", "imports", "map", "tests", "usages", "."],
   "transports/connect": ["wire", "methods", "."],
   "transports/mcp": ["protocol", "answers", "lines", "approval", "."],
 };

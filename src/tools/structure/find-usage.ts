@@ -2,19 +2,15 @@
 import { z } from "zod";
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import type { UsageKind } from "../../model/place/code.ts";
-import type { Tool, ToolContext } from "../../model/tool/tool.ts";
+import type { Tool } from "../../model/tool/tool.ts";
 import { pathArgument } from "../kit/argument.ts";
 import { READS } from "../kit/capabilities.ts";
 import { countText, nameText, objectsOf } from "../kit/plain-text.ts";
 import { flag, integer, listOf, objectOf, text } from "../kit/result-schema.ts";
-import { TokenBudget, tokensArgument } from "./token-budget.ts";
-import { boundUsages } from "./usages/bound-usages.ts";
-import { type NamedUsage, withoutLocals } from "./usages/named-usage.ts";
+import { tokensArgument } from "./kit/token-budget.ts";
 
 const SYMBOL_CHARACTERS_MAX = 200;
 const TOKENS_DEFAULT = 2000;
-/** Files that are named as not looked into. */
-const NAMED_MAX = 10;
 const KINDS = ["definition", "import", "call", "write", "reference"] as const satisfies readonly UsageKind[];
 
 const parameters = z.strictObject({
@@ -80,64 +76,12 @@ export const findUsage: Tool<Arguments> = {
       effect: "read",
     })),
   async execute(args, context) {
-    const data = await usagesData(args, context);
+    const { usagesData } = await import("./usages/usages-data.ts");
+    const data = await usagesData({ ...args, tokens: args.max_tokens ?? TOKENS_DEFAULT }, context);
     return { kind: "data", data, ...(data["truncated"] === true && { truncated: true }) };
   },
   toText: usagesText,
 };
-
-async function usagesData(
-  { symbol, path = ".", defined_in: definedIn, kinds, max_tokens: tokens = TOKENS_DEFAULT }: Arguments,
-  { code, search }: ToolContext,
-): Promise<JsonObject> {
-  const isPlain = /^\w+$/.test(symbol);
-  const pattern = isPlain
-    ? ({ kind: "regex", text: `\\b${symbol}\\b` } as const)
-    : ({ kind: "literal", text: symbol } as const);
-  const holding = await search.count(path, { pattern, recursive: true });
-  const found = await code.usages(
-    path,
-    symbol,
-    holding.files.map((file) => file.path),
-  );
-  const home = definedIn === undefined ? undefined : ((await code.list(definedIn, 1)).files[0]?.path ?? definedIn);
-  const bound = await boundUsages({ code, path, found, symbol, ...(home !== undefined && { definedIn: home }) });
-  const { usages, locals } = withoutLocals(bound, home === undefined && found.files.length > 1);
-  const wanted = usages.filter(({ kind }) => kinds === undefined || kinds.includes(kind));
-  const counts = Object.fromEntries(
-    KINDS.map((kind) => [kind, usages.filter((each) => each.kind === kind).length] as const).filter(([, n]) => n > 0),
-  );
-  const notParsed = found.unknown.slice(0, NAMED_MAX);
-  const partly = found.partly.slice(0, NAMED_MAX);
-  const budget = new TokenBudget(tokens);
-  budget.spend([counts, notParsed, partly, symbol]);
-  const { shown, leftOut } = budget.fit(wanted.map(usageData));
-  const unlooked = found.unread.length + holding.filesMatched - holding.files.length;
-  return {
-    symbol,
-    way: "syntax",
-    counts,
-    usages: [...shown],
-    left_out: { usages: leftOut, locals, files: unlooked },
-    not_parsed: notParsed,
-    partly_parsed: partly,
-    truncated:
-      leftOut > 0 || unlooked > 0 || holding.truncated || found.unknown.length > notParsed.length || partly.length > 0,
-  };
-}
-
-function usageData({ path, line, column, kind, binding, text: source, within, definedIn }: NamedUsage): JsonObject {
-  return {
-    path,
-    line,
-    column,
-    kind,
-    text: source,
-    ...(within !== undefined && { within }),
-    ...(definedIn !== undefined && definedIn !== path && { defined_in: definedIn }),
-    ...(binding !== "module" && { binding }),
-  };
-}
 
 function usagesText(data: JsonObject): string {
   const lines: string[] = [];

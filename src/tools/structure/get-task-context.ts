@@ -8,8 +8,8 @@ import { pathArgument } from "../kit/argument.ts";
 import { READS } from "../kit/capabilities.ts";
 import { countText, nameText, objectsOf } from "../kit/plain-text.ts";
 import { flag, integer, listOf, objectOf, text } from "../kit/result-schema.ts";
-import { type Entry, isTask, parseStatus } from "./status-document.ts";
-import { TokenBudget, tokensArgument } from "./token-budget.ts";
+import { TokenBudget, tokensArgument } from "./kit/token-budget.ts";
+import type { Entry } from "./status/status-document.ts";
 
 /** Where a status document is looked for, in this order. */
 export const STATUS_PATHS = ["status.md", "docs/status.md", "plans/status.md"] as const;
@@ -60,10 +60,11 @@ export const getTaskContext: Tool<Arguments> = {
   capability: READS,
   analyse: ({ path = "." }) => [{ resource: { kind: "file", path }, effect: "read" }],
   async execute({ task_id: id, path, max_tokens: tokens = TOKENS_DEFAULT }, context) {
+    const { isTask, parseStatus } = await import("./status/status-document.ts");
     const { file, source } = await statusOf(context, path);
     const document = parseStatus(source);
     if (document.kind === "malformed") throw malformed(file, document);
-    const data = contextOf(entryOf(document.entries, id, file), file, tokens);
+    const data = contextOf(entryOf(document.entries, { id, file, isTask }), file, tokens);
     return { kind: "data", data, ...(data["truncated"] === true && { truncated: true }) };
   },
   toText: contextText,
@@ -93,8 +94,14 @@ function malformed(file: string, { line, problem }: { readonly line: number; rea
   );
 }
 
+interface Wanted {
+  readonly id: string;
+  readonly file: string;
+  readonly isTask: (entry: Entry) => boolean;
+}
+
 /** The entry of that id. A task goes before others of the same id, and `Phase 1` names the kind as well. */
-function entryOf(entries: readonly Entry[], wanted: string, file: string): Entry {
+function entryOf(entries: readonly Entry[], { id: wanted, file, isTask }: Wanted): Entry {
   const id = wanted.trim().toLowerCase();
   const matching = entries.filter(
     (entry) => entry.id?.toLowerCase() === id || `${entry.kind ?? ""} ${entry.id ?? ""}`.toLowerCase() === id,

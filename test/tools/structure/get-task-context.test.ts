@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/base/json.ts";
 import { ToolFailure } from "../../../src/model/outcome/failure.ts";
 import { getTaskContext } from "../../../src/tools/structure/get-task-context.ts";
-import { ENTRIES_MAX, LIST_LEVELS_MAX, parseStatus } from "../../../src/tools/structure/status-document.ts";
+import { ENTRIES_MAX, LIST_LEVELS_MAX, parseStatus } from "../../../src/tools/structure/status/status-document.ts";
 
 const PLAN = `# Phase 1: Foundations [in progress]
 ## Service: auth

@@ -1,5 +1,5 @@
 /** Estimates tokens of answers as four characters each, and cuts lists to what fits. Pure. */
-import { numberArgument } from "../kit/argument.ts";
+import { numberArgument } from "../../kit/argument.ts";
 
 /** Characters that count as a token. */
 export const CHARACTERS_PER_TOKEN = 4;
