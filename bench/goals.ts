@@ -35,6 +35,7 @@ const GOALS: Readonly<Record<string, Goal>> = {
   "xml-": handrail({ least: 100 }),
   "gates-free": handrail({ most: 5 }),
   "pending-resume": handrail({ most: 50 }),
+  "observer-metrics": ratio({ least: 0.8 }),
   "branch-true": ratio({ most: 1.4 }),
   "branch-land": handrail({ most: 300 }),
   "branch-modules": handrail({ most: 100 }),

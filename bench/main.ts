@@ -8,6 +8,7 @@ import { measureFileEdits } from "./edit/edits.ts";
 import { measureBranches } from "./exec/branch.ts";
 import { measureCommands } from "./exec/commands.ts";
 import { measureGit } from "./exec/git.ts";
+import { measureObserver } from "./extend/observer.ts";
 import { measurePlugins } from "./extend/plugins.ts";
 import { measureXml } from "./extend/xml.ts";
 import { keepFigures } from "./figures.ts";
@@ -88,10 +89,11 @@ const GATES = [
 const EDIT = [{ id: "edit", measure: measureFileEdits }] as const;
 /** Searching alone. */
 const SEARCH = [{ id: "search", measure: measureSearch }] as const;
-/** What tools of others cost, and reading calls out of a text. */
+/** What tools of others cost, reading calls out of a text, and that somebody observes. */
 const EXTEND = [
   { id: "plugins", measure: measurePlugins },
   { id: "xml", measure: measureXml },
+  { id: "observer", measure: measureObserver },
 ] as const;
 const SUITES = {
   spine: SPINE,

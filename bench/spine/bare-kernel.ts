@@ -120,6 +120,7 @@ export async function openBareKernel(
     ),
     settings: {
       toolsEnabled: true,
+      documents: "off",
       disabledTools: new Set(),
       violationsPerMinute: settings.alert.violations_per_minute,
       operationsAtOnce: 8,

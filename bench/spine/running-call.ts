@@ -1,4 +1,5 @@
 /** Takes one call by name through the stages of a bare kernel, up to the record with which its tool runs. */
+import { DocumentWriter } from "../../src/kernel/answer/documents/document-writer.ts";
 import { Evidence } from "../../src/kernel/answer/evidence.ts";
 import type { Kernel } from "../../src/kernel/answer/kernel.ts";
 import { Holdings } from "../../src/kernel/call/holdings.ts";
@@ -47,7 +48,12 @@ export async function stageCall({ parts, policy, token }: BareKernel, submission
     intent: undefined,
     run: new RunRecord(),
   };
-  return { kernel: { parts, evidence: new Evidence(parts) }, who, analysis, running };
+  return {
+    kernel: { parts, evidence: new Evidence(parts), documents: new DocumentWriter(parts) },
+    who,
+    analysis,
+    running,
+  };
 }
 
 function allowed<T>(verdict: Verdict<T>): T {

@@ -35,8 +35,12 @@ export class ApprovalEvidence {
   }
 
   /** Records a decision, and whether it holds. */
-  decided(approval: StoredApproval, given: Omit<ApprovalDecision, "atMs">, holds: boolean): Promise<void> {
-    const { approved, by, channel, scope, reason } = given;
+  decided(
+    approval: StoredApproval,
+    given: Omit<ApprovalDecision, "atMs"> & { readonly document?: JsonObject },
+    holds: boolean,
+  ): Promise<void> {
+    const { approved, by, channel, scope, reason, document } = given;
     const facts = {
       approved,
       by,
@@ -45,6 +49,7 @@ export class ApprovalEvidence {
       ...(reason !== undefined && { reason }),
       holds,
       ...(!holds && { stands: approval.state }),
+      ...document,
       severity: "warning",
     };
     return this.record("tool_approval_decided", { approval }, facts);

@@ -4,6 +4,7 @@ import type { RandomBytes } from "../base/ids.ts";
 import type { Bell } from "../model/outcome/bell.ts";
 import type { EventSink } from "../model/outcome/event.ts";
 import type { Session } from "../model/people/session.ts";
+import type { ApprovalDocuments } from "./approval-documents.ts";
 import type { DecisionStore } from "./decisions/decision-store.ts";
 import type { ApprovalManager } from "./handler.ts";
 import type { ApprovalStore, AskingLimits } from "./requests/approval-store.ts";
@@ -35,6 +36,8 @@ export interface ApprovalsParts {
   readonly sessionOf: (id: string) => Promise<AskingSession | undefined>;
   readonly settings: () => ApprovalSettings;
   readonly ledger: EventSink;
+  /** Where what was asked and decided is kept as documents; nowhere when absent. */
+  readonly documents?: ApprovalDocuments | undefined;
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly onInternalError: (error: unknown) => void;

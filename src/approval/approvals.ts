@@ -7,8 +7,10 @@
  * any more is ended, recorded, and approves nothing, whatever the channel.
  */
 import { usageError } from "../base/errors.ts";
+import type { JsonObject } from "../base/json.ts";
 import { APPROVAL_WAIT_MAX_MS } from "../base/limits.ts";
 import { isLasting } from "../model/approval/approval.ts";
+import { keepDecision } from "./approval-documents.ts";
 import { ApprovalEvidence } from "./approval-evidence.ts";
 import { type ApprovalsParts, isEnded } from "./approvals-parts.ts";
 import { type Asked, Asking, hashOf } from "./asking.ts";
@@ -164,15 +166,17 @@ export class Approvals {
     if (found === undefined) return { kind: "unknown" };
     const [before = found] = await this.settle([found]);
     const given = await this.#fitting(before, wanted);
+    const atMs = clock.nowMs();
     if (given.approved && (await this.#isDamaged(before)))
       return { kind: "stands", approval: (await this.find(ref)) ?? before };
     const holds = before.state === "pending" || (before.state === "approved" && !given.approved);
     if (holds) {
       // Its kernel may have ended between storing and recording it.
       if (!(await store.isRecorded(ref))) await this.#evidence.requestedLate(before);
-      await this.#evidence.decided(before, given, true);
+      const document = await this.#keepDecision(before, { ...given, atMs });
+      await this.#evidence.decided(before, { ...given, document }, true);
     }
-    const outcome = await store.decide(ref, { ...given, atMs: clock.nowMs() }).catch(async (error: unknown) => {
+    const outcome = await store.decide(ref, { ...given, atMs }).catch(async (error: unknown) => {
       if (holds) await this.#evidence.decided(before, given, false).catch(onInternalError);
       throw error;
     });
@@ -236,6 +240,18 @@ export class Approvals {
   /** Ends all waits. */
   shutDown(): void {
     this.#waiting.close();
+  }
+
+  /** Keeps the document of a decision; a refusal holds without one. */
+  async #keepDecision(approval: StoredApproval, decision: ApprovalDecision): Promise<JsonObject> {
+    const { documents, onInternalError } = this.#parts;
+    try {
+      return await keepDecision(documents, approval, decision);
+    } catch (error) {
+      if (decision.approved) throw error;
+      onInternalError(error);
+      return {};
+    }
   }
 
   /**

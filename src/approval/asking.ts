@@ -6,6 +6,7 @@
  * nobody waits for.
  */
 import { ToolFailure } from "../model/outcome/failure.ts";
+import { keepRequest } from "./approval-documents.ts";
 import type { ApprovalEvidence } from "./approval-evidence.ts";
 import type { ApprovalsParts } from "./approvals-parts.ts";
 import type {
@@ -77,14 +78,11 @@ export class Asking {
     if (added.kind === "crowded" || added.kind === "joined") return added;
     if (added.kind === "shared") return { kind: "asked", approval: added.approval };
     const approval: StoredApproval = { ...made, state: "pending", uses: 0, inBandAnswers: 0, joined: 0 };
-    const facts = { rules: [...wanted.rules], approvalId: described.id };
-    await this.#evidence
-      .record("approval_requested", { approval, requestId: wanted.requestId }, facts)
-      .catch(async (error: unknown) => {
-        this.leave(made.ref);
-        await store.end(made.ref, "void").catch(onInternalError); // nobody is to decide what no record asks for
-        throw error;
-      });
+    await this.#record(approval, wanted, described.id).catch(async (error: unknown) => {
+      this.leave(made.ref);
+      await store.end(made.ref, "void").catch(onInternalError); // nobody is to decide what no record asks for
+      throw error;
+    });
     const { ref, code, document } = made;
     await store.noteRecorded(ref).catch(onInternalError); // whoever decides records it once more then
     // People who look for files do without it; the others are told.
@@ -93,6 +91,13 @@ export class Asking {
       .catch(onInternalError);
     await bell.ring("approvals").catch(onInternalError);
     return { kind: "asked", approval };
+  }
+
+  /** Keeps the request as a document, then records it. */
+  async #record(approval: StoredApproval, { requestId, rules }: Wanted, approvalId: string): Promise<void> {
+    const kept = await keepRequest(this.#parts.documents, approval, requestId);
+    const facts = { rules: [...rules], approvalId, ...kept };
+    await this.#evidence.record("approval_requested", { approval, requestId }, facts);
   }
 
   /** Adds a request; it counts as waited for before it is there, because the next one of its kind may come at once. */

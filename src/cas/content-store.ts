@@ -59,6 +59,19 @@ export interface StagedContent {
   readonly discard: () => Promise<void>;
 }
 
+/** A canonical document that an entry of the ledger is about to name. */
+export interface EvidenceDocument {
+  /** BLAKE3-256 of its bytes, 64 hexadecimal digits. */
+  readonly hash: string;
+  readonly bytes: Uint8Array;
+}
+
+/** Documents that were kept: they survive a killed process. */
+export interface KeptDocuments {
+  /** Resolves once they would survive a power failure. @throws KernelError STORE_UNAVAILABLE */
+  readonly sync: () => Promise<void>;
+}
+
 /** Who publishes an artifact. */
 export interface Publisher extends ContentOwner {
   readonly agentId: string;
@@ -101,6 +114,16 @@ export interface ContentStore {
    * @throws (while iterating) ToolFailure CONTENT_CORRUPT, or CONTENT_NOT_FOUND when it is not stored any more
    */
   readonly read: (hash: string, range: ContentRange, memory?: BlockMemory) => AsyncIterable<Uint8Array>;
+  /**
+   * Keeps documents of evidence with the reference of the entry that will name them. They have no owner: no session can
+   * fetch them.
+   * @throws KernelError STORE_UNAVAILABLE when they cannot be kept; then none of them is
+   */
+  readonly keepDocuments: (
+    documents: readonly EvidenceDocument[],
+    reference: LedgerReference,
+    nowMs: number,
+  ) => Promise<KeptDocuments>;
   readonly close: () => Promise<void>;
 }
 
@@ -149,6 +172,8 @@ export interface ContentInventory {
   readonly hasReference: (hash: string, reference: LedgerReference) => Promise<boolean>;
   /** The size of an object, whoever stored it; `undefined` when there is none. */
   readonly sizeOf: (hash: string) => Promise<number | undefined>;
+  /** The whole of an object of at most `bytesMax`, verified; `undefined` when it is not stored, larger, or altered. */
+  readonly bytesOf: (hash: string, bytesMax: number) => Promise<Uint8Array | undefined>;
   readonly close: () => Promise<void>;
 }
 

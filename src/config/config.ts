@@ -14,22 +14,25 @@ import {
 } from "../base/limits.ts";
 import { PRESET_NAMES } from "../model/people/preset.ts";
 import { BUILT_IN_ROLES, ROLE_PATTERN } from "../model/people/role.ts";
+import type { FlowConfig } from "./files/flow-config.ts";
 import { acceptGate } from "./files/gate-file.ts";
 import { parseYaml } from "./files/yaml.ts";
-import { componentsSettings, pluginSettings, taskSettings } from "./sections/added-tools.ts";
 import { approvalSettings } from "./sections/approvals.ts";
 import { CONFIG_LIST_ENTRIES_MAX, capabilitySettings } from "./sections/capabilities.ts";
-import { gitSettings, problemOfPassword } from "./sections/git.ts";
-import { gitRuleSettings, ownGitRuleSettings } from "./sections/git-rules.ts";
+import { evidenceSettings } from "./sections/evidence.ts";
 import { limitSettings } from "./sections/limits.ts";
-import { modelSettings, problemOfSecret, providersOf } from "./sections/models.ts";
+import { logSettings, metricsSettings, problemOfHeader, telemetrySettings } from "./sections/observability.ts";
 import { redactionSettings } from "./sections/redaction.ts";
 import { sandboxSettings } from "./sections/sandbox.ts";
 import { secretSettings } from "./sections/secrets.ts";
-import { systemSettings } from "./sections/system.ts";
 import { ownToolchainSettings, toolchainSettings } from "./sections/toolchain.ts";
+import { componentsSettings, pluginSettings, taskSettings } from "./sections/tools/added-tools.ts";
+import { gitSettings, problemOfPassword } from "./sections/tools/git.ts";
+import { gitRuleSettings, ownGitRuleSettings } from "./sections/tools/git-rules.ts";
+import { modelSettings, problemOfSecret, providersOf } from "./sections/tools/models.ts";
+import { systemSettings } from "./sections/tools/system.ts";
+import { webSettings } from "./sections/tools/web.ts";
 import { undoSettings } from "./sections/undo.ts";
-import { webSettings } from "./sections/web.ts";
 
 /** Violations in a minute that raise the alarm when the operator says nothing (Flow §7.2). */
 const ALERT_VIOLATIONS_PER_MINUTE = 5;
@@ -117,14 +120,27 @@ export const settingsSchema = z
     plugins: pluginSettings,
     /** Where tasks are kept that agents create for others; without it there is no tool for it. */
     tasks: taskSettings.optional(),
+    /** Which documents of calls are kept as evidence. */
+    evidence: evidenceSettings.prefault({}),
     /** What system tools may use of the machine; without it there are no such tools. */
     system: systemSettings.optional(),
     /** What WebAssembly components in the operator's directory may use, by file name without `.wasm`. */
     components: componentsSettings,
+    /** Where `handrail serve` answers Prometheus. */
+    metrics: metricsSettings.prefault({}),
+    /** Where traces and security events are sent. */
+    telemetry: telemetrySettings.prefault({}),
+    /** Structured logs; without it there are only lines for people. */
+    log: logSettings.optional(),
     roles: listOf(role).default([...BUILT_IN_ROLES]),
     workspaces: listOf(workspace).default([]),
   })
-  .superRefine(({ models, git, secrets }, context) => {
+  .superRefine(({ models, git, secrets, telemetry: { otlp } }, context) => {
+    for (const name of Object.keys(otlp?.headers ?? {})) {
+      const message = otlp && problemOfHeader(otlp, name, secrets);
+      const path = ["telemetry", "otlp", "headers", name, "secret"];
+      if (message !== undefined) context.addIssue({ code: "custom", path, message });
+    }
     for (const [index, credential] of git.credentials.entries()) {
       const message = problemOfPassword(credential, secrets);
       const path = ["git", "credentials", index, "password", "secret"];
@@ -197,9 +213,13 @@ export async function parseWorkspaceSettings(text: string, name: string): Promis
   return acceptGate(workspaceSettingsSchema, await parseYaml(text, name, WORKSPACE_CONFIG_BYTES_MAX), name);
 }
 
-/** The keys of a workspace's settings that widen, and so need trust. */
-export function wideningKeys({ files, toolchain }: WorkspaceSettings): readonly string[] {
+/**
+ * The keys of a workspace's settings that widen, and so need trust.
+ * @param flow what its `.flow/config.json` says, if it has one
+ */
+export function wideningKeys({ files, toolchain }: WorkspaceSettings, flow?: FlowConfig): readonly string[] {
   return [
+    ...((flow?.sharedPaths ?? []).length > 0 ? ["scope.shared_paths"] : []),
     ...(files.shared.length > 0 ? ["files.shared"] : []),
     ...(toolchain?.test ? ["toolchain.test"] : []),
     ...(toolchain?.lint ? ["toolchain.lint"] : []),

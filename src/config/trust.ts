@@ -5,7 +5,7 @@
  * workspace may not. Pure: text and digests in, answers out.
  *
  * INVARIANT: a workspace is trusted only if every file that is read from it has exactly the digest that was pinned, and
- * every file that was absent still is.
+ * every file that was absent, or was not read yet when it was pinned, is absent.
  */
 import * as z from "zod";
 import { configInvalid } from "../base/errors.ts";
@@ -13,10 +13,10 @@ import { blake3Hex } from "../base/hash.ts";
 import { MAX_PATH_LEN } from "../base/limits.ts";
 
 /**
- * The configuration files that are read from a workspace. A pin names each of them, so that a new one asks for new
- * trust.
+ * The configuration files that are read from a workspace, by their paths from its root. A pin names each of them, so
+ * that a new one asks for new trust.
  */
-export const WORKSPACE_FILES = ["handrail.yaml"] as const;
+export const WORKSPACE_FILES = ["handrail.yaml", ".flow/config.json"] as const;
 /** One of them. */
 export type WorkspaceFile = (typeof WORKSPACE_FILES)[number];
 /** BLAKE3-256 of each file, hexadecimal; `null` where there is none. */
@@ -76,8 +76,9 @@ export function trustStateOf(pins: readonly WorkspacePin[], workspace: string, d
   const names = new Set<string>([...WORKSPACE_FILES, ...Object.keys(known.files)]);
   const now = new Map<string, string | null>(Object.entries(digests));
   for (const name of names) {
-    const pinned = known.files[name];
-    if (pinned === undefined || pinned !== now.get(name)) return "changed";
+    // An earlier version did not read every file that is read today: where there is none, it pinned all there is.
+    const pinned = known.files[name] ?? null;
+    if (pinned !== now.get(name)) return "changed";
   }
   return "trusted";
 }

@@ -6,6 +6,7 @@ import type { Denial } from "../model/outcome/decision.ts";
 import type { DialectName } from "../model/people/dialect.ts";
 import type { CallResponse } from "../model/tool/call.ts";
 import { type Admission, type Asker, admit, recordRefusal } from "./admit.ts";
+import { DocumentWriter } from "./answer/documents/document-writer.ts";
 import { Evidence } from "./answer/evidence.ts";
 import type { KernelParts } from "./call/parts.ts";
 import { loadCodec, type Submission, type Waiter } from "./call/submission.ts";
@@ -21,7 +22,7 @@ import { offeredTools } from "./offered.ts";
 import { pipeline, type TurnedKernel } from "./pipeline.ts";
 import { CallRedaction } from "./redaction/redaction.ts";
 import { type AnsweredRound, answerRound, type OpenedQuestion, openQuestion, type RoundCall } from "./rounds.ts";
-import { Turns } from "./turns.ts";
+import { type TurnCounts, Turns } from "./turns.ts";
 import { warmUp } from "./warm-up.ts";
 
 export type { InBandAnswer, InBandAsker, InBandQuestion } from "../approval/in-band.ts";
@@ -53,8 +54,10 @@ export { wholeCall } from "./judge/whole-call.ts";
 export { keepableOf } from "./keeping/call-keeping.ts";
 export { FileHistory } from "./keeping/file-history.ts";
 export { SessionSecrets } from "./redaction/found-values.ts";
+export { hiddenIn } from "./redaction/recorded-arguments.ts";
 export { SecretGuesses } from "./redaction/secret-guesses.ts";
 export type { AnsweredRound, OpenedQuestion, RoundCall } from "./rounds.ts";
+export type { TurnCounts } from "./turns.ts";
 
 /** A running kernel as its front doors see it. */
 export interface KernelDoor {
@@ -69,7 +72,7 @@ export interface KernelDoor {
   readonly execute: (
     submission: Submission,
     end: AbortSignal | AbortController,
-    hears?: Pick<Waiter, "listener" | "inBand" | "onAsked">,
+    hears?: Pick<Waiter, "listener" | "inBand" | "onAsked" | "traceparent">,
   ) => Promise<CallResponse>;
   /**
    * What an attended client is to ask before a call that was refused by the request `ref` comes back; `undefined`:
@@ -107,6 +110,8 @@ export interface KernelDoor {
    * policies cannot be loaded.
    */
   readonly warmUp: (sessionToken: string) => Promise<void>;
+  /** Operations that run, and that wait for their turn. */
+  readonly turns: () => TurnCounts;
   /** Records what is still only counted; call it before closing the ledger. */
   readonly flush: () => Promise<void>;
 }
@@ -114,7 +119,7 @@ export interface KernelDoor {
 /** Opens the door of a kernel made of `parts`. */
 export function createKernelDoor(parts: KernelParts): KernelDoor {
   const turns = new Turns(() => parts.settings.operationsAtOnce);
-  const kernel: TurnedKernel = { parts, evidence: new Evidence(parts), turns };
+  const kernel: TurnedKernel = { parts, evidence: new Evidence(parts), documents: new DocumentWriter(parts), turns };
   const run = (
     submission: Submission,
     end: AbortSignal | AbortController,
@@ -149,6 +154,7 @@ export function createKernelDoor(parts: KernelParts): KernelDoor {
       return redactedExplanation(await explainCall(parts, redaction, explained), redaction);
     },
     warmUp: (sessionToken) => warmUp(parts, sessionToken),
+    turns: () => turns.counts,
     flush: () => kernel.evidence.flush(),
   };
 }

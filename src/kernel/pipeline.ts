@@ -6,10 +6,13 @@
  * effects a durable intent precedes and an outcome follows; nothing leaves before it is redacted and recorded.
  */
 import { checkArming } from "../approval/arming.ts";
+import { assert } from "../base/errors.ts";
 import { judgeFlow } from "../flow/flow.ts";
 import { allow, type Verdict } from "../model/outcome/decision.ts";
+import type { CallStage } from "../model/outcome/observed-call.ts";
 import type { CallResponse } from "../model/tool/call.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
+import type { CustomRule } from "../redact/custom-rules.ts";
 import type { KnownSecret } from "../redact/redact.ts";
 import { Answer } from "./answer/answer.ts";
 import type { Kernel } from "./answer/kernel.ts";
@@ -33,7 +36,7 @@ import {
 } from "./call/stages.ts";
 import { decode, type Submission, type Waiter } from "./call/submission.ts";
 import { WorkspaceLook } from "./call/workspace-look.ts";
-import { speak } from "./dialect/speak.ts";
+import { inWordsOf } from "./dialect/speak.ts";
 import { understand } from "./dialect/understand.ts";
 import { mustRecheck, recordIntent } from "./intent.ts";
 import { analyse, findTool } from "./judge/analyse.ts";
@@ -46,8 +49,7 @@ import { checkMasterGate } from "./judge/gates.ts";
 import { checkScope } from "./judge/scope.ts";
 import { markSecrets, mayWriteSecrets } from "./judge/secret-writes.ts";
 import { withDeletionDemands } from "./keeping/deletion.ts";
-import { StageTimes } from "./observe/stage-times.ts";
-import { tellOf } from "./observe/tell.ts";
+import { CallWatch } from "./observe/call-watch.ts";
 import { ANALYSED_CHARACTERS_MAX } from "./redaction/argument-secrets.ts";
 import { CallRedaction } from "./redaction/redaction.ts";
 import { replayed } from "./replay.ts";
@@ -68,14 +70,12 @@ export interface TurnedKernel extends Kernel {
 
 /** Takes one request through every stage and answers it once, in the words of its session. */
 export async function pipeline(kernel: TurnedKernel, arrival: Arrival): Promise<CallResponse> {
-  const { clock, observers = NOBODY } = kernel.parts;
-  const walk = new Walk(arrive(clock, arrival.running), observers.size > 0 ? new StageTimes(clock) : undefined);
+  const { parts } = kernel;
+  const { observer } = parts;
+  const watch = observer && new CallWatch(parts, observer, arrival.waiter.traceparent);
+  const walk = new Walk(arrive(parts.clock, arrival.running), watch);
   const response = await walked(kernel, walk, arrival);
-  if (walk.times !== undefined) tellOf(observers, walk.known, { response, times: walk.times });
-  const { session, spokenAs: name, call } = walk.known;
-  const dialect = session?.dialect;
-  if (dialect === undefined || name === undefined || call === undefined) return response;
-  return speak({ dialect, name, tool: call.tool }, response);
+  return inWordsOf(parts, walk.known, response);
 }
 
 async function walked(
@@ -84,16 +84,13 @@ async function walked(
   { submission, waiter, running }: Arrival,
 ): Promise<CallResponse> {
   const { parts } = kernel;
-  const answer = new Answer(kernel);
+  const answer = new Answer(kernel, walk.watch);
   try {
     const received = await readCall(kernel, walk, submission);
-    walk.times?.end("read");
     if (!received.ok) return await answer.denied(walk.known, received.denial);
     const admitted = await admitCall(kernel, walk, { ...received.value, running });
-    walk.times?.end("admit");
     if (!admitted.ok) return await answer.denied(walk.known, admitted.denial);
     const judged = await judgeCall(kernel, walk, admitted.value);
-    walk.times?.end("judge");
     if (!judged.ok) return await answer.denied(walk.known, judged.denial);
     const granted = judged.value;
     const { caller, tool, accesses, ruling } = granted;
@@ -101,38 +98,42 @@ async function walked(
     // flow control → dedupe → rate limit → arming → approval, which may wait for a person and then looks at everything
     // again → the session's turn → reserve budget
     let hasWaited = false;
-    for (const step of [
-      () => unless(judgeFlow(caller.mark, tool.capability, accesses)),
-      () => replayed(kernel, granted, waiter.signal),
-      () => pace(parts, granted),
-      () => unless(checkArming(tool.name, ruling.obligations, caller.armed)),
-      () => approve(kernel, granted, waiter),
-      () => kernel.turns.take(granted, waiter.signal),
-      () => reserveBudget(parts, granted, waiter),
-    ]) {
+    const steps: readonly Step[] = [
+      ["flow", () => unless(judgeFlow(caller.mark, tool.capability, accesses))],
+      ["dedupe", () => replayed(kernel, granted, waiter.signal)],
+      ["rate", () => pace(parts, granted)],
+      ["arming", () => unless(checkArming(tool.name, ruling.obligations, caller.armed))],
+      ["approval", () => approve(kernel, granted, waiter)],
+      ["turn", () => kernel.turns.take(granted, waiter.signal)],
+      ["budget", () => reserveBudget(parts, granted, waiter)],
+    ];
+    for (const [stage, step] of steps) {
+      walk.enter(stage);
       const ending = step();
       hasWaited ||= ending instanceof Promise;
       const ended = ending instanceof Promise ? await ending : ending;
       if (ended) return await answer.ended(walk.known, ended);
     }
 
-    walk.times?.end("grant");
     // record intent → re-check, because recording waited for the disk
+    walk.enter("intent");
     const mayHaveChanged = hasWaited && mustRecheck(parts.clock, granted);
-    const intent = tool.capability.effect === "read" ? undefined : await recordIntent(kernel, granted);
+    const announced = tool.capability.effect === "read" ? undefined : await recordIntent(kernel, granted);
+    const intent = announced?.intent;
     walk.learn({ ...granted, intent });
+    const documents = await announced?.documents;
+    walk.enter("recheck");
     const still = mayHaveChanged || intent !== undefined ? await recheck(parts, granted) : undefined;
     if (still?.ok === false) return await answer.denied(walk.known, still.denial);
 
-    walk.times?.end("intent");
-    // execute
-    const started: Running = walk.learn({ ...granted, intent, run: new RunRecord() });
+    walk.enter("execute");
+    const started: Running = walk.learn({ ...granted, intent, documents, run: new RunRecord() });
     const ran = await runTool(kernel, started, timed(parts, granted, waiter));
-    walk.times?.end("run");
     if (ran.kind === "refusal") return await answer.denied(started, ran.denial);
     if (ran.kind === "failure") return await answer.failed(started, outOfTime(started) ?? ran.failure);
 
     // redact → truncate → label → store → record outcome → settle budget → respond
+    walk.enter("finish");
     const finished = await finishResult({ parts, running: started }, ran.output, waiter.signal);
     return await answer.succeeded(started, await paid(started, finished, { ...waiter, output: ran.output }));
   } catch (thrown) {
@@ -142,15 +143,23 @@ async function walked(
   }
 }
 
+/** A stage that may end the call. */
+type Step = readonly [CallStage, () => Ended | undefined | Promise<Ended | undefined>];
+
 /** How far a call has come: the last record of it, for whatever ends it. */
 class Walk {
   known: Known;
-  /** Where somebody observes. */
-  readonly times: StageTimes | undefined;
+  readonly watch: CallWatch | undefined;
 
-  constructor(arrived: Known, times: StageTimes | undefined) {
+  constructor(arrived: Known, watch: CallWatch | undefined) {
     this.known = arrived;
-    this.times = times;
+    this.watch = watch;
+    watch?.enter("decode");
+  }
+
+  /** Marks where a stage begins, for whoever observes. */
+  enter(stage: CallStage): void {
+    this.watch?.enter(stage);
   }
 
   learn<Stage extends Known>(record: Stage): Stage {
@@ -182,18 +191,21 @@ async function admitCall(
   { running, ...received }: Received & Pick<Arrival, "running">,
 ): Promise<Verdict<Admitted>> {
   const { call, receivedAtMs: nowMs } = received;
+  walk.enter("gate");
   const gate = checkMasterGate(parts.settings, call.tool);
   if (!gate.ok) return gate;
 
-  // authenticate
+  walk.enter("authenticate");
   const who = await authenticateCall(parts, { token: call.sessionToken, atMs: nowMs, running });
   walk.learn({ ...received, session: (who.ok ? who.value.session : who.session) ?? running.session });
   if (!who.ok) return who;
   const caller = await callerOf(parts, who.value);
-  const redaction = received.redaction.also(caller.place.envSecrets?.() ?? NO_SECRETS);
+  const { redactRules } = caller.place;
+  const ground = redactRules === undefined ? received.redaction : await hiddenBy(parts, received, redactRules);
+  const redaction = ground.also(caller.place.envSecrets?.() ?? NO_SECRETS);
   const authenticated: Authenticated = walk.learn({ ...received, redaction, session: caller.session, caller });
 
-  // understand
+  walk.enter("understand");
   const { dialect } = caller.session;
   if (dialect === undefined || call.variant !== "call") return allow({ ...authenticated, plain: received.redaction });
   const spoken = walk.learn({ ...authenticated, spokenAs: call.tool });
@@ -220,7 +232,7 @@ async function judgeCall(
 ): Promise<Verdict<Granted>> {
   const { call, caller, receivedAtMs: nowMs } = authenticated;
 
-  // analyse
+  walk.enter("analyse");
   await parts.registry.prepare(call.tool);
   const found = findTool(parts.registry, caller.gates, call.tool);
   if (!found.ok) return found;
@@ -232,7 +244,7 @@ async function judgeCall(
   const { args, demands } = analysis.value;
   walk.learn({ ...authenticated, tool, demands, look });
 
-  // scope: lease ∧ role ∧ mode ∧ skill ∧ workspace
+  walk.enter("scope"); // lease ∧ role ∧ mode ∧ skill ∧ workspace
   const scoped = checkScope({ caller, tool, nowMs }, analysis.value);
   if (!scoped.ok) return scoped;
   // by what is known of the arguments alone: whoever writes a value of a `.env` file has not seen it there
@@ -242,7 +254,7 @@ async function judgeCall(
 
   const resolved: Analysed = walk.learn({ ...authenticated, tool, args, demands, look, accesses });
 
-  // evaluate policy
+  walk.enter("policy");
   let analysed = walk.learn({ ...resolved, policy: await parts.policy(caller.session.preset) });
   const sending = withSentContent(parts, { ...analysed, nowMs });
   const sent = sending instanceof Promise ? await sending : sending;
@@ -260,7 +272,17 @@ async function judgeCall(
 }
 
 const NO_SECRETS: readonly KnownSecret[] = [];
-const NOBODY: ReadonlySet<never> = new Set();
+
+/** The redaction of a call, which hides what `rules` of its workspace find as well. */
+async function hiddenBy(
+  { redactorWith, sessionSecrets }: Kernel["parts"],
+  { redaction, call }: Received,
+  rules: readonly CustomRule[],
+): Promise<CallRedaction> {
+  assert(redactorWith, "the kernel has redactors for workspaces with rules of their own");
+  const hiding = new CallRedaction(await redactorWith(redaction.by, rules));
+  return hiding.hiding(sessionSecrets.of(call.sessionToken)).knowing(call.arguments);
+}
 
 type WithPolicy = Analysed & Pick<Granted, "policy">;
 

@@ -26,6 +26,12 @@ interface Queue {
   readonly waiting: Set<() => void>;
 }
 
+/** Operations that run, and that wait for their turn. */
+export interface TurnCounts {
+  readonly running: number;
+  readonly waiting: number;
+}
+
 /** The turns of all sessions of one kernel. */
 export class Turns {
   readonly #queues = new Map<string, Queue>();
@@ -55,6 +61,15 @@ export class Turns {
     }
     if (queue.waiting.size >= TURNS_WAITED_FOR_MAX) return Promise.resolve(busy(this.#atOnce(), 0));
     return this.#wait(queue, begin, signal);
+  }
+
+  /** Those of all sessions together. */
+  get counts(): TurnCounts {
+    const queues = [...this.#queues.values()];
+    return {
+      running: queues.reduce((sum, { atWork }) => sum + atWork, 0),
+      waiting: queues.reduce((sum, { waiting }) => sum + waiting.size, 0),
+    };
   }
 
   async #wait(queue: Queue, begin: () => void, signal: AbortSignal): Promise<Ended | undefined> {

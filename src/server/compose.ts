@@ -9,11 +9,11 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../base/clock.ts";
 import { systemRandom } from "../base/ids.ts";
-import { createKernelDoor, type KernelDoor, type ToolRegistry } from "../kernel/index.ts";
+import { createKernelDoor, type KernelDoor, type ToolRegistry, type TurnCounts } from "../kernel/index.ts";
 import type { OperatorGates } from "../model/people/gates.ts";
 import { DEFAULT_PRESET } from "../model/people/preset.ts";
-import type { CallObserver } from "../model/tool/observation.ts";
 import type { Authenticated } from "../session/session.ts";
+import type { ProviderOutputs } from "./artifacts/provider-outputs.ts";
 import { BranchDesk } from "./branches/branch-desk.ts";
 import { closeBranchActs } from "./branches/interrupted-acts.ts";
 import { LandingDesk } from "./branches/landing-desk.ts";
@@ -33,6 +33,8 @@ import { UndoAdministration } from "./people/undo-administration.ts";
 import type { AdvisedExplanation, ExplainedCall } from "./policy/advice.ts";
 import { AlwaysAllow, type PolicyParts } from "./policy/always-allow.ts";
 import type { SecretDesk } from "./secrets/secret-desk.ts";
+import type { Observer } from "./telemetry/observers.ts";
+import type { TelemetryState } from "./telemetry/telemetry.ts";
 import { type Stalls, stallFacts, stallLine, Watchdog, watchedDoor } from "./watchdog.ts";
 import { hiddenDirectories } from "./workspace/own-directories.ts";
 import { RoleDesk } from "./workspace/role-grants.ts";
@@ -46,6 +48,22 @@ export type { KernelOptions } from "./open-parts.ts";
 export interface KernelHealth extends LedgerHealth {
   /** How often its thread stood. */
   readonly stalls: Stalls;
+  /** Calls and events that were not exported, and lines of the log that were lost. */
+  readonly telemetryDropped: number;
+}
+
+/** What a kernel that somebody observes can say of itself. */
+export interface KernelObservation {
+  /** Lets an observer hear of calls, events and failures. @returns what ends that */
+  readonly observe: (observer: Observer) => () => void;
+  /** How logs and exports are; absent where there are none. */
+  readonly telemetry: () => TelemetryState | undefined;
+  /** Operations that run, and that wait for their turn. */
+  readonly turns: () => TurnCounts;
+  readonly callsUnderWay: () => number;
+  readonly spoolBytes: () => number;
+  /** How often an observer threw. */
+  readonly observerFailures: () => number;
 }
 
 /** An open kernel. */
@@ -71,6 +89,8 @@ export interface OpenKernel {
   readonly landings: LandingDesk;
   /** Stored content. */
   readonly content: ContentAdministration;
+  /** Tool calls that providers of models answered with. */
+  readonly providerOutputs: () => Promise<ProviderOutputs>;
   /** What calls changed in files, and bringing it back. */
   readonly undo: UndoAdministration;
   /** Which roles clients of a workspace may ask for. */
@@ -87,8 +107,9 @@ export interface OpenKernel {
   /** Resolves once the ledger is open. @throws KernelError STORE_CORRUPT or LEDGER_UNAVAILABLE, saying what to do */
   readonly ready: () => Promise<void>;
   readonly health: () => KernelHealth;
-  /** From now on `observer` is told of each call that was answered. @returns what ends it */
-  readonly observe: (observer: CallObserver) => () => void;
+  readonly observation: KernelObservation;
+  /** Reports what went wrong at a front door; `text` is how people are told. */
+  readonly reportDoorError: (error: unknown, text?: string) => void;
   /** Loads and validates the policies of a preset (the operator's when absent) now rather than with the first call. */
   readonly loadPolicy: (preset?: string) => Promise<void>;
   /** Gives up what a kernel without work can do without; whatever comes next brings it back. */
@@ -155,16 +176,35 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
       return adviseCall({ door, operator: live.operator, settings, tools: parts.registry.getAll(), hidden }, who, call);
     },
     ready: () => ledger.ready(),
-    health: () => ({ ...ledger.health(), stalls: watchdog.stalls }),
-    observe(observer) {
-      opened.observers.add(observer);
-      return () => opened.observers.delete(observer);
-    },
+    health: () => ({
+      ...ledger.health(),
+      stalls: watchdog.stalls,
+      telemetryDropped: droppedOf(opened.telemetry?.state()),
+    }),
+    observation: observationOf(opened, door, watchdog),
+    reportDoorError: opened.reporter.doorError,
     loadPolicy: async (preset = live.operator.settings.preset ?? DEFAULT_PRESET) =>
       void (await Promise.all([configuration.policy.engine(preset), redactor()])),
     rest: () => ledger.rest(),
     close: () => (closed ??= closeKernel(opened, door, started).finally(() => watchdog.close())),
   };
+}
+
+/** What the kernel says of itself to those who observe it. */
+function observationOf({ observers, telemetry, ledger }: OpenedParts, door: KernelDoor, watchdog: Watchdog) {
+  return {
+    observe: (observer: Observer) => observers.add(observer),
+    telemetry: () => telemetry?.state(),
+    turns: () => door.turns(),
+    callsUnderWay: () => watchdog.callsUnderWay,
+    spoolBytes: () => ledger.spoolBytes(),
+    observerFailures: () => observers.broken,
+  } satisfies KernelObservation;
+}
+
+function droppedOf(state: TelemetryState | undefined): number {
+  if (state === undefined) return 0;
+  return state.logLinesDropped + (state.traces?.dropped ?? 0) + (state.logs?.dropped ?? 0);
 }
 
 function unknownBranchLine(path: string): string {
@@ -207,6 +247,11 @@ function administrationsOf(opened: OpenedParts, door: KernelDoor, started: Promi
       return new Desk({ operatorPath, environment: opened.environment, ledger, clock });
     },
     trust: new TrustDesk({ operatorPath, ledger, clock, random: systemRandom }),
+    providerOutputs: async () => {
+      const { ProviderOutputs: Outputs } = await import("./artifacts/provider-outputs.ts");
+      const { redactor, settings } = opened;
+      return new Outputs({ door, redactor, content, ledger, clock, random: systemRandom, settings });
+    },
     content: new ContentAdministration({ content, ledger, clock, stateDirectory }),
     undo: new UndoAdministration({
       history: opened.history,
@@ -261,7 +306,8 @@ async function closeKernel(opened: OpenedParts, door: KernelDoor, started: Promi
   const open = [asking, commands, bell, sessions, violations, locks, kept, content, history, spending, left];
   const failures: unknown[] = [];
   // one that cannot be closed, such as a ledger whose file is gone, must not keep the others, and so the process, open
-  for (const close of [closeLedger, ...open.map((store) => () => store.close())])
+  const closeTelemetry = async () => opened.telemetry?.close();
+  for (const close of [closeLedger, closeTelemetry, ...open.map((store) => () => store.close())])
     try {
       await close();
     } catch (error) {

@@ -11,6 +11,7 @@ import type { EventSink } from "../model/outcome/event.ts";
 import { NO_GATES } from "../model/people/gates.ts";
 import type { SpendingLimits } from "../model/spending/spending-limits.ts";
 import type { GitRemotes } from "../model/work/git-remote.ts";
+import type { CustomRule } from "../redact/custom-rules.ts";
 import type { KnownSecret, Redactor } from "../redact/redact.ts";
 import type { SecretBroker } from "../sandbox/net/broker/broker.ts";
 import type { EgressNetwork } from "../sandbox/net/gate/admission.ts";
@@ -60,7 +61,7 @@ export function openConfiguration(parts: ConfigurationParts): Configuration {
   const gates = problemOfGates(live.operator, tools.under(live.operator.settings).tools);
   if (gates !== undefined) tell(gates);
   const hidden = hiddenDirectories([live.operator.path, stateDirectory], parts.environment);
-  const workspaces = createWorkspaceCatalog(() => live.operator, hidden, parts.treeOf);
+  const workspaces = createWorkspaceCatalog(() => live.operator, hidden, { treeOf: parts.treeOf, tell });
   const validated = validatedPolicies(stateDirectory, onInternalError);
   const inputsOf = (operator: OperatorDirectory) => ({
     tools: tools.under(operator.settings).tools,
@@ -104,6 +105,30 @@ async function openedSecrets(by: OperatorDirectory, environment: Environment, me
   return secretsOf(by, environment, means);
 }
 
+/** Redactors with further rules, by the one that they are made from. */
+const openersBy = new WeakMap<Redactor, (rules: readonly CustomRule[]) => Redactor>();
+/** Such redactors of one configuration that are kept: each is some hundred kilobytes. */
+const OPENED_MAX = 8;
+
+/** A redactor that hides what `redactor` does, and what `rules` find. @throws KernelError CONFIG_INVALID */
+export async function redactorWith(redactor: Redactor, rules: readonly CustomRule[]): Promise<Redactor> {
+  const open = openersBy.get(redactor);
+  assert(open, "calls are redacted by redactors of the configuration");
+  return open(rules);
+}
+
+function onceByRules(open: (rules: readonly CustomRule[]) => Redactor): typeof open {
+  const opened = new Map<string, Redactor>();
+  return (rules) => {
+    const key = JSON.stringify(rules);
+    const known = opened.get(key) ?? open(rules);
+    opened.delete(key);
+    for (const oldest of opened.keys()) if (opened.size >= OPENED_MAX) opened.delete(oldest);
+    opened.set(key, known);
+    return known;
+  };
+}
+
 /**
  * The redactor of the configuration in force: made with the first call, and anew after a reload, and where a file with
  * a password has changed.
@@ -127,13 +152,17 @@ export function currentRedactor(
     if (brokered !== undefined) hidden = brokered.known;
     const name = join(by.path, "handrail.yaml");
     const placeholders = Object.values(by.settings.secrets).map(({ placeholder }) => placeholder);
-    const redactor = openRedactor(by.settings.redaction, environment, {
-      name,
-      more: [...secrets, ...hidden],
-      placeholders,
-    });
-    remotesBy.set(redactor, remotes);
-    if (brokered !== undefined) brokersBy.set(redactor, brokered.broker);
+    const more = [...secrets, ...hidden];
+    const openWith = (added: readonly CustomRule[]) => {
+      const { redaction } = by.settings;
+      const rules = [...redaction.rules, ...added];
+      const opened = openRedactor({ ...redaction, rules }, environment, { name, more, placeholders });
+      remotesBy.set(opened, remotes);
+      if (brokered !== undefined) brokersBy.set(opened, brokered.broker);
+      return opened;
+    };
+    const redactor = openWith([]);
+    openersBy.set(redactor, onceByRules(openWith));
     const areCurrent = () => isCurrent() && brokered?.isCurrent() !== false;
     if (live.operator === by) made = { by, isCurrent: areCurrent, redactor };
     return redactor;
@@ -184,6 +213,9 @@ export function kernelSettings(environment: Environment, live: Readonly<LiveOper
     },
     get freezeOnAlert() {
       return live.operator.settings.alert.freeze;
+    },
+    get documents() {
+      return live.operator.settings.evidence.documents;
     },
     armed,
     get gates() {

@@ -84,6 +84,7 @@ const RELOADED_SETTINGS: ReadonlySet<string> = new Set([
   "web",
   "secrets",
   "models",
+  "evidence",
 ]);
 
 /** Settings in which a tool's name can be misspelt. */

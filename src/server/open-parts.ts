@@ -21,7 +21,6 @@ import {
   ToolRegistry,
 } from "../kernel/index.ts";
 import { BY_KERNEL } from "../ledger/actors.ts";
-import type { CallObserver } from "../model/tool/observation.ts";
 import type { Tool } from "../model/tool/tool.ts";
 import { Branches } from "../sandbox/branches/branches.ts";
 import { newFiles } from "../sandbox/files/new-files.ts";
@@ -40,7 +39,14 @@ import { holdsSessions, openStateStores } from "../stores/embedded/sessions/stat
 import { openViolationStore } from "../stores/embedded/sessions/violation-store.ts";
 import { prepareStateDirectory } from "../stores/embedded/state/state-directory.ts";
 import { componentTools } from "./components/component-tools.ts";
-import { currentRedactor, gitRemotesBy, kernelSettings, openConfiguration } from "./configuration.ts";
+import {
+  brokerBy,
+  currentRedactor,
+  gitRemotesBy,
+  kernelSettings,
+  openConfiguration,
+  redactorWith,
+} from "./configuration.ts";
 import { openKnowledge } from "./knowledge/open-knowledge.ts";
 import { evidenceKey } from "./ledger/evidence-key.ts";
 import { executionEvidence } from "./ledger/execution-evidence.ts";
@@ -62,7 +68,10 @@ import { openApprovals } from "./people/open-approvals.ts";
 import { openSpending } from "./people/spending.ts";
 import type { PluginSource } from "./plugins/load-plugins.ts";
 import { plugIn } from "./plugins/plug-in.ts";
-import { reportInternalError, reportWarning } from "./report.ts";
+import { Reporter } from "./report.ts";
+import { webAuthorities } from "./secrets/web-authorities.ts";
+import { observedLedger } from "./telemetry/observed-ledger.ts";
+import { Observers, wantsTelemetry } from "./telemetry/observers.ts";
 import { sessionScratch } from "./workspace/session-scratch.ts";
 
 /** Where a kernel keeps its state and finds its configuration; what is absent comes from the environment. */
@@ -132,8 +141,7 @@ type Base = Awaited<ReturnType<typeof openBase>>;
 
 /** Opens what the kernel's stages use, each on top of `base`. */
 async function openServices(base: Base, options: KernelOptions) {
-  const { live, settings, tools, instance, instances, ledger, stores, stateDirectory, onInternalError } = base;
-  const tell = options.onWarning ?? reportWarning;
+  const { live, settings, tools, instance, instances, ledger, stores, stateDirectory, onInternalError, tell } = base;
   const shared = { stateDirectory, ledger, clock: systemClock, random: systemRandom, onInternalError };
   const who = { instanceId: instance.id, isAlive: instances.isAlive };
   const { sessions, bell } = stores;
@@ -144,6 +152,7 @@ async function openServices(base: Base, options: KernelOptions) {
     isAlive: instances.isAlive,
   };
   const history = openHistory(base);
+  const content = openContent({ ...shared, ...who });
   const branches: Branches = new Branches({
     directory: join(stateDirectory, "branches"),
     store: stores.branches,
@@ -165,12 +174,11 @@ async function openServices(base: Base, options: KernelOptions) {
   const kept = { live, stateDirectory, environment };
   const opening = { ...kept, treeOf, tools, ledger, nowMs: systemClock.nowMs, tell, onInternalError };
   return {
-    tell,
     viewNames,
     scratch,
     branches,
     kept: openDedupeStore(stateDirectory),
-    content: openContent({ ...shared, ...who }),
+    content,
     history,
     configuration: openConfiguration(opening),
     spending: openSpending({ ...shared, ...who, sessions, limits: () => settings.limits }),
@@ -180,6 +188,7 @@ async function openServices(base: Base, options: KernelOptions) {
       manager: options.approvals,
       sessionOf: (id) => sessions.findSession(id),
       settings: () => live.operator.settings.approvals,
+      documents: { content, areWanted: () => settings.documents !== "off", redactor: base.redactor },
     }),
     commands: openSandbox(live, instance.id, {
       ownsProcess: options.ownsProcess === true,
@@ -229,6 +238,7 @@ function kernelParts(base: Base, services: Awaited<ReturnType<typeof openService
     policy: configuration.policy.engine,
     presetCloses: configuration.policy.closes,
     redactor,
+    redactorWith,
     guesses: new SecretGuesses(),
     sessionSecrets: new SessionSecrets(),
     sessions,
@@ -254,11 +264,13 @@ function kernelParts(base: Base, services: Awaited<ReturnType<typeof openService
     machine: machine.machine,
     web: web.web,
     models: models.models,
-    observers: base.observers,
     knowledge: knowledge.knowledge,
     gitRemotes: gitRemotesBy,
     secrets: openSecrets(live),
     ledger,
+    get observer() {
+      return base.observers.calls;
+    },
     onInternalError,
   };
 }
@@ -269,19 +281,33 @@ async function openBase(options: KernelOptions) {
   const operator = await readOperatorDirectory(options.configDirectory ?? operatorPath(environment));
   const stateDirectory = options.stateDirectory ?? defaultStatePath(environment);
   await prepareStateDirectory(stateDirectory);
-  const plugged = await plugIn(operator, options.plugins);
-  const components = await componentTools(operator, options.onWarning ?? reportWarning);
-  const tools = new ToolsInForce(registryOf(options, [...plugged.tools, ...components.tools]));
   const live = { operator };
   const redactor = currentRedactor(live, environment, options.network);
-  const onInternalError = options.onInternalError ?? ((error: unknown) => void reportInternalError(redactor, error));
+  const loaded = wantsTelemetry(operator.settings, environment) && (await import("./telemetry/telemetry.ts"));
+  const levels = loaded ? await loaded.logLevelsWanted(operator.settings, environment) : undefined;
+  const observers = new Observers();
+  const reporter = new Reporter(options, redactor, observers);
+  const { internalError: onInternalError, warning: tell } = reporter;
+  const plugged = await plugIn(operator, options.plugins);
+  const components = await componentTools(operator, tell);
+  const tools = new ToolsInForce(registryOf(options, [...plugged.tools, ...components.tools]));
   const settings = kernelSettings(environment, live);
   const instances = await openInstanceStore(stateDirectory, systemRandom);
   const instance = await instances.claim();
-  const ledger = startLedgerThread(ledgerOf(stateDirectory, instance, holdsSessions(stateDirectory)), {
+  const written = startLedgerThread(ledgerOf(stateDirectory, instance, holdsSessions(stateDirectory)), {
     spool: options.awaitSequences !== true,
   });
-  const stores = await openStores(stateDirectory, onInternalError).catch(async (error: unknown) => {
+  const ledger = observedLedger(written, observers);
+  const observing = async () => {
+    if (!loaded) return undefined;
+    const means = { environment, redactor, brokerBy, authorities: () => webAuthorities(live.operator.settings) };
+    const { network } = options;
+    const { settings: wanted } = operator;
+    const who = { settings: wanted, levels, instanceId: instance.id, observers, reporter };
+    return loaded.openTelemetry({ ...who, ...means, ...(network && { network }) });
+  };
+  const opening = Promise.all([openStores(stateDirectory, onInternalError), observing()]);
+  const [stores, telemetry] = await opening.catch(async (error: unknown) => {
     await ledger.close().catch(onInternalError);
     await instance.release();
     throw error;
@@ -291,20 +317,9 @@ async function openBase(options: KernelOptions) {
       { type: "plugin_loaded", ...BY_KERNEL, timeMs: systemClock.nowMs(), payload: { ...module, tools: [...names] } },
       "durable",
     );
-  return {
-    stateDirectory,
-    plugged: [plugged, components],
-    observers: new Set<CallObserver>(),
-    tools,
-    live,
-    redactor,
-    onInternalError,
-    settings,
-    instances,
-    instance,
-    ledger,
-    stores,
-  };
+  const reporting = { reporter, observers, telemetry, onInternalError, tell };
+  const own = { plugged: [plugged, components], tools, live, redactor, settings };
+  return { stateDirectory, ...own, ...reporting, instances, instance, ledger, stores };
 }
 
 function registryOf(
@@ -342,14 +357,10 @@ function openHistory({ stateDirectory, instance, live, onInternalError }: Base):
   });
 }
 
-/** What the store of content is opened with. */
-interface ContentParts {
-  readonly stateDirectory: string;
+/** What the store of content is opened with; whether the kernel with that id still runs. */
+interface ContentParts extends Pick<Base, "stateDirectory" | "ledger" | "onInternalError"> {
   readonly instanceId: string;
-  /** Whether the kernel with that id still runs. */
   readonly isAlive: (id: string) => Promise<boolean>;
-  readonly ledger: LedgerThread;
-  readonly onInternalError: (error: unknown) => void;
 }
 
 function openContent({ stateDirectory, instanceId, isAlive, ledger, onInternalError }: ContentParts) {

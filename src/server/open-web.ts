@@ -1,6 +1,6 @@
 /** The web and models, for tools that reach them, by the configuration in force; loaded with the first use. */
-import { providersOf } from "../config/sections/models.ts";
-import { openedWebHosts } from "../config/sections/web.ts";
+import { providersOf } from "../config/sections/tools/models.ts";
+import { openedWebHosts } from "../config/sections/tools/web.ts";
 import type { KernelParts } from "../kernel/index.ts";
 import { webAddress } from "../names/web-address.ts";
 import type { SessionAuthorities } from "../sandbox/net/broker/session-authorities.ts";

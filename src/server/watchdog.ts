@@ -62,6 +62,11 @@ export class Watchdog {
     return this.#stalls;
   }
 
+  /** Calls that run or wait now. */
+  get callsUnderWay(): number {
+    return this.#underWay;
+  }
+
   /** Whether anything wakes the thread to look. */
   get isWatching(): boolean {
     return this.#timer !== undefined;

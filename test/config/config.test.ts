@@ -1,11 +1,12 @@
 // Settings: optional, strict, and safe where nothing is said; a workspace's own file can only narrow.
 import { expect, test } from "vitest";
 import { defaultSettings, parseSettings, parseWorkspaceSettings, wideningKeys } from "../../src/config/config.ts";
-import { chosenGitRules } from "../../src/config/sections/git-rules.ts";
 import { chosenToolchain } from "../../src/config/sections/toolchain.ts";
+import { chosenGitRules } from "../../src/config/sections/tools/git-rules.ts";
 
 test("an operator who wrote nothing gets the safe defaults", async () => {
   expect(defaultSettings()).toEqual({
+    evidence: { documents: "effects" },
     tools: { enabled: true, disabled: [] },
     files: { secret: [], shared: [], read_only: [], protected: [] },
     alert: { violations_per_minute: 5, freeze: true },
@@ -32,6 +33,8 @@ test("an operator who wrote nothing gets the safe defaults", async () => {
       output_mb: 64,
     },
     web: { private_hosts: [] },
+    metrics: {},
+    telemetry: {},
     secrets: {},
     components: {},
     models: {},

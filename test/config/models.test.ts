@@ -1,7 +1,7 @@
 /** `models` in `handrail.yaml`: providers by their servers, and keys by the names of secrets alone. */
 import { expect, test } from "vitest";
 import { parseSettings } from "../../src/config/config.ts";
-import { providersOf } from "../../src/config/sections/models.ts";
+import { providersOf } from "../../src/config/sections/tools/models.ts";
 
 const SECRETS = {
   KEY: {

@@ -18,7 +18,7 @@ const pinOf = (files: WorkspacePin["files"], workspace = "/w"): WorkspacePin => 
   trustedAt: "2026-01-01T00:00:00.000Z",
   trustedBy: "ada",
 });
-const digests = (handrail: string | null): FileDigests => ({ "handrail.yaml": handrail });
+const digests = (handrail: string | null): FileDigests => ({ "handrail.yaml": handrail, ".flow/config.json": null });
 
 test.each([
   ["the same file", [pinOf({ "handrail.yaml": A })], A, "trusted"],

@@ -5,7 +5,7 @@
 
 import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { systemSettings } from "../../src/config/sections/system.ts";
+import { systemSettings } from "../../src/config/sections/tools/system.ts";
 import { INITIAL_MARK } from "../../src/flow/flow.ts";
 import { imagineAccesses, imagineCall, ToolRegistry } from "../../src/kernel/index.ts";
 import type { EffectClass } from "../../src/model/outcome/effect.ts";

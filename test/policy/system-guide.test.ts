@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { parseSettings } from "../../src/config/config.ts";
-import { systemOf } from "../../src/config/sections/system.ts";
+import { systemOf } from "../../src/config/sections/tools/system.ts";
 import type { CallResponse } from "../../src/model/tool/call.ts";
 import { systemTools } from "../../src/tools/system/system-tools.ts";
 import { systemKernel } from "../support/system-kernel.ts";

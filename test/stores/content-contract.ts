@@ -72,6 +72,62 @@ export function contentContract(open: OpenContent, openTwice: OpenContentTwice):
   holdingContract(open, openTwice);
   artifactContract(open, openTwice);
   collectionContract(open, openTwice);
+  documentContract(openTwice);
+}
+
+/** A document of evidence. */
+export function documentOf(text: string) {
+  return { hash: blake3Hex(text), bytes: utf8(text) };
+}
+
+function documentContract(openTwice: OpenContentTwice): void {
+  const entry = { sessionId: "ses_one", requestId: "r1" };
+
+  test("documents are kept together, read back in another kernel, and belong to nobody", async () => {
+    const [left, right] = await openTwice();
+    const documents = [documentOf('{"a":1}'), documentOf(`{"long":"${"x".repeat(2_500_000)}"}`)];
+    const kept = await left.keepDocuments(documents, entry, NOW_MS);
+    await Promise.all([kept.sync(), kept.sync()]);
+    for (const { hash, bytes } of documents) {
+      expect((await bytesOf(right, hash)).equals(bytes)).toBe(true);
+      expect((await bytesOf(right, hash, 3, 4)).equals(bytes.subarray(3, 7))).toBe(true);
+      expect(await right.find(hash, ANN)).toBeUndefined();
+      const inventory = await right.maintenance();
+      expect(await inventory.inspect(hash)).toBeUndefined();
+      expect(Buffer.from((await inventory.bytesOf(hash, 4_000_000)) ?? []).equals(bytes)).toBe(true);
+      expect(await inventory.bytesOf(hash, bytes.byteLength - 1)).toBeUndefined();
+    }
+  });
+
+  test("a document stays while the ledger names it, and goes with its reference", async () => {
+    const [left, right] = await openTwice();
+    const document = documentOf("{}");
+    await left.keepDocuments([document], entry, NOW_MS);
+    const maintenance = await right.maintenance();
+    expect((await maintenance.collect(0, NOW_MS + 1, false)).objects).toBe(0);
+    const rebuilt = await maintenance.rebuildReferences(named([{ ...entry, hash: document.hash }]), 0, NOW_MS + 1);
+    expect(rebuilt).toEqual({ added: 0, removed: 0 });
+    expect((await maintenance.collect(0, NOW_MS + 1, false)).objects).toBe(0);
+    expect(await maintenance.rebuildReferences(named([]), 0, NOW_MS + 1)).toEqual({ added: 0, removed: 1 });
+    expect((await maintenance.collect(0, NOW_MS + 1, false)).objects).toBe(1);
+    expect(await maintenance.sizeOf(document.hash)).toBeUndefined();
+    await left.keepDocuments([document], entry, NOW_MS);
+    expect((await bytesOf(right, document.hash)).toString()).toBe("{}");
+  });
+
+  test("the same bytes as an upload and as a document are one object", async () => {
+    const [left, right] = await openTwice();
+    await left.keepDocuments([documentOf("{}")], entry, NOW_MS);
+    const { hash } = await store(right, "{}");
+    await right.keepDocuments([documentOf("{}")], { ...entry, requestId: "r2" }, NOW_MS);
+    const inventory = await left.maintenance();
+    expect(await inventory.list("", 10)).toMatchObject([{ hash, owners: 1, references: 2, state: "stored" }]);
+    expect((await bytesOf(left, hash)).toString()).toBe("{}");
+  });
+}
+
+async function* named<T>(entries: readonly T[]): AsyncGenerator<T> {
+  yield* entries;
 }
 
 function holdingContract(open: OpenContent, openTwice: OpenContentTwice): void {

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { z } from "zod";
+import type { ApprovalDocuments } from "../../src/approval/approval-documents.ts";
 import { Approvals } from "../../src/approval/approvals.ts";
 import type { ApprovalSettings } from "../../src/approval/approvals-parts.ts";
 import type { DecisionStore } from "../../src/approval/decisions/decision-store.ts";
@@ -23,8 +24,8 @@ import type { RateStore } from "../../src/budget/rate-store.ts";
 import { Rates } from "../../src/budget/rates.ts";
 import type { MaintainedContentStore } from "../../src/cas/content-store.ts";
 import { defaultSettings } from "../../src/config/config.ts";
-import type { ModelSettings } from "../../src/config/sections/models.ts";
 import type { SandboxSettings } from "../../src/config/sections/sandbox.ts";
+import type { ModelSettings } from "../../src/config/sections/tools/models.ts";
 import { Dedupe } from "../../src/dedupe/dedupe.ts";
 import type { DedupeStore } from "../../src/dedupe/dedupe-store.ts";
 import { INITIAL_MARK } from "../../src/flow/flow.ts";
@@ -45,6 +46,7 @@ import {
 } from "../../src/kernel/index.ts";
 import type { Bell } from "../../src/model/outcome/bell.ts";
 import type { Durability, EventSink, LedgerEvent } from "../../src/model/outcome/event.ts";
+import type { CallObserver } from "../../src/model/outcome/observed-call.ts";
 import { NO_GATES, type ToolPolicy } from "../../src/model/people/gates.ts";
 import { type Lease, type LeaseBudget, type LeaseScope, UNRESTRICTED_SCOPE } from "../../src/model/people/lease.ts";
 import type { Session } from "../../src/model/people/session.ts";
@@ -183,6 +185,8 @@ export interface MemoryKernelOptions {
   readonly approvalManager?: ApprovalManager;
   readonly approvalSettings?: Partial<ApprovalSettings>;
   readonly askingLimits?: AskingLimits;
+  /** Where what is asked and decided is kept as documents; nowhere when absent. */
+  readonly approvalDocuments?: (content: MaintainedContentStore) => ApprovalDocuments;
   /** Called before people are asked. */
   readonly freshRules?: () => void;
   /** What the operator chose to test and lint the workspace with. */
@@ -213,6 +217,8 @@ export interface MemoryKernelOptions {
   readonly webAuthorities?: string;
   /** Another one than that of the built-in rules. */
   readonly redactor?: Redactor;
+  /** Hears of each answered call. */
+  readonly observer?: CallObserver;
   /** What the kernel gets when it asks for the redactor. */
   readonly brokenRedactor?: () => Promise<Redactor>;
 }
@@ -359,6 +365,7 @@ export async function memoryKernel(options: MemoryKernelOptions = {}): Promise<M
     clock,
     random: systemRandom,
     onInternalError,
+    documents: options.approvalDocuments?.(content),
     ...(askingLimits && { limits: askingLimits }),
   });
   onTestFinished(() => approvals.shutDown());
@@ -398,6 +405,7 @@ export async function memoryKernel(options: MemoryKernelOptions = {}): Promise<M
       onInternalError,
     }),
     ledger,
+    observer: options.observer,
     onInternalError,
   });
   let calls = 0;
@@ -545,6 +553,7 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
       violationsPerMinute: 5,
       operationsAtOnce: 8,
       freezeOnAlert: true,
+      documents: "off",
       armed: false,
       ...options.settings,
       /** Looked up for each call, as after a reload. */

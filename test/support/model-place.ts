@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
 import { blake3Hex } from "../../src/base/hash.ts";
 import type { JsonObject } from "../../src/base/json.ts";
-import { modelSettings, providersOf } from "../../src/config/sections/models.ts";
+import { modelSettings, providersOf } from "../../src/config/sections/tools/models.ts";
 import type { Mark } from "../../src/model/outcome/label.ts";
 import type { Outcome } from "../../src/model/tool/call.ts";
 import { createRedactor } from "../../src/redact/redact.ts";

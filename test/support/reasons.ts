@@ -57,9 +57,23 @@ const REASON = /^(validation|session|redaction|tools?|lease|permission|skill|wor
 /** Events of the ledger that are named like reasons, which they are as well. */
 const EVENTS_TOO: ReadonlySet<string> = new Set(["session_revoked", "tool_approval_required"]);
 
+/** Members, folders and kinds of documents of calls, which look like reasons and are none. */
+const DOCUMENT_WORDS = [
+  "tool_call_id",
+  "tool_calls",
+  "tool_id",
+  "tool_input",
+  "tool_input_ref",
+  "tool_inputs",
+  "tool_outputs",
+  "tool_policy",
+  "tool_spec",
+  "tool_use",
+];
+
 /** The reasons, sorted. `events`: names of events, which look like reasons and are none. */
 export function reasonsInCode(events: readonly string[]): readonly string[] {
-  const others = new Set(["session_token", ...events.filter((name) => !EVENTS_TOO.has(name))]);
+  const others = new Set(["session_token", ...DOCUMENT_WORDS, ...events.filter((name) => !EVENTS_TOO.has(name))]);
   const found = productFiles()
     .flatMap((path) => literalsOf(path))
     .filter((text) => REASON.test(text) && !others.has(text));

@@ -5,7 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 export const STUCK_MS = 240_000;
 
 /** How long `vi.waitFor` waits for what comes within milliseconds on an idle machine. */
-export const SOON = { timeout: STUCK_MS, interval: 10 };
+export const SOON = { timeout: 8000, interval: 10 };
 
 /** Waits until `isSo`, a moment at a time; `false` when that does not come. */
 export async function comesTrue(isSo: () => boolean): Promise<boolean> {

@@ -12,6 +12,7 @@ const SEVERITIES: readonly Severity[] = ["info", "warning", "critical"];
 interface AuditFlags {
   readonly state?: string;
   readonly json?: boolean;
+  readonly format?: "audit" | "ocsf";
   readonly follow?: boolean;
   readonly since?: string;
   readonly severity: Severity;
@@ -35,13 +36,20 @@ export function addAuditCommand(program: Command): void {
     .option("-f, --follow", "go on with what comes")
     .option("--state <directory>", "state directory (default: $XDG_STATE_HOME/handrail)")
     .option("--json", "print JSON, one event in a line")
+    .addOption(
+      new Option("--format <format>", "audit: as --json says; ocsf: JSON as OCSF has it, one event in a line").choices([
+        "audit",
+        "ocsf",
+      ]),
+    )
     .action(tail);
 }
 
 async function tail(flags: AuditFlags): Promise<void> {
   const { withLedgerReader } = await import("../../server/ledger/ledger-reader.ts");
-  const { securityAudit } = await import("../../server/ledger/audit-stream.ts");
+  const { securityAudit, ocsfEvents } = await import("../../server/ledger/audit-stream.ts");
   const stateDirectory = stateDirectoryOf(flags);
+  const ocsf = flags.format === "ocsf" ? ocsfEvents() : undefined;
   const query = {
     severity: flags.severity,
     count: wholeNumber(flags.count, "--count"),
@@ -54,7 +62,8 @@ async function tail(flags: AuditFlags): Promise<void> {
   await withLedgerReader(stateDirectory, async (reader) => {
     const follow = flags.follow ? { stateDirectory, signal: stop.signal } : undefined;
     for await (const event of securityAudit(reader, query, follow)) {
-      if (flags.json) printJson(event);
+      if (ocsf !== undefined) print(JSON.stringify(ocsf(event)));
+      else if (flags.json) printJson(event);
       else print(auditLine(event));
     }
   });

@@ -42,11 +42,10 @@ async function serve(flags: McpFlags): Promise<void> {
       ...(flags.agent === undefined ? { agentId: UNNAMED, process: process.pid } : { agentId: flags.agent }),
     });
     const { serveMcpOnStandardStreams } = await serving;
-    const endMetrics = await serveMetricsIfAsked(kernel, flags);
+    const metrics = await serveMetricsIfAsked(kernel, flags);
     const served = serveMcpOnStandardStreams(kernel, minted, { isNamedByClient: flags.agent === undefined });
     onStop(() => process.stdin.destroy());
-    await served;
-    await endMetrics?.();
+    await served.finally(() => metrics?.close());
     await kernel.administration.endSession(minted.session);
   } finally {
     await kernel.close();

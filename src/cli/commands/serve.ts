@@ -45,19 +45,20 @@ export function addServeCommand(program: Command): void {
       const path = flags.socket === undefined ? join(kernel.stateDirectory, "handrail.sock") : resolve(flags.socket);
       const server = await serveSocket(kernel, path);
       // Whatever has been opened is closed, also when the next address cannot be listened on.
-      const http = await serveHttpIfAsked(kernel, flags).catch(async (error: unknown) => {
-        await server.close();
+      const opened: { readonly close: () => Promise<void> }[] = [server];
+      try {
+        const { metrics: settings } = kernel.operator.settings;
+        for (const open of [() => serveHttpIfAsked(kernel, flags), () => serveMetricsIfAsked(kernel, flags, settings)])
+          opened.push(...[await open()].filter((one) => one !== undefined));
+      } catch (error) {
+        await Promise.all(opened.map((one) => one.close()));
         throw error;
-      });
-      const endMetrics = await serveMetricsIfAsked(kernel, flags).catch(async (error: unknown) => {
-        await Promise.all([server.close(), http?.close()]);
-        throw error;
-      });
+      }
       const stopped = untilStopped(); // whoever has read the line may stop it at once
       say(`handrail: listening on ${path}; make a session with \`handrail sessions create --workspace DIR\``);
       tellOfPolicy(kernel);
       await stopped;
-      await Promise.all([server.close(), http?.close(), endMetrics?.()]);
+      await Promise.all(opened.map((one) => one.close()));
     } finally {
       await kernel.close();
     }

@@ -21,6 +21,23 @@ export function addStatsCommand(program: Command): void {
     .option("--state <directory>", "state directory (default: $XDG_STATE_HOME/handrail)")
     .option("--json", "print JSON")
     .action(prompts);
+  stats
+    .command("metrics")
+    .description("what all kernels of a state directory did, as Prometheus text: for a collector of text files")
+    .option("--state <directory>", "state directory (default: $XDG_STATE_HOME/handrail)")
+    .option("--json", "print JSON")
+    .action(metrics);
+}
+
+async function metrics(flags: Pick<StatsFlags, "state" | "json">): Promise<void> {
+  const [{ withLedgerReader }, { ledgerMetrics }] = await Promise.all([
+    import("../../server/ledger/ledger-reader.ts"),
+    import("../../server/metrics/ledger-metrics.ts"),
+  ]);
+  const directory = stateDirectoryOf(flags);
+  const counted = await withLedgerReader(directory, (reader) => ledgerMetrics(reader, directory));
+  if (flags.json) return printJson(await counted.json());
+  print((await counted.text()).trimEnd());
 }
 
 async function prompts(flags: StatsFlags): Promise<void> {

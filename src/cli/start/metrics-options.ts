@@ -1,5 +1,6 @@
-/** The option `--metrics`, of commands that serve: Prometheus reads how the kernel is. */
+/** Options by which a command also serves metrics, and how it does. */
 import type { Command } from "commander";
+import { usageError } from "../../base/errors.ts";
 import type { OpenKernel } from "../../server/compose.ts";
 import { say } from "../terminal/output.ts";
 
@@ -9,32 +10,41 @@ const DEFAULT_METRICS = "127.0.0.1:9464";
 /** The options as commander parses them. */
 export interface MetricsFlags {
   readonly metrics?: string | true;
-  readonly metricsAllowRemote?: string[];
+  readonly metricsAllowRemote?: string[] | true;
 }
 
-/** Adds the options. */
+/** Adds `--metrics` and `--metrics-allow-remote`. */
 export function withMetricsOptions(command: Command): Command {
   return command
+    .option("--metrics [host:port]", `also answer Prometheus at /metrics (default: ${DEFAULT_METRICS}; port 0: any)`)
     .option(
-      "--metrics [host:port]",
-      `serve Prometheus metrics at /metrics there (default: ${DEFAULT_METRICS}; port 0: any)`,
-    )
-    .option(
-      "--metrics-allow-remote <names...>",
-      "let --metrics listen where other machines reach it, under these names",
+      "--metrics-allow-remote [names...]",
+      "let --metrics listen where other machines reach it, without encryption, under these host names",
     );
 }
 
-/** Serves metrics where the flags say so. @returns what ends it */
+/** Metrics that are served; `url` says where. */
+interface ServedMetrics {
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Serves metrics where the flags ask for it.
+ * @param settings what the operator's settings say, for commands that go by them where no flag does
+ */
 export async function serveMetricsIfAsked(
   kernel: OpenKernel,
-  { metrics, metricsAllowRemote: remoteNames }: MetricsFlags,
-): Promise<(() => Promise<void>) | undefined> {
-  if (metrics === undefined) return undefined;
-  const { isLoopback, parseTcpAddress } = await import("../../server/doors/http-address.ts");
-  const { serveMetrics } = await import("../../server/metrics/serve-metrics.ts");
-  const { host, port } = parseTcpAddress(metrics === true ? DEFAULT_METRICS : metrics);
-  const server = await serveMetrics(kernel, { host, port, isLoopback: isLoopback(host), remoteNames });
-  say(`handrail: metrics at http://${host.includes(":") ? `[${host}]` : host}:${server.port}/metrics`);
-  return server.close;
+  { metrics, metricsAllowRemote: names }: MetricsFlags,
+  settings: Partial<OpenKernel["operator"]["settings"]["metrics"]> = {},
+): Promise<ServedMetrics | undefined> {
+  const listen = metrics === true ? DEFAULT_METRICS : (metrics ?? settings.listen);
+  if (listen === undefined) {
+    if (names !== undefined) throw usageError("--metrics-allow-remote goes with --metrics HOST:PORT");
+    return undefined;
+  }
+  const { serveMetrics } = await import("../../server/doors/serve-metrics.ts");
+  const allowRemote = names === true ? [] : (names ?? settings.allow_remote);
+  const served = await serveMetrics(kernel, { listen, ...(allowRemote && { allowRemote }) });
+  say(`handrail: metrics at ${served.url}`);
+  return served;
 }

@@ -14,7 +14,7 @@ import { parseJson } from "../../base/json-parse.ts";
 import { LINE_BYTES_MAX } from "../../base/limits.ts";
 import type { LeaseBudget } from "../../model/people/lease.ts";
 import { parseBudget } from "../../model/spending/budget-text.ts";
-import { jsonFault } from "./json-fault.ts";
+import { jsonFault } from "../../text/json-fault.ts";
 import { visible } from "./output.ts";
 
 const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };

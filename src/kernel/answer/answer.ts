@@ -11,7 +11,9 @@ import { brokenOff, type Ended } from "../call/ended.ts";
 import type { KernelParts } from "../call/parts.ts";
 import type { Known, Running } from "../call/stages.ts";
 import { unusable } from "../call/unusable.ts";
+import type { CallWatch } from "../observe/call-watch.ts";
 import type { CallRedaction } from "../redaction/redaction.ts";
+import { keepFailure, keepOutput, recordWith } from "./documents/kept-output.ts";
 import type { Evidence } from "./evidence.ts";
 import { followDeclared, followResult } from "./follow.ts";
 import type { Kernel } from "./kernel.ts";
@@ -23,15 +25,19 @@ export class Answer {
   readonly #kernel: Kernel;
   readonly #parts: KernelParts;
   readonly #evidence: Evidence;
+  readonly #watch: CallWatch | undefined;
 
-  constructor(kernel: Kernel) {
+  /** @param watch over the call, where somebody observes the kernel */
+  constructor(kernel: Kernel, watch?: CallWatch) {
     this.#kernel = kernel;
     this.#parts = kernel.parts;
     this.#evidence = kernel.evidence;
+    this.#watch = watch;
   }
 
   /** Records and answers a refusal; one that comes after a change is answered as what it leaves behind. */
   async denied(known: Known, denial: Denial): Promise<CallResponse> {
+    this.#watch?.enter("record");
     const shown = known.redaction?.denial(denial) ?? denial;
     const sequence = await this.#evidence.denied(known, shown);
     if (known.run?.changes.any) return this.failed(known, brokenOff("was refused", shown.message));
@@ -51,9 +57,11 @@ export class Answer {
   }
 
   async #failed(known: Known, failure: ToolFailure, seen: Mark | undefined): Promise<CallResponse> {
+    this.#watch?.enter("record");
     const outcome = errorOf(failure, known.redaction);
+    const kept = await keepFailure(this.#kernel, known, outcome);
     await this.#prepare(known, outcome, seen);
-    const sequence = await this.#evidence.failed(known, failure);
+    const sequence = await recordWith(this.#kernel, { known, kept }, () => this.#evidence.failed(known, failure));
     return this.#respond(known, { outcome, sequence, seen });
   }
 
@@ -62,11 +70,16 @@ export class Answer {
     if (result instanceof ToolFailure) return this.failed(running, result);
     const { stoppedBy } = running.notice;
     if (stoppedBy && isHarmless(running)) return this.denied(running, stoppedBy);
-    const { outcome, seen } = result;
+    this.#watch?.enter("record");
+    const { outcome, seen, outputBytes } = result;
     await followResult(this.#kernel, running, seen);
+    const kept = await keepOutput(this.#kernel, running, outcome);
+    if (kept instanceof ToolFailure) return this.failed(running, kept);
     await this.#prepare(running, outcome, seen);
-    const sequence = await this.#evidence.executed(running, result);
-    return this.#respond(running, { outcome, sequence, seen });
+    const sequence = await recordWith(this.#kernel, { known: running, kept }, () =>
+      this.#evidence.executed(running, result),
+    );
+    return this.#respond(running, { outcome, sequence, seen, outputBytes });
   }
 
   /**
@@ -77,8 +90,11 @@ export class Answer {
     if (ended.kind === "denial") return this.denied(known, ended.denial);
     if (ended.kind === "failure") return this.failed(known, ended.failure);
     if (ended.seen) await followResult(this.#kernel, known, ended.seen);
+    this.#watch?.enter("record");
     await this.#evidence.replayed(known, ended.answer);
-    return { ...ended.answer, requestId: known.requestId };
+    const response = { ...ended.answer, requestId: known.requestId };
+    this.#watch?.answered(known, response, { isReplay: true });
+    return response;
   }
 
   /**
@@ -126,6 +142,7 @@ export class Answer {
     await settleBudget(known, said.outcome.kind === "denied");
     const response = this.#response(known, said);
     if (claim) await claim.settle(response, executionOf(known), said.seen);
+    this.#watch?.answered(known, response, said);
     return response;
   }
 
@@ -154,6 +171,8 @@ interface Said {
   readonly rules?: readonly string[];
   readonly sequence?: number | undefined;
   readonly seen?: Mark | undefined;
+  /** Of a result. */
+  readonly outputBytes?: number;
 }
 
 /** Whether nothing can have come of the call: then whoever must not act any more learns that, and nothing else. */
@@ -196,7 +215,7 @@ function unrecorded({ intent }: Known): ToolFailure {
   });
 }
 
-function errorOf(failure: ToolFailure, redaction: CallRedaction | undefined): Outcome {
+function errorOf(failure: ToolFailure, redaction: CallRedaction | undefined): Extract<Outcome, { kind: "error" }> {
   const { code, retryable, retryAfterMs } = failure;
   const message = redaction?.words(failure.message) ?? failure.message;
   const suggestion = redaction?.words(failure.suggestion) ?? failure.suggestion;

@@ -8,7 +8,6 @@
  */
 
 import type { JsonObject } from "../../base/json.ts";
-import { MAX_ID_LEN } from "../../base/limits.ts";
 import { NOTHING_FOUND } from "../../flow/labels.ts";
 import type { Denial } from "../../model/outcome/decision.ts";
 import type { EventType, LedgerEvent } from "../../model/outcome/event.ts";
@@ -28,6 +27,8 @@ import { hideInCommand } from "../redaction/command-words.ts";
 import type { CallRedaction } from "../redaction/redaction.ts";
 import { countViolation, violationType } from "./alarm.ts";
 import { callFacts, clean, type OutcomeFacts, recordedTool } from "./call-facts.ts";
+import type { Kept } from "./documents/document-writer.ts";
+import { ledgerRequestId } from "./documents/ledger-request-id.ts";
 import type { CleanResult } from "./large-result.ts";
 import { RefusalRates } from "./refusal-rate.ts";
 import { severityOf } from "./severity.ts";
@@ -57,8 +58,8 @@ export class Evidence {
   }
 
   /** Records the durable intent of a call with an effect. Resolves with its sequence. */
-  async intent(known: Known): Promise<number> {
-    return this.#durable({ ...this.#event("tool_selected", known, this.#callFacts(known)), intent: true });
+  async intent(known: Known, facts: JsonObject): Promise<number> {
+    return this.#durable({ ...this.#event("tool_selected", known, facts), intent: true });
   }
 
   /**
@@ -127,7 +128,7 @@ export class Evidence {
     const facts = {
       ...this.#callFacts(known, { success: outcome.kind === "success", executionTime: this.#elapsedMs(known) }),
       ...(outcome.kind === "error" && { errorCode: outcome.code }),
-      firstRequestId: requestId.slice(0, MAX_ID_LEN).toWellFormed(),
+      firstRequestId: ledgerRequestId(requestId),
       ...(ledgerSequence !== undefined && { firstSequence: ledgerSequence }),
     };
     await this.#buffered("tool_replayed", known, facts);
@@ -154,6 +155,22 @@ export class Evidence {
     if (denial.reason === "tool_approval_required") others.push(this.#record("tool_approval_required", known, facts));
     const [sequence] = await Promise.all([entry, ...others]);
     return sequence;
+  }
+
+  /** Records which documents of the call are kept; of an effect durably, as are the documents once it resolves. */
+  async written(type: "tool_call_written" | "tool_output_written", known: Known, kept: Kept): Promise<void> {
+    const { call, input, output } = kept.hashes;
+    const named = type === "tool_call_written" ? { call, input } : { call, output };
+    const event = this.#event(type, known, { tool: recordedTool(known), ...named });
+    const { ledger } = this.#parts;
+    await (kept.durable
+      ? Promise.all([ledger.record(event, "durable"), kept.durable])
+      : ledger.record(event, "buffered"));
+  }
+
+  /** What an entry says of a call whose tool has not run. */
+  factsOf(known: Known): JsonObject {
+    return this.#callFacts(known);
   }
 
   /** Records what a running tool wants recorded. */
@@ -288,7 +305,7 @@ export class Evidence {
       type,
       sessionId: session?.id ?? "",
       actor: session ? this.#actorOf(session) : "",
-      requestId: known.requestId.slice(0, MAX_ID_LEN).toWellFormed(),
+      requestId: ledgerRequestId(known.requestId),
       timeMs: this.#parts.clock.nowMs(),
       payload,
     };

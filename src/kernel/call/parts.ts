@@ -15,13 +15,13 @@ import type { MarkStore } from "../../flow/mark-store.ts";
 import type { ViolationStore } from "../../flow/violation-store.ts";
 import type { FoundChunk } from "../../knowledge/knowledge-store.ts";
 import type { EventSink } from "../../model/outcome/event.ts";
+import type { CallObserver } from "../../model/outcome/observed-call.ts";
 import type { OperatorGates, ToolPolicy } from "../../model/people/gates.ts";
 import type { Session } from "../../model/people/session.ts";
 import type { KnowledgeState } from "../../model/place/knowledge.ts";
 import type { Workspace } from "../../model/place/workspace.ts";
 import type { ModelProvider } from "../../model/reach/models.ts";
 import type { SpendingLimits } from "../../model/spending/spending-limits.ts";
-import type { CallObserver } from "../../model/tool/observation.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import type { ExecEnforcement } from "../../model/work/exec.ts";
 import type { RepositoryView } from "../../model/work/git.ts";
@@ -29,6 +29,7 @@ import type { GitRemotes } from "../../model/work/git-remote.ts";
 import type { SystemSettings } from "../../model/work/system.ts";
 import type { ProjectFile, Toolchain } from "../../model/work/toolchain.ts";
 import type { PolicyEngine } from "../../policy/policy.ts";
+import type { CustomRule } from "../../redact/custom-rules.ts";
 import type { KnownSecret, Redactor } from "../../redact/redact.ts";
 import type { Branches } from "../../sandbox/branches/branches.ts";
 import type { WorkspaceRoots } from "../../sandbox/files/files.ts";
@@ -59,6 +60,8 @@ export interface KernelSettings {
   readonly limits: SpendingLimits;
   /** Whether more violations than that freeze the principal, or are recorded only. */
   readonly freezeOnAlert: boolean;
+  /** Of which calls the documents are kept as evidence: those with an effect, or those that only read as well. */
+  readonly documents: "off" | "effects" | "all";
   /** Everything is armed for as long as the process lives. */
   readonly armed: boolean;
   /** Modes, skills, specs and tool policy. */
@@ -84,6 +87,12 @@ export interface OpenWorkspace {
   readonly privateGitHosts?: ReadonlySet<string>;
   /** Servers, as `host:port`, that may be fetched from wherever they are; none when absent. */
   readonly openedWebHosts?: ReadonlySet<string>;
+  /** The only programs that may run in it, by its own word; any when absent. */
+  readonly commands?: ReadonlySet<string>;
+  /** Shared places take part in no search there unless they are named, whatever the session's isolation. */
+  readonly isStrict?: true;
+  /** What it wants hidden besides in whatever leaves. */
+  readonly redactRules?: readonly CustomRule[];
   /** What its `.env` files hold, as they are now. */
   readonly envSecrets?: () => readonly KnownSecret[];
   /** Device number of the service root. */
@@ -173,6 +182,11 @@ export interface KernelParts {
   readonly presetCloses?: (session: Pick<Session, "preset" | "role">, tool: Tool) => boolean;
   /** The redactor of the configuration in force; throws while it cannot be made, and then every call is refused. */
   readonly redactor: () => Redactor | Promise<Redactor>;
+  /**
+   * A redactor that hides what `redactor` does, and what the rules of a workspace find; without it, calls in workspaces
+   * that have such rules are refused.
+   */
+  readonly redactorWith?: (redactor: Redactor, rules: readonly CustomRule[]) => Promise<Redactor>;
   /** Counts what was tried on files with hidden text. */
   readonly guesses: SecretGuesses;
   /** What sessions have been shown to be secret. */
@@ -214,10 +228,10 @@ export interface KernelParts {
   /** What the operator knows of git's remotes, with no secret that `redactor` does not hide. */
   readonly gitRemotes: (redactor: Redactor) => GitRemotes;
   readonly ledger: EventSink;
-  /** Who is told of each call that was answered; where nobody is, nothing is timed. */
-  readonly observers?: ReadonlySet<CallObserver>;
   /** Keys the digests of arguments in evidence, so that short secrets cannot be guessed from them. */
   readonly argumentsKey: Uint8Array;
+  /** Hears of each call that was answered; absent while nobody observes. */
+  readonly observer?: CallObserver | undefined;
   /** Told about bugs and background failures, as they are, so that they may hold secrets; never shown to a peer. */
   readonly onInternalError: (error: unknown) => void;
 }

@@ -82,6 +82,7 @@ export interface Judged {
     | "workspace"
     | "disabledTools"
     | "toolPolicy"
+    | "commands"
     | "toolchain"
     | "installFile"
     | "repository"
@@ -158,10 +159,19 @@ export interface Granted extends Decided {
   readonly holdings: Holdings;
 }
 
+/** The hashes of documents of a call that are kept as evidence. */
+export interface CallDocuments {
+  readonly call: string;
+  readonly input?: string;
+  readonly output?: string;
+}
+
 /** A call whose tool may run. */
 export interface Running extends Granted {
   /** Sequence of the durable intent; calls that only read have none. */
   readonly intent: number | undefined;
+  /** The call and its input as they are kept; absent where they are not, or not yet. */
+  readonly documents?: CallDocuments | undefined;
   readonly run: RunRecord;
 }
 

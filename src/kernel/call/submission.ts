@@ -45,6 +45,8 @@ export interface Waiter {
   readonly onAsked?: ((asked: AskedCall) => void) | undefined;
   /** The client can show a request for approval to the person who sits there. */
   readonly inBand?: InBandAsker | undefined;
+  /** The caller's place in a trace, as it was sent; only observers read it. */
+  readonly traceparent?: unknown;
 }
 
 type Codec = typeof import("../../wire/protobuf.ts");

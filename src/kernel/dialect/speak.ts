@@ -4,11 +4,32 @@ import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import type { DialectName } from "../../model/people/dialect.ts";
 import type { CallResponse } from "../../model/tool/call.ts";
 import type { Dialect } from "../../wire/dialects/dialect.ts";
+import type { KernelParts } from "../call/parts.ts";
+import type { Known } from "../call/stages.ts";
 import type { ToolDefinition } from "../declared/registry.ts";
 import { loadDialect } from "./load.ts";
 
+/**
+ * The answer to a call in the words of its session. An answer that cannot be translated is given as it is, because
+ * its call was made and recorded.
+ */
+export async function inWordsOf(
+  { onInternalError }: Pick<KernelParts, "onInternalError">,
+  { session, spokenAs: name, call }: Known,
+  response: CallResponse,
+): Promise<CallResponse> {
+  const dialect = session?.dialect;
+  if (dialect === undefined || name === undefined || call === undefined) return response;
+  try {
+    return await speak({ dialect, name, tool: call.tool }, response);
+  } catch (error) {
+    onInternalError(error);
+    return response;
+  }
+}
+
 /** A call as it was made, and as the kernel understood it. */
-export interface SpokenCall {
+interface SpokenCall {
   readonly dialect: DialectName;
   /** The name that the caller used. */
   readonly name: string;
@@ -17,7 +38,7 @@ export interface SpokenCall {
 }
 
 /** The answer in the words of the dialect; what it says has been redacted before. */
-export async function speak({ dialect, name, tool }: SpokenCall, response: CallResponse): Promise<CallResponse> {
+async function speak({ dialect, name, tool }: SpokenCall, response: CallResponse): Promise<CallResponse> {
   const { data, ...words } = (await loadDialect(dialect)).answer({ name, tool, response });
   const { outcome } = response;
   return {

@@ -20,6 +20,7 @@ import type { Match } from "../../model/work/matching.ts";
 import type { SearchAccess } from "../../model/work/search.ts";
 import type { ToolchainView } from "../../model/work/toolchain.ts";
 import { admittedCommands } from "../../policy/lease-scope.ts";
+import { commandsLeft, isolationOf } from "../judge/workspace-programs.ts";
 import { matchFor } from "../redaction/matching.ts";
 import { createContentAccess } from "./content-access.ts";
 import { createFiles } from "./file-access.ts";
@@ -67,7 +68,7 @@ export class CallHandles implements ToolContext {
     this.serviceRoot = session.serviceRoot;
     this.projectRoot = session.projectRoot;
     this.workDir = session.serviceRoot;
-    this.isolationLevel = session.isolationLevel;
+    this.isolationLevel = isolationOf(caller);
     this.volumeId = caller.place.volumeId;
     this.progress = handle.report;
     this.signal = handle.signal;
@@ -82,7 +83,8 @@ export class CallHandles implements ToolContext {
   }
 
   get allowedCommands(): readonly string[] {
-    return admittedCommands(this.#handle.running.caller.lease.scope);
+    const { lease, place } = this.#handle.running.caller;
+    return commandsLeft(admittedCommands(lease.scope), place.commands);
   }
 
   get approvals(): readonly string[] {

@@ -21,6 +21,7 @@ import type { Analysed, Judged, ResolvedAccess } from "../call/stages.ts";
 import { checkInput, checkToolGates } from "./gates.ts";
 import { checkNamed, checkReach } from "./lease-names.ts";
 import { checkNetwork } from "./network-rules.ts";
+import { checkPrograms } from "./workspace-programs.ts";
 import { zoneNow } from "./zone-now.ts";
 
 /** What a call asks for: its arguments as they were sent, and what its analysis says that it touches. */
@@ -38,7 +39,9 @@ export function checkScope(
 ): Verdict<readonly ResolvedAccess[]> {
   const denial = checkTool(caller, tool, nowMs) ?? checkInput(caller, tool.name, input);
   if (denial) return deny(denial);
-  const unnamed = areEffects ? undefined : checkReach(caller.lease, tool, accesses);
+  const unnamed = areEffects
+    ? undefined
+    : (checkReach(caller.lease, tool, accesses) ?? checkPrograms(caller, tool, accesses));
   if (unnamed) return deny(unnamed);
   const resolved: ResolvedAccess[] = [];
   for (const access of accesses) {

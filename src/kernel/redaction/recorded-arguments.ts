@@ -8,7 +8,8 @@
  */
 import { textOf } from "../../base/bytes.ts";
 import type { JsonObject, JsonValue } from "../../base/json.ts";
-import type { CallRedaction } from "./redaction.ts";
+import type { Redactor } from "../../redact/redact.ts";
+import { CallRedaction } from "./redaction.ts";
 
 /** Characters of the shortest base64 text that can hide a secret which redaction knows by its form. */
 const ENCODED_CHARACTERS_MIN = 20;
@@ -52,4 +53,10 @@ function hidesSecret(redaction: CallRedaction, text: string): boolean {
 
 function base64Of(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
+}
+
+/** An object that came from outside of any call, without its secrets, hidden as those of arguments are. */
+export function hiddenIn(redactor: Redactor, object: JsonObject): JsonObject {
+  const redaction = new CallRedaction(redactor).knowing(object);
+  return redaction.facts(recordedArguments(redaction, object));
 }

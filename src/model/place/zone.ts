@@ -51,6 +51,8 @@ export interface ZoneRules {
   readonly managed: readonly string[];
   /** Directories relative to the project root. */
   readonly shared: readonly string[];
+  /** What of the project may be reached of them; all of them when absent. They are read only in any case. */
+  readonly reachable?: readonly string[];
   readonly protected: readonly string[];
   /** The same for names whose case counts. */
   readonly protectedExactly: readonly string[];
@@ -89,7 +91,7 @@ export const BUILT_IN_ZONE_RULES: ZoneRules = {
   readOnly: [],
   restrictedReadOnly: [],
   restrictedProtected: [],
-  settings: ["handrail.yaml"],
+  settings: ["handrail.yaml", "**/.flow/config.json"],
 };
 
 /** A compiled set of zone rules. */

@@ -97,6 +97,7 @@ export function adminPort(kernel: OpenKernel): OpenAdminPort {
       ledger: kernel.health(),
       stalls: kernel.health().stalls,
       tools: kernel.door.tools().length,
+      telemetryDropped: kernel.health().telemetryDropped,
     }),
     close: async () => {
       closed = true;

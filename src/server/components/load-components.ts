@@ -10,7 +10,7 @@ import * as z from "zod";
 import { configInvalid } from "../../base/errors.ts";
 import { blake3Hex } from "../../base/hash.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.ts";
-import { COMPONENT_NAME, type ComponentSettings, PLAIN_COMPONENT } from "../../config/sections/added-tools.ts";
+import { COMPONENT_NAME, type ComponentSettings, PLAIN_COMPONENT } from "../../config/sections/tools/added-tools.ts";
 import { compileInputSchema, TOOL_NAME } from "../../kernel/index.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import type { Component } from "../../sandbox/wasm/component.ts";

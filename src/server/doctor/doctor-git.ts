@@ -5,7 +5,7 @@
  */
 import { X509Certificate } from "node:crypto";
 import { systemClock } from "../../base/clock.ts";
-import { privateGitHosts } from "../../config/sections/git.ts";
+import { privateGitHosts } from "../../config/sections/tools/git.ts";
 import type { Environment, OperatorDirectory } from "../operator/operator-directory.ts";
 import { certificatesIn, gitRemotesOf } from "../secrets/git-remotes.ts";
 import { type Finding, faultOf } from "./finding.ts";

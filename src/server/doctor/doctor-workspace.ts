@@ -13,6 +13,7 @@ import type { KernelOptions } from "../open-parts.ts";
 import { defaultStatePath, type OperatorDirectory } from "../operator/operator-directory.ts";
 import { requireUsualWorkspace } from "../workspace/unusual-workspace.ts";
 import { workspaceDirectory } from "../workspace/workspace-catalog.ts";
+import { readWorkspaceConfiguration } from "../workspace/workspace-settings.ts";
 import { attempt, type Finding, type Found } from "./finding.ts";
 
 const CHECK = "files in the making";
@@ -34,6 +35,19 @@ export function workspaceFinding(
     const [dead, unknown] = [await shown(found.dead), await shown(found.unknown)];
     return described(root, { ...found, dead, unknown }, removed);
   });
+}
+
+/** What of the workspace's own configuration has no effect, or why it closes the workspace; nothing where it has none. */
+export async function ownFilesFindings(path: string): Promise<readonly Finding[]> {
+  const check = "the workspace's own configuration";
+  const found = await attempt(check, "correct the file, or remove it", async () => {
+    const { flow } = await readWorkspaceConfiguration(workspaceDirectory(path));
+    if (flow === undefined) return "is read";
+    if (flow.unhonoured.length === 0) return "`.flow/config.json` narrows the workspace";
+    const detail = `\`.flow/config.json\`: ${flow.unhonoured.join("; ")}`;
+    return { status: "advisory", detail, fix: "take out what has no effect, or leave it: nothing else reads it here" };
+  });
+  return found.detail === "is read" ? [] : [found];
 }
 
 /** Why sessions are refused for a workspace, if they are; the operator can allow it. */

@@ -31,7 +31,7 @@ import { capabilityFindings, operatorFindings, policyFindings, trustFindings } f
 import { sandboxFindings, viewFinding } from "./doctor-sandbox.ts";
 import { secretFindings } from "./doctor-secrets.ts";
 import { stallFinding } from "./doctor-stalls.ts";
-import { unusualFindings, workspaceFinding } from "./doctor-workspace.ts";
+import { ownFilesFindings, unusualFindings, workspaceFinding } from "./doctor-workspace.ts";
 import { attempt, type Finding, faultOf } from "./finding.ts";
 import { systemFindings } from "./system-finding.ts";
 
@@ -78,6 +78,7 @@ async function workspaceFindings(
 ): Promise<readonly Finding[]> {
   return [
     ...(await unusualFindings(options, read, workspace.path)),
+    ...(await ownFilesFindings(workspace.path)),
     await workspaceFinding(options, workspace),
     await commandsFinding(read, workspace.path),
   ];

@@ -3,7 +3,7 @@
  *
  * It checks whether the programs that the operator lists could be started.
  */
-import { systemOf } from "../../config/sections/system.ts";
+import { systemOf } from "../../config/sections/tools/system.ts";
 import { listedPrograms } from "../../model/work/system.ts";
 import { trustedProgram } from "../../sandbox/host-commands/trusted-program.ts";
 import type { OperatorDirectory } from "../operator/operator-directory.ts";

@@ -55,15 +55,20 @@ export function tcpAddress(
       `other machines can reach \`${host}\`, and this port has no encryption: session tokens and file contents could be read on the way; use a loopback address or --http-socket, or, behind something that encrypts, add --http-allow-remote`,
     );
   }
-  const names = (allowRemote?.names ?? []).map(hostName);
-  return { listen: (server) => listenTcp(server, { host, port }, onListening), allowedHosts: { names } };
+  const names = (allowRemote?.names ?? []).map((name) => hostName(name));
+  const chosen = { host, port, option: "--http" };
+  return { listen: (server) => listenTcp(server, chosen, onListening), allowedHosts: { names } };
 }
 
-/** A name as requests are compared with it: in lower case. @throws KernelError USAGE for what no request can name */
-function hostName(text: string): string {
+/**
+ * A name as requests are compared with it: in lower case.
+ * @param option what gives it, for messages
+ * @throws KernelError USAGE for what no request can name
+ */
+export function hostName(text: string, option = "--http-allow-remote"): string {
   const name = text.toLowerCase();
   if (name.length <= HOST_NAME_CHARACTERS_MAX && HOST_NAME.test(name)) return name;
-  throw usageError(`\`${text}\` is no host name; give --http-allow-remote names such as kernel.example, without port`);
+  throw usageError(`\`${text}\` is no host name; give ${option} names such as kernel.example, without port`);
 }
 
 /** The Unix socket as the front door takes it: only this user can open it. */
@@ -77,16 +82,20 @@ export function unixAddress(path: string): ConnectAddress {
   };
 }
 
-async function listenTcp(
+/** Listens there; `option` is what chose the address, for messages. @throws KernelError CONFIG_INVALID */
+export async function listenTcp(
   server: Server,
-  { host, port }: { readonly host: string; readonly port: number },
+  { host, port, option }: TcpAddress & { readonly option: string },
   onListening: (port: number) => void,
 ): Promise<void> {
   await new Promise<void>((done, failed) => {
     server.once("listening", done);
     server.once("error", (cause) =>
       failed(
-        configInvalid(`cannot listen at \`${host}\` port ${port}${whyNot(cause)}; choose another with --http`, cause),
+        configInvalid(
+          `cannot listen at \`${host}\` port ${port}${whyNot(cause)}; choose another with ${option}`,
+          cause,
+        ),
       ),
     );
     server.listen({ host, port, exclusive: true, backlog: HTTP_CONNECTIONS_MAX });

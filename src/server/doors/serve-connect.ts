@@ -3,7 +3,6 @@ import { newId, systemRandom } from "../../base/ids.ts";
 import { type ConnectAddress, type ConnectServer, serveConnect } from "../../transports/connect/index.ts";
 import { adminPort } from "../admin/admin-port.ts";
 import type { OpenKernel } from "../compose.ts";
-import { reportWarning } from "../report.ts";
 
 /** Serves `kernel` on every address until closed. */
 export async function serveHttp(kernel: OpenKernel, addresses: readonly ConnectAddress[]): Promise<ConnectServer> {
@@ -15,7 +14,7 @@ export async function serveHttp(kernel: OpenKernel, addresses: readonly ConnectA
     newRequestId: () => newId("req", systemRandom),
     onError: (error) => {
       if (isListening(error)) return; // it is thrown as well, with what to do
-      reportWarning(error instanceof Error ? (error.stack ?? error.message) : String(error));
+      kernel.reportDoorError(error, error instanceof Error ? (error.stack ?? error.message) : String(error));
     },
   });
   return {

@@ -1,13 +1,12 @@
 /** Serves an open kernel on a framed Unix socket. */
 import { type FramedServer, serveFramed } from "../../transports/framed/index.ts";
 import type { OpenKernel } from "../compose.ts";
-import { reportError } from "../report.ts";
 
 /** Serves the framed socket of a kernel. */
 export function serveSocket(kernel: OpenKernel, socketPath: string): Promise<FramedServer> {
   return serveFramed({
     socketPath,
     execute: kernel.door.executeBytes,
-    onError: reportError,
+    onError: (error) => kernel.reportDoorError(error),
   });
 }

@@ -11,7 +11,6 @@ import { serveMcp } from "../../transports/mcp/server.ts";
 import type { OpenKernel } from "../compose.ts";
 import { collectHeap, IdleMemory, releaseCompileCache } from "../ledger/idle-memory.ts";
 import { handrailVersion } from "../operator/package-files.ts";
-import { reportError } from "../report.ts";
 
 /**
  * Milliseconds that V8's own threads have to free what was collected, before the C library's free memory goes back to
@@ -26,10 +25,11 @@ export async function serveMcpOnStandardStreams(
   { isNamedByClient = false }: { readonly isNamedByClient?: boolean } = {},
 ): Promise<void> {
   const { session, token } = minted;
-  const { door } = kernel;
+  const { door, reportDoorError } = kernel;
+  const report = (error: unknown) => reportDoorError(error);
   const instructions = `Tools work on the files of one workspace; paths are relative to its root. Role \`${session.role}\`, preset \`${session.preset}\`. A refused call says which rule refused it and what to do next.`;
   keepLargeBlocksApart();
-  const idle = new IdleMemory(giveBack, { rest: () => void kernel.rest().then(giveBack).catch(reportError) });
+  const idle = new IdleMemory(giveBack, { rest: () => void kernel.rest().then(giveBack).catch(report) });
   await serveMcp(
     {
       door: { ...door, execute: (...call) => idle.during(() => door.execute(...call)) },
@@ -39,9 +39,9 @@ export async function serveMcpOnStandardStreams(
       newRequestId: requestIds(),
       onListed: () => {
         idle.touch();
-        void door.warmUp(token).catch(reportError);
+        void door.warmUp(token).catch(report);
       },
-      onError: reportError,
+      onError: report,
       ...(isNamedByClient && {
         onClient: (name: string) => kernel.administration.nameSession(session, name),
       }),

@@ -7,8 +7,11 @@
  */
 import { type FSWatcher, watch } from "node:fs";
 import { errorCode, storeUnavailable } from "../../base/errors.ts";
+import type { JsonObject } from "../../base/json.ts";
 import { LEDGER_READ_ROWS_MAX } from "../../base/limits.ts";
-import { isAtLeast, type SecurityEvent, type Severity, securityEventOf } from "../../ledger/security-event.ts";
+import { ocsfOf } from "../../ledger/audit/ocsf.ts";
+import { isAtLeast, type SecurityEvent, type Severity, securityEventOf } from "../../ledger/audit/security-event.ts";
+import { handrailVersion } from "../operator/package-files.ts";
 import type { LedgerReader, LedgerRecord } from "./ledger-reader.ts";
 import { LEDGER_SYNC_MS } from "./limits.ts";
 
@@ -18,7 +21,7 @@ import { LEDGER_SYNC_MS } from "./limits.ts";
  */
 const AUDIT_LOOK_MS = 2_000;
 
-export type { SecurityEvent, Severity } from "../../ledger/security-event.ts";
+export type { SecurityEvent, Severity } from "../../ledger/audit/security-event.ts";
 
 /** Which events to show. */
 export interface AuditQuery {
@@ -36,6 +39,12 @@ const DISORDER_MS = 60_000 + LEDGER_SYNC_MS;
 interface Following {
   readonly stateDirectory: string;
   readonly signal: AbortSignal;
+}
+
+/** What shapes events as OCSF, as this version of Handrail says them. */
+export function ocsfEvents(): (event: SecurityEvent) => JsonObject {
+  const version = handrailVersion();
+  return (event) => ocsfOf(event, { version });
 }
 
 /** The events that `query` asks for, oldest first; with `follow`, then those that come, until its signal aborts. */

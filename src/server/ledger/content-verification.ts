@@ -1,15 +1,16 @@
 /**
  * Verifies stored content beside the kernels that store it.
  *
- * Every object is hashed again, and every row is compared with its file. Every result that the ledger names must be
- * there and must be kept. It changes nothing.
+ * Every object is hashed again, and every row is compared with its file. Every result and document that the ledger
+ * names must be there and must be kept. It changes nothing.
  */
-import { isJsonObject } from "../../base/json.ts";
+import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import { CONTENT_PAGE_MAX, CONTENT_SCANNED_MAX, LEDGER_READ_ROWS_MAX } from "../../base/limits.ts";
 import type { ContentInventory, ContentProblem, LedgerReference, ListedContent } from "../../cas/content-store.ts";
+import type { EventType } from "../../model/outcome/event.ts";
 import { HASH_PATTERN } from "../../model/work/content.ts";
 import { openContentInventory } from "../../stores/embedded/content/content-inventory.ts";
-import { type LedgerReader, withLedgerReader } from "./ledger-reader.ts";
+import { type LedgerReader, type LedgerRecord, withLedgerReader } from "./ledger-reader.ts";
 
 /** Problems that one verification lists; the others are counted. */
 export const CONTENT_PROBLEMS_MAX = 1000;
@@ -19,7 +20,7 @@ export interface ContentReport {
   readonly ok: boolean;
   readonly objects: number;
   readonly bytes: number;
-  /** Results that the ledger names. */
+  /** Results and documents that the ledger names. */
   readonly ledgerResults: number;
   /** Files that no row names: harmless, a collection removes them. */
   readonly strayFiles: number;
@@ -115,15 +116,15 @@ async function* allContent(inventory: Pick<ContentInventory, "list">): AsyncGene
   }
 }
 
-/** Looks up every result that the ledger names. Returns how many there are. */
+/** Looks up everything that the ledger names. Returns how many there are. */
 function verifyReferences(stateDirectory: string, inventory: ContentInventory, problems: Problems): Promise<number> {
   return withLedgerReader(stateDirectory, async (ledger) => {
     let results = 0;
-    for await (const result of ledgerResults(ledger)) {
+    for await (const result of namedContent(ledger)) {
       results += 1;
       const { hash, sequence } = result;
       if ((await inventory.sizeOf(hash)) === undefined) {
-        problems.add({ hash, problem: `entry ${sequence} of the ledger names it as a result, and it is not stored` });
+        problems.add({ hash, problem: `entry ${sequence} of the ledger names it, and it is not stored` });
       } else if (!(await inventory.hasReference(hash, result))) {
         problems.add({
           hash,
@@ -135,29 +136,58 @@ function verifyReferences(stateDirectory: string, inventory: ContentInventory, p
   });
 }
 
-/** Every stored result that an entry of the ledger names, as far as the entries have their payloads. */
-export async function* ledgerResults(
-  ledger: Pick<LedgerReader, "head" | "range">,
-): AsyncGenerator<LedgerReference & { readonly hash: string; readonly sequence: number }> {
-  const { sequence: last } = await ledger.head();
-  for (let from = 1; from <= last; from += LEDGER_READ_ROWS_MAX) {
-    for (const { entry, payload } of await ledger.range(from, LEDGER_READ_ROWS_MAX)) {
-      const hash = entry.eventType === "tool_executed" && payload ? resultHashOf(payload) : undefined;
-      if (hash !== undefined)
-        yield { hash, sessionId: entry.sessionId, requestId: entry.requestId, sequence: entry.sequence };
+/** Content that an entry names. */
+export interface NamedContent extends LedgerReference {
+  readonly hash: string;
+  readonly sequence: number;
+}
+
+/** The members of each event that name content. */
+const NAMING: Partial<Record<EventType, readonly string[]>> = {
+  tool_executed: ["resultHash"],
+  tool_call_written: ["input", "call"],
+  tool_output_written: ["output"],
+  approval_requested: ["document"],
+  tool_approval_decided: ["document"],
+  provider_output_read: ["document"],
+};
+
+/** An entry with its payload, where that can be read. */
+export interface ReadEntry {
+  readonly record: LedgerRecord;
+  readonly payload: JsonObject;
+}
+
+/** Everything stored that an entry of the ledger names, in order of the entries. */
+export async function* namedContent(ledger: Pick<LedgerReader, "head" | "range">): AsyncGenerator<NamedContent> {
+  for await (const { record, payload } of entriesThatName(ledger)) {
+    const { sequence, sessionId, requestId, eventType } = record.entry;
+    for (const member of NAMING[eventType as EventType] ?? []) {
+      const hash = payload[member];
+      if (typeof hash === "string" && HASH_PATTERN.test(hash)) yield { hash, sequence, sessionId, requestId };
     }
   }
 }
 
-function resultHashOf(payload: Uint8Array): string | undefined {
+/** The entries that may name content, with their payloads. */
+export async function* entriesThatName(ledger: Pick<LedgerReader, "head" | "range">): AsyncGenerator<ReadEntry> {
+  const { sequence: last } = await ledger.head();
+  for (let from = 1; from <= last; from += LEDGER_READ_ROWS_MAX) {
+    for (const record of await ledger.range(from, LEDGER_READ_ROWS_MAX)) {
+      const members = NAMING[record.entry.eventType as EventType];
+      const payload = members && record.payload && objectIn(record.payload, members);
+      if (payload !== undefined) yield { record, payload };
+    }
+  }
+}
+
+function objectIn(payload: Uint8Array, members: readonly string[]): JsonObject | undefined {
   const text = Buffer.from(payload).toString("utf8");
-  if (!text.includes('"resultHash"')) return undefined;
-  let value: unknown;
+  if (!members.some((member) => text.includes(`"${member}"`))) return undefined;
   try {
-    value = JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined; // `handrail ledger verify` finds damaged payloads
   }
-  const hash = isJsonObject(value) ? value["resultHash"] : undefined;
-  return typeof hash === "string" && HASH_PATTERN.test(hash) ? hash : undefined;
 }

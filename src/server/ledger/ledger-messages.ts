@@ -25,6 +25,8 @@ export interface LedgerThread extends EventSink, OpenIntentSource, SpoolSource {
   /** Resolves once the store is open; rejects with `STORE_CORRUPT`, `STORE_UNAVAILABLE` or `LEDGER_UNAVAILABLE`. */
   readonly ready: () => Promise<void>;
   readonly health: () => LedgerHealth;
+  /** Bytes that the spool holds. */
+  readonly spoolBytes: () => number;
   /** Whether what stood in the ledger before was gone when it was opened; known once a question was answered. */
   readonly isAnew: () => boolean;
   /**

@@ -146,6 +146,10 @@ class WorkerLedgerThread implements LedgerThread {
       : { writable: false, problem: this.problem, waiting };
   }
 
+  spoolBytes(): number {
+    return this.spool.extent.bytes;
+  }
+
   isAnew(): boolean {
     return this.begunAnew;
   }

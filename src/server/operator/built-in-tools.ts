@@ -5,9 +5,9 @@
  * foreign to the kernel.
  */
 
-import type { TaskSettings } from "../../config/sections/added-tools.ts";
-import { type ModelSettings, providersOf } from "../../config/sections/models.ts";
-import { type ParsedSystemSettings, systemOf } from "../../config/sections/system.ts";
+import type { TaskSettings } from "../../config/sections/tools/added-tools.ts";
+import { type ModelSettings, providersOf } from "../../config/sections/tools/models.ts";
+import { type ParsedSystemSettings, systemOf } from "../../config/sections/tools/system.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import { artifactTools } from "../../tools/artifact/artifact-tools.ts";
 import { branchTools } from "../../tools/branch/branch-tools.ts";

@@ -1,7 +1,7 @@
 /** The operator's rules of git: checked when settings are loaded, made ready when a workspace is opened. */
 import { fileInvalid } from "../../base/errors.ts";
 import type { Settings } from "../../config/config.ts";
-import type { ChosenGitRules, GitRuleSettings } from "../../config/sections/git-rules.ts";
+import type { ChosenGitRules, GitRuleSettings } from "../../config/sections/tools/git-rules.ts";
 import { compileWholePattern, problemOfWholePattern } from "../../kernel/index.ts";
 import type { GitRules } from "../../model/work/git.ts";
 

@@ -1,5 +1,5 @@
 /** The machine outside of the sandbox, for system tools, by the configuration in force; loaded with the first use. */
-import { systemOf } from "../../config/sections/system.ts";
+import { systemOf } from "../../config/sections/tools/system.ts";
 import type { KernelParts } from "../../kernel/index.ts";
 import type { SystemSettings } from "../../model/work/system.ts";
 import type { OperatorDirectory } from "./operator-directory.ts";

@@ -4,13 +4,16 @@
  */
 import { fileInvalid } from "../../base/errors.ts";
 import type { RedactionSettings } from "../../config/sections/redaction.ts";
-import { compileCustomRedaction } from "../../redact/custom-rules.ts";
+import { type CustomRule, compileCustomRedaction } from "../../redact/custom-rules.ts";
 import { secretsOfEnvironment } from "../../redact/environment.ts";
 import { type EntropyBar, USUAL_BAR } from "../../redact/kinds/free-standing.ts";
 import type { KnownSecret } from "../../redact/kinds/known-secret.ts";
 import { createRedactor, type Redactor, type RedactorOptions } from "../../redact/redact.ts";
 import { type RuleSet, withBar } from "../../redact/rule-set.ts";
 import { handrailVersion } from "./package-files.ts";
+
+/** Settings of redaction, with rules from wherever they are. */
+type RedactionChoice = Omit<RedactionSettings, "rules"> & { readonly rules: readonly CustomRule[] };
 
 /**
  * Makes the redactor.
@@ -19,7 +22,7 @@ import { handrailVersion } from "./package-files.ts";
  * @throws KernelError CONFIG_INVALID naming every rule and allowance that cannot be used
  */
 export function openRedactor(
-  settings: RedactionSettings,
+  settings: RedactionChoice,
   environment: Readonly<Record<string, string | undefined>>,
   {
     name,
@@ -53,7 +56,7 @@ function withPlaceholders(
  * Compiles the operator's rules and allowances. @throws KernelError CONFIG_INVALID naming every one that cannot be used
  */
 export function checkRedaction(
-  settings: RedactionSettings,
+  settings: RedactionChoice,
   name: string,
 ): Pick<RedactorOptions, "allow"> & { readonly rules: RuleSet } {
   const custom = compileCustomRedaction(settings.rules, settings.allow);
@@ -65,7 +68,7 @@ export function checkRedaction(
 }
 
 /** The bar for tokens without a name; `undefined` when none are looked for. */
-function barOf({ random_tokens }: RedactionSettings): EntropyBar | undefined {
+function barOf({ random_tokens }: RedactionChoice): EntropyBar | undefined {
   const { find, characters_min, bits_min } = random_tokens;
   return find ? { ...USUAL_BAR, charactersMin: characters_min, bitsMin: bits_min } : undefined;
 }

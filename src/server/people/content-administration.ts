@@ -12,7 +12,7 @@ import { BY_OPERATOR } from "../../ledger/actors.ts";
 import type { EventSink, EventType } from "../../model/outcome/event.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import { HASH_PATTERN, type StoredContent } from "../../model/work/content.ts";
-import { ledgerResults } from "../ledger/content-verification.ts";
+import { namedContent } from "../ledger/content-verification.ts";
 import { withLedgerReader } from "../ledger/ledger-reader.ts";
 import { workspaceDirectory } from "../workspace/workspace-catalog.ts";
 
@@ -96,7 +96,7 @@ export class ContentAdministration {
     const { content, clock, stateDirectory } = this.#parts;
     const maintenance = await content.maintenance();
     return withLedgerReader(stateDirectory, async (ledger) => {
-      const rebuilt = await maintenance.rebuildReferences(ledgerResults(ledger), graceMs, clock.nowMs());
+      const rebuilt = await maintenance.rebuildReferences(namedContent(ledger), graceMs, clock.nowMs());
       await this.#record("content_references_rebuilt", { ...rebuilt });
       return rebuilt;
     });

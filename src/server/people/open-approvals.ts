@@ -1,10 +1,14 @@
 /** Opens the approvals of a state directory for one kernel: who can be asked, and where answers come in. */
+import type { ApprovalDocuments } from "../../approval/approval-documents.ts";
 import { Approvals } from "../../approval/approvals.ts";
 import type { ApprovalSettings, ApprovalsParts } from "../../approval/approvals-parts.ts";
 import type { ApprovalManager } from "../../approval/handler.ts";
+import type { Clock } from "../../base/clock.ts";
+import { blake3Hex } from "../../base/hash.ts";
 import type { MaintainedContentStore } from "../../cas/content-store.ts";
 import type { Settings } from "../../config/config.ts";
 import type { KernelDoor } from "../../kernel/index.ts";
+import type { Redactor } from "../../redact/redact.ts";
 import { openApprovalStore } from "../../stores/embedded/approvals/approval-store.ts";
 import { openDecisionFiles } from "../../stores/embedded/approvals/decision-files.ts";
 import type { ApprovalActs } from "./approval-acts.ts";
@@ -21,7 +25,17 @@ export type ApprovalNeeds = Pick<
   readonly manager?: ApprovalManager | undefined;
   /** The operator's settings, as they are now. */
   readonly settings: () => Settings["approvals"];
+  /** Absent: none are kept. */
+  readonly documents?: KeptApprovals;
 };
+
+/** Where documents of approvals are kept. */
+export interface KeptApprovals {
+  readonly content: Pick<MaintainedContentStore, "keepDocuments">;
+  /** Whether the operator wants them. */
+  readonly areWanted: () => boolean;
+  readonly redactor: () => Redactor | Promise<Redactor>;
+}
 
 /** Approvals with their stores, to be closed with the kernel. */
 export interface OpenApprovals {
@@ -32,13 +46,14 @@ export interface OpenApprovals {
 }
 
 /** Opens approvals. Touches nothing until a call asks. */
-export function openApprovals({ stateDirectory, settings, ...needs }: ApprovalNeeds): OpenApprovals {
+export function openApprovals({ stateDirectory, settings, documents, ...needs }: ApprovalNeeds): OpenApprovals {
   const store = openApprovalStore(stateDirectory);
   const decisions = openDecisionFiles(stateDirectory, needs.onInternalError);
   const approvals = new Approvals({
     ...needs,
     store,
     decisions,
+    documents: documents && approvalDocuments(documents, needs.clock),
     hasApprovers: () => hasApprovers(stateDirectory),
     settings: () => plainSettings(settings()),
   });
@@ -59,6 +74,21 @@ export function openApprovals({ stateDirectory, settings, ...needs }: ApprovalNe
       await decisions.close();
       await store.close();
     },
+  };
+}
+
+/** Documents in the content store, durable before an entry names them. */
+function approvalDocuments({ content, areWanted, redactor }: KeptApprovals, clock: Clock): ApprovalDocuments {
+  return {
+    async keep(text, entry) {
+      if (!areWanted()) return undefined;
+      const bytes = Buffer.from(text);
+      const hash = blake3Hex(bytes);
+      const kept = await content.keepDocuments([{ hash, bytes }], entry, clock.nowMs());
+      await kept.sync();
+      return hash;
+    },
+    hideSecrets: async (text) => (await redactor()).redact(text).text,
   };
 }
 

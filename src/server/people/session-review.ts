@@ -7,7 +7,7 @@
 import { LEDGER_READ_ROWS_MAX } from "../../base/limits.ts";
 import type { Freeze } from "../../flow/freeze-store.ts";
 import type { MarkStore } from "../../flow/mark-store.ts";
-import { type SecurityEvent, securityEventOf } from "../../ledger/security-event.ts";
+import { type SecurityEvent, securityEventOf } from "../../ledger/audit/security-event.ts";
 import type { Mark } from "../../model/outcome/label.ts";
 import type { Session } from "../../model/people/session.ts";
 import type { SessionStore } from "../../session/session-store.ts";

@@ -51,6 +51,8 @@ interface ZonePattern {
   readonly file: string;
   readonly key: "secret" | "read_only" | "shared";
   readonly pattern: string;
+  /** The key as its file has it. */
+  readonly named: string;
 }
 
 /**
@@ -68,11 +70,22 @@ export async function adviseZone(parts: AdviceParts, state: Assumed, denial: Den
     ...(granted ? [{ file: `${operatorFile} (workspaces[], ${session.serviceRoot})`, rules: granted }] : []),
     { file: `${session.serviceRoot}/handrail.yaml`, rules: plan.own.files },
   ];
-  const found = lists.flatMap(({ file, rules }) =>
-    (["secret", "read_only", "shared"] as const).flatMap((key) =>
-      rules[key].map((pattern): ZonePattern => ({ file, key, pattern })).filter((one) => isIn(one, path, session)),
-    ),
+  const ofFlow = (plan.flow?.config.blockPatterns ?? []).map(
+    (pattern): ZonePattern => ({
+      file: `${session.serviceRoot}/.flow/config.json`,
+      key: "secret",
+      pattern,
+      named: "scope.block_patterns",
+    }),
   );
+  const found = [
+    ...lists.flatMap(({ file, rules }) =>
+      (["secret", "read_only", "shared"] as const).flatMap((key) =>
+        rules[key].map((pattern): ZonePattern => ({ file, key, pattern, named: `files.${key}` })),
+      ),
+    ),
+    ...ofFlow,
+  ].filter((one) => isIn(one, path, session));
   if (found.length === 0)
     return `\`${path}\` lies in a zone that is built in (${denial.ruleId}), and no setting lifts that; work on another file`;
   if (denial.ruleId === "ZONE:installation")
@@ -81,9 +94,9 @@ export async function adviseZone(parts: AdviceParts, state: Assumed, denial: Den
   if (workspaceBy(rules, session).zones.classify({ root: "service", path }) === denial.ruleId.slice("ZONE:".length))
     return `\`${path}\` lies in a zone that is built in as well (${denial.ruleId}), and no setting lifts that; work on another file`;
   const changes = found.map(
-    ({ file, key, pattern }): Advice => ({
+    ({ file, named, pattern }): Advice => ({
       kind: "setting",
-      change: `remove \`${pattern}\` from \`files.${key}\` in ${file}`,
+      change: `remove \`${pattern}\` from \`${named}\` in ${file}`,
     }),
   );
   return {

@@ -99,14 +99,21 @@ interface RefusedTool {
   readonly denial: Denial;
 }
 
+/** Rules of a file whose text is the only way to change them. */
+const NEEDS_ITS_FILE: ReadonlySet<string> = new Set([
+  "GATE:tools",
+  "WORKSPACE:policy.json",
+  "WORKSPACE:.flow/config.json",
+]);
+
 /** What to assume about a refusal that came before policy. */
 async function meetDenial(parts: AdviceParts, state: Assumed, refused: RefusedTool): Promise<NextStep> {
   const { tool, denial } = refused;
   const { ruleId } = denial;
-  const missing = profileAdvice(state, refused);
+  const missing = requiredMode(parts, state, refused) ?? profileAdvice(state, refused);
   if (missing !== undefined) return missing;
   if (ruleId === "GATE:policy.json") return meetToolPolicy(parts, state, tool);
-  if (ruleId === "GATE:tools" || ruleId === "WORKSPACE:policy.json") return denial.fix ?? denial.message;
+  if (NEEDS_ITS_FILE.has(ruleId)) return denial.fix ?? denial.message;
   if (ruleId.startsWith("GATE:")) return meetGate(parts, state, refused);
   if (ruleId.startsWith("RBAC:")) return meetRole(parts, state, tool);
   if (ruleId.startsWith("LEASE:")) return adviseLease(state, denial);
@@ -136,6 +143,19 @@ function meetGate({ operator, settings }: AdviceParts, state: Assumed, refused: 
     ...state,
     assuming: { ...state.assuming, settings: assumed, ...(disabledTools && { disabledTools }) },
     changes: [...state.changes, { kind: "setting", change }],
+  };
+}
+
+/** A tool that one mode alone has. */
+function requiredMode({ tools }: AdviceParts, state: Assumed, { tool, denial }: RefusedTool): NextStep | undefined {
+  const mode = tools.find(({ name }) => name === tool)?.capability.requiredMode;
+  const { session } = state.who;
+  if (mode === undefined || !denial.ruleId.startsWith("MODE:") || session.mode === mode) return undefined;
+  const change = `make a session in the mode \`${mode}\` (--mode ${mode})`;
+  return {
+    ...state,
+    who: { ...state.who, session: { ...session, mode } },
+    changes: [...state.changes, { kind: "session", change }],
   };
 }
 
@@ -199,7 +219,9 @@ async function meetWorkspace(parts: AdviceParts, state: Assumed, { tool, denial 
     };
   }
   const canTrust =
-    plan.trust !== "trusted" && wideningKeys(plan.own).length > 0 && state.assuming.workspace === undefined;
+    plan.trust !== "trusted" &&
+    wideningKeys(plan.own, plan.flow?.config).length > 0 &&
+    state.assuming.workspace === undefined;
   if (!canTrust)
     return "the path lies outside of the workspace, and no setting of this workspace lifts that; name a file inside";
   const { rules } = await planWorkspace(() => parts.operator, session, { hidden: parts.hidden, assumeTrust: true });
@@ -228,11 +250,11 @@ function overrideNotes({ operator, tools }: AdviceParts, name: string): readonly
 }
 
 async function notesOf(parts: AdviceParts, { session }: Authenticated): Promise<readonly string[]> {
-  const { own, trust } = await planWorkspace(() => parts.operator, session, parts);
-  const keys = wideningKeys(own);
+  const { own, trust, flow } = await planWorkspace(() => parts.operator, session, parts);
+  const keys = wideningKeys(own, flow?.config);
   if (trust === "trusted" || keys.length === 0) return [];
   const why = trust === "changed" ? "has changed since it was trusted" : "is not trusted";
   return [
-    `${session.serviceRoot}/handrail.yaml ${why}, so ${keys.join(", ")} has no effect; \`handrail trust\` pins it as it is`,
+    `${session.serviceRoot}${keys.every((key) => key.startsWith("scope.")) ? "/.flow/config.json" : "/handrail.yaml"} ${why}, so ${keys.join(", ")} has no effect; \`handrail trust\` pins it as it is`,
   ];
 }

@@ -9,8 +9,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { KernelError } from "../../base/errors.ts";
 import { canonicalJson } from "../../base/json.ts";
-
 import { noWorkspaceSettings, type Settings } from "../../config/config.ts";
+import { zoneRulesOf } from "../../config/zone-rules.ts";
 import { INITIAL_MARK, judgeFlow } from "../../flow/flow.ts";
 import {
   type ImaginedAccess,
@@ -41,7 +41,6 @@ import { type ActionDeclaration, withCanonicalActions } from "../../policy/terms
 import { REQUEST_REFUSED } from "../../policy/terms/verdict.ts";
 import type { Redactor } from "../../redact/redact.ts";
 import { handrailVersion } from "../operator/package-files.ts";
-import { zoneRulesOf } from "../workspace/workspace-catalog.ts";
 
 /** Examples judged, or recorded calls replayed, before others get their turn. */
 export const POLICY_EXAMPLES_PER_TURN = 64;

@@ -8,7 +8,7 @@
 
 import { X509Certificate } from "node:crypto";
 import { KIB, MIB } from "../../base/bytes.ts";
-import type { GitCredentialSettings } from "../../config/sections/git.ts";
+import type { GitCredentialSettings } from "../../config/sections/tools/git.ts";
 import { FailureWithoutEffect } from "../../model/outcome/failure.ts";
 import { type GitRemotes, liesBelow } from "../../model/work/git-remote.ts";
 import type { KnownSecret } from "../../redact/kinds/known-secret.ts";

@@ -65,7 +65,7 @@ export class TrustDesk {
   /** Pins the configuration files of a workspace as they are now. @throws KernelError when they are not valid */
   async trust(path: string, by: string): Promise<TrustReport> {
     const workspace = workspaceDirectory(path);
-    const { settings, digests } = await readWorkspaceConfiguration(workspace);
+    const { settings, digests, flow } = await readWorkspaceConfiguration(workspace);
     if (Object.values(digests).every((digest) => digest === null))
       throw usageError(`\`${workspace}\` has no configuration of its own, so there is nothing to trust`);
     const pins = await this.#pins();
@@ -74,7 +74,7 @@ export class TrustDesk {
         `${TRUSTED_WORKSPACES_MAX} workspaces are trusted already; revoke one with \`handrail trust --revoke\``,
       );
     const trustedAt = new Date(this.#parts.clock.nowMs()).toISOString();
-    const widens = wideningKeys(settings);
+    const widens = wideningKeys(settings, flow?.config);
     const directory = await this.#directory();
     await this.#record("workspace_trusted", { workspace, files: digests, widens, by });
     await this.#write(directory, { version: 1, workspace, files: { ...digests }, trustedAt, trustedBy: by });
@@ -137,12 +137,12 @@ export function trustReports(pins: readonly WorkspacePin[]): Promise<readonly Tr
 async function reportOf(pins: readonly WorkspacePin[], pin: WorkspacePin): Promise<TrustReport> {
   const { workspace, files, trustedAt, trustedBy } = pin;
   try {
-    const { settings, digests } = await readWorkspaceConfiguration(workspace);
+    const { settings, digests, flow } = await readWorkspaceConfiguration(workspace);
     return {
       workspace,
       state: trustStateOf(pins, workspace, digests),
       files,
-      widens: wideningKeys(settings),
+      widens: wideningKeys(settings, flow?.config),
       trustedAt,
       trustedBy,
     };

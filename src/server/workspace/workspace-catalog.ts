@@ -13,15 +13,16 @@ import { configInvalid, KernelError, usageError } from "../../base/errors.ts";
 import { blake3Hex } from "../../base/hash.ts";
 import { canonicalJson } from "../../base/json.ts";
 
-import type { FileRules, Settings, WorkspaceSettings } from "../../config/config.ts";
-import { privateGitHosts } from "../../config/sections/git.ts";
-import { type ChosenGitRules, chosenGitRules } from "../../config/sections/git-rules.ts";
+import type { WorkspaceSettings } from "../../config/config.ts";
 import { chosenToolchain } from "../../config/sections/toolchain.ts";
-import { openedWebHosts } from "../../config/sections/web.ts";
+import { privateGitHosts } from "../../config/sections/tools/git.ts";
+import { type ChosenGitRules, chosenGitRules } from "../../config/sections/tools/git-rules.ts";
+import { openedWebHosts } from "../../config/sections/tools/web.ts";
 import { type TrustState, trustStateOf } from "../../config/trust.ts";
+import { trustedRulesOf, withFlow, zoneRulesOf } from "../../config/zone-rules.ts";
 import type { OpenWorkspace, WorkspaceCatalog, WorkspaceName } from "../../kernel/index.ts";
 import type { Workspace } from "../../model/place/workspace.ts";
-import { BUILT_IN_ZONE_RULES, compileZones, type ZoneRules } from "../../model/place/zone.ts";
+import { compileZones, type ZoneRules } from "../../model/place/zone.ts";
 import type { ChosenToolchain } from "../../model/work/toolchain.ts";
 import { isInPlaceThisTurn, openWorkspaceRoots, type WorkspaceRoots } from "../../sandbox/files/files.ts";
 import { installFile, projectFiles } from "../../sandbox/files/project-files.ts";
@@ -37,8 +38,11 @@ import { installationPaths } from "./installation.ts";
 import { mainCheckoutOf } from "./main-checkout.ts";
 import { pathsWithin } from "./mounted-places.ts";
 import {
+  flowFacts,
+  narrowedBy,
   readWorkspaceConfiguration,
   TOOL_POLICY_FILE,
+  type WorkspaceFlow,
   type WorkspaceToolPolicy,
   workspaceFilesState,
 } from "./workspace-settings.ts";
@@ -74,6 +78,20 @@ export function workspaceDirectory(path: string): string {
 // sign that nobody will use them.
 const unused = new FinalizationRegistry<() => void>((close) => close());
 
+type Report = (message: string) => void;
+/** Texts of a catalog that it remembers having told. */
+const TOLD_MAX = 256;
+
+function oncePerText(tell: Report): Report {
+  const told = new Set<string>();
+  return (message) => {
+    if (told.has(message)) return;
+    if (told.size >= TOLD_MAX) told.clear();
+    told.add(message);
+    tell(message);
+  };
+}
+
 interface Opening {
   readonly key: string;
   readonly serviceRoot: string;
@@ -88,25 +106,28 @@ interface Opening {
   made?: OpenWorkspace;
 }
 
-/** Where the files of a branch lie. */
-type TreeOf = (branchId: string) => string;
+/** What a catalog is given besides. */
+interface CatalogParts {
+  /** Where the files of a branch lie; none are known when absent. */
+  readonly treeOf?: (branchId: string) => string;
+  /** Told once what of a workspace's own files has no effect. */
+  readonly tell?: (message: string) => void;
+}
 
-/**
- * @param hidden directories that no agent may see: the operator's and the state directory
- * @param treeOf of branches; none are known when absent
- */
+/** @param hidden directories that no agent may see: the operator's and the state directory */
 export function createWorkspaceCatalog(
   rules: WorkspaceRules,
   hidden: readonly string[],
-  treeOf: TreeOf = unknownTree,
+  { treeOf = unknownTree, tell = () => undefined }: CatalogParts = {},
 ): ClosableCatalog {
   const openings = new Openings();
+  const report = oncePerText(tell);
   const openAnew = (key: string, session: WorkspaceName): Promise<OpenWorkspace> => {
     const { serviceRoot, projectRoot, branchId } = session;
     const repositories = repositoriesOf(serviceRoot);
     const files = filesState({ serviceRoot, repositories });
     const place = Promise.all([repositories, files]).then(([found]) =>
-      openWorkspace(rules, { hidden, treeOf, repositories: found }, session),
+      openWorkspace(rules, { hidden, treeOf, report, repositories: found }, session),
     );
     const opening: Opening = { key, serviceRoot, projectRoot, branchId, repositories, files, place };
     openings.keep(opening);
@@ -230,10 +251,13 @@ function areInPlace({ service, project }: WorkspaceRoots): boolean {
 
 async function openWorkspace(
   rulesOf: WorkspaceRules,
-  { treeOf, ...planning }: Planning & { readonly treeOf: TreeOf },
+  { treeOf, report, ...planning }: Planning & Required<Pick<CatalogParts, "treeOf">> & { readonly report: Report },
   session: WorkspaceName,
 ): Promise<OpenWorkspace> {
-  const { rules, disabledTools, toolPolicy, chosen, git, opened } = await planWorkspace(rulesOf, session, planning);
+  const plan = await planWorkspace(rulesOf, session, planning);
+  const { rules, disabledTools, toolPolicy, chosen, git, opened } = plan;
+  const notes = plan.flow?.unhonoured ?? [];
+  if (notes.length > 0) report(`\`${session.serviceRoot}/.flow/config.json\`: ${notes.join("; ")}`);
   const gitRules = await readyGitRules(git);
   const { secretsOfEnvFile } = await import("../../redact/environment.ts");
   const ground = workspaceBy(rules, session);
@@ -247,6 +271,7 @@ async function openWorkspace(
     roots,
     disabledTools: new Set(disabledTools),
     ...(toolPolicy && { toolPolicy: toolPolicy.policy }),
+    ...narrowedBy(plan.flow),
     rules: blake3Hex(
       canonicalJson({
         ...rules,
@@ -255,6 +280,7 @@ async function openWorkspace(
         git: { ...git },
         ...opened,
         ...(toolPolicy && { toolPolicy: toolPolicy.digest }),
+        ...(plan.flow && { flow: flowFacts(plan.flow) }),
       }),
     ),
     toolchain: () => ({ files: projectFiles(workspace, roots), chosen }),
@@ -297,6 +323,7 @@ export interface WorkspacePlan {
   readonly own: WorkspaceSettings;
   readonly trust: TrustState;
   readonly toolPolicy?: WorkspaceToolPolicy;
+  readonly flow?: WorkspaceFlow;
 }
 
 /** How the rules of a workspace are read. */
@@ -317,12 +344,13 @@ export async function planWorkspace(
   const { serviceRoot, projectRoot } = session;
   if (!isWithin(projectRoot, serviceRoot))
     throw configInvalid(`the workspace \`${serviceRoot}\` does not lie in its project \`${projectRoot}\``);
-  const { settings: own, digests, toolPolicy } = await readWorkspaceConfiguration(serviceRoot);
+  const { settings: own, digests, toolPolicy, flow } = await readWorkspaceConfiguration(serviceRoot);
   const { settings, trusted = [] } = rulesOf();
   const trust = trustStateOf(trusted, serviceRoot, digests);
   const { files: granted, toolchain, git: grantedGit } = grantOf(settings, serviceRoot) ?? {};
   const isTrusted = trust === "trusted" || assumeTrust;
-  const zoneRules = isTrusted ? trustedRulesOf(settings, granted, own) : zoneRulesOf(settings, granted, own);
+  const ground = isTrusted ? trustedRulesOf(settings, granted, own) : zoneRulesOf(settings, granted, own);
+  const zoneRules = flow === undefined ? ground : withFlow(ground, flow.config, isTrusted);
   const chosen = chosenToolchain(toolchain, isTrusted ? own.toolchain : undefined);
   // An agent that could change the policy could take back what it narrows.
   const kept = toolPolicy === undefined ? zoneRules.settings : [...zoneRules.settings, `/${TOOL_POLICY_FILE}`];
@@ -337,7 +365,8 @@ export async function planWorkspace(
   const git = chosenGitRules(settings.git, grantedGit, own.git);
   // The operator's word alone, the same for every workspace.
   const opened = { privateGitHosts: privateGitHosts(settings.git), openedWebHosts: openedWebHosts(settings.web) };
-  return { rules, disabledTools, chosen, git, opened, own, trust, ...(toolPolicy && { toolPolicy }) };
+  const more = { ...(toolPolicy && { toolPolicy }), ...(flow && { flow }) };
+  return { rules, disabledTools, chosen, git, opened, own, trust, ...more };
 }
 
 /** The workspace that `rules` make of the directories of `session`. */
@@ -345,7 +374,7 @@ export function workspaceBy(rules: ZoneRules, { serviceRoot, projectRoot }: Work
   return {
     serviceRoot,
     projectRoot,
-    sharedPaths: rules.shared,
+    sharedPaths: rules.reachable ?? rules.shared,
     zones: compileZones(rules, relative(projectRoot, serviceRoot)),
   };
 }
@@ -364,34 +393,4 @@ function hiddenPaths(hidden: readonly string[], { serviceRoot, projectRoot }: Wo
 /** The project's paths of the installation that is running; `""` where the project lies in it. */
 function installedPaths({ projectRoot }: WorkspaceName): readonly string[] {
   return pathsWithin(projectRoot, installationPaths());
-}
-
-/**
- * The zone rules of a workspace: built in, the operator's for all, the operator's for this one, and what the workspace
- * may say of itself without anybody's trust: what is secret, and restrictions beside the zones.
- */
-export function zoneRulesOf(settings: Settings, granted: FileRules | undefined, own: WorkspaceSettings): ZoneRules {
-  const rules = rulesOf([settings.files, ...(granted ? [granted] : [])]);
-  const { secret, read_only, protected: protectedFiles } = own.files;
-  return {
-    ...rules,
-    ownSecret: [...rules.ownSecret, ...secret],
-    restrictedReadOnly: read_only,
-    restrictedProtected: protectedFiles,
-  };
-}
-
-/** The same where the operator trusts the workspace's own rules: they make zones as the operator's do. */
-function trustedRulesOf(settings: Settings, granted: FileRules | undefined, own: WorkspaceSettings): ZoneRules {
-  return rulesOf([settings.files, ...(granted ? [granted] : []), own.files]);
-}
-
-function rulesOf(files: readonly FileRules[]): ZoneRules {
-  return {
-    ...BUILT_IN_ZONE_RULES,
-    ownSecret: files.flatMap((file) => file.secret),
-    shared: [...BUILT_IN_ZONE_RULES.shared, ...files.flatMap((file) => file.shared)],
-    protected: [...BUILT_IN_ZONE_RULES.protected, ...files.flatMap((file) => file.protected)],
-    readOnly: files.flatMap((file) => file.read_only),
-  };
 }

@@ -73,8 +73,8 @@ export async function serveConnect(options: ConnectOptions): Promise<ConnectServ
   const unary = {
     path: pathOf(ToolKernel.method.execute),
     host: {
-      execute: async (bytes: Uint8Array, signal: AbortSignal) =>
-        responseBytes(await options.door.execute({ kind: "wire", bytes }, signal)),
+      execute: async (bytes: Uint8Array, signal: AbortSignal, traceparent: string | undefined) =>
+        responseBytes(await options.door.execute({ kind: "wire", bytes }, signal, { traceparent })),
       requestBytesMax: limits.requestBytesMax,
       stallMs: limits.stallMs,
       shutdownSignal: shutDown.signal,

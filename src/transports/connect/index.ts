@@ -2,4 +2,5 @@
 
 export { type ConnectAddress, type ConnectServer, serveConnect } from "./connect-server.ts";
 export type { AdminPort } from "./methods/admin-port.ts";
+export { refusePages } from "./wire/guard.ts";
 export type { ConnectLimits } from "./wire/limits.ts";

@@ -73,6 +73,7 @@ const SUITES = [
     ],
   ],
   ["net", ["net-fetch", "net-many", "net-terminated", "net-start", "net-secret"]],
+  ["extend", ["observer-metrics"]],
   ["gates", ["gates-free", "gates-caller", "pending-memory", "pending-time", "pending-resume"]],
 ] as const;
 

@@ -57,6 +57,9 @@ const LEAK = [
   "",
 ].join("\n");
 
+/** The documents of every call are kept, so that a secret could stand in them. */
+const ALL_DOCUMENTS = "evidence: { documents: all }\n";
+
 /** Names that carry a secret; the others cannot stand in a path. */
 const NAMED = `named ${AWS} file.txt`;
 
@@ -141,6 +144,7 @@ const shown = (name: string, value: unknown) => ({
 
 test("the library: no answer, no report and no file of the state holds a canary", async () => {
   const place = freshPlace();
+  place.put("config/handrail.yaml", ALL_DOCUMENTS);
   plant(place.workspace);
   const reports: unknown[] = [];
   const kernel = await createKernel({
@@ -167,22 +171,25 @@ test("the library: no answer, no report and no file of the state holds a canary"
 });
 
 test("control: without rules and known values the answers, the ledger and the store hold the canaries", async () => {
-  const kernel = await memoryKernel({ redactor: createRedactor({ rules: NO_RULES }) });
+  const settings = { documents: "all" } as const;
+  const kernel = await memoryKernel({ redactor: createRedactor({ rules: NO_RULES }), settings });
   plant(kernel.root);
   const answers = await tour((tool, args, dedupeKey) =>
     kernel.call(tool, args, dedupeKey === undefined ? {} : { dedupeKey }),
   );
   await kernel.kept.close();
+  await kernel.content.close();
   const inAnswers = new Set(found([shown("answers", answers)]));
   expect(inAnswers.size).toBe(NEEDLES.length);
   expect(found([shown("ledger", kernel.ledger.events)])).not.toEqual([]);
   expect(found(bytesBelow(kernel.state)).map((line) => line.split(":")[0])).toEqual(
-    expect.arrayContaining(["dedupe.db"]),
+    expect.arrayContaining(["dedupe.db", "content.db"]),
   );
 });
 
 test("MCP: nothing that the process writes holds a canary", async () => {
   const place = freshPlace();
+  place.put("config/handrail.yaml", ALL_DOCUMENTS);
   plant(place.workspace);
   const client = await connectRpc(place, [], "2025-11-25", ENVIRONMENT);
   const answers = await tour((tool, args) => client.request("tools/call", { name: tool, arguments: args }));
@@ -194,6 +201,7 @@ test("MCP: nothing that the process writes holds a canary", async () => {
 
 test("framed, RPC and the command line: nothing that the processes write holds a canary", async () => {
   const place = freshPlace();
+  place.put("config/handrail.yaml", ALL_DOCUMENTS);
   plant(place.workspace);
   const server = startHandrail(place, ["serve", "--http-socket"], { environment: ENVIRONMENT });
   const output = collect(server);

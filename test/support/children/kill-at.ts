@@ -14,8 +14,8 @@ const step = isMainThread ? process.env["TEST_KILL_AT"] : undefined;
 
 if (step === "before intent") Evidence.prototype.intent = die;
 if (step === "after intent") {
-  Evidence.prototype.intent = async function (trail) {
-    await intent.call(this, trail);
+  Evidence.prototype.intent = async function (trail, facts) {
+    await intent.call(this, trail, facts);
     return die();
   };
 }

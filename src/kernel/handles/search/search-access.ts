@@ -10,6 +10,7 @@ import type { WorkspacePath } from "../../../model/place/access.ts";
 import type { SearchAccess } from "../../../model/work/search.ts";
 import type { SearchScope } from "../../../sandbox/search/search.ts";
 import { judgePlace, leavesReading, unanalysed } from "../../judge/scope.ts";
+import { isolationOf } from "../../judge/workspace-programs.ts";
 import type { HandleParts } from "../handle-parts.ts";
 
 /** Search for one call. */
@@ -35,7 +36,7 @@ export function createSearch({ kernel, running, rules, signal }: HandleParts): S
       judge: (target, effect) =>
         judgePlace(caller, { tool, place: target, zone: workspace.zones.classify(target), effect }) ??
         rules.judge(target, effect),
-      isolationLevel: caller.session.isolationLevel,
+      isolationLevel: isolationOf(caller),
       mayRead,
       threads: searchThreads(),
       hidden: (bytes) => redaction.hiddenAhead(bytes)?.then(() => redaction.hidden(bytes)) ?? redaction.hidden(bytes),

@@ -6,6 +6,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Database } from "better-sqlite3";
 import { BlockHasher, inBlocks } from "../../../base/block-hashes.ts";
+import { blake3Hex } from "../../../base/hash.ts";
 import { CONTENT_PAGE_MAX } from "../../../base/limits.ts";
 import type { ContentInventory, LedgerReference, ListedContent } from "../../../cas/content-store.ts";
 import { guarded, openDatabaseReadOnly } from "../state/database.ts";
@@ -66,7 +67,7 @@ export function openInventory({ database, path, files }: ObjectSource): ContentI
     inspect: async (hash) =>
       inspectObject(
         guard(() => rows.object(hash)),
-        files,
+        { files, document: guard(() => rows.document(hash)) },
         hash,
       ),
     dangling: async (count) =>
@@ -84,6 +85,14 @@ export function openInventory({ database, path, files }: ObjectSource): ContentI
     sizeOf: async (hash) => {
       const row = guard(() => rows.object(hash));
       return row?.state === "collecting" ? undefined : row?.size;
+    },
+    bytesOf: async (hash, bytesMax) => {
+      const row = guard(() => rows.object(hash));
+      if (row?.state !== "stored" || row.size > bytesMax) return undefined;
+      const document = guard(() => rows.document(hash));
+      if (document !== undefined) return blake3Hex(document) === hash ? document : undefined;
+      const file = files.open(hash);
+      return file && wholeOf({ ...file, sizeBytes: row.size, blockBytes: row.block_bytes, blocks: row.blocks });
     },
     close: async () => guard(() => void database.close()),
   };
@@ -105,17 +114,28 @@ function listedContent(row: ListedRow): ListedContent {
 /** What is wrong with one object, found by hashing all of it again. */
 async function inspectObject(
   row: ReturnType<ContentRows["object"]>,
-  files: ContentFiles,
+  { files, document }: { readonly files: ContentFiles; readonly document: Uint8Array | undefined },
   hash: string,
 ): Promise<string | undefined> {
   if (row === undefined || row.state === "collecting") return undefined; // collected since it was listed
   if (row.state === "quarantined") return "it was altered or lost, and put aside when it was read";
+  if (document !== undefined) return blake3Hex(document) === hash ? undefined : "its bytes do not fit its hash";
   const file = files.open(hash);
   if (file === undefined) return "its file is missing";
   const object = { ...file, sizeBytes: row.size, blockBytes: row.block_bytes, blocks: row.blocks };
   const seen = await rehash(object);
   if (seen === undefined) return "its bytes do not fit the hashes of its blocks";
   return seen === hash ? undefined : "its bytes do not fit its hash";
+}
+
+/** The bytes of an object whose blocks are intact. */
+async function wholeOf(object: OpenObject): Promise<Uint8Array | undefined> {
+  const bytes = verifiedBytes(object, { offset: 0, length: object.sizeBytes }, "own");
+  const blocks: Uint8Array[] = [];
+  for (let next = await bytes.next(); ; next = await bytes.next()) {
+    if (next.done === true) return next.value === "intact" ? Buffer.concat(blocks) : undefined;
+    blocks.push(next.value);
+  }
 }
 
 /** The hash of an object whose blocks are intact. */

@@ -58,6 +58,9 @@ export class ContentRows {
   readonly #artifacts: Statement<[string, string, string], ArtifactRow>;
   readonly #putArtifact: Statement<[string, string, string, string, string, string, string, string, string, number]>;
   readonly #total: Statement<[], { bytes: number }>;
+  readonly #document: Statement<[string], { bytes: Uint8Array }>;
+  readonly #putDocument: Statement<[string, Uint8Array]>;
+  readonly #dropDocument: Statement<[string]>;
 
   constructor(database: Database) {
     this.#object = database.prepare(
@@ -87,6 +90,15 @@ export class ContentRows {
     );
     this.#putArtifact = database.prepare("INSERT INTO artifacts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     this.#total = database.prepare("SELECT bytes FROM totals");
+    this.#document = database.prepare(
+      "SELECT bytes FROM documents WHERE number = (SELECT number FROM objects WHERE hash = ?)",
+    );
+    this.#putDocument = database.prepare(
+      "INSERT OR REPLACE INTO documents VALUES ((SELECT number FROM objects WHERE hash = ?), ?)",
+    );
+    this.#dropDocument = database.prepare(
+      "DELETE FROM documents WHERE number = (SELECT number FROM objects WHERE hash = ?)",
+    );
   }
 
   /** The object's row, whatever its state. */
@@ -110,6 +122,25 @@ export class ContentRows {
     this.#putHolding.run(hash, owner.userId, owner.workspace, JSON.stringify(together), now);
     if (reference) this.putReference(hash, reference, now);
     return { hash, sizeBytes, label: together };
+  }
+
+  /** Keeps a document, without an owner, and says that the ledger refers to it. */
+  putDocument(digest: ContentDigest, bytes: Uint8Array, reference: LedgerReference & { readonly nowMs: number }): void {
+    const { hash, sizeBytes, blocks } = digest;
+    const now = Math.floor(reference.nowMs);
+    this.#putObject.run(hash, sizeBytes, CONTENT_BLOCK_BYTES, blocks, now, now);
+    this.#putDocument.run(hash, bytes);
+    this.putReference(hash, reference, now);
+  }
+
+  /** The bytes of a document as they stand in its row, not verified. */
+  document(hash: string): Uint8Array | undefined {
+    return this.#document.get(hash)?.bytes;
+  }
+
+  /** Forgets the bytes of a document that was altered. */
+  dropDocument(hash: string): void {
+    this.#dropDocument.run(hash);
   }
 
   /** Says that the ledger refers to an object. Returns whether it did not before. */

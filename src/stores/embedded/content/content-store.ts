@@ -10,6 +10,7 @@
  */
 import { join } from "node:path";
 import { GIB } from "../../../base/bytes.ts";
+import { blake3Hex } from "../../../base/hash.ts";
 import type { RandomBytes } from "../../../base/ids.ts";
 import type {
   BlockMemory,
@@ -17,6 +18,9 @@ import type {
   ContentMaintenance,
   ContentRange,
   ContentStore,
+  EvidenceDocument,
+  KeptDocuments,
+  LedgerReference,
   MaintainedContentStore,
   Published,
   Publisher,
@@ -33,6 +37,7 @@ import { type ObjectSource, openInventory } from "./content-inventory.ts";
 import { verifiedBytes } from "./content-reader.ts";
 import { ContentRows } from "./content-rows.ts";
 import { atDisk, type StagedFile, StagingArea } from "./content-staging.ts";
+import { DocumentKeeper } from "./document-keeper.ts";
 
 /** Bytes of all stored objects of a state directory; beyond it nothing is stored until a collection made room. */
 export const CONTENT_STORE_BYTES_MAX = 64 * GIB;
@@ -61,6 +66,7 @@ export function openContentStore(parts: ContentStoreParts): MaintainedContentSto
 /** One connection and what works on it. */
 interface Opened extends ObjectSource {
   readonly rows: ContentRows;
+  readonly documents: DocumentKeeper;
 }
 
 class LazyContentStore implements MaintainedContentStore {
@@ -129,6 +135,11 @@ class LazyContentStore implements MaintainedContentStore {
       const row = this.#guard(() => rows.object(hash));
       if (row === undefined || row.state === "collecting") throw contentNotFound({ kind: "content", hash });
       if (row.state === "quarantined") throw contentCorrupt(hash);
+      const document = await this.#document(hash);
+      if (document !== undefined) {
+        yield document.subarray(range.offset, range.offset + range.length);
+        return;
+      }
       const file = this.#files.open(hash);
       if (file === undefined) {
         // It may have been stored again since then; it is opened again.
@@ -141,6 +152,16 @@ class LazyContentStore implements MaintainedContentStore {
       throw contentCorrupt(hash); // some of it may have been handed out
     }
     throw contentCorrupt(hash);
+  }
+
+  async keepDocuments(
+    kept: readonly EvidenceDocument[],
+    reference: LedgerReference,
+    nowMs: number,
+  ): Promise<KeptDocuments> {
+    const { documents } = await this.#open();
+    documents.keep(kept, reference, nowMs);
+    return { sync: () => documents.sync() };
   }
 
   async maintenance(): Promise<ContentMaintenance> {
@@ -157,7 +178,21 @@ class LazyContentStore implements MaintainedContentStore {
     this.#staging.discardAll();
     const opened = await this.#opening?.catch(() => undefined); // what failed to open has told whoever opened it
     this.#opening = undefined;
-    if (opened) this.#guard(() => opened.database.close());
+    if (opened === undefined) return;
+    try {
+      await opened.documents.close();
+    } finally {
+      this.#guard(() => opened.database.close());
+    }
+  }
+
+  /** The bytes of a document that stands in a row; one that was altered is dropped, so that it counts as lost. */
+  async #document(hash: string): Promise<Uint8Array | undefined> {
+    const { database, rows } = await this.#open();
+    const bytes = this.#guard(() => rows.document(hash));
+    if (bytes === undefined || blake3Hex(bytes) === hash) return bytes;
+    this.#guard(() => immediately(database, () => rows.dropDocument(hash)));
+    return undefined;
   }
 
   /** Puts staged bytes in place. What is there under the hash is replaced: these bytes were just hashed. */
@@ -207,7 +242,9 @@ class LazyContentStore implements MaintainedContentStore {
     const database = await openDatabase(this.#path, CONTENT_SCHEMA, CODE);
     this.#files.prepare();
     await this.#removeAbandoned();
-    return { database, files: this.#files, path: this.#path, rows: new ContentRows(database) };
+    const rows = new ContentRows(database);
+    const documents = new DocumentKeeper({ database, path: this.#path, rows, bytesMax: CONTENT_STORE_BYTES_MAX });
+    return { database, files: this.#files, path: this.#path, rows, documents };
   }
 
   /** Removes the uploads of dead instances, and those that nobody can still be sending. */

@@ -65,6 +65,8 @@ export interface AdminHealth {
   /** How often the kernel's thread stood. */
   readonly stalls: { readonly count: number; readonly longestMs: number };
   readonly tools: number;
+  /** Calls and events that were not exported, and lines of the log that were lost. */
+  readonly telemetryDropped: number;
 }
 
 /** A request for approval; times are milliseconds since the Unix epoch. */

@@ -94,7 +94,7 @@ export function adminService(port: AdminPort, onError: (error: unknown) => void)
       }),
     getHealth: () =>
       guarded(async () => {
-        const { version, instanceId, ledger, tools, stalls } = port.health();
+        const { version, instanceId, ledger, tools, stalls, telemetryDropped } = port.health();
         const { writable, problem = "", waiting } = ledger;
         const stood = { stalls: BigInt(stalls.count), longestStallMs: BigInt(Math.round(stalls.longestMs)) };
         return {
@@ -104,6 +104,7 @@ export function adminService(port: AdminPort, onError: (error: unknown) => void)
           ledgerProblem: problem,
           ledgerWaiting: BigInt(waiting),
           tools,
+          telemetryDropped: BigInt(telemetryDropped),
           ...stood,
         };
       }),

@@ -60,11 +60,11 @@ export function kernelService(host: KernelServiceHost): ServiceImpl<typeof ToolK
   };
   return {
     execute: (_, context) =>
-      guarded(async () => toWireResponse(await door.execute(submissionOf(context), context.signal))),
+      guarded(async () => toWireResponse(await door.execute(submissionOf(context), context.signal, traceOf(context)))),
     async *executeStream(_, context) {
       const reports = new EventQueue();
       const submission = await guarded(async () => submissionOf(context));
-      const answered = door.execute(submission, context.signal, { listener: reports.push });
+      const answered = door.execute(submission, context.signal, { listener: reports.push, ...traceOf(context) });
       for await (const report of reports.until(answered)) yield eventOf(report);
       yield { event: { case: "response", value: toWireResponse(await answered) } };
     },
@@ -84,6 +84,12 @@ export function kernelService(host: KernelServiceHost): ServiceImpl<typeof ToolK
         );
       }),
   };
+}
+
+/** The caller's place in a trace, as it was sent. */
+function traceOf({ requestHeader }: HandlerContext): { readonly traceparent?: string } {
+  const traceparent = requestHeader.get("traceparent");
+  return traceparent === null ? {} : { traceparent };
 }
 
 /** The request of a tool call as it came. */

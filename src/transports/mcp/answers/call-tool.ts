@@ -6,6 +6,11 @@ import type { CallResponse } from "../../../model/tool/call.ts";
 import type { McpOptions } from "../protocol/options.ts";
 import { type CallResult, type ResultForm, resultOf } from "./call-result.ts";
 
+/** Member of `_meta`: the key under which the call is executed at most once. */
+const META_DEDUPE_KEY = "handrail/dedupe_key";
+/** Member of `_meta`: the caller's place in a trace, as W3C Trace Context writes it. */
+const META_TRACEPARENT = "traceparent";
+
 /** Parameters of `tools/call`, as far as the kernel reads them. */
 export interface CallParameters {
   /** `""` when the client sent no string: the kernel refuses it then, and records that it did. */
@@ -27,7 +32,8 @@ export async function callTool(
   parameters: CallParameters,
   { end, ...hears }: CallingClient,
 ): Promise<CallResult> {
-  const dedupeKey = isJsonObject(parameters._meta) ? parameters._meta["handrail/dedupe_key"] : undefined;
+  const meta = isJsonObject(parameters._meta) ? parameters._meta : {};
+  const { [META_DEDUPE_KEY]: dedupeKey, [META_TRACEPARENT]: traceparent } = meta;
   const response = await options.door.execute(
     {
       kind: "call",
@@ -38,7 +44,7 @@ export async function callTool(
       ...(dedupeKey !== undefined && { dedupeKey }),
     },
     end,
-    hears,
+    traceparent === undefined ? hears : { ...hears, traceparent },
   );
   return resultOf(response, formOf(options.door, parameters.name, response));
 }

@@ -10,7 +10,7 @@ import { systemClock } from "../../../../src/base/clock.ts";
 import { systemRandom } from "../../../../src/base/ids.ts";
 import type { JsonObject } from "../../../../src/base/json.ts";
 import { createKernel, type KernelSession } from "../../../../src/index.ts";
-import { securityEventOf } from "../../../../src/ledger/security-event.ts";
+import { securityEventOf } from "../../../../src/ledger/audit/security-event.ts";
 import { readPreImage } from "../../../../src/sandbox/files/pre-image.ts";
 import { stallFinding } from "../../../../src/server/doctor/doctor-stalls.ts";
 import { openLedgerReader } from "../../../../src/server/ledger/ledger-reader.ts";

@@ -1,0 +1,92 @@
+/**
+ * Defines the section `models` of `handrail.yaml`: providers of models that agents may ask.
+ *
+ * INVARIANTS: each provider is one server, named by its address; a key is the name of a secret, never a value. A
+ * workspace can set none.
+ */
+import * as z from "zod";
+import { MODEL_PROTOCOLS, type ModelProtocol, type ModelProvider } from "../../../model/reach/models.ts";
+import { webAddress } from "../../../names/web-address.ts";
+
+/** Providers that the operator can name, and models of one that are listed. */
+const PROVIDERS_MAX = 64;
+const PROVIDER_MODELS_MAX = 256;
+/** Characters of a provider's or a model's name (INV-0025, INV-0026). */
+const NAME_CHARACTERS_MAX = 256;
+/** Seconds that one call of a model may take when the operator does not say, and at most. */
+const MODEL_TIMEOUT_SECONDS = 120;
+const MODEL_TIMEOUT_MAX_SECONDS = 1800;
+/** Further tries when the operator does not say, and at most. */
+const MODEL_RETRIES = 2;
+const MODEL_RETRIES_MAX = 10;
+/** The most that a million tokens can cost. */
+const PRICE_MAX = 1_000_000;
+
+const ADDRESSES: Readonly<Record<ModelProtocol, string>> = {
+  openai: "https://api.openai.com/v1",
+  anthropic: "https://api.anthropic.com/v1",
+  ollama: "http://127.0.0.1:11434",
+};
+
+const address = z
+  .string()
+  .max(2048)
+  .superRefine((text, context) => {
+    const read = webAddress(text);
+    if ("problem" in read) context.addIssue({ code: "custom", message: `cannot be used: ${read.problem}` });
+    else if (/[?#]/.test(text)) context.addIssue({ code: "custom", message: "must not hold `?` or `#`" });
+  })
+  .transform((text) => text.replace(/\/+$/, ""));
+const model = z.string().min(1).max(NAME_CHARACTERS_MAX);
+const price = z.number().min(0).max(PRICE_MAX);
+
+const provider = z.strictObject({
+  protocol: z.enum(MODEL_PROTOCOLS),
+  /** Where the interface begins; that of the protocol's own provider when absent. */
+  url: address.optional(),
+  /** The name of a secret under `secrets`. */
+  secret: z.string().optional(),
+  models: z.array(model).min(1).max(PROVIDER_MODELS_MAX).optional(),
+  /** What a million tokens cost, in the unit of cost budgets. */
+  prices: z.record(model, z.strictObject({ input: price, output: price })).default({}),
+  timeout_seconds: z.int().min(1).max(MODEL_TIMEOUT_MAX_SECONDS).default(MODEL_TIMEOUT_SECONDS),
+  retries: z.int().min(0).max(MODEL_RETRIES_MAX).default(MODEL_RETRIES),
+});
+
+/** The schema of `models`: providers by their names. */
+export const modelSettings = z
+  .record(z.string().regex(/^[a-z][a-z0-9_-]{0,63}$/, "must be lower-case letters, digits, `_` and `-`"), provider)
+  .refine((all) => Object.keys(all).length <= PROVIDERS_MAX, `holds more than ${PROVIDERS_MAX} providers`);
+
+/** Parsed `models`. */
+export type ModelSettings = z.infer<typeof modelSettings>;
+
+/** The providers that the settings name. */
+export function providersOf(settings: ModelSettings): readonly ModelProvider[] {
+  return Object.entries(settings).map(([name, one]) => ({
+    name,
+    protocol: one.protocol,
+    url: one.url ?? ADDRESSES[one.protocol],
+    ...(one.secret !== undefined && { secret: one.secret }),
+    ...(one.models && { models: one.models }),
+    prices: one.prices,
+    timeoutMs: one.timeout_seconds * 1000,
+    retries: one.retries,
+  }));
+}
+
+/** What a provider's secret must be, for messages: known, and for that server over TLS. */
+export function problemOfSecret(
+  { url, secret }: Pick<ModelProvider, "url" | "secret">,
+  secrets: Readonly<Record<string, { readonly bindings: readonly { readonly host: string; readonly port: number }[] }>>,
+): string | undefined {
+  if (secret === undefined) return undefined;
+  const at = webAddress(url);
+  if ("problem" in at) return undefined; // said of the address itself
+  if (at.scheme !== "https") return "goes with an address that begins with `https` alone";
+  const found = Object.hasOwn(secrets, secret) ? secrets[secret] : undefined;
+  if (found === undefined) return `\`${secret}\` is not defined under \`secrets\`; \`handrail secrets add\` adds it`;
+  const { host } = at.host;
+  if (found.bindings.some((one) => one.host === host && one.port === at.port)) return undefined;
+  return `\`${secret}\` is not bound to \`${host}:${at.port}\``;
+}
