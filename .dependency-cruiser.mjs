@@ -89,6 +89,7 @@ export const ORDER = {
     ".",
   ],
   "sandbox/files": ["places", "."],
+  "sandbox/matching": ["usages", "."],
   "sandbox/landing": ["machine", ".", "recovery"],
   "sandbox/net": ["gate", "broker", "fetch", "models", "proxy", "."],
   "sandbox/search": ["pattern", "tree", "."],
@@ -117,6 +118,7 @@ export const ORDER = {
   "tools/git": ["calls", "operations", "."],
   "tools/shell": ["words", "gadgets", "reading", "."],
   "tools/shell/gadgets": ["rows", "."],
+  "tools/structure": ["kit", "status", "imports", "map", "tests", "usages", "."],
   "transports/connect": ["wire", "methods", "."],
   "transports/mcp": ["protocol", "answers", "lines", "approval", "."],
 };

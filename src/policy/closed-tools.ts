@@ -21,6 +21,7 @@ const READS_DOCUMENTS: ReadonlySet<string> = new Set([
   "search_file",
   "count_matches",
   "search_knowledge",
+  "get_task_context",
   "list_files",
   "done",
 ]);

@@ -74,7 +74,17 @@ test("a lease without one path to write closes what writes; with one path nothin
 
 test("a lease without one path to read closes what reads files", async () => {
   const none = await openWith({ scope: { readPaths: [[]] } });
-  const reading = ["count_matches", "list_files", "read_file", "search_file", "search_knowledge"];
+  const reading = [
+    "count_matches",
+    "find_usage",
+    "get_related_tests",
+    "get_system_map",
+    "get_task_context",
+    "list_files",
+    "read_file",
+    "search_file",
+    "search_knowledge",
+  ];
   expect(ALL(none)).toEqual(expect.arrayContaining(["read_file"]));
   expect(await offered(none)).toEqual(ALL(none).filter((name) => !reading.includes(name)));
   expect(await ended(none, "read_file")).toBe("lease_scope");

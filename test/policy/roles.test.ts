@@ -166,22 +166,22 @@ function cell(role: string, name: string, on: string): string {
  * tool.
  */
 const MATRIX = `
-read_file search_file count_matches list_files search_knowledge
+read_file search_file count_matches list_files search_knowledge find_usage get_related_tests get_system_map get_task_context
   on own shared
   | ok dev.read-files | = | = | - base.product-owner-reads-documents | - DEFAULT_DENY
-read_file search_file count_matches list_files search_knowledge
+read_file search_file count_matches list_files search_knowledge find_usage get_related_tests get_system_map get_task_context
   on protected docs plans markdown
   | ok dev.read-files | = | = | ok base.product-owner-documents | - DEFAULT_DENY
-read_file search_file count_matches list_files search_knowledge write_file edit_file delete_file
+read_file search_file count_matches list_files search_knowledge find_usage get_related_tests get_system_map get_task_context write_file edit_file delete_file
   on secret
   | - ZONE:secret | = | = | = | =
-read_file search_file count_matches list_files search_knowledge write_file edit_file delete_file
+read_file search_file count_matches list_files search_knowledge find_usage get_related_tests get_system_map get_task_context write_file edit_file delete_file
   on managed
   | - ZONE:managed | = | = | = | =
 artifact_fetch
   on itself artifact
   | ok dev.read-others | = | = | - base.product-owner-reads-documents | - DEFAULT_DENY
-list_branches branch_diff find_usage get_related_tests get_system_map get_task_context
+list_branches branch_diff
   on itself
   | ok dev.read-others | = | = | - base.product-owner-reads-documents | - DEFAULT_DENY
 git_status git_diff git:status git:diff git:log git:show
@@ -317,6 +317,10 @@ test("the matrix names every canonical action, and every kind of file for every 
     "count_matches",
     "list_files",
     "search_knowledge",
+    "find_usage",
+    "get_related_tests",
+    "get_system_map",
+    "get_task_context",
     "write_file",
     "edit_file",
     "delete_file",

@@ -5,6 +5,7 @@
  * decided, and judges again whatever turns up that was not decided.
  */
 import type { ProgressListener } from "../../model/outcome/progress.ts";
+import type { CodeAccess } from "../../model/place/code.ts";
 import type { FileAccess } from "../../model/place/files.ts";
 import type { KnowledgeAccess } from "../../model/place/knowledge.ts";
 import type { ModelAccess } from "../../model/reach/models.ts";
@@ -48,6 +49,7 @@ export class CallHandles implements ToolContext {
   #files: FileAccess | undefined;
   #search: SearchAccess | undefined;
   #knowledge: KnowledgeAccess | undefined;
+  #code: CodeAccess | undefined;
   #content: ContentAccess | undefined;
   #exec: ExecAccess | undefined;
   #machine: MachineAccess | undefined;
@@ -103,6 +105,11 @@ export class CallHandles implements ToolContext {
   get knowledge(): KnowledgeAccess {
     this.#knowledge ??= lazyKnowledge(this.#handle);
     return this.#knowledge;
+  }
+
+  get code(): CodeAccess {
+    this.#code ??= lazyCode(this.#handle);
+    return this.#code;
   }
 
   get content(): ContentAccess {
@@ -192,6 +199,18 @@ function lazyKnowledge(handle: HandleParts): KnowledgeAccess {
       const { createKnowledge } = await import("./search/knowledge-access.ts");
       return createKnowledge(handle).search(path, question);
     },
+  };
+}
+
+/** Code; what reads it is loaded with the first use. */
+function lazyCode(handle: HandleParts): CodeAccess {
+  const load = async () => (await import("./code/code-access.ts")).createCode(handle);
+  return {
+    list: async (path, filesMax) => (await load()).list(path, filesMax),
+    text: async (path, file, bytesMax) => (await load()).text(path, file, bytesMax),
+    texts: async (path, query, take) => (await load()).texts(path, query, take),
+    usages: async (path, symbol, files) => (await load()).usages(path, symbol, files),
+    changedTogether: async (path, file) => (await load()).changedTogether(path, file),
   };
 }
 

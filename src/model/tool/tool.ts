@@ -13,6 +13,7 @@ import type { ProgressListener } from "../outcome/progress.ts";
 import type { LeaseBudget } from "../people/lease.ts";
 import type { Role } from "../people/role.ts";
 import type { Access } from "../place/access.ts";
+import type { CodeAccess } from "../place/code.ts";
 import type { FileAccess } from "../place/files.ts";
 import type { KnowledgeAccess } from "../place/knowledge.ts";
 import type { IsolationLevel } from "../place/workspace.ts";
@@ -56,6 +57,7 @@ export interface ToolContext {
   readonly files: FileAccess;
   readonly search: SearchAccess;
   readonly knowledge: KnowledgeAccess;
+  readonly code: CodeAccess;
   readonly content: ContentAccess;
   readonly exec: ExecAccess;
   readonly git: GitAccess;

@@ -1,5 +1,6 @@
 /** Defines the messages between the kernel and the program that matches code. They hold no path. */
 import type { Language } from "./languages.ts";
+import type { TextUsages } from "./usages/found-usage.ts";
 
 /** A question; positions are characters of `source`. */
 export interface SyntaxRequest {
@@ -27,4 +28,17 @@ export type SyntaxResult =
   | { readonly kind: "missing" };
 
 /** The answer. */
-export type SyntaxReply = SyntaxResult & { readonly id: number };
+export type SyntaxReply = (SyntaxResult | UsagesResult) & { readonly id: number };
+
+/** Asks what a name is used for in several texts. */
+export interface UsagesRequest {
+  readonly id: number;
+  readonly symbol: string;
+  readonly sources: readonly { readonly language: Pick<Language, "name" | "parser">; readonly source: string }[];
+}
+
+/** The usages of each text; none where the parser of its language is not installed. */
+export interface UsagesResult {
+  readonly kind: "usages";
+  readonly found: readonly (TextUsages | undefined)[];
+}

@@ -8,7 +8,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { ownProgram } from "../../names/own-program.ts";
-import type { SyntaxReply, SyntaxRequest, SyntaxResult } from "./code-messages.ts";
+import type { SyntaxReply, SyntaxRequest, SyntaxResult, UsagesRequest, UsagesResult } from "./code-messages.ts";
 
 /** Milliseconds that one question may take, the start of the program included. */
 export const SYNTAX_MS_MAX = 10_000;
@@ -20,14 +20,17 @@ const SYNTAX_IDLE_MS = 30_000;
 const SYNTAX_HEAP_MIB = 256;
 
 /** What came of a question; or the program ended, took too long, or others wait already. */
-export type SyntaxOutcome =
-  | SyntaxResult
+export type SyntaxOutcome = SyntaxResult | Unanswered;
+
+/** Why a question has no answer. */
+export type Unanswered =
   | { readonly kind: "ended" }
   | { readonly kind: "too_slow" }
   | { readonly kind: "busy" }
   | { readonly kind: "cancelled" };
 
-type Question = Omit<SyntaxRequest, "id">;
+type Question = Omit<SyntaxRequest, "id"> | Omit<UsagesRequest, "id">;
+type Outcome = SyntaxResult | UsagesResult | Unanswered;
 
 let last: Promise<unknown> = Promise.resolve();
 let waiting = 0;
@@ -35,12 +38,28 @@ let child: ChildProcess | undefined;
 let idle: NodeJS.Timeout | undefined;
 let nextId = 1;
 
-/** Asks the program. Never rejects. */
+/** Asks the program for matches. Never rejects. */
 export async function askSyntax(
-  question: Question,
+  question: Omit<SyntaxRequest, "id">,
   signal: AbortSignal,
   msMax = SYNTAX_MS_MAX,
 ): Promise<SyntaxOutcome> {
+  const outcome = await asked(question, signal, msMax);
+  return outcome.kind === "usages" ? { kind: "ended" } : outcome;
+}
+
+/** Asks the program for usages of a name. Never rejects. */
+export async function askUsages(
+  question: Omit<UsagesRequest, "id">,
+  signal: AbortSignal,
+  msMax = SYNTAX_MS_MAX,
+): Promise<UsagesResult | Unanswered> {
+  const outcome = await asked(question, signal, msMax);
+  const isOther = outcome.kind === "found" || outcome.kind === "invalid";
+  return isOther || outcome.kind === "bad_content" || outcome.kind === "missing" ? { kind: "ended" } : outcome;
+}
+
+async function asked(question: Question, signal: AbortSignal, msMax: number): Promise<Outcome> {
   if (waiting >= SYNTAX_WAITING_MAX) return { kind: "busy" };
   waiting += 1;
   const turn = last.then(() => (signal.aborted ? ({ kind: "cancelled" } as const) : ask(question, signal, msMax)));
@@ -53,7 +72,7 @@ export async function askSyntax(
   }
 }
 
-function ask(question: Question, signal: AbortSignal, msMax: number): Promise<SyntaxOutcome> {
+function ask(question: Question, signal: AbortSignal, msMax: number): Promise<Outcome> {
   clearTimeout(idle);
   const id = nextId++;
   child ??= start();
@@ -61,7 +80,7 @@ function ask(question: Question, signal: AbortSignal, msMax: number): Promise<Sy
   program.ref();
   program.channel?.ref();
   return new Promise((resolve) => {
-    const settle = (outcome: SyntaxOutcome) => {
+    const settle = (outcome: Outcome) => {
       clearTimeout(timer);
       program.off("message", onMessage).off("exit", onExit).off("error", onExit);
       signal.removeEventListener("abort", onAbort);
@@ -69,7 +88,7 @@ function ask(question: Question, signal: AbortSignal, msMax: number): Promise<Sy
       program.channel?.unref();
       resolve(outcome);
     };
-    const giveUp = (outcome: SyntaxOutcome) => {
+    const giveUp = (outcome: Outcome) => {
       end(program);
       settle(outcome);
     };
@@ -81,7 +100,7 @@ function ask(question: Question, signal: AbortSignal, msMax: number): Promise<Sy
     const timer = setTimeout(() => giveUp({ kind: "too_slow" }), msMax);
     program.on("message", onMessage).on("exit", onExit).on("error", onExit);
     signal.addEventListener("abort", onAbort, { once: true });
-    program.send({ ...question, id } satisfies SyntaxRequest, (error) => {
+    program.send({ ...question, id } satisfies SyntaxRequest | UsagesRequest, (error) => {
       if (error) giveUp({ kind: "ended" });
     });
   });

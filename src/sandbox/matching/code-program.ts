@@ -8,7 +8,15 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { type NapiConfig, parse, registerDynamicLanguage, type SgNode } from "@ast-grep/napi";
-import type { SyntaxPlace, SyntaxReply, SyntaxRequest, SyntaxResult } from "./code-messages.ts";
+import type {
+  SyntaxPlace,
+  SyntaxReply,
+  SyntaxRequest,
+  SyntaxResult,
+  UsagesRequest,
+  UsagesResult,
+} from "./code-messages.ts";
+import { usagesIn } from "./usages/usages-in.ts";
 
 /** Characters of all contents together. */
 const EXPANDED_MAX = 64 * 1024 * 1024;
@@ -64,11 +72,21 @@ function registrationIn({ default: parser }: { readonly default: unknown }): Reg
 const parsers = loadParsers();
 
 process.on("disconnect", () => process.exit());
-process.on("message", (request: SyntaxRequest) => void answer(request));
+process.on("message", (request: SyntaxRequest | UsagesRequest) => void answer(request));
 
-async function answer(request: SyntaxRequest): Promise<void> {
-  const result = await match(request);
+async function answer(request: SyntaxRequest | UsagesRequest): Promise<void> {
+  const result = "symbol" in request ? await usages(request) : await match(request);
   process.send?.({ ...result, id: request.id } satisfies SyntaxReply);
+}
+
+async function usages({ symbol, sources }: UsagesRequest): Promise<UsagesResult> {
+  const installed = await parsers;
+  const found = sources.map(({ language: { name, parser }, source }) => {
+    if (parser === undefined && !installed.has(name)) return undefined;
+    const root = parse(parser ?? name, source).root();
+    return { usages: usagesIn(root, name, symbol), isPartly: root.find({ rule: { kind: "ERROR" } }) !== null };
+  });
+  return { kind: "usages", found };
 }
 
 async function match(request: SyntaxRequest): Promise<SyntaxResult> {

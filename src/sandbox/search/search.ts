@@ -162,7 +162,10 @@ async function searchTree(scope: SearchScope, batches: Batches, search: TreeSear
 }
 
 /** Under SHARED a search of the whole service takes in the project's shared directories that lie outside of it. */
-function startsOf(scope: SearchScope, found: Found): readonly WorkspacePath[] {
+export function startsOf(
+  scope: Pick<SearchScope, "workspace" | "roots" | "isolationLevel">,
+  found: Found,
+): readonly WorkspacePath[] {
   const { workspace, roots, isolationLevel } = scope;
   const isWhole = found.place.root === "service" && found.place.path === ".";
   if (isolationLevel !== "SHARED" || !isWhole || workspace.serviceRoot === workspace.projectRoot) return [found.place];
@@ -176,7 +179,11 @@ function startsOf(scope: SearchScope, found: Found): readonly WorkspacePath[] {
 const DIRECTORY_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 /** Opens a directory in which a walk begins; a shared one may be missing. */
-function openStart(scope: SearchScope, { found, path }: TreeSearch, start: WorkspacePath): number | undefined {
+export function openStart(
+  scope: Pick<SearchScope, "roots">,
+  { found, path }: Pick<TreeSearch, "found" | "path">,
+  start: WorkspacePath,
+): number | undefined {
   const own = start === found.place;
   const descriptor = own
     ? openBeneath(found.descriptor, ".", DIRECTORY_FLAGS, "plain")

@@ -19,6 +19,7 @@ import { inferenceTools } from "../../tools/inference/inference-tools.ts";
 import { knowledgeTools } from "../../tools/knowledge/knowledge-tools.ts";
 import { searchTools } from "../../tools/search/search-tools.ts";
 import { shell } from "../../tools/shell/shell.ts";
+import { structureTools } from "../../tools/structure/structure-tools.ts";
 import { systemTools } from "../../tools/system/system-tools.ts";
 import { toolchainTools } from "../../tools/toolchain/toolchain-tools.ts";
 import { webTools } from "../../tools/web/web-tools.ts";
@@ -29,6 +30,7 @@ export const BUILT_IN_TOOLS: readonly Tool[] = [
   ...editTools,
   ...searchTools,
   ...knowledgeTools,
+  ...structureTools,
   ...artifactTools,
   shell,
   ...toolchainTools,

@@ -91,6 +91,12 @@ async function tour(call: Call): Promise<readonly unknown[]> {
   await go("count_matches", { path: ".", regex: AWS });
   await go("search_knowledge", { query: "token plain base64 aws key secret" });
   await go("search_knowledge", { query: AWS });
+  await go("find_usage", { symbol: "token" });
+  await go("find_usage", { symbol: AWS });
+  await go("get_related_tests", { file_path: "leak.txt" });
+  await go("get_system_map", {});
+  await go("get_task_context", { task_id: AWS });
+  await go("get_task_context", { task_id: "T-1", path: "leak.txt" });
   await go(
     "edit_file",
     { path: "leak.txt", edits: [{ operation: "replace", spec: "tail", content: "end" }] },

@@ -163,6 +163,10 @@ const SUCCEEDING: Readonly<Record<string, object>> = {
   put_content: { content: CONTENT },
   search_file: { path: ".", regex: "o" },
   search_knowledge: { query: "one" },
+  find_usage: { symbol: "one" },
+  get_related_tests: { file_path: "a.txt" },
+  get_system_map: {},
+  get_task_context: { task_id: "T-1" },
   edit_file: { path: "a.txt", edits: [{ operation: "replace", spec: "one", content: "two" }] },
   list_files: { path: "." },
   read_file: { path: "a.txt" },
@@ -193,6 +197,7 @@ test.each(ERAS)(
   "every result of the %s era is text that stands in it once, and structured where its tool declares a schema",
   async (era) => {
     const place = placeWithFiles();
+    place.put("workspace/status.md", "# Task T-1: one\n");
     for (let file = 0; file < 2000; file += 1)
       place.put(`workspace/many/a-file-with-a-name-of-some-length-${file}.txt`, "");
     const client = await connected(place, era);
