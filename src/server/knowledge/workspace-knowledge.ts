@@ -13,6 +13,7 @@ import { KIB, MIB } from "../../base/bytes.ts";
 import type { OpenWorkspace } from "../../kernel/index.ts";
 import type { FoundChunk, IndexedFile } from "../../knowledge/knowledge-store.ts";
 import { indexingRank } from "../../knowledge/priors.ts";
+import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { KnowledgeState } from "../../model/place/knowledge.ts";
 import type { Finding, Redactor } from "../../redact/redact.ts";
 import { readPlace, type VisitedFile, visitFiles } from "../../sandbox/search/indexed-files.ts";
@@ -96,7 +97,10 @@ export class WorkspaceKnowledge {
   refresh(): Promise<void> {
     this.#refreshing ??= this.#refresh()
       .catch((error: unknown) => {
-        if (!this.#end.signal.aborted) this.#parts.onInternalError(error);
+        if (this.#end.signal.aborted) return;
+        this.#watch.touch(); // the next question tries again
+        if (error instanceof ToolFailure) this.#parts.tell(`the workspace's index is not up to date: ${error.message}`);
+        else this.#parts.onInternalError(error);
       })
       .finally(() => {
         this.#refreshing = undefined;

@@ -49,6 +49,12 @@ interface Asked {
   readonly question: KnowledgeQuestion;
 }
 
+/** A file as it was when the answer was made. */
+interface SeenFile {
+  readonly bytes: Buffer;
+  readonly hidden: readonly HiddenRange[];
+}
+
 async function answerTo(handle: HandleParts, { knowledge, path, question }: Asked): Promise<KnowledgeAnswer> {
   const { readPlace } = await import("../../../sandbox/search/indexed-files.ts");
   const terms = questionTerms(question.text);
@@ -60,6 +66,20 @@ async function answerTo(handle: HandleParts, { knowledge, path, question }: Aske
     .map((chunk) => ({ ...chunk, score: chunk.score * pathPrior(chunk.path, terms) }))
     .sort((left, right) => right.score - left.score);
   const { redaction, caller } = handle.running;
+  /** Several parts of one file are common: each file is read, and its secrets found, once for an answer. */
+  const seen = new Map<string, SeenFile | undefined>();
+  const fileAt = async (place: WorkspacePath): Promise<SeenFile | undefined> => {
+    if (seen.has(place.path)) return seen.get(place.path);
+    const read = readPlace(caller.place.roots, place);
+    let file: SeenFile | undefined; // none: it has gone since it was indexed
+    if (typeof read !== "string") {
+      const bytes = Buffer.from(read); // others may read meanwhile
+      await redaction.hiddenAhead(bytes);
+      file = { bytes, hidden: redaction.hidden(bytes) };
+    }
+    seen.set(place.path, file);
+    return file;
+  };
   const parts: KnowledgePart[] = [];
   let truncated = false;
   for (const chunk of ranked) {
@@ -67,11 +87,8 @@ async function answerTo(handle: HandleParts, { knowledge, path, question }: Aske
     if (!mayAnswer(place)) continue;
     truncated = parts.length >= question.limit;
     if (truncated) break;
-    const read = readPlace(caller.place.roots, place);
-    if (typeof read === "string") continue; // it has gone since it was indexed
-    const bytes = Buffer.from(read); // others may read meanwhile
-    await redaction.hiddenAhead(bytes);
-    const part = partOf(chunk, bytes, redaction.hidden(bytes));
+    const file = await fileAt(place);
+    const part = file && partOf(chunk, file.bytes, file.hidden);
     if (part !== undefined) parts.push(part);
   }
   return { ...knowledge.state, parts, truncated };
