@@ -73,6 +73,7 @@ const GROUPS: readonly (readonly [heading: string, entries: readonly Entry[]])[]
       [["net"], async () => (await import("./commands/net.ts")).addNetCommand],
       [["ledger"], async () => (await import("./commands/ledger.ts")).addLedgerCommand],
       [["labels"], async () => (await import("./commands/labels.ts")).addLabelsCommand],
+      [["knowledge"], async () => (await import("./commands/knowledge.ts")).addKnowledgeCommand],
       [["cas"], async () => (await import("./commands/cas.ts")).addCasCommand],
       [["redact"], async () => (await import("./commands/redact.ts")).addRedactCommand],
     ],

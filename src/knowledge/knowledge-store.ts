@@ -49,5 +49,13 @@ export interface KnowledgeStore {
   /** The best chunks that hold any of `terms`, best first. */
   readonly find: (terms: readonly string[], count: number) => readonly FoundChunk[];
   readonly counts: () => IndexCounts;
+  /** Changes whenever somebody else changes the index. */
+  readonly version: () => number;
+  /** Takes everything out. */
+  readonly clear: () => void;
+  /** Writes the index, as it is now, into a file that does not exist yet. */
+  readonly exportTo: (file: string) => Promise<void>;
+  /** Puts an exported index in place of this one, which stays where the file is none. @throws KernelError USAGE */
+  readonly importFrom: (file: string) => Promise<void>;
   readonly close: () => Promise<void>;
 }

@@ -9,6 +9,8 @@ import { dirname, join } from "node:path";
 import process from "node:process";
 import { type NapiConfig, parse, registerDynamicLanguage, type SgNode } from "@ast-grep/napi";
 import type { SyntaxPlace, SyntaxReply, SyntaxRequest, SyntaxResult } from "./code-messages.ts";
+import { outlineOf } from "./outline.ts";
+import type { OutlineReply, OutlineRequest } from "./outline-messages.ts";
 
 /** Characters of all contents together. */
 const EXPANDED_MAX = 64 * 1024 * 1024;
@@ -64,11 +66,23 @@ function registrationIn({ default: parser }: { readonly default: unknown }): Reg
 const parsers = loadParsers();
 
 process.on("disconnect", () => process.exit());
-process.on("message", (request: SyntaxRequest) => void answer(request));
+process.on("message", (request: SyntaxRequest | OutlineRequest) => void answer(request));
 
-async function answer(request: SyntaxRequest): Promise<void> {
+async function answer(request: SyntaxRequest | OutlineRequest): Promise<void> {
+  if ("outlined" in request) {
+    const outlines = await outlinesOf(request);
+    process.send?.({ id: request.id, outlines } satisfies OutlineReply);
+    return;
+  }
   const result = await match(request);
   process.send?.({ ...result, id: request.id } satisfies SyntaxReply);
+}
+
+async function outlinesOf({ outlined }: OutlineRequest): Promise<OutlineReply["outlines"]> {
+  const installed = await parsers;
+  return outlined.map(({ language: { name, parser }, source }) =>
+    parser === undefined && !installed.has(name) ? null : outlineOf(parse(parser ?? name, source).root()),
+  );
 }
 
 async function match(request: SyntaxRequest): Promise<SyntaxResult> {

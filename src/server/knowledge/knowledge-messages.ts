@@ -18,6 +18,11 @@ export type KnowledgeRequest =
   | { readonly kind: "put"; readonly files: readonly TextOfFile[] }
   | { readonly kind: "remove"; readonly paths: readonly string[] }
   | { readonly kind: "find"; readonly terms: readonly string[]; readonly count: number }
+  | { readonly kind: "version" }
+  | { readonly kind: "clear" }
+  | { readonly kind: "counts" }
+  | { readonly kind: "export"; readonly file: string }
+  | { readonly kind: "import"; readonly file: string }
   | { readonly kind: "close" };
 
 /** What it answers to each. */
@@ -26,6 +31,11 @@ export interface KnowledgeAnswers {
   readonly put: IndexCounts;
   readonly remove: IndexCounts;
   readonly find: readonly FoundChunk[];
+  readonly version: number;
+  readonly clear: IndexCounts;
+  readonly counts: IndexCounts;
+  readonly export: IndexCounts;
+  readonly import: IndexCounts;
   readonly close: undefined;
 }
 
@@ -35,7 +45,7 @@ export interface NumberedRequest {
   readonly request: KnowledgeRequest;
 }
 
-/** The answer to the request of that number, or why there is none. */
+/** The answer to the request of that number, or why there is none; `isUsage`: what was asked for cannot be. */
 export type NumberedAnswer =
   | { readonly id: number; readonly answer: KnowledgeAnswers[KnowledgeRequest["kind"]] }
-  | { readonly id: number; readonly problem: string };
+  | { readonly id: number; readonly problem: string; readonly isUsage: boolean };

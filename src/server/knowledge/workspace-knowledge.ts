@@ -7,11 +7,11 @@
  */
 import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
-import { posix } from "node:path";
+import { join, posix } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { KIB, MIB } from "../../base/bytes.ts";
 import type { OpenWorkspace } from "../../kernel/index.ts";
-import type { FoundChunk, IndexedFile } from "../../knowledge/knowledge-store.ts";
+import type { FoundChunk, IndexCounts, IndexedFile } from "../../knowledge/knowledge-store.ts";
 import { indexingRank } from "../../knowledge/priors.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { KnowledgeState } from "../../model/place/knowledge.ts";
@@ -20,7 +20,7 @@ import { readPlace, type VisitedFile, visitFiles } from "../../sandbox/search/in
 import { FileWatch } from "./file-watch.ts";
 import type { TextOfFile } from "./knowledge-messages.ts";
 import { KnowledgeThread } from "./knowledge-thread.ts";
-import { readManifest, writeManifest } from "./manifest.ts";
+import { MANIFEST, readManifest, writeManifest } from "./manifest.ts";
 
 /** Bytes of a file that is indexed: larger ones are data, or made by a program. */
 const FILE_BYTES_MAX = MIB;
@@ -47,6 +47,9 @@ export interface WorkspaceKnowledgeParts {
   readonly buildWaitMs?: number;
 }
 
+/** How far an index is, and how much is in it. */
+export type IndexStatus = KnowledgeState & IndexCounts;
+
 /** The knowledge of one workspace. */
 export class WorkspaceKnowledge {
   readonly #parts: WorkspaceKnowledgeParts;
@@ -58,6 +61,7 @@ export class WorkspaceKnowledge {
   #isOpen = false;
   #isComplete = false;
   #left = 0;
+  #version = 0;
   #refreshing: Promise<void> | undefined;
 
   constructor(parts: WorkspaceKnowledgeParts, place: OpenWorkspace) {
@@ -108,6 +112,57 @@ export class WorkspaceKnowledge {
     return this.#refreshing;
   }
 
+  /** How far the index is, and how much is in it; brings nothing up to date. */
+  async status(): Promise<IndexStatus> {
+    if (!this.#isOpen) await this.#open(await this.#rules());
+    return { ...this.state, ...(await this.#thread.ask({ kind: "counts" })) };
+  }
+
+  /** Indexes every file again. */
+  async rebuild(): Promise<void> {
+    await this.#anew(() => this.#thread.ask({ kind: "clear" }));
+  }
+
+  /** Writes the index into a new file, once it is up to date. */
+  async exportTo(file: string): Promise<void> {
+    await this.#upToDate();
+    await this.#thread.ask({ kind: "export", file });
+  }
+
+  /** Puts an exported index in place of this one, then indexes the files that differ from it. */
+  async importFrom(file: string): Promise<void> {
+    await this.#anew(() => this.#thread.ask({ kind: "import", file }));
+  }
+
+  /** Everything is indexed afterwards. @throws what indexing failed with */
+  async #upToDate(): Promise<void> {
+    await this.#refreshing;
+    await this.#refresh();
+  }
+
+  async #anew(change: () => Promise<unknown>): Promise<void> {
+    await this.#refreshing;
+    if (!this.#isOpen) await this.#open(await this.#rules());
+    // Without a manifest the index is being built, should this process end.
+    await rm(join(this.#parts.directory, MANIFEST), { force: true });
+    this.#isComplete = false;
+    await change();
+    await this.#load();
+    await this.#refresh();
+  }
+
+  async #rules(): Promise<string> {
+    return (await this.#parts.redactor()).digest(this.#parts.key);
+  }
+
+  async #load(): Promise<boolean> {
+    const { files, rebuilt } = await this.#thread.ask({ kind: "files" });
+    this.#version = await this.#thread.ask({ kind: "version" });
+    this.#known.clear();
+    for (const file of files) this.#known.set(file.path, file);
+    return rebuilt;
+  }
+
   /** Ends what runs, and closes the index. */
   async close(): Promise<void> {
     this.#end.abort();
@@ -122,6 +177,7 @@ export class WorkspaceKnowledge {
     const redactor = await this.#parts.redactor();
     const rules = redactor.digest(key);
     if (!this.#isOpen) await this.#open(rules);
+    else if ((await this.#thread.ask({ kind: "version" })) !== this.#version) await this.#load(); // another kernel wrote
     this.#watch.begin();
     const files = await visitFiles({ ...place, signal: this.#end.signal });
     // A name that holds a secret would tell it in the manifest.
@@ -147,9 +203,8 @@ export class WorkspaceKnowledge {
       tell("the workspace's index is made anew: its manifest is damaged or was made under other rules");
       await rm(directory, { recursive: true, force: true });
     }
-    const { files, rebuilt } = await this.#thread.ask({ kind: "files" });
+    const rebuilt = await this.#load();
     if (rebuilt) tell("the workspace's index was damaged and is made anew");
-    for (const file of files) this.#known.set(file.path, file);
     this.#isComplete = manifest === "complete" && !rebuilt;
     this.#isOpen = true;
   }

@@ -13,6 +13,7 @@ import type {
 } from "../../../knowledge/knowledge-store.ts";
 import { KNOWLEDGE_SCHEMA } from "../state/schema.ts";
 import { EmbeddedStore, withRelaxed } from "../state/store.ts";
+import { exportIndex, importIndex } from "./index-file.ts";
 
 /** The file of the index. */
 export const KNOWLEDGE_DATABASE = "index.db";
@@ -121,6 +122,24 @@ class EmbeddedKnowledge extends EmbeddedStore implements KnowledgeStore {
 
   counts(): IndexCounts {
     return this.guarded(() => this.#counts.get()) ?? { files: 0, chunks: 0 };
+  }
+
+  version(): number {
+    return this.guarded(() => Number(this.database.pragma("data_version", { simple: true })));
+  }
+
+  clear(): void {
+    this.transaction(() =>
+      this.database.exec("DELETE FROM chunks; DELETE FROM files; INSERT INTO terms (terms) VALUES ('delete-all')"),
+    );
+  }
+
+  async exportTo(file: string): Promise<void> {
+    await exportIndex(this.database, file);
+  }
+
+  async importFrom(file: string): Promise<void> {
+    await importIndex(this.database, file);
   }
 
   /** The terms that tell chunks apart: those that few of them hold. */
