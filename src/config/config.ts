@@ -21,6 +21,7 @@ import { approvalSettings } from "./sections/approvals.ts";
 import { CONFIG_LIST_ENTRIES_MAX, capabilitySettings } from "./sections/capabilities.ts";
 import { gitSettings, problemOfPassword } from "./sections/git.ts";
 import { gitRuleSettings, ownGitRuleSettings } from "./sections/git-rules.ts";
+import { knowledgeSettings, problemOfEmbeddings } from "./sections/knowledge.ts";
 import { limitSettings } from "./sections/limits.ts";
 import { modelSettings, problemOfSecret, providersOf } from "./sections/models.ts";
 import { redactionSettings } from "./sections/redaction.ts";
@@ -112,6 +113,8 @@ export const settingsSchema = z
     secrets: secretSettings.default({}),
     /** Providers of models that agents may ask; without one there is no tool for it. */
     models: modelSettings.default({}),
+    /** Whether questions to the index of a workspace are also answered by meaning. */
+    knowledge: knowledgeSettings.default({}),
     undo: undoSettings.prefault({}),
     /** Modules of plugins, in the operator's directory; taken over at the next start. */
     plugins: pluginSettings,
@@ -124,7 +127,10 @@ export const settingsSchema = z
     roles: listOf(role).default([...BUILT_IN_ROLES]),
     workspaces: listOf(workspace).default([]),
   })
-  .superRefine(({ models, git, secrets }, context) => {
+  .superRefine(({ models, git, secrets, knowledge }, context) => {
+    const unusable = problemOfEmbeddings(knowledge, providersOf(models));
+    if (unusable !== undefined)
+      context.addIssue({ code: "custom", path: ["knowledge", "embeddings", "provider"], message: unusable });
     for (const [index, credential] of git.credentials.entries()) {
       const message = problemOfPassword(credential, secrets);
       const path = ["git", "credentials", index, "password", "secret"];

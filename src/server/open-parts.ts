@@ -40,7 +40,8 @@ import { holdsSessions, openStateStores } from "../stores/embedded/sessions/stat
 import { openViolationStore } from "../stores/embedded/sessions/violation-store.ts";
 import { prepareStateDirectory } from "../stores/embedded/state/state-directory.ts";
 import { componentTools } from "./components/component-tools.ts";
-import { currentRedactor, gitRemotesBy, kernelSettings, openConfiguration } from "./configuration.ts";
+import { brokerBy, currentRedactor, gitRemotesBy, kernelSettings, openConfiguration } from "./configuration.ts";
+import { configuredEmbedder } from "./knowledge/configured-embedder.ts";
 import { openKnowledge } from "./knowledge/open-knowledge.ts";
 import { evidenceKey } from "./ledger/evidence-key.ts";
 import { executionEvidence } from "./ledger/execution-evidence.ts";
@@ -164,6 +165,7 @@ async function openServices(base: Base, options: KernelOptions) {
   const { environment } = options;
   const kept = { live, stateDirectory, environment };
   const opening = { ...kept, treeOf, tools, ledger, nowMs: systemClock.nowMs, tell, onInternalError };
+  const models = openModels(live, options.network);
   return {
     tell,
     viewNames,
@@ -191,8 +193,15 @@ async function openServices(base: Base, options: KernelOptions) {
     }),
     machine: openMachine(live),
     web: openWeb(live, options.network),
-    models: openModels(live, options.network),
-    knowledge: openKnowledge({ ...base, key: stores.argumentsKey, tell }),
+    models,
+    knowledge: openKnowledge({
+      stateDirectory,
+      redactor: base.redactor,
+      key: stores.argumentsKey,
+      embedder: () => configuredEmbedder(live.operator.settings, { ...models, redactor: base.redactor, brokerBy }),
+      tell,
+      onInternalError,
+    }),
     left: await openNewFileStore(stateDirectory, instance.id),
   };
 }

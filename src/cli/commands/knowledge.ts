@@ -62,13 +62,14 @@ function withDesk(flags: KnowledgeFlags, work: (desk: KnowledgeDesk) => Promise<
       if (error instanceof ToolFailure) throw usageError(`${error.message}; ${error.suggestion}`, error);
       throw error;
     });
-    const { state, files, chunks, filesLeft, file, sizeBytes } = status;
+    const { state, files, chunks, filesLeft, vectors, file, sizeBytes } = status;
     if (flags.json)
       return printJson({
         state,
         files,
         chunks,
         files_left: filesLeft,
+        ...(vectors !== undefined && { vectors }),
         ...(file !== undefined && { file, size_bytes: sizeBytes }),
       });
     if (file !== undefined) return print(`${visible(file)}: ${files} files, ${chunks} parts, ${sizeBytes} bytes`);

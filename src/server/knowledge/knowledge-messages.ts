@@ -1,5 +1,5 @@
 /** Defines the messages between a workspace's knowledge and the thread that keeps its index. */
-import type { FoundChunk, IndexCounts, IndexedFile } from "../../knowledge/knowledge-store.ts";
+import type { ChunkVector, FoundChunk, IndexCounts, IndexedFile } from "../../knowledge/knowledge-store.ts";
 
 /** What the thread is started with. */
 export interface KnowledgeWorkerData {
@@ -17,7 +17,16 @@ export type KnowledgeRequest =
   | { readonly kind: "files" }
   | { readonly kind: "put"; readonly files: readonly TextOfFile[] }
   | { readonly kind: "remove"; readonly paths: readonly string[] }
-  | { readonly kind: "find"; readonly terms: readonly string[]; readonly count: number }
+  | {
+      readonly kind: "find";
+      readonly terms: readonly string[];
+      readonly count: number;
+      /** Of the whole question; without one it is answered by words alone. */
+      readonly vector?: Int8Array;
+    }
+  | { readonly kind: "unembedded"; readonly model: string }
+  | { readonly kind: "passages"; readonly files: readonly TextOfFile[] }
+  | { readonly kind: "embed"; readonly model: string; readonly vectors: readonly ChunkVector[] }
   | { readonly kind: "version" }
   | { readonly kind: "clear" }
   | { readonly kind: "counts" }
@@ -31,6 +40,11 @@ export interface KnowledgeAnswers {
   readonly put: IndexCounts;
   readonly remove: IndexCounts;
   readonly find: readonly FoundChunk[];
+  /** Files with chunks that have no vector of that model, and whether those of another model were dropped. */
+  readonly unembedded: { readonly paths: readonly string[]; readonly dropped: boolean };
+  /** What is embedded for each chunk that has no vector yet. */
+  readonly passages: readonly { readonly chunk: number; readonly text: string }[];
+  readonly embed: undefined;
   readonly version: number;
   readonly clear: IndexCounts;
   readonly counts: IndexCounts;

@@ -7,8 +7,9 @@
 import { rm } from "node:fs/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { assert, KernelError } from "../../base/errors.ts";
+import { fused } from "../../knowledge/fusion.ts";
 import { indexChunks } from "../../knowledge/index-chunks.ts";
-import type { IndexCounts, KnowledgeStore } from "../../knowledge/knowledge-store.ts";
+import type { FoundChunk, IndexCounts, KnowledgeStore } from "../../knowledge/knowledge-store.ts";
 import type { OutlineNode } from "../../sandbox/matching/outline-messages.ts";
 import { Outliner } from "../../sandbox/matching/outline-process.ts";
 import { openKnowledgeStore } from "../../stores/embedded/knowledge/knowledge-store.ts";
@@ -24,6 +25,9 @@ import type {
 const port = parentPort;
 assert(port, "the knowledge thread runs as a worker");
 const { directory } = workerData as KnowledgeWorkerData;
+
+/** Characters of a chunk that are embedded: models read little more. */
+const PASSAGE_CHARACTERS_MAX = 6000;
 
 let isRebuilt = false;
 const opening = open();
@@ -60,6 +64,23 @@ function answer(id: number, work: () => Promise<KnowledgeAnswers[KnowledgeReques
     .then((message) => port?.postMessage(message));
 }
 
+function found(
+  store: KnowledgeStore,
+  { terms, count, vector }: Extract<KnowledgeRequest, { readonly kind: "find" }>,
+): readonly FoundChunk[] {
+  const byWords = store.find(terms, count);
+  return vector === undefined ? byWords : fused(byWords, store.findClose(vector, count), count);
+}
+
+/** What is embedded of a file: each chunk below the name of the file and its title. */
+function passagesOf(store: KnowledgeStore, file: TextOfFile) {
+  const lines = file.text.split("\n");
+  return store.bareChunks(file).map(({ chunk, firstLine, lastLine, title }) => {
+    const text = lines.slice(firstLine - 1, lastLine).join("\n");
+    return { chunk, text: `${file.path}\n${title}\n${text}`.slice(0, PASSAGE_CHARACTERS_MAX) };
+  });
+}
+
 type Answered = Exclude<KnowledgeRequest, { readonly kind: "put" }>;
 
 /** Opens the index; one that is damaged is made anew, because everything in it can be read again. */
@@ -88,7 +109,14 @@ async function answerTo(request: Answered): Promise<KnowledgeAnswers[KnowledgeRe
       store.clear();
       return store.counts();
     case "find":
-      return store.find(request.terms, request.count);
+      return found(store, request);
+    case "unembedded":
+      return store.unembedded(request.model);
+    case "passages":
+      return request.files.flatMap((file) => passagesOf(store, file));
+    case "embed":
+      store.embed(request.model, request.vectors);
+      return undefined;
     case "counts":
       return store.counts();
     case "export":

@@ -20,8 +20,7 @@ export interface OpenKnowledge {
 export type KnowledgeParts = Omit<WorkspaceKnowledgeParts, "directory"> & { readonly stateDirectory: string };
 
 /** Opens nothing yet. */
-export function openKnowledge({ stateDirectory, redactor, key, tell, onInternalError }: KnowledgeParts): OpenKnowledge {
-  const parts = { redactor, key, tell, onInternalError };
+export function openKnowledge({ stateDirectory, ...parts }: KnowledgeParts): OpenKnowledge {
   const opened = new Map<string, Promise<WorkspaceKnowledge>>();
   const open = async (place: OpenWorkspace) => {
     const { WorkspaceKnowledge: Opened } = await import("./workspace-knowledge.ts");

@@ -58,7 +58,7 @@ interface SeenFile {
 async function answerTo(handle: HandleParts, { knowledge, path, question }: Asked): Promise<KnowledgeAnswer> {
   const { readPlace } = await import("../../../sandbox/search/indexed-files.ts");
   const terms = questionTerms(question.text);
-  const found = await knowledge.find(terms, CHUNKS_MAX);
+  const found = await knowledge.find(terms, CHUNKS_MAX, question.text);
   const still = await handle.rules.recheck();
   if (!still.ok) throw new Refusal(still.denial);
   const mayAnswer = await filterOf(handle, path, question.glob);
