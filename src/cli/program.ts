@@ -74,6 +74,7 @@ const GROUPS: readonly (readonly [heading: string, entries: readonly Entry[]])[]
       [["ledger"], async () => (await import("./commands/ledger.ts")).addLedgerCommand],
       [["labels"], async () => (await import("./commands/labels.ts")).addLabelsCommand],
       [["artifacts"], async () => (await import("./commands/artifacts.ts")).addArtifactsCommand],
+      [["knowledge"], async () => (await import("./commands/knowledge.ts")).addKnowledgeCommand],
       [["cas"], async () => (await import("./commands/cas.ts")).addCasCommand],
       [["redact"], async () => (await import("./commands/redact.ts")).addRedactCommand],
     ],

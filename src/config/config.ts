@@ -20,6 +20,7 @@ import { parseYaml } from "./files/yaml.ts";
 import { approvalSettings } from "./sections/approvals.ts";
 import { CONFIG_LIST_ENTRIES_MAX, capabilitySettings } from "./sections/capabilities.ts";
 import { evidenceSettings } from "./sections/evidence.ts";
+import { knowledgeSettings, problemOfEmbeddings } from "./sections/knowledge.ts";
 import { limitSettings } from "./sections/limits.ts";
 import { logSettings, metricsSettings, problemOfHeader, telemetrySettings } from "./sections/observability.ts";
 import { redactionSettings } from "./sections/redaction.ts";
@@ -116,6 +117,8 @@ export const settingsSchema = z
     /** Providers of models that agents may ask; without one there is no tool for it. */
     models: modelSettings.default({}),
     undo: undoSettings.prefault({}),
+    /** Whether questions to the index of a workspace are also answered by meaning. */
+    knowledge: knowledgeSettings.default({}),
     /** Modules of plugins, in the operator's directory; taken over at the next start. */
     plugins: pluginSettings,
     /** Where tasks are kept that agents create for others; without it there is no tool for it. */
@@ -135,7 +138,10 @@ export const settingsSchema = z
     roles: listOf(role).default([...BUILT_IN_ROLES]),
     workspaces: listOf(workspace).default([]),
   })
-  .superRefine(({ models, git, secrets, telemetry: { otlp } }, context) => {
+  .superRefine(({ models, git, secrets, knowledge, telemetry: { otlp } }, context) => {
+    const unusable = problemOfEmbeddings(knowledge, providersOf(models));
+    if (unusable !== undefined)
+      context.addIssue({ code: "custom", path: ["knowledge", "embeddings", "provider"], message: unusable });
     for (const name of Object.keys(otlp?.headers ?? {})) {
       const message = otlp && problemOfHeader(otlp, name, secrets);
       const path = ["telemetry", "otlp", "headers", name, "secret"];

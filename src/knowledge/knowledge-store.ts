@@ -32,6 +32,20 @@ export interface FoundChunk extends Chunk {
   readonly score: number;
 }
 
+/** A chunk without a vector. */
+export interface BareChunk {
+  readonly chunk: number;
+  readonly firstLine: number;
+  readonly lastLine: number;
+  readonly title: string;
+}
+
+/** The vector of a chunk, by its number. */
+export interface ChunkVector {
+  readonly chunk: number;
+  readonly vector: Int8Array;
+}
+
 /** How much is in an index. */
 export interface IndexCounts {
   readonly files: number;
@@ -48,6 +62,24 @@ export interface KnowledgeStore {
   readonly remove: (paths: readonly string[]) => void;
   /** The best chunks that hold any of `terms`, best first. */
   readonly find: (terms: readonly string[], count: number) => readonly FoundChunk[];
+  /** The chunks whose vectors are closest to `vector`, closest first. */
+  readonly findClose: (vector: Int8Array, count: number) => readonly FoundChunk[];
+  /**
+   * Files with chunks that have no vector of `model`; those of other models are dropped first.
+   */
+  readonly unembedded: (model: string) => { readonly paths: readonly string[]; readonly dropped: boolean };
+  /** The numbers and lines of the chunks of a file, if it is in the index with these bytes, that have no vector. */
+  readonly bareChunks: (file: Pick<IndexedFile, "path" | "sha256">) => readonly BareChunk[];
+  /** Puts vectors of `model` in for chunks that are still there. */
+  readonly embed: (model: string, vectors: readonly ChunkVector[]) => void;
   readonly counts: () => IndexCounts;
+  /** Changes whenever somebody else changes the index. */
+  readonly version: () => number;
+  /** Takes everything out. */
+  readonly clear: () => void;
+  /** Writes the index, as it is now, into a file that does not exist yet. */
+  readonly exportTo: (file: string) => Promise<void>;
+  /** Puts an exported index in place of this one, which stays where the file is none. @throws KernelError USAGE */
+  readonly importFrom: (file: string) => Promise<void>;
   readonly close: () => Promise<void>;
 }

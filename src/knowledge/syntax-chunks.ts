@@ -44,7 +44,7 @@ class Cut {
   /** Takes the nodes below `node`. */
   take(node: SyntaxNode, { title, depth }: Around): void {
     let comment: SyntaxNode | undefined;
-    for (const child of node.children()) {
+    for (const child of node.children) {
       if (child.isComment) {
         comment ??= child;
         continue;
@@ -108,5 +108,5 @@ function joined(title: string, name: string | undefined): string {
 function namesIn(node: SyntaxNode, depth = 0): readonly string[] {
   const own = node.name === undefined ? [] : [node.name];
   if (depth >= NAME_DEPTH_MAX) return own;
-  return [...own, ...node.children().flatMap((child) => namesIn(child, depth + 1))];
+  return [...own, ...node.children.flatMap((child) => namesIn(child, depth + 1))];
 }

@@ -5,7 +5,7 @@ export interface SyntaxNode {
   readonly lastLine: number;
   readonly isComment: boolean;
   /** The name that it declares, if it declares one. */
-  readonly name: string | undefined;
+  readonly name?: string;
   /** Named nodes directly below it, in order. */
-  readonly children: () => readonly SyntaxNode[];
+  readonly children: readonly SyntaxNode[];
 }

@@ -18,6 +18,7 @@ import { BranchDesk } from "./branches/branch-desk.ts";
 import { closeBranchActs } from "./branches/interrupted-acts.ts";
 import { LandingDesk } from "./branches/landing-desk.ts";
 import { announce, recordStall, recordStop, sweepDeadInstances, takeBackLandings } from "./kernel-life.ts";
+import type { KnowledgeDesk } from "./knowledge/knowledge-desk.ts";
 import type { LedgerHealth } from "./ledger/ledger-messages.ts";
 import { type KernelOptions, type OpenedParts, openParts, viewsIn } from "./open-parts.ts";
 import type { OperatorDirectory } from "./operator/operator-directory.ts";
@@ -87,6 +88,8 @@ export interface OpenKernel {
   readonly branches: BranchDesk;
   /** What commands changed and kernels could not finish landing. */
   readonly landings: LandingDesk;
+  /** Indexes of workspaces. */
+  readonly knowledge: () => Promise<KnowledgeDesk>;
   /** Stored content. */
   readonly content: ContentAdministration;
   /** Tool calls that providers of models answered with. */
@@ -245,6 +248,10 @@ function administrationsOf(opened: OpenedParts, door: KernelDoor, started: Promi
     secrets: async () => {
       const { SecretDesk: Desk } = await import("./secrets/secret-desk.ts");
       return new Desk({ operatorPath, environment: opened.environment, ledger, clock });
+    },
+    knowledge: async () => {
+      const { KnowledgeDesk: Desk } = await import("./knowledge/knowledge-desk.ts");
+      return new Desk({ workspaces, knowledge: opened.knowledge });
     },
     trust: new TrustDesk({ operatorPath, ledger, clock, random: systemRandom }),
     providerOutputs: async () => {

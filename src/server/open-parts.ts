@@ -22,8 +22,9 @@ import { openContentStore } from "../stores/embedded/content/content-store.ts";
 import { openHistoryStore } from "../stores/embedded/content/history-store.ts";
 import { openDedupeStore } from "../stores/embedded/dedupe-store.ts";
 import { openNewFileStore } from "../stores/embedded/new-file-store.ts";
-import { gitRemotesBy, openConfiguration, redactorWith } from "./configuration.ts";
+import { brokerBy, gitRemotesBy, openConfiguration, redactorWith } from "./configuration.ts";
 import type { KernelOptions } from "./kernel-options.ts";
+import { configuredEmbedder } from "./knowledge/configured-embedder.ts";
 import { openKnowledge } from "./knowledge/open-knowledge.ts";
 import { executionEvidence } from "./ledger/execution-evidence.ts";
 import type { LedgerThread } from "./ledger/ledger-messages.ts";
@@ -106,6 +107,7 @@ async function openServices(base: Base, options: KernelOptions, opening: Opening
   });
   const treeOf = (id: string): string => branches.treeOf(id);
   const scratch = scratchOf(base, viewNames);
+  const models = opening.keep(openModels(live, options.network));
   const { environment } = options;
   const kept = { live, stateDirectory, environment };
   const configured = { ...kept, treeOf, tools, ledger, nowMs: systemClock.nowMs, tell, onInternalError };
@@ -140,8 +142,17 @@ async function openServices(base: Base, options: KernelOptions, opening: Opening
     ),
     machine: openMachine(live),
     web: opening.keep(openWeb(live, options.network)),
-    models: opening.keep(openModels(live, options.network)),
-    knowledge: opening.keep(openKnowledge({ ...base, key: stores.argumentsKey, tell })),
+    models,
+    knowledge: opening.keep(
+      openKnowledge({
+        stateDirectory,
+        redactor: base.redactor,
+        key: stores.argumentsKey,
+        embedder: () => configuredEmbedder(live.operator.settings, { ...models, redactor: base.redactor, brokerBy }),
+        tell,
+        onInternalError,
+      }),
+    ),
     left: opening.keep(await openNewFileStore(stateDirectory, instance.id)),
   };
 }

@@ -38,6 +38,7 @@ test("an operator who wrote nothing gets the safe defaults", async () => {
     secrets: {},
     components: {},
     models: {},
+    knowledge: {},
     git: { credentials: [], private_hosts: [], limits: { received_mb: 1024, written_mb: 4096 } },
     roles: ["dev", "sre", "release_manager", "product_owner"],
     plugins: [],

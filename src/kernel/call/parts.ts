@@ -150,7 +150,7 @@ export interface KernelModels {
 export interface PlaceKnowledge {
   readonly state: KnowledgeState;
   /** The best chunks with any of `terms`, best first; nobody was asked yet whether the call may read them. */
-  readonly find: (terms: readonly string[], count: number) => Promise<readonly FoundChunk[]>;
+  readonly find: (terms: readonly string[], count: number, question: string) => Promise<readonly FoundChunk[]>;
 }
 
 /** What is known of the files of workspaces. */

@@ -33,6 +33,8 @@ export interface KnowledgeState {
   readonly filesIndexed: number;
   /** Files that are waiting to be indexed. */
   readonly filesLeft: number;
+  /** Whether questions are also answered by meaning; absent where the operator names no model for it. */
+  readonly vectors?: "ready" | "building" | "unavailable";
 }
 
 /** What was found, best first. */

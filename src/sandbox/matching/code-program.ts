@@ -16,6 +16,8 @@ import type {
   UsagesRequest,
   UsagesResult,
 } from "./code-messages.ts";
+import { outlineOf } from "./outline.ts";
+import type { OutlineReply, OutlineRequest } from "./outline-messages.ts";
 import { usagesIn } from "./usages/usages-in.ts";
 
 /** Characters of all contents together. */
@@ -72,9 +74,14 @@ function registrationIn({ default: parser }: { readonly default: unknown }): Reg
 const parsers = loadParsers();
 
 process.on("disconnect", () => process.exit());
-process.on("message", (request: SyntaxRequest | UsagesRequest) => void answer(request));
+process.on("message", (request: SyntaxRequest | UsagesRequest | OutlineRequest) => void answer(request));
 
-async function answer(request: SyntaxRequest | UsagesRequest): Promise<void> {
+async function answer(request: SyntaxRequest | UsagesRequest | OutlineRequest): Promise<void> {
+  if ("outlined" in request) {
+    const outlines = await outlinesOf(request);
+    process.send?.({ id: request.id, outlines } satisfies OutlineReply);
+    return;
+  }
   const result = "symbol" in request ? await usages(request) : await match(request);
   process.send?.({ ...result, id: request.id } satisfies SyntaxReply);
 }
@@ -87,6 +94,13 @@ async function usages({ symbol, sources }: UsagesRequest): Promise<UsagesResult>
     return { usages: usagesIn(root, name, symbol), isPartly: root.find({ rule: { kind: "ERROR" } }) !== null };
   });
   return { kind: "usages", found };
+}
+
+async function outlinesOf({ outlined }: OutlineRequest): Promise<OutlineReply["outlines"]> {
+  const installed = await parsers;
+  return outlined.map(({ language: { name, parser }, source }) =>
+    parser === undefined && !installed.has(name) ? null : outlineOf(parse(parser ?? name, source).root()),
+  );
 }
 
 async function match(request: SyntaxRequest): Promise<SyntaxResult> {

@@ -5,6 +5,8 @@
  * out of the workspace or onto another mount; only regular files are read; nobody is waited for.
  */
 import { constants, fstatSync } from "node:fs";
+import { getSystemErrorName } from "node:util";
+import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { WorkspacePath } from "../../model/place/access.ts";
 import type { Workspace } from "../../model/place/workspace.ts";
 import { handleOf, requireRootsInPlace, type WorkspaceRoots } from "../files/places/roots.ts";
@@ -31,7 +33,10 @@ export interface VisitedFile {
 
 const DIRECTORY_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
-/** All files of the workspace that are neither secret nor managed nor ignored, in the byte order of their paths. */
+/**
+ * All files of the workspace that are neither secret nor managed nor ignored, in the byte order of their paths.
+ * @throws ToolFailure STORE_UNAVAILABLE where the workspace cannot be opened
+ */
 export async function visitFiles({ workspace, roots, signal }: VisitScope): Promise<readonly VisitedFile[]> {
   const start: WorkspacePath = { root: "service", path: "." };
   const mayRead = (place: WorkspacePath) => {
@@ -41,7 +46,8 @@ export async function visitFiles({ workspace, roots, signal }: VisitScope): Prom
   const exclusions = exclusionsOf({ workspace, isolationLevel: "SHARED", mayRead }, start);
   requireRootsInPlace(roots);
   const descriptor = openBeneath(handleOf(roots, "service").descriptor, ".", DIRECTORY_FLAGS, "plain");
-  if (descriptor < 0) return [];
+  // An empty list would say that every file has gone.
+  if (descriptor < 0) throw unreachable(descriptor);
   const files: VisitedFile[] = [];
   const isTimeUp = () => {
     signal.throwIfAborted();
@@ -58,6 +64,11 @@ export async function visitFiles({ workspace, roots, signal }: VisitScope): Prom
     return true;
   });
   return files;
+}
+
+function unreachable(code: number): ToolFailure {
+  const message = `the workspace cannot be opened now (${getSystemErrorName(code)})`;
+  return new ToolFailure("STORE_UNAVAILABLE", message, { suggestion: "try again in a moment", retryAfterMs: 1000 });
 }
 
 function lookAt(directory: number, name: string, place: WorkspacePath): VisitedFile | undefined {

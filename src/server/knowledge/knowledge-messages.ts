@@ -1,5 +1,5 @@
 /** Defines the messages between a workspace's knowledge and the thread that keeps its index. */
-import type { FoundChunk, IndexCounts, IndexedFile } from "../../knowledge/knowledge-store.ts";
+import type { ChunkVector, FoundChunk, IndexCounts, IndexedFile } from "../../knowledge/knowledge-store.ts";
 
 /** What the thread is started with. */
 export interface KnowledgeWorkerData {
@@ -17,7 +17,21 @@ export type KnowledgeRequest =
   | { readonly kind: "files" }
   | { readonly kind: "put"; readonly files: readonly TextOfFile[] }
   | { readonly kind: "remove"; readonly paths: readonly string[] }
-  | { readonly kind: "find"; readonly terms: readonly string[]; readonly count: number }
+  | {
+      readonly kind: "find";
+      readonly terms: readonly string[];
+      readonly count: number;
+      /** Of the whole question; without one it is answered by words alone. */
+      readonly vector?: Int8Array;
+    }
+  | { readonly kind: "unembedded"; readonly model: string }
+  | { readonly kind: "passages"; readonly files: readonly TextOfFile[] }
+  | { readonly kind: "embed"; readonly model: string; readonly vectors: readonly ChunkVector[] }
+  | { readonly kind: "version" }
+  | { readonly kind: "clear" }
+  | { readonly kind: "counts" }
+  | { readonly kind: "export"; readonly file: string }
+  | { readonly kind: "import"; readonly file: string }
   | { readonly kind: "close" };
 
 /** What it answers to each. */
@@ -26,6 +40,16 @@ export interface KnowledgeAnswers {
   readonly put: IndexCounts;
   readonly remove: IndexCounts;
   readonly find: readonly FoundChunk[];
+  /** Files with chunks that have no vector of that model, and whether those of another model were dropped. */
+  readonly unembedded: { readonly paths: readonly string[]; readonly dropped: boolean };
+  /** What is embedded for each chunk that has no vector yet. */
+  readonly passages: readonly { readonly chunk: number; readonly text: string }[];
+  readonly embed: undefined;
+  readonly version: number;
+  readonly clear: IndexCounts;
+  readonly counts: IndexCounts;
+  readonly export: IndexCounts;
+  readonly import: IndexCounts;
   readonly close: undefined;
 }
 
@@ -35,7 +59,7 @@ export interface NumberedRequest {
   readonly request: KnowledgeRequest;
 }
 
-/** The answer to the request of that number, or why there is none. */
+/** The answer to the request of that number, or why there is none; `isUsage`: what was asked for cannot be. */
 export type NumberedAnswer =
   | { readonly id: number; readonly answer: KnowledgeAnswers[KnowledgeRequest["kind"]] }
-  | { readonly id: number; readonly problem: string };
+  | { readonly id: number; readonly problem: string; readonly isUsage: boolean };

@@ -4,6 +4,7 @@
  * INVARIANT: whatever happens to the thread, each request is answered or fails once; a new thread serves later ones.
  */
 import { Worker } from "node:worker_threads";
+import { usageError } from "../../base/errors.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import { ownProgram } from "../../names/own-program.ts";
 import type { KnowledgeAnswers, KnowledgeRequest, NumberedAnswer, NumberedRequest } from "./knowledge-messages.ts";
@@ -13,7 +14,7 @@ const HEAP_MIB = 256;
 
 interface Waiting {
   readonly resolve: (answer: unknown) => void;
-  readonly reject: (error: ToolFailure) => void;
+  readonly reject: (error: Error) => void;
 }
 
 /** The thread of one index; started with the first request. */
@@ -68,7 +69,7 @@ export class KnowledgeThread {
     const waiting = this.#waiting.get(answer.id);
     this.#waiting.delete(answer.id);
     if (this.#waiting.size === 0) worker.unref();
-    if ("problem" in answer) waiting?.reject(unusable(answer.problem));
+    if ("problem" in answer) waiting?.reject(answer.isUsage ? usageError(answer.problem) : unusable(answer.problem));
     else waiting?.resolve(answer.answer);
   }
 

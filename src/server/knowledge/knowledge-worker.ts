@@ -2,13 +2,16 @@
  * The thread that keeps the index of one workspace: cuts files into chunks, writes and asks the index.
  *
  * It gets text without secrets and opens no file of the workspace. INVARIANT: requests are answered in order, each
- * once.
+ * once; but a question need not wait for files that are being cut.
  */
 import { rm } from "node:fs/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { assert, KernelError } from "../../base/errors.ts";
+import { fused } from "../../knowledge/fusion.ts";
 import { indexChunks } from "../../knowledge/index-chunks.ts";
-import type { KnowledgeStore } from "../../knowledge/knowledge-store.ts";
+import type { FoundChunk, IndexCounts, KnowledgeStore } from "../../knowledge/knowledge-store.ts";
+import type { OutlineNode } from "../../sandbox/matching/outline-messages.ts";
+import { Outliner } from "../../sandbox/matching/outline-process.ts";
 import { openKnowledgeStore } from "../../stores/embedded/knowledge/knowledge-store.ts";
 import type {
   KnowledgeAnswers,
@@ -23,6 +26,9 @@ const port = parentPort;
 assert(port, "the knowledge thread runs as a worker");
 const { directory } = workerData as KnowledgeWorkerData;
 
+/** Characters of a chunk that are embedded: models read little more. */
+const PASSAGE_CHARACTERS_MAX = 6000;
+
 let isRebuilt = false;
 const opening = open();
 opening.catch(() => undefined); // said to whoever asks
@@ -30,14 +36,52 @@ opening.catch(() => undefined); // said to whoever asks
 // One after the other: each may change what the next one finds.
 let last: Promise<unknown> = Promise.resolve();
 
+const outliner = new Outliner();
+let outlining: Promise<unknown> = Promise.resolve();
+
 port.on("message", ({ id, request }: NumberedRequest) => {
-  last = last
-    .then(async (): Promise<NumberedAnswer> => ({ id, answer: await answerTo(request) }))
-    .catch(
-      (error: unknown): NumberedAnswer => ({ id, problem: error instanceof Error ? error.message : String(error) }),
-    )
-    .then((answer) => port.postMessage(answer));
+  if (request.kind !== "put") return answer(id, () => answerTo(request));
+  // Questions do not wait while another program reads the syntax of files.
+  outlining = outlining
+    .then(() => outliner.outlines(request.files))
+    .catch((): readonly undefined[] => []) // then they are cut without it
+    .then((outlines) => answer(id, () => put(request.files, outlines)));
 });
+
+async function put(files: readonly TextOfFile[], outlines: readonly (OutlineNode | undefined)[]): Promise<IndexCounts> {
+  const store = await opening;
+  store.put(files.map(({ text, ...file }, at) => ({ ...file, chunks: indexChunks(file.path, text, outlines[at]) })));
+  return store.counts();
+}
+
+function answer(id: number, work: () => Promise<KnowledgeAnswers[KnowledgeRequest["kind"]]>): void {
+  last = last
+    .then(async (): Promise<NumberedAnswer> => ({ id, answer: await work() }))
+    .catch((error: unknown): NumberedAnswer => {
+      const isUsage = error instanceof KernelError && error.code === "USAGE";
+      return { id, problem: error instanceof Error ? error.message : String(error), isUsage };
+    })
+    .then((message) => port?.postMessage(message));
+}
+
+function found(
+  store: KnowledgeStore,
+  { terms, count, vector }: Extract<KnowledgeRequest, { readonly kind: "find" }>,
+): readonly FoundChunk[] {
+  const byWords = store.find(terms, count);
+  return vector === undefined ? byWords : fused(byWords, store.findClose(vector, count), count);
+}
+
+/** What is embedded of a file: each chunk below the name of the file and its title. */
+function passagesOf(store: KnowledgeStore, file: TextOfFile) {
+  const lines = file.text.split("\n");
+  return store.bareChunks(file).map(({ chunk, firstLine, lastLine, title }) => {
+    const text = lines.slice(firstLine - 1, lastLine).join("\n");
+    return { chunk, text: `${file.path}\n${title}\n${text}`.slice(0, PASSAGE_CHARACTERS_MAX) };
+  });
+}
+
+type Answered = Exclude<KnowledgeRequest, { readonly kind: "put" }>;
 
 /** Opens the index; one that is damaged is made anew, because everything in it can be read again. */
 async function open(): Promise<KnowledgeStore> {
@@ -51,25 +95,39 @@ async function open(): Promise<KnowledgeStore> {
   }
 }
 
-async function answerTo(request: KnowledgeRequest): Promise<KnowledgeAnswers[KnowledgeRequest["kind"]]> {
+async function answerTo(request: Answered): Promise<KnowledgeAnswers[KnowledgeRequest["kind"]]> {
   const store = await opening;
   switch (request.kind) {
     case "files":
       return { files: store.files(), rebuilt: isRebuilt };
-    case "put":
-      store.put(request.files.map(withChunks));
-      return store.counts();
+    case "version":
+      return store.version();
     case "remove":
       store.remove(request.paths);
       return store.counts();
+    case "clear":
+      store.clear();
+      return store.counts();
     case "find":
-      return store.find(request.terms, request.count);
+      return found(store, request);
+    case "unembedded":
+      return store.unembedded(request.model);
+    case "passages":
+      return request.files.flatMap((file) => passagesOf(store, file));
+    case "embed":
+      store.embed(request.model, request.vectors);
+      return undefined;
+    case "counts":
+      return store.counts();
+    case "export":
+      await store.exportTo(request.file);
+      return store.counts();
+    case "import":
+      await store.importFrom(request.file);
+      return store.counts();
     case "close":
+      outliner.close();
       await store.close();
       return undefined;
   }
-}
-
-function withChunks({ text, ...file }: TextOfFile) {
-  return { ...file, chunks: indexChunks(file.path, text, undefined) };
 }

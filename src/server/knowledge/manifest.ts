@@ -13,7 +13,7 @@ import type { IndexedFile } from "../../knowledge/knowledge-store.ts";
 /** The file's name. */
 export const MANIFEST = "rag_manifest.json";
 /** Changes with what is indexed of a file, so that older indexes are made anew. */
-const VERSION = 1;
+const VERSION = 2;
 
 const SHAPE = z.strictObject({
   version: z.literal(VERSION),

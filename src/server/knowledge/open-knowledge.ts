@@ -10,6 +10,8 @@ const OPEN_MAX = 4;
 /** Knowledge of workspaces, and the end of it. */
 export interface OpenKnowledge {
   readonly knowledge: NonNullable<KernelParts["knowledge"]>;
+  /** The same, for the operator. */
+  readonly of: (place: OpenWorkspace) => Promise<WorkspaceKnowledge>;
   /** Closes all indexes. */
   readonly close: () => Promise<void>;
 }
@@ -18,8 +20,7 @@ export interface OpenKnowledge {
 export type KnowledgeParts = Omit<WorkspaceKnowledgeParts, "directory"> & { readonly stateDirectory: string };
 
 /** Opens nothing yet. */
-export function openKnowledge({ stateDirectory, redactor, key, tell, onInternalError }: KnowledgeParts): OpenKnowledge {
-  const parts = { redactor, key, tell, onInternalError };
+export function openKnowledge({ stateDirectory, ...parts }: KnowledgeParts): OpenKnowledge {
   const opened = new Map<string, Promise<WorkspaceKnowledge>>();
   const open = async (place: OpenWorkspace) => {
     const { WorkspaceKnowledge: Opened } = await import("./workspace-knowledge.ts");
@@ -33,21 +34,21 @@ export function openKnowledge({ stateDirectory, redactor, key, tell, onInternalE
       return;
     }
   };
+  const of = async (place: OpenWorkspace) => {
+    const root = place.workspace.serviceRoot;
+    let known = opened.get(root);
+    if (known === undefined) {
+      if (opened.size >= OPEN_MAX) void closeOldest().catch(parts.onInternalError);
+      known = open(place);
+      opened.set(root, known);
+    }
+    const knowledge = await known;
+    knowledge.use(place);
+    return knowledge;
+  };
   return {
-    knowledge: {
-      async of(place) {
-        const root = place.workspace.serviceRoot;
-        let known = opened.get(root);
-        if (known === undefined) {
-          if (opened.size >= OPEN_MAX) void closeOldest().catch(parts.onInternalError);
-          known = open(place);
-          opened.set(root, known);
-        }
-        const knowledge = await known;
-        knowledge.use(place);
-        return knowledge;
-      },
-    },
+    knowledge: { of },
+    of,
     async close() {
       const all = [...opened.values()];
       opened.clear();

@@ -7,19 +7,22 @@
  */
 import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
-import { posix } from "node:path";
+import { join, posix } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { KIB, MIB } from "../../base/bytes.ts";
 import type { OpenWorkspace } from "../../kernel/index.ts";
-import type { FoundChunk, IndexedFile } from "../../knowledge/knowledge-store.ts";
+import type { Embedder } from "../../knowledge/embedder.ts";
+import type { FoundChunk, IndexCounts, IndexedFile } from "../../knowledge/knowledge-store.ts";
 import { indexingRank } from "../../knowledge/priors.ts";
+import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { KnowledgeState } from "../../model/place/knowledge.ts";
 import type { Finding, Redactor } from "../../redact/redact.ts";
 import { readPlace, type VisitedFile, visitFiles } from "../../sandbox/search/indexed-files.ts";
+import { Embedding } from "./embedding.ts";
 import { FileWatch } from "./file-watch.ts";
 import type { TextOfFile } from "./knowledge-messages.ts";
 import { KnowledgeThread } from "./knowledge-thread.ts";
-import { readManifest, writeManifest } from "./manifest.ts";
+import { MANIFEST, readManifest, writeManifest } from "./manifest.ts";
 
 /** Bytes of a file that is indexed: larger ones are data, or made by a program. */
 const FILE_BYTES_MAX = MIB;
@@ -40,23 +43,30 @@ export interface WorkspaceKnowledgeParts {
   /** Keys the digest of the redactor's rules; 32 bytes. */
   readonly key: Uint8Array;
   /** Says to the operator what is worth knowing. */
+  /** Embeds, where the operator names a model. */
+  readonly embedder?: () => Embedder | undefined;
   readonly tell: (line: string) => void;
   readonly onInternalError: (error: unknown) => void;
   /** Milliseconds that a question waits for an index that is being built. */
   readonly buildWaitMs?: number;
 }
 
+/** How far an index is, and how much is in it. */
+export type IndexStatus = KnowledgeState & IndexCounts;
+
 /** The knowledge of one workspace. */
 export class WorkspaceKnowledge {
   readonly #parts: WorkspaceKnowledgeParts;
   readonly #thread: KnowledgeThread;
   readonly #watch: FileWatch;
+  readonly #embedding: Embedding;
   readonly #end = new AbortController();
   #place: OpenWorkspace;
   readonly #known = new Map<string, IndexedFile>();
   #isOpen = false;
   #isComplete = false;
   #left = 0;
+  #version = 0;
   #refreshing: Promise<void> | undefined;
 
   constructor(parts: WorkspaceKnowledgeParts, place: OpenWorkspace) {
@@ -64,6 +74,20 @@ export class WorkspaceKnowledge {
     this.#place = place;
     this.#thread = new KnowledgeThread(parts.directory);
     this.#watch = new FileWatch(place.workspace.serviceRoot);
+    const { embedder = () => undefined, tell, onInternalError } = parts;
+    this.#embedding = new Embedding({
+      thread: this.#thread,
+      embedder,
+      textsOf: (paths) => this.#textsOf(paths),
+      withoutSecrets: async (text) => {
+        const bytes = Buffer.from(text);
+        const { findings } = (await parts.redactor()).redactBytes(bytes, this.#place.envSecrets?.());
+        return withoutSecrets(bytes, findings);
+      },
+      tell,
+      onInternalError,
+      signal: this.#end.signal,
+    });
   }
 
   /** The same workspace as it is open now: other rules may hide other files. */
@@ -79,24 +103,34 @@ export class WorkspaceKnowledge {
       state: this.#isComplete ? "ready" : "building",
       filesIndexed: this.#known.size,
       filesLeft: this.#left,
+      ...(this.#embedding.state !== undefined && { vectors: this.#embedding.state }),
     };
   }
 
-  /** The best chunks with any of `terms`, of an index that is as new as a short wait makes it. */
-  async find(terms: readonly string[], count: number): Promise<readonly FoundChunk[]> {
+  /**
+   * The best chunks with any of `terms`, or close to what `question` means, of an index that is as new as a short wait
+   * makes it.
+   */
+  async find(terms: readonly string[], count: number, question?: string): Promise<readonly FoundChunk[]> {
+    const embedded = question === undefined ? undefined : this.#embedding.ofQuestion(question);
     if (this.#watch.isChanged || this.#refreshing !== undefined) {
       const refreshing = this.refresh();
       const { buildWaitMs = BUILD_WAIT_MS } = this.#parts;
       await Promise.race([refreshing, delay(this.#isComplete ? FRESH_WAIT_MS : buildWaitMs)]);
     }
-    return this.#thread.ask({ kind: "find", terms, count });
+    const vector = await embedded;
+    if (embedded !== undefined && vector !== undefined) void this.#embedding.run(); // goes on after a failure
+    return this.#thread.ask({ kind: "find", terms, count, ...(vector && { vector }) });
   }
 
   /** Brings the index up to date; at once with one that is at it. */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#refresh()
       .catch((error: unknown) => {
-        if (!this.#end.signal.aborted) this.#parts.onInternalError(error);
+        if (this.#end.signal.aborted) return;
+        this.#watch.touch(); // the next question tries again
+        if (error instanceof ToolFailure) this.#parts.tell(`the workspace's index is not up to date: ${error.message}`);
+        else this.#parts.onInternalError(error);
       })
       .finally(() => {
         this.#refreshing = undefined;
@@ -104,11 +138,59 @@ export class WorkspaceKnowledge {
     return this.#refreshing;
   }
 
+  /** How far the index is, and how much is in it; brings nothing up to date. */
+  async status(): Promise<IndexStatus> {
+    if (!this.#isOpen) await this.#open(await this.#rules());
+    return { ...this.state, ...(await this.#thread.ask({ kind: "counts" })) };
+  }
+
+  /** Indexes every file again. */
+  async rebuild(): Promise<void> {
+    await this.#anew(() => this.#thread.ask({ kind: "clear" }));
+  }
+
+  /** Writes the index into a new file, once it is up to date. */
+  async exportTo(file: string): Promise<void> {
+    await this.#refreshing;
+    await this.#refresh();
+    await this.#embedding.run();
+    await this.#thread.ask({ kind: "export", file });
+  }
+
+  /** Puts an exported index in place of this one, then indexes the files that differ from it. */
+  async importFrom(file: string): Promise<void> {
+    await this.#anew(() => this.#thread.ask({ kind: "import", file }));
+  }
+
+  async #anew(change: () => Promise<unknown>): Promise<void> {
+    await this.#refreshing;
+    if (!this.#isOpen) await this.#open(await this.#rules());
+    // Without a manifest the index is being built, should this process end.
+    await rm(join(this.#parts.directory, MANIFEST), { force: true });
+    this.#isComplete = false;
+    await change();
+    await this.#load();
+    await this.#refresh();
+  }
+
+  async #rules(): Promise<string> {
+    return (await this.#parts.redactor()).digest(this.#parts.key);
+  }
+
+  async #load(): Promise<boolean> {
+    const { files, rebuilt } = await this.#thread.ask({ kind: "files" });
+    this.#version = await this.#thread.ask({ kind: "version" });
+    this.#known.clear();
+    for (const file of files) this.#known.set(file.path, file);
+    return rebuilt;
+  }
+
   /** Ends what runs, and closes the index. */
   async close(): Promise<void> {
     this.#end.abort();
     this.#watch.close();
     await this.#refreshing;
+    await this.#embedding.ended;
     await this.#thread.close();
   }
 
@@ -118,6 +200,7 @@ export class WorkspaceKnowledge {
     const redactor = await this.#parts.redactor();
     const rules = redactor.digest(key);
     if (!this.#isOpen) await this.#open(rules);
+    else if ((await this.#thread.ask({ kind: "version" })) !== this.#version) await this.#load(); // another kernel wrote
     this.#watch.begin();
     const files = await visitFiles({ ...place, signal: this.#end.signal });
     // A name that holds a secret would tell it in the manifest.
@@ -131,9 +214,10 @@ export class WorkspaceKnowledge {
     this.#left = changed.length;
     changed.sort((left, right) => indexingRank(left.place.path) - indexingRank(right.place.path));
     await this.#indexAll(changed, redactor);
-    if (this.#isComplete && changed.length === 0) return;
-    await writeManifest(this.#parts.directory, rules, this.#known.values());
+    if (!this.#isComplete || changed.length > 0)
+      await writeManifest(this.#parts.directory, rules, this.#known.values());
     this.#isComplete = true;
+    void this.#embedding.run();
   }
 
   async #open(rules: string): Promise<void> {
@@ -143,9 +227,8 @@ export class WorkspaceKnowledge {
       tell("the workspace's index is made anew: its manifest is damaged or was made under other rules");
       await rm(directory, { recursive: true, force: true });
     }
-    const { files, rebuilt } = await this.#thread.ask({ kind: "files" });
+    const rebuilt = await this.#load();
     if (rebuilt) tell("the workspace's index was damaged and is made anew");
-    for (const file of files) this.#known.set(file.path, file);
     this.#isComplete = manifest === "complete" && !rebuilt;
     this.#isOpen = true;
   }
@@ -192,6 +275,18 @@ export class WorkspaceKnowledge {
     }
     if (batch.length > 0) await send();
     await sent;
+  }
+
+  /** The texts of files that are indexed as they are now, without their secrets. */
+  async #textsOf(paths: readonly string[]): Promise<readonly TextOfFile[]> {
+    const redactor = await this.#parts.redactor();
+    return paths.flatMap((path) => {
+      const known = this.#known.get(path);
+      const bytes = readPlace(this.#place.roots, { root: "service", path });
+      if (known === undefined || typeof bytes === "string" || sha256Hex(bytes) !== known.sha256) return [];
+      const { findings } = redactor.redactBytes(bytes, this.#place.envSecrets?.());
+      return [{ ...known, text: withoutSecrets(bytes, findings) }];
+    });
   }
 
   /** The text of a file without its secrets; `undefined` where there is nothing new to index. */

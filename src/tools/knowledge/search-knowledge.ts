@@ -75,8 +75,9 @@ export const searchKnowledge: Tool<Arguments> = {
       left_out: integer("Parts that were found and did not fit `max_tokens`."),
       truncated: flag("There is more than was returned."),
       warning: text(),
+      vectors: text("Whether parts are also found by meaning: `ready`, `building`, or `unavailable` for now."),
     },
-    ["warning"],
+    ["warning", "vectors"],
   ),
   capability: READS,
   analyse: ({ path = "." }) => [{ resource: { kind: "file", path }, effect: "read" }],
@@ -92,6 +93,7 @@ export const searchKnowledge: Tool<Arguments> = {
       files_left: found.filesLeft,
       left_out: leftOut,
       truncated,
+      ...(found.vectors !== undefined && { vectors: found.vectors }),
       ...(found.state === "building" && { warning: BUILDING_WARNING }),
     };
     return { kind: "data", data, ...(truncated && { truncated: true }) };
@@ -131,5 +133,7 @@ function noteText(data: JsonObject): string {
       : data["truncated"] === true
         ? "; there are more: raise `limit`, or ask more precisely"
         : "";
-  return `[${count === 0 ? "nothing was found" : countText(count, "part")}${building}${more}]`;
+  const words =
+    data["vectors"] === "unavailable" ? "; found by words alone, because the model for meaning is not available" : "";
+  return `[${count === 0 ? "nothing was found" : countText(count, "part")}${building}${words}${more}]`;
 }

@@ -20,6 +20,7 @@ import { compileGlob } from "../../../names/glob.ts";
 import type { HiddenRange } from "../../../text/hidden-range.ts";
 import type { PlaceKnowledge } from "../../call/parts.ts";
 import { leavesReading, unanalysed } from "../../judge/scope.ts";
+import { isolationOf } from "../../judge/workspace-programs.ts";
 import type { HandleParts } from "../handle-parts.ts";
 
 /** Chunks that are looked at for one question: enough that some are left where most may not be read. */
@@ -49,10 +50,16 @@ interface Asked {
   readonly question: KnowledgeQuestion;
 }
 
+/** A file as it was when the answer was made. */
+interface SeenFile {
+  readonly bytes: Buffer;
+  readonly hidden: readonly HiddenRange[];
+}
+
 async function answerTo(handle: HandleParts, { knowledge, path, question }: Asked): Promise<KnowledgeAnswer> {
   const { readPlace } = await import("../../../sandbox/search/indexed-files.ts");
   const terms = questionTerms(question.text);
-  const found = await knowledge.find(terms, CHUNKS_MAX);
+  const found = await knowledge.find(terms, CHUNKS_MAX, question.text);
   const still = await handle.rules.recheck();
   if (!still.ok) throw new Refusal(still.denial);
   const mayAnswer = await filterOf(handle, path, question.glob);
@@ -60,6 +67,20 @@ async function answerTo(handle: HandleParts, { knowledge, path, question }: Aske
     .map((chunk) => ({ ...chunk, score: chunk.score * pathPrior(chunk.path, terms) }))
     .sort((left, right) => right.score - left.score);
   const { redaction, caller } = handle.running;
+  /** Several parts of one file are common: each file is read, and its secrets found, once for an answer. */
+  const seen = new Map<string, SeenFile | undefined>();
+  const fileAt = async (place: WorkspacePath): Promise<SeenFile | undefined> => {
+    if (seen.has(place.path)) return seen.get(place.path);
+    const read = readPlace(caller.place.roots, place);
+    let file: SeenFile | undefined; // none: it has gone since it was indexed
+    if (typeof read !== "string") {
+      const bytes = Buffer.from(read); // others may read meanwhile
+      await redaction.hiddenAhead(bytes);
+      file = { bytes, hidden: redaction.hidden(bytes) };
+    }
+    seen.set(place.path, file);
+    return file;
+  };
   const parts: KnowledgePart[] = [];
   let truncated = false;
   for (const chunk of ranked) {
@@ -67,11 +88,8 @@ async function answerTo(handle: HandleParts, { knowledge, path, question }: Aske
     if (!mayAnswer(place)) continue;
     truncated = parts.length >= question.limit;
     if (truncated) break;
-    const read = readPlace(caller.place.roots, place);
-    if (typeof read === "string") continue; // it has gone since it was indexed
-    const bytes = Buffer.from(read); // others may read meanwhile
-    await redaction.hiddenAhead(bytes);
-    const part = partOf(chunk, bytes, redaction.hidden(bytes));
+    const file = await fileAt(place);
+    const part = file && partOf(chunk, file.bytes, file.hidden);
     if (part !== undefined) parts.push(part);
   }
   return { ...knowledge.state, parts, truncated };
@@ -124,7 +142,7 @@ async function filterOf(
 ): Promise<(place: WorkspacePath) => boolean> {
   const { exclusionsOf } = await import("../../../sandbox/search/tree/exclusions.ts");
   const { badGlob } = await import("../../../sandbox/search/failures.ts");
-  const { caller, tool, session } = running;
+  const { caller, tool } = running;
   const { workspace } = caller.place;
   const resolved = resolveWorkspacePath(workspace, path);
   if (!resolved.ok) throw new Refusal(resolved.denial);
@@ -134,7 +152,7 @@ async function filterOf(
   const { mayRead } = exclusionsOf(
     {
       workspace,
-      isolationLevel: session.isolationLevel,
+      isolationLevel: isolationOf(caller),
       mayRead(place) {
         const zone = workspace.zones.classify(place);
         if (zone === "secret" || zone === "managed") return false;

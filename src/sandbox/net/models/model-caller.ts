@@ -12,6 +12,7 @@ import { visibleLine } from "../../../text/foreign-text.ts";
 import { type ConnectionRules, webConnections } from "../fetch/connections.ts";
 import { SecretMisplaced } from "../fetch/hop-secrets.ts";
 import type { CompletionClient, CompletionRequest } from "./completion.ts";
+import type { EmbeddingRequest } from "./ollama-embedder.ts";
 import { ProviderRequests, type ProviderRules } from "./provider-requests.ts";
 
 /** Characters of a completion. */
@@ -59,6 +60,26 @@ export class ModelCaller {
   /** Ends all connections. */
   async close(): Promise<void> {
     await this.#agent.destroy();
+  }
+
+  /**
+   * Asks for vectors.
+   * @throws ToolFailure, or what `judge` threw
+   */
+  async embed(
+    provider: ModelProvider,
+    request: EmbeddingRequest,
+    rules: ProviderRules,
+  ): Promise<readonly Float32Array[]> {
+    const { embedByOllama } = await import("./ollama-embedder.ts");
+    const requests = new ProviderRequests(this.#agent, provider, rules);
+    try {
+      return await embedByOllama(provider, request, requests);
+    } catch (error) {
+      throw requests.failure ?? unreadable(provider, requests, error);
+    } finally {
+      requests.close();
+    }
   }
 
   /**

@@ -5,6 +5,8 @@
  * a killed process leaves whole files, and the next one goes on after them.
  */
 import type {
+  BareChunk,
+  ChunkVector,
   FileOfChunks,
   FoundChunk,
   IndexCounts,
@@ -13,6 +15,8 @@ import type {
 } from "../../../knowledge/knowledge-store.ts";
 import { KNOWLEDGE_SCHEMA } from "../state/schema.ts";
 import { EmbeddedStore, withRelaxed } from "../state/store.ts";
+import { exportIndex, importIndex } from "./index-file.ts";
+import { Vectors } from "./vectors.ts";
 
 /** The file of the index. */
 export const KNOWLEDGE_DATABASE = "index.db";
@@ -24,6 +28,8 @@ const COMMON_SHARE = 0.15;
 const COMMON_MIN = 500;
 /** Terms that are searched for whatever they are. */
 const RAREST_KEPT = 2;
+/** Files without vectors that are named at once. */
+const UNEMBEDDED_MAX = 256;
 
 /** Opens the index in `directory`, which is made if it is missing. @throws KernelError STORE_CORRUPT or UNAVAILABLE */
 export function openKnowledgeStore(directory: string): Promise<KnowledgeStore> {
@@ -45,6 +51,13 @@ interface FoundRow {
   readonly title: string;
   readonly symbols: string;
   readonly score: number;
+}
+
+interface BareRow {
+  readonly id: number;
+  readonly first_line: number;
+  readonly last_line: number;
+  readonly title: string;
 }
 
 class EmbeddedKnowledge extends EmbeddedStore implements KnowledgeStore {
@@ -74,6 +87,20 @@ class EmbeddedKnowledge extends EmbeddedStore implements KnowledgeStore {
      JOIN chunks c ON c.id = t.rowid JOIN files f ON f.id = c.file
      ORDER BY t.rank, f.path, c.first_line`,
   );
+  readonly #chunkById = this.database.prepare<[number], FoundRow>(
+    `SELECT f.path, c.first_line, c.last_line, c.title, c.symbols, 0 AS score
+     FROM chunks c JOIN files f ON f.id = c.file WHERE c.id = ?`,
+  );
+  readonly #unembedded = this.database.prepare<[number], { path: string }>(
+    `SELECT DISTINCT f.path FROM chunks c JOIN files f ON f.id = c.file
+     WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.chunk = c.id) LIMIT ?`,
+  );
+  readonly #bare = this.database.prepare<[string, string], BareRow>(
+    `SELECT c.id, c.first_line, c.last_line, c.title FROM chunks c JOIN files f ON f.id = c.file
+     WHERE f.path = ? AND f.sha256 = ? AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.chunk = c.id)`,
+  );
+  readonly #dropVector = this.database.prepare<[number]>("DELETE FROM vectors WHERE chunk = ?");
+  readonly #vectors = new Vectors(this.database);
   readonly #counts = this.database.prepare<[], IndexCounts>(
     "SELECT (SELECT count(*) FROM files) AS files, (SELECT count(*) FROM chunks) AS chunks",
   );
@@ -108,19 +135,66 @@ class EmbeddedKnowledge extends EmbeddedStore implements KnowledgeStore {
       const telling = this.#telling(terms);
       if (telling.length === 0) return [];
       const rows = this.#best.all(telling.map(quoted).join(" OR "), count);
-      return rows.map(({ path, first_line, last_line, title, symbols, score }) => ({
-        path,
-        firstLine: first_line,
-        lastLine: last_line,
-        title,
-        symbols: symbols === "" ? [] : symbols.split("\n"),
-        score,
-      }));
+      return rows.map(foundChunk);
+    });
+  }
+
+  findClose(vector: Int8Array, count: number): readonly FoundChunk[] {
+    return this.guarded(() =>
+      this.#vectors.closest(vector, count).flatMap(({ chunk, closeness }) => {
+        const row = this.#chunkById.get(chunk);
+        return row === undefined ? [] : [{ ...foundChunk(row), score: closeness }];
+      }),
+    );
+  }
+
+  unembedded(model: string): { readonly paths: readonly string[]; readonly dropped: boolean } {
+    return this.transaction(() => {
+      const dropped = this.#vectors.require(model);
+      return { dropped, paths: this.#unembedded.all(UNEMBEDDED_MAX).map(({ path }) => path) };
+    });
+  }
+
+  bareChunks({ path, sha256 }: Pick<IndexedFile, "path" | "sha256">): readonly BareChunk[] {
+    const rows = this.guarded(() => this.#bare.all(path, sha256));
+    return rows.map(({ id, first_line, last_line, title }) => ({
+      chunk: id,
+      firstLine: first_line,
+      lastLine: last_line,
+      title,
+    }));
+  }
+
+  embed(model: string, vectors: readonly ChunkVector[]): void {
+    this.transaction(() => {
+      this.#vectors.require(model);
+      this.#vectors.put(vectors);
     });
   }
 
   counts(): IndexCounts {
     return this.guarded(() => this.#counts.get()) ?? { files: 0, chunks: 0 };
+  }
+
+  version(): number {
+    return this.guarded(() => Number(this.database.pragma("data_version", { simple: true })));
+  }
+
+  clear(): void {
+    this.#vectors.forget();
+    this.transaction(() =>
+      this.database.exec(
+        "DELETE FROM vectors; DELETE FROM chunks; DELETE FROM files; INSERT INTO terms (terms) VALUES ('delete-all')",
+      ),
+    );
+  }
+
+  async exportTo(file: string): Promise<void> {
+    await exportIndex(this.database, file);
+  }
+
+  async importFrom(file: string): Promise<void> {
+    await importIndex(this.database, file);
   }
 
   /** The terms that tell chunks apart: those that few of them hold. */
@@ -136,10 +210,19 @@ class EmbeddedKnowledge extends EmbeddedStore implements KnowledgeStore {
   #drop(path: string): void {
     const found = this.#fileId.get(path);
     if (found === undefined) return;
-    for (const { id } of this.#chunkIds.all(found.id)) this.#dropTerms.run(id);
+    this.#vectors.forget();
+    for (const { id } of this.#chunkIds.all(found.id)) {
+      this.#dropTerms.run(id);
+      this.#dropVector.run(id);
+    }
     this.#dropChunks.run(found.id);
     this.#dropFile.run(found.id);
   }
+}
+
+function foundChunk({ path, first_line, last_line, title, symbols, score }: FoundRow): FoundChunk {
+  const names = symbols === "" ? [] : symbols.split("\n");
+  return { path, firstLine: first_line, lastLine: last_line, title, symbols: names, score };
 }
 
 /** A term as a text of the query language of SQLite's full-text index, in which nothing is an operator. */

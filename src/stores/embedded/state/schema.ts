@@ -234,5 +234,7 @@ export const KNOWLEDGE_SCHEMA: Schema = {
      CREATE VIRTUAL TABLE terms USING fts5(
        symbols, title, body, content = '', contentless_delete = 1, tokenize = 'porter unicode61 remove_diacritics 0');
      INSERT INTO terms (terms, rank) VALUES ('rank', 'bm25(5.0, 2.0, 1.0)');`,
+    `CREATE TABLE vectors (chunk INTEGER PRIMARY KEY, vector BLOB NOT NULL) STRICT;
+     CREATE TABLE embedding (model TEXT NOT NULL) STRICT;`,
   ],
 };
