@@ -40,7 +40,7 @@ class TooMuchText extends Error {}
 
 let textBytesMax = DESCRIPTION_BYTES_MAX;
 
-/** Decodes no text that is too long: a heap that one text fills ends the process, and not its thread alone. */
+/** Decodes no text that is too long, so that none takes several times the memory of the component. */
 class BoundedDecoder extends TextDecoder {
   override decode(...input: Parameters<typeof TextDecoder.prototype.decode>): string {
     const size = input[0]?.byteLength ?? 0;

@@ -25,7 +25,7 @@ const LATE = [
  * Modules of `src/` at the first list: some 30 more than there are, so that a growing start is decided on and does not
  * happen.
  */
-const OWN_MODULES_MAX = 595;
+const OWN_MODULES_MAX = 600;
 
 /** Writes down each module that is loaded, by its address. */
 const TRACE = `data:text/javascript,${encodeURIComponent(`
