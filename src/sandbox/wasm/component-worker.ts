@@ -7,13 +7,14 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { assert } from "../../base/errors.ts";
 import type {
+  Compiled,
   ComponentCall,
   ComponentQuestion,
   ComponentReply,
   ComponentTask,
   DescribedComponent,
 } from "./component-messages.ts";
-import { FILES_IMPORT, type Prepared } from "./prepare-component.ts";
+import { FILES_IMPORT } from "./prepare-component.ts";
 import { type CoreModule, engine } from "./web-assembly.ts";
 
 /** Characters of an error's text that are passed on. */
@@ -64,20 +65,20 @@ if (task.kind === "prepare") {
     port.postMessage({ kind: "failed", problem: problemOf(error) } satisfies ComponentReply);
   }
 } else {
-  const instantiate = await load(task.prepared);
-  port.on("message", (asked: ComponentQuestion) => port.postMessage(answer(instantiate, task.prepared, asked)));
+  const instantiate = await load(task.compiled);
+  port.on("message", (asked: ComponentQuestion) => port.postMessage(answer(instantiate, task.compiled, asked)));
 }
 
 /** The glue is loaded from its text: it comes from the transpiler, by way of memory alone. */
-async function load({ glue }: Prepared): Promise<Instantiate> {
+async function load({ glue }: Compiled): Promise<Instantiate> {
   const module = await import(`data:text/javascript;base64,${Buffer.from(glue).toString("base64")}`);
   return module.instantiate as Instantiate;
 }
 
-function answer(instantiate: Instantiate, prepared: Prepared, asked: ComponentQuestion): ComponentReply {
+function answer(instantiate: Instantiate, compiled: Compiled, asked: ComponentQuestion): ComponentReply {
   try {
-    if (asked !== "describe") return run(instantiate, prepared, asked);
-    return { kind: "described", described: describe(instanceOf(instantiate, prepared, new Map())) };
+    if (asked !== "describe") return run(instantiate, compiled, asked);
+    return { kind: "described", described: describe(instanceOf(instantiate, compiled, new Map())) };
   } catch (error) {
     if (error instanceof TooMuchText && asked !== "describe") return { kind: "too_large" };
     const said = error instanceof Error && "payload" in error && typeof error.payload === "string";
@@ -93,17 +94,17 @@ function describe(instance: Instance): DescribedComponent {
   };
 }
 
-function run(instantiate: Instantiate, prepared: Prepared, call: ComponentCall): ComponentReply {
+function run(instantiate: Instantiate, compiled: Compiled, call: ComponentCall): ComponentReply {
   textBytesMax = call.outputBytes;
-  const instance = instanceOf(instantiate, prepared, call.files);
+  const instance = instanceOf(instantiate, compiled, call.files);
   const text = String(instance.execute(call.args)).toWellFormed();
   if (Buffer.byteLength(text) > call.outputBytes) return { kind: "too_large" };
   return { kind: "done", text };
 }
 
 /** A fresh instance. Each module with a memory is put to use once, so that all memories together keep the limit. */
-function instanceOf(instantiate: Instantiate, prepared: Prepared, files: ComponentCall["files"]): Instance {
-  const { modules, withMemory } = prepared;
+function instanceOf(instantiate: Instantiate, compiled: Compiled, files: ComponentCall["files"]): Instance {
+  const { modules, withMemory } = compiled;
   const unused = new Set([...withMemory].map((name) => modules.get(name)));
   const owners = new Set(unused);
   return instantiate(
