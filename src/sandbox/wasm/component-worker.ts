@@ -54,6 +54,7 @@ globalThis.TextDecoder = BoundedDecoder;
 
 const port = parentPort;
 assert(port, "components run in a worker");
+port.ref(); // while an engine compiles, nothing else may keep the thread from ending; whoever started it ends it
 const task = workerData as ComponentTask;
 
 if (task.kind === "prepare") {
