@@ -31,7 +31,7 @@ export const BROUGHT = {
   "@bytecodealliance/jco-transpile": ["vendor/js-component-bindgen-component*", "LICENSE", "README.md"],
   "@bytecodealliance/preview2-shim": [
     "dist/nodejs/{cli,filesystem,io,random}.js",
-    "dist/io/{calls,worker-io}.js",
+    "dist/io/{calls,worker-io,worker-thread.bundle}.js",
     "dist/synckit/index.js",
     "LICENSE",
     "README.md",

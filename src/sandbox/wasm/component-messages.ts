@@ -1,11 +1,17 @@
 /** Defines what the processes and threads of components are told, and what they answer. */
 import type { ToolFailureCode } from "../../model/outcome/failure.ts";
 import type { Prepared } from "./prepare-component.ts";
+import type { CoreModule } from "./web-assembly.ts";
+
+/** A component whose modules are compiled; threads share them. */
+export interface Compiled extends Omit<Prepared, "cores"> {
+  readonly modules: ReadonlyMap<string, CoreModule>;
+}
 
 /** What a thread is started for. */
 export type ComponentTask =
   | { readonly kind: "prepare"; readonly bytes: Uint8Array; readonly memoryBytes: number; readonly readsFiles: boolean }
-  | { readonly kind: "run"; readonly prepared: Prepared };
+  | { readonly kind: "run"; readonly compiled: Compiled };
 
 /** What a thread that runs a component is asked: what it says of itself, or one call. */
 export type ComponentQuestion = "describe" | ComponentCall;
@@ -41,20 +47,21 @@ export interface ComponentLimits {
   readonly outputBytes: number;
 }
 
-/** What a process is told: first what it runs, then calls. */
+/** What a process is told: to prepare a component and say what it is, or to run a prepared one, and then its calls. */
 export type HostRequest =
   | {
-      readonly kind: "load";
+      readonly kind: "prepare";
       readonly bytes: Uint8Array;
       readonly limits: ComponentLimits;
       readonly readsFiles: boolean;
     }
+  | { readonly kind: "start"; readonly prepared: Prepared; readonly limits: ComponentLimits }
   | { readonly kind: "call"; readonly id: number; readonly args: string; readonly files: ComponentCall["files"] }
   | { readonly kind: "cancel"; readonly id: number };
 
 /** What a process answers. */
 export type HostReply =
-  | { readonly kind: "loaded"; readonly described: DescribedComponent }
+  | { readonly kind: "prepared"; readonly prepared: Prepared; readonly described: DescribedComponent }
   | { readonly kind: "refused"; readonly problem: string }
   | { readonly kind: "answer"; readonly id: number; readonly text: string }
   | {

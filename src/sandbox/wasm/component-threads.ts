@@ -9,6 +9,7 @@ import { configInvalid } from "../../base/errors.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import { ownProgram } from "../../names/own-program.ts";
 import type {
+  Compiled,
   ComponentCall,
   ComponentLimits,
   ComponentQuestion,
@@ -17,45 +18,48 @@ import type {
   DescribedComponent,
 } from "./component-messages.ts";
 import type { Prepared } from "./prepare-component.ts";
+import { engine } from "./web-assembly.ts";
 
 /** Milliseconds that preparing a component may take: a megabyte takes 0.1 s. */
-export const PREPARE_MS = 30_000;
+const PREPARE_MS = 30_000;
 /** Mebibytes of heap of a thread that prepares; and of one that runs, beside the memory of the component. */
 const PREPARE_HEAP_MIB = 512;
 const RUN_HEAP_MIB = 96;
 /** Threads of one component: calls beyond them wait. */
 const THREADS_MAX = 4;
 
-/** A component that is loaded. */
+/**
+ * Prepares a component in a thread.
+ * @throws KernelError CONFIG_INVALID where it is no component, or imports what is not granted
+ */
+export async function prepared(bytes: Uint8Array, memoryBytes: number, readsFiles: boolean): Promise<Prepared> {
+  const task = { kind: "prepare", bytes, memoryBytes, readsFiles } as const;
+  const reply = await answerOfOne({ task, heapMiB: PREPARE_HEAP_MIB, timeMs: PREPARE_MS });
+  if (reply.kind !== "prepared") throw unusable(reply);
+  return reply.prepared;
+}
+
+/** The threads of one component. */
 export class ComponentThreads {
-  readonly described: DescribedComponent;
-  readonly #prepared: Prepared;
+  readonly #compiled: Compiled;
   readonly #limits: ComponentLimits;
   readonly #idle: Worker[] = [];
   readonly #waiting: (() => void)[] = [];
   #running = 0;
 
-  private constructor(
-    { prepared, described }: { readonly prepared: Prepared; readonly described: DescribedComponent },
-    limits: ComponentLimits,
-  ) {
-    this.#prepared = prepared;
-    this.described = described;
+  constructor({ glue, cores, withMemory }: Prepared, limits: ComponentLimits) {
+    const modules = new Map([...cores].map(([name, bytes]) => [name, new engine.Module(bytes)]));
+    this.#compiled = { glue, modules, withMemory };
     this.#limits = limits;
   }
 
-  /**
-   * Prepares a component, and asks it under its limits what it says of itself.
-   * @throws KernelError CONFIG_INVALID where it is no component, imports what is not granted, or breaks
-   */
-  static async load(bytes: Uint8Array, limits: ComponentLimits, readsFiles: boolean): Promise<ComponentThreads> {
-    const task = { kind: "prepare", bytes, memoryBytes: limits.memoryBytes, readsFiles } as const;
-    const prepared = await answerOfOne({ task, heapMiB: PREPARE_HEAP_MIB, timeMs: PREPARE_MS });
-    if (prepared.kind !== "prepared") throw unusable(prepared);
-    const running = { kind: "run", prepared: prepared.prepared } as const;
-    const said = await answerOfOne({ task: running, heapMiB: RUN_HEAP_MIB, timeMs: limits.timeMs, asked: "describe" });
+  /** What the component says of itself, asked under its limits. @throws KernelError CONFIG_INVALID where it breaks */
+  async describe(): Promise<DescribedComponent> {
+    const task = { kind: "run", compiled: this.#compiled } as const;
+    const { timeMs } = this.#limits;
+    const said = await answerOfOne({ task, heapMiB: RUN_HEAP_MIB, timeMs, asked: "describe" });
     if (said.kind !== "described") throw unusable(said);
-    return new ComponentThreads({ prepared: prepared.prepared, described: said.described }, limits);
+    return said.described;
   }
 
   /** What the component answers. @throws ToolFailure where it fails, takes too long, or says too much */
@@ -84,7 +88,7 @@ export class ComponentThreads {
 
   /** A thread that ends by itself while it has nothing to do gets no more calls. */
   #started(): Worker {
-    const worker = started({ kind: "run", prepared: this.#prepared }, RUN_HEAP_MIB);
+    const worker = started({ kind: "run", compiled: this.#compiled }, RUN_HEAP_MIB);
     worker.once("exit", () => {
       const at = this.#idle.indexOf(worker);
       if (at !== -1) this.#idle.splice(at, 1);

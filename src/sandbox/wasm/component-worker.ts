@@ -7,13 +7,14 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { assert } from "../../base/errors.ts";
 import type {
+  Compiled,
   ComponentCall,
   ComponentQuestion,
   ComponentReply,
   ComponentTask,
   DescribedComponent,
 } from "./component-messages.ts";
-import { FILES_IMPORT, type Prepared } from "./prepare-component.ts";
+import { FILES_IMPORT } from "./prepare-component.ts";
 import { type CoreModule, engine } from "./web-assembly.ts";
 
 /** Characters of an error's text that are passed on. */
@@ -40,7 +41,7 @@ class TooMuchText extends Error {}
 
 let textBytesMax = DESCRIPTION_BYTES_MAX;
 
-/** Decodes no text that is too long: a heap that one text fills ends the process, and not its thread alone. */
+/** Decodes no text that is too long, so that none takes several times the memory of the component. */
 class BoundedDecoder extends TextDecoder {
   override decode(...input: Parameters<typeof TextDecoder.prototype.decode>): string {
     const size = input[0]?.byteLength ?? 0;
@@ -53,6 +54,7 @@ globalThis.TextDecoder = BoundedDecoder;
 
 const port = parentPort;
 assert(port, "components run in a worker");
+port.ref(); // while an engine compiles, nothing else may keep the thread from ending; whoever started it ends it
 const task = workerData as ComponentTask;
 
 if (task.kind === "prepare") {
@@ -64,20 +66,20 @@ if (task.kind === "prepare") {
     port.postMessage({ kind: "failed", problem: problemOf(error) } satisfies ComponentReply);
   }
 } else {
-  const instantiate = await load(task.prepared);
-  port.on("message", (asked: ComponentQuestion) => port.postMessage(answer(instantiate, task.prepared, asked)));
+  const instantiate = await load(task.compiled);
+  port.on("message", (asked: ComponentQuestion) => port.postMessage(answer(instantiate, task.compiled, asked)));
 }
 
 /** The glue is loaded from its text: it comes from the transpiler, by way of memory alone. */
-async function load({ glue }: Prepared): Promise<Instantiate> {
+async function load({ glue }: Compiled): Promise<Instantiate> {
   const module = await import(`data:text/javascript;base64,${Buffer.from(glue).toString("base64")}`);
   return module.instantiate as Instantiate;
 }
 
-function answer(instantiate: Instantiate, prepared: Prepared, asked: ComponentQuestion): ComponentReply {
+function answer(instantiate: Instantiate, compiled: Compiled, asked: ComponentQuestion): ComponentReply {
   try {
-    if (asked !== "describe") return run(instantiate, prepared, asked);
-    return { kind: "described", described: describe(instanceOf(instantiate, prepared, new Map())) };
+    if (asked !== "describe") return run(instantiate, compiled, asked);
+    return { kind: "described", described: describe(instanceOf(instantiate, compiled, new Map())) };
   } catch (error) {
     if (error instanceof TooMuchText && asked !== "describe") return { kind: "too_large" };
     const said = error instanceof Error && "payload" in error && typeof error.payload === "string";
@@ -93,17 +95,17 @@ function describe(instance: Instance): DescribedComponent {
   };
 }
 
-function run(instantiate: Instantiate, prepared: Prepared, call: ComponentCall): ComponentReply {
+function run(instantiate: Instantiate, compiled: Compiled, call: ComponentCall): ComponentReply {
   textBytesMax = call.outputBytes;
-  const instance = instanceOf(instantiate, prepared, call.files);
+  const instance = instanceOf(instantiate, compiled, call.files);
   const text = String(instance.execute(call.args)).toWellFormed();
   if (Buffer.byteLength(text) > call.outputBytes) return { kind: "too_large" };
   return { kind: "done", text };
 }
 
 /** A fresh instance. Each module with a memory is put to use once, so that all memories together keep the limit. */
-function instanceOf(instantiate: Instantiate, prepared: Prepared, files: ComponentCall["files"]): Instance {
-  const { modules, withMemory } = prepared;
+function instanceOf(instantiate: Instantiate, compiled: Compiled, files: ComponentCall["files"]): Instance {
+  const { modules, withMemory } = compiled;
   const unused = new Set([...withMemory].map((name) => modules.get(name)));
   const owners = new Set(unused);
   return instantiate(

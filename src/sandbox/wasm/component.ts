@@ -1,9 +1,9 @@
 /**
- * Runs one WebAssembly component in a process of its own.
+ * Runs one WebAssembly component in processes of its own.
  *
- * The process is started with the component, ended after a while without calls, and started again with the next one.
- * INVARIANTS: whatever a component does, its process is all that it ends; each call is answered once. A process keeps
- * no kernel alive, and ends with it.
+ * One prepares it and ends, with all that the transpiler took. Another runs its calls: it is started with a call, and
+ * ended after a while without one. INVARIANTS: whatever a component does, its process is all that it ends; each call is
+ * answered once. A process keeps no kernel alive, and ends with it.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -17,11 +17,12 @@ import type {
   HostReply,
   HostRequest,
 } from "./component-messages.ts";
+import type { Prepared } from "./prepare-component.ts";
 
-/** Milliseconds for the start of a process and its preparing, beside the time of one call for describing itself. */
-const LOAD_MS = 60_000;
-/** Milliseconds without calls after which a process is ended. */
-const IDLE_MS = 30_000;
+/** Milliseconds for a process that prepares, beside the time of one call for what the component says of itself. */
+const PREPARE_MS = 60_000;
+/** Milliseconds after its last call until a process is ended. */
+const IDLE_MS = 300_000;
 
 /** A call that is not answered yet. */
 interface Pending {
@@ -29,45 +30,35 @@ interface Pending {
   readonly reject: (error: unknown) => void;
 }
 
-/** A process with its component. */
+/** A process that runs the component. */
 interface Host {
   readonly child: ChildProcess;
-  readonly described: Promise<DescribedComponent>;
   readonly pending: Map<number, Pending>;
-}
-
-/** What a component is loaded from, and with. */
-interface Source {
-  readonly bytes: Uint8Array;
-  readonly limits: ComponentLimits;
-  readonly readsFiles: boolean;
 }
 
 /** A component that is loaded. */
 export class Component {
   readonly described: DescribedComponent;
-  readonly #source: Source;
+  readonly #prepared: Prepared;
+  readonly #limits: ComponentLimits;
   #host: Host | undefined;
   #idle: NodeJS.Timeout | undefined;
   #nextId = 1;
   /** Whether another version has taken its place, or nobody calls it any more: no process waits for its next call. */
   #retired = false;
 
-  private constructor(source: Source, host: Host, described: DescribedComponent) {
-    this.#source = source;
-    this.#host = host;
+  private constructor({ prepared, described }: Readied, limits: ComponentLimits) {
+    this.#prepared = prepared;
     this.described = described;
-    this.#rest();
+    this.#limits = limits;
   }
 
   /**
-   * Starts a process with the component, and learns what it says of itself.
+   * Prepares a component, and learns what it says of itself.
    * @throws KernelError CONFIG_INVALID where it is no component, imports what is not granted, or breaks
    */
   static async load(bytes: Uint8Array, limits: ComponentLimits, readsFiles: boolean): Promise<Component> {
-    const source = { bytes, limits, readsFiles };
-    const host = startHost(source);
-    return new Component(source, host, await host.described);
+    return new Component(await readied(bytes, limits, readsFiles), limits);
   }
 
   /** What the component answers. @throws ToolFailure where it fails, takes too long, or says too much */
@@ -79,16 +70,13 @@ export class Component {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     host.pending.set(id, { resolve, reject });
     const cancelled = () => {
-      tell(host, { kind: "cancel", id });
+      tell(host.child, { kind: "cancel", id });
       reject(signal.reason);
     };
     signal.addEventListener("abort", cancelled, { once: true });
     host.child.ref();
     try {
-      host.described.then(
-        () => host.pending.has(id) && tell(host, { kind: "call", id, args, files }),
-        () => reject(lost()),
-      );
+      tell(host.child, { kind: "call", id, args, files });
       return await promise;
     } finally {
       signal.removeEventListener("abort", cancelled);
@@ -107,7 +95,7 @@ export class Component {
   #running(): Host {
     const { child } = this.#host ?? {};
     const isAlive = child?.exitCode === null && child.signalCode === null && child.connected;
-    if (this.#host === undefined || !isAlive) this.#host = startHost(this.#source);
+    if (this.#host === undefined || !isAlive) this.#host = startHost(this.#prepared, this.#limits);
     return this.#host;
   }
 
@@ -126,47 +114,62 @@ export class Component {
   }
 }
 
-/** A process that is being told what it runs; `described` rejects where that is no component, and ends it. */
-function startHost({ bytes, limits, readsFiles }: Source): Host {
-  const child = fork(fileURLToPath(ownProgram(import.meta.url, "./component-host.ts")), {
+/** What a process that prepares answers. */
+type Readied = HostReply & { readonly kind: "prepared" };
+
+/** Prepares a component in a process that ends with its answer. */
+async function readied(bytes: Uint8Array, limits: ComponentLimits, readsFiles: boolean): Promise<Readied> {
+  const child = started();
+  const { promise, resolve, reject } = Promise.withResolvers<Readied>();
+  const refuse = (problem: string) => reject(configInvalid(problem));
+  const late = () => refuse("it takes too long; build it so that it says what it is");
+  const timer = setTimeout(late, PREPARE_MS + limits.timeMs);
+  const ended = () => refuse("it ended its process; build it so that it takes less memory");
+  child.on("error", ended).on("exit", ended);
+  child.on("message", (reply: HostReply) => {
+    if (reply.kind === "prepared") return resolve(reply);
+    return refuse("problem" in reply ? reply.problem : "it answers what was not asked");
+  });
+  tell(child, { kind: "prepare", bytes, limits, readsFiles });
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+    child.kill("SIGKILL");
+  }
+}
+
+/** A process that runs a prepared component; where it ends, its calls fail. */
+function startHost(prepared: Prepared, limits: ComponentLimits): Host {
+  const child = started();
+  const pending = new Map<number, Pending>();
+  const ended = () => {
+    child.kill("SIGKILL");
+    for (const { reject } of pending.values()) reject(lost());
+  };
+  child.on("error", ended).on("exit", ended);
+  child.on("message", (reply: HostReply) => {
+    if (!("id" in reply)) return;
+    const call = pending.get(reply.id);
+    if (reply.kind === "answer") call?.resolve(reply.text);
+    else call?.reject(new ToolFailure(reply.code, reply.problem, reply.next));
+  });
+  tell(child, { kind: "start", prepared, limits });
+  return { child, pending };
+}
+
+function started(): ChildProcess {
+  return fork(fileURLToPath(ownProgram(import.meta.url, "./component-host.ts")), {
     env: {},
     cwd: "/",
     execArgv: ["--disable-warning=ExperimentalWarning"],
     serialization: "advanced",
     stdio: ["ignore", "ignore", "ignore", "ipc"],
   });
-  const pending = new Map<number, Pending>();
-  const { promise: described, resolve, reject } = Promise.withResolvers<DescribedComponent>();
-  const timer = setTimeout(
-    () => refuse("it takes too long; build it so that it says what it is"),
-    LOAD_MS + limits.timeMs,
-  );
-  const refuse = (problem: string) => {
-    clearTimeout(timer);
-    child.kill("SIGKILL");
-    reject(configInvalid(problem));
-    for (const { reject: fail } of pending.values()) fail(lost());
-  };
-  const ended = () => refuse("it ended its process; build it so that it takes less memory");
-  child.on("error", ended).on("exit", ended);
-  child.on("message", (reply: HostReply) => {
-    if (reply.kind === "refused") return refuse(reply.problem);
-    if (reply.kind === "loaded") {
-      clearTimeout(timer);
-      return resolve(reply.described);
-    }
-    const call = pending.get(reply.id);
-    if (reply.kind === "answer") return call?.resolve(reply.text);
-    return call?.reject(new ToolFailure(reply.code, reply.problem, reply.next));
-  });
-  described.catch(() => undefined); // whoever waits for it hears of it
-  const host = { child, described, pending };
-  tell(host, { kind: "load", bytes, limits, readsFiles });
-  return host;
 }
 
 /** A process that cannot be told ends, which its calls hear of. */
-function tell({ child }: Host, request: HostRequest): void {
+function tell(child: ChildProcess, request: HostRequest): void {
   child.send(request, (error) => {
     if (error) child.kill("SIGKILL");
   });

@@ -23,7 +23,8 @@ const PLAIN_NAME = /^[^'"`\\\p{Cc}\u2028\u2029]{0,1024}$/u;
 export interface Prepared {
   /** JavaScript that lifts and lowers its values. */
   readonly glue: string;
-  readonly modules: ReadonlyMap<string, CoreModule>;
+  /** Core modules by name, limited. */
+  readonly cores: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
   /** Names of those that have a memory of their own; they share what the component may have. */
   readonly withMemory: ReadonlySet<string>;
 }
@@ -54,15 +55,15 @@ export async function prepareComponent(
   const cores = files.filter(([name]) => name.endsWith(".wasm"));
   if (glue === undefined || cores.length > MODULES_MAX)
     throw new ComponentRefused(`it has more than ${MODULES_MAX} core modules; build it with fewer`);
-  const modules = new Map<string, CoreModule>();
+  const limited = new Map<string, Uint8Array<ArrayBuffer>>();
   const withMemory = new Set(cores.flatMap(([name, core]) => (hasMemory(core) ? [name] : [])));
   const each = Math.floor(memoryBytes / Math.max(1, withMemory.size));
   for (const [name, core] of cores) {
-    const module = new engine.Module(limitMemory(core, each));
-    requirePlainNames(module);
-    modules.set(name, module);
+    const bytes = limitMemory(core, each);
+    requirePlainNames(new engine.Module(bytes));
+    limited.set(name, bytes);
   }
-  return { glue: Buffer.from(glue).toString(), modules, withMemory };
+  return { glue: Buffer.from(glue).toString(), cores: limited, withMemory };
 }
 
 function requireGranted(imports: readonly string[], readsFiles: boolean): void {

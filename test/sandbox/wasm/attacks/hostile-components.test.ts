@@ -243,17 +243,17 @@ describe("answers", () => {
     expect(await more(FINE)).toHaveLength(500_000);
   }, 60_000);
 
-  test("one text that would fill the heap is cut off before it is made, beside calls that go on", async () => {
-    const whole: WatComponent = {
-      pages: 1_000,
-      fields: '(data (i32.const 131072) "\\e2\\82\\ac")', // one such character makes each take two bytes
-      execute: whenWrong(answersAt("(i32.const 131072)", "(i32.const 65000000)")),
-    };
-    const { call } = await limited(whole, { memoryBytes: 67_108_864 });
-    const [flood, fine] = await Promise.allSettled([call(WRONG), call(FINE)]);
-    expect(flood).toMatchObject({ status: "rejected", reason: { code: "OUTPUT_LIMIT" } });
-    expect(fine).toMatchObject({ status: "fulfilled", value: FINE });
-    expect((await unlimited(whole)).execute(WRONG)).toHaveLength(64_999_998);
+  test("one text that is too large is cut off before it is made, an error too, beside calls that go on", async () => {
+    const text = answersAt("(i32.const 131072)", "(i32.const 65000000)");
+    const whole = { pages: 1_000, execute: whenWrong(text) };
+    const failing = { ...whole, execute: whenWrong(text.replace("(i32.const 0)", "(i32.const 1)")) };
+    for (const wish of [whole, failing]) {
+      const { call } = await limited(wish, { memoryBytes: 67_108_864 });
+      const [flood, fine] = await Promise.allSettled([call(WRONG), call(FINE)]);
+      expect(flood).toMatchObject({ status: "rejected", reason: { code: "OUTPUT_LIMIT" } });
+      expect(fine).toMatchObject({ status: "fulfilled", value: FINE });
+    }
+    expect((await unlimited(whole)).execute(WRONG)).toHaveLength(65_000_000); // control
   }, 60_000);
 
   test("bytes that are no text come as the mark for them, and nothing else", async () => {
