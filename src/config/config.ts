@@ -21,9 +21,14 @@ import { approvalSettings } from "./sections/approvals.ts";
 import { CONFIG_LIST_ENTRIES_MAX, capabilitySettings } from "./sections/capabilities.ts";
 import { gitSettings, problemOfPassword } from "./sections/git.ts";
 import { gitRuleSettings, ownGitRuleSettings } from "./sections/git-rules.ts";
-import { knowledgeSettings, problemOfEmbeddings } from "./sections/knowledge.ts";
 import { limitSettings } from "./sections/limits.ts";
-import { modelSettings, problemOfSecret, providersOf } from "./sections/models.ts";
+import {
+  knowledgeSettings,
+  modelSettings,
+  problemOfEmbeddings,
+  problemOfSecret,
+  providersOf,
+} from "./sections/models.ts";
 import { redactionSettings } from "./sections/redaction.ts";
 import { sandboxSettings } from "./sections/sandbox.ts";
 import { secretSettings } from "./sections/secrets.ts";

@@ -40,15 +40,14 @@ import { holdsSessions, openStateStores } from "../stores/embedded/sessions/stat
 import { openViolationStore } from "../stores/embedded/sessions/violation-store.ts";
 import { prepareStateDirectory } from "../stores/embedded/state/state-directory.ts";
 import { componentTools } from "./components/component-tools.ts";
-import { brokerBy, currentRedactor, gitRemotesBy, kernelSettings, openConfiguration } from "./configuration.ts";
-import { configuredEmbedder } from "./knowledge/configured-embedder.ts";
+import { currentRedactor, gitRemotesBy, kernelSettings, openConfiguration } from "./configuration.ts";
 import { openKnowledge } from "./knowledge/open-knowledge.ts";
 import { evidenceKey } from "./ledger/evidence-key.ts";
 import { executionEvidence } from "./ledger/execution-evidence.ts";
 import type { LedgerThread } from "./ledger/ledger-messages.ts";
 import { ledgerOf } from "./ledger/ledger-messages.ts";
 import { startLedgerThread } from "./ledger/ledger-thread.ts";
-import { openModels, openSecrets, openWeb } from "./open-web.ts";
+import { embedderBy, openModels, openSecrets, openWeb } from "./open-web.ts";
 import { BUILT_IN_TOOLS } from "./operator/built-in-tools.ts";
 import { openMachine } from "./operator/open-machine.ts";
 import { openSandbox } from "./operator/open-sandbox.ts";
@@ -194,14 +193,7 @@ async function openServices(base: Base, options: KernelOptions) {
     machine: openMachine(live),
     web: openWeb(live, options.network),
     models,
-    knowledge: openKnowledge({
-      stateDirectory,
-      redactor: base.redactor,
-      key: stores.argumentsKey,
-      embedder: () => configuredEmbedder(live.operator.settings, { ...models, redactor: base.redactor, brokerBy }),
-      tell,
-      onInternalError,
-    }),
+    knowledge: openKnowledge({ ...base, key: stores.argumentsKey, tell, embedder: embedderBy(base, models.models) }),
     left: await openNewFileStore(stateDirectory, instance.id),
   };
 }

@@ -2,10 +2,13 @@
 import { providersOf } from "../config/sections/models.ts";
 import { openedWebHosts } from "../config/sections/web.ts";
 import type { KernelParts } from "../kernel/index.ts";
+import type { Embedder } from "../knowledge/embedder.ts";
 import { webAddress } from "../names/web-address.ts";
+import type { Redactor } from "../redact/redact.ts";
 import type { SessionAuthorities } from "../sandbox/net/broker/session-authorities.ts";
 import type { EgressNetwork } from "../sandbox/net/gate/admission.ts";
 import { brokerBy } from "./configuration.ts";
+import { configuredEmbedder } from "./knowledge/configured-embedder.ts";
 import type { OperatorDirectory } from "./operator/operator-directory.ts";
 import { webAuthorities } from "./secrets/web-authorities.ts";
 
@@ -83,6 +86,24 @@ export function openModels(
       await (await opened)?.close();
     },
   };
+}
+
+/** What embeds for indexes, by the configuration in force, with the same models. */
+export function embedderBy(
+  {
+    live,
+    redactor,
+  }: {
+    readonly live: { readonly operator: Pick<OperatorDirectory, "settings"> };
+    readonly redactor: () => Redactor | Promise<Redactor>;
+  },
+  models: KernelParts["models"],
+): () => Embedder | undefined {
+  return configuredEmbedder({
+    settings: () => live.operator.settings,
+    models,
+    broker: async () => brokerBy(await redactor()),
+  });
 }
 
 function isServer(url: string, host: string, port: number): boolean {

@@ -1,8 +1,9 @@
 /**
  * Writes an index to a file of its own, and takes one over.
  *
- * INVARIANTS: nothing of a file is taken over that is not whole, or whose tables are not exactly those of this version:
- * a trigger in a foreign file would run in the kernel. Whoever uses the index meanwhile sees the old one or the new one.
+ * INVARIANTS: nothing of a file is taken over that is not whole, or whose tables are not exactly those of this
+ * version: a trigger in a foreign file would run in the kernel. Whoever uses the index meanwhile sees the old one or
+ * the new one.
  */
 import { open, rm } from "node:fs/promises";
 import Sqlite from "better-sqlite3";
