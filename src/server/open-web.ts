@@ -8,7 +8,6 @@ import type { Redactor } from "../redact/redact.ts";
 import type { SessionAuthorities } from "../sandbox/net/broker/session-authorities.ts";
 import type { EgressNetwork } from "../sandbox/net/gate/admission.ts";
 import { brokerBy } from "./configuration.ts";
-import { configuredEmbedder } from "./knowledge/configured-embedder.ts";
 import type { OperatorDirectory } from "./operator/operator-directory.ts";
 import { webAuthorities } from "./secrets/web-authorities.ts";
 
@@ -88,7 +87,7 @@ export function openModels(
   };
 }
 
-/** What embeds for indexes, by the configuration in force, with the same models. */
+/** What embeds for indexes, by the configuration in force: nothing where it names no model. */
 export function embedderBy(
   {
     live,
@@ -99,11 +98,21 @@ export function embedderBy(
   },
   models: KernelParts["models"],
 ): () => Embedder | undefined {
-  return configuredEmbedder({
-    settings: () => live.operator.settings,
-    models,
-    broker: async () => brokerBy(await redactor()),
-  });
+  return () => {
+    const { embeddings } = live.operator.settings.knowledge;
+    const provider = embeddings && models.provider(embeddings.provider);
+    if (embeddings === undefined || provider === undefined) return undefined;
+    const { model } = embeddings;
+    return {
+      name: `${provider.name}/${model}`,
+      async embed(texts, signal) {
+        const caller = await models.open();
+        const broker = brokerBy(await redactor());
+        const rules = { judge: () => Promise.resolve(), record: () => undefined, broker, signal };
+        return await caller.embed(provider, { model, texts }, rules);
+      },
+    };
+  };
 }
 
 function isServer(url: string, host: string, port: number): boolean {
