@@ -1,6 +1,6 @@
 /**
- * How well `search_knowledge` finds: functions by the first sentence of their docstrings, which are taken out of what is
- * indexed, and functions by other words than their code's. Against what `search_file` shows for as many tokens.
+ * How well `search_knowledge` finds: functions by the first sentence of their docstrings, which are taken out of what
+ * is indexed, and functions by other words than their code's. Against what `search_file` shows for as many tokens.
  *
  * The code is that of packages which are installed beside Handrail, so that nothing is fetched. With
  * HANDRAIL_BENCH_OLLAMA (an address) and HANDRAIL_BENCH_MODEL, answers by words and meaning are measured, too.
@@ -35,6 +35,9 @@ const RESULTS = 10;
 const TOKENS = 4000;
 
 const DOCUMENTED = /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*export (?:declare )?(?:async )?function\*? ([A-Za-z_$][\w$]*)/g;
+
+/** Directories and files with the same code again. */
+const COPIES = /(?:^|[/.])(?:compat|cjs|commonjs|umd|min|global|v3|mini|locales)[/.]/;
 
 interface Question {
   readonly file: string;
@@ -96,7 +99,11 @@ function layOut(workspace: string): readonly Question[] {
   const asked = new Set<string>();
   for (const name of PACKAGES) {
     const files = globSync("**/*.{js,mjs,ts,mts}", { cwd: join(MODULES, name) }).sort();
-    const code = new Set(files.filter((file) => /\.m?js$/.test(file) && !/\.(?:min|global)\.|\/cjs\/|umd/.test(file)));
+    // One copy of each: packages bring the same code as several kinds of modules.
+    const modules = new Set(files.filter((file) => /\.m?js$/.test(file) && !COPIES.test(file)));
+    const code = new Set(
+      [...modules].filter((file) => file.endsWith(".mjs") || !modules.has(`${file.slice(0, -3)}.mjs`)),
+    );
     for (const file of code) {
       const to = join(workspace, name, file);
       mkdirSync(dirname(to), { recursive: true });

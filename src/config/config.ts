@@ -20,7 +20,6 @@ import { parseYaml } from "./files/yaml.ts";
 import { approvalSettings } from "./sections/approvals.ts";
 import { CONFIG_LIST_ENTRIES_MAX, capabilitySettings } from "./sections/capabilities.ts";
 import { evidenceSettings } from "./sections/evidence.ts";
-import { knowledgeSettings, problemOfEmbeddings } from "./sections/knowledge.ts";
 import { limitSettings } from "./sections/limits.ts";
 import { logSettings, metricsSettings, problemOfHeader, telemetrySettings } from "./sections/observability.ts";
 import { redactionSettings } from "./sections/redaction.ts";
@@ -30,7 +29,13 @@ import { ownToolchainSettings, toolchainSettings } from "./sections/toolchain.ts
 import { componentsSettings, pluginSettings, taskSettings } from "./sections/tools/added-tools.ts";
 import { gitSettings, problemOfPassword } from "./sections/tools/git.ts";
 import { gitRuleSettings, ownGitRuleSettings } from "./sections/tools/git-rules.ts";
-import { modelSettings, problemOfSecret, providersOf } from "./sections/tools/models.ts";
+import {
+  knowledgeSettings,
+  modelSettings,
+  problemOfEmbeddings,
+  problemOfSecret,
+  providersOf,
+} from "./sections/tools/models.ts";
 import { systemSettings } from "./sections/tools/system.ts";
 import { webSettings } from "./sections/tools/web.ts";
 import { undoSettings } from "./sections/undo.ts";

@@ -22,14 +22,13 @@ import { openContentStore } from "../stores/embedded/content/content-store.ts";
 import { openHistoryStore } from "../stores/embedded/content/history-store.ts";
 import { openDedupeStore } from "../stores/embedded/dedupe-store.ts";
 import { openNewFileStore } from "../stores/embedded/new-file-store.ts";
-import { brokerBy, gitRemotesBy, openConfiguration, redactorWith } from "./configuration.ts";
+import { gitRemotesBy, openConfiguration, redactorWith } from "./configuration.ts";
 import type { KernelOptions } from "./kernel-options.ts";
-import { configuredEmbedder } from "./knowledge/configured-embedder.ts";
 import { openKnowledge } from "./knowledge/open-knowledge.ts";
 import { executionEvidence } from "./ledger/execution-evidence.ts";
 import type { LedgerThread } from "./ledger/ledger-messages.ts";
 import { type Base, openBase } from "./open-base.ts";
-import { openModels, openSecrets, openWeb } from "./open-web.ts";
+import { embedderBy, openModels, openSecrets, openWeb } from "./open-web.ts";
 import { Opening } from "./opening.ts";
 import { openMachine } from "./operator/open-machine.ts";
 import { openSandbox } from "./operator/open-sandbox.ts";
@@ -144,14 +143,7 @@ async function openServices(base: Base, options: KernelOptions, opening: Opening
     web: opening.keep(openWeb(live, options.network)),
     models,
     knowledge: opening.keep(
-      openKnowledge({
-        stateDirectory,
-        redactor: base.redactor,
-        key: stores.argumentsKey,
-        embedder: () => configuredEmbedder(live.operator.settings, { ...models, redactor: base.redactor, brokerBy }),
-        tell,
-        onInternalError,
-      }),
+      openKnowledge({ ...base, key: stores.argumentsKey, embedder: embedderBy(base, models.models) }),
     ),
     left: opening.keep(await openNewFileStore(stateDirectory, instance.id)),
   };

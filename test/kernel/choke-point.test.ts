@@ -161,6 +161,7 @@ const STARTERS = [
   "src/sandbox/identity/view-holder.ts",
   "src/sandbox/layers/held-overlay.ts",
   "src/sandbox/matching/code-process.ts",
+  "src/sandbox/matching/outline-process.ts",
   "src/sandbox/run/supervised-run.ts",
   "src/sandbox/views/view-kinds.ts",
   "src/sandbox/wasm/component.ts",

@@ -1,8 +1,8 @@
 /**
  * Runs the program that outlines code, for one index: several files a question, one question at a time.
  *
- * INVARIANTS: each file gets an outline or none, whatever the program does. A file that ends the program or keeps it too
- * long costs the others nothing but time, which is bounded; the program ends when it is idle, and with the kernel.
+ * INVARIANTS: each file gets an outline or none, whatever the program does. A file that ends the program or keeps it
+ * too long costs the others nothing but time, which is bounded; the program ends when it is idle, and with the kernel.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -18,7 +18,7 @@ const FAILED_MAX = 3;
 /** Milliseconds after which a program that had nothing to do is ended. */
 const IDLE_MS = 5000;
 /** Mebibytes of the program's heap. */
-const HEAP_MIB = 256;
+const HEAP_MIB = 128;
 
 /** A file by its name and text. */
 export interface FileText {

@@ -1,8 +1,8 @@
 /**
  * Outlines code: which lines declare which names, as a tree.
  *
- * It runs in the program that holds the parsers. INVARIANT: depth, nodes and lengths of an outline are bounded, whatever
- * the code is.
+ * It runs in the program that holds the parsers. INVARIANT: depth, nodes and lengths of an outline are bounded,
+ * whatever the code is.
  */
 import type { SgNode } from "@ast-grep/napi";
 import type { OutlineNode } from "./outline-messages.ts";

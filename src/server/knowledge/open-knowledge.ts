@@ -20,7 +20,9 @@ export interface OpenKnowledge {
 export type KnowledgeParts = Omit<WorkspaceKnowledgeParts, "directory"> & { readonly stateDirectory: string };
 
 /** Opens nothing yet. */
-export function openKnowledge({ stateDirectory, ...parts }: KnowledgeParts): OpenKnowledge {
+export function openKnowledge(given: KnowledgeParts): OpenKnowledge {
+  const { stateDirectory, redactor, key, embedder, tell, onInternalError } = given;
+  const parts = { redactor, key, tell, onInternalError, ...(embedder && { embedder }) };
   const opened = new Map<string, Promise<WorkspaceKnowledge>>();
   const open = async (place: OpenWorkspace) => {
     const { WorkspaceKnowledge: Opened } = await import("./workspace-knowledge.ts");

@@ -95,6 +95,7 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
     "src/stores/embedded/content/content-files.ts",
     "src/stores/embedded/content/document-keeper.ts",
     "src/stores/embedded/content/history-files.ts",
+    "src/stores/embedded/knowledge/index-file.ts",
     "src/stores/embedded/approvals/decision-files.ts",
     "src/stores/embedded/ledger/instance-store.ts",
     "src/stores/embedded/ledger/sound-log.ts",

@@ -1,9 +1,11 @@
 /**
  * Writes an index to a file of its own, and takes one over.
  *
- * INVARIANTS: nothing of a file is taken over that is not whole, or whose tables are not exactly those of this version:
- * a trigger in a foreign file would run in the kernel. Whoever uses the index meanwhile sees the old one or the new one.
+ * INVARIANTS: nothing of a file is taken over that is not whole, or whose tables are not exactly those of this
+ * version: a trigger in a foreign file would run in the kernel. Whoever uses the index meanwhile sees the old one or
+ * the new one.
  */
+import { constants } from "node:fs";
 import { open, rm } from "node:fs/promises";
 import Sqlite from "better-sqlite3";
 import { errorCode, usageError } from "../../../base/errors.ts";
@@ -53,7 +55,7 @@ export async function importIndex(database: Database, file: string): Promise<voi
 
 async function opened(file: string): Promise<Database> {
   try {
-    const handle = await open(file, "r");
+    const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
     const stats = await handle.stat().finally(() => handle.close());
     if (!stats.isFile() || stats.size > INDEX_BYTES_MAX) throw new Error("no file of a usable size");
     return new Sqlite(file, { readonly: true, fileMustExist: true });

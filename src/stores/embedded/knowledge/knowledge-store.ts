@@ -24,7 +24,7 @@ export const KNOWLEDGE_DATABASE = "index.db";
  * Of all chunks, the part that may hold a term: what more of them hold says little and takes long. Terms are left out
  * by it only while others are left.
  */
-const COMMON_SHARE = 0.15;
+const COMMON_SHARE = 0.05;
 const COMMON_MIN = 500;
 /** Terms that are searched for whatever they are. */
 const RAREST_KEPT = 2;

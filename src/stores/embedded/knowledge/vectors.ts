@@ -1,5 +1,5 @@
 /**
- * Keeps the vectors of an index and finds those that are closest to another: by the cosine, looking at all of them.
+ * Keeps the vectors of an index and finds those that are closest to another, by the cosine.
  *
  * Looking at all is exact, and fast enough for the sizes that an index has. The rows are the truth; they are held in
  * memory, packed, until one changes.

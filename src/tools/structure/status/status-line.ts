@@ -41,10 +41,10 @@ const SIGNS: readonly (readonly [string, string])[] = [
 ];
 
 /** `T-101`, `AUTH.2`, `F12`: letters, then digits, perhaps with more of both. */
-const ID = String.raw`[A-Za-z][A-Za-z_]{0,30}[-.#_]?\d[\w.-]{0,60}`;
+const ID = "[A-Za-z][A-Za-z_]{0,30}[-.#_]?\\d[\\w.-]{0,60}";
 const KIND_WORD = /^(phase|service|feature|task)\b[ \t]*[:#]?[ \t]*(.*)$/i;
-const BRACKETED = new RegExp(String.raw`^\[(${ID})\][ \t]*[:–—-]?[ \t]*(.*)$`);
-const LEADING = new RegExp(String.raw`^\x60?(${ID})\x60?(?:[ \t]*[:–—][ \t]*|[ \t]+-[ \t]+|[ \t]+|$)(.*)$`);
+const BRACKETED = new RegExp(`^\\[(${ID})\\][ \\t]*[:–—-]?[ \\t]*(.*)$`);
+const LEADING = new RegExp(`^\\x60?(${ID})\\x60?(?:[ \\t]*[:–—][ \\t]*|[ \\t]+-[ \\t]+|[ \\t]+|$)(.*)$`);
 /** What ends the id of something whose kind is said. */
 const SEPARATOR = /^(\S+?)(?:[ \t]*[:–—][ \t]*|[ \t]+-[ \t]+)(.*)$/;
 
