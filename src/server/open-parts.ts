@@ -129,16 +129,7 @@ async function openServices(base: Base, options: KernelOptions, opening: Opening
         documents: { content, areWanted: () => settings.documents !== "off", redactor: base.redactor },
       }),
     ),
-    commands: opening.keep(
-      openSandbox(live, instance.id, {
-        ownsProcess: options.ownsProcess === true,
-        allowsUnsandboxed: options.allowUnsandboxedCommands === true,
-        tell,
-        viewsDirectory: viewsIn(stateDirectory),
-        viewNames,
-        ...(options.network && { network: options.network }),
-      }),
-    ),
+    commands: opening.keep(openCommands(base, options, viewNames)),
     machine: openMachine(live),
     web: opening.keep(openWeb(live, options.network)),
     models,
@@ -147,6 +138,17 @@ async function openServices(base: Base, options: KernelOptions, opening: Opening
     ),
     left: opening.keep(await openNewFileStore(stateDirectory, instance.id)),
   };
+}
+
+function openCommands({ live, instance, tell, stateDirectory }: Base, options: KernelOptions, viewNames: ViewNames) {
+  return openSandbox(live, instance.id, {
+    ownsProcess: options.ownsProcess === true,
+    allowsUnsandboxed: options.allowUnsandboxedCommands === true,
+    tell,
+    viewsDirectory: viewsIn(stateDirectory),
+    viewNames,
+    ...(options.network && { network: options.network }),
+  });
 }
 
 /** The parts of the kernel. */
