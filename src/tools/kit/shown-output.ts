@@ -27,6 +27,11 @@ export function shownStreams({ stdout, stderr }: Streams<ExecOutput>): Streams<E
   return { stdout: cut(stdout, room.stdout), stderr: cut(stderr, room.stderr) };
 }
 
+/** A stream as one text, in which what was left out is counted. */
+export function shownText({ head, tail, omittedBytes }: ExecOutput): string {
+  return omittedBytes === 0 ? head + tail : `${head}\n… (${omittedBytes} bytes left out) …\n${tail}`;
+}
+
 function charactersIn({ head, tail }: ExecOutput): number {
   return characterCount(head) + characterCount(tail);
 }

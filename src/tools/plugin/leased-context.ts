@@ -5,7 +5,7 @@
  */
 import { Refusal, ToolFailure } from "../../model/outcome/failure.ts";
 import type { ToolContext } from "../../model/tool/tool.ts";
-import type { ExecOutput } from "../../model/work/exec.ts";
+import { shownText } from "../kit/shown-output.ts";
 import type { ContainerOptions, ContainerResult, PluginContext } from "./plugin.ts";
 
 /** Milliseconds of a command that says nothing of its time (meao). */
@@ -117,13 +117,9 @@ export class LeasedContext {
     const isDone = exitCode !== undefined && endedBy === undefined;
     return {
       success: isDone && exitCode === 0,
-      stdout: shown(stdout),
-      stderr: shown(stderr),
+      stdout: shownText(stdout),
+      stderr: shownText(stderr),
       ...(isDone && { exitCode }),
     };
   }
-}
-
-function shown({ head, tail, omittedBytes }: ExecOutput): string {
-  return omittedBytes === 0 ? head + tail : `${head}\n… (${omittedBytes} bytes left out) …\n${tail}`;
 }

@@ -16,7 +16,7 @@ import { RUNS } from "../kit/capabilities.ts";
 import { commandTexts } from "../kit/command-text.ts";
 import { requireWithinBounds } from "../kit/ended-run.ts";
 import { ENDED_BY, integer, text } from "../kit/result-schema.ts";
-import { shownStreams } from "../kit/shown-output.ts";
+import { shownStreams, shownText } from "../kit/shown-output.ts";
 import { hintFor } from "./hints.ts";
 import { type NamedHost, namedHosts } from "./named-hosts.ts";
 import type { ParsedCommand } from "./reading/parse-command.ts";
@@ -135,8 +135,8 @@ function resultOf(outcome: ExecOutcome, commandsOf: () => ParsedCommand["command
       ...(signal !== undefined && { signal }),
       ...(endedBy !== undefined && { ended_by: endedBy }),
       ...(hint !== undefined && { hint }),
-      stdout: shown(stdout),
-      stderr: shown(stderr),
+      stdout: shownText(stdout),
+      stderr: shownText(stderr),
       ...sized("stdout_size", stdout),
       ...sized("stderr_size", stderr),
       duration_ms: Math.round(outcome.durationMs),
@@ -145,10 +145,6 @@ function resultOf(outcome: ExecOutcome, commandsOf: () => ParsedCommand["command
     },
     ...(stdout.omittedBytes + stderr.omittedBytes > 0 && { truncated: true }),
   };
-}
-
-function shown({ head, tail, omittedBytes }: ExecOutput): string {
-  return omittedBytes === 0 ? head + tail : `${head}\n… (${omittedBytes} bytes left out) …\n${tail}`;
 }
 
 function sized(name: string, { totalBytes, omittedBytes }: ExecOutput) {

@@ -1,16 +1,8 @@
 /** meao's dialect: `read`, `write`, `edit`, `bash` and `web_fetch`, answered as `{success, output}`. */
 import * as z from "zod";
-import type { JsonObject } from "../../base/json.ts";
 import type { CallResponse } from "../../model/tool/call.ts";
-import {
-  type AnsweredCall,
-  commandText,
-  type Dialect,
-  type DialectTool,
-  dialectTool,
-  plainText,
-  type Spoken,
-} from "./dialect.ts";
+import { type AnsweredCall, type Dialect, type DialectTool, dialectTool, type Spoken } from "./dialect.ts";
+import { type MeaoResult, ranResult } from "./meao-result.ts";
 
 const path = z.string().meta({ description: "A file of the workspace." });
 
@@ -86,24 +78,10 @@ export const meao: Dialect = {
   },
 };
 
-/** What meao's callers get of a call. Type alias, so that it is also plain JSON. */
-export type MeaoResult = {
-  readonly success: boolean;
-  readonly output: string;
-  /** What went wrong, such as `Exit code: 3`. */
-  readonly error?: string;
-};
-
-/** The result of a call of the kernel's tool `tool`, in meao's words. */
-export function meaoResult(tool: string, { outcome }: CallResponse): MeaoResult {
+function meaoResult(tool: string, { outcome }: CallResponse): MeaoResult {
   switch (outcome.kind) {
-    case "success": {
-      const { data } = outcome;
-      if (isCommand(data)) return commandResult(data);
-      if (tool === "web_fetch" && data["success"] === false)
-        return { success: false, output: plainText(outcome), error: String(data["error"]) };
-      return { success: true, output: plainText(outcome) };
-    }
+    case "success":
+      return ranResult(outcome);
     case "denied": {
       const { layer, message } = outcome.denial;
       if (layer === "approval") return { success: false, output: `Approval denied: ${message}` };
@@ -112,19 +90,4 @@ export function meaoResult(tool: string, { outcome }: CallResponse): MeaoResult 
     case "error":
       return { success: false, output: `${outcome.message}; ${outcome.suggestion}` };
   }
-}
-
-function isCommand(data: JsonObject): boolean {
-  return typeof data["stdout"] === "string" && typeof data["stderr"] === "string";
-}
-
-function commandResult(data: JsonObject): MeaoResult {
-  const { exit_code: code, ended_by: endedBy } = data;
-  const output = commandText(data);
-  if (code === 0) return { success: true, output };
-  return {
-    success: false,
-    output,
-    error: code === undefined ? `Ended by: ${String(endedBy)}` : `Exit code: ${String(code)}`,
-  };
 }

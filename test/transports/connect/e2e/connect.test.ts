@@ -282,6 +282,30 @@ describe("content", () => {
   });
 });
 
+test.each(PROTOCOLS)("%s: a session that speaks a dialect is answered in its words", async (protocol) => {
+  const { admin: service, kernel } = clientsOf(front, protocol);
+  const { token: spoken, session } = await service.createSession(
+    { workspace: place.workspace, dialect: "brio" },
+    bearer(admin),
+  );
+  expect(session?.dialect).toBe("brio");
+  const call = (name: string, args: object) => {
+    sequence += 1;
+    const value = { name, argumentsJson: Buffer.from(JSON.stringify(args)) };
+    return kernel.execute(
+      create(ToolRequestSchema, { requestId: `r-${sequence}`, sessionToken: spoken, tool: { case: "call", value } }),
+    );
+  };
+  const read = await call("read_file", { path: "notes.md" });
+  const text = read.result.case === "success" && Buffer.from(read.result.value.inlineResult).toString();
+  expect(text).toContain("# Notes");
+  expect((await call("read_file", { path: join(place.workspace, "notes.md") })).result.case).not.toBe("success");
+  expect((await call("git_push", {})).result).toMatchObject({ case: "denied", value: { ruleId: "DIALECT:brio" } });
+  await expect(
+    service.createSession({ workspace: place.workspace, dialect: "none" }, bearer(admin)),
+  ).rejects.toMatchObject({ code: Code.InvalidArgument });
+});
+
 describe("KernelAdmin", () => {
   test("makes, lists and revokes a session; the change counts from the next call on", async () => {
     const { admin: service, kernel } = clientsOf(front, "grpc/2");

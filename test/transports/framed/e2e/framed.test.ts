@@ -44,8 +44,8 @@ afterAll(async () => {
   expect([code, removed]).toEqual([0, true]);
 });
 
-async function makeSession(): Promise<{ readonly id: string; readonly token: string }> {
-  const { stdout } = await handrail(place, ["sessions", "create", "--workspace", place.workspace, "--json"]);
+async function makeSession(...words: string[]): Promise<{ readonly id: string; readonly token: string }> {
+  const { stdout } = await handrail(place, ["sessions", "create", "--workspace", place.workspace, "--json", ...words]);
   return dataIn(stdout);
 }
 
@@ -192,6 +192,32 @@ describe("the other variants", () => {
     const { data } = JSON.parse((await bytesOf({ case: "call", value: put })).toString());
     const published = JSON.parse((await bytesOf(publish(Buffer.from(data.content_hash, "hex")))).toString());
     expect(published).toMatchObject({ status: "success", data: { artifact_id: "a", content_hash: data.content_hash } });
+  });
+});
+
+describe("a session that speaks a dialect", () => {
+  const call = (name: string, args: object) =>
+    ({ case: "call", value: { name, argumentsJson: Buffer.from(JSON.stringify(args)) } }) as const;
+
+  test("uses its words in `call`, and is answered in them; the other variants are as ever", async () => {
+    place.put("workspace/spoken.txt", "one\n");
+    const { token: spoken } = await makeSession("--dialect", "meao");
+    const { result } = await send(call("read", { path: "spoken.txt" }), spoken);
+    const answer = result.case === "success" ? JSON.parse(Buffer.from(result.value.inlineResult).toString()) : result;
+    expect(answer).toMatchObject({ data: { success: true, output: "one\n" } });
+    const typed = await send({ case: "fileRead", value: { path: "spoken.txt" } }, spoken);
+    expect(typed.result.case).toBe("success");
+  });
+
+  test("has no other words, and reaches nothing more by them", async () => {
+    place.put("workspace/.env", "KEY=1");
+    const { token: spoken } = await makeSession("--dialect", "meao");
+    const own = await send(call("read_file", { path: "spoken.txt" }), spoken);
+    expect(own.result).toMatchObject({ case: "denied", value: { ruleId: "DIALECT:meao" } });
+    const secret = await send(call("read", { path: ".env" }), spoken);
+    expect(secret.result).toMatchObject({ case: "denied", value: { ruleId: "ZONE:secret" } });
+    const without = await send(call("read", { path: "spoken.txt" }));
+    expect(without.result.case).toBe("denied");
   });
 });
 
