@@ -33,7 +33,7 @@ const PROGRAMS = [
   { "verify-worker": "src/server/ledger/verify-worker.ts" },
   { "search-worker": "src/sandbox/search/search-worker.ts" },
   { "knowledge-worker": "src/server/knowledge/knowledge-worker.ts" },
-  { "plugin-worker": "src/server/plugins/plugin-worker.ts" },
+  { "plugin-program": "src/server/plugins/plugin-program.ts" },
   { "component-host": "src/sandbox/wasm/component-host.ts" },
   { "component-worker": "src/sandbox/wasm/component-worker.ts" },
   { "code-program": "src/sandbox/matching/code-program.ts" },

@@ -1,6 +1,6 @@
 /**
- * What a plugin costs beside a tool with the kernel's own interface that does the same, in the kernel's thread and in
- * one of its own, and what a component costs. Through the door of a whole kernel, one call after the other.
+ * What a plugin costs beside a tool with the kernel's own interface that does the same, in the kernel's process
+ * and in one of its own, and what a component costs. Through the door of a whole kernel, one call after the other.
  */
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -37,7 +37,7 @@ const plugin: ToolPlugin<{ word: string }> = {
 
 const MODULE = `import { z } from "${new URL("node_modules/zod/index.js", PROJECT).href}";
 export default {
-  name: "threaded", description: "Answers a word.", parameters: z.strictObject({ word: z.string() }),
+  name: "apart", description: "Answers a word.", parameters: z.strictObject({ word: z.string() }),
   capability: { effect: "read", risk: "low", approval: { level: "auto" } },
   async execute({ word }) { return { success: true, output: word }; },
 };
@@ -53,7 +53,7 @@ export async function measurePlugins(playground: Playground, effort: Effort): Pr
     join(configDirectory, "components", "json-format.wasm"),
   );
   writeFileSync(join(configDirectory, "handrail.yaml"), "preset: open\n", { mode: 0o600 });
-  const module = join(configDirectory, "threaded.mjs");
+  const module = join(configDirectory, "apart.mjs");
   writeFileSync(module, MODULE, { mode: 0o600 });
   const kernel = await createKernel({
     stateDirectory: playground.directory("state-extend"),
@@ -70,9 +70,9 @@ export async function measurePlugins(playground: Playground, effort: Effort): Pr
     };
     const tool = side("own", { word: "a" });
     const plugged = side("plugged", { word: "a" });
-    const threaded = side("threaded", { word: "a" });
+    const apart = side("apart", { word: "a" });
     const component = side("json_format", { json: '{"a":[1,2]}' }, Math.min(effort.calls, 100));
-    for (const each of [tool, plugged, threaded, component]) await each();
+    for (const each of [tool, plugged, apart, component]) await each();
     const common = { peer: "a tool of the kernel's interface", unit: "µs", better: "lower" } as const;
     return [
       await interleave(
@@ -82,9 +82,9 @@ export async function measurePlugins(playground: Playground, effort: Effort): Pr
         tool,
       ),
       await interleave(
-        { id: "plugin-thread", what: "plugin in its own thread", ...common },
+        { id: "plugin-process", what: "plugin in its own process", ...common },
         effort.rounds,
-        threaded,
+        apart,
         tool,
       ),
       await interleave(

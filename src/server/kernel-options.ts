@@ -14,7 +14,7 @@ export interface KernelOptions {
   readonly tools?: readonly Tool[];
   /** Tools in place of the built-in ones. */
   readonly registry?: { readonly tools: () => readonly Tool[] };
-  /** Plugins besides: those of the embedding program, and modules that run in threads of their own. */
+  /** Plugins besides: those of the embedding program, and modules that run in processes of their own. */
   readonly plugins?: readonly PluginSource[];
   /** Where the embedding program answers requests for approval, once it has set a handler. */
   readonly approvals?: ApprovalManager;

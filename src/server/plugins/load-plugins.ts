@@ -1,7 +1,7 @@
 /**
  * Loads plugins of an embedding program, and modules of plugins.
  *
- * Modules run in threads of their own, unless they are trusted to run in the kernel's.
+ * Modules run in processes of their own, unless they are trusted to run in the kernel's.
  *
  * INVARIANT: a module of the operator's lies in the operator's directory; none is ever loaded from a workspace.
  */
@@ -17,7 +17,7 @@ import type { ToolPlugin } from "../../tools/plugin/plugin.ts";
 import type { OperatorDirectory } from "../operator/operator-directory.ts";
 import type { LoadedModule, PluggedTools } from "./plugged-tools.ts";
 import type { DescribedPlugin } from "./plugin-messages.ts";
-import { PluginThreads } from "./plugin-threads.ts";
+import { PluginProcesses } from "./plugin-processes.ts";
 
 /** A module that exports plugins by default. */
 export interface PluginModule {
@@ -36,14 +36,14 @@ export async function pluginTools(
 ): Promise<PluggedTools> {
   const tools: Tool[] = [];
   const modules: LoadedModule[] = [];
-  const threads: PluginThreads[] = [];
+  const processes: PluginProcesses[] = [];
   const named = settings.plugins.map(({ module, in_process: inProcess }) => ({
     module: operatorsFile(path, module),
     name: module,
     inProcess,
   }));
   const close = () => {
-    for (const each of threads) each.close();
+    for (const each of processes) each.close();
   };
   for (const source of given) {
     if (typeof source === "object" && "execute" in source) tools.push(fromPlugin(source));
@@ -51,7 +51,7 @@ export async function pluginTools(
   }
   try {
     for (const { module, name, inProcess } of named) {
-      const loaded = inProcess ? await inThisThread(module, name) : await inThreads(module, name, threads);
+      const loaded = inProcess ? await inThisThread(module, name) : await inProcesses(module, name, processes);
       tools.push(...loaded);
       const names = loaded.map((tool) => tool.name);
       modules.push({ module: name, digest: blake3Hex(readFileSync(module)), inProcess, tools: names });
@@ -99,20 +99,20 @@ async function inThisThread(module: string, name: string): Promise<readonly Tool
   });
 }
 
-async function inThreads(module: string, name: string, threads: PluginThreads[]): Promise<readonly Tool[]> {
-  const own = new PluginThreads(pathToFileURL(module).href);
+async function inProcesses(module: string, name: string, processes: PluginProcesses[]): Promise<readonly Tool[]> {
+  const own = new PluginProcesses(pathToFileURL(module).href);
   const described = await own.describe().catch((error: Error) => {
     throw configInvalid(`plugins: \`${name}\`: ${error.message}`, error);
   });
-  threads.push(own);
-  return described.map((plugin) => fromPlugin(threaded(name, plugin, own)));
+  processes.push(own);
+  return described.map((plugin) => fromPlugin(apart(name, plugin, own)));
 }
 
 /** A plugin whose code is elsewhere. */
-function threaded(module: string, { name, description, schema, ...rest }: DescribedPlugin, threads: PluginThreads) {
+function apart(module: string, { name, description, schema, ...rest }: DescribedPlugin, processes: PluginProcesses) {
   if (rest.isAnalysed)
     throw configInvalid(
-      `plugins: \`${name}\` of \`${module}\` has \`analyse\`, which a thread cannot be asked; load it with \`in_process: true\``,
+      `plugins: \`${name}\` of \`${module}\` has \`analyse\`, which a process of its own cannot be asked; load it with \`in_process: true\``,
     );
   const plugin: ToolPlugin = {
     name,
@@ -122,7 +122,7 @@ function threaded(module: string, { name, description, schema, ...rest }: Descri
     execute: async (args, context) => {
       const { sandbox: _, audit, files: _files, search: _search, signal, ...facts } = context;
       const note = audit.log;
-      return (await threads.call({ name, args, facts: { ...facts }, signal, note })) as never;
+      return (await processes.call({ name, args, facts: { ...facts }, signal, note })) as never;
     },
   };
   return plugin;

@@ -11,7 +11,7 @@ export interface LoadedModule {
   readonly tools: readonly string[];
 }
 
-/** Tools, the modules that they come from, and the end of their threads. */
+/** Tools, the modules that they come from, and the end of their processes. */
 export interface PluggedTools {
   readonly tools: readonly Tool[];
   readonly modules: readonly LoadedModule[];

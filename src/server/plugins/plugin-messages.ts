@@ -1,21 +1,15 @@
-/** Defines the messages between the kernel and the thread that runs a plugin's module. */
+/** Defines the messages between the kernel and the program that runs a plugin's module. */
 import type { JsonObject } from "../../base/json.ts";
 import type { PluginAuditFacts, PluginCapability } from "../../tools/plugin/plugin.ts";
 
-/** What a thread is started with. */
-export interface PluginWorkerData {
-  /** The module's address, `file:` and all. */
-  readonly module: string;
-}
-
-/** A plugin as its thread describes it. */
+/** A plugin as its program describes it. */
 export interface DescribedPlugin {
   readonly name: string;
   readonly description: string;
   /** JSON Schema of its arguments. */
   readonly schema: JsonObject;
   readonly capability: PluginCapability;
-  /** Whether it says what it will touch, which a thread cannot be asked. */
+  /** Whether it says what it will touch, which a program cannot be asked. */
   readonly isAnalysed: boolean;
 }
 
@@ -34,14 +28,14 @@ export interface PluginCallFacts {
   readonly accessToken: string;
 }
 
-/** A call, for the thread. */
+/** A call, for the program. */
 export interface PluginCall {
   readonly name: string;
   readonly args: unknown;
   readonly facts: PluginCallFacts;
 }
 
-/** What a thread says; anything else ends it. */
+/** What a program says; anything else ends it. */
 export type PluginReply =
   | { readonly kind: "plugins"; readonly plugins: readonly DescribedPlugin[] }
   | { readonly kind: "broken"; readonly problem: string }

@@ -39,7 +39,7 @@ const SUITES = [
     ],
   ],
   ["git", ["git-status"]],
-  ["extend", ["plugin-here", "plugin-thread", "component-call", "xml-whole", "xml-pieces"]],
+  ["extend", ["plugin-here", "plugin-process", "component-call", "xml-whole", "xml-pieces"]],
   ["edit", ["edit-large-exact", "edit-large-regex", "edit-large-ast", "edit-several"]],
   ["search", []],
   [

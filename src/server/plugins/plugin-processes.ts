@@ -1,46 +1,50 @@
 /**
- * Runs the calls of one plugin's module in threads, each one call at a time.
+ * Runs the calls of one plugin's module in processes, each one call at a time.
  *
- * INVARIANTS: a call is answered once, whatever its thread does: one that takes too long, says too much, ends or says
- * what it should not is ended, and the next call gets another. What a thread writes to its output goes nowhere.
+ * A thread would not do: what fills the heap of a thread at once ends the whole process.
+ *
+ * INVARIANTS: a call is answered once, whatever its process does: one that takes too long, says too much, ends or says
+ * what it should not is ended, and the next call gets another. What it writes to its output goes nowhere, and it ends
+ * with the kernel.
  */
-import { Worker } from "node:worker_threads";
+import { type ChildProcess, fork } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { FailureWithoutEffect, ToolFailure } from "../../model/outcome/failure.ts";
 import { ownProgram } from "../../names/own-program.ts";
 import type { PluginAuditFacts } from "../../tools/plugin/plugin.ts";
-import type { DescribedPlugin, PluginCall, PluginReply, PluginWorkerData } from "./plugin-messages.ts";
+import type { DescribedPlugin, PluginCall, PluginReply } from "./plugin-messages.ts";
 
 /** Milliseconds of one call, and of loading a module. */
 export const PLUGIN_CALL_MS = 30_000;
 const LOAD_MS = 30_000;
-/** Mebibytes of heap of a thread. */
+/** Mebibytes of heap of a process. */
 const HEAP_MIB = 128;
-/** Threads of one module, and milliseconds after which one without work is ended. */
-const THREADS_MAX = 4;
+/** Processes of one module, and milliseconds after which one without work is ended. */
+const PROCESSES_MAX = 4;
 const IDLE_MS = 60_000;
 /** Events that one call may note. */
 const NOTES_MAX = 1000;
 
 /** How one call is made. */
-export interface ThreadCall extends PluginCall {
+export interface ProcessCall extends PluginCall {
   readonly signal: AbortSignal;
   readonly note: (category: string, event: string, facts: PluginAuditFacts) => Promise<void>;
 }
 
-interface Thread {
-  readonly worker: Worker;
-  /** What hears the thread's replies now. */
+interface Own {
+  readonly child: ChildProcess;
+  /** What hears its replies now. */
   hear: (reply: PluginReply) => void;
   /** What hears that it has ended. */
   lost: (problem: string) => void;
   idle: NodeJS.Timeout | undefined;
 }
 
-/** The threads of one module. */
-export class PluginThreads {
+/** The processes of one module. */
+export class PluginProcesses {
   readonly #module: string;
   readonly #callMs: number;
-  readonly #idle: Thread[] = [];
+  readonly #idle: Own[] = [];
   readonly #waiting: (() => void)[] = [];
   #count = 0;
 
@@ -52,21 +56,21 @@ export class PluginThreads {
 
   /** What the module offers. Rejects where it cannot be loaded. */
   async describe(): Promise<readonly DescribedPlugin[]> {
-    const { thread, plugins } = await this.#start();
-    this.#rest(thread);
+    const { own, plugins } = await this.#start();
+    this.#rest(own);
     return plugins;
   }
 
   /** What the plugin answers, not yet looked at. @throws ToolFailure where it does not answer */
-  async call({ signal, note, ...call }: ThreadCall): Promise<unknown> {
-    const thread = await this.#take(signal);
+  async call({ signal, note, ...call }: ProcessCall): Promise<unknown> {
+    const own = await this.#take(signal);
     return new Promise((resolve, reject) => {
       let notes = 0;
       const end = (isUsable: boolean) => {
         clearTimeout(timer);
         signal.removeEventListener("abort", cancelled);
-        if (isUsable) this.#rest(thread);
-        else this.#drop(thread);
+        if (isUsable) this.#rest(own);
+        else this.#drop(own);
       };
       const fail = (failure: ToolFailure) => {
         end(false);
@@ -77,9 +81,9 @@ export class PluginThreads {
         () => fail(new ToolFailure("TIMEOUT", `\`${call.name}\` did not answer in time`, "ask for less")),
         this.#callMs,
       );
-      thread.lost = (problem) =>
+      own.lost = (problem) =>
         fail(new ToolFailure("IO_ERROR", `\`${call.name}\` ended: ${problem}`, "tell its author"));
-      thread.hear = (reply) => {
+      own.hear = (reply) => {
         if (reply.kind === "note") {
           notes += 1;
           if (notes > NOTES_MAX)
@@ -98,84 +102,87 @@ export class PluginThreads {
       };
       signal.addEventListener("abort", cancelled, { once: true });
       if (signal.aborted) return cancelled();
-      thread.worker.postMessage(call);
+      own.child.send(call, (error) => error && own.lost("it takes no call"));
     });
   }
 
-  /** Ends all threads without work; one at work ends with its call. */
+  /** Ends all processes without work; one at work ends with its call. */
   close(): void {
-    for (const thread of [...this.#idle]) this.#drop(thread);
+    for (const own of [...this.#idle]) this.#drop(own);
   }
 
-  async #take(signal: AbortSignal): Promise<Thread> {
+  async #take(signal: AbortSignal): Promise<Own> {
     for (;;) {
-      const thread = this.#idle.pop();
-      if (thread !== undefined) {
-        clearTimeout(thread.idle);
-        thread.worker.ref();
-        return thread;
+      const own = this.#idle.pop();
+      if (own !== undefined) {
+        clearTimeout(own.idle);
+        holdOpen(own.child, true);
+        return own;
       }
-      if (this.#count < THREADS_MAX) return (await this.#start()).thread;
+      if (this.#count < PROCESSES_MAX) return (await this.#start()).own;
       await new Promise<void>((resolve) => void this.#waiting.push(resolve));
       signal.throwIfAborted();
     }
   }
 
-  #start(): Promise<{ readonly thread: Thread; readonly plugins: readonly DescribedPlugin[] }> {
+  #start(): Promise<{ readonly own: Own; readonly plugins: readonly DescribedPlugin[] }> {
     this.#count += 1;
-    const worker = new Worker(ownProgram(import.meta.url, "./plugin-worker.ts"), {
-      workerData: { module: this.#module } satisfies PluginWorkerData,
+    const child = fork(fileURLToPath(ownProgram(import.meta.url, "./plugin-program.ts")), [this.#module], {
       env: {},
-      argv: [],
-      stdin: false,
-      stdout: true,
-      stderr: true,
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
+      cwd: "/",
+      execArgv: [`--max-old-space-size=${HEAP_MIB}`, "--disable-warning=ExperimentalWarning"],
+      serialization: "advanced",
+      stdio: ["ignore", "ignore", "ignore", "ipc"],
     });
-    worker.stdout.resume();
-    worker.stderr.resume();
-    const thread: Thread = { worker, hear: () => undefined, lost: () => undefined, idle: undefined };
-    worker.on("message", (reply: PluginReply) => {
-      if (typeof reply === "object" && reply !== null) thread.hear(reply);
+    const own: Own = { child, hear: () => undefined, lost: () => undefined, idle: undefined };
+    child.on("message", (reply: PluginReply) => {
+      if (typeof reply === "object" && reply !== null) own.hear(reply);
     });
-    worker.on("messageerror", () => thread.lost("it sent what cannot be read"));
-    worker.on("error", (error: Error) => thread.lost(error.message));
-    worker.on("exit", (code) => thread.lost(`its thread ended with ${code}`));
+    child.on("error", (error: Error) => own.lost(error.message));
+    child.on("exit", (code, signal) => own.lost(`its process ended with ${code ?? signal}`));
     return new Promise((resolve, reject) => {
       const fail = (problem: string) => {
         clearTimeout(timer);
-        this.#drop(thread);
+        this.#drop(own);
         reject(new ToolFailure("IO_ERROR", `the plugin's module cannot be loaded: ${problem}`, "tell its author"));
       };
       const timer = setTimeout(() => fail("it takes too long"), LOAD_MS);
-      thread.lost = fail;
-      thread.hear = (reply) => {
+      own.lost = fail;
+      own.hear = (reply) => {
         if (reply.kind !== "plugins")
           return fail(reply.kind === "broken" ? String(reply.problem) : "it said something else");
         clearTimeout(timer);
-        return resolve({ thread, plugins: reply.plugins });
+        return resolve({ own, plugins: reply.plugins });
       };
     });
   }
 
-  /** What a thread without a call says ends it. */
-  #rest(thread: Thread): void {
-    thread.hear = () => this.#drop(thread);
-    thread.lost = () => this.#drop(thread);
-    thread.worker.unref();
-    thread.idle = setTimeout(() => this.#drop(thread), IDLE_MS).unref();
-    this.#idle.push(thread);
+  /** What one without a call says ends it. */
+  #rest(own: Own): void {
+    own.hear = () => this.#drop(own);
+    own.lost = () => this.#drop(own);
+    holdOpen(own.child, false);
+    own.idle = setTimeout(() => this.#drop(own), IDLE_MS).unref();
+    this.#idle.push(own);
     this.#waiting.shift()?.();
   }
 
-  #drop(thread: Thread): void {
-    clearTimeout(thread.idle);
-    thread.hear = () => undefined;
-    thread.lost = () => undefined;
-    const at = this.#idle.indexOf(thread);
+  #drop(own: Own): void {
+    clearTimeout(own.idle);
+    own.hear = () => undefined;
+    own.lost = () => undefined;
+    const at = this.#idle.indexOf(own);
     if (at !== -1) this.#idle.splice(at, 1);
     this.#count -= 1;
-    void thread.worker.terminate();
+    own.child.kill("SIGKILL");
     this.#waiting.shift()?.();
   }
+}
+
+/** Whether the kernel's process stays open for this one. */
+function holdOpen(child: ChildProcess, isHeld: boolean): void {
+  if (isHeld) child.ref();
+  else child.unref();
+  if (isHeld) child.channel?.ref();
+  else child.channel?.unref();
 }

@@ -1,28 +1,40 @@
 /**
- * The thread that runs a plugin's module: imports it, says what it offers, and makes one call at a time.
+ * The program that runs a plugin's module: imports it, says what it offers, and makes one call at a time.
  *
- * It gets arguments and facts, no handle on the workspace, and an empty environment.
+ * It gets arguments and facts, no handle on the workspace, and an empty environment. It ends with the kernel, also
+ * while a plugin loops: a thread of its own looks after that.
  */
-import { parentPort, workerData } from "node:worker_threads";
+import process from "node:process";
+import { Worker } from "node:worker_threads";
 import * as z from "zod";
 import { assert } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { ToolPlugin } from "../../tools/plugin/plugin.ts";
-import type { DescribedPlugin, PluginCall, PluginReply, PluginWorkerData } from "./plugin-messages.ts";
+import type { DescribedPlugin, PluginCall, PluginReply } from "./plugin-messages.ts";
 
-const port = parentPort;
-assert(port, "a plugin's thread runs as a worker");
-const { module } = workerData as PluginWorkerData;
+const [, , module] = process.argv;
+assert(module !== undefined && process.send !== undefined, "a plugin's program is started by a kernel");
 
-const say = (reply: PluginReply) => port.postMessage(reply);
+const WATCH = `
+  const kernel = process.ppid;
+  setInterval(() => process.ppid === kernel || process.kill(process.pid, "SIGKILL"), 1000);
+`;
+new Worker(WATCH, { eval: true }).unref();
+process.on("disconnect", () => process.exit());
+process.channel?.unref(); // a module that waits for what never comes ends here
+
+const say = (reply: PluginReply) => void process.send?.(reply);
 const wordsOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 const plugins = await load();
-port.on("message", (call: PluginCall) => void answer(call));
+process.channel?.ref();
+process.on("message", (call: PluginCall) => void answer(call));
 
 async function load(): Promise<ReadonlyMap<string, ToolPlugin>> {
   try {
-    const { default: exported } = (await import(module)) as { readonly default?: ToolPlugin | readonly ToolPlugin[] };
+    const { default: exported } = (await import(module as string)) as {
+      readonly default?: ToolPlugin | readonly ToolPlugin[];
+    };
     const all = exported === undefined ? [] : Array.isArray(exported) ? exported : [exported as ToolPlugin];
     if (all.length === 0) throw new Error("its default export is neither a plugin nor a list of plugins");
     say({ kind: "plugins", plugins: all.map(described) });
@@ -46,14 +58,14 @@ async function answer({ name, args, facts }: PluginCall): Promise<void> {
     const parsed = plugin.parameters.parse(args);
     const refuse = async () => {
       throw new Error(
-        "a plugin in a thread has no handle on the workspace; load it with `inProcess` and add `analyse`",
+        "a plugin in a process of its own has no handle on the workspace; load it with `inProcess` and add `analyse`",
       );
     };
     const none = new Proxy({}, { get: () => refuse });
     const given = await plugin.execute(parsed as never, {
       ...facts,
       approvals: [...facts.approvals],
-      signal: new AbortController().signal, // the thread is ended when its call is
+      signal: new AbortController().signal, // the process is ended when its call is
       sandbox: { runContainer: refuse },
       audit: {
         log: async (category, event, noted = {}) => say({ kind: "note", category, event, facts: noted }),

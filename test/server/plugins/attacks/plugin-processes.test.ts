@@ -1,11 +1,13 @@
-/** Modules that misbehave in their threads: each call is answered, the kernel goes on, and nothing of it gets out. */
-import { readFileSync } from "node:fs";
+/** Modules that misbehave in their processes: each call is answered, the kernel goes on, and nothing of it gets out. */
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { readEvidence } from "../../../support/evidence.ts";
 import { freshPlace, type Place } from "../../../support/place.ts";
 import { pluginPlace, unasked } from "../../../support/plugin-place.ts";
 
+const SOON = { timeout: 60_000, interval: 100 };
 const PROJECT = new URL("../../../../", import.meta.url).href;
 
 /** A module of one plugin, `own`, whose `execute` has that body. */
@@ -31,7 +33,7 @@ async function threaded(body: string, more = "") {
   return pluginPlace([], { place, settings: `plugins:\n  - module: own.mjs\n${unasked("own")}` });
 }
 
-test("a module of the operator's runs in a thread of its own, with the facts of its call and an empty environment", async () => {
+test("a module of the operator's runs in a process of its own, with the facts of its call and an empty environment", async () => {
   const { place, call, session, kernel } = await threaded(
     "await context.audit.log('own', 'began', { severity: 'info', metadata: { word: args.word } });" +
       "return { success: true, output: JSON.stringify([args, context.sessionId, Object.keys(process.env), context.workDir]) };",
@@ -63,10 +65,15 @@ test.each([
     "return { success: true, output: '', f() {} };",
     { kind: "success", data: { success: false } },
   ],
-  ["ends its thread", "process.exit(3);", { kind: "error" }],
+  ["ends its process", "process.exit(3);", { kind: "error" }],
   [
     "throws outside of its call",
     "setTimeout(() => { throw new Error('late'); }, 0); return new Promise(() => {});",
+    { kind: "error" },
+  ],
+  [
+    "grows a table",
+    "const grown = new WebAssembly.Table({ initial: 0, element: 'anyfunc' }); for (;;) grown.grow(1e6);",
     { kind: "error" },
   ],
   ["takes all memory", "const all = []; for (;;) all.push(new Array(1e6).fill(all.length));", { kind: "error" }],
@@ -77,7 +84,7 @@ test.each([
   ],
   [
     "sends answers that are none",
-    "(await import('node:worker_threads')).parentPort.postMessage({ kind: 'plugins', plugins: [] }); return new Promise(() => {});",
+    "process.send({ kind: 'plugins', plugins: [] }); return new Promise(() => {});",
     { kind: "error" },
   ],
   ["wants files", "await context.files.read('a.txt');", { kind: "success", data: { success: false } }],
@@ -86,7 +93,7 @@ test.each([
     "await context.sandbox.runContainer({ command: 'ls' });",
     { kind: "success", data: { success: false } },
   ],
-])("one that %s fails alone, and the next call gets another thread", async (_, body, outcome) => {
+])("one that %s fails alone, and the next call gets another process", async (_, body, outcome) => {
   const { call } = await threaded(`if (args.word === "fine") return { success: true, output: "fine" }; ${body}`);
   expect(await call("own", { word: "wrong" })).toMatchObject(outcome);
   expect(await call("own", { word: "fine" })).toMatchObject({ kind: "success", data: { output: "fine" } });
@@ -94,8 +101,7 @@ test.each([
 
 test("one that forges an answer forges its own call's alone", async () => {
   const { call } = await threaded(
-    "const { parentPort } = await import('node:worker_threads');" +
-      "parentPort.postMessage({ kind: 'answer', answer: { success: true, output: 'forged ' + args.word } });" +
+    "process.send({ kind: 'answer', answer: { success: true, output: 'forged ' + args.word } });" +
       "return { success: true, output: 'second' };",
   );
   const both = await Promise.all([call("own", { word: "a" }), call("own", { word: "b" })]);
@@ -110,6 +116,39 @@ test("a loop without end is ended with its call, while others are answered", asy
   expect(await call("read_file", { path: "a.txt" })).toMatchObject({ kind: "success" });
   abort.abort();
   expect((await looping).response.outcome.kind).toBe("error");
+});
+
+test("control: in a thread of the kernel's process, one that grows a table would end all of it", () => {
+  const program = `
+    const { Worker } = require("node:worker_threads");
+    const fill = "const grown = new WebAssembly.Table({ initial: 0, element: 'anyfunc' }); for (;;) grown.grow(1e6)";
+    const worker = new Worker(fill, { eval: true, resourceLimits: { maxOldGenerationSizeMb: 64 } });
+    worker.on("error", () => console.log("contained")).on("exit", () => console.log("contained"));
+  `;
+  const { signal, stdout } = spawnSync(process.execPath, ["-e", program], { encoding: "utf8", timeout: 120_000 });
+  expect([signal, stdout]).toEqual(["SIGABRT", ""]);
+});
+
+test("one that loops ends with a kernel that is killed", async () => {
+  const place = freshPlace();
+  const pid = join(place.base, "pid");
+  const module = place.put(
+    "own.mjs",
+    `import { writeFileSync } from "node:fs";
+writeFileSync(${JSON.stringify(pid)}, String(process.pid));
+for (;;);`,
+  );
+  const kernel = spawn(process.execPath, [
+    "--input-type=module",
+    "-e",
+    `import { PluginProcesses } from "${PROJECT}src/server/plugins/plugin-processes.ts";
+await new PluginProcesses(${JSON.stringify(`file://${module}`)}).describe();`,
+  ]);
+  await vi.waitFor(() => expect(existsSync(pid)).toBe(true), SOON);
+  const looping = `/proc/${readFileSync(pid, "utf8")}`;
+  expect(existsSync(looping)).toBe(true);
+  kernel.kill("SIGKILL");
+  await vi.waitFor(() => expect(existsSync(looping)).toBe(false), SOON);
 });
 
 test("what a module prints goes nowhere", async () => {
@@ -143,7 +182,7 @@ test.each([
   await expect(pluginPlace([], { place, settings: "plugins:\n  - module: own.mjs\n" })).rejects.toThrow(words);
 });
 
-test("a module with an analysis is refused in a thread, and runs in the kernel's where the operator says so", async () => {
+test("a module with an analysis is refused in a process of its own, and runs in the kernel's where the operator says so", async () => {
   const place = freshPlace();
   moduleOf(
     place,
