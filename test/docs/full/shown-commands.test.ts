@@ -69,11 +69,16 @@ const PREPARED: Readonly<Record<string, Preparation>> = {
     expect(await runBlock(place, block([...setUp, ...change].join("\n")))).toEqual([]);
     return new Map();
   },
+  "docs/guide/knowledge.md": () => new Map(),
   "docs/guide/labels.md": async (place) => {
     await works(place, ["call", "list_files", "--json", '{"path":"."}', "--workspace", place.workspace]);
     return new Map();
   },
   "docs/guide/network.md": () => new Map(),
+  "docs/guide/observability.md": async (place) => {
+    await works(place, ["call", "list_files", "--json", '{"path":"."}', "--workspace", place.workspace]);
+    return new Map();
+  },
   "docs/guide/policy.md": async (place) => {
     await works(place, ["init"]);
     place.put("workspace/handrail.yaml", "files: { protected: [deploy.toml] }\n");

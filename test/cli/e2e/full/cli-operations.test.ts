@@ -338,21 +338,23 @@ describe("the ledger", () => {
   test("is shown, verified, and a changed byte is found and its entry named", async () => {
     const place = freshPlace();
     await handrail(place, ["call", "write_file", "--json", '{"path":"a.txt","content":"a"}']);
-    const tail = await handrail(place, ["ledger", "tail", "-n", "6"]);
+    const tail = await handrail(place, ["ledger", "tail", "-n", "8"]);
     expect(linesOf(tail.stdout).map((line) => line.trim().split(/\s+/).slice(2, 4).join(" "))).toEqual([
       "tool_selected write_file",
+      "tool_call_written write_file",
       "mark_raised write_file",
       "tool_executed write_file",
+      "tool_output_written write_file",
       "session_revoked",
       "lease_released",
       "kernel_stopped",
     ]);
-    const newest = await handrail(place, ["ledger", "tail", "-n", "4", "--json"]);
+    const newest = await handrail(place, ["ledger", "tail", "-n", "5", "--json"]);
     const [last] = dataIn<{ sequence: number }[]>(newest.stdout);
     const shown = await json<object>(place, ["ledger", "show", String(last?.sequence)]);
     expect(shown).toMatchObject({
       eventType: "tool_executed",
-      closes: (last?.sequence ?? 0) - 2,
+      closes: (last?.sequence ?? 0) - 3,
       payload: { tool: "write_file", success: true },
     });
     expect((await handrail(place, ["ledger", "show", "999"])).stderr).toMatch(
