@@ -64,7 +64,7 @@ async function build() {
     const recipe = { root, input, takesIn: isTakenIn, target: TARGET, sourcemap: true };
     modules.push(...(await compileCode(recipe, code)));
   }
-  for (const map of globSync("*.map", { cwd: code })) leaveOutOthers(join(code, map));
+  for (const map of globSync("*.map", { cwd: code })) leaveOutTexts(join(code, map));
   await writeDeclarations(root, code);
   write(MADE.licences, licencesOf(root, modules));
   write(MADE.manual, await manualPage(root));
@@ -78,11 +78,11 @@ async function build() {
 }
 
 /**
- * Leaves the texts of packages out of a source map: places in them keep their names and lines, and whoever wants to
- * read them has them from where they are published.
+ * Leaves the texts of sources out of a source map, which are most of it: places keep their names and lines, and whoever
+ * wants to read them has them from where they are published. A map of packages alone is left out whole.
  * @param {string} path
  */
-function leaveOutOthers(path) {
+function leaveOutTexts(path) {
   const map = JSON.parse(readFileSync(path, "utf8"));
   const isOurs = (/** @type {string} */ source) => !source.includes("node_modules/");
   if (!map.sources.some(isOurs)) {
@@ -91,10 +91,8 @@ function leaveOutOthers(path) {
     writeFileSync(code, readFileSync(code, "utf8").replace(/\n\/\/# sourceMappingURL=.*\s*$/, "\n"));
     return;
   }
-  map.sourcesContent = map.sources.map((/** @type {string} */ source, /** @type {number} */ at) =>
-    isOurs(source) ? map.sourcesContent?.[at] : null,
-  );
-  writeFileSync(path, JSON.stringify(map));
+  const { sourcesContent: _, ...places } = map;
+  writeFileSync(path, JSON.stringify(places));
 }
 
 /**
