@@ -1,8 +1,8 @@
 // Opening a kernel: one that cannot open gives its claim back, so that it does not count as a living instance.
+import { ChildProcess } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Worker } from "node:worker_threads";
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { openKernel } from "../../src/server/compose.ts";
 
@@ -37,7 +37,7 @@ test("a kernel whose stores cannot be opened leaves no instance behind", async (
 /** Processes and threads that keep a test's process alive, or would; by kind. */
 const kinds = () => process.getActiveResourcesInfo().filter((kind) => /Worker|MessagePort|Process/.test(kind)).length;
 
-test("a kernel whose loaded plugins cannot be recorded gives back its claim, its stores and their threads", async () => {
+test("a kernel whose loaded plugins cannot be recorded gives back its claim, its stores and their processes", async () => {
   const config = join(stateDirectory, "config");
   mkdirSync(config, { mode: 0o700 });
   const zod = new URL("../../node_modules/zod/index.js", import.meta.url).href;
@@ -49,22 +49,22 @@ test("a kernel whose loaded plugins cannot be recorded gives back its claim, its
   await (await open()).close(); // control: it opens, so that only what follows is in its way
   const before = kinds();
   const closed: string[] = [];
-  const end = Worker.prototype.terminate;
-  vi.spyOn(Worker.prototype, "terminate").mockImplementation(function (this: Worker) {
-    closed.push("thread");
-    return end.call(this);
+  const end = ChildProcess.prototype.kill;
+  vi.spyOn(ChildProcess.prototype, "kill").mockImplementation(function (this: ChildProcess, signal) {
+    closed.push("process");
+    return end.call(this, signal);
   });
   onTestFinished(() => void vi.restoreAllMocks());
   rmSync(join(stateDirectory, "ledger.db"));
   mkdirSync(join(stateDirectory, "ledger.db"), { mode: 0o700 });
   await expect(open()).rejects.toMatchObject({ code: expect.stringMatching(/STORE|LEDGER/) });
   expect(readdirSync(join(stateDirectory, "instances"))).toEqual([]);
-  expect(closed).toContain("thread");
+  expect(closed).toContain("process");
   await vi.waitFor(() => expect(kinds()).toBeLessThanOrEqual(before), { timeout: 20_000 });
   rmSync(join(stateDirectory, "ledger.db"), { recursive: true });
 }, 60_000);
 
-test("a plugin that cannot be registered leaves no thread of the others behind", async () => {
+test("a plugin that cannot be registered leaves no process of the others behind", async () => {
   const config = join(stateDirectory, "config");
   mkdirSync(config, { mode: 0o700 });
   const zod = new URL("../../node_modules/zod/index.js", import.meta.url).href;

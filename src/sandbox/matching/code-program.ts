@@ -8,6 +8,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { type NapiConfig, parse, registerDynamicLanguage, type SgNode } from "@ast-grep/napi";
+import { endWithParent } from "../ports/end-with-parent.ts";
 import type {
   SyntaxPlace,
   SyntaxReply,
@@ -73,7 +74,7 @@ function registrationIn({ default: parser }: { readonly default: unknown }): Reg
 
 const parsers = loadParsers();
 
-process.on("disconnect", () => process.exit());
+endWithParent();
 process.on("message", (request: SyntaxRequest | UsagesRequest | OutlineRequest) => void answer(request));
 
 async function answer(request: SyntaxRequest | UsagesRequest | OutlineRequest): Promise<void> {

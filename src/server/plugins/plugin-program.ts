@@ -1,26 +1,20 @@
 /**
  * The program that runs a plugin's module: imports it, says what it offers, and makes one call at a time.
  *
- * It gets arguments and facts, no handle on the workspace, and an empty environment. It ends with the kernel, also
- * while a plugin loops: a thread of its own looks after that.
+ * It gets arguments and facts, no handle on the workspace, and an empty environment. It ends with the kernel.
  */
 import process from "node:process";
-import { Worker } from "node:worker_threads";
 import * as z from "zod";
 import { assert } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json.ts";
+import { endWithParent } from "../../sandbox/ports/end-with-parent.ts";
 import type { ToolPlugin } from "../../tools/plugin/plugin.ts";
 import type { DescribedPlugin, PluginCall, PluginReply } from "./plugin-messages.ts";
 
 const [, , module] = process.argv;
 assert(module !== undefined && process.send !== undefined, "a plugin's program is started by a kernel");
 
-const WATCH = `
-  const kernel = process.ppid;
-  setInterval(() => process.ppid === kernel || process.kill(process.pid, "SIGKILL"), 1000);
-`;
-new Worker(WATCH, { eval: true }).unref();
-process.on("disconnect", () => process.exit());
+endWithParent();
 process.channel?.unref(); // a module that waits for what never comes ends here
 
 const say = (reply: PluginReply) => void process.send?.(reply);
