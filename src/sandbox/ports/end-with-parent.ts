@@ -1,7 +1,7 @@
 /**
- * Ends this process with the one that forked it, also while its code loops: a thread of its own looks after that.
+ * Ends a forked process with its parent, also while its code loops.
  *
- * A forked process hears that its channel is closed only when it comes to listen.
+ * A process hears that its channel is closed only when it comes to listen, so that a thread looks after the parent.
  */
 import process from "node:process";
 import { Worker } from "node:worker_threads";
