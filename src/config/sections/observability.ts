@@ -8,6 +8,7 @@
 import * as z from "zod";
 import { MAX_PATH_LEN } from "../../base/limits.ts";
 import { webAddress } from "../../names/web-address.ts";
+import { baseAddress } from "./servers.ts";
 
 /** Host names under which metrics may be asked for. */
 const METRICS_NAMES_MAX = 64;
@@ -49,20 +50,10 @@ const headerName = z
   .regex(HEADER_NAME, "must be the name of a header")
   .refine((name) => !OWN_HEADER.test(name), "is a header that the exporter sets itself");
 
-const endpoint = z
-  .string()
-  .max(2048)
-  .superRefine((text, context) => {
-    const read = webAddress(text);
-    if ("problem" in read) context.addIssue({ code: "custom", message: `cannot be used: ${read.problem}` });
-    else if (/[?#]/.test(text)) context.addIssue({ code: "custom", message: "must not hold `?` or `#`" });
-  })
-  .transform((text) => text.replace(/\/+$/, ""));
-
 const otlp = z
   .strictObject({
     /** Where the collector's paths begin; `/v1/traces` and `/v1/logs` are added. */
-    endpoint,
+    endpoint: baseAddress,
     /** Lets the endpoint be without TLS on another machine. */
     allow_plain_http: z.boolean().default(false),
     headers: z

@@ -8,6 +8,7 @@ import * as z from "zod";
 import { MODEL_PROTOCOLS, type ModelProtocol, type ModelProvider } from "../../../model/reach/models.ts";
 import { classOfHost } from "../../../names/address-class.ts";
 import { webAddress } from "../../../names/web-address.ts";
+import { baseAddress } from "../servers.ts";
 
 /** Providers that the operator can name, and models of one that are listed. */
 const PROVIDERS_MAX = 64;
@@ -29,22 +30,13 @@ const ADDRESSES: Readonly<Record<ModelProtocol, string>> = {
   ollama: "http://127.0.0.1:11434",
 };
 
-const address = z
-  .string()
-  .max(2048)
-  .superRefine((text, context) => {
-    const read = webAddress(text);
-    if ("problem" in read) context.addIssue({ code: "custom", message: `cannot be used: ${read.problem}` });
-    else if (/[?#]/.test(text)) context.addIssue({ code: "custom", message: "must not hold `?` or `#`" });
-  })
-  .transform((text) => text.replace(/\/+$/, ""));
 const model = z.string().min(1).max(NAME_CHARACTERS_MAX);
 const price = z.number().min(0).max(PRICE_MAX);
 
 const provider = z.strictObject({
   protocol: z.enum(MODEL_PROTOCOLS),
   /** Where the interface begins; that of the protocol's own provider when absent. */
-  url: address.optional(),
+  url: baseAddress.optional(),
   /** The name of a secret under `secrets`. */
   secret: z.string().optional(),
   models: z.array(model).min(1).max(PROVIDER_MODELS_MAX).optional(),

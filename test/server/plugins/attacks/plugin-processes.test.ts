@@ -80,7 +80,7 @@ test.each([
   [
     "notes without end",
     "for (let i = 0; i < 5000; i += 1) context.audit.log('own', 'x'); return new Promise(() => {});",
-    { kind: "error" },
+    { kind: "error", code: "OUTPUT_LIMIT" },
   ],
   [
     "sends answers that are none",
