@@ -49,6 +49,7 @@ function sampleIn(line: string): Sample {
   }
   if (end !== written.length) throw new Error(`no labels: ${line}`);
   const number = value === "+Inf" ? Number.POSITIVE_INFINITY : Number(value);
-  if (Number.isNaN(number) && value !== "NaN") throw new Error(`no value: ${line}`);
+  // a gauge of the event loop that has no sample yet is "Nan": Prometheus reads it in any case
+  if (Number.isNaN(number) && value.toLowerCase() !== "nan") throw new Error(`no value: ${line}`);
   return { name, labels, value: number };
 }
