@@ -160,18 +160,15 @@ const STARTERS = [
   "src/sandbox/identity/mapped-view.ts",
   "src/sandbox/identity/view-holder.ts",
   "src/sandbox/layers/held-overlay.ts",
-  "src/sandbox/matching/code-process.ts",
-  "src/sandbox/matching/outline-process.ts",
+  "src/sandbox/ports/forked-program.ts",
   "src/sandbox/run/supervised-run.ts",
   "src/sandbox/views/view-kinds.ts",
-  "src/sandbox/wasm/component.ts",
-  "src/server/plugins/plugin-processes.ts",
 ];
 
 describe("a program of the machine", () => {
   const product = () => new Map(productFiles().map((path) => [path, readFileSync(join(ROOT, path), "utf8")]));
 
-  test("is started by the sandbox, by its views of workspaces, by what matches syntax and what runs components and plugins (itself again), and by one module for what the operator lists", () => {
+  test("is started by the sandbox, by its views of workspaces, by what holds programs of its own (itself again), and by one module for what the operator lists", () => {
     expect(importers(product(), /^child_process$/)).toEqual(STARTERS.map((path) => `${path} imports child_process`));
   });
 

@@ -1,12 +1,11 @@
 /**
- * Runs the program that outlines code, for one index: several files a question, one question at a time.
+ * Asks the program that outlines code, for one index: several files a question, one question at a time.
  *
  * INVARIANTS: each file gets an outline or none, whatever the program does. A file that ends the program or keeps it
  * too long costs the others nothing but time, which is bounded; the program ends when it is idle, and with the kernel.
  */
-import { type ChildProcess, fork } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { ownProgram } from "../../names/own-program.ts";
+import { Questions } from "../ports/questions.ts";
 import { languageOf } from "./languages.ts";
 import type { OutlinedSource, OutlineNode, OutlineReply, OutlineRequest } from "./outline-messages.ts";
 
@@ -28,9 +27,11 @@ export interface FileText {
 
 /** Outlines code by a program of its own. Not to be asked again before it has answered. */
 export class Outliner {
-  #child: ChildProcess | undefined;
-  #idle: NodeJS.Timeout | undefined;
-  #nextId = 1;
+  readonly #program = new Questions<Omit<OutlineRequest, "id">, Pick<OutlineReply, "outlines">>({
+    program: ownProgram(import.meta.url, "./code-program.ts"),
+    heapMib: HEAP_MIB,
+    idleMs: IDLE_MS,
+  });
 
   /** An outline for each file, in their order; none where no parser knows it or its parser failed. */
   async outlines(files: readonly FileText[]): Promise<readonly (OutlineNode | undefined)[]> {
@@ -55,62 +56,16 @@ export class Outliner {
         outlines[index] = alone?.[0] ?? undefined;
       }
     }
-    this.#rest();
     return outlines;
   }
 
   /** Ends the program. */
   close(): void {
-    clearTimeout(this.#idle);
-    if (this.#child !== undefined) this.#end(this.#child);
+    this.#program.close();
   }
 
-  #ask(outlined: readonly OutlinedSource[], msMax: number): Promise<OutlineReply["outlines"] | undefined> {
-    clearTimeout(this.#idle);
-    const id = this.#nextId++;
-    this.#child ??= this.#start();
-    const program = this.#child;
-    return new Promise((resolve) => {
-      const settle = (outlines: OutlineReply["outlines"] | undefined) => {
-        clearTimeout(timer);
-        program.off("message", onMessage).off("exit", giveUp).off("error", giveUp);
-        resolve(outlines);
-      };
-      const giveUp = () => {
-        this.#end(program);
-        settle(undefined);
-      };
-      const onMessage = (reply: OutlineReply) => {
-        if (reply.id === id) settle(reply.outlines);
-      };
-      const timer = setTimeout(giveUp, msMax);
-      program.on("message", onMessage).on("exit", giveUp).on("error", giveUp);
-      program.send({ id, outlined } satisfies OutlineRequest, (error) => {
-        if (error) giveUp();
-      });
-    });
-  }
-
-  #start(): ChildProcess {
-    const program = fork(fileURLToPath(ownProgram(import.meta.url, "./code-program.ts")), {
-      env: {},
-      cwd: "/",
-      execArgv: [`--max-old-space-size=${HEAP_MIB}`, "--disable-warning=ExperimentalWarning"],
-      serialization: "advanced",
-      stdio: ["ignore", "ignore", "ignore", "ipc"],
-    });
-    program.on("error", () => this.#end(program)).on("exit", () => this.#end(program));
-    program.unref();
-    program.channel?.unref();
-    return program;
-  }
-
-  #end(program: ChildProcess): void {
-    if (this.#child === program) this.#child = undefined;
-    program.kill("SIGKILL");
-  }
-
-  #rest(): void {
-    this.#idle = setTimeout(() => this.close(), IDLE_MS).unref();
+  async #ask(outlined: readonly OutlinedSource[], msMax: number): Promise<OutlineReply["outlines"] | undefined> {
+    const reply = await this.#program.ask({ outlined }, msMax);
+    return "outlines" in reply ? reply.outlines : undefined;
   }
 }

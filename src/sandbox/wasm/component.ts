@@ -5,11 +5,10 @@
  * ended after a while without one. INVARIANTS: whatever a component does, its process is all that it ends; each call is
  * answered once. A process keeps no kernel alive, and ends with it.
  */
-import { type ChildProcess, fork } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { configInvalid } from "../../base/errors.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import { ownProgram } from "../../names/own-program.ts";
+import { ForkedProgram } from "../ports/forked-program.ts";
 import type {
   ComponentCall,
   ComponentLimits,
@@ -30,9 +29,11 @@ interface Pending {
   readonly reject: (error: unknown) => void;
 }
 
+type Process = ForkedProgram<HostRequest, HostReply>;
+
 /** A process that runs the component. */
 interface Host {
-  readonly child: ChildProcess;
+  readonly child: Process;
   readonly pending: Map<number, Pending>;
 }
 
@@ -70,13 +71,13 @@ export class Component {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     host.pending.set(id, { resolve, reject });
     const cancelled = () => {
-      tell(host.child, { kind: "cancel", id });
+      host.child.send({ kind: "cancel", id });
       reject(signal.reason);
     };
     signal.addEventListener("abort", cancelled, { once: true });
-    host.child.ref();
+    host.child.hold(true);
     try {
-      tell(host.child, { kind: "call", id, args, files });
+      host.child.send({ kind: "call", id, args, files });
       return await promise;
     } finally {
       signal.removeEventListener("abort", cancelled);
@@ -93,20 +94,17 @@ export class Component {
 
   /** The process, or another where it has ended. */
   #running(): Host {
-    const { child } = this.#host ?? {};
-    const isAlive = child?.exitCode === null && child.signalCode === null && child.connected;
-    if (this.#host === undefined || !isAlive) this.#host = startHost(this.#prepared, this.#limits);
+    if (!this.#host?.child.isRunning) this.#host = startHost(this.#prepared, this.#limits);
     return this.#host;
   }
 
   #rest(): void {
     const host = this.#host;
     if (host === undefined || host.pending.size > 0) return;
-    host.child.unref();
-    host.child.channel?.unref();
+    host.child.hold(false);
     clearTimeout(this.#idle);
     const end = () => {
-      host.child.kill("SIGKILL");
+      host.child.end();
       if (this.#host === host) this.#host = undefined;
     };
     if (this.#retired) end();
@@ -125,17 +123,17 @@ async function readied(bytes: Uint8Array, limits: ComponentLimits, readsFiles: b
   const late = () => refuse("it takes too long; build it so that it says what it is");
   const timer = setTimeout(late, PREPARE_MS + limits.timeMs);
   const ended = () => refuse("it ended its process; build it so that it takes less memory");
-  child.on("error", ended).on("exit", ended);
-  child.on("message", (reply: HostReply) => {
+  const reply = (reply: HostReply) => {
     if (reply.kind === "prepared") return resolve(reply);
     return refuse("problem" in reply ? reply.problem : "it answers what was not asked");
-  });
-  tell(child, { kind: "prepare", bytes, limits, readsFiles });
+  };
+  child.listen({ reply, ended });
+  child.send({ kind: "prepare", bytes, limits, readsFiles });
   try {
     return await promise;
   } finally {
     clearTimeout(timer);
-    child.kill("SIGKILL");
+    child.end();
   }
 }
 
@@ -144,35 +142,21 @@ function startHost(prepared: Prepared, limits: ComponentLimits): Host {
   const child = started();
   const pending = new Map<number, Pending>();
   const ended = () => {
-    child.kill("SIGKILL");
     for (const { reject } of pending.values()) reject(lost());
   };
-  child.on("error", ended).on("exit", ended);
-  child.on("message", (reply: HostReply) => {
+  const reply = (reply: HostReply) => {
     if (!("id" in reply)) return;
     const call = pending.get(reply.id);
     if (reply.kind === "answer") call?.resolve(reply.text);
     else call?.reject(new ToolFailure(reply.code, reply.problem, reply.next));
-  });
-  tell(child, { kind: "start", prepared, limits });
+  };
+  child.listen({ reply, ended });
+  child.send({ kind: "start", prepared, limits });
   return { child, pending };
 }
 
-function started(): ChildProcess {
-  return fork(fileURLToPath(ownProgram(import.meta.url, "./component-host.ts")), {
-    env: {},
-    cwd: "/",
-    execArgv: ["--disable-warning=ExperimentalWarning"],
-    serialization: "advanced",
-    stdio: ["ignore", "ignore", "ignore", "ipc"],
-  });
-}
-
-/** A process that cannot be told ends, which its calls hear of. */
-function tell(child: ChildProcess, request: HostRequest): void {
-  child.send(request, (error) => {
-    if (error) child.kill("SIGKILL");
-  });
+function started(): Process {
+  return new ForkedProgram(ownProgram(import.meta.url, "./component-host.ts"), {});
 }
 
 function lost(): ToolFailure {

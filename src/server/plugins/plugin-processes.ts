@@ -7,10 +7,9 @@
  * what it should not is ended, and the next call gets another. What it writes to its output goes nowhere, and it ends
  * with the kernel.
  */
-import { type ChildProcess, fork } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { FailureWithoutEffect, ToolFailure } from "../../model/outcome/failure.ts";
 import { ownProgram } from "../../names/own-program.ts";
+import { ForkedProgram } from "../../sandbox/ports/forked-program.ts";
 import type { PluginAuditFacts } from "../../tools/plugin/plugin.ts";
 import type { DescribedPlugin, PluginCall, PluginReply } from "./plugin-messages.ts";
 
@@ -32,11 +31,7 @@ export interface ProcessCall extends PluginCall {
 }
 
 interface Own {
-  readonly child: ChildProcess;
-  /** What hears its replies now. */
-  hear: (reply: PluginReply) => void;
-  /** What hears that it has ended. */
-  lost: (problem: string) => void;
+  readonly child: ForkedProgram<PluginCall, PluginReply>;
   idle: NodeJS.Timeout | undefined;
 }
 
@@ -81,9 +76,9 @@ export class PluginProcesses {
         () => fail(new ToolFailure("TIMEOUT", `\`${call.name}\` did not answer in time`, "ask for less")),
         this.#callMs,
       );
-      own.lost = (problem) =>
+      const ended = (problem: string) =>
         fail(new ToolFailure("IO_ERROR", `\`${call.name}\` ended: ${problem}`, "tell its author"));
-      own.hear = (reply) => {
+      const reply = (reply: PluginReply) => {
         if (reply.kind === "note") {
           notes += 1;
           if (notes > NOTES_MAX)
@@ -102,7 +97,8 @@ export class PluginProcesses {
       };
       signal.addEventListener("abort", cancelled, { once: true });
       if (signal.aborted) return cancelled();
-      own.child.send(call, (error) => error && own.lost("it takes no call"));
+      own.child.listen({ reply, ended });
+      own.child.send(call);
     });
   }
 
@@ -116,7 +112,7 @@ export class PluginProcesses {
       const own = this.#idle.pop();
       if (own !== undefined) {
         clearTimeout(own.idle);
-        holdOpen(own.child, true);
+        own.child.hold(true);
         return own;
       }
       if (this.#count < PROCESSES_MAX) return (await this.#start()).own;
@@ -127,19 +123,11 @@ export class PluginProcesses {
 
   #start(): Promise<{ readonly own: Own; readonly plugins: readonly DescribedPlugin[] }> {
     this.#count += 1;
-    const child = fork(fileURLToPath(ownProgram(import.meta.url, "./plugin-program.ts")), [this.#module], {
-      env: {},
-      cwd: "/",
-      execArgv: [`--max-old-space-size=${HEAP_MIB}`, "--disable-warning=ExperimentalWarning"],
-      serialization: "advanced",
-      stdio: ["ignore", "ignore", "ignore", "ipc"],
-    });
-    const own: Own = { child, hear: () => undefined, lost: () => undefined, idle: undefined };
-    child.on("message", (reply: PluginReply) => {
-      if (typeof reply === "object" && reply !== null) own.hear(reply);
-    });
-    child.on("error", (error: Error) => own.lost(error.message));
-    child.on("exit", (code, signal) => own.lost(`its process ended with ${code ?? signal}`));
+    const program = ownProgram(import.meta.url, "./plugin-program.ts");
+    const own: Own = {
+      child: new ForkedProgram(program, { args: [this.#module], heapMib: HEAP_MIB }),
+      idle: undefined,
+    };
     return new Promise((resolve, reject) => {
       const fail = (problem: string) => {
         clearTimeout(timer);
@@ -147,21 +135,20 @@ export class PluginProcesses {
         reject(new ToolFailure("IO_ERROR", `the plugin's module cannot be loaded: ${problem}`, "tell its author"));
       };
       const timer = setTimeout(() => fail("it takes too long"), LOAD_MS);
-      own.lost = fail;
-      own.hear = (reply) => {
+      const reply = (reply: PluginReply) => {
         if (reply.kind !== "plugins")
           return fail(reply.kind === "broken" ? String(reply.problem) : "it said something else");
         clearTimeout(timer);
         return resolve({ own, plugins: reply.plugins });
       };
+      own.child.listen({ reply, ended: fail });
     });
   }
 
   /** What one without a call says ends it. */
   #rest(own: Own): void {
-    own.hear = () => this.#drop(own);
-    own.lost = () => this.#drop(own);
-    holdOpen(own.child, false);
+    own.child.listen({ reply: () => this.#drop(own), ended: () => this.#drop(own) });
+    own.child.hold(false);
     own.idle = setTimeout(() => this.#drop(own), IDLE_MS).unref();
     this.#idle.push(own);
     this.#waiting.shift()?.();
@@ -169,20 +156,10 @@ export class PluginProcesses {
 
   #drop(own: Own): void {
     clearTimeout(own.idle);
-    own.hear = () => undefined;
-    own.lost = () => undefined;
     const at = this.#idle.indexOf(own);
     if (at !== -1) this.#idle.splice(at, 1);
     this.#count -= 1;
-    own.child.kill("SIGKILL");
+    own.child.end();
     this.#waiting.shift()?.();
   }
-}
-
-/** Whether the kernel's process stays open for this one. */
-function holdOpen(child: ChildProcess, isHeld: boolean): void {
-  if (isHeld) child.ref();
-  else child.unref();
-  if (isHeld) child.channel?.ref();
-  else child.channel?.unref();
 }
