@@ -95,6 +95,7 @@ export const ORDER = {
   "sandbox/search": ["pattern", "tree", "."],
   server: [
     "operator",
+    "clients",
     "plugins",
     "secrets",
     "ledger",

@@ -26,7 +26,7 @@ const GOALS: Readonly<Record<string, Goal>> = {
   "dedupe-hit-": handrail({ most: 100 }),
   "edit-large-exact": ratio({ most: 1.3 }),
   "search-1000-": handrail({ most: 10 }),
-  "search-50mb-": ratio({ most: 2 }),
+  "search-50mb-": ratio({ most: 1.2 }),
   "redact-clean": handrail({ least: 150 }),
   "redact-found": handrail({ least: 60 }),
   "redact-result": handrail({ most: 25 }),

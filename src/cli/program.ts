@@ -14,6 +14,8 @@ const GROUPS: readonly (readonly [heading: string, entries: readonly Entry[]])[]
     [
       [["init"], async () => (await import("./commands/init.ts")).addInitCommand],
       [["start"], async () => (await import("./commands/start.ts")).addStartCommand],
+      [["setup"], async () => (await import("./commands/setup.ts")).addSetupCommand],
+      [["unsetup"], async () => (await import("./commands/setup.ts")).addUnsetupCommand],
       [["doctor"], async () => (await import("./commands/doctor.ts")).addDoctorCommand],
     ],
   ],

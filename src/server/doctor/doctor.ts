@@ -24,6 +24,7 @@ import {
 } from "../operator/operator-directory.ts";
 import type { ArmingAdministration } from "../people/arming-administration.ts";
 import { stateWarnings } from "../state-warnings.ts";
+import { clientFindings } from "./doctor-clients.ts";
 import { commandsFinding } from "./doctor-commands.ts";
 import { componentFindings } from "./doctor-components.ts";
 import { gitFindings } from "./doctor-git.ts";
@@ -59,6 +60,7 @@ export async function diagnose(options: DiagnosisOptions): Promise<readonly Find
     ),
     ...(await operatorFindings(read, directory)),
     ...(await configured(read, options)),
+    ...(await clientFindings(directory, environment)),
     {
       check: "boundary",
       status: "advisory",

@@ -48,6 +48,7 @@ const PREPARED: Readonly<Record<string, Preparation>> = {
     return new Map([[/\bID\b/, () => id]]);
   },
   "docs/guide/branches.md": () => new Map(),
+  "docs/guide/clients.md": () => new Map(),
   "docs/guide/budgets.md": async (place) => {
     const { leaseId } = await newSession(place);
     return new Map([[/\bLEASE\b/, () => leaseId]]);

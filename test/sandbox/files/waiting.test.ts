@@ -55,6 +55,7 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
   "`O_PATH`, which opens nothing": ["src/sandbox/files/places/roots.ts", "src/sandbox/views/run-mirror.ts"],
   "one helper for everything else below a workspace, and `/proc/self/fd`": ["src/sandbox/native/syscalls.ts"],
   "single files of the workspace, with `O_NONBLOCK`": [
+    "src/server/clients/config-file.ts",
     "src/server/workspace/git-config-files.ts",
     "src/server/workspace/workspace-settings.ts",
     "src/server/workspace/env-files.ts",

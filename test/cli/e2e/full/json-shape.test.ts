@@ -16,6 +16,8 @@ const GIVEN: Readonly<Record<string, readonly [code: number, ...words: string[]]
   call: [0, "read_file", "path=a.txt"],
   calls: [0, "a.txt"],
   import: [64, "brio", "none.toml"],
+  setup: [0, "gemini"],
+  unsetup: [0, "gemini"],
   "artifacts export": [0, "exported"],
   "artifacts verify": [64, "none"],
   "artifacts run": [64, "none.json"],
