@@ -10,7 +10,7 @@ import { type Client, type ClientPlace, SERVER_NAME, serverCommand } from "./cli
 /** Claude Code's own tools for files, commands and the network; a rule that names one takes it away from the model. */
 const CLAUDE_TOOLS = [
   ...["Bash", "BashOutput", "KillShell", "PowerShell", "Monitor"],
-  ...["Read", "Edit", "MultiEdit", "Write", "NotebookEdit", "NotebookRead", "Glob", "Grep", "LSP"],
+  ...["Read", "Edit", "Write", "NotebookEdit", "Glob", "Grep", "LSP"],
   ...["WebFetch", "WebSearch", "EnterWorktree", "ExitWorktree", "CronCreate"],
 ];
 
