@@ -67,7 +67,7 @@ test("TypeScript: definitions, calls, imports, writes, aliases, namespaces, memb
     "src/index.ts:1:10 import",
   ]);
   expect(answer).toMatchObject({
-    way: "syntax",
+    by: "syntax",
     counts: { definition: 3, import: 3, call: 5 },
     left_out: { usages: 0, locals: 2, files: 0 },
     truncated: false,
