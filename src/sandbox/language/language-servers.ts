@@ -194,7 +194,12 @@ export class LanguageServers {
         capabilities: {
           general: { positionEncodings: ["utf-16"] },
           workspace: { configuration: true, workspaceFolders: true, workspaceEdit: { documentChanges: true } },
-          textDocument: { references: {}, definition: {}, rename: { prepareSupport: true }, diagnostic: {} },
+          textDocument: {
+            references: {},
+            definition: {},
+            rename: { prepareSupport: true },
+            diagnostic: { dynamicRegistration: true },
+          },
         },
       },
       { signal, msMax: this.#bounds.startMs },

@@ -36,6 +36,9 @@ export class ServerFailure extends Error {
   }
 }
 
+/** What a server answers in place of a result; it lives on. */
+export class ServerRefusal extends Error {}
+
 /** How a server's process is started; resolves when nothing of it is left. */
 export type StartProcess = (streams: {
   readonly input: (writer: Writable) => void;
@@ -81,7 +84,7 @@ export class ServerProcess {
     return this.#refused;
   }
 
-  /** Asks, and ends the server where it does not answer in time. @throws ServerFailure; ResponseError as it says */
+  /** Asks, and ends the server where it does not answer in time. @throws ServerFailure, ServerRefusal */
   async request(method: string, params: unknown, { signal, msMax }: RequestBounds): Promise<unknown> {
     if (this.#failure !== undefined) throw this.#failure;
     this.#saidBytes = 0;
@@ -101,7 +104,8 @@ export class ServerProcess {
     } catch (error) {
       // one that still works on what nobody waits for would delay the next call
       if (error instanceof ServerFailure && error.trouble === "cancelled") this.#end(error);
-      if (error instanceof ServerFailure || error instanceof ResponseError) throw error;
+      if (error instanceof ResponseError) throw new ServerRefusal(error.message);
+      if (error instanceof ServerFailure) throw error;
       throw this.#end(new ServerFailure("failed", "its connection broke"));
     } finally {
       clearTimeout(timer);
@@ -160,7 +164,12 @@ export class ServerProcess {
       Array.isArray(asked?.items) ? asked.items.slice(0, 100).map(() => null) : [],
     );
     connection.onRequest("workspace/applyEdit", () => ({ applied: false }));
-    for (const method of ["client/registerCapability", "client/unregisterCapability", "window/workDoneProgress/create"])
+    for (const method of [
+      "client/registerCapability",
+      "client/unregisterCapability",
+      "window/workDoneProgress/create",
+      "workspace/diagnostic/refresh",
+    ])
       connection.onRequest(method, () => null);
     connection.listen();
     this.#connected.resolve(connection);

@@ -37,13 +37,9 @@ const parameters = z.strictObject({
   new_name: nameArgument("The name that it gets."),
   defined_in: pathArgument("The file that defines it."),
   line: numberArgument("The line of its definition, where the file defines the name more than once.", 1),
-  files: z
-    .array(pathArgument("A file."))
-    .max(FILES_MAX)
-    .optional()
-    .meta({
-      description: "Every other file that uses it, as `find_usage` names them. Without one of them nothing is changed.",
-    }),
+  files: z.array(pathArgument("A file.")).max(FILES_MAX).optional().meta({
+    description: "Every other file that uses it, as `find_usage` names them. Without one of them nothing is changed.",
+  }),
   dry_run: z.boolean().optional().meta({ description: "Show the diff, and change nothing. Default false." }),
   max_tokens: tokensArgument(TOKENS_DEFAULT),
 });

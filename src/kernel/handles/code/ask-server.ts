@@ -5,7 +5,6 @@
  * nothing. INVARIANT: a call is answered only by a server that sees exactly what this call may read, and the call is
  * judged again after every wait.
  */
-import { lstatSync } from "node:fs";
 import { GIB, MIB } from "../../../base/bytes.ts";
 import { Refusal, ToolFailure } from "../../../model/outcome/failure.ts";
 import type { WorkspacePath } from "../../../model/place/access.ts";
@@ -13,9 +12,10 @@ import type { NoServer, Unserved } from "../../../model/place/code.ts";
 import { cancelled } from "../../../sandbox/files/places/failures.ts";
 import { rootPath } from "../../../sandbox/files/places/roots.ts";
 import { isTemporaryName } from "../../../sandbox/files/places/temporary.ts";
+import { changedFiles } from "../../../sandbox/language/changed-files.ts";
 import { LanguageServers, type WarmServer } from "../../../sandbox/language/language-servers.ts";
 import { serverKindOf } from "../../../sandbox/language/server-kinds.ts";
-import { ServerFailure } from "../../../sandbox/language/server-process.ts";
+import { ServerFailure, ServerRefusal } from "../../../sandbox/language/server-process.ts";
 import { INSIDE_WORKSPACE, type Sandbox, type ScopeJudge } from "../../../sandbox/sandbox.ts";
 import { readPlace } from "../../../sandbox/search/indexed-files.ts";
 import { leavesReading } from "../../judge/scope.ts";
@@ -28,6 +28,8 @@ const SAID_BYTES_MAX = 8 * GIB;
 /** Processes and threads of a server at least, and open files. */
 const PROCESSES_MIN = 100;
 const OPEN_FILES_MIN = 16_384;
+/** Characters of what it says that are passed on. */
+const SAID_CHARACTERS_MAX = 300;
 /** Milliseconds before a server's start from which on a file's change may have been missed by it. */
 const CLOCK_MS = 2000;
 
@@ -109,6 +111,13 @@ export async function askServer<Answer>(
       const advice = why === "not_installed" ? `; ${kind.advice}` : "";
       return unserved(why, `${running.redaction.words(error.message)}${advice}`, server);
     }
+    // it lives on: it only does not do this
+    if (error instanceof ServerRefusal)
+      return unserved(
+        "failed",
+        `it says: ${running.redaction.words(error.message.slice(0, SAID_CHARACTERS_MAX))}`,
+        server,
+      );
     if (error instanceof ToolFailure) return unserved("failed", error.message, server);
     throw error;
   }
@@ -155,8 +164,5 @@ export function changedSince(
   files: readonly string[],
 ): readonly string[] {
   const root = rootPath(handle.running.caller.place.roots.service);
-  return files.filter((path) => {
-    const found = lstatSync(`${root}/${path}`, { throwIfNoEntry: false });
-    return found !== undefined && found.ctimeMs > startedAtMs - CLOCK_MS;
-  });
+  return changedFiles(root, files, startedAtMs - CLOCK_MS);
 }

@@ -4,7 +4,6 @@
  * INVARIANTS: of what a server names only places in files are told that the call may read. A server says where a name
  * is changed, never into what: each of its edits puts the new name in place of the old one.
  */
-import { ResponseError } from "vscode-jsonrpc";
 import { blake3Hex } from "../../../base/hash.ts";
 import type { WorkspacePath } from "../../../model/place/access.ts";
 import type {
@@ -30,7 +29,7 @@ import {
 } from "../../../sandbox/language/answers.ts";
 import { pathOfUri, uriOf } from "../../../sandbox/language/documents.ts";
 import type { WarmServer } from "../../../sandbox/language/language-servers.ts";
-import { ServerFailure } from "../../../sandbox/language/server-process.ts";
+import { ServerFailure, ServerRefusal } from "../../../sandbox/language/server-process.ts";
 import { INSIDE_WORKSPACE } from "../../../sandbox/sandbox.ts";
 import type { HandleParts } from "../handle-parts.ts";
 import { askServer, changedSince, rawText, unserved } from "./ask-server.ts";
@@ -131,7 +130,7 @@ async function locationsOf(server: WarmServer, method: string, params: object): 
     if (locations === undefined) throw new ServerFailure("failed", `its answer to \`${method}\` is none`);
     return locations;
   } catch (error) {
-    if (error instanceof ResponseError) throw new ServerFailure("failed", `\`${method}\`: ${shortened(error.message)}`);
+    if (error instanceof ServerRefusal) throw new ServerFailure("failed", `\`${method}\`: ${shortened(error.message)}`);
     throw error;
   }
 }
@@ -174,23 +173,21 @@ export async function servedDiagnostics(scope: ServedScope, paths: readonly stri
 }
 
 async function reportOf(server: WarmServer, path: string): Promise<readonly ServerDiagnostic[]> {
-  if (server.pullsDiagnostics) {
+  if (server.kind.isTypeScript !== true || server.pullsDiagnostics) {
+    // some register later that they can be asked: those that cannot say so
     const report = readReport(await server.request("textDocument/diagnostic", { textDocument: { uri: uriOf(path) } }));
-    if (report !== undefined) return report;
-  } else if (server.kind.isTypeScript === true) {
-    const items: ServerDiagnostic[] = [];
-    for (const command of ["syntacticDiagnosticsSync", "semanticDiagnosticsSync"]) {
-      const params = {
-        command: "typescript.tsserverRequest",
-        arguments: [command, { file: `${INSIDE_WORKSPACE}/${path}` }],
-      };
-      const answer = readTypeScript(await server.request("workspace/executeCommand", params));
-      if (answer === undefined) throw new ServerFailure("failed", `its answer to \`${command}\` is none`);
-      items.push(...answer);
-    }
-    return items;
+    if (report === undefined) throw new ServerFailure("failed", "its report of a file is none");
+    return report;
   }
-  throw new ServerFailure("failed", "it cannot be asked for the diagnostics of a file");
+  const items: ServerDiagnostic[] = [];
+  for (const command of ["syntacticDiagnosticsSync", "semanticDiagnosticsSync"]) {
+    const file = `${INSIDE_WORKSPACE}/${path}`;
+    const params = { command: "typescript.tsserverRequest", arguments: [command, { file }] };
+    const answer = readTypeScript(await server.request("workspace/executeCommand", params));
+    if (answer === undefined) throw new ServerFailure("failed", `its answer to \`${command}\` is none`);
+    items.push(...answer);
+  }
+  return items;
 }
 
 const SEVERITIES = ["error", "warning", "information", "hint"] as const;
@@ -231,7 +228,7 @@ export async function proposedRename(scope: ServedScope, query: RenameQuery): Pr
       if (edits === undefined) return refused("the server proposes more than replacements, or nothing");
       return await checked(scope, { files, edits, query, server });
     } catch (error) {
-      if (error instanceof ResponseError) return refused(shortened(error.message));
+      if (error instanceof ServerRefusal) return refused(shortened(error.message));
       throw error;
     }
   });
