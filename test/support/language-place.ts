@@ -22,7 +22,7 @@ export function installPyright(workspace: string): void {
 
 /**
  * A server for `.ts` that reads what to do from `behaviour.json` of the workspace each time that it is asked:
- * `answers` by method, or `hang`, `flood`, `shout`, `die`, `otherId`, `nonsense`, `deaf` for a method's name.
+ * `answers` by method, or `hang`, `flood`, `gush`, `shout`, `eat`, `die`, `otherId`, `nonsense`, `deaf` for a method's name.
  */
 const DOUBLE = `
 import { readFileSync, writeSync } from "node:fs";
@@ -51,15 +51,22 @@ function answer({ id, method }) {
   if (method === "initialize") return send({ id, result: { capabilities: { diagnosticProvider: {} } } });
   if (how.hang === method) { for (;;); }
   if (how.silent === method) return;
+  if (how.eat === method) { const eaten = []; for (;;) eaten.push(Buffer.alloc(1 << 24, 1)); }
   if (how.die === method) process.exit(7);
   if (how.nonsense === method) { writeSync(1, "Content-Length: 5\\r\\n\\r\\n{{{{{"); return; }
-  if (how.flood === method) { const piece = Buffer.alloc(1 << 20, 32); for (;;) writeSync(1, piece); }
+  if (how.flood === method) for (;;) send({ method: "window/logMessage", params: { type: 4, message: "x".repeat(4000) } });
+  if (how.gush === method) { const piece = Buffer.alloc(1 << 20, 32); for (;;) writeSync(1, piece); }
   if (how.shout === method) { const piece = Buffer.alloc(1 << 20, 33); for (;;) writeSync(2, piece); }
   if (how.asks === method) for (let at = 0; at < 5; at += 1) send({ id: "q" + at, method: "workspace/applyEdit", params: { edit: {} } });
   if (how.otherId === method) send({ id: id + 1000, result: how.stolen });
   send({ id, result: how.answers?.[method] ?? null });
 }
 `;
+
+/** The program of the double. */
+export function doubleProgram(): string {
+  return DOUBLE;
+}
 
 /** Puts the double into a workspace, and the operator's word that it is the server for TypeScript. */
 export function installDouble(place: Place, behaviour: object): void {

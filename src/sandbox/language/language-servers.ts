@@ -103,13 +103,14 @@ export class LanguageServers {
     const key = `${place} ${digestOf(wanted.mounts)}`;
     const failed = this.#failures.get(place);
     const waitMs = (failed?.notBeforeMs ?? 0) - performance.now();
-    if (failed !== undefined && waitMs > 0 && !this.#kept.has(key)) throw pausing(failed, waitMs);
-    const kept = this.#kept.get(key) ?? this.#begin(key, wanted);
+    const running = this.#running(key);
+    if (failed !== undefined && waitMs > 0 && running === undefined) throw pausing(failed, waitMs);
+    const kept = running ?? this.#begin(key, wanted);
     if (kept.waiting >= WAITING_MAX) throw new ServerFailure("timed_out", "too many calls wait for it");
     kept.waiting += 1;
     // behind all others: the first is that which was asked longest ago
     this.#kept.delete(key);
-    if (kept.process.failure === undefined) this.#kept.set(key, kept);
+    this.#kept.set(key, kept);
     clearTimeout(kept.idle);
     const turn = kept.last.then(() => this.#work(kept, wanted, work));
     kept.last = turn.catch(() => undefined);
@@ -124,6 +125,14 @@ export class LanguageServers {
       kept.waiting -= 1;
       if (kept.waiting === 0) kept.idle = setTimeout(() => kept.process.close(), this.#bounds.idleMs).unref();
     }
+  }
+
+  /** One that has failed is ending: the next question is none of its. */
+  #running(key: string): Kept | undefined {
+    const kept = this.#kept.get(key);
+    if (kept?.process.failure === undefined) return kept;
+    this.#kept.delete(key);
+    return undefined;
   }
 
   /** Ends all of them. */

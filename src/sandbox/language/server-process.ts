@@ -5,17 +5,17 @@
  * that takes longer than a request may, says more than it may, or does not read what it is told, is ended with its
  * sandbox. Nothing that it asks for is done.
  */
-import { PassThrough, type Writable } from "node:stream";
+import type { Writable } from "node:stream";
 import {
   createMessageConnection,
   type MessageConnection,
   ResponseError,
-  StreamMessageReader,
   StreamMessageWriter,
 } from "vscode-jsonrpc/node";
 import { MIB } from "../../base/bytes.ts";
 import { Refusal, ToolFailure } from "../../model/outcome/failure.ts";
 import type { EndedBy, RunOutput } from "../run/launch.ts";
+import { ServerMessageReader } from "./message-reader.ts";
 
 /** Bytes that a server may say while it answers one request, or between two. */
 const SAID_BYTES_MAX = 32 * MIB;
@@ -55,7 +55,7 @@ export interface RequestBounds {
 /** The process of one server. */
 export class ServerProcess {
   readonly #ending = new AbortController();
-  readonly #said = new PassThrough();
+  readonly #reader = new ServerMessageReader();
   readonly #connected = Promise.withResolvers<MessageConnection>();
   readonly #failed = Promise.withResolvers<never>();
   readonly #notInstalledCode: number;
@@ -157,7 +157,7 @@ export class ServerProcess {
 
   #connect(writer: Writable): void {
     this.#input = writer;
-    const connection = createMessageConnection(new StreamMessageReader(this.#said), new StreamMessageWriter(writer));
+    const connection = createMessageConnection(this.#reader, new StreamMessageWriter(writer));
     connection.onError(() => this.#end(BROKEN));
     connection.onClose(() => this.#end(BROKEN));
     connection.onRequest("workspace/configuration", (asked: { readonly items?: readonly unknown[] }) =>
@@ -180,7 +180,7 @@ export class ServerProcess {
     this.#saidBytes += piece.length;
     if (this.#saidBytes > SAID_BYTES_MAX)
       this.#end(new ServerFailure("flooded", `it said more than ${SAID_BYTES_MAX} bytes`));
-    else this.#said.write(Buffer.from(piece));
+    else this.#reader.take(Buffer.from(piece));
     if ((this.#input?.writableLength ?? 0) > UNREAD_BYTES_MAX)
       this.#end(new ServerFailure("failed", "it asks without reading answers"));
   }
@@ -202,7 +202,7 @@ export class ServerProcess {
       () => undefined,
     );
     this.#ending.abort(failure);
-    this.#said.destroy();
+    this.#reader.dispose();
     return failure;
   }
 }
