@@ -128,6 +128,8 @@ export interface ServedReferences {
 export interface ReferencesQuery {
   readonly symbol: string;
   readonly places: readonly CodePlace[];
+  /** They are definitions by their syntax: nobody needs to be asked where the names are defined. */
+  readonly areDefinitions?: boolean;
   /** Files that hold the name: what changed in them is told to the server first. */
   readonly holding: readonly string[];
 }

@@ -77,7 +77,7 @@ class Files {
 /** What a server knows of the names at places. */
 export async function servedReferences(
   scope: ServedScope,
-  { symbol, places, holding }: ReferencesQuery,
+  { symbol, places, holding, areDefinitions = false }: ReferencesQuery,
 ): Promise<ServedReferences | Unserved> {
   const [first] = places;
   if (first === undefined) return unserved("failed", "no place is named");
@@ -111,7 +111,7 @@ export async function servedReferences(
         ...at,
         context: { includeDeclaration: true },
       });
-      const definitions = await locationsOf(server, "textDocument/definition", at);
+      const definitions = areDefinitions ? [] : await locationsOf(server, "textDocument/definition", at);
       answers.push({ references: await told(references), definitions: await told(definitions) });
     }
     return { kind: "served", server: server.kind.name, answers, hidden };

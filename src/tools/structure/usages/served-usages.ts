@@ -63,6 +63,7 @@ export async function servedUsages(question: ServedQuestion): Promise<ServedUsag
         : await question.code.references(question.path, {
             symbol: question.symbol,
             places: asked.places,
+            areDefinitions: asked.areDefinitions,
             holding: question.holding.slice(0, HOLDING_MAX),
           });
     if (answer?.kind !== "served") {
