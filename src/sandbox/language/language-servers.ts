@@ -240,9 +240,9 @@ export class LanguageServers {
   }
 }
 
-function pausing({ why, count }: Failures, waitMs: number): ServerFailure {
-  const seconds = Math.ceil(waitMs / 1000);
-  return new ServerFailure(why.trouble, `${why.message} (${count} times in a row; started again in ${seconds} s)`);
+function pausing({ why }: Failures, waitMs: number): ServerFailure {
+  if (why.trouble === "not_installed") return why;
+  return new ServerFailure(why.trouble, `${why.message} (it is started again in ${Math.ceil(waitMs / 1000)} s)`);
 }
 
 function digestOf(mounts: readonly SandboxMount[]): string {

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import type { UsageKind } from "../../model/place/code.ts";
 import type { Tool } from "../../model/tool/tool.ts";
-import { pathArgument } from "../kit/argument.ts";
+import { numberArgument, pathArgument } from "../kit/argument.ts";
 import { READS } from "../kit/capabilities.ts";
 import { countText, nameText, objectsOf } from "../kit/plain-text.ts";
 import { flag, integer, listOf, objectOf, text } from "../kit/result-schema.ts";
@@ -21,6 +21,7 @@ const parameters = z.strictObject({
     .meta({ description: "The name, exactly as code writes it, without what stands before its dot." }),
   path: pathArgument("A directory or file to look into. Default `.`, the whole workspace.").optional(),
   defined_in: pathArgument("Only usages of what this file defines, where several files define the name.").optional(),
+  line: numberArgument("With `defined_in`: the line of the definition, where the file defines the name in several.", 1),
   kinds: z.array(z.enum(KINDS)).min(1).max(KINDS.length).optional().meta({ description: "Only these. Default: all." }),
   max_tokens: tokensArgument(TOKENS_DEFAULT),
 });

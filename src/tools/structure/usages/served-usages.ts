@@ -30,6 +30,8 @@ export interface ServedQuestion {
   /** Every file that holds the name. */
   readonly holding: readonly string[];
   readonly definedIn?: string;
+  /** The line of the one definition that is meant. */
+  readonly line?: number | undefined;
 }
 
 /** The usages, and what became of each language's server. */
@@ -56,7 +58,7 @@ export async function servedUsages(question: ServedQuestion): Promise<ServedUsag
   const unserved: Unserved[] = [];
   let [others, hidden] = [0, 0];
   for (const group of groups.values()) {
-    const asked = askedPlaces(group);
+    const asked = askedPlaces(group, question.line);
     const answer =
       asked.places.length === 0
         ? undefined
@@ -96,9 +98,10 @@ interface AskedPlaces {
 }
 
 /** Where servers are asked: at each definition, else at one usage. */
-function askedPlaces(group: readonly NamedUsage[]): AskedPlaces {
+function askedPlaces(group: readonly NamedUsage[], line: number | undefined): AskedPlaces {
   const named = group.filter(({ binding }) => binding !== "local");
-  const definitions = named.filter(({ kind }) => kind === "definition");
+  const all = named.filter(({ kind }) => kind === "definition");
+  const definitions = line === undefined ? all : all.filter((each) => each.line === line);
   const [usage] = named.toSorted((one, two) => Number(one.binding === "member") - Number(two.binding === "member"));
   const asked = definitions.length > 0 ? definitions.slice(0, DEFINITIONS_MAX) : usage === undefined ? [] : [usage];
   return {

@@ -16,13 +16,14 @@ interface UsagesAsked {
   readonly symbol: string;
   readonly path?: string | undefined;
   readonly defined_in?: string | undefined;
+  readonly line?: number | undefined;
   readonly kinds?: readonly UsageKind[] | undefined;
   readonly tokens: number;
 }
 
 /** The usages of a name, as data. */
 export async function usagesData(
-  { symbol, path = ".", defined_in: definedIn, kinds, tokens }: UsagesAsked,
+  { symbol, path = ".", defined_in: definedIn, line, kinds, tokens }: UsagesAsked,
   { code, search }: ToolContext,
 ): Promise<JsonObject> {
   const isPlain = /^\w+$/.test(symbol);
@@ -40,7 +41,7 @@ export async function usagesData(
   const bound = await boundUsages({ code, path, found, symbol, ...definedHere });
   const paths = holding.files.map((file) => file.path);
   // With `defined_in`, what syntax takes for another thing is asked about as well: the server knows.
-  const served = await servedUsages({ code, path, symbol, found, bound, holding: paths, ...definedHere });
+  const served = await servedUsages({ code, path, symbol, found, bound, holding: paths, line, ...definedHere });
   const { usages, locals } = withoutLocals(served.usages, home === undefined && found.files.length > 1);
   const by = served.servers.length > 0 ? "language-server" : "syntax";
   const fallback = served.unserved.map(
