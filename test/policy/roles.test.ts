@@ -92,7 +92,7 @@ function accessesOf(name: string, effect: EffectClass, on: string): readonly Acc
   const path = FILES[on];
   if (path !== undefined) {
     const effects =
-      name === "edit_file"
+      name === "edit_file" || name === "rename_symbol"
         ? (["read", "write"] as const)
         : [effect === "exec" || effect === "system" ? "write" : effect];
     return effects.map((one) => ({ resource: { kind: "file", path }, effect: one }));

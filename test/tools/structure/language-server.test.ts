@@ -6,6 +6,7 @@ import type { JsonObject } from "../../../src/base/json.ts";
 import { UNRESTRICTED_SCOPE } from "../../../src/model/people/lease.ts";
 import { diagnostics } from "../../../src/tools/structure/diagnostics.ts";
 import { findUsage } from "../../../src/tools/structure/find-usage.ts";
+import { branchPlace } from "../../support/branch-place.ts";
 import { installPyright, installTypeScript } from "../../support/language-place.ts";
 import { freshPlace, type Place } from "../../support/place.ts";
 import { openStructure } from "../../support/structure-place.ts";
@@ -225,3 +226,19 @@ test(
     expect(JSON.stringify(await reading("rename_symbol", wanted))).toContain("nothing was changed");
   },
 );
+
+test("a session on a branch asks a server that sees the branch", TIMEOUT, async () => {
+  const place = await branchPlace();
+  installTypeScript(place.workspace);
+  for (const [path, content] of Object.entries(CARTS)) place.put(`workspace/${path}`, content);
+  const branched = await place.session();
+  await branched("create_branch", { name: "first" }); // and works on it from then on
+  const call = await place.session();
+  await branched("write_file", { path: "src/more.ts", content: 'import { Log } from "./cart.ts";\nnew Log();\n' });
+  const { data: onBranch } = await branched("find_usage", { symbol: "Log" });
+  expect(onBranch).toMatchObject({ by: "language-server" });
+  expect(linesOf(onBranch)).toContain("src/more.ts:2:5 call");
+  const { data: outside } = await call("find_usage", { symbol: "Log" });
+  expect(outside).toMatchObject({ by: "language-server" });
+  expect(JSON.stringify(outside)).not.toContain("more.ts");
+});
