@@ -139,7 +139,7 @@ test("what a server says of itself is redacted and short", TIMEOUT, async () => 
   expect(JSON.stringify(found).length).toBeLessThan(2000);
 });
 
-/** A plugin of TypeScript's server that tries what it can, and tells it in a diagnostic and, where it can, in a file. */
+/** A plugin of TypeScript's server that tries what it can, and tells it in a diagnostic and in a file. */
 const plugin = (port: number, outside: string) => `
 const fs = require("node:fs");
 const net = require("node:net");
