@@ -4,8 +4,8 @@
 // read, and the versions of what is installed beside the package.
 
 /**
- * Packages that are there as they are: their types are public, they carry a binary, or another program runs them. Others
- * are compiled in.
+ * Packages that are there as they are: their types are public, they carry a binary, or another program runs them.
+ * Others are compiled in.
  */
 const IMPORTED = [
   "@ast-grep/napi",

@@ -22,7 +22,7 @@ export function installPyright(workspace: string): void {
 
 /**
  * A server for `.ts` that reads what to do from `behaviour.json` of the workspace each time that it is asked:
- * `answers` by method, or `hang`, `silent`, `flood`, `gush`, `shout`, `eat`, `die`, `asks`, `otherId`, `nonsense` for a
+ * `answers` by method, or `hang`, `silent`, `slow`, `flood`, `gush`, `shout`, `eat`, `die`, `asks`, `otherId`, `nonsense` for a
  * method's name.
  */
 const DOUBLE = `
@@ -52,6 +52,7 @@ function answer({ id, method }) {
   if (method === "initialize") return send({ id, result: { capabilities: { diagnosticProvider: {} } } });
   if (how.hang === method) { for (;;); }
   if (how.silent === method) return;
+  if (how.slow === method) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400);
   if (how.eat === method) { const eaten = []; for (;;) eaten.push(Buffer.alloc(1 << 24, 1)); }
   if (how.die === method) process.exit(7);
   if (how.nonsense === method) { writeSync(1, "Content-Length: 5\\r\\n\\r\\n{{{{{"); return; }
