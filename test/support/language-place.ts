@@ -21,9 +21,10 @@ export function installPyright(workspace: string): void {
 }
 
 /**
- * A server for `.ts` that reads what to do from `behaviour.json` of the workspace each time that it is asked:
- * `answers` by method, or `hang`, `silent`, `slow`, `flood`, `gush`, `shout`, `eat`, `die`, `asks`, `otherId`, `nonsense` for a
- * method's name.
+ * A server for `.ts` that reads what to do from `behaviour.json` of the workspace each time that it is asked.
+ *
+ * `answers` by method; or, for a method's name, `hang`, `silent`, `slow`, `flood`, `gush`, `shout`, `eat`, `die`,
+ * `asks`, `otherId`, `nonsense`.
  */
 const DOUBLE = `
 import { readFileSync, writeSync } from "node:fs";
