@@ -6,12 +6,16 @@ export interface ShownBytes {
   readonly bytes: Buffer;
   /** The place in the original of a range that is shown, or `undefined` where a marker stands in it. */
   readonly placeOf: (start: number, end: number) => { readonly start: number; readonly end: number } | undefined;
+  /** Where a position of the original is shown, or `undefined` within what a marker stands for. */
+  readonly shownAt: (position: number) => number | undefined;
 }
 
 /** `bytes` with the marker of each of `hidden`, which are sorted, in its place. */
 export function shownBytes(bytes: Uint8Array, hidden: readonly HiddenRange[]): ShownBytes {
   const original = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (hidden.length === 0) return { bytes: original, placeOf: (start, end) => ({ start, end }) };
+  if (hidden.length === 0) {
+    return { bytes: original, placeOf: (start, end) => ({ start, end }), shownAt: (position) => position };
+  }
   const pieces: Buffer[] = [];
   const markers: { readonly start: number; readonly end: number; readonly shift: number }[] = [];
   let at = 0;
@@ -33,10 +37,15 @@ export function shownBytes(bytes: Uint8Array, hidden: readonly HiddenRange[]): S
       const shift = markers[before - 1]?.shift ?? 0;
       return { start: start + shift, end: end + shift };
     },
+    shownAt(position) {
+      const before = markersUpTo(hidden, position);
+      if ((hidden[before]?.start ?? Number.POSITIVE_INFINITY) < position) return undefined;
+      return position - (markers[before - 1]?.shift ?? 0);
+    },
   };
 }
 
-/** How many markers end at or before `position`. */
+/** How many markers, or texts under them, end at or before `position`. */
 function markersUpTo(markers: readonly { readonly end: number }[], position: number): number {
   let low = 0;
   let high = markers.length;

@@ -19,6 +19,7 @@ import type { CallObserver } from "../../model/outcome/observed-call.ts";
 import type { OperatorGates, ToolPolicy } from "../../model/people/gates.ts";
 import type { Session } from "../../model/people/session.ts";
 import type { KnowledgeState } from "../../model/place/knowledge.ts";
+import type { LanguageServerSettings } from "../../model/place/language-servers.ts";
 import type { Workspace } from "../../model/place/workspace.ts";
 import type { ModelProvider } from "../../model/reach/models.ts";
 import type { SpendingLimits } from "../../model/spending/spending-limits.ts";
@@ -120,6 +121,8 @@ export interface KernelSandbox {
   readonly limits: () => Omit<SandboxLimits, "timeoutMs">;
   /** What contains commands, by the configuration in force. */
   readonly backend: () => ExecEnforcement["backend"];
+  /** Language servers, by the configuration in force; none when absent. */
+  readonly languageServers?: () => LanguageServerSettings;
   /** Loads the sandbox. */
   readonly open: () => Promise<Sandbox>;
 }
