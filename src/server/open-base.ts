@@ -31,6 +31,7 @@ import { Reporter } from "./report.ts";
 import { webAuthorities } from "./secrets/web-authorities.ts";
 import { observedLedger } from "./telemetry/observed-ledger.ts";
 import { Observers, wantsTelemetry } from "./telemetry/observers.ts";
+import { openUpstreams } from "./upstream/open-upstreams.ts";
 
 /** The parts at the bottom of a kernel. */
 export type Base = Awaited<ReturnType<typeof openBase>>;
@@ -49,7 +50,8 @@ export async function openBase(options: KernelOptions, opening: Opening) {
   const reporter = new Reporter(options, redactor, observers);
   const { internalError: onInternalError, warning: tell } = reporter;
   const plugged = opening.keep(await plugIn(operator, options.plugins));
-  const others = declaredTools(options, plugged.tools);
+  const upstreams = opening.keep(await openUpstreams(operator.path, stateDirectory));
+  const others = declaredTools(options, [...plugged.tools, ...upstreams.tools]);
   const otherNames = new Set(others.map(({ name }) => name));
   const ownNames = new Set(ownTools(operator.settings).map(({ name }) => name));
   const isOthers = (name: string) => otherNames.has(name);
@@ -73,9 +75,9 @@ export async function openBase(options: KernelOptions, opening: Opening) {
     ? opening.keep(await loaded.openTelemetry({ ...who, ...means, ...(network && { network }) }))
     : undefined;
   const stores = await openStores(stateDirectory, onInternalError, opening);
-  await recordModules(ledger, plugged.modules);
+  await recordModules(ledger, [...plugged.modules, ...upstreams.modules]);
   await components.recordStart({ ledger, nowMs: systemClock.nowMs }, tell);
-  const given = { plugged: [plugged, components], components, declaredWith, isOthers, tools };
+  const given = { plugged: [plugged, components], components, declaredWith, isOthers, tools, upstreams };
   const reporting = { reporter, observers, telemetry, onInternalError, tell };
   const ground = { stateDirectory, live, redactor, settings, instances, instance, ledger, stores };
   return { ...ground, ...given, ...reporting };
