@@ -1,10 +1,14 @@
 /** A kernel with upstream servers, real ones and a double, and what calls of their tools come to. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
+import { onTestFinished, vi } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
 import { openKernel } from "../../src/server/compose.ts";
 import type { UpstreamWish } from "../../src/server/upstream/upstream-desk.ts";
+import type { StartUpstream } from "../../src/server/upstream/upstream-process.ts";
+import { UPSTREAM_BOUNDS, type UpstreamBounds, UpstreamServer } from "../../src/server/upstream/upstream-server.ts";
 import { freshPlace } from "./place.ts";
 import { PROJECT } from "./program.ts";
 
@@ -14,7 +18,7 @@ import { PROJECT } from "./program.ts";
  */
 const DOUBLE = `
 import { readFileSync, writeSync } from "node:fs";
-const behaviour = () => JSON.parse(readFileSync("/workspace/behaviour.json", "utf8"));
+const behaviour = () => JSON.parse(readFileSync(process.env.BEHAVIOUR ?? "/workspace/behaviour.json", "utf8"));
 const put = (text) => { const bytes = Buffer.from(text); let at = 0;
   while (at < bytes.length) try { at += writeSync(1, bytes, at); } catch (error) { if (error.code !== "EAGAIN") throw error; } };
 const send = (message) => put(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\\n");
@@ -84,6 +88,31 @@ export function realServer(name: string, ...args: readonly string[]): UpstreamWi
   return wishFor(["node", entry, ...args], { directory: PROJECT });
 }
 
+/** A double that is started without a sandbox, for what needs none: a server that misbehaves, with short bounds. */
+export function bareServer(bounds: Partial<UpstreamBounds> = {}) {
+  const place = freshPlace();
+  const script = place.put("server.mjs", DOUBLE);
+  const file = place.put("behaviour.json", "{}");
+  let starts = 0;
+  const start: StartUpstream = async ({ input, output, signal }) => {
+    starts += 1;
+    const child = spawn(process.execPath, [script], { env: { BEHAVIOUR: file }, signal, killSignal: "SIGKILL" });
+    child.on("error", () => undefined);
+    child.stdout.on("data", output.stdout);
+    child.stderr.on("data", output.stderr);
+    input(child.stdin);
+    const [exitCode] = (await once(child, "close")) as [number | null];
+    return { exitCode: exitCode ?? undefined, endedBy: undefined };
+  };
+  const server = new UpstreamServer("double", start, { ...UPSTREAM_BOUNDS, ...bounds });
+  onTestFinished(() => server.close());
+  return {
+    server,
+    starts: () => starts,
+    behave: (behaviour: Behaviour) => writeFileSync(file, JSON.stringify(behaviour)),
+  };
+}
+
 /** Opens a place; `reopen` gives the next kernel of the same state, which has what was approved. */
 export async function upstreamPlace(settings = "preset: open\n") {
   const place = freshPlace();
@@ -101,10 +130,13 @@ export async function upstreamPlace(settings = "preset: open\n") {
     return opened;
   };
   let kernel = await open();
+  const session = () =>
+    kernel.administration.createSession({ workspace: place.workspace, userId: "ann", agentId: "agent" });
   let token = "";
   let calls = 0;
   return {
-    place,
+    ...place,
+    offered: async () => kernel.door.offered((await session()).token),
     get kernel() {
       return kernel;
     },
@@ -124,13 +156,18 @@ export async function upstreamPlace(settings = "preset: open\n") {
       await kernel.ready();
       token = "";
     },
+    /** The request of whoever asks. */
+    asked: () =>
+      vi.waitFor(
+        async () => {
+          const [approval] = await kernel.approvals.list({ state: "pending" });
+          if (approval === undefined) throw new Error("nobody asks");
+          return approval;
+        },
+        { timeout: 60_000, interval: 20 },
+      ),
     async call(tool: string, args: JsonObject = {}, signal = new AbortController().signal) {
-      if (token === "")
-        ({ token } = await kernel.administration.createSession({
-          workspace: place.workspace,
-          userId: "ann",
-          agentId: "agent",
-        }));
+      if (token === "") ({ token } = await session());
       calls += 1;
       const given = { requestId: `r-${calls}`, sessionToken: token, tool, arguments: args };
       return (await kernel.door.execute({ kind: "call", ...given }, signal)).outcome;

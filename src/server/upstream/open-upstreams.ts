@@ -3,15 +3,15 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Tool } from "../../model/tool/tool.ts";
 import type { LoadedModule } from "../plugins/plugged-tools.ts";
-import type { UpstreamSandbox, Upstreams } from "./upstreams.ts";
+import type { UpstreamPlaces, UpstreamSandbox, Upstreams } from "./upstreams.ts";
 
 /** What a kernel has of upstream servers. */
 export class OpenUpstreams {
-  readonly #places: readonly [operatorPath: string, stateDirectory: string];
+  readonly #places: UpstreamPlaces;
   #upstreams: Upstreams | undefined;
   #sandbox: UpstreamSandbox | undefined;
 
-  constructor(...places: readonly [operatorPath: string, stateDirectory: string]) {
+  constructor(places: UpstreamPlaces) {
     this.#places = places;
   }
 
@@ -35,7 +35,7 @@ export class OpenUpstreams {
   async opened(): Promise<Upstreams> {
     if (this.#upstreams === undefined) {
       const { Upstreams: Servers } = await import("./upstreams.ts");
-      this.#upstreams = await Servers.open(...this.#places);
+      this.#upstreams = await Servers.open(this.#places);
       if (this.#sandbox !== undefined) this.#upstreams.runIn(this.#sandbox);
     }
     return this.#upstreams;
@@ -47,8 +47,8 @@ export class OpenUpstreams {
 }
 
 /** @throws KernelError CONFIG_INVALID where a server's file is not valid */
-export async function openUpstreams(operatorPath: string, stateDirectory: string): Promise<OpenUpstreams> {
-  const open = new OpenUpstreams(operatorPath, stateDirectory);
-  if (existsSync(join(operatorPath, "upstream"))) await open.opened();
+export async function openUpstreams(places: UpstreamPlaces): Promise<OpenUpstreams> {
+  const open = new OpenUpstreams(places);
+  if (existsSync(join(places.operatorPath, "upstream"))) await open.opened();
   return open;
 }

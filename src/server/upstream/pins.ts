@@ -9,7 +9,7 @@ import { canonicalJson, type JsonObject } from "../../base/json.ts";
 import { EFFECT_CLASSES } from "../../model/outcome/effect.ts";
 import { lineChanges } from "../../text/line-changes.ts";
 import { unifiedDiff } from "../../text/unified-diff.ts";
-import { findHiddenInstructions } from "./hidden-instructions.ts";
+import { findHiddenInstructions, type HiddenInstruction } from "./hidden-instructions.ts";
 
 /** Names of servers: without what tells the parts of a tool's name apart, also once a client has changed it. */
 export const UPSTREAM_NAME = /^[a-z][a-z0-9]{0,31}$/;
@@ -87,9 +87,17 @@ function canonicalLength(tool: OfferedTool): number {
 }
 
 /** What hides in the texts of a tool, those of its schemas among them. */
-export function suspicionsOf(tool: OfferedTool): readonly string[] {
-  const texts = textsOf(tool as unknown as JsonObject, 0).join("\n");
-  return findHiddenInstructions(texts).map(({ message }) => message);
+function suspicionsOf(tool: OfferedTool): readonly string[] {
+  return hiddenIn(tool).map(({ message }) => message);
+}
+
+/** The first character of its texts that people cannot see: such a tool is never offered. */
+export function invisibleIn(tool: OfferedTool): string | undefined {
+  return hiddenIn(tool).find(({ kind }) => kind !== "imperative")?.message;
+}
+
+function hiddenIn(tool: OfferedTool): readonly HiddenInstruction[] {
+  return findHiddenInstructions(textsOf(tool as unknown as JsonObject, 0).join("\n"));
 }
 
 /** Levels of a schema whose texts are read. */
@@ -98,7 +106,7 @@ const DEPTH_MAX = 64;
 function textsOf(value: unknown, depth: number): readonly string[] {
   if (typeof value === "string") return [value];
   if (typeof value !== "object" || value === null) return [];
-  if (depth > DEPTH_MAX) return [];
+  if (depth > DEPTH_MAX) return ["<hidden>"]; // deeper than anybody looks
   return Object.entries(value).flatMap(([key, inner]) => [
     ...(Array.isArray(value) ? [] : [key]),
     ...textsOf(inner, depth + 1),

@@ -10,6 +10,7 @@ import { realPath } from "../operator/real-path.ts";
 import {
   hashOf,
   hashOfAll,
+  invisibleIn,
   type OfferedTool,
   standingOf,
   type ToolStanding,
@@ -149,6 +150,8 @@ async function unusableOf(server: string, tools: readonly OfferedTool[]): Promis
     const twin = flat.get(key);
     if (twin !== undefined) found.set(tool.name, `its name is too like that of \`${twin}\``);
     flat.set(key, tool.name);
+    const hidden = invisibleIn(tool);
+    if (hidden !== undefined) found.set(tool.name, `it ${hidden}`);
     await parametersOf(tool, name).catch((error: unknown) => {
       found.set(tool.name, error instanceof Error ? error.message : String(error));
     });

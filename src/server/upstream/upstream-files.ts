@@ -59,7 +59,7 @@ export async function writeUpstream(
 ): Promise<void> {
   const directory = upstreamDirectory(operatorPath);
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  const temporary = join(directory, `.${newId("tmp", random)}`);
+  const temporary = join(directory, `.${newId("ins", random)}`);
   await writeNewFile(temporary, `${JSON.stringify(record, null, 2)}\n`);
   await rename(temporary, join(directory, `${name}.json`));
 }

@@ -14,6 +14,7 @@ import { compileInputSchema, type KernelParts } from "../../kernel/index.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import { INSIDE_WORKSPACE } from "../../sandbox/plan/plan.ts";
+import { findTools } from "../../tools/upstream/find-tools.ts";
 import { upstreamTool } from "../../tools/upstream/upstream-tool.ts";
 import type { LoadedModule } from "../plugins/plugged-tools.ts";
 import { hashOfAll, type OfferedTool, type UpstreamRecord } from "./pins.ts";
@@ -30,11 +31,20 @@ const OPEN_FILES_MIN = 1024;
 /** What starts servers. */
 export type UpstreamSandbox = KernelParts["sandbox"];
 
+/** Where a kernel keeps its upstream servers, and how many of their tools it lists. */
+export interface UpstreamPlaces {
+  readonly operatorPath: string;
+  readonly stateDirectory: string;
+  /** Above this number none of them is listed. */
+  readonly listMax: number;
+}
+
 /** The upstream servers of one kernel. */
 export class Upstreams {
   readonly #stateDirectory: string;
   readonly #servers = new Map<string, Promise<UpstreamServer>>();
   #sandbox: UpstreamSandbox | undefined;
+  #isUnlisted = false;
   tools: readonly Tool[] = [];
   modules: readonly LoadedModule[] = [];
 
@@ -43,11 +53,13 @@ export class Upstreams {
   }
 
   /** Makes tools of what was approved; starts nothing. @throws KernelError CONFIG_INVALID for a file that is not valid */
-  static async open(operatorPath: string, stateDirectory: string): Promise<Upstreams> {
+  static async open({ operatorPath, stateDirectory, listMax }: UpstreamPlaces): Promise<Upstreams> {
     const upstreams = new Upstreams(stateDirectory);
     const records = readUpstreams(operatorPath);
     const tools: Tool[] = [];
     const modules: LoadedModule[] = [];
+    const count = [...records.values()].reduce((sum, { approved }) => sum + approved.length, 0);
+    upstreams.#isUnlisted = count > listMax;
     for (const [name, record] of records) {
       const own: Tool[] = [];
       for (const { hash, tool } of record.approved) own.push(await upstreams.#toolOf(name, record, { hash, tool }));
@@ -55,7 +67,7 @@ export class Upstreams {
       const digest = hashOfAll(record.approved.map(({ tool }) => tool));
       modules.push({ module: `mcp.${name}`, digest, inProcess: false, tools: own.map((tool) => tool.name) });
     }
-    upstreams.tools = tools;
+    upstreams.tools = upstreams.#isUnlisted ? [findTools(tools), ...tools] : tools;
     upstreams.modules = modules;
     return upstreams;
   }
@@ -92,6 +104,7 @@ export class Upstreams {
       description: tool.description,
       parameters: await parametersOf(tool, name),
       effect: record.effect,
+      isUnlisted: this.#isUnlisted,
       trust: record.trust,
       call: async (toolName, args, signal) => {
         const answer = await (await this.server(server, record)).call({ name: toolName, hash }, args, signal);

@@ -27,16 +27,19 @@ export interface UpstreamParts {
   readonly description: string;
   readonly parameters: ZodType<JsonObject>;
   readonly effect: EffectClass;
+  /** Whether lists of tools leave it out. */
+  readonly isUnlisted: boolean;
   readonly trust: Exclude<TrustLevel, "system">;
   readonly call: (toolName: string, args: JsonObject, signal: AbortSignal) => Promise<UpstreamAnswer>;
 }
 
 /** The tool of a server's. */
 export function upstreamTool(parts: UpstreamParts): Tool {
-  const { toolName, name, title, description, parameters, effect, trust, call } = parts;
+  const { toolName, name, title, description, parameters, effect, trust, call, isUnlisted } = parts;
   const tool: Tool<JsonObject> = {
     name,
     isUpstream: true,
+    ...(isUnlisted && { isUnlisted }),
     title,
     description,
     parameters,

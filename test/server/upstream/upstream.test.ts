@@ -60,3 +60,59 @@ test("server-memory remembers in the sandbox for as long as it runs", TIMEOUT, a
     data: { text: expect.stringContaining("governs") },
   });
 });
+
+test("a hundred tools cost a client two tools; what call_tool names is judged as that tool", TIMEOUT, async () => {
+  const place = await upstreamPlace();
+  const words = ["page", "click", "type", "screenshot", "network"];
+  const tools = Array.from({ length: 100 }, (_, n) =>
+    described(
+      `browser_${words[n % 5]}_${n}`,
+      `Does ${words[n % 5]} number ${n} in the browser and waits until it is done.`,
+    ),
+  );
+  place.behave({ tools });
+  await place.bring("double", place.double);
+  const names = await place.offered();
+  expect(names.filter(({ name }) => name.startsWith("mcp."))).toEqual([]);
+  const short = names.filter(({ name }) => name === "find_tools" || name === "call_tool");
+  expect(short).toHaveLength(2);
+  expect(countTokens(JSON.stringify(short))).toBeLessThan(2000);
+  expect(countTokens(JSON.stringify(tools))).toBeGreaterThan(5000); // control: the plain list
+  const found = await place.call("find_tools", { query: "click 6" });
+  expect(found).toMatchObject({ kind: "success", data: { tools: [{ name: "mcp.double.browser_click_6" }, {}, {}] } });
+  const given = { name: "mcp.double.browser_click_6", arguments: { text: "a" } };
+  expect(await place.call("call_tool", given)).toMatchObject({
+    kind: "success",
+    data: { text: '{"name":"browser_click_6","arguments":{"text":"a"}}' },
+  });
+  expect(await place.call("call_tool", { ...given, arguments: { text: 1 } })).toMatchObject({ kind: "denied" });
+  expect(await place.call("call_tool", { name: "call_tool" })).toMatchObject({
+    denial: { ruleId: "SCHEMA:call_tool" },
+  });
+  expect(await place.call("call_tool", { name: "read_file", arguments: { path: "/etc/passwd" } })).toMatchObject({
+    kind: "denied",
+  });
+});
+
+test("a policy that forbids a tool's action forbids it through call_tool as well", TIMEOUT, async () => {
+  const place = await upstreamPlace("preset: open\nupstream: { list_max: 0 }\n");
+  place.put(
+    "config/policy/own.cedar",
+    '@id("no-say") forbid (principal, action == Handrail::Action::"mcp.double.say", resource);\n',
+  );
+  place.behave({ tools: [described("say"), described("tell")] });
+  await place.bring("double", place.double);
+  expect(await place.call("call_tool", { name: "mcp.double.tell", arguments: { text: "a" } })).toMatchObject({
+    kind: "success", // control
+  });
+  for (const [tool, args] of [
+    ["mcp.double.say", { text: "a" }],
+    ["call_tool", { name: "mcp.double.say", arguments: { text: "a" } }],
+  ] as const)
+    expect(await place.call(tool, args)).toMatchObject({ kind: "denied", denial: { layer: "policy" } });
+});
+
+/** Tokens of a text of JSON, as many as such a text has at most. */
+function countTokens(json: string): number {
+  return Math.ceil(Buffer.byteLength(json) / 3);
+}
