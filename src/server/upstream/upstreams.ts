@@ -16,6 +16,7 @@ import type { Tool } from "../../model/tool/tool.ts";
 import { INSIDE_WORKSPACE } from "../../sandbox/plan/plan.ts";
 import { findTools } from "../../tools/upstream/find-tools.ts";
 import { upstreamTool } from "../../tools/upstream/upstream-tool.ts";
+import { variantOf } from "../operator/built-in-tools.ts";
 import type { LoadedModule } from "../plugins/plugged-tools.ts";
 import { hashOfAll, type OfferedTool, type UpstreamRecord } from "./pins.ts";
 import { readUpstreams } from "./upstream-files.ts";
@@ -67,7 +68,7 @@ export class Upstreams {
       const digest = hashOfAll(record.approved.map(({ tool }) => tool));
       modules.push({ module: `mcp.${name}`, digest, inProcess: false, tools: own.map((tool) => tool.name) });
     }
-    upstreams.tools = upstreams.#isUnlisted ? [findTools(tools), ...tools] : tools;
+    upstreams.tools = upstreams.#isUnlisted ? [variantOf(findTools(tools), {}), ...tools] : tools;
     upstreams.modules = modules;
     return upstreams;
   }
