@@ -1,5 +1,7 @@
 /**
- * Defines what the operator keeps of an upstream server: how it is started, and each tool as a person approved it.
+ * Defines what the operator keeps of an upstream server.
+ *
+ * That is how it is started, and each tool as a person approved it.
  *
  * INVARIANT: a tool is the approved one only while its name, texts and schemas have the pinned hash.
  */

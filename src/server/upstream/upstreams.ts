@@ -1,5 +1,7 @@
 /**
- * Brings the tools of upstream servers to a kernel, as they were approved; what runs the servers is loaded when used.
+ * Brings the approved tools of upstream servers to a kernel.
+ *
+ * What runs the servers is loaded when it is used.
  *
  * INVARIANT: a server runs in the sandbox, with nothing of the kernel's environment, no network, and no directory but
  * the one that the operator named or its own.
@@ -53,7 +55,10 @@ export class Upstreams {
     this.#stateDirectory = stateDirectory;
   }
 
-  /** Makes tools of what was approved; starts nothing. @throws KernelError CONFIG_INVALID for a file that is not valid */
+  /**
+   * Makes tools of what was approved; starts nothing.
+   * @throws KernelError CONFIG_INVALID for a file that is not valid
+   */
   static async open({ operatorPath, stateDirectory, listMax }: UpstreamPlaces): Promise<Upstreams> {
     const upstreams = new Upstreams(stateDirectory);
     const records = readUpstreams(operatorPath);
