@@ -258,7 +258,8 @@ function administrationsOf(opened: OpenedParts, door: KernelDoor, started: Promi
     },
     upstream: async () => {
       const { UpstreamDesk: Desk } = await import("./upstream/upstream-desk.ts");
-      return new Desk({ operatorPath, upstreams: await opened.upstreams.opened(), clock, random: systemRandom });
+      const upstreams = await opened.upstreams.opened();
+      return new Desk({ operatorPath, upstreams, ledger, clock, random: systemRandom });
     },
     trust: new TrustDesk({ operatorPath, ledger, clock, random: systemRandom }),
     providerOutputs: async () => {

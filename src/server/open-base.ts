@@ -25,6 +25,7 @@ import type { Opening } from "./opening.ts";
 import { BUILT_IN_TOOLS, ownTools } from "./operator/built-in-tools.ts";
 import {
   defaultStatePath,
+  type Environment,
   type OperatorDirectory,
   operatorPath,
   readOperatorDirectory,
@@ -38,6 +39,7 @@ import { observedLedger } from "./telemetry/observed-ledger.ts";
 import { Observers, wantsTelemetry } from "./telemetry/observers.ts";
 import { openUpstreams } from "./upstream/open-upstreams.ts";
 import type { UpstreamPlaces } from "./upstream/upstreams.ts";
+import { hiddenDirectories } from "./workspace/own-directories.ts";
 
 /** The parts at the bottom of a kernel. */
 export type Base = Awaited<ReturnType<typeof openBase>>;
@@ -56,7 +58,7 @@ export async function openBase(options: KernelOptions, opening: Opening) {
   const reporter = new Reporter(options, redactor, observers);
   const { internalError: onInternalError, warning: tell } = reporter;
   const plugged = opening.keep(await plugIn(operator, options.plugins));
-  const upstreams = opening.keep(await openUpstreams(upstreamPlaces(operator, stateDirectory)));
+  const upstreams = opening.keep(await openUpstreams(upstreamPlaces(operator, stateDirectory, options.environment)));
   const others = declaredTools(options, [...plugged.tools, ...upstreams.tools]);
   const otherNames = new Set(others.map(({ name }) => name));
   const ownNames = new Set(ownTools(operator.settings).map(({ name }) => name));
@@ -89,8 +91,13 @@ export async function openBase(options: KernelOptions, opening: Opening) {
   return { ...ground, ...given, ...reporting };
 }
 
-function upstreamPlaces({ path, settings }: OperatorDirectory, stateDirectory: string): UpstreamPlaces {
-  return { operatorPath: path, stateDirectory, listMax: settings.upstream.list_max };
+function upstreamPlaces(
+  { path, settings }: OperatorDirectory,
+  stateDirectory: string,
+  environment: Environment,
+): UpstreamPlaces {
+  const hidden = hiddenDirectories([path, stateDirectory], environment);
+  return { operatorPath: path, stateDirectory, hidden, listMax: settings.upstream.list_max };
 }
 
 /** Tools that no component brings. */

@@ -47,8 +47,10 @@ function answer({ id, method, params, error, result }) {
   const how = behaviour();
   if (method === "initialize") return send({ id, result: { protocolVersion: params.protocolVersion,
     capabilities: { tools: { listChanged: true } }, serverInfo: { name: "double", version: "1" } } });
+  if (method === "tools/list" && how.hangList) return;
   if (method === "tools/list") return send({ id, result: how.endless ? { tools: [], nextCursor: "x" } : { tools: how.tools } });
   if (method !== "tools/call") return send({ id, error: { code: -32601, message: "no such method" } });
+  if (how.error) return send({ id, error: { code: -32000, message: how.error } });
   if (how.call === "hang") return;
   if (how.call === "die") process.exit(7);
   if (how.call === "nonsense") return put("no json\\n".repeat(10) + "{]\\n");
@@ -78,12 +80,12 @@ export function described(name: string, description = "Says what it was told.", 
 }
 
 /** A wish with the defaults of the command line. */
-export function wishFor(command: readonly string[], more: Partial<UpstreamWish> = {}): UpstreamWish {
-  return { command: [...command], environment: {}, effect: "exec", trust: "untrusted", ...more };
+export function wishFor(command: readonly string[], more: Partial<UpstreamWish> = {}): UpstreamWish & { by: string } {
+  return { command: [...command], environment: {}, effect: "exec", trust: "untrusted", by: "ann", ...more };
 }
 
 /** The entry of a real server of npm, for a wish whose directory is this project. */
-export function realServer(name: string, ...args: readonly string[]): UpstreamWish {
+export function realServer(name: string, ...args: readonly string[]): UpstreamWish & { by: string } {
   const entry = `/workspace/node_modules/@modelcontextprotocol/server-${name}/dist/index.js`;
   return wishFor(["node", entry, ...args], { directory: PROJECT });
 }
@@ -144,7 +146,7 @@ export async function upstreamPlace(settings = "preset: open\n") {
       writeFileSync(join(place.base, "double/behaviour.json"), JSON.stringify(behaviour)),
     double: wishFor(["node", "/workspace/server.mjs"], { directory: join(place.base, "double") }),
     /** Adds and approves a server, and opens the next kernel. */
-    async bring(name: string, wish: UpstreamWish) {
+    async bring(name: string, wish: UpstreamWish & { by: string }) {
       const desk = await kernel.upstream();
       const { hash } = await desk.add(name, wish);
       await desk.approve(name, { seen: hash, by: "ann" });

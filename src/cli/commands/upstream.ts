@@ -1,9 +1,16 @@
 /** `handrail upstream`: other people's MCP servers, whose tools agents call through the kernel. */
 import { type Command, Option } from "commander";
-import { usageError } from "../../base/errors.ts";
+import { KernelError, usageError } from "../../base/errors.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
-import type { ShownUpstream, UpstreamDesk, UpstreamWish } from "../../server/upstream/upstream-desk.ts";
+import type {
+  CheckedUpstream,
+  ShownUpstream,
+  UpstreamDesk,
+  UpstreamWish,
+} from "../../server/upstream/upstream-desk.ts";
+import { visibleLines } from "../../text/foreign-text.ts";
 import { type KernelFlags, withKernel, withKernelOptions } from "../start/kernel-options.ts";
+import { EXIT_FAILURE } from "../terminal/exit-codes.ts";
 import { currentUser } from "../terminal/inputs.ts";
 import { print, printJson, table, visible } from "../terminal/output.ts";
 
@@ -27,7 +34,8 @@ Exit codes: 0 success, 1 the server cannot be used, 64 wrong usage.
 Examples:
   handrail upstream add notes -- node /opt/notes/server.js
   handrail upstream show notes
-  handrail upstream approve notes --seen HASH`;
+  handrail upstream approve notes --seen HASH
+  handrail upstream check`;
 
 /** Adds `handrail upstream`. */
 export function addUpstreamCommand(program: Command): void {
@@ -54,7 +62,10 @@ export function addUpstreamCommand(program: Command): void {
     withDesk(flags, async (desk) => {
       const { directory, env = [], effect, trust } = flags;
       const place = directory === undefined ? {} : { directory };
-      printShown(await desk.add(name, { command, environment: environmentOf(env), effect, trust, ...place }), flags);
+      printShown(
+        await desk.add(name, { command, environment: environmentOf(env), effect, trust, by: currentUser(), ...place }),
+        flags,
+      );
     }),
   );
   withOptions(upstream.command("list").description("show the servers; starts none")).action((flags: JsonFlag) =>
@@ -78,6 +89,20 @@ export function addUpstreamCommand(program: Command): void {
   );
   withOptions(
     upstream
+      .command("check [name]")
+      .description("start each server, or one, and see whether it offers what was approved"),
+  ).action((name: string | undefined, flags: JsonFlag) =>
+    withDesk(flags, async (desk) => {
+      const checked = await desk.check(name);
+      if (checked.some(isWrong)) process.exitCode = EXIT_FAILURE;
+      if (flags.json) return printJson({ servers: checked.map((one) => ({ ...one, differs: [...one.differs] })) });
+      for (const { name: server, problem, differs } of checked)
+        print(`${server}: ${visible(problem ?? (differs.length === 0 ? "as approved" : differsBy(server, differs)))}`);
+      if (checked.length === 0) print("there are no upstream servers");
+    }),
+  );
+  withOptions(
+    upstream
       .command("approve <name>")
       .description("offer the tools of a server as they were seen")
       .requiredOption("--seen <hash>", "the hash that `show` printed: what is approved is what was seen"),
@@ -89,11 +114,19 @@ export function addUpstreamCommand(program: Command): void {
   withOptions(upstream.command("remove <name>").description("take a server and its tools away")).action(
     (name: string, flags: JsonFlag) =>
       withDesk(flags, async (desk) => {
-        await desk.remove(name);
+        await desk.remove(name, currentUser());
         if (flags.json) printJson({ removed: name });
         else print(`${name} is removed; a kernel that runs offers its tools until it ends`);
       }),
   );
+}
+
+function isWrong({ problem, differs }: CheckedUpstream): boolean {
+  return problem !== undefined || differs.length > 0;
+}
+
+function differsBy(server: string, differs: readonly string[]): string {
+  return `${differs.join(", ")}: not as approved; see \`handrail upstream show ${server}\``;
 }
 
 function withOptions(command: Command): Command {
@@ -115,7 +148,8 @@ function withDesk(flags: JsonFlag, work: (desk: UpstreamDesk) => Promise<void> |
     try {
       await work(await kernel.upstream());
     } catch (error) {
-      if (error instanceof ToolFailure) throw usageError(`${error.message}; ${error.suggestion}`, error);
+      if (error instanceof ToolFailure)
+        throw new KernelError("CONFIG_INVALID", `${error.message}; ${error.suggestion}`);
       throw error;
     }
   });
@@ -133,7 +167,7 @@ function printShown({ name, command, directory, hash, tools }: ShownUpstream, fl
   for (const { name: tool, state, suspicions, diff, unusable } of tools) {
     print(`\n${visible(tool)}: ${state}${unusable === undefined ? "" : `, not offered: ${visible(unusable)}`}`);
     for (const suspicion of suspicions) print(`  LOOK AT THIS: it ${visible(suspicion)}`);
-    if (diff !== undefined) print(visible(diff));
+    if (diff !== undefined) print(visibleLines(diff).join("\n"));
   }
   print(
     isApproved

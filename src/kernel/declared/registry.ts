@@ -15,6 +15,8 @@ import { preparePatterns } from "./danger-patterns.ts";
 
 /** Names of tools. */
 export const TOOL_NAME = /^[a-z][a-z0-9_]{0,63}$/;
+/** The name that calls of other tools bear until the tool is known. */
+export const NAMES_A_TOOL = "call_tool";
 /** Names of the tools of upstream servers, which no other tool can have. */
 const UPSTREAM_TOOL = /^mcp\.[a-z][a-z0-9]{0,31}\.[A-Za-z0-9_-]{1,64}$/;
 
@@ -44,6 +46,8 @@ export class ToolRegistry {
   register(tool: Tool): void {
     if (!TOOL_NAME.test(tool.name) && !(UPSTREAM_TOOL.test(tool.name) && tool.isUpstream === true))
       throw configInvalid(`tool name \`${tool.name}\` must match ${TOOL_NAME.source}`);
+    if (tool.name === NAMES_A_TOOL)
+      throw configInvalid(`no tool can be called \`${tool.name}\`: it stands for the tool that a call of it names`);
     if (this.#tools.has(tool.name)) throw configInvalid(`tool \`${tool.name}\` is already registered`);
     if (tool.capability.audit?.logOutput) {
       throw configInvalid(`tool \`${tool.name}\` wants its output logged; output is never logged`);

@@ -6,11 +6,11 @@
 import { isJsonObject } from "../../base/json.ts";
 import { allow, deny, type Verdict } from "../../model/outcome/decision.ts";
 import type { ToolArguments, ToolCall } from "../../model/tool/call.ts";
-import type { ToolDefinition } from "../declared/registry.ts";
+import { NAMES_A_TOOL, type ToolDefinition } from "../declared/registry.ts";
 
 /** What clients are told of it. */
 export const CALL_TOOL: ToolDefinition = {
-  name: "call_tool",
+  name: NAMES_A_TOOL,
   title: "Call a tool",
   description: "Calls a tool that find_tools found, with arguments that fit its schema.",
   effect: "exec",

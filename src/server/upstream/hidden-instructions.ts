@@ -6,7 +6,7 @@
 
 /** What was found. */
 export interface HiddenInstruction {
-  readonly kind: "bidirectional" | "tag_characters" | "invisible" | "imperative";
+  readonly kind: "bidirectional" | "tag_characters" | "invisible" | "lookalike" | "imperative";
   /** What a person is told of it. */
   readonly message: string;
 }
@@ -14,11 +14,16 @@ export interface HiddenInstruction {
 const BIDIRECTIONAL = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 const TAGS = /[\u{e0000}-\u{e007f}]/u;
 const INVISIBLE = /(?![\t\n\r])[\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u;
-/** Marks with which known attacks address a model; blanks of any kind may stand between their words. */
+/** Letters of other alphabets that look like Latin ones, within a word of Latin ones. */
+const LOOKALIKE =
+  /\p{Script=Latin}[\p{Script=Cyrillic}ΑΒΕΖΗΙΚΜΝΟΡΤΥΧαορυ]|[\p{Script=Cyrillic}ΑΒΕΖΗΙΚΜΝΟΡΤΥΧαορυ]\p{Script=Latin}/u;
+/** Marks with which known attacks address a model. Blanks, `_` and `-` in a row are one blank when they are looked for. */
 const IMPERATIVES: readonly RegExp[] = [
   /\b(?:ignore|disregard|forget|override)\s{1,8}(?:(?:all|any|the|your|of|every)\s{1,8}){0,3}(?:previous|prior|earlier|above|preceding|other|system)\b/iu,
-  /\b(?:do\s{1,8}not|don['\u2019]?t|never|must\s{1,8}not|without)\s{1,8}(?:ever\s{1,8})?(?:tell(?:ing)?|inform(?:ing)?|mention(?:ing)?|reveal(?:ing)?|notify(?:ing)?|show(?:ing)?|ask(?:ing)?)\b.{0,40}\b(?:user|human|person|anyone|operator)\b/isu,
-  /<\s{0,4}\/?\s{0,4}(?:important|system|instructions?|secret|hidden|admin|critical)\s{0,4}>/iu,
+  /\b(?:do\s{1,8}not|don['\u2019]?t|never|must\s{1,8}not|without)\s{1,8}(?:ever\s{1,8})?(?:tell(?:ing)?|inform(?:ing)?|mention(?:ing)?|reveal(?:ing)?|notify(?:ing)?|show(?:ing)?|ask(?:ing)?|alert(?:ing)?)\b.{0,40}\b(?:user|human|person|anyone|operator)\b/isu,
+  /\b(?:do not|don['\u2019]?t|never|must not)\b[^.!?]{1,60}\b(?:tell|inform|reveal|notify|alert)\b.{0,40}\b(?:user|human|person|anyone|operator)\b/isu,
+  /<\s{0,4}\/?\s{0,4}(?:important|system|instructions?|secret|hidden|admin|critical)\b[^<>]{0,80}>/iu,
+  /<!--|<\|[a-z ]{1,30}\|?>|\[\s{0,4}\/?\s{0,4}(?:inst|system|important)\s{0,4}\]/iu,
   /\b(?:before|after|when|whenever|instead\s{1,4}of)\s{1,8}(?:using|calling|you\s{1,8}(?:use|call))\b.{0,60}\b(?:any|other|another|every)\s{1,8}tools?\b/isu,
   /\b(?:system\s{1,8}prompt|new\s{1,8}instructions|you\s{1,8}are\s{1,8}now|this\s{1,8}tool\s{1,8}must\s{1,8}be\s{1,8}(?:called|used)\s{1,8}first)\b/iu,
   /(?:~\/\.ssh|id_rsa|id_ed25519|\.aws\/credentials|\/etc\/passwd|mcp\.json)/iu,
@@ -39,7 +44,13 @@ export function findHiddenInstructions(text: string): readonly HiddenInstruction
   const invisible = INVISIBLE.exec(rest)?.[0];
   if (invisible !== undefined) add("invisible", `holds ${numberOf(invisible)}, a character that people do not see`);
   // what is hidden between letters must not hide the words
-  const seen = rest.replaceAll(/(?![\t\n\r])[\p{C}\p{Default_Ignorable_Code_Point}\u2800]/gu, "").normalize("NFKC");
+  const seen = rest
+    .replaceAll(/(?![\t\n\r])[\p{C}\p{Default_Ignorable_Code_Point}\u2800]/gu, "")
+    .normalize("NFKC")
+    .replaceAll(/[\s_]+/gu, " ");
+  const alike = LOOKALIKE.exec(seen)?.[0];
+  if (alike !== undefined)
+    add("lookalike", `mixes alphabets within a word (\`${alike}\`), so that it reads as another`);
   for (const mark of IMPERATIVES) {
     const place = mark.exec(seen)?.[0];
     if (place !== undefined)

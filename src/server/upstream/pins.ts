@@ -6,6 +6,7 @@
  * INVARIANT: a tool is the approved one only while its name, texts and schemas have the pinned hash.
  */
 import * as z from "zod";
+import { assert } from "../../base/errors.ts";
 import { blake3Hex } from "../../base/hash.ts";
 import { canonicalJson, type JsonObject } from "../../base/json.ts";
 import { EFFECT_CLASSES } from "../../model/outcome/effect.ts";
@@ -68,6 +69,7 @@ export function readOffered(listed: readonly unknown[]): readonly OfferedTool[] 
   const tools: OfferedTool[] = [];
   const names = new Set<string>();
   for (const one of listed) {
+    if (isDeep(one, 0)) return `a tool is described in more than ${DEPTH_MAX} levels`;
     const { name, title, description = "", inputSchema, outputSchema } = (one ?? {}) as Record<string, unknown>;
     const parsed = offered.safeParse(
       JSON.parse(JSON.stringify({ name, title, description, inputSchema, outputSchema })),
@@ -95,20 +97,25 @@ function suspicionsOf(tool: OfferedTool): readonly string[] {
 
 /** The first character of its texts that people cannot see: such a tool is never offered. */
 export function invisibleIn(tool: OfferedTool): string | undefined {
-  return hiddenIn(tool).find(({ kind }) => kind !== "imperative")?.message;
+  return hiddenIn(tool).find(({ kind }) => kind !== "imperative" && kind !== "lookalike")?.message;
 }
 
 function hiddenIn(tool: OfferedTool): readonly HiddenInstruction[] {
   return findHiddenInstructions(textsOf(tool as unknown as JsonObject, 0).join("\n"));
 }
 
-/** Levels of a schema whose texts are read. */
+/** Levels of a tool's description; what reads it calls itself for each. */
 const DEPTH_MAX = 64;
+
+function isDeep(value: unknown, depth: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return depth > DEPTH_MAX || Object.values(value).some((inner) => isDeep(inner, depth + 1));
+}
 
 function textsOf(value: unknown, depth: number): readonly string[] {
   if (typeof value === "string") return [value];
   if (typeof value !== "object" || value === null) return [];
-  if (depth > DEPTH_MAX) return ["<hidden>"]; // deeper than anybody looks
+  if (depth > DEPTH_MAX) return ["<hidden>"]; // a file that was changed by hand
   return Object.entries(value).flatMap(([key, inner]) => [
     ...(Array.isArray(value) ? [] : [key]),
     ...textsOf(inner, depth + 1),
@@ -150,8 +157,10 @@ function diffOf(before: OfferedTool | undefined, after: OfferedTool | undefined)
   const comparing = lineChanges(original, updated);
   let step = comparing.next();
   while (step.done !== true) step = comparing.next(); // ends: the comparison is bounded
-  return unifiedDiff(after?.name ?? before?.name ?? "", { original, changes: step.value, updated }, WHOLE).text;
+  const diff = unifiedDiff(after?.name ?? before?.name ?? "", { original, changes: step.value, updated }, WHOLE);
+  assert(diff.linesOmitted === 0 && diff.linesCut === 0, "a person sees all of what they approve");
+  return diff.text;
 }
 
-/** A person who approves sees all of it. */
-const WHOLE = { limits: { linesMax: 20_000, lineMax: 20_000 } };
+/** A person who approves sees all of it: a tool has fewer lines, and a line fewer bytes, than this. */
+const WHOLE = { limits: { linesMax: 4 * TOOL_CHARACTERS_MAX, lineMax: 8 * TOOL_CHARACTERS_MAX } };

@@ -6,6 +6,10 @@
 import type { Clock } from "../../base/clock.ts";
 import { usageError } from "../../base/errors.ts";
 import type { RandomBytes } from "../../base/ids.ts";
+import type { JsonObject } from "../../base/json.ts";
+import { BY_OPERATOR } from "../../ledger/actors.ts";
+import type { EventSink, EventType } from "../../model/outcome/event.ts";
+import { ToolFailure } from "../../model/outcome/failure.ts";
 import { realPath } from "../operator/real-path.ts";
 import {
   hashOf,
@@ -24,6 +28,7 @@ import { parametersOf, type Upstreams } from "./upstreams.ts";
 export interface UpstreamDeskParts {
   readonly operatorPath: string;
   readonly upstreams: Upstreams;
+  readonly ledger: EventSink;
   readonly clock: Clock;
   readonly random: RandomBytes;
 }
@@ -49,6 +54,20 @@ export interface ShownUpstream {
   readonly tools: readonly ShownTool[];
 }
 
+/** Whose act it is. */
+interface ByPerson {
+  readonly by: string;
+}
+
+/** Whether a server offers what was approved. */
+export interface CheckedUpstream {
+  readonly name: string;
+  /** Tools that are new, changed or gone since a person approved them. */
+  readonly differs: readonly string[];
+  /** Why it gave no answer. */
+  readonly problem?: string;
+}
+
 /** A server in a list. */
 export interface ListedUpstream {
   readonly name: string;
@@ -66,15 +85,24 @@ export class UpstreamDesk {
   }
 
   /** Keeps how a server is started. None of its tools is offered before they are approved. */
-  async add(name: string, { directory, ...wish }: UpstreamWish): Promise<ShownUpstream> {
+  async add(name: string, { directory, by, ...wish }: UpstreamWish & ByPerson): Promise<ShownUpstream> {
     if (!UPSTREAM_NAME.test(name)) throw usageError(`a server's name must match ${UPSTREAM_NAME.source}`);
     const { operatorPath, random } = this.#parts;
     if (readUpstreams(operatorPath).has(name))
       throw usageError(`there is a server \`${name}\` already; remove it first, or take another name`);
     const place = directory === undefined ? {} : { directory: realPath(directory) };
     const record: UpstreamRecord = { version: 1, ...wish, ...place, approved: [] };
+    await this.#record("upstream_added", { server: name, by, program: wish.command[0] ?? "" });
     await writeUpstream(operatorPath, { name, record }, random);
     return await this.show(name);
+  }
+
+  /** Shows one server, or each; what cannot be shown is named with why. */
+  async check(name?: string): Promise<readonly CheckedUpstream[]> {
+    const checked: CheckedUpstream[] = [];
+    for (const each of name === undefined ? this.list().map((server) => server.name) : [name])
+      checked.push(await this.#checked(each));
+    return checked;
   }
 
   /** All servers; starts none. */
@@ -91,7 +119,7 @@ export class UpstreamDesk {
 
   /** Starts the server and compares what it offers with what was approved. */
   async show(name: string): Promise<ShownUpstream> {
-    const record = this.#record(name);
+    const record = this.#server(name);
     const offered = await this.#offered(name, record);
     const unusable = await unusableOf(name, offered);
     const tools = standingOf(record, offered).map((tool) => {
@@ -103,8 +131,8 @@ export class UpstreamDesk {
   }
 
   /** Approves what the server offers, if it is what `seen` names. @param seen the hash that `show` gave */
-  async approve(name: string, { seen, by }: { readonly seen: string; readonly by: string }): Promise<ShownUpstream> {
-    const record = this.#record(name);
+  async approve(name: string, { seen, by }: { readonly seen: string } & ByPerson): Promise<ShownUpstream> {
+    const record = this.#server(name);
     const offered = await this.#offered(name, record);
     if (hashOfAll(offered) !== seen)
       throw usageError(
@@ -113,6 +141,8 @@ export class UpstreamDesk {
     const unusable = await unusableOf(name, offered);
     const approved = offered.filter((tool) => !unusable.has(tool.name)).map((tool) => ({ hash: hashOf(tool), tool }));
     const { operatorPath, clock, random } = this.#parts;
+    const tools = Object.fromEntries(approved.map(({ hash, tool }) => [tool.name, hash]));
+    await this.#record("upstream_approved", { server: name, by, seen, tools });
     const now = new Date(clock.nowMs()).toISOString();
     await writeUpstream(
       operatorPath,
@@ -123,12 +153,29 @@ export class UpstreamDesk {
   }
 
   /** Takes a server away. */
-  async remove(name: string): Promise<void> {
-    this.#record(name);
+  async remove(name: string, by: string): Promise<void> {
+    this.#server(name);
+    await this.#record("upstream_removed", { server: name, by });
     await removeUpstream(this.#parts.operatorPath, name);
   }
 
-  #record(name: string): UpstreamRecord {
+  async #checked(name: string): Promise<CheckedUpstream> {
+    try {
+      const { tools } = await this.show(name);
+      const differs = tools.filter(({ state, unusable }) => state !== "approved" && unusable === undefined);
+      return { name, differs: differs.map((tool) => tool.name) };
+    } catch (error) {
+      if (error instanceof ToolFailure) return { name, differs: [], problem: error.message };
+      throw error;
+    }
+  }
+
+  async #record(type: EventType, payload: JsonObject): Promise<void> {
+    const event = { type, ...BY_OPERATOR, timeMs: this.#parts.clock.nowMs(), payload };
+    await this.#parts.ledger.record(event, "durable");
+  }
+
+  #server(name: string): UpstreamRecord {
     const record = readUpstreams(this.#parts.operatorPath).get(name);
     if (record === undefined) throw usageError(`there is no server \`${name}\`; see \`handrail upstream list\``);
     return record;

@@ -39,7 +39,10 @@ export const UPSTREAM_BOUNDS: UpstreamBounds = {
 interface Running {
   readonly process: UpstreamProcess;
   readonly client: Client;
-  offered: Promise<ReadonlyMap<string, string>> | undefined;
+  /** Hashes of its tools by their names, as it listed them last; absent before it did, and once it says so. */
+  offered: ReadonlyMap<string, string> | undefined;
+  /** How often it said that its tools changed. */
+  changes: number;
 }
 
 /** One upstream server. */
@@ -74,8 +77,7 @@ export class UpstreamServer {
     signal: AbortSignal,
   ): Promise<UpstreamAnswer> {
     return await this.#ask(signal, async (running) => {
-      running.offered ??= this.#list(running, signal).then((all) => new Map(all.map((one) => [one.name, hashOf(one)])));
-      const now = (await running.offered).get(name);
+      const now = (running.offered ?? (await this.#look(running, signal))).get(name);
       if (now !== hash) throw this.#isAnother(name, now === undefined);
       const answer = await running.client.request(
         { method: "tools/call", params: { name, arguments: args } },
@@ -101,14 +103,15 @@ export class UpstreamServer {
     this.#waiting += 1;
     clearTimeout(this.#idle);
     const turn = this.#last.then(() => this.#answer(signal, work));
-    this.#last = turn.catch(() => undefined);
-    try {
-      return await turn;
-    } finally {
-      this.#waiting -= 1;
-      if (this.#waiting === 0) this.#idle = setTimeout(() => void this.close(), this.#bounds.idleMs).unref();
-    }
+    // a place in the queue is given back in its turn, also where whoever asked has left before
+    this.#last = turn.then(this.#served, this.#served);
+    return await beforeAbort(turn, signal);
   }
+
+  readonly #served = (): void => {
+    this.#waiting -= 1;
+    if (this.#waiting === 0) this.#idle = setTimeout(() => void this.close(), this.#bounds.idleMs).unref();
+  };
 
   async #answer<Answer>(signal: AbortSignal, work: (running: Running) => Promise<Answer>): Promise<Answer> {
     if (signal.aborted) throw cancelled();
@@ -153,11 +156,20 @@ export class UpstreamServer {
     const client = new Client({ name: "handrail", version: "1" }, { capabilities: {} });
     client.onerror = () => process.stray();
     await client.connect(process, { timeout: this.#bounds.startMs });
-    const running: Running = { process, client, offered: undefined };
+    const running: Running = { process, client, offered: undefined, changes: 0 };
     client.setNotificationHandler("notifications/tools/list_changed", () => {
       running.offered = undefined;
+      running.changes += 1;
     });
     return running;
+  }
+
+  /** Hashes by name; kept only once the whole list has come, and nothing changed meanwhile. */
+  async #look(running: Running, signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
+    const { changes } = running;
+    const offered = new Map((await this.#list(running, signal)).map((tool) => [tool.name, hashOf(tool)]));
+    if (running.changes === changes) running.offered = offered;
+    return offered;
   }
 
   async #list({ client }: Running, signal: AbortSignal): Promise<readonly OfferedTool[]> {
@@ -214,6 +226,19 @@ const ADVICE = "do without it, or ask the operator to look at the server";
 
 function cancelled(): ToolFailure {
   return new ToolFailure("CANCELLED", "the call was cancelled", "send it again");
+}
+
+/** What `turn` comes to, or that it was cancelled, as soon as it is. */
+async function beforeAbort<Answer>(turn: Promise<Answer>, signal: AbortSignal): Promise<Answer> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const leave = () => reject(cancelled());
+  if (signal.aborted) leave();
+  signal.addEventListener("abort", leave, { once: true });
+  try {
+    return await Promise.race([turn, aborted]);
+  } finally {
+    signal.removeEventListener("abort", leave);
+  }
 }
 
 function isTimeout(error: unknown): boolean {

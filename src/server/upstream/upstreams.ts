@@ -4,7 +4,7 @@
  * What runs the servers is loaded when it is used.
  *
  * INVARIANT: a server runs in the sandbox, with nothing of the kernel's environment, no network, and no directory but
- * the one that the operator named or its own.
+ * the one that the operator named or its own; in that one, Handrail's own directories are hidden.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -13,12 +13,14 @@ import { GIB } from "../../base/bytes.ts";
 import { configInvalid } from "../../base/errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.ts";
 import { compileInputSchema, type KernelParts } from "../../kernel/index.ts";
-import { ToolFailure } from "../../model/outcome/failure.ts";
+import { FailureWithoutEffect, ToolFailure } from "../../model/outcome/failure.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import { INSIDE_WORKSPACE } from "../../sandbox/plan/plan.ts";
+import type { ScopeJudge } from "../../sandbox/plan/workspace-mounts.ts";
 import { findTools } from "../../tools/upstream/find-tools.ts";
-import { upstreamTool } from "../../tools/upstream/upstream-tool.ts";
+import { type UpstreamAnswer, upstreamTool } from "../../tools/upstream/upstream-tool.ts";
 import { variantOf } from "../operator/built-in-tools.ts";
+import { isWithin, realPath } from "../operator/real-path.ts";
 import type { LoadedModule } from "../plugins/plugged-tools.ts";
 import { hashOfAll, type OfferedTool, type UpstreamRecord } from "./pins.ts";
 import { readUpstreams } from "./upstream-files.ts";
@@ -38,6 +40,8 @@ export type UpstreamSandbox = KernelParts["sandbox"];
 export interface UpstreamPlaces {
   readonly operatorPath: string;
   readonly stateDirectory: string;
+  /** Directories that no server may see. */
+  readonly hidden: readonly string[];
   /** Above this number none of them is listed. */
   readonly listMax: number;
 }
@@ -45,22 +49,25 @@ export interface UpstreamPlaces {
 /** The upstream servers of one kernel. */
 export class Upstreams {
   readonly #stateDirectory: string;
+  readonly #hidden: readonly string[];
   readonly #servers = new Map<string, Promise<UpstreamServer>>();
   #sandbox: UpstreamSandbox | undefined;
   #isUnlisted = false;
   tools: readonly Tool[] = [];
   modules: readonly LoadedModule[] = [];
 
-  private constructor(stateDirectory: string) {
+  private constructor({ stateDirectory, hidden }: UpstreamPlaces) {
     this.#stateDirectory = stateDirectory;
+    this.#hidden = hidden.map((path) => realPath(path));
   }
 
   /**
    * Makes tools of what was approved; starts nothing.
    * @throws KernelError CONFIG_INVALID for a file that is not valid
    */
-  static async open({ operatorPath, stateDirectory, listMax }: UpstreamPlaces): Promise<Upstreams> {
-    const upstreams = new Upstreams(stateDirectory);
+  static async open(places: UpstreamPlaces): Promise<Upstreams> {
+    const { operatorPath, listMax } = places;
+    const upstreams = new Upstreams(places);
     const records = readUpstreams(operatorPath);
     const tools: Tool[] = [];
     const modules: LoadedModule[] = [];
@@ -114,7 +121,7 @@ export class Upstreams {
       trust: record.trust,
       call: async (toolName, args, signal) => {
         const answer = await (await this.server(server, record)).call({ name: toolName, hash }, args, signal);
-        await requireFitting(tool, name, answer.structured);
+        await requireFitting(tool, name, answer);
         return answer;
       },
     });
@@ -132,13 +139,12 @@ export class Upstreams {
           "ask the operator to set `sandbox.backend: bwrap`",
         );
       const root = record.directory ?? this.#ownDirectory(name);
-      const reach = record.directory === undefined ? "write" : "read";
       const limits = this.#sandbox.limits();
       const [program = "", ...rest] = record.command;
       return await sandbox.run(
         {
           root,
-          judge: { entry: () => reach, below: () => reach, hidesRepository: () => false, isWhole: () => true },
+          judge: record.directory === undefined ? wholly(root, "write") : wholly(root, "read", this.#hidden),
           command: [program, ...rest],
           workDir: INSIDE_WORKSPACE,
           environment: record.environment,
@@ -165,6 +171,26 @@ export class Upstreams {
 }
 
 /**
+ * A directory as a whole, without what is Handrail's own in it.
+ * @throws ToolFailure PERMISSION_DENIED where the directory itself is Handrail's own
+ */
+function wholly(root: string, reach: "read" | "write", hidden: readonly string[] = []): ScopeJudge {
+  if (hidden.some((own) => isWithin(own, root)))
+    throw new FailureWithoutEffect(
+      "PERMISSION_DENIED",
+      "a server may not see a directory of Handrail's own",
+      "remove the server and add it with another `--directory`",
+    );
+  const at = (path: string) => join(root, path);
+  return {
+    entry: (path) => (hidden.includes(at(path)) ? "hidden" : reach),
+    below: () => reach,
+    hidesRepository: () => false,
+    isWhole: (directory) => !hidden.some((own) => isWithin(at(directory), own)),
+  };
+}
+
+/**
  * Keywords that say something of a value and enforce nothing (JSON Schema 2020-12, 7.2 and 9). What older drafts mean
  * otherwise is no schema, or a keyword that is refused, so that which draft is named makes no difference.
  */
@@ -186,10 +212,11 @@ export async function parametersOf(tool: OfferedTool, name: string): Promise<z.Z
 }
 
 /** An answer that is not what the approved tool answers is none. */
-async function requireFitting(tool: OfferedTool, name: string, structured: JsonObject | undefined): Promise<void> {
-  if (tool.outputSchema === undefined || structured === undefined) return;
-  const constraint = await compileInputSchema(enforced(tool.outputSchema, false), `${name}: output schema`);
-  const problem = constraint.problemOf(structured);
+async function requireFitting(tool: OfferedTool, name: string, { structured, isError }: UpstreamAnswer): Promise<void> {
+  const { outputSchema } = tool;
+  if (outputSchema === undefined || (isError && structured === undefined)) return;
+  const constraint = await compileInputSchema(enforced(outputSchema, false), `${name}: output schema`);
+  const problem = structured === undefined ? { message: "it gave no data" } : constraint.problemOf(structured);
   if (problem === undefined) return;
   throw new ToolFailure(
     "NOT_SUPPORTED",

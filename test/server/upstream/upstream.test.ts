@@ -23,7 +23,7 @@ test("a tool is offered once it is approved, is judged by its schema, and answer
   expect(await place.call("mcp.double.say", { text: 1 })).toMatchObject({ kind: "denied" });
   expect(await place.call("mcp.double.say", { text: "a", more: 1 })).toMatchObject({ kind: "denied" });
   expect((await place.kernel.upstream()).list()).toMatchObject([{ name: "double", approvedTools: 1 }]);
-  await (await place.kernel.upstream()).remove("double");
+  await (await place.kernel.upstream()).remove("double", "ann");
   await place.reopen();
   expect(await place.call("mcp.double.say", { text: "a" })).toMatchObject({ kind: "denied" });
 });

@@ -20,6 +20,7 @@ const GIVEN: Readonly<Record<string, readonly [code: number, ...words: string[]]
   unsetup: [0, "gemini"],
   "upstream add": [64, "No-Name", "true"],
   "upstream show": [64, "none"],
+  "upstream check": [64, "none"],
   "upstream approve": [64, "none", "--seen", "none"],
   "upstream remove": [64, "none"],
   "artifacts export": [0, "exported"],
