@@ -87,20 +87,7 @@ export function addUpstreamCommand(program: Command): void {
   ).action((name: string, flags: JsonFlag) =>
     withDesk(flags, async (desk) => printShown(await desk.show(name), flags)),
   );
-  withOptions(
-    upstream
-      .command("check [name]")
-      .description("start each server, or one, and see whether it offers what was approved"),
-  ).action((name: string | undefined, flags: JsonFlag) =>
-    withDesk(flags, async (desk) => {
-      const checked = await desk.check(name);
-      if (checked.some(isWrong)) process.exitCode = EXIT_FAILURE;
-      if (flags.json) return printJson({ servers: checked.map((one) => ({ ...one, differs: [...one.differs] })) });
-      for (const { name: server, problem, differs } of checked)
-        print(`${server}: ${visible(problem ?? (differs.length === 0 ? "as approved" : differsBy(server, differs)))}`);
-      if (checked.length === 0) print("there are no upstream servers");
-    }),
-  );
+  addCheck(upstream);
   withOptions(
     upstream
       .command("approve <name>")
@@ -118,6 +105,23 @@ export function addUpstreamCommand(program: Command): void {
         if (flags.json) printJson({ removed: name });
         else print(`${name} is removed; a kernel that runs offers its tools until it ends`);
       }),
+  );
+}
+
+function addCheck(upstream: Command): void {
+  withOptions(
+    upstream
+      .command("check [name]")
+      .description("start each server, or one, and see whether it offers what was approved"),
+  ).action((name: string | undefined, flags: JsonFlag) =>
+    withDesk(flags, async (desk) => {
+      const checked = await desk.check(name);
+      if (checked.some(isWrong)) process.exitCode = EXIT_FAILURE;
+      if (flags.json) return printJson({ servers: checked.map((one) => ({ ...one, differs: [...one.differs] })) });
+      for (const { name: server, problem, differs } of checked)
+        print(`${server}: ${visible(problem ?? (differs.length === 0 ? "as approved" : differsBy(server, differs)))}`);
+      if (checked.length === 0) print("there are no upstream servers");
+    }),
   );
 }
 

@@ -15,8 +15,8 @@ const BIDIRECTIONAL = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 const TAGS = /[\u{e0000}-\u{e007f}]/u;
 const INVISIBLE = /(?![\t\n\r])[\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u;
 /** Letters of other alphabets that look like Latin ones, within a word of Latin ones. */
-const LOOKALIKE =
-  /\p{Script=Latin}[\p{Script=Cyrillic}ΑΒΕΖΗΙΚΜΝΟΡΤΥΧαορυ]|[\p{Script=Cyrillic}ΑΒΕΖΗΙΚΜΝΟΡΤΥΧαορυ]\p{Script=Latin}/u;
+const LIKE_LATIN = "[\\p{Script=Cyrillic}ΑΒΕΖΗΙΚΜΝΟΡΤΥΧαορυ]";
+const LOOKALIKE = new RegExp(`\\p{Script=Latin}${LIKE_LATIN}|${LIKE_LATIN}\\p{Script=Latin}`, "u");
 /** Marks with which known attacks address a model. Blanks, `_` and `-` in a row are one blank when they are looked for. */
 const IMPERATIVES: readonly RegExp[] = [
   /\b(?:ignore|disregard|forget|override)\s{1,8}(?:(?:all|any|the|your|of|every)\s{1,8}){0,3}(?:previous|prior|earlier|above|preceding|other|system)\b/iu,
