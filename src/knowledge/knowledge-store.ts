@@ -26,7 +26,7 @@ export interface FileOfChunks extends IndexedFile {
 }
 
 /** A chunk that was found. */
-export interface FoundChunk extends Chunk {
+export interface FoundChunk extends Omit<Chunk, "symbols"> {
   readonly path: string;
   /** Higher is better. */
   readonly score: number;
