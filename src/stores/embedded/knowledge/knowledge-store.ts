@@ -13,6 +13,7 @@ import type {
   IndexedFile,
   KnowledgeStore,
 } from "../../../knowledge/knowledge-store.ts";
+import type { CloseKey } from "../../../knowledge/vector-store.ts";
 import { KNOWLEDGE_SCHEMA } from "../state/schema.ts";
 import { EmbeddedStore, withRelaxed } from "../state/store.ts";
 import { exportIndex, importIndex } from "./index-file.ts";
@@ -83,8 +84,8 @@ class EmbeddedKnowledge extends EmbeddedStore implements KnowledgeStore {
      JOIN chunks c ON c.id = t.rowid JOIN files f ON f.id = c.file
      ORDER BY t.rank, f.path, c.first_line`,
   );
-  readonly #chunkById = this.database.prepare<[number], FoundRow>(
-    `SELECT f.path, c.first_line, c.last_line, c.title, 0 AS score
+  readonly #chunkById = this.database.prepare<[number], FoundRow & { readonly sha256: string }>(
+    `SELECT f.path, f.sha256, c.first_line, c.last_line, c.title, 0 AS score
      FROM chunks c JOIN files f ON f.id = c.file WHERE c.id = ?`,
   );
   readonly #unembedded = this.database.prepare<[number], { path: string }>(
@@ -140,6 +141,16 @@ class EmbeddedKnowledge extends EmbeddedStore implements KnowledgeStore {
       this.#vectors.closest(vector, count).flatMap(({ chunk, closeness }) => {
         const row = this.#chunkById.get(chunk);
         return row === undefined ? [] : [{ ...foundChunk(row), score: closeness }];
+      }),
+    );
+  }
+
+  located(keys: readonly CloseKey[]): readonly (FoundChunk | undefined)[] {
+    return this.guarded(() =>
+      keys.map(({ chunk, sha256, firstLine, closeness }) => {
+        const row = this.#chunkById.get(chunk);
+        if (row === undefined || row.sha256 !== sha256 || row.first_line !== firstLine) return undefined;
+        return { ...foundChunk(row), score: closeness };
       }),
     );
   }
