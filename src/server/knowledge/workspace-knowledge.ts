@@ -159,11 +159,16 @@ export class WorkspaceKnowledge {
     await this.#anew(() => this.#thread.ask({ kind: "clear" }));
   }
 
-  /** Writes the index into a new file, once it is up to date. */
-  async exportTo(file: string): Promise<void> {
+  /** Brings the index up to date, and its vectors, and waits for both. @throws ToolFailure where that fails */
+  async update(): Promise<void> {
     await this.#refreshing;
     await this.#refresh();
     await this.#embedding.run();
+  }
+
+  /** Writes the index into a new file, once it is up to date. */
+  async exportTo(file: string): Promise<void> {
+    await this.update();
     await this.#thread.ask({ kind: "export", file });
   }
 
