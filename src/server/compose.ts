@@ -251,7 +251,7 @@ function administrationsOf(opened: OpenedParts, door: KernelDoor, started: Promi
     },
     knowledge: async () => {
       const { KnowledgeDesk: Desk } = await import("./knowledge/knowledge-desk.ts");
-      return new Desk({ workspaces, knowledge: opened.knowledge });
+      return new Desk({ workspaces, knowledge: opened.knowledge, redactor: opened.redactor, ledger, clock });
     },
     trust: new TrustDesk({ operatorPath, ledger, clock, random: systemRandom }),
     providerOutputs: async () => {

@@ -28,7 +28,7 @@ import { openKnowledge } from "./knowledge/open-knowledge.ts";
 import { executionEvidence } from "./ledger/execution-evidence.ts";
 import type { LedgerThread } from "./ledger/ledger-messages.ts";
 import { type Base, openBase } from "./open-base.ts";
-import { embedderBy, openModels, openSecrets, openWeb } from "./open-web.ts";
+import { openModels, openSecrets, openWeb } from "./open-web.ts";
 import { Opening } from "./opening.ts";
 import { openMachine } from "./operator/open-machine.ts";
 import { openSandbox } from "./operator/open-sandbox.ts";
@@ -134,7 +134,7 @@ async function openServices(base: Base, options: KernelOptions, opening: Opening
     web: opening.keep(openWeb(live, options.network)),
     models,
     knowledge: opening.keep(
-      openKnowledge({ ...base, key: stores.argumentsKey, embedder: embedderBy(base, models.models) }),
+      openKnowledge({ ...base, key: stores.argumentsKey, models: models.models, nowMs: systemClock.nowMs }),
     ),
     left: opening.keep(await openNewFileStore(stateDirectory, instance.id)),
   };

@@ -94,6 +94,8 @@ const EVENTS = [
   "kernel_stopped",
   "kernel_stalled",
   "killed",
+  "knowledge_begun",
+  "knowledge_ended",
   "landing_act_begun",
   "landing_act_ended",
   "landing_interrupted",

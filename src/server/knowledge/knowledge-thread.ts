@@ -9,8 +9,8 @@ import { ToolFailure } from "../../model/outcome/failure.ts";
 import { ownProgram } from "../../names/own-program.ts";
 import type { KnowledgeAnswers, KnowledgeRequest, NumberedAnswer, NumberedRequest } from "./knowledge-messages.ts";
 
-/** Mebibytes of heap of the thread. */
-const HEAP_MIB = 256;
+/** Mebibytes of the thread's heap: for what lives long, and for what does not. Garbage is left to grow up to them. */
+const HEAP = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8 };
 
 interface Waiting {
   readonly resolve: (answer: unknown) => void;
@@ -55,7 +55,7 @@ export class KnowledgeThread {
     if (this.#worker !== undefined) return this.#worker;
     const worker = new Worker(ownProgram(import.meta.url, "./knowledge-worker.ts"), {
       workerData: { directory: this.#directory },
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
+      resourceLimits: HEAP,
     });
     worker.unref();
     worker.on("message", (answer: NumberedAnswer) => this.#answered(worker, answer));

@@ -9,7 +9,8 @@ import { parentPort, workerData } from "node:worker_threads";
 import { assert, KernelError } from "../../base/errors.ts";
 import { fused } from "../../knowledge/fusion.ts";
 import { indexChunks } from "../../knowledge/index-chunks.ts";
-import type { FoundChunk, IndexCounts, KnowledgeStore } from "../../knowledge/knowledge-store.ts";
+import type { IndexCounts, KnowledgeStore } from "../../knowledge/knowledge-store.ts";
+import { fileKey } from "../../knowledge/vector-store.ts";
 import type { OutlineNode } from "../../sandbox/matching/outline-messages.ts";
 import { Outliner } from "../../sandbox/matching/outline-process.ts";
 import { openKnowledgeStore } from "../../stores/embedded/knowledge/knowledge-store.ts";
@@ -19,6 +20,7 @@ import type {
   KnowledgeWorkerData,
   NumberedAnswer,
   NumberedRequest,
+  Passage,
   TextOfFile,
 } from "./knowledge-messages.ts";
 
@@ -66,18 +68,37 @@ function answer(id: number, work: () => Promise<KnowledgeAnswers[KnowledgeReques
 
 function found(
   store: KnowledgeStore,
-  { terms, count, vector }: Extract<KnowledgeRequest, { readonly kind: "find" }>,
-): readonly FoundChunk[] {
+  { terms, count, vector, close }: Extract<KnowledgeRequest, { readonly kind: "find" }>,
+): KnowledgeAnswers["find"] {
   const byWords = store.find(terms, count);
-  return vector === undefined ? byWords : fused(byWords, store.findClose(vector, count), count);
+  if (close !== undefined) {
+    const located = store.located(close);
+    const gone = close.filter((_, index) => located[index] === undefined);
+    return {
+      chunks: fused(
+        byWords,
+        located.filter((chunk) => chunk !== undefined),
+        count,
+      ),
+      gone,
+    };
+  }
+  return { chunks: vector === undefined ? byWords : fused(byWords, store.findClose(vector, count), count), gone: [] };
 }
 
 /** What is embedded of a file: each chunk below the name of the file and its title. */
-function passagesOf(store: KnowledgeStore, file: TextOfFile) {
+function passagesOf(store: KnowledgeStore, file: TextOfFile): readonly Passage[] {
   const lines = file.text.split("\n");
+  const key = fileKey(file);
   return store.bareChunks(file).map(({ chunk, firstLine, lastLine, title }) => {
     const text = lines.slice(firstLine - 1, lastLine).join("\n");
-    return { chunk, text: `${file.path}\n${title}\n${text}`.slice(0, PASSAGE_CHARACTERS_MAX) };
+    return {
+      chunk,
+      sha256: file.sha256,
+      firstLine,
+      file: key,
+      text: `${file.path}\n${title}\n${text}`.slice(0, PASSAGE_CHARACTERS_MAX),
+    };
   });
 }
 

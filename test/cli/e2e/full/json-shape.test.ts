@@ -21,6 +21,7 @@ const GIVEN: Readonly<Record<string, readonly [code: number, ...words: string[]]
   "artifacts export": [0, "exported"],
   "artifacts verify": [64, "none"],
   "artifacts run": [64, "none.json"],
+  "knowledge search": [0, "okapi"],
   "knowledge export": [0, "exported.index"],
   "knowledge import": [64, "none.index"],
   history: [0, "a.txt"],
