@@ -11,6 +11,7 @@ import { serveMcp } from "../../transports/mcp/server.ts";
 import type { OpenKernel } from "../compose.ts";
 import { collectHeap, IdleMemory, releaseCompileCache } from "../ledger/idle-memory.ts";
 import { handrailVersion } from "../operator/package-files.ts";
+import { mcpInstructions } from "./mcp-instructions.ts";
 
 /**
  * Milliseconds that V8's own threads have to free what was collected, before the C library's free memory goes back to
@@ -27,7 +28,7 @@ export async function serveMcpOnStandardStreams(
   const { session, token } = minted;
   const { door, reportDoorError } = kernel;
   const report = (error: unknown) => reportDoorError(error);
-  const instructions = `Tools work on the files of one workspace; paths are relative to its root. Role \`${session.role}\`, preset \`${session.preset}\`. A refused call says which rule refused it and what to do next.`;
+  const instructions = mcpInstructions(session);
   keepLargeBlocksApart();
   const idle = new IdleMemory(giveBack, { rest: () => void kernel.rest().then(giveBack).catch(report) });
   await serveMcp(

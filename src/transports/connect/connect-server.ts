@@ -22,6 +22,7 @@ import { Front } from "./wire/front.ts";
 import type { AllowedHosts } from "./wire/guard.ts";
 import type { Intake } from "./wire/intake.ts";
 import { type ConnectLimits, DEFAULT_CONNECT_LIMITS, RPC_TIMEOUT_MAX_MS } from "./wire/limits.ts";
+import type { OtherDoor } from "./wire/other-door.ts";
 import { record } from "./wire/refusal.ts";
 import { refuseUnknownFields } from "./wire/unknown-fields.ts";
 import { watchUnread } from "./wire/unread.ts";
@@ -47,6 +48,8 @@ export interface ConnectOptions extends Omit<KernelServiceHost, "limits"> {
   readonly addresses: readonly ConnectAddress[];
   /** Without it there is no administration here. */
   readonly admin?: AdminPort;
+  /** A protocol beside RPC, with paths of its own; the longest body that it takes. */
+  readonly other?: { readonly door: OtherDoor; readonly bodyBytesMax: number };
   readonly limits?: Partial<ConnectLimits>;
   readonly clock?: Clock;
 }
@@ -83,8 +86,15 @@ export async function serveConnect(options: ConnectOptions): Promise<ConnectServ
       onError: options.onError,
     },
   };
+  const other = options.other && {
+    ...options.other,
+    stallMs: limits.stallMs,
+    hold,
+    shutdownSignal: shutDown.signal,
+  };
   const fronts: Front[] = [];
   const close = async () => {
+    options.other?.door.close();
     const abort = () => shutDown.abort(new ConnectError("the kernel is shutting down", Code.Unavailable));
     await Promise.all(fronts.map((front) => front.close(abort)));
   };
@@ -94,6 +104,7 @@ export async function serveConnect(options: ConnectOptions): Promise<ConnectServ
         handlers: byPath,
         unary,
         intakes,
+        other,
         recorder: options.door,
         allowedHosts,
         limits,

@@ -4,3 +4,4 @@ export { type ConnectAddress, type ConnectServer, serveConnect } from "./connect
 export type { AdminPort } from "./methods/admin-port.ts";
 export { refusePages } from "./wire/guard.ts";
 export type { ConnectLimits } from "./wire/limits.ts";
+export type { OtherDoor, OtherRequest } from "./wire/other-door.ts";

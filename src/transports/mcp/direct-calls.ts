@@ -43,10 +43,12 @@ import { INTERNAL_ERROR, INVALID_PARAMS, printError, type RpcError } from "./pro
 export interface PrintingTransport extends Transport {
   /** Sends the answer to the request `id`. */
   readonly sendPrinted: (id: RequestId, answer: string) => void;
-  /** Sends a notification. */
-  readonly sendNote: (line: string) => void;
-  /** Whether the client reads more slowly than is written to it. */
-  readonly isBehind: () => boolean;
+  /** Sends a notification or a question, which belongs to the work on the request `about` if it names one. */
+  readonly sendNote: (line: string, about?: RequestId) => void;
+  /** Refuses a request of which nothing was done; without it, an error is an answer like any other. */
+  readonly sendRefused?: (id: RequestId, error: RpcError) => void;
+  /** Whether the client reads more slowly than is written to it, of the work on `about` if that has a way of its own. */
+  readonly isBehind: (about?: RequestId) => boolean;
 }
 
 /** A transport for the library that answers calls and modern requests itself. */
@@ -69,7 +71,7 @@ export class DirectCalls implements Transport {
     this.#options = options;
     this.#modern = modern;
     this.#client = new MetClient(options);
-    this.#approvals = new LegacyApprovals(options.door, (line) => inner.sendNote(line));
+    this.#approvals = new LegacyApprovals(options.door, (line, about) => inner.sendNote(line, about));
   }
 
   /** Starts the transport below. */
@@ -144,7 +146,7 @@ export class DirectCalls implements Transport {
     const said = await this.#modern.ask(request);
     if (signal.aborted) return "";
     if (said.kind === "call") return this.#callModern(request, signal);
-    for (const note of said.notes) this.#inner.sendNote(note);
+    for (const note of said.notes) this.#inner.sendNote(note, request.id);
     return said.answer;
   }
 
@@ -153,7 +155,7 @@ export class DirectCalls implements Transport {
     if (named !== undefined) await named;
     const { id, params } = request;
     const { frame, resultMeta } = this.#modern;
-    const played = await this.#heard(params, signal, (parameters, listener) =>
+    const played = await this.#heard(request, signal, (parameters, listener) =>
       playRound(this.#options, { parameters, params }, (inBand) =>
         callTool(this.#options, parameters, { end: signal, listener, inBand }),
       ),
@@ -183,13 +185,13 @@ export class DirectCalls implements Transport {
     return error;
   }
 
-  async #callLegacy({ id, params }: JSONRPCRequest, end: AbortController): Promise<string> {
+  async #callLegacy(request: JSONRPCRequest, end: AbortController): Promise<string> {
     const named = this.#client.ready();
     if (named !== undefined) await named;
-    const { asker } = this.#approvals;
+    const asker = this.#approvals.asker(request.id);
     const call = (parameters: CallParameters, listener?: ProgressListener) =>
       callTool(this.#options, parameters, { end, listener, inBand: asker });
-    return printAnswer(id, await this.#heard(params, end.signal, call));
+    return printAnswer(request.id, await this.#heard(request, end.signal, call));
   }
 
   /** Works on a request until there is an answer; one that is cancelled meanwhile gets none. */
@@ -207,25 +209,27 @@ export class DirectCalls implements Transport {
     });
   }
 
-  /** Makes the call of `params` by `make`, and tells the client of its progress meanwhile if it wants to hear. */
+  /** Makes the call of a request by `make`, and tells the client of its progress meanwhile if it wants to hear. */
   #heard<Result>(
-    params: JSONRPCRequest["params"],
+    { id, params }: JSONRPCRequest,
     signal: AbortSignal,
     make: (parameters: CallParameters, listener?: ProgressListener) => Promise<Result>,
   ): Promise<Result> {
     const parameters = callParameters(params);
-    const notes = this.#notes(parameters._meta, signal);
+    const notes = this.#notes(id, parameters._meta, signal);
     return notes === undefined ? make(parameters) : make(parameters, notes.listener).finally(notes.end);
   }
 
-  #notes(meta: unknown, signal: AbortSignal): ReturnType<typeof progressNotes> | undefined {
+  #notes(id: RequestId, meta: unknown, signal: AbortSignal): ReturnType<typeof progressNotes> | undefined {
     const token = isJsonObject(meta) ? meta["progressToken"] : undefined;
     if (!isProgressToken(token)) return undefined;
-    return progressNotes(token, signal, (line) => (this.#inner.isBehind() ? undefined : this.#inner.sendNote(line)));
+    const send = (line: string) => (this.#inner.isBehind(id) ? undefined : this.#inner.sendNote(line, id));
+    return progressNotes(token, signal, send);
   }
 
   #refuse(id: RequestId, error: RpcError): void {
-    this.#inner.sendPrinted(id, printError(id, error));
+    if (this.#inner.sendRefused !== undefined) this.#inner.sendRefused(id, error);
+    else this.#inner.sendPrinted(id, printError(id, error));
   }
 }
 
@@ -247,7 +251,7 @@ function cancel(work: Work): void {
 const OPENING: ReadonlySet<string> = new Set(["initialize", "ping"]);
 
 /** Whether an `initialize` is a legacy one after all: it is, unless its `_meta` names the modern revision itself. */
-function asksForLegacy(method: string, meta: JsonObject): boolean {
+export function asksForLegacy(method: string, meta: JsonObject): boolean {
   return method === "initialize" && meta[META_PROTOCOL_VERSION] !== MODERN_REVISION;
 }
 

@@ -41,7 +41,8 @@ export class ModernEra {
   readonly resultMeta: JsonObject;
   readonly #source: LibrarySource;
   #discovery: string | undefined;
-  #list: Promise<string> | undefined;
+  /** The list as it was printed last, and of what. */
+  #list: { readonly tools: readonly JsonObject[]; readonly text: string } | undefined;
 
   constructor(source: LibrarySource) {
     this.#source = source;
@@ -77,9 +78,10 @@ export class ModernEra {
     return this.#discovery;
   }
 
-  #toolList(): Promise<string> {
-    this.#list ??= this.#source.tools().then((tools) => this.#print({ tools }));
-    return this.#list;
+  async #toolList(): Promise<string> {
+    const tools = await this.#source.tools();
+    if (this.#list?.tools !== tools) this.#list = { tools, text: this.#print({ tools }) };
+    return this.#list.text;
   }
 
   #print(body: JsonObject): string {

@@ -5,8 +5,7 @@
  * schemas and results are the kernel's. Schemas are converted once.
  */
 import type { Readable, Writable } from "node:stream";
-import type { JsonObject } from "../../base/json.ts";
-import { describeTool } from "./answers/tool-list.ts";
+import { toolList } from "./answers/offered-list.ts";
 import { DirectCalls } from "./direct-calls.ts";
 import { LegacyEra } from "./legacy-era.ts";
 import { LineTransport } from "./lines/stdio-transport.ts";
@@ -29,23 +28,4 @@ export async function serveMcp(options: McpOptions, input: Readable, output: Wri
   transport.onmessage = (message) => legacy.take(message);
   await transport.start();
   await gone;
-}
-
-/** The session's tools as MCP's objects, made once; the first look at them says that calls will follow. */
-function toolList({ door, sessionToken, onListed, onError }: McpOptions): () => Promise<readonly JsonObject[]> {
-  let listed: Promise<readonly JsonObject[]> | undefined;
-  const list = async (): Promise<readonly JsonObject[]> => {
-    const offered = await door.offered(sessionToken).catch((error: unknown) => {
-      // The calls will say what is wrong; until then nothing is known to be refused.
-      onError(error instanceof Error ? error : new Error(String(error)));
-      return door.tools();
-    });
-    // Two turns later: the answer itself leaves in the next one, and preparing keeps the thread busy for a while.
-    setImmediate(() => setImmediate(onListed));
-    return offered.map(describeTool);
-  };
-  return () => {
-    listed ??= list();
-    return listed;
-  };
 }

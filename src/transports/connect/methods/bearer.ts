@@ -1,5 +1,5 @@
 /** The secret that a request brings in its header. */
-import { MAX_ID_LEN } from "../../../base/limits.ts";
+import { tokenOf } from "../wire/other-door.ts";
 import { unidentified } from "../wire/refusal.ts";
 
 /**
@@ -7,10 +7,7 @@ import { unidentified } from "../wire/refusal.ts";
  * one
  */
 export function bearerToken(header: Headers): string {
-  const match = /^Bearer ([A-Za-z0-9._~+/=-]+)$/i.exec(header.get("authorization") ?? "");
-  const token = match?.[1];
-  if (token === undefined || token.length > MAX_ID_LEN) {
-    throw unidentified("this method wants the header `authorization: Bearer TOKEN`");
-  }
+  const token = tokenOf(header.get("authorization"));
+  if (token === undefined) throw unidentified("this method wants the header `authorization: Bearer TOKEN`");
   return token;
 }
