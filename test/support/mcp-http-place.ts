@@ -78,15 +78,13 @@ export interface McpAnswer {
 export const SENT = { "content-type": "application/json", accept: "application/json, text/event-stream" };
 
 /** The headers that go with a modern request. */
-export function modernHeaders(message: {
-  readonly method: string;
-  readonly params?: { readonly name?: string; readonly uri?: string };
-}): Record<string, string> {
-  const name = message.params?.name ?? message.params?.uri;
+export function modernHeaders(message: { readonly method: string; readonly params: object }): Record<string, string> {
+  const { name, uri } = message.params as { readonly name?: string; readonly uri?: string };
+  const named = name ?? uri;
   return {
     "mcp-protocol-version": "2026-07-28",
     "mcp-method": message.method,
-    ...(name !== undefined && { "mcp-name": name }),
+    ...(named !== undefined && { "mcp-name": named }),
   };
 }
 

@@ -33,6 +33,7 @@ import {
   isModernOnly,
   META_CLIENT_CAPABILITIES,
   META_CLIENT_INFO,
+  META_LOG_LEVEL,
   META_PROTOCOL_VERSION,
   MODERN_REVISION,
   modernMeta,
@@ -65,6 +66,8 @@ export class DirectCalls implements Transport {
   readonly #running = new Map<RequestId, Work>();
   /** Whether the client asked for a legacy session; what it may ask before is little. */
   #initialized = false;
+  /** The least level of which the client wants log messages, if it has said one. */
+  #logLevel: unknown;
 
   constructor(inner: PrintingTransport, options: McpOptions, modern: ModernEra) {
     this.#inner = inner;
@@ -153,6 +156,7 @@ export class DirectCalls implements Transport {
   async #callModern(request: JSONRPCRequest, signal: AbortSignal): Promise<string> {
     const named = this.#client.ready();
     if (named !== undefined) await named;
+    if (this.#asks(request)) return this.#callAsking(request, signal);
     const { id, params } = request;
     const { frame, resultMeta } = this.#modern;
     const played = await this.#heard(request, signal, (parameters, listener) =>
@@ -167,7 +171,10 @@ export class DirectCalls implements Transport {
     const error = this.#legacyError(request);
     if (error !== undefined) this.#refuse(request.id, error);
     else if (request.method === "tools/call") this.#work(request, (end) => this.#callLegacy(request, end));
-    else this.onmessage?.(request);
+    else {
+      if (request.method === "logging/setLevel") this.#logLevel = request.params?.["level"];
+      this.onmessage?.(request);
+    }
   }
 
   #legacyError({ method, params }: JSONRPCRequest): RpcError | undefined {
@@ -188,10 +195,35 @@ export class DirectCalls implements Transport {
   async #callLegacy(request: JSONRPCRequest, end: AbortController): Promise<string> {
     const named = this.#client.ready();
     if (named !== undefined) await named;
+    if (this.#asks(request)) return this.#callAsking(request, end.signal);
     const asker = this.#approvals.asker(request.id);
     const call = (parameters: CallParameters, listener?: ProgressListener) =>
       callTool(this.#options, parameters, { end, listener, inBand: asker });
     return printAnswer(request.id, await this.#heard(request, end.signal, call));
+  }
+
+  #asks({ params }: JSONRPCRequest): boolean {
+    return this.#options.asking?.owns(String(params?.["name"])) === true;
+  }
+
+  async #callAsking(request: JSONRPCRequest, signal: AbortSignal): Promise<string> {
+    const { makeAskedCall } = await import("./asking/asked-call.ts");
+    const { id, params } = request;
+    const meta = modernMeta(params);
+    const capabilities = meta === undefined ? this.#approvals.capabilities : meta[META_CLIENT_CAPABILITIES];
+    return this.#heard(request, signal, (parameters, listener) => {
+      const call = {
+        id,
+        params,
+        parameters,
+        capabilities: isJsonObject(capabilities) ? capabilities : {},
+        ask: meta === undefined ? this.#approvals.askFor(id, signal) : undefined,
+        logLevel: meta === undefined ? this.#logLevel : meta[META_LOG_LEVEL],
+        send: (line: string) => this.#inner.sendNote(line, id),
+        frame: meta === undefined ? {} : this.#modern.frame,
+      };
+      return makeAskedCall(this.#options, call, { end: signal, listener });
+    });
   }
 
   /** Works on a request until there is an answer; one that is cancelled meanwhile gets none. */

@@ -21,7 +21,8 @@ import {
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { assert } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json.ts";
-
+import { registerFeatures } from "./features/register.ts";
+import type { McpFeatures } from "./protocol/features.ts";
 import { MODERN_REVISION } from "./protocol/revisions.ts";
 import { INVALID_PARAMS, shortened } from "./protocol/rpc-error.ts";
 import { CACHE_HINT, type ServerIdentity } from "./protocol/server-identity.ts";
@@ -37,6 +38,8 @@ export interface LibrarySource {
   readonly identity: ServerIdentity;
   /** The tools as MCP's objects. */
   readonly tools: () => Promise<readonly JsonObject[]>;
+  /** What is offered beside tools. */
+  readonly features?: McpFeatures | undefined;
   readonly onError: (error: Error) => void;
 }
 
@@ -70,7 +73,7 @@ export function askModern(source: LibrarySource, request: JSONRPCRequest): Promi
         return Promise.resolve();
       },
     };
-    const entry = serveStdio(() => createServer(source, { "server/discover": CACHE_HINT, "tools/list": CACHE_HINT }), {
+    const entry = serveStdio(() => createServer(source, CACHE_HINTS), {
       transport: wire,
       legacy: "reject",
       // a refusal concerns the client alone
@@ -80,7 +83,20 @@ export function askModern(source: LibrarySource, request: JSONRPCRequest): Promi
   });
 }
 
-function createServer({ identity, tools, onError }: LibrarySource, cacheHints?: ServerOptions["cacheHints"]): Server {
+/** Results of the modern era that say how long they stay fresh. */
+const CACHE_HINTS: ServerOptions["cacheHints"] = {
+  "server/discover": CACHE_HINT,
+  "tools/list": CACHE_HINT,
+  "resources/list": CACHE_HINT,
+  "resources/templates/list": CACHE_HINT,
+  "resources/read": CACHE_HINT,
+  "prompts/list": CACHE_HINT,
+};
+
+function createServer(
+  { identity, tools, features, onError }: LibrarySource,
+  cacheHints?: ServerOptions["cacheHints"],
+): Server {
   const { serverInfo, capabilities, instructions } = identity;
   const server = new Server(serverInfo, {
     capabilities,
@@ -96,6 +112,7 @@ function createServer({ identity, tools, onError }: LibrarySource, cacheHints?: 
       );
     return { tools: await tools() } as never;
   });
+  if (features !== undefined) registerFeatures(server, features, cacheHints !== undefined);
   return server;
 }
 

@@ -5,17 +5,16 @@
  * schemas and results are the kernel's. Schemas are converted once.
  */
 import type { Readable, Writable } from "node:stream";
-import { toolList } from "./answers/offered-list.ts";
 import { DirectCalls } from "./direct-calls.ts";
 import { LegacyEra } from "./legacy-era.ts";
 import { LineTransport } from "./lines/stdio-transport.ts";
 import { ModernEra } from "./modern.ts";
 import type { McpOptions } from "./protocol/options.ts";
-import { serverIdentity } from "./protocol/server-identity.ts";
+import { sourceOf } from "./session-source.ts";
 
 /** Serves one client over a pair of streams; resolves when the client is gone. */
 export async function serveMcp(options: McpOptions, input: Readable, output: Writable): Promise<void> {
-  const source = { identity: serverIdentity(options), tools: toolList(options), onError: options.onError };
+  const source = sourceOf(options);
   const transport = new DirectCalls(new LineTransport(input, output), options, new ModernEra(source));
   const legacy = new LegacyEra(source, transport);
   const gone = new Promise<void>((resolve) => {

@@ -5,6 +5,7 @@
  * asked (any more), or was never asked, is recorded and does nothing.
  */
 import type { JSONRPCResponse, RequestId } from "@modelcontextprotocol/server";
+import { isJsonObject, type JsonObject } from "../../../base/json.ts";
 import type { InBandAsker, KernelDoor } from "../../../kernel/index.ts";
 import { answerIn, approvalForm } from "./approval-form.ts";
 import { askedInSession } from "./asked-client.ts";
@@ -28,6 +29,20 @@ export class LegacyApprovals {
   /** How the client can be asked for the call of the request `about`; `undefined` when it cannot. */
   asker(about: RequestId): InBandAsker | undefined {
     return this.#client === undefined ? undefined : this.#askerOf(this.#client, about);
+  }
+
+  /** What the client says that it can do. */
+  get capabilities(): unknown {
+    return isJsonObject(this.#handshake) ? this.#handshake["capabilities"] : undefined;
+  }
+
+  /** How a tool that may asks the client, in the course of the request `about`. */
+  askFor(about: RequestId, signal: AbortSignal): (method: string, params: JsonObject) => Promise<unknown> {
+    return async (method, params) => {
+      const end = await this.#questions.ask({ method, params, about }, signal);
+      if (end.kind === "answered") return end.result;
+      throw new Error("the client did not answer");
+    };
   }
 
   /** The client begins a session with these parameters of `initialize`. */

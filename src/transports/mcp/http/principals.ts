@@ -5,11 +5,10 @@
  * that was used longest ago gives way.
  */
 
-import { toolList } from "../answers/offered-list.ts";
 import type { LibrarySource } from "../library.ts";
 import { ModernEra } from "../modern.ts";
 import type { McpOptions } from "../protocol/options.ts";
-import { serverIdentity } from "../protocol/server-identity.ts";
+import { sourceOf } from "../session-source.ts";
 
 /** Tokens whose texts are kept. */
 const PRINCIPALS_MAX = 1024;
@@ -47,6 +46,6 @@ export class Principals {
 }
 
 function principalOf(options: McpOptions): Principal {
-  const source = { identity: serverIdentity(options), tools: toolList(options), onError: options.onError };
+  const source = sourceOf(options);
   return { options, source, modern: new ModernEra(source) };
 }

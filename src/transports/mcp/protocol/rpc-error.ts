@@ -20,6 +20,8 @@ export const INVALID_PARAMS = -32602;
 /** A bug here. */
 export const INTERNAL_ERROR = -32603;
 
+/** There is no such resource (2025-11-25 and before). */
+export const RESOURCE_NOT_FOUND = -32002;
 /** HTTP headers and body name different things (2026-07-28). */
 export const HEADER_MISMATCH = -32020;
 /** The request needs something that its client has not said that it can do (2026-07-28). */

@@ -31,7 +31,7 @@ test("a stranger is told where tokens are explained, and nothing else; the refus
     `Bearer error="invalid_token", resource_metadata="${at}"`,
   ]);
   for (const { text } of [nobody, guessed]) expect(text).not.toContain("supportedVersions");
-  expect(kernel.ledger.of("tool_denied").length).toBe(2);
+  expect(kernel.ledger.of("tool_execution_denied").length).toBe(2);
   const metadata: unknown = await (await fetch(at)).json();
   expect(metadata).toMatchObject({ resource: door.url, bearer_methods_supported: ["header"] });
   // the control: with the token the same request is answered
