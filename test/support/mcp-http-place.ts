@@ -7,6 +7,7 @@ import type { KernelDoor } from "../../src/kernel/index.ts";
 import { tcpAddress, unixAddress } from "../../src/server/doors/http-address.ts";
 import { type ConnectLimits, serveConnect } from "../../src/transports/connect/index.ts";
 import { McpHttp } from "../../src/transports/mcp/http/mcp-http.ts";
+import type { McpOptions } from "../../src/transports/mcp/protocol/options.ts";
 
 /** Where the door listens. */
 export interface McpPlace {
@@ -17,10 +18,18 @@ export interface McpPlace {
   readonly close: () => Promise<void>;
 }
 
+/** How the door is served. */
+export interface McpPlaceOptions extends Partial<ConnectLimits> {
+  readonly bodyBytesMax?: number;
+  /** The token of every request, for clients that have none of their own. */
+  readonly everybody?: string;
+  readonly offers?: Pick<McpOptions, "features" | "asking">;
+}
+
 /** Serves `door` for the running test. */
 export async function serveMcpPlace(
   door: KernelDoor,
-  { bodyBytesMax = 1_000_000, ...limits }: Partial<ConnectLimits> & { readonly bodyBytesMax?: number } = {},
+  { bodyBytesMax = 1_000_000, everybody, offers = {}, ...limits }: McpPlaceOptions = {},
 ): Promise<McpPlace> {
   const directory = mkdtempSync(join(tmpdir(), "handrail-mcp-"));
   const socketPath = join(directory, "http.sock");
@@ -39,6 +48,7 @@ export async function serveMcpPlace(
       newRequestId,
       onListed: () => undefined,
       onError,
+      ...offers,
     }),
   });
   let port = 0;
@@ -48,7 +58,11 @@ export async function serveMcpPlace(
     newRequestId,
     onError,
     other: {
-      door: { owns: (path) => http.owns(path), serve: (request) => http.serve(request), close: () => http.close() },
+      door: {
+        owns: (path) => http.owns(path),
+        serve: (request) => http.serve({ ...request, token: everybody ?? request.token }),
+        close: () => http.close(),
+      },
       bodyBytesMax,
     },
     addresses: [

@@ -145,10 +145,14 @@ export class DirectCalls implements Transport {
     }
   }
 
-  async #ask(request: JSONRPCRequest, signal: AbortSignal): Promise<string> {
+  async #ask(request: JSONRPCRequest, signal: AbortSignal): Promise<string | undefined> {
     const said = await this.#modern.ask(request);
     if (signal.aborted) return "";
     if (said.kind === "call") return this.#callModern(request, signal);
+    if (said.kind === "refused") {
+      this.#refuse(request.id, said.error);
+      return undefined;
+    }
     for (const note of said.notes) this.#inner.sendNote(note, request.id);
     return said.answer;
   }
@@ -226,14 +230,17 @@ export class DirectCalls implements Transport {
     });
   }
 
-  /** Works on a request until there is an answer; one that is cancelled meanwhile gets none. */
-  #work({ id }: JSONRPCRequest, answer: (end: AbortController) => Promise<string>): void {
+  /**
+   * Works on a request until there is an answer, or `undefined` because it was sent; one that is cancelled meanwhile
+   * gets none.
+   */
+  #work({ id }: JSONRPCRequest, answer: (end: AbortController) => Promise<string | undefined>): void {
     const work: Work = { end: new AbortController(), isCancelled: false };
     this.#running.set(id, work);
-    const answered = (line: string) => {
+    const answered = (line: string | undefined) => {
       // A client may use the id of a request that it cancelled again, before the work on that one has ended.
       if (this.#running.get(id) === work) this.#running.delete(id);
-      if (!work.isCancelled) this.#inner.sendPrinted(id, line);
+      if (!work.isCancelled && line !== undefined) this.#inner.sendPrinted(id, line);
     };
     answer(work.end).then(answered, (error: unknown) => {
       this.onerror?.(error instanceof Error ? error : new Error(String(error)));

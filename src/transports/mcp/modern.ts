@@ -26,11 +26,12 @@ export type ModernAnswer =
   | { readonly kind: "unusual" };
 
 /**
- * What the library makes of a modern request: a call for the kernel after all, or lines to send, of which the last is
- * the answer.
+ * What the library makes of a modern request: a call for the kernel after all, a refusal of its envelope, or lines to
+ * send, of which the last is the answer.
  */
 export type LibraryAnswer =
   | { readonly kind: "call" }
+  | { readonly kind: "refused"; readonly error: RpcError }
   | { readonly kind: "lines"; readonly notes: readonly string[]; readonly answer: string };
 
 /** Answers the requests of the modern era. */
@@ -68,7 +69,11 @@ export class ModernEra {
     const { acceptsModern, askModern } = await import("./library.ts");
     // The kernel says what is wrong with a call, and records it; the library judges its envelope alone.
     if (request.method === "tools/call" && acceptsModern(request)) return { kind: "call" };
-    const lines = (await askModern(this.#source, request)).map((message) => JSON.stringify(message));
+    const messages = await askModern(this.#source, request);
+    const [first] = messages;
+    if (first !== undefined && "error" in first && !acceptsModern(request))
+      return { kind: "refused", error: first.error as RpcError };
+    const lines = messages.map((message) => JSON.stringify(message));
     return { kind: "lines", notes: lines.slice(0, -1), answer: lines.slice(-1).join("") };
   }
 

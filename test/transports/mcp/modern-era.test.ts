@@ -93,7 +93,10 @@ describe("plain requests of the modern era", () => {
         if (answer.kind !== "unusual") return;
         const said = await era.ask(request);
         if (said.kind === "lines") expect(JSON.parse(said.answer)).toMatchObject({ id: request.id });
-        else expect(request.method).toBe("tools/call");
+        else if (said.kind === "refused") {
+          expect(acceptsModern(request)).toBe(false);
+          expect(await askModern(source, request)).toMatchObject([{ id: request.id, error: said.error }]);
+        } else expect(request.method).toBe("tools/call");
       }),
       { numRuns: 1000 },
     );

@@ -5,7 +5,7 @@ import { type CallingClient, type CallParameters, callTool } from "../answers/ca
 import { printAnswer, type ResultFrame } from "../answers/print-result.ts";
 import { type ClientLink, LOG_LEVELS } from "../protocol/client-link.ts";
 import type { McpOptions } from "../protocol/options.ts";
-import { INVALID_PARAMS, printError } from "../protocol/rpc-error.ts";
+import { printError, type RpcError } from "../protocol/rpc-error.ts";
 
 /** The call and its client. */
 export interface AskedCall {
@@ -25,7 +25,7 @@ export async function makeAskedCall(options: McpOptions, call: AskedCall, client
   const { id, params, parameters, capabilities, ask, frame } = call;
   const { requestState: state, inputResponses: responses } = isJsonObject(params) ? params : ({} as JsonObject);
   let question: JsonObject | undefined;
-  let refused: string | undefined;
+  let refused: RpcError | undefined;
   const link: ClientLink = {
     capabilities,
     round: { state, responses },
@@ -33,15 +33,15 @@ export async function makeAskedCall(options: McpOptions, call: AskedCall, client
     require: (inputRequests, requestState) => {
       question = { inputRequests, ...(requestState !== undefined && { requestState }) };
     },
-    refuse: (message) => {
-      refused = message;
+    refuse: (error) => {
+      refused = error;
     },
     log: (level, data) => sendLog(call, level, data),
   };
   const requestId = options.newRequestId();
   const end = options.asking?.open(requestId, link);
   const result = await callTool({ ...options, newRequestId: () => requestId }, parameters, client).finally(end);
-  if (refused !== undefined) return printError(id, { code: INVALID_PARAMS, message: refused });
+  if (refused !== undefined) return printError(id, refused);
   if (question === undefined) return printAnswer(id, result, frame);
   return JSON.stringify({
     jsonrpc: "2.0",

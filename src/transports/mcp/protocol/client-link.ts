@@ -5,6 +5,7 @@
  * MCP names the tools that may, by `AskingTools`.
  */
 import type { JsonObject } from "../../../base/json.ts";
+import type { RpcError } from "./rpc-error.ts";
 
 /** The client of one call. */
 export interface ClientLink {
@@ -16,8 +17,8 @@ export interface ClientLink {
   readonly ask: ((method: string, params: JsonObject) => Promise<unknown>) | undefined;
   /** Makes the result of a modern call a question: requests by their names, and state that comes back with answers. */
   readonly require: (requests: JsonObject, state?: string) => void;
-  /** Refuses what the round brought; nothing else is answered. */
-  readonly refuse: (message: string) => void;
+  /** Refuses what the round brought, or a client that cannot do what is needed; nothing else is answered. */
+  readonly refuse: (error: RpcError) => void;
   /** Sends a log message, if the client wants those of its level. */
   readonly log: (level: string, data: string) => void;
 }
