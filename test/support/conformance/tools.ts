@@ -34,7 +34,7 @@ const PLAIN: Readonly<Record<string, Run>> = {
     resource("test://mixed-content-resource", "application/json", '{"test":"data","value":123}'),
   ],
   test_error_handling: () => {
-    throw new ToolFailure("INVALID_ARGUMENT", "This tool intentionally returns an error for testing", "do not call it");
+    throw new ToolFailure("CONTENT_CORRUPT", "This tool intentionally returns an error for testing", "do not call it");
   },
   async test_tool_with_progress(_, { progress }) {
     for (const completed of [0, 50, 100]) {
