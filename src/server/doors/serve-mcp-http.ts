@@ -2,6 +2,7 @@
 import { newId, systemRandom } from "../../base/ids.ts";
 import { LINE_BYTES_MAX } from "../../base/limits.ts";
 import type { OtherDoor } from "../../transports/connect/index.ts";
+import { sessionFeatures } from "../../transports/mcp/features/session-features.ts";
 import { McpHttp } from "../../transports/mcp/http/mcp-http.ts";
 import type { OpenKernel } from "../compose.ts";
 import { handrailVersion } from "../operator/package-files.ts";
@@ -21,6 +22,7 @@ export function mcpHttpDoor(kernel: OpenKernel): { readonly door: OtherDoor; rea
       version: handrailVersion(),
       instructions: mcpInstructions(session),
       newRequestId,
+      features: sessionFeatures({ door, sessionToken, newRequestId }),
       onListed: () => void door.warmUp(sessionToken).catch(onError),
       onError,
     }),

@@ -7,6 +7,7 @@ import { newId, systemRandom } from "../../base/ids.ts";
 import { releaseCedar } from "../../policy/compile/cedar.ts";
 import { keepLargeBlocksApart, releaseFreeMemory } from "../../sandbox/native/free-memory.ts";
 import type { MintedSession } from "../../session/session.ts";
+import { sessionFeatures } from "../../transports/mcp/features/session-features.ts";
 import { serveMcp } from "../../transports/mcp/server.ts";
 import type { OpenKernel } from "../compose.ts";
 import { collectHeap, IdleMemory, releaseCompileCache } from "../ledger/idle-memory.ts";
@@ -31,13 +32,19 @@ export async function serveMcpOnStandardStreams(
   const instructions = mcpInstructions(session);
   keepLargeBlocksApart();
   const idle = new IdleMemory(giveBack, { rest: () => void kernel.rest().then(giveBack).catch(report) });
+  const governed = {
+    ...door,
+    execute: (...call: Parameters<typeof door.execute>) => idle.during(() => door.execute(...call)),
+  };
+  const newRequestId = requestIds();
   await serveMcp(
     {
-      door: { ...door, execute: (...call) => idle.during(() => door.execute(...call)) },
+      door: governed,
       sessionToken: token,
+      features: sessionFeatures({ door: governed, sessionToken: token, newRequestId }),
       version: handrailVersion(),
       instructions,
-      newRequestId: requestIds(),
+      newRequestId,
       onListed: () => {
         idle.touch();
         void door.warmUp(token).catch(report);

@@ -30,6 +30,7 @@ import { cursorError, handshakeError, isProgressToken, metaError } from "./proto
 import { cancelledRequest } from "./protocol/json-rpc.ts";
 import type { McpOptions } from "./protocol/options.ts";
 import {
+  ELICITATION_REVISIONS,
   isModernOnly,
   META_CLIENT_CAPABILITIES,
   META_CLIENT_INFO,
@@ -66,6 +67,10 @@ export class DirectCalls implements Transport {
   readonly #running = new Map<RequestId, Work>();
   /** Whether the client asked for a legacy session; what it may ask before is little. */
   #initialized = false;
+  #takesLinks = false;
+  /** When the client said something last in a legacy session, and what ends the look at its tools. */
+  #heardMs = 0;
+  #unwatch: (() => void) | undefined;
   /** The least level of which the client wants log messages, if it has said one. */
   #logLevel: unknown;
 
@@ -83,6 +88,7 @@ export class DirectCalls implements Transport {
     this.#inner.onerror = (error) => this.onerror?.(error);
     this.#inner.onclose = () => {
       for (const work of this.#running.values()) cancel(work);
+      this.#unwatch?.();
       this.#approvals.close();
       this.onclose?.();
     };
@@ -103,6 +109,7 @@ export class DirectCalls implements Transport {
   setProtocolVersion(version: string): void {
     this.#inner.setProtocolVersion?.(version);
     this.#approvals.agree(version);
+    this.#takesLinks = ELICITATION_REVISIONS.has(version); // both came with the same revision
   }
 
   #take(message: JSONRPCMessage): void {
@@ -146,14 +153,13 @@ export class DirectCalls implements Transport {
   }
 
   async #ask(request: JSONRPCRequest, signal: AbortSignal): Promise<string | undefined> {
-    const said = await this.#modern.ask(request);
-    if (signal.aborted) return "";
+    const note = (line: string) => (signal.aborted ? undefined : this.#inner.sendNote(line, request.id));
+    const said = await this.#modern.ask(request, { signal, note });
     if (said.kind === "call") return this.#callModern(request, signal);
     if (said.kind === "refused") {
       this.#refuse(request.id, said.error);
       return undefined;
     }
-    for (const note of said.notes) this.#inner.sendNote(note, request.id);
     return said.answer;
   }
 
@@ -165,20 +171,31 @@ export class DirectCalls implements Transport {
     const { frame, resultMeta } = this.#modern;
     const played = await this.#heard(request, signal, (parameters, listener) =>
       playRound(this.#options, { parameters, params }, (inBand) =>
-        callTool(this.#options, parameters, { end: signal, listener, inBand }),
+        callTool(this.#options, parameters, { end: signal, listener, inBand, takesLinks: true }),
       ),
     );
     return played.kind === "question" ? printQuestion(id, played, resultMeta) : printRound(id, played.result, frame);
   }
 
   #takeLegacy(request: JSONRPCRequest): void {
+    this.#heardMs = performance.now();
     const error = this.#legacyError(request);
     if (error !== undefined) this.#refuse(request.id, error);
     else if (request.method === "tools/call") this.#work(request, (end) => this.#callLegacy(request, end));
     else {
+      if (request.method === "tools/list") this.#unwatch ??= this.#watch();
       if (request.method === "logging/setLevel") this.#logLevel = request.params?.["level"];
       this.onmessage?.(request);
     }
+  }
+
+  /** A legacy client hears unasked that the tools it has listed are others now, while it says something itself. */
+  #watch(): () => void {
+    const changed = JSON.stringify({ jsonrpc: "2.0", method: "notifications/tools/list_changed" });
+    return this.#modern.watch(
+      () => this.#inner.sendNote(changed),
+      () => performance.now() - this.#heardMs < WATCHED_MS,
+    );
   }
 
   #legacyError({ method, params }: JSONRPCRequest): RpcError | undefined {
@@ -202,7 +219,7 @@ export class DirectCalls implements Transport {
     if (this.#asks(request)) return this.#callAsking(request, end.signal);
     const asker = this.#approvals.asker(request.id);
     const call = (parameters: CallParameters, listener?: ProgressListener) =>
-      callTool(this.#options, parameters, { end, listener, inBand: asker });
+      callTool(this.#options, parameters, { end, listener, inBand: asker, takesLinks: this.#takesLinks });
     return printAnswer(request.id, await this.#heard(request, end.signal, call));
   }
 
@@ -285,6 +302,9 @@ function cancel(work: Work): void {
   work.isCancelled = true;
   work.end.abort();
 }
+
+/** Milliseconds after its last request for which the tools of a legacy client are looked at. */
+const WATCHED_MS = 300_000;
 
 /** What a legacy client may ask before its handshake. */
 const OPENING: ReadonlySet<string> = new Set(["initialize", "ping"]);

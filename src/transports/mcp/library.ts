@@ -38,6 +38,8 @@ export interface LibrarySource {
   readonly identity: ServerIdentity;
   /** The tools as MCP's objects. */
   readonly tools: () => Promise<readonly JsonObject[]>;
+  /** Calls `listener` after each change of the tools, until the returned function is called; looks while `isAwake`. */
+  readonly watch: (listener: () => void, isAwake?: () => boolean) => () => void;
   /** What is offered beside tools. */
   readonly features?: McpFeatures | undefined;
   readonly onError: (error: Error) => void;
@@ -54,34 +56,62 @@ export function acceptsModern(request: JSONRPCRequest): boolean {
   return route.kind === "modern" && route.classification.revision === MODERN_REVISION;
 }
 
+/** Who asks: when it is gone, and how it is told of what comes before the answer. */
+export interface AskingClient {
+  readonly signal: AbortSignal;
+  readonly note: (message: JSONRPCMessage) => void;
+}
+
 /**
- * What the library answers to a request that claims the modern era: notifications if there are any, then the answer.
+ * What the library answers to a request that claims the modern era. A subscription is answered when its client ends it.
  */
-export function askModern(source: LibrarySource, request: JSONRPCRequest): Promise<readonly JSONRPCMessage[]> {
+export function askModern(
+  source: LibrarySource,
+  request: JSONRPCRequest,
+  { signal, note }: AskingClient,
+): Promise<JSONRPCMessage> {
   assert(isJSONRPCRequest(request), "the library would leave the request unanswered");
   return new Promise((resolve) => {
-    const sent: JSONRPCMessage[] = [];
+    let server: Server | undefined;
+    let unwatch: (() => void) | undefined;
+    const end = () => {
+      signal.removeEventListener("abort", end);
+      unwatch?.();
+      void entry.close();
+    };
     const wire: Transport = {
       start: () => Promise.resolve(),
       close: () => Promise.resolve(),
       send: (message) => {
-        sent.push(bounded(message));
-        if (!("method" in message)) resolve(sent);
-        // A subscription is acknowledged first: for nothing, because nothing here changes. Closing it is what answers
-        // it.
-        void entry.close();
+        if ("method" in message) {
+          note(message);
+          // A subscription was acknowledged; closing it is what answers it.
+          if (message.method === ACKNOWLEDGED)
+            unwatch = source.watch(() => void server?.sendToolListChanged().catch(source.onError));
+        } else {
+          resolve(bounded(message));
+          end();
+        }
         return Promise.resolve();
       },
     };
-    const entry = serveStdio(() => createServer(source, CACHE_HINTS), {
+    const serve = () => {
+      server = createServer(source, CACHE_HINTS);
+      return server;
+    };
+    const entry = serveStdio(serve, {
       transport: wire,
       legacy: "reject",
       // a refusal concerns the client alone
       onerror: (error) => (error instanceof ProtocolError ? undefined : source.onError(error)),
     });
+    signal.addEventListener("abort", end);
     wire.onmessage?.(request);
   });
 }
+
+/** How a subscription begins. */
+const ACKNOWLEDGED = "notifications/subscriptions/acknowledged";
 
 /** Results of the modern era that say how long they stay fresh. */
 const CACHE_HINTS: ServerOptions["cacheHints"] = {

@@ -26,13 +26,13 @@ export type ModernAnswer =
   | { readonly kind: "unusual" };
 
 /**
- * What the library makes of a modern request: a call for the kernel after all, a refusal of its envelope, or lines to
- * send, of which the last is the answer.
+ * What the library makes of a modern request: a call for the kernel after all, a refusal of its envelope, or its
+ * answer.
  */
 export type LibraryAnswer =
   | { readonly kind: "call" }
   | { readonly kind: "refused"; readonly error: RpcError }
-  | { readonly kind: "lines"; readonly notes: readonly string[]; readonly answer: string };
+  | { readonly kind: "line"; readonly answer: string };
 
 /** Answers the requests of the modern era. */
 export class ModernEra {
@@ -64,17 +64,23 @@ export class ModernEra {
     return { kind: "unusual" };
   }
 
+  /** Calls `listener` after each change of the tools, until the returned function is called. */
+  watch(listener: () => void, isAwake: () => boolean): () => void {
+    return this.#source.watch(listener, isAwake);
+  }
+
   /** What the library makes of an unusual request; loads it when nobody has yet. */
-  async ask(request: JSONRPCRequest): Promise<LibraryAnswer> {
+  async ask(
+    request: JSONRPCRequest,
+    { signal, note }: { readonly signal: AbortSignal; readonly note: (line: string) => void },
+  ): Promise<LibraryAnswer> {
     const { acceptsModern, askModern } = await import("./library.ts");
     // The kernel says what is wrong with a call, and records it; the library judges its envelope alone.
     if (request.method === "tools/call" && acceptsModern(request)) return { kind: "call" };
-    const messages = await askModern(this.#source, request);
-    const [first] = messages;
-    if (first !== undefined && "error" in first && !acceptsModern(request))
-      return { kind: "refused", error: first.error as RpcError };
-    const lines = messages.map((message) => JSON.stringify(message));
-    return { kind: "lines", notes: lines.slice(0, -1), answer: lines.slice(-1).join("") };
+    const client = { signal, note: (message: object) => note(JSON.stringify(message)) };
+    const answer = await askModern(this.#source, request, client);
+    if ("error" in answer && !acceptsModern(request)) return { kind: "refused", error: answer.error as RpcError };
+    return { kind: "line", answer: JSON.stringify(answer) };
   }
 
   #discover(): string {

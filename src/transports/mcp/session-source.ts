@@ -7,5 +7,5 @@ import { serverIdentity } from "./protocol/server-identity.ts";
 /** The source of one session's answers. */
 export function sourceOf(options: McpOptions): LibrarySource {
   const { features, onError } = options;
-  return { identity: serverIdentity(options), tools: toolList(options), features, onError };
+  return { identity: serverIdentity(options), ...toolList(options), features, onError };
 }

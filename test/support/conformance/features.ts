@@ -75,7 +75,9 @@ export const conformanceFeatures: McpFeatures = {
         description: uri,
         mimeType: mimeType ?? "",
       })),
-    templates: () => [{ uriTemplate: "test://template/{id}/data", name: "template", mimeType: "application/json" }],
+    templates: async () => [
+      { uriTemplate: "test://template/{id}/data", name: "template", mimeType: "application/json" },
+    ],
     async read(uri) {
       const id = /^test:\/\/template\/([^/]+)\/data$/.exec(uri)?.[1];
       if (id !== undefined)
@@ -85,12 +87,12 @@ export const conformanceFeatures: McpFeatures = {
     },
   },
   prompts: {
-    list: () =>
+    list: async () =>
       Object.keys(PROMPTS).map((name) => ({
         name,
         description: name,
         arguments: (ARGUMENTS[name] ?? []).map((argument) => ({ name: argument, required: true })),
       })),
-    get: (name, args, { responses }) => PROMPTS[name]?.(args, responses),
+    get: async (name, args, { responses }) => PROMPTS[name]?.(args, responses),
   },
 };

@@ -217,8 +217,13 @@ function plugin(name: string, run: Run): Tool {
   });
 }
 
-/** The tools, and what the ones among them that ask find their clients by. */
-export function conformanceTools(): { readonly tools: readonly Tool[]; readonly asking: AskingTools } {
+/** The tools, what the ones among them that ask find their clients by, and how often one changed the list. */
+export function conformanceTools(): {
+  readonly tools: readonly Tool[];
+  readonly asking: AskingTools;
+  readonly changes: () => number;
+} {
+  let changes = 0;
   const links = new Map<string, ClientLink>();
   const asking: AskingTools = {
     owns: (tool) => Object.hasOwn(ASKING, tool),
@@ -228,6 +233,10 @@ export function conformanceTools(): { readonly tools: readonly Tool[]; readonly 
     },
   };
   const tools = [
+    plugin("test_trigger_tool_change", () => {
+      changes += 1;
+      return ["changed"];
+    }),
     ...Object.entries(PLAIN).map(([name, run]) => plugin(name, run)),
     ...Object.entries(ASKING).map(([name, ask]) =>
       plugin(name, (args, { requestId }) => {
@@ -237,5 +246,5 @@ export function conformanceTools(): { readonly tools: readonly Tool[]; readonly 
       }),
     ),
   ];
-  return { tools, asking };
+  return { tools, asking, changes: () => changes };
 }

@@ -1,7 +1,13 @@
 /** Registers what is offered beside tools with the protocol library's server. */
 import { ProtocolError, type Server } from "@modelcontextprotocol/server";
 import type { JsonObject } from "../../../base/json.ts";
-import { type McpFeatures, PromptProblem, type PromptSource, type ResourceSource } from "../protocol/features.ts";
+import {
+  type McpFeatures,
+  PromptProblem,
+  type PromptSource,
+  ResourceProblem,
+  type ResourceSource,
+} from "../protocol/features.ts";
 import { INVALID_PARAMS, RESOURCE_NOT_FOUND, shortened } from "../protocol/rpc-error.ts";
 import { pageOf } from "./pages.ts";
 
@@ -23,12 +29,12 @@ function registerResources(server: Server, resources: ResourceSource, isModern: 
     const { entries, ...next } = pageAt(await resources.list(), params?.cursor);
     return { resources: entries, ...next } as never;
   });
-  server.setRequestHandler("resources/templates/list", ({ params }) => {
-    const { entries, ...next } = pageAt(resources.templates(), params?.cursor);
+  server.setRequestHandler("resources/templates/list", async ({ params }) => {
+    const { entries, ...next } = pageAt(await resources.templates(), params?.cursor);
     return { resourceTemplates: entries, ...next } as never;
   });
   server.setRequestHandler("resources/read", async ({ params: { uri } }, context) => {
-    const contents = await resources.read(uri, context.mcpReq.signal);
+    const contents = await explained(resources.read(uri, context.mcpReq.signal));
     if (contents !== undefined) return { contents } as never;
     const code = isModern ? INVALID_PARAMS : RESOURCE_NOT_FOUND;
     throw new ProtocolError(code, "there is no such resource", { uri: shortened(uri) });
@@ -39,25 +45,24 @@ function registerResources(server: Server, resources: ResourceSource, isModern: 
 }
 
 function registerPrompts(server: Server, prompts: PromptSource): void {
-  server.setRequestHandler("prompts/list", ({ params }) => {
-    const { entries, ...next } = pageAt(prompts.list(), params?.cursor);
+  server.setRequestHandler("prompts/list", async ({ params }) => {
+    const { entries, ...next } = pageAt(await prompts.list(), params?.cursor);
     return { prompts: entries, ...next } as never;
   });
-  server.setRequestHandler("prompts/get", ({ params: { name, arguments: args = {} } }, context) => {
-    const got = getPrompt(prompts, { name, args, responses: context.mcpReq.inputResponses });
+  server.setRequestHandler("prompts/get", async ({ params: { name, arguments: args = {} } }, context) => {
+    const got = await explained(prompts.get(name, args, { responses: context.mcpReq.inputResponses }));
     if (got !== undefined) return got as never;
     throw new ProtocolError(INVALID_PARAMS, `there is no prompt \`${shortened(name)}\`; \`prompts/list\` names them`);
   });
 }
 
-function getPrompt(
-  prompts: PromptSource,
-  asked: { readonly name: string; readonly args: Readonly<Record<string, string>>; readonly responses: unknown },
-): JsonObject | undefined {
+/** The same, whose refusal is one of the protocol. */
+async function explained<Got>(getting: Promise<Got>): Promise<Got> {
   try {
-    return prompts.get(asked.name, asked.args, asked);
+    return await getting;
   } catch (error) {
-    if (error instanceof PromptProblem) throw new ProtocolError(INVALID_PARAMS, error.message);
+    if (error instanceof PromptProblem || error instanceof ResourceProblem)
+      throw new ProtocolError(INVALID_PARAMS, error.message);
     throw error;
   }
 }

@@ -20,7 +20,7 @@ export interface ServerIdentity {
 
 /** The identity of a server with these options. */
 export function serverIdentity({ version, instructions, features }: McpOptions): ServerIdentity {
-  const capabilities = { tools: {}, ...offered(features ?? {}) };
+  const capabilities = { tools: { listChanged: true }, ...offered(features ?? {}) };
   return { serverInfo: { name: "handrail", title: "Handrail", version }, capabilities, instructions };
 }
 

@@ -51,11 +51,13 @@ test.each(["2025-11-25", "2026-07-28"])(
   "every scored scenario of %s passes",
   { timeout: TIME_MS },
   async (revision) => {
-    const { tools, asking } = conformanceTools();
+    const { tools, asking, changes } = conformanceTools();
     const kernel = await memoryKernel({ tools });
     writeFileSync(join(kernel.root, "a.txt"), "read\n");
     const offers = { asking, features: conformanceFeatures };
-    const door = await serveMcpPlace(kernel.door, { everybody: kernel.token, offers });
+    const offered = async (token: string) =>
+      (await kernel.door.offered(token)).map((tool) => ({ ...tool, title: `${tool.title} ${changes()}` }));
+    const door = await serveMcpPlace({ ...kernel.door, offered }, { everybody: kernel.token, offers });
     const results = await run(`http://localhost:${door.port}/mcp`, revision);
     const failed = scored(revision).flatMap((scenario) => {
       const checks = results.get(scenario);
