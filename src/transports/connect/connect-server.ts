@@ -17,12 +17,12 @@ import type { AdminPort } from "./methods/admin-port.ts";
 import { adminGate, adminService } from "./methods/admin-service.ts";
 import { bearerToken } from "./methods/bearer.ts";
 import { type KernelServiceHost, kernelService, RAW_METHODS } from "./methods/kernel-service.ts";
+import { type OtherDoor, otherPaths } from "./other-door.ts";
 import { EXCHANGE, serveRequest } from "./wire/exchange.ts";
 import { Front } from "./wire/front.ts";
 import type { AllowedHosts } from "./wire/guard.ts";
 import type { Intake } from "./wire/intake.ts";
 import { type ConnectLimits, DEFAULT_CONNECT_LIMITS, RPC_TIMEOUT_MAX_MS } from "./wire/limits.ts";
-import type { OtherDoor } from "./wire/other-door.ts";
 import { record } from "./wire/refusal.ts";
 import { refuseUnknownFields } from "./wire/unknown-fields.ts";
 import { watchUnread } from "./wire/unread.ts";
@@ -86,12 +86,8 @@ export async function serveConnect(options: ConnectOptions): Promise<ConnectServ
       onError: options.onError,
     },
   };
-  const other = options.other && {
-    ...options.other,
-    stallMs: limits.stallMs,
-    hold,
-    shutdownSignal: shutDown.signal,
-  };
+  const surroundings = { stallMs: limits.stallMs, hold, shutdownSignal: shutDown.signal };
+  const other = options.other && otherPaths({ ...options.other, ...surroundings });
   const fronts: Front[] = [];
   const close = async () => {
     options.other?.door.close();

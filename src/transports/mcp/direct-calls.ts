@@ -49,7 +49,7 @@ export interface PrintingTransport extends Transport {
   readonly sendNote: (line: string, about?: RequestId) => void;
   /** Refuses a request of which nothing was done; without it, an error is an answer like any other. */
   readonly sendRefused?: (id: RequestId, error: RpcError) => void;
-  /** Whether the client reads more slowly than is written to it, of the work on `about` if that has a way of its own. */
+  /** Whether the client reads more slowly than is written to it; of the work on `about`, if that has its own way. */
   readonly isBehind: (about?: RequestId) => boolean;
 }
 

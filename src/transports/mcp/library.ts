@@ -20,7 +20,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { assert } from "../../base/errors.ts";
-import type { JsonObject } from "../../base/json.ts";
+import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import { registerFeatures } from "./features/register.ts";
 import type { McpFeatures } from "./protocol/features.ts";
 import { MODERN_REVISION } from "./protocol/revisions.ts";
@@ -85,9 +85,10 @@ export function askModern(
       send: (message) => {
         if ("method" in message) {
           note(message);
-          // A subscription was acknowledged; closing it is what answers it.
-          if (message.method === ACKNOWLEDGED)
-            unwatch = source.watch(() => void server?.sendToolListChanged().catch(source.onError));
+          // Closing a subscription is what answers it; one of which nothing changes here ends at once.
+          if (message.method !== ACKNOWLEDGED) return Promise.resolve();
+          if (isOfTools(message.params)) unwatch = source.watch(() => void server?.sendToolListChanged());
+          else void entry.close();
         } else {
           resolve(bounded(message));
           end();
@@ -112,6 +113,11 @@ export function askModern(
 
 /** How a subscription begins. */
 const ACKNOWLEDGED = "notifications/subscriptions/acknowledged";
+
+function isOfTools(acknowledged: unknown): boolean {
+  const filter = isJsonObject(acknowledged) ? acknowledged["notifications"] : undefined;
+  return isJsonObject(filter) && filter["toolsListChanged"] === true;
+}
 
 /** Results of the modern era that say how long they stay fresh. */
 const CACHE_HINTS: ServerOptions["cacheHints"] = {

@@ -14,7 +14,6 @@ import { type AllowedHosts, type Refusal, refusePages, withoutOwnOrigin } from "
 import { type Intake, type RawMessage, takeIn } from "./intake.ts";
 import type { ConnectLimits } from "./limits.ts";
 import { HTTP_HEADER_BYTES_MAX } from "./limits.ts";
-import { type OtherDoorHost, serveOther } from "./other-door.ts";
 import { type Recorder, record } from "./refusal.ts";
 import { isGone, type NodeRequest, type NodeResponse, writeAnswer, writePlain } from "./respond.ts";
 import { type HttpExchange, isPlainUnary, serveUnary, type UnaryHost } from "./unary.ts";
@@ -36,6 +35,12 @@ export const EXCHANGE = createContextKey<Exchange | undefined>(undefined, {
   description: "the HTTP request of a call",
 });
 
+/** Paths of another protocol, and who serves their requests. */
+export interface OtherPaths {
+  readonly owns: (path: string) => boolean;
+  readonly serve: (exchange: HttpExchange, refusal: ConnectError | undefined) => Promise<void>;
+}
+
 /** What serving one request needs. */
 export interface ExchangeHost {
   readonly handlers: ReadonlyMap<string, UniversalHandler>;
@@ -44,7 +49,7 @@ export interface ExchangeHost {
   /** How the body of the method of a path is taken in. */
   readonly intakes: ReadonlyMap<string, Intake>;
   /** A protocol beside RPC, with paths of its own. */
-  readonly other: OtherDoorHost | undefined;
+  readonly other: OtherPaths | undefined;
   readonly recorder: Recorder;
   readonly allowedHosts: AllowedHosts;
   readonly limits: ConnectLimits;
@@ -60,7 +65,7 @@ export async function serveRequest(
 ): Promise<void> {
   response.on("error", () => undefined); // the peer is gone; `close` follows and ends the call
   const path = (request.url ?? "").split("?", 1)[0] ?? "";
-  const other = host.other?.door.owns(path) === true ? host.other : undefined;
+  const other = host.other?.owns(path) === true ? host.other : undefined;
   const headers = other === undefined ? request.headers : withoutOwnOrigin(request.headers);
   const refused = refuseLargeHeaders(request) ?? refusePages(headers, hostsNamed(request), host.allowedHosts);
   const handler = host.handlers.get(path);
@@ -75,11 +80,11 @@ export async function serveRequest(
 
 async function passOn(
   { onError }: ExchangeHost,
-  other: OtherDoorHost,
+  other: OtherPaths,
   { request, response, refusal }: HttpExchange & { readonly refusal: ConnectError | undefined },
 ): Promise<void> {
   try {
-    await serveOther(other, { request, response }, refusal);
+    await other.serve({ request, response }, refusal);
   } catch (error) {
     cutOff(response);
     if (!isPeersDoing(error)) onError(error);

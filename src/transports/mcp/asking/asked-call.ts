@@ -1,4 +1,4 @@
-/** Makes the call of a tool that asks its client, and answers with its result or with what it asks for. */
+/** Makes the call of a tool that asks its client, and prints its result or its question. */
 import type { RequestId } from "@modelcontextprotocol/server";
 import { isJsonObject, type JsonObject } from "../../../base/json.ts";
 import { type CallingClient, type CallParameters, callTool } from "../answers/call-tool.ts";

@@ -4,8 +4,8 @@
  * Each POST has a stream of its own for its answers and what belongs to them. A GET opens the one stream for all else,
  * or takes a lost one up again.
  *
- * INVARIANTS: an answer goes to the POST that asked, whoever else listens. An id in use is not taken twice. What is kept
- * for a client that does not listen is bounded.
+ * INVARIANTS: an answer goes to the POST that asked, whoever else listens. An id in use is not taken twice. What is
+ * kept for a client that does not listen is bounded.
  */
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from "@modelcontextprotocol/server";
 import { CALLS_IN_FLIGHT_MAX } from "../../../base/limits.ts";

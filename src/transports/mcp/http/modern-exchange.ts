@@ -104,7 +104,7 @@ export class ModernExchange implements PrintingTransport {
 
 /** The status of an answer: what concerns the request as a whole has one of its own. */
 function statusOf(answer: string): number {
-  // An answer of ours begins with its id, one of the library with whatever it likes; neither is long when it is an error.
+  // Errors are short; what is longer is not looked through.
   if (answer.length > ERROR_CHARACTERS_MAX || !answer.includes('"error":')) return 200;
   const { error } = JSON.parse(answer) as { readonly error?: { readonly code?: unknown } };
   return typeof error?.code === "number" ? (STATUS[error.code] ?? 200) : 200;

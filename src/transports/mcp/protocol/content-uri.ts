@@ -1,2 +1,4 @@
-/** How the address of stored content begins, as a resource of MCP; its hash follows. */
+/** Names the scheme by which stored content is addressed as a resource of MCP. */
+
+/** How such an address begins; its hash follows. */
 export const CONTENT_URI = "handrail://content/";

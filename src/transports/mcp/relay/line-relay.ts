@@ -4,8 +4,8 @@
  * It reads of a message who asks and who is answered, and nothing else. A connection that is lost is opened again with
  * the next line; a legacy handshake is repeated then, whose answer stays here.
  *
- * INVARIANTS: every request is answered once: by the kernel, or here when the kernel went away with it. What was sent is
- * never sent again, since it may have taken effect. What waits is bounded by not reading on.
+ * INVARIANTS: every request is answered once: by the kernel, or here when the kernel went away with it. What was sent
+ * is never sent again, since it may have taken effect. What waits is bounded by not reading on.
  */
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";

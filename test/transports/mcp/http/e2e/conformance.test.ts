@@ -27,7 +27,8 @@ async function run(url: string, revision: string): Promise<Map<string, readonly 
   const output = mkdtempSync(join(tmpdir(), "handrail-conformance-"));
   onTestFinished(() => rmSync(output, { recursive: true, force: true }));
   const words = [join(SUITE, "dist/index.js"), "server", "--url", url, "--requirements", revision, "-o", output];
-  await promisify(execFile)(process.execPath, words, { maxBuffer: 2 ** 26 }).catch(() => undefined); // it says by its files
+  // What failed, its files say.
+  await promisify(execFile)(process.execPath, words, { maxBuffer: 2 ** 26 }).catch(() => undefined);
   const results = new Map<string, readonly Check[]>();
   for (const entry of readdirSync(output, { recursive: true, encoding: "utf8" })) {
     if (!entry.endsWith("checks.json")) continue;

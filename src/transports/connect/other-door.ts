@@ -5,10 +5,11 @@
  * as well. INVARIANT: a body is read once at most, never beyond its bound, and accounted for until its request is over.
  */
 import { Code, ConnectError } from "@connectrpc/connect";
-import { MAX_ID_LEN } from "../../../base/limits.ts";
-import type { Hold } from "./body-buffer.ts";
-import type { NodeRequest, NodeResponse } from "./respond.ts";
-import { readBody } from "./unary.ts";
+import { tokenOf } from "./methods/bearer.ts";
+import type { Hold } from "./wire/body-buffer.ts";
+import type { OtherPaths } from "./wire/exchange.ts";
+import type { NodeRequest, NodeResponse } from "./wire/respond.ts";
+import { type HttpExchange, readBody } from "./wire/unary.ts";
 
 /** A body that was read, or why it could not be. */
 export type ReadBody =
@@ -49,10 +50,16 @@ export interface OtherDoorHost {
   readonly shutdownSignal: AbortSignal;
 }
 
+/** The paths of another door, as the front hands their requests over. */
+export function otherPaths(host: OtherDoorHost): OtherPaths {
+  const serve: OtherPaths["serve"] = (exchange, refusal) => serveOther(host, exchange, refusal);
+  return { owns: host.door.owns, serve };
+}
+
 /** Hands one request to its door; resolves when it is over. */
-export async function serveOther(
+async function serveOther(
   { door, bodyBytesMax, stallMs, hold, shutdownSignal }: OtherDoorHost,
-  { request, response }: { readonly request: NodeRequest; readonly response: NodeResponse },
+  { request, response }: HttpExchange,
   refusal: ConnectError | undefined,
 ): Promise<void> {
   let heldBytes = 0;
@@ -73,13 +80,6 @@ export async function serveOther(
   } finally {
     hold(-heldBytes);
   }
-}
-
-/** The secret that a request brings in its header. */
-export function tokenOf(authorization: string | null | undefined): string | undefined {
-  const match = /^Bearer ([A-Za-z0-9._~+/=-]+)$/i.exec(authorization ?? "");
-  const token = match?.[1];
-  return token === undefined || token.length > MAX_ID_LEN ? undefined : token;
 }
 
 async function bodyOf(request: NodeRequest, bounds: Parameters<typeof readBody>[0]): Promise<ReadBody> {
