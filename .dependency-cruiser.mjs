@@ -83,6 +83,7 @@ export const ORDER = {
     "views",
     "scratch",
     "undo",
+    "language",
     "bwrap",
     "container",
     "none",

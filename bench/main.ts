@@ -1,7 +1,7 @@
 /**
  * `npm run bench -- SUITE [--quick] [--json FILE] [--table] [--only ID]`, where SUITE is spine, surface, redact,
  * redact-quality, gates, exec, git, branch, net, search, edit or extend: measures Handrail against a named peer for
- * each figure, in turns, and prints the ratios. `knowledge` and `knowledge-quality` print figures of their own.
+ * each figure, in turns, and prints the ratios. `knowledge`, `knowledge-quality` and `structure` print figures of their own.
  */
 import { writeFileSync } from "node:fs";
 import { measureFileEdits } from "./edit/edits.ts";
@@ -119,6 +119,12 @@ if (process.argv[2] === "attention") {
 if (process.argv[2] === "knowledge" || process.argv[2] === "knowledge-quality") {
   const { runKnowledge } = await import("./knowledge/knowledge.ts");
   await runKnowledge(process.argv[2], process.argv.includes("--quick")).catch(fail);
+  process.exit();
+}
+
+if (process.argv[2] === "structure") {
+  const { runStructure } = await import("./structure/structure.ts");
+  await runStructure(process.argv.includes("--quick")).catch(fail);
   process.exit();
 }
 

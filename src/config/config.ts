@@ -29,6 +29,7 @@ import { ownToolchainSettings, toolchainSettings } from "./sections/toolchain.ts
 import { componentsSettings, pluginSettings, taskSettings } from "./sections/tools/added-tools.ts";
 import { gitSettings, problemOfPassword } from "./sections/tools/git.ts";
 import { gitRuleSettings, ownGitRuleSettings } from "./sections/tools/git-rules.ts";
+import { languageServerSettings } from "./sections/tools/language-servers.ts";
 import {
   chromaOf,
   knowledgeSettings,
@@ -124,6 +125,8 @@ export const settingsSchema = z
     /** Providers of models that agents may ask; without one there is no tool for it. */
     models: modelSettings.default({}),
     undo: undoSettings.prefault({}),
+    /** Servers that know code better than its syntax tells. */
+    language_servers: languageServerSettings.prefault({}),
     /** Whether questions to the index of a workspace are also answered by meaning. */
     knowledge: knowledgeSettings.default({}),
     /** Modules of plugins, in the operator's directory; taken over at the next start. */

@@ -23,6 +23,8 @@ const NEEDS: Readonly<Record<string, LeaseDimension>> = {
   search_knowledge: "readPaths",
   get_task_context: "readPaths",
   find_usage: "readPaths",
+  diagnostics: "readPaths",
+  rename_symbol: "writePaths",
   get_related_tests: "readPaths",
   get_system_map: "readPaths",
   list_files: "readPaths",

@@ -8,27 +8,21 @@
 import { readFileSync } from "node:fs";
 import { GIB } from "../base/bytes.ts";
 import { ToolFailure } from "../model/outcome/failure.ts";
-import type { ExecEnforcement, ExecLanded, ExecSelection } from "../model/work/exec.ts";
+import type { ExecEnforcement } from "../model/work/exec.ts";
 import { bwrapBackend } from "./bwrap/bwrap-backend.ts";
 import { containerBackend } from "./container/container-backend.ts";
-import {
-  type ControlGroups,
-  openControlGroups,
-  type RunGroup,
-  type RunUsage,
-} from "./control-groups/control-groups.ts";
+import { type ControlGroups, openControlGroups, type RunGroup } from "./control-groups/control-groups.ts";
 import { requireProgram, type SystemView, systemView } from "./host/system-view.ts";
 import { workspaceTree } from "./host/workspace-tree.ts";
 import { Identities, type Identity, ownIdentity, seenBy } from "./identity/identity.ts";
 import { ViewDirectories, type ViewNames } from "./layers/view-directories.ts";
-import { Egress, type EgressGrant } from "./net/egress.ts";
+import { Egress } from "./net/egress.ts";
 import type { EgressNetwork } from "./net/gate/admission.ts";
-import type { EgressTotals } from "./net/gate/attempt.ts";
 import { noBackend } from "./none/none-backend.ts";
-import { NEW_NAMESPACES, planSandbox, type SandboxFile, type SandboxLimits } from "./plan/plan.ts";
+import { NEW_NAMESPACES, planSandbox, type SandboxLimits, type SandboxMount } from "./plan/plan.ts";
 import { selectionFiles, selectionMounts } from "./plan/selection-mounts.ts";
 import type { Processor } from "./plan/syscall-numbers.ts";
-import { type ScopeJudge, WorkspaceLook } from "./plan/workspace-mounts.ts";
+import { WorkspaceLook } from "./plan/workspace-mounts.ts";
 import type { Backend } from "./run/backend.ts";
 import type { RunEnd, RunOutput } from "./run/launch.ts";
 import { requireNoMounts } from "./run/mount-check.ts";
@@ -36,9 +30,10 @@ import { adoptOrphans } from "./run/orphans.ts";
 import { giveWay } from "./run/priority.ts";
 import { isEnding, noOwnFiles, requireProcessor, requireSocat, tooManyRuns, unknownEnd } from "./run/refusals.ts";
 import { superviseRun } from "./run/supervised-run.ts";
+import type { SandboxEnd, SandboxRun } from "./sandbox-run.ts";
 import { scratchGrowth, scratchMounts } from "./scratch/shown-scratch.ts";
-import { landed, type SandboxLanding } from "./views/after-run.ts";
-import { copiedLook, renewedMounts, type Settle, settledLook } from "./views/looks.ts";
+import { landed } from "./views/after-run.ts";
+import { copiedLook, renewedMounts, settledLook } from "./views/looks.ts";
 import { type ChosenView, type ViewChoice, type ViewKind, ViewKinds } from "./views/view-kinds.ts";
 import { type LandedCount, View } from "./views/views.ts";
 
@@ -58,9 +53,16 @@ export type { EgressGrant } from "./net/egress.ts";
 export type { EgressNetwork, EgressVerdict } from "./net/gate/admission.ts";
 export type { EgressAttempt, EgressTotals } from "./net/gate/attempt.ts";
 export type { SecureWay } from "./net/gate/secure-way.ts";
-export { INSIDE_WORKSPACE, insideWorkspace, type SandboxFile, type SandboxLimits } from "./plan/plan.ts";
+export {
+  INSIDE_WORKSPACE,
+  insideWorkspace,
+  type SandboxFile,
+  type SandboxLimits,
+  type SandboxMount,
+} from "./plan/plan.ts";
 export type { CommandEffect, Reach, ScopeJudge } from "./plan/workspace-mounts.ts";
 export type { RunEnd } from "./run/launch.ts";
+export type { SandboxEnd, SandboxRun } from "./sandbox-run.ts";
 export type { SandboxLanding } from "./views/after-run.ts";
 export type { ChosenView } from "./views/view-kinds.ts";
 
@@ -98,46 +100,6 @@ export interface SandboxOptions {
    * of their own.
    */
   readonly network?: EgressNetwork;
-}
-
-/** One run. */
-export interface SandboxRun {
-  /** The workspace on the machine, a real path. */
-  readonly root: string;
-  readonly judge: ScopeJudge;
-  /**
-   * Where the command writes into a view, from which what it changed lands by the judge when it has ended; else it
-   * writes into the workspace itself.
-   */
-  readonly landing?: SandboxLanding;
-  readonly settle?: Settle;
-  readonly command: readonly [string, ...string[]];
-  /** Absolute, inside. */
-  readonly workDir: string;
-  readonly environment: Readonly<Record<string, string>>;
-  readonly limits: SandboxLimits;
-  /** What it may reach; nothing when absent. */
-  readonly egress?: EgressGrant;
-  /** What it sees in place of files of the machine and the workspace; refused where that cannot be done. */
-  readonly files?: readonly SandboxFile[];
-  /** The session's scratch directory, absolute, which it may write; it sees none when absent. */
-  readonly scratch?: string;
-  /** What it sees in place of the workspace by its scope; refused where that cannot be done. */
-  readonly selection?: ExecSelection;
-}
-
-/** What came of a run that began. */
-export interface SandboxEnd extends RunEnd {
-  readonly enforced: ExecEnforcement;
-  readonly usage?: RunUsage;
-  /** What it tried to reach, where it had a way out. */
-  readonly egress?: EgressTotals;
-  /** What became of what it changed, where it wrote into a view; absent where nothing was to land. */
-  readonly landed?: ExecLanded;
-  /** It wrote more than it may; nothing of that lands. */
-  readonly wroteTooMuch?: true;
-  /** What is not known of it, OUTCOME_UNKNOWN: for whoever has dealt with what is known. */
-  readonly problem?: ToolFailure;
 }
 
 /** What this machine can enforce, for `handrail doctor`. */
@@ -236,6 +198,21 @@ export class Sandbox {
     return this.#kinds.last;
   }
 
+  /** What a command that only reads would see of the workspace now. @throws ToolFailure as `run` */
+  async mountsOf(
+    { root, judge, settle }: Pick<SandboxRun, "root" | "judge" | "settle">,
+    signal: AbortSignal,
+  ): Promise<readonly SandboxMount[]> {
+    const identity = await this.#identityOf(root);
+    const begin = () => new WorkspaceLook(identity.source, workspaceTree(root), judge);
+    return await renewedMounts(await settledLook(begin, settle, signal), signal);
+  }
+
+  /** Whether the backend hands a command its standard input. */
+  get takesInput(): boolean {
+    return this.#backend.name === "bwrap";
+  }
+
   /** What this machine can enforce. */
   diagnose(): SandboxDiagnosis {
     const groups = this.#controlGroups();
@@ -300,6 +277,7 @@ export class Sandbox {
   async #runSeeing(view: View | undefined, identity: Identity, run: AcceptedRun): Promise<SandboxEnd> {
     const { processor, wanted, output, signal } = run;
     const { root, judge, settle, limits, environment, egress, selection, files = [], scratch, ...rest } = wanted;
+    const { input } = wanted;
     let tree = workspaceTree(root);
     const begin = () => {
       tree = workspaceTree(root);
@@ -319,6 +297,7 @@ export class Sandbox {
         look = await copiedLook(view, { look, judge, settle }, signal);
       const scoped = await renewedMounts(look, signal);
       const mounts = selection === undefined ? scoped : selectionMounts(identity.source, scoped, selection);
+      wanted.onMounts?.(mounts);
       group = this.#groupFor(limits);
       const plan = planSandbox(
         {
@@ -338,7 +317,7 @@ export class Sandbox {
         group === undefined ? giveWay(processes) : await group.confine(processes);
       const watched = group ? {} : { watchedBytesMax: limits.memoryBytesMax };
       const onStanding = view?.passesOn(wanted, mounts);
-      const bounds = { limits, output, signal, confine, onStanding, ...watched };
+      const bounds = { limits, output, input, signal, confine, onStanding, ...watched };
       const { problem, ...end }: RunEnd & { readonly problem?: ToolFailure } = await superviseRun(launch, bounds).catch(
         unknownEnd,
       );

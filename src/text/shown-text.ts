@@ -6,12 +6,16 @@ export interface ShownBytes {
   readonly bytes: Buffer;
   /** The place in the original of a range that is shown, or `undefined` where a marker stands in it. */
   readonly placeOf: (start: number, end: number) => { readonly start: number; readonly end: number } | undefined;
+  /** Where a position of the original is shown, or `undefined` within what a marker stands for. */
+  readonly shownAt: (position: number) => number | undefined;
 }
 
 /** `bytes` with the marker of each of `hidden`, which are sorted, in its place. */
 export function shownBytes(bytes: Uint8Array, hidden: readonly HiddenRange[]): ShownBytes {
   const original = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (hidden.length === 0) return { bytes: original, placeOf: (start, end) => ({ start, end }) };
+  if (hidden.length === 0) {
+    return { bytes: original, placeOf: (start, end) => ({ start, end }), shownAt: (position) => position };
+  }
   const pieces: Buffer[] = [];
   const markers: { readonly start: number; readonly end: number; readonly shift: number }[] = [];
   let at = 0;
@@ -32,6 +36,17 @@ export function shownBytes(bytes: Uint8Array, hidden: readonly HiddenRange[]): S
       if (next !== undefined && next.start < end) return undefined;
       const shift = markers[before - 1]?.shift ?? 0;
       return { start: start + shift, end: end + shift };
+    },
+    shownAt(position) {
+      let shift = 0;
+      for (const marker of markers) {
+        if (marker.end + marker.shift > position) {
+          const begins = hidden[markers.indexOf(marker)]?.start ?? 0;
+          return begins > position ? position - shift : undefined;
+        }
+        shift = marker.shift;
+      }
+      return position - shift;
     },
   };
 }

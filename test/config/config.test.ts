@@ -42,6 +42,7 @@ test("an operator who wrote nothing gets the safe defaults", async () => {
     git: { credentials: [], private_hosts: [], limits: { received_mb: 1024, written_mb: 4096 } },
     roles: ["dev", "sre", "release_manager", "product_owner"],
     plugins: [],
+    language_servers: { enabled: true, memory_mb: 1024, servers: [] },
     undo: { keep_days: 7, total_mb: 2048, file_mb: 64 },
     workspaces: [],
   });

@@ -65,7 +65,7 @@ test.each(CLOSING)("%s closes %s, which is not offered", async (_, tool, reason,
 
 test("a lease without one path to write closes what writes; with one path nothing is closed", async () => {
   const none = await openWith({ scope: { writePaths: [[]] } });
-  const writing = ["delete_file", "edit_file", "write_file"];
+  const writing = ["delete_file", "edit_file", "rename_symbol", "write_file"];
   expect(await offered(none)).toEqual(ALL(none).filter((name) => !writing.includes(name)));
   expect(await ended(none, "write_file")).toBe("lease_scope");
   const some = await openWith({ scope: { writePaths: [["docs/**"]] } });
@@ -76,6 +76,7 @@ test("a lease without one path to read closes what reads files", async () => {
   const none = await openWith({ scope: { readPaths: [[]] } });
   const reading = [
     "count_matches",
+    "diagnostics",
     "find_usage",
     "get_related_tests",
     "get_system_map",

@@ -92,7 +92,7 @@ function accessesOf(name: string, effect: EffectClass, on: string): readonly Acc
   const path = FILES[on];
   if (path !== undefined) {
     const effects =
-      name === "edit_file"
+      name === "edit_file" || name === "rename_symbol"
         ? (["read", "write"] as const)
         : [effect === "exec" || effect === "system" ? "write" : effect];
     return effects.map((one) => ({ resource: { kind: "file", path }, effect: one }));
@@ -166,16 +166,16 @@ function cell(role: string, name: string, on: string): string {
  * tool.
  */
 const MATRIX = `
-read_file search_file count_matches list_files search_knowledge find_usage get_related_tests get_system_map get_task_context
+read_file search_file count_matches list_files search_knowledge find_usage diagnostics get_related_tests get_system_map get_task_context
   on own shared
   | ok dev.read-files | = | = | - base.product-owner-reads-documents | - DEFAULT_DENY
-read_file search_file count_matches list_files search_knowledge find_usage get_related_tests get_system_map get_task_context
+read_file search_file count_matches list_files search_knowledge find_usage diagnostics get_related_tests get_system_map get_task_context
   on protected docs plans markdown
   | ok dev.read-files | = | = | ok base.product-owner-documents | - DEFAULT_DENY
-read_file search_file count_matches list_files search_knowledge find_usage get_related_tests get_system_map get_task_context write_file edit_file delete_file
+read_file search_file count_matches list_files search_knowledge find_usage diagnostics get_related_tests get_system_map get_task_context write_file edit_file rename_symbol delete_file
   on secret
   | - ZONE:secret | = | = | = | =
-read_file search_file count_matches list_files search_knowledge find_usage get_related_tests get_system_map get_task_context write_file edit_file delete_file
+read_file search_file count_matches list_files search_knowledge find_usage diagnostics get_related_tests get_system_map get_task_context write_file edit_file rename_symbol delete_file
   on managed
   | - ZONE:managed | = | = | = | =
 artifact_fetch
@@ -193,13 +193,13 @@ write_file
 write_file delete_file merge_branch
   on protected
   | ask dev.write-protected | = | = | - base.product-owner-changes-nothing | - DEFAULT_DENY
-write_file edit_file delete_file
+write_file edit_file rename_symbol delete_file
   on shared
   | - ZONE:shared | = | = | = | =
-edit_file
+edit_file rename_symbol
   on own docs plans markdown
   | ok dev.read-files,dev.write-own | = | = | - base.product-owner-changes-nothing | - DEFAULT_DENY
-edit_file
+edit_file rename_symbol
   on protected
   | ask dev.read-files,dev.write-protected | = | = | - base.product-owner-changes-nothing | - DEFAULT_DENY
 delete_file
@@ -318,11 +318,13 @@ test("the matrix names every canonical action, and every kind of file for every 
     "list_files",
     "search_knowledge",
     "find_usage",
+    "diagnostics",
     "get_related_tests",
     "get_system_map",
     "get_task_context",
     "write_file",
     "edit_file",
+    "rename_symbol",
     "delete_file",
   ]) {
     expect(

@@ -26,6 +26,7 @@ import type { Tool } from "../../model/tool/tool.ts";
 import type { ExecEnforcement } from "../../model/work/exec.ts";
 import type { RepositoryView } from "../../model/work/git.ts";
 import type { GitRemotes } from "../../model/work/git-remote.ts";
+import type { LanguageServerSettings } from "../../model/work/language-servers.ts";
 import type { SystemSettings } from "../../model/work/system.ts";
 import type { ProjectFile, Toolchain } from "../../model/work/toolchain.ts";
 import type { PolicyEngine } from "../../policy/policy.ts";
@@ -120,6 +121,8 @@ export interface KernelSandbox {
   readonly limits: () => Omit<SandboxLimits, "timeoutMs">;
   /** What contains commands, by the configuration in force. */
   readonly backend: () => ExecEnforcement["backend"];
+  /** Language servers, by the configuration in force; none when absent. */
+  readonly languageServers?: () => LanguageServerSettings;
   /** Loads the sandbox. */
   readonly open: () => Promise<Sandbox>;
 }

@@ -211,6 +211,9 @@ function lazyCode(handle: HandleParts): CodeAccess {
     texts: async (path, query, take) => (await load()).texts(path, query, take),
     usages: async (path, symbol, files) => (await load()).usages(path, symbol, files),
     changedTogether: async (path, file) => (await load()).changedTogether(path, file),
+    references: async (path, query) => (await load()).references(path, query),
+    diagnostics: async (files) => (await load()).diagnostics(files),
+    rename: async (query) => (await load()).rename(query),
   };
 }
 

@@ -77,6 +77,104 @@ export interface FoundUsages {
   readonly unread: readonly string[];
 }
 
+/** Why no language server has answered. */
+export type NoServer =
+  | "off"
+  | "unknown_language"
+  | "not_contained"
+  | "not_installed"
+  | "failed"
+  | "timed_out"
+  | "flooded"
+  | "secret";
+
+/** A language server has not answered: why, in words as well, and what could be done. */
+export interface Unserved {
+  readonly kind: "none";
+  readonly server?: string;
+  readonly why: NoServer;
+  readonly message: string;
+}
+
+/** A place in a file, as usages have it. */
+export interface CodePlace {
+  readonly path: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** A place that a server named, and what stands there. */
+export interface ServedPlace extends CodePlace {
+  /** What stands there, at most a name long. */
+  readonly name: string;
+  /** The line. */
+  readonly text: string;
+}
+
+/** What a server knows of the name at a place. */
+export interface ServedReferences {
+  readonly kind: "served";
+  readonly server: string;
+  /** For each place that was asked about, in their order. */
+  readonly answers: readonly {
+    readonly definitions: readonly ServedPlace[];
+    readonly references: readonly ServedPlace[];
+  }[];
+  /** Places in files that the call may not read, or that are none of the workspace's. */
+  readonly hidden: number;
+}
+
+/** What is asked about names at places. All places are in files of one server. */
+export interface ReferencesQuery {
+  readonly symbol: string;
+  readonly places: readonly CodePlace[];
+  /** They are definitions by their syntax: nobody needs to be asked where the names are defined. */
+  readonly areDefinitions?: boolean;
+  /** Files that hold the name: what changed in them is told to the server first. */
+  readonly holding: readonly string[];
+}
+
+/** What a server says is wrong at a place. */
+export interface CodeDiagnostic {
+  readonly path: string;
+  readonly line: number;
+  readonly column: number;
+  readonly severity: "error" | "warning" | "information" | "hint";
+  readonly code?: string;
+  readonly message: string;
+}
+
+/** Diagnostics of files. */
+export interface FileDiagnostics {
+  readonly diagnostics: readonly CodeDiagnostic[];
+  /** Files that were looked at, with the server that did. */
+  readonly looked: readonly { readonly path: string; readonly server: string }[];
+  /** Files that no server has looked at, and why. */
+  readonly unserved: readonly ({ readonly path: string } & Unserved)[];
+}
+
+/** A name to be given to what stands at a place. */
+export interface RenameQuery extends ReferencesQuery {
+  readonly newName: string;
+}
+
+/** Where a file is changed by a rename, in bytes of the file as it was. */
+export interface RenamedFile {
+  readonly path: string;
+  /** BLAKE3-256 of the bytes that the places are about. */
+  readonly digest: string;
+  readonly changes: readonly { readonly start: number; readonly end: number; readonly content: string }[];
+}
+
+/** What a server proposes for a rename. */
+export type ProposedRename =
+  | { readonly kind: "proposed"; readonly server: string; readonly files: readonly RenamedFile[] }
+  /** It would change what the call has not named, may not read, or is none of the workspace's. */
+  | { readonly kind: "beyond"; readonly files: readonly string[]; readonly hidden: number }
+  /** It would do more than put one name in place of the other, or says that this cannot be renamed. */
+  | { readonly kind: "refused"; readonly message: string }
+  | Unserved;
+
 /** Code for one call. `path` is the directory (or file) that analysis named; what else is named lies below it. */
 export interface CodeAccess {
   /** Files that searches would look into, at most `filesMax`. */
@@ -93,4 +191,10 @@ export interface CodeAccess {
   readonly usages: (path: string, symbol: string, files: readonly string[]) => Promise<FoundUsages>;
   /** Files below `path` that were changed together with `file`, which analysis named, too. */
   readonly changedTogether: (path: string, file: string) => Promise<ChangedTogether>;
+  /** What a language server knows of the names at places below `path`. */
+  readonly references: (path: string, query: ReferencesQuery) => Promise<ServedReferences | Unserved>;
+  /** What language servers say is wrong in files that analysis named. */
+  readonly diagnostics: (files: readonly string[]) => Promise<FileDiagnostics>;
+  /** Where a server would rename; every file of it was named by analysis as one that is written. */
+  readonly rename: (query: RenameQuery) => Promise<ProposedRename>;
 }

@@ -35,11 +35,11 @@ export function groupsOf(action: ActionDeclaration): readonly string[] {
 const CANONICAL: Readonly<Record<EffectClass, readonly string[]>> = {
   read: [
     ..."read_file search_file count_matches list_files artifact_fetch list_branches branch_diff".split(" "),
-    ..."search_knowledge find_usage get_related_tests get_system_map get_task_context".split(" "),
+    ..."search_knowledge find_usage diagnostics get_related_tests get_system_map get_task_context".split(" "),
     ..."git_status git_diff git:status git:diff git:log git:show".split(" "),
   ],
   write: [
-    ..."write_file edit_file delete_file put_content artifact_publish merge_branch".split(" "),
+    ..."write_file edit_file rename_symbol delete_file put_content artifact_publish merge_branch".split(" "),
     ..."git_add git_commit git_checkout git:add git:commit git:checkout git:branch git:merge".split(" "),
     ..."git:rebase git:reset git:stash git:tag git:remote".split(" "),
   ],

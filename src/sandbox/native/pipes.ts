@@ -46,6 +46,20 @@ export function openOutputPipe(owner: { readonly userId: number; readonly groupI
   return { write, reader: new Socket({ fd: read, readable: true, writable: false }) };
 }
 
+/** A pipe from which a child reads what is written to `writer`. */
+export interface InputPipe {
+  readonly read: number;
+  readonly writer: Socket;
+}
+
+/** Opens a pipe to a child. @throws ToolFailure SANDBOX_UNAVAILABLE when the machine has no descriptor left */
+export function openInputPipe(): InputPipe {
+  const [read, write] = openPipe();
+  const writer = new Socket({ fd: write, readable: false, writable: true });
+  writer.on("error", () => writer.destroy()); // the child has ended: its end is told by itself
+  return { read, writer };
+}
+
 /** Both ends of a new pipe; neither outlives an exec unless it is handed on. */
 export function openPipe(): readonly [read: number, write: number] {
   const ends = new Int32Array(2);

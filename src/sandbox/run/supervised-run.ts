@@ -7,11 +7,11 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, writeSync } from "node:fs";
-import type { Readable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import { KIB } from "../../base/bytes.ts";
 import { errorCode } from "../../base/errors.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
-import { keepDescriptors, openOutputPipe, openPipe } from "../native/pipes.ts";
+import { keepDescriptors, openInputPipe, openOutputPipe, openPipe } from "../native/pipes.ts";
 import type { SandboxLimits } from "../plan/plan.ts";
 import type { Carried, Confine, EndedBy, Launch, RunEnd, RunOutput } from "./launch.ts";
 import { type MemoryWatch, watchMemory } from "./memory-watch.ts";
@@ -39,6 +39,8 @@ export interface Supervision {
   readonly output: RunOutput;
   readonly signal: AbortSignal;
   readonly confine: Confine;
+  /** Takes what the command reads from, once it is started; it reads nothing when absent. */
+  readonly input?: ((writer: Writable) => void) | undefined;
   /** Called when all stands, before the command begins, with the number of the started program. */
   readonly onStanding?: ((outerId: number) => void) | undefined;
   /** Bytes of memory of all processes together, where they are to be watched. */
@@ -94,6 +96,7 @@ class SupervisedRun {
   /** Ends of pipes that the run waits at or lives by. */
   #gate: number | undefined;
   #held: number | undefined;
+  #input: Writable | undefined;
   #endedBy: EndedBy | undefined;
   #isKilled = false;
   #problem: unknown;
@@ -122,6 +125,9 @@ class SupervisedRun {
       keep(stdout.write);
       const stderr = openOutputPipe(owner);
       keep(stderr.write);
+      const stdin = this.#bounds.input === undefined ? undefined : openInputPipe();
+      if (stdin !== undefined) keep(stdin.read);
+      this.#input = stdin?.writer;
       const inherited = descriptors.map((carried) => {
         if (carried === "status" || carried === "ready") return "pipe" as const;
         if (typeof carried === "object") return keep(carried.opened());
@@ -136,10 +142,11 @@ class SupervisedRun {
         cwd: workDir,
         detached: true, // nothing that a terminal sends reaches it: whoever waits ends it in order
         env: { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" },
-        stdio: ["ignore", stdout.write, stderr.write, ...inherited],
+        stdio: [stdin?.read ?? "ignore", stdout.write, stderr.write, ...inherited],
         ...(runAs && { uid: runAs.userId, gid: runAs.groupId }),
       });
       this.#child = child;
+      if (stdin !== undefined) this.#bounds.input?.(stdin.writer);
       child.once("error", (error) => this.#failed(error));
       child.once("exit", () => this.#onExit());
       this.#listen(stdout.reader, this.#bounds.output.stdout);
@@ -171,6 +178,7 @@ class SupervisedRun {
   dispose(): void {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#watch?.end();
+    this.#input?.destroy();
     this.#letGo();
     this.#launch.dispose?.();
   }

@@ -1,5 +1,6 @@
 /** The sandbox of a kernel by the configuration in force; loaded with the first command. */
 import { type SandboxSettings, sandboxLimits } from "../../config/sections/sandbox.ts";
+import { languageServersOf } from "../../config/sections/tools/language-servers.ts";
 import type { KernelParts } from "../../kernel/index.ts";
 import type { ViewNames } from "../../sandbox/layers/view-directories.ts";
 import type { EgressNetwork } from "../../sandbox/sandbox.ts";
@@ -75,6 +76,7 @@ export function openSandbox(
     sandbox: {
       limits: () => sandboxLimits(live.operator.settings.sandbox),
       backend: () => live.operator.settings.sandbox.backend,
+      languageServers: () => languageServersOf(live.operator.settings.language_servers),
       open() {
         const { backend, views, toolchains, user_id } = live.operator.settings.sandbox;
         const by = JSON.stringify([backend, views, toolchains, user_id]);

@@ -1,9 +1,9 @@
-/** `find_usage`: where a name is defined, imported, called, written and referred to, by the syntax of the code. */
+/** `find_usage`: where a name is defined, imported, called, written and referred to, by language server or syntax. */
 import { z } from "zod";
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import type { UsageKind } from "../../model/place/code.ts";
 import type { Tool } from "../../model/tool/tool.ts";
-import { pathArgument } from "../kit/argument.ts";
+import { numberArgument, pathArgument } from "../kit/argument.ts";
 import { READS } from "../kit/capabilities.ts";
 import { countText, nameText, objectsOf } from "../kit/plain-text.ts";
 import { flag, integer, listOf, objectOf, text } from "../kit/result-schema.ts";
@@ -21,6 +21,7 @@ const parameters = z.strictObject({
     .meta({ description: "The name, exactly as code writes it, without what stands before its dot." }),
   path: pathArgument("A directory or file to look into. Default `.`, the whole workspace.").optional(),
   defined_in: pathArgument("Only usages of what this file defines, where several files define the name.").optional(),
+  line: numberArgument("With `defined_in`: the line of the definition, where the file defines the name in several.", 1),
   kinds: z.array(z.enum(KINDS)).min(1).max(KINDS.length).optional().meta({ description: "Only these. Default: all." }),
   max_tokens: tokensArgument(TOKENS_DEFAULT),
 });
@@ -32,43 +33,54 @@ export const findUsage: Tool<Arguments> = {
   name: "find_usage",
   title: "Usages of a name",
   description:
-    "Finds where a function, class, method or other name is defined, imported, called, written and referred to, by the syntax of the code and its scopes: no comments, no strings, no locals of the same name. `kinds: [definition]` finds definitions alone.",
+    "Finds where a function, class, method or other name is defined, imported, called, written and referred to: by the project's own language server where there is one, else by the syntax of the code and its scopes; the answer says which. No comments, no strings, no locals of the same name. `kinds: [definition]` finds definitions alone.",
   parameters,
-  outputSchema: objectOf({
-    symbol: text(),
-    way: text("How it is known: `syntax`, by the tree of each file, its scopes and imports."),
-    counts: {
-      description: "All usages that were found, by kind.",
-      type: "object",
-      additionalProperties: { type: "integer" },
-    },
-    usages: listOf(
-      objectOf(
-        {
-          path: text(),
-          line: integer(),
-          column: integer(),
-          kind: text(KINDS.map((kind) => `\`${kind}\``).join(", ")),
-          text: text("The line."),
-          within: text("The function or type around it."),
-          defined_in: text("The file that defines it, as far as imports show."),
-          binding: text("`member`: of an object whose type syntax does not show. `local`: of a function or block."),
-        },
-        ["within", "defined_in", "binding"],
+  outputSchema: objectOf(
+    {
+      symbol: text(),
+      by: text("Who knows: `language-server`, or `syntax`: the tree of each file, its scopes and imports."),
+      servers: { ...listOf(text()), description: "The language servers that answered." },
+      fallback: {
+        ...listOf(objectOf({ server: text(), why: text(), message: text() }, ["server"])),
+        description: "Why a language is known by its syntax alone.",
+      },
+      counts: {
+        description: "All usages that were found, by kind.",
+        type: "object",
+        additionalProperties: { type: "integer" },
+      },
+      usages: listOf(
+        objectOf(
+          {
+            path: text(),
+            line: integer(),
+            column: integer(),
+            kind: text(KINDS.map((kind) => `\`${kind}\``).join(", ")),
+            text: text("The line."),
+            within: text("The function or type around it."),
+            defined_in: text("The file that defines it, as far as imports show."),
+            binding: text("`member`: of an object whose type syntax does not show. `local`: of a function or block."),
+            by: text("Where another than `by` of the whole answer knows it."),
+          },
+          ["within", "defined_in", "binding", "by"],
+        ),
       ),
-    ),
-    left_out: objectOf({
-      usages: integer(),
-      locals: integer("Names of functions and blocks that are other ones; look into their file to see them."),
-      files: integer("Files that hold the name and were not looked into."),
-    }),
-    not_parsed: { ...listOf(text()), description: "Files that hold the text, but whose syntax is not known." },
-    partly_parsed: {
-      ...listOf(text()),
-      description: "Files with parts that could not be parsed: usages in them may be missing.",
+      left_out: objectOf({
+        usages: integer(),
+        locals: integer("Names of functions and blocks that are other ones; look into their file to see them."),
+        files: integer("Files that hold the name and were not looked into."),
+        others: integer("Usages of other things of that name, which a language server told apart."),
+        hidden: integer("Places in files that this call may not read, or outside of the workspace."),
+      }),
+      not_parsed: { ...listOf(text()), description: "Files that hold the text, but whose syntax is not known." },
+      partly_parsed: {
+        ...listOf(text()),
+        description: "Files with parts that could not be parsed: usages in them may be missing.",
+      },
+      truncated: flag("There may be more."),
     },
-    truncated: flag("There may be more."),
-  }),
+    ["servers", "fallback"],
+  ),
   capability: READS,
   analyse: ({ path = ".", defined_in: file }) =>
     [...new Set([path, ...(file === undefined ? [] : [file])])].map((each) => ({
@@ -86,7 +98,7 @@ export const findUsage: Tool<Arguments> = {
 function usagesText(data: JsonObject): string {
   const lines: string[] = [];
   let before: unknown;
-  for (const { path, line, column, kind, text: source, within, defined_in: file, binding } of objectsOf(
+  for (const { path, line, column, kind, text: source, within, defined_in: file, binding, by } of objectsOf(
     data["usages"],
   )) {
     if (path !== before) lines.push(nameText(path));
@@ -95,6 +107,7 @@ function usagesText(data: JsonObject): string {
       ...(within === undefined ? [] : [`in ${nameText(within)}`]),
       ...(file === undefined ? [] : [`of ${nameText(file)}`]),
       ...(binding === undefined ? [] : [String(binding)]),
+      ...(by === undefined ? [] : [`by ${String(by)}`]),
     ];
     const note = notes.length === 0 ? "" : ` (${notes.join(", ")})`;
     lines.push(`  ${String(line)}:${String(column)} ${String(kind)}${note}: ${nameText(source)}`);
@@ -107,7 +120,12 @@ function usagesText(data: JsonObject): string {
     lines.push(`Parsed in part, search for what may be missing: ${partly.map((each) => nameText(each)).join(", ")}`);
   if (unparsed.length > 0)
     lines.push(`Not parsed, but holds the text: ${unparsed.map((each) => nameText(each)).join(", ")}`);
-  lines.push(`[by syntax: ${sum === "" ? "no usage; check the name, or use `search_file`" : sum}${leftOutText(data)}]`);
+  for (const { server, message } of objectsOf(data["fallback"] ?? []))
+    lines.push(`No language server${server === undefined ? "" : ` (${nameText(server)})`}: ${nameText(message)}`);
+  const servers = Array.isArray(data["servers"]) ? data["servers"].map((each) => nameText(each)).join(", ") : "";
+  lines.push(
+    `[by ${servers === "" ? "syntax" : `language server ${servers}`}: ${sum === "" ? "no usage; check the name, or use `search_file`" : sum}${leftOutText(data)}]`,
+  );
   return lines.join("\n");
 }
 
@@ -120,6 +138,10 @@ function leftOutText(data: JsonObject): string {
     ...(leftOut["locals"] === 0
       ? []
       : [`${countText(leftOut["locals"], "local")} of that name left out: name their file in \`path\``]),
+    ...(leftOut["others"] === 0
+      ? []
+      : [`${countText(leftOut["others"], "usage")} of other things of that name left out`]),
+    ...(leftOut["hidden"] === 0 ? [] : [`${countText(leftOut["hidden"], "place")} in files that you may not read`]),
     ...(leftOut["files"] === 0 ? [] : [`${countText(leftOut["files"], "file")} not looked into: narrow \`path\``]),
   ];
   return parts.map((part) => `; ${part}`).join("");

@@ -93,6 +93,8 @@ async function tour(call: Call): Promise<readonly unknown[]> {
   await go("search_knowledge", { query: AWS });
   await go("find_usage", { symbol: "token" });
   await go("find_usage", { symbol: AWS });
+  await go("diagnostics", { paths: ["leak.txt"] });
+  await go("rename_symbol", { symbol: "token", new_name: "other", defined_in: "leak.txt" });
   await go("get_related_tests", { file_path: "leak.txt" });
   await go("get_system_map", {});
   await go("get_task_context", { task_id: AWS });

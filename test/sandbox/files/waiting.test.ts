@@ -136,6 +136,7 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
   ],
   "the machine's list of users": ["src/server/workspace/unusual-workspace.ts"],
   "the installation": [
+    "src/sandbox/language/server-kinds.ts",
     "src/server/policy/policies.ts",
     "src/server/policy/policy-test.ts",
     "src/server/operator/package-files.ts",

@@ -67,7 +67,7 @@ test("TypeScript: definitions, calls, imports, writes, aliases, namespaces, memb
     "src/index.ts:1:10 import",
   ]);
   expect(answer).toMatchObject({
-    way: "syntax",
+    by: "syntax",
     counts: { definition: 3, import: 3, call: 5 },
     left_out: { usages: 0, locals: 2, files: 0 },
     truncated: false,
@@ -97,6 +97,7 @@ test("`defined_in` follows imports, aliases and passing files to one definition"
 src/c.ts
   1:10 import (of src/other.ts): import { load } from "./other.ts";
   3:1 call (of src/other.ts): load();
+No language server (typescript): it is not installed; install \`typescript\` as a development dependency of the project
 [by syntax: 1 definition, 1 import, 1 call]`);
   const one = await call("find_usage", { symbol: "load", path: "src/c.ts" });
   expect(linesOf(one)).toEqual([

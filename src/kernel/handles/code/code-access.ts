@@ -18,6 +18,7 @@ import { shownBytes } from "../../../text/shown-text.ts";
 import { judgePlace, leavesReading, unanalysed } from "../../judge/scope.ts";
 import { isolationOf } from "../../judge/workspace-programs.ts";
 import type { HandleParts } from "../handle-parts.ts";
+import type { ServedScope } from "./served-code.ts";
 import type { ShownFile } from "./usages.ts";
 
 /** Code for one call. */
@@ -52,6 +53,30 @@ export function createCode(handle: HandleParts): CodeAccess {
       const { changedTogether } = await import("./changed-together.ts");
       return await changedTogether(handle, tellable(handle, path), file);
     },
+    async references(path, query) {
+      requireNamed(handle, path);
+      const { servedReferences } = await import("./served-code.ts");
+      return await servedReferences(servedScope(handle, path), query);
+    },
+    async diagnostics(files) {
+      for (const file of files) requireNamed(handle, file);
+      const { servedDiagnostics } = await import("./served-code.ts");
+      return await servedDiagnostics(servedScope(handle, "."), files);
+    },
+    async rename(query) {
+      for (const { path } of query.places) requireNamed(handle, path);
+      const { proposedRename } = await import("./served-code.ts");
+      return await proposedRename(servedScope(handle, "."), query);
+    },
+  };
+}
+
+function servedScope(handle: HandleParts, path: string): ServedScope {
+  const mayTell = tellable(handle, path);
+  return {
+    handle,
+    mayTell,
+    read: async (file) => await shownOf(handle, mayTell, { file, bytesMax: SOURCE_BYTES_MAX }),
   };
 }
 

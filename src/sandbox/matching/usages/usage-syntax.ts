@@ -19,7 +19,7 @@ const outer = (kinds: string, field: string) => declared(kinds, field, "outer");
 const inner = (kinds: string, field: string) => declared(kinds, field, "inner");
 const member = (kinds: string, field: string) => declared(kinds, field, "member");
 
-/** By the kind of the node: in which of its fields the declared name stands (`*` for any child), and its reach. */
+/** By the kind of the node: in which of its fields the declared name stands (one of several words, `*` for any child), and its reach. */
 export const DECLARATIONS: Readonly<Record<string, readonly [field: string, reach: Reach]>> = Object.fromEntries([
   // TypeScript and JavaScript
   ...outer("function_declaration generator_function_declaration function_signature", "name"),
@@ -44,7 +44,7 @@ export const DECLARATIONS: Readonly<Record<string, readonly [field: string, reac
   // Go
   ...outer("type_spec type_alias const_spec var_spec", "name"),
   ...outer("short_var_declaration range_clause", "left"),
-  ...inner("parameter_declaration variadic_parameter_declaration", "name"),
+  ...inner("parameter_declaration variadic_parameter_declaration", "name declarator"),
   ...member("field_declaration method_elem method_spec", "name"),
   // Rust
   ...outer("function_item function_signature_item struct_item enum_item union_item trait_item", "name"),
@@ -57,7 +57,7 @@ export const DECLARATIONS: Readonly<Record<string, readonly [field: string, reac
   // Java, and what C#, C++, PHP and Ruby share with it
   ...outer("record_declaration annotation_type_declaration struct_declaration", "name"),
   ...outer("class_specifier struct_specifier enum_specifier", "name"),
-  ...member("constructor_declaration enum_constant method property_declaration", "name"),
+  ...member("method_declaration constructor_declaration enum_constant method property_declaration", "name"),
   ...inner("formal_parameter catch_formal_parameter enhanced_for_statement resource simple_parameter", "name"),
   ...inner("inferred_parameters method_parameters block_parameters", "*"),
   ...outer("local_variable_declaration", "name"),
@@ -144,7 +144,8 @@ export const KEYS: Readonly<Record<string, string>> = {
 /** What is called, by the kind of the call. */
 export const CALLS: Readonly<Record<string, string>> = {
   call_expression: "function",
-  call: "function",
+  call: "function method",
+  function_call: "name",
   new_expression: "constructor",
   method_invocation: "name",
   object_creation_expression: "type",

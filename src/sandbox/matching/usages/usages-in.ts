@@ -133,6 +133,7 @@ function kindOf(node: SgNode): string {
 function isField(parent: SgNode, field: string | undefined, node: SgNode): boolean {
   if (field === undefined || field === "") return false;
   if (field === "*") return true;
+  if (field.includes(" ")) return field.split(" ").some((each) => isField(parent, each, node));
   return parent.fieldChildren(field).some((each) => each.id() === node.id());
 }
 
@@ -187,7 +188,10 @@ function scopeOf(
   if (kind === "method_declaration") return { binding: "member" };
   if (reach === "self") return { scope: declaration, binding: "local" };
   const isVar = kind === "variable_declarator" && chain[at + 1]?.kind() === "variable_declaration";
-  const from = reach === "inner" && (FUNCTIONS.has(kind) || BLOCKS.has(kind)) ? at : at + 1;
+  const isOfFunction = kind === "function_declarator";
+  const own = isOfFunction ? chain.findIndex((each, index) => index > at && FUNCTIONS.has(kindOf(each))) : -1;
+  // In C a function's name stands within what declares it, which is no scope of the name.
+  const from = own !== -1 ? own + 1 : reach === "inner" && (FUNCTIONS.has(kind) || BLOCKS.has(kind)) ? at : at + 1;
   for (const [index, each] of chain.entries()) {
     if (index < from) continue;
     const above = kindOf(each);

@@ -5,6 +5,8 @@ import type { CodeUsage } from "../../../model/place/code.ts";
 export interface NamedUsage extends CodeUsage {
   readonly path: string;
   readonly definedIn?: string;
+  /** Who knows: a language server, or the syntax alone. */
+  readonly by?: "language-server" | "syntax";
 }
 
 /** Definitions first, then by place; without locals where something else has the name, if `mayDrop`. */

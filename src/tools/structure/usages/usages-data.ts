@@ -5,6 +5,7 @@ import type { ToolContext } from "../../../model/tool/tool.ts";
 import { TokenBudget } from "../kit/token-budget.ts";
 import { boundUsages } from "./bound-usages.ts";
 import { type NamedUsage, withoutLocals } from "./named-usage.ts";
+import { servedUsages } from "./served-usages.ts";
 
 /** Files that are named as not looked into. */
 const NAMED_MAX = 10;
@@ -15,13 +16,14 @@ interface UsagesAsked {
   readonly symbol: string;
   readonly path?: string | undefined;
   readonly defined_in?: string | undefined;
+  readonly line?: number | undefined;
   readonly kinds?: readonly UsageKind[] | undefined;
   readonly tokens: number;
 }
 
 /** The usages of a name, as data. */
 export async function usagesData(
-  { symbol, path = ".", defined_in: definedIn, kinds, tokens }: UsagesAsked,
+  { symbol, path = ".", defined_in: definedIn, line, kinds, tokens }: UsagesAsked,
   { code, search }: ToolContext,
 ): Promise<JsonObject> {
   const isPlain = /^\w+$/.test(symbol);
@@ -35,8 +37,20 @@ export async function usagesData(
     holding.files.map((file) => file.path),
   );
   const home = definedIn === undefined ? undefined : ((await code.list(definedIn, 1)).files[0]?.path ?? definedIn);
-  const bound = await boundUsages({ code, path, found, symbol, ...(home !== undefined && { definedIn: home }) });
-  const { usages, locals } = withoutLocals(bound, home === undefined && found.files.length > 1);
+  const definedHere = home === undefined ? {} : { definedIn: home };
+  const bound = await boundUsages({ code, path, found, symbol, ...definedHere });
+  const paths = holding.files.map((file) => file.path);
+  // With `defined_in`, what syntax takes for another thing is asked about as well: the server knows.
+  const served = await servedUsages({ code, path, symbol, found, bound, holding: paths, line, ...definedHere });
+  const { usages, locals } = withoutLocals(served.usages, home === undefined && found.files.length > 1);
+  const by = served.servers.length > 0 ? "language-server" : "syntax";
+  const fallback = served.unserved.map(
+    ({ why, message, server }): JsonObject => ({
+      ...(server !== undefined && { server }),
+      why,
+      message,
+    }),
+  );
   const wanted = usages.filter(({ kind }) => kinds === undefined || kinds.includes(kind));
   const counts = Object.fromEntries(
     KINDS.map((kind) => [kind, usages.filter((each) => each.kind === kind).length] as const).filter(([, n]) => n > 0),
@@ -44,15 +58,17 @@ export async function usagesData(
   const notParsed = found.unknown.slice(0, NAMED_MAX);
   const partly = found.partly.slice(0, NAMED_MAX);
   const budget = new TokenBudget(tokens);
-  budget.spend([counts, notParsed, partly, symbol]);
-  const { shown, leftOut } = budget.fit(wanted.map(usageData));
+  budget.spend([counts, notParsed, partly, symbol, fallback]);
+  const { shown, leftOut } = budget.fit(wanted.map((usage) => usageData(usage, by)));
   const unlooked = found.unread.length + holding.filesMatched - holding.files.length;
   return {
     symbol,
-    way: "syntax",
+    by,
+    ...(served.servers.length > 0 && { servers: [...new Set(served.servers)] }),
+    ...(fallback.length > 0 && { fallback }),
     counts,
     usages: [...shown],
-    left_out: { usages: leftOut, locals, files: unlooked },
+    left_out: { usages: leftOut, locals, files: unlooked, others: served.others, hidden: served.hidden },
     not_parsed: notParsed,
     partly_parsed: partly,
     truncated:
@@ -60,7 +76,10 @@ export async function usagesData(
   };
 }
 
-function usageData({ path, line, column, kind, binding, text: source, within, definedIn }: NamedUsage): JsonObject {
+function usageData(
+  { path, line, column, kind, binding, text: source, within, definedIn, by }: NamedUsage,
+  mostly: NamedUsage["by"],
+): JsonObject {
   return {
     path,
     line,
@@ -70,5 +89,6 @@ function usageData({ path, line, column, kind, binding, text: source, within, de
     ...(within !== undefined && { within }),
     ...(definedIn !== undefined && definedIn !== path && { defined_in: definedIn }),
     ...(binding !== "module" && { binding }),
+    ...(by !== mostly && by !== undefined && { by }),
   };
 }

@@ -164,6 +164,7 @@ const SUCCEEDING: Readonly<Record<string, object>> = {
   search_file: { path: ".", regex: "o" },
   search_knowledge: { query: "one" },
   find_usage: { symbol: "one" },
+  diagnostics: { paths: ["a.txt"] },
   get_related_tests: { file_path: "a.txt" },
   get_system_map: {},
   get_task_context: { task_id: "T-1" },
@@ -173,12 +174,12 @@ const SUCCEEDING: Readonly<Record<string, object>> = {
   write_file: { path: "c.txt", content: "c" },
 };
 /**
- * Tools that no call runs here: the preset stages or asks about them, or the workspace says nothing of tests and has no
- * repository.
+ * Tools that no call runs here: the preset stages or asks about them, or the workspace says nothing of tests, has no
+ * repository, or no language server.
  */
 const NOT_RUN = [
   ...["git", "git_add", "git_checkout", "git_commit", "git_diff", "git_status"],
-  ...["install_dependencies", "merge_branch", "run_lint", "run_test", "shell", "web_fetch"],
+  ...["install_dependencies", "merge_branch", "rename_symbol", "run_lint", "run_test", "shell", "web_fetch"],
 ];
 
 /** A call that is refused by policy, one that fails, and one whose arguments do not fit. */

@@ -1,0 +1,117 @@
+/** Reads what language servers answer: the few members that are used, bounded; everything else is no answer. */
+import * as z from "zod";
+
+/** Locations and edits of one answer that are looked at. */
+const LOCATIONS_MAX = 20_000;
+const TEXT_CHARACTERS_MAX = 4000;
+
+const count = z.int().min(0).max(2_000_000_000);
+const position = z.object({ line: count, character: count });
+const range = z.object({ start: position, end: position });
+const location = z.object({ uri: z.string().max(20_000), range });
+const link = z.object({ targetUri: z.string().max(20_000), targetSelectionRange: range });
+
+/** A place in a file as the protocol counts: from 0, in units of UTF-16. */
+export type ServerPosition = z.infer<typeof position>;
+/** From a place to a place. */
+export type ServerRange = z.infer<typeof range>;
+/** A range in a file. */
+export type ServerLocation = z.infer<typeof location>;
+
+const locations = z.union([
+  z.null().transform((): ServerLocation[] => []),
+  location.transform((one) => [one]),
+  z.array(location).max(LOCATIONS_MAX),
+  z.array(link.transform(({ targetUri, targetSelectionRange }) => ({ uri: targetUri, range: targetSelectionRange }))),
+]);
+
+/** The locations of an answer; `undefined` where it is none. */
+export function readLocations(answer: unknown): readonly ServerLocation[] | undefined {
+  return locations.safeParse(answer ?? null).data;
+}
+
+const edit = z.object({ range, newText: z.string().max(TEXT_CHARACTERS_MAX) });
+/** One replacement. */
+export type ServerEdit = z.infer<typeof edit>;
+
+const documentEdits = z.object({
+  textDocument: z.object({ uri: z.string().max(20_000) }),
+  edits: z.array(edit).max(LOCATIONS_MAX),
+});
+const workspaceEdit = z.union([
+  // Files that a server would make, move or remove are none of a rename's.
+  z
+    .object({ documentChanges: z.array(documentEdits).max(LOCATIONS_MAX) })
+    .transform(({ documentChanges }) => documentChanges.map(({ textDocument: { uri }, edits }) => ({ uri, edits }))),
+  z
+    .object({ changes: z.record(z.string().max(20_000), z.array(edit).max(LOCATIONS_MAX)) })
+    .transform(({ changes }) => Object.entries(changes).map(([uri, edits]) => ({ uri, edits }))),
+]);
+/** The replacements in one file. */
+export interface ServerFileEdits {
+  readonly uri: string;
+  readonly edits: readonly ServerEdit[];
+}
+
+/** The replacements of a rename; `undefined` where the answer is none, or would do more than replace. */
+export function readEdits(answer: unknown): readonly ServerFileEdits[] | undefined {
+  return workspaceEdit.safeParse(answer).data;
+}
+
+const diagnostic = z.object({
+  range,
+  severity: z.int().min(1).max(4).optional(),
+  code: z.union([z.string().max(200), z.number()]).optional(),
+  message: z.string().transform((text) => text.slice(0, TEXT_CHARACTERS_MAX)),
+});
+/** What a server says of a place. */
+export type ServerDiagnostic = z.infer<typeof diagnostic>;
+
+const report = z.object({ kind: z.literal("full"), items: z.array(diagnostic).max(LOCATIONS_MAX) });
+
+/** The diagnostics of a report that was asked for. */
+export function readReport(answer: unknown): readonly ServerDiagnostic[] | undefined {
+  return report.safeParse(answer).data?.items;
+}
+
+const tsPosition = z.object({ line: z.int().min(1), offset: z.int().min(1) });
+const tsDiagnostics = z.object({
+  body: z
+    .array(
+      z.object({
+        start: tsPosition,
+        end: tsPosition,
+        text: z.string().transform((text) => text.slice(0, TEXT_CHARACTERS_MAX)),
+        code: z.number().optional(),
+        category: z.string().max(40),
+      }),
+    )
+    .max(LOCATIONS_MAX),
+});
+const SEVERITIES: Readonly<Record<string, number>> = { error: 1, warning: 2 };
+
+/** The diagnostics as TypeScript's own server says them. */
+export function readTypeScript(answer: unknown): readonly ServerDiagnostic[] | undefined {
+  const read = tsDiagnostics.safeParse(answer).data;
+  return read?.body.map(({ start, end, text, code, category }) => ({
+    range: { start: fromOne(start), end: fromOne(end) },
+    severity: SEVERITIES[category] ?? 3,
+    ...(code !== undefined && { code }),
+    message: text,
+  }));
+}
+
+function fromOne({ line, offset }: z.infer<typeof tsPosition>): ServerPosition {
+  return { line: line - 1, character: offset - 1 };
+}
+
+const initialized = z.object({
+  capabilities: z.object({ diagnosticProvider: z.unknown().optional() }),
+  serverInfo: z.object({ name: z.string().max(100), version: z.string().max(100).optional() }).optional(),
+});
+
+/** What a server says when it begins. */
+export function readInitialized(answer: unknown): { readonly pullsDiagnostics: boolean } | undefined {
+  const read = initialized.safeParse(answer).data;
+  return read && { pullsDiagnostics: read.capabilities.diagnosticProvider !== undefined };
+}
