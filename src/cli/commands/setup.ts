@@ -2,6 +2,7 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import type { Command } from "commander";
+import { inSlices } from "../../base/long-steps.ts";
 import { operatorPath } from "../../server/operator/operator-directory.ts";
 import { realPath } from "../../server/operator/real-path.ts";
 import { LAUNCH } from "../start/own-name.ts";
@@ -118,9 +119,11 @@ async function printChange({ path, before, after, kept, backup }: Shown, isDry: 
     return print(visible(`${change}  ${path}${was}`));
   }
   const { unifiedDiff } = await import("../../text/unified-diff.ts");
+  const { lineChanges } = await import("../../text/line-changes.ts");
   const [original, updated] = [Buffer.from(before ?? ""), Buffer.from(after ?? "")];
-  const whole = [{ start: 0, end: original.length, content: updated }];
-  print(visible(unifiedDiff(path, { original, changes: whole, updated }).text));
+  const { result: changes } = await inSlices("comparing two versions of a file", lineChanges(original, updated));
+  const diff = unifiedDiff(path, { original, changes, updated });
+  for (const line of diff.text.trimEnd().split("\n")) print(visible(line));
 }
 
 async function list(flags: SetupFlags): Promise<void> {
