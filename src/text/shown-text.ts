@@ -38,20 +38,14 @@ export function shownBytes(bytes: Uint8Array, hidden: readonly HiddenRange[]): S
       return { start: start + shift, end: end + shift };
     },
     shownAt(position) {
-      let shift = 0;
-      for (const marker of markers) {
-        if (marker.end + marker.shift > position) {
-          const begins = hidden[markers.indexOf(marker)]?.start ?? 0;
-          return begins > position ? position - shift : undefined;
-        }
-        shift = marker.shift;
-      }
-      return position - shift;
+      const before = markersUpTo(hidden, position);
+      if ((hidden[before]?.start ?? Number.POSITIVE_INFINITY) < position) return undefined;
+      return position - (markers[before - 1]?.shift ?? 0);
     },
   };
 }
 
-/** How many markers end at or before `position`. */
+/** How many markers, or texts under them, end at or before `position`. */
 function markersUpTo(markers: readonly { readonly end: number }[], position: number): number {
   let low = 0;
   let high = markers.length;

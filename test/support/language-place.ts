@@ -22,7 +22,8 @@ export function installPyright(workspace: string): void {
 
 /**
  * A server for `.ts` that reads what to do from `behaviour.json` of the workspace each time that it is asked:
- * `answers` by method, or `hang`, `flood`, `gush`, `shout`, `eat`, `die`, `otherId`, `nonsense`, `deaf` for a method's name.
+ * `answers` by method, or `hang`, `silent`, `flood`, `gush`, `shout`, `eat`, `die`, `asks`, `otherId`, `nonsense` for a
+ * method's name.
  */
 const DOUBLE = `
 import { readFileSync, writeSync } from "node:fs";

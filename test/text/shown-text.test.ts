@@ -32,3 +32,20 @@ test("a place that is shown leads back to the same bytes, and one with a marker 
     }),
   );
 });
+
+test("each position leads to where it is shown, and back; one within a secret leads nowhere", () => {
+  const hidden = [
+    { start: 2, end: 5, marker: "[MARKER]" },
+    { start: 8, end: 9, marker: "[]" },
+  ];
+  const original = Buffer.from("ab345fghX-end");
+  const shown = shownBytes(original, hidden);
+  expect(shown.bytes.toString()).toBe("ab[MARKER]fgh[]-end");
+  const ways = [...original.keys()].map((position) => shown.shownAt(position));
+  expect(ways).toEqual([0, 1, 2, undefined, undefined, 10, 11, 12, 13, 15, 16, 17, 18]);
+  for (const position of [0, 1, 5, 6, 7, 9, 12]) {
+    const at = shown.shownAt(position) ?? -1;
+    expect(shown.placeOf(at, at + 1)).toEqual({ start: position, end: position + 1 });
+  }
+  expect(shownBytes(original, []).shownAt(4)).toBe(4);
+});

@@ -1,6 +1,7 @@
 /**
- * Reads the messages of a language server from its output: a header with the length, then as many bytes of JSON.
+ * Reads the messages of a language server from its output.
  *
+ * A message is a header with a length, and as many bytes of JSON.
  * The library's reader looks through everything again with each piece while a header has no end, which costs seconds
  * of this thread for a server that only talks. INVARIANT: each byte is looked at a bounded number of times, and what is
  * not a message ends the connection.

@@ -6,7 +6,7 @@
  */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import type { ChosenLanguageServer } from "../../model/work/language-servers.ts";
+import type { ChosenLanguageServer } from "../../model/place/language-servers.ts";
 import { INSIDE_WORKSPACE, type SandboxFile } from "../plan/plan.ts";
 
 /** The exit code by which a start says that the server is not installed. */

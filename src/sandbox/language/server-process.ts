@@ -1,9 +1,9 @@
 /**
  * Speaks with one language server over its standard streams, and bounds what it may cost.
  *
- * The server is not trusted: it may be code of the workspace's own. INVARIANTS: every request is answered once. A server
- * that takes longer than a request may, says more than it may, or does not read what it is told, is ended with its
- * sandbox. Nothing that it asks for is done.
+ * The server is not trusted: it may be code of the workspace's own. INVARIANTS: every request is answered once. A
+ * server that takes longer than a request may, says more than it may, or does not read what it is told, is ended with
+ * its sandbox. Nothing that it asks for is done.
  */
 import type { Writable } from "node:stream";
 import {

@@ -1,4 +1,4 @@
-/** `find_usage`, `diagnostics` and `rename_symbol` by real language servers, which are warm and see each edit at once. */
+/** `find_usage`, `diagnostics` and `rename_symbol` by real language servers, which see each edit at once. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

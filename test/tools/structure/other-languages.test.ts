@@ -7,7 +7,7 @@ test.each([
     "C",
     "a.c",
     "int load(int n) { return n; }\nint main(void) { int x = load(1); return x; }\n// load\nint other(int load) { return load; }\n",
-    ["1:5 definition", "2:26 call", "4:15 definition local", "4:30 reference local"],
+    ["1:5 definition", "4:15 definition local", "2:26 call", "4:30 reference local"],
   ],
   [
     "C++",

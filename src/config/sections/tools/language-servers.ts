@@ -1,6 +1,6 @@
 /** Defines the operator's settings for language servers, which answer questions about code from within the sandbox. */
 import * as z from "zod";
-import type { LanguageServerSettings } from "../../../model/work/language-servers.ts";
+import type { LanguageServerSettings } from "../../../model/place/language-servers.ts";
 
 /** Servers that the operator names, their words, and the extensions of each. */
 const SERVERS_MAX = 32;

@@ -1,20 +1,20 @@
 /**
- * Asks a language server for the code handle, in a sandbox that shows the workspace as the call may read it.
+ * Asks a language server for the code handle.
  *
- * The server may be code of the workspace's own, so it sees no more than the call may read, writes nothing and reaches
- * nothing. INVARIANT: a call is answered only by a server that sees exactly what this call may read, and the call is
- * judged again after every wait.
+ * It runs in a sandbox that shows the workspace as the call may read it: the server may be code of the workspace's own,
+ * so it sees no more than that, writes nothing and reaches nothing. INVARIANT: a call is answered only by a server that
+ * sees exactly what this call may read, and the call is judged again after every wait.
  */
 import { GIB, MIB } from "../../../base/bytes.ts";
-import { Refusal, ToolFailure } from "../../../model/outcome/failure.ts";
+import { ToolFailure } from "../../../model/outcome/failure.ts";
 import type { WorkspacePath } from "../../../model/place/access.ts";
 import type { NoServer, Unserved } from "../../../model/place/code.ts";
 import { cancelled } from "../../../sandbox/files/places/failures.ts";
 import { rootPath } from "../../../sandbox/files/places/roots.ts";
 import { isTemporaryName } from "../../../sandbox/files/places/temporary.ts";
 import { changedFiles } from "../../../sandbox/language/changed-files.ts";
-import { LanguageServers, type WarmServer } from "../../../sandbox/language/language-servers.ts";
-import { serverKindOf } from "../../../sandbox/language/server-kinds.ts";
+import { LanguageServers, type ServerWanted, type WarmServer } from "../../../sandbox/language/language-servers.ts";
+import { type ServerKind, serverKindOf } from "../../../sandbox/language/server-kinds.ts";
 import { ServerFailure, ServerRefusal } from "../../../sandbox/language/server-process.ts";
 import { INSIDE_WORKSPACE, type Sandbox, type ScopeJudge } from "../../../sandbox/sandbox.ts";
 import { readPlace } from "../../../sandbox/search/indexed-files.ts";
@@ -29,7 +29,7 @@ const SAID_BYTES_MAX = 8 * GIB;
 const PROCESSES_MIN = 100;
 const OPEN_FILES_MIN = 16_384;
 /** Characters of what it says that are passed on. */
-const SAID_CHARACTERS_MAX = 300;
+const SAID_CHARACTERS_MAX = 600;
 /** Milliseconds before a server's start from which on a file's change may have been missed by it. */
 const CLOCK_MS = 2000;
 
@@ -48,79 +48,75 @@ export async function askServer<Answer>(
   path: string,
   work: (server: WarmServer) => Promise<Answer>,
 ): Promise<Answer | Unserved> {
-  const { kernel, running, signal } = handle;
-  const { parts } = kernel;
-  const settings = parts.sandbox.languageServers?.();
+  const settings = handle.kernel.parts.sandbox.languageServers?.();
   if (settings?.enabled !== true) return unserved("off", "the operator has switched language servers off");
   const kind = serverKindOf(path, settings.servers);
   if (kind === undefined) return unserved("unknown_language", "no language server is known for such files");
-  const { name: server } = kind;
   try {
-    const sandbox = await parts.sandbox.open();
+    const sandbox = await handle.kernel.parts.sandbox.open();
     if (!sandbox.isContained || !sandbox.takesInput)
-      return unserved("not_contained", "this sandbox cannot hold a language server", server);
-    const root = rootPath(running.caller.place.roots.service);
-    const judge = serverScope(handle);
-    const mounts = await sandbox.mountsOf({ root, judge }, signal);
-    const limits = parts.sandbox.limits();
+      return unserved("not_contained", "this sandbox cannot hold a language server", kind.name);
     const pool = servers.get(sandbox) ?? new LanguageServers();
     servers.set(sandbox, pool);
-    const answer = await pool.ask(
-      {
-        kind,
-        root,
-        mounts,
-        memoryMb: settings.memoryMb,
-        signal,
-        start: (streams, onMounts) =>
-          sandbox.run(
-            {
-              root,
-              judge,
-              command: kind.command,
-              workDir: INSIDE_WORKSPACE,
-              environment: {},
-              ...(kind.files && { files: kind.files }),
-              limits: {
-                ...limits,
-                timeoutMs: LIFE_MS,
-                outputBytesMax: SAID_BYTES_MAX,
-                memoryBytesMax: settings.memoryMb * MIB,
-                processesMax: Math.max(limits.processesMax, PROCESSES_MIN),
-                openFilesMax: Math.max(limits.openFilesMax, OPEN_FILES_MIN),
-              },
-              input: streams.input,
-              onMounts,
-            },
-            streams.output,
-            streams.signal,
-          ),
-      },
-      async (warm) => {
-        await freshen(handle, warm);
-        return await work(warm);
-      },
-    );
+    const wanted = await wantedServer(handle, { sandbox, kind, memoryMb: settings.memoryMb });
+    const answer = await pool.ask(wanted, async (warm) => {
+      await freshen(handle, warm);
+      return await work(warm);
+    });
     await requireAllowed(handle);
     return answer;
   } catch (error) {
-    if (signal.aborted) throw cancelled();
-    if (error instanceof Refusal) throw error;
-    if (error instanceof ServerFailure) {
-      const why = error.trouble === "cancelled" ? "failed" : error.trouble;
-      const advice = why === "not_installed" ? `; ${kind.advice}` : "";
-      return unserved(why, `${running.redaction.words(error.message)}${advice}`, server);
-    }
-    // it lives on: it only does not do this
-    if (error instanceof ServerRefusal)
-      return unserved(
-        "failed",
-        `it says: ${running.redaction.words(error.message.slice(0, SAID_CHARACTERS_MAX))}`,
-        server,
-      );
-    if (error instanceof ToolFailure) return unserved("failed", error.message, server);
-    throw error;
+    return troubleOf(handle, kind, error);
   }
+}
+
+interface ChosenServer {
+  readonly sandbox: Sandbox;
+  readonly kind: ServerKind;
+  readonly memoryMb: number;
+}
+
+/** The server for what the call may read of its workspace now. */
+async function wantedServer(handle: HandleParts, { sandbox, kind, memoryMb }: ChosenServer): Promise<ServerWanted> {
+  const { kernel, running, signal } = handle;
+  const root = rootPath(running.caller.place.roots.service);
+  const judge = serverScope(handle);
+  const mounts = await sandbox.mountsOf({ root, judge }, signal);
+  const limits = kernel.parts.sandbox.limits();
+  const run = {
+    root,
+    judge,
+    command: kind.command,
+    workDir: INSIDE_WORKSPACE,
+    environment: {},
+    ...(kind.files && { files: kind.files }),
+    limits: {
+      ...limits,
+      timeoutMs: LIFE_MS,
+      outputBytesMax: SAID_BYTES_MAX,
+      memoryBytesMax: memoryMb * MIB,
+      processesMax: Math.max(limits.processesMax, PROCESSES_MIN),
+      openFilesMax: Math.max(limits.openFilesMax, OPEN_FILES_MIN),
+    },
+  };
+  const start: ServerWanted["start"] = ({ input, output, signal: ending }, onMounts) =>
+    sandbox.run({ ...run, input, onMounts }, output, ending);
+  return { kind, root, mounts, memoryMb, signal, start };
+}
+
+/** Why there is no answer. @throws what is no fault of the server's */
+function troubleOf({ running, signal }: HandleParts, { name, advice }: ServerKind, error: unknown): Unserved {
+  if (signal.aborted) throw cancelled();
+  const shown = (text: string) => running.redaction.words(text.slice(0, SAID_CHARACTERS_MAX));
+  if (error instanceof ServerFailure) {
+    const { trouble, message } = error;
+    const why = trouble === "cancelled" ? "failed" : trouble;
+    return unserved(why, trouble === "not_installed" ? `${shown(message)}; ${advice}` : shown(message), name);
+  }
+  // it lives on: it only does not do this
+  if (error instanceof ServerRefusal) return unserved("failed", `it says: ${shown(error.message)}`, name);
+  if (error instanceof ToolFailure) return unserved("failed", error.message, name);
+  throw error;
 }
 
 /** That there is no answer, and why. */

@@ -68,14 +68,15 @@ export class ServerFile {
     };
   }
 
-  /** The bytes of a range; nothing where it is none, or a secret begins or ends in it. */
+  /** The bytes of a range; nothing where it is none, or touches a secret. */
   bytesOf({ start, end }: ServerRange): { readonly start: number; readonly end: number } | undefined {
     const from = this.offsetOf(start);
     const to = this.offsetOf(end);
     if (from === undefined || to === undefined || to < from) return undefined;
     const place = { start: this.#byteOf(from), end: this.#byteOf(to) };
-    const isShown = this.#shown.shownAt(place.start) !== undefined && this.#shown.shownAt(place.end) !== undefined;
-    return isShown ? place : undefined;
+    const shownAt = this.#shown.shownAt(place.start);
+    const back = shownAt === undefined ? undefined : this.#shown.placeOf(shownAt, shownAt + place.end - place.start);
+    return back?.start === place.start && back.end === place.end ? place : undefined;
   }
 
   /** The offset of a position in `text`. */

@@ -19,7 +19,7 @@ const outer = (kinds: string, field: string) => declared(kinds, field, "outer");
 const inner = (kinds: string, field: string) => declared(kinds, field, "inner");
 const member = (kinds: string, field: string) => declared(kinds, field, "member");
 
-/** By the kind of the node: in which of its fields the declared name stands (one of several words, `*` for any child), and its reach. */
+/** By the kind of the node: in which of its fields (`*` for any) the declared name stands, and its reach. */
 export const DECLARATIONS: Readonly<Record<string, readonly [field: string, reach: Reach]>> = Object.fromEntries([
   // TypeScript and JavaScript
   ...outer("function_declaration generator_function_declaration function_signature", "name"),

@@ -1,6 +1,7 @@
 /**
- * Puts what a language server knows of a name beside what its syntax shows: the server says which places are the same
- * thing, syntax says what each does there.
+ * Merges the usages that language servers know with those that syntax shows.
+ *
+ * The server says which places are the same thing, syntax says what each does there.
  */
 import type {
   CodeAccess,

@@ -139,7 +139,31 @@ test("what a server says of itself is redacted and short", TIMEOUT, async () => 
   expect(JSON.stringify(found).length).toBeLessThan(2000);
 });
 
-/** A plugin of TypeScript's server that tries what it can, and tells it in a diagnostic and, where it can, in a file. */
+test("columns beside a secret are those of what is shown; a rename touches no secret", TIMEOUT, async () => {
+  const token = "ghp_okapiZebraGiraffe0123456789abcdefABC";
+  const place = freshPlace();
+  const source = `import { load } from "./a.ts";\nconst key = "${token}"; load();\n`;
+  const column = source.split("\n")[1]?.indexOf("load()") ?? 0;
+  installDouble(place, {
+    answers: {
+      "textDocument/references": [
+        inFile("src/a.ts", 0, 16, 20),
+        inFile("src/b.ts", 1, column, column + 4),
+        inFile("src/b.ts", 1, 15, 19),
+      ],
+      "textDocument/rename": { documentChanges: [edits("src/b.ts", [1, 13, 13 + token.length, "fetchAll"])] },
+    },
+  });
+  const { call } = await openStructure({ ...FILES, "src/b.ts": source }, place);
+  const answer = await call("find_usage", { symbol: "load", defined_in: "src/a.ts" });
+  const last = (answer["usages"] as { line: number; column: number; text: string }[]).at(-1);
+  expect(answer["counts"]).toEqual({ definition: 1, call: 1 });
+  expect(last?.text.indexOf("load()")).toBe((last?.column ?? 0) - 1);
+  expect(JSON.stringify(answer)).not.toContain(token);
+  expect(JSON.stringify(await call("rename_symbol", RENAME))).toContain("do more in `src/b.ts`");
+});
+
+/** A plugin of TypeScript's server that tries what it can, and tells it in a diagnostic and in a file. */
 const plugin = (port: number, outside: string) => `
 const fs = require("node:fs");
 const net = require("node:net");
