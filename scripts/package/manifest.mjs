@@ -3,7 +3,10 @@
 // The manifest of the checkout names the sources; this one names what was compiled from them. Both share what users
 // read, and the versions of what is installed beside the package.
 
-/** Packages that are imported as they are: their types are public, or they carry a binary. Others are compiled in. */
+/**
+ * Packages that are there as they are: their types are public, they carry a binary, or another program runs them.
+ * Others are compiled in.
+ */
 const IMPORTED = [
   "@ast-grep/napi",
   "@bufbuild/protobuf",
@@ -15,6 +18,7 @@ const IMPORTED = [
   "better-sqlite3",
   "koffi",
   "rregex",
+  "typescript-language-server",
   "zod",
 ];
 
@@ -38,6 +42,8 @@ export const BROUGHT = {
   ],
   "@cedar-policy/cedar-wasm": ["nodejs/*", "README.md"],
   "better-sqlite3": ["lib/**", "prebuilds/linux*", "LICENSE", "README.md"],
+  // one file, which runs in the sandbox; the map beside it weighs more
+  "typescript-language-server": ["lib/cli.mjs", "LICENSE", "README.md"],
 };
 
 /** Files of the checkout that are in the package as they are. */

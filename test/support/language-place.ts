@@ -21,9 +21,10 @@ export function installPyright(workspace: string): void {
 }
 
 /**
- * A server for `.ts` that reads what to do from `behaviour.json` of the workspace each time that it is asked:
- * `answers` by method, or `hang`, `silent`, `flood`, `gush`, `shout`, `eat`, `die`, `asks`, `otherId`, `nonsense` for a
- * method's name.
+ * A server for `.ts` that reads what to do from `behaviour.json` of the workspace each time that it is asked.
+ *
+ * `answers` by method; or, for a method's name, `hang`, `silent`, `slow`, `flood`, `gush`, `shout`, `eat`, `die`,
+ * `asks`, `otherId`, `nonsense`.
  */
 const DOUBLE = `
 import { readFileSync, writeSync } from "node:fs";
@@ -52,6 +53,7 @@ function answer({ id, method }) {
   if (method === "initialize") return send({ id, result: { capabilities: { diagnosticProvider: {} } } });
   if (how.hang === method) { for (;;); }
   if (how.silent === method) return;
+  if (how.slow === method) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400);
   if (how.eat === method) { const eaten = []; for (;;) eaten.push(Buffer.alloc(1 << 24, 1)); }
   if (how.die === method) process.exit(7);
   if (how.nonsense === method) { writeSync(1, "Content-Length: 5\\r\\n\\r\\n{{{{{"); return; }

@@ -20,6 +20,8 @@ const IDLE_MS = 5 * 60_000;
 const START_MS_MAX = 30_000;
 /** Milliseconds of one request. */
 const REQUEST_MS_MAX = 30_000;
+/** Milliseconds of one question with all its requests and its wait for others. */
+const QUESTION_MS_MAX = 90_000;
 /** Questions that wait for one server. */
 const WAITING_MAX = 8;
 /** Milliseconds until a server that failed is started again, and the most that they grow to. */
@@ -56,6 +58,7 @@ export interface ServerWanted {
 /** Bounds that tests make smaller. */
 export interface ServerBounds {
   readonly requestMs?: number;
+  readonly questionMs?: number;
   readonly startMs?: number;
   readonly pauseMs?: number;
   readonly idleMs?: number;
@@ -85,11 +88,12 @@ export class LanguageServers {
 
   constructor({
     requestMs = REQUEST_MS_MAX,
+    questionMs = QUESTION_MS_MAX,
     startMs = START_MS_MAX,
     pauseMs = PAUSE_MS,
     idleMs = IDLE_MS,
   }: ServerBounds = {}) {
-    this.#bounds = { requestMs, startMs, pauseMs, idleMs };
+    this.#bounds = { requestMs, questionMs, startMs, pauseMs, idleMs };
   }
 
   /** Servers that run. */
@@ -112,7 +116,8 @@ export class LanguageServers {
     this.#kept.delete(key);
     this.#kept.set(key, kept);
     clearTimeout(kept.idle);
-    const turn = kept.last.then(() => this.#work(kept, wanted, work));
+    const endsAtMs = performance.now() + this.#bounds.questionMs;
+    const turn = kept.last.then(() => this.#work(kept, { ...wanted, endsAtMs }, work));
     kept.last = turn.catch(() => undefined);
     try {
       const answer = await turn;
@@ -144,12 +149,16 @@ export class LanguageServers {
 
   async #work<Answer>(
     { process, documents, ready, startedAtMs }: Kept,
-    { kind, signal }: ServerWanted,
+    { kind, signal, endsAtMs }: ServerWanted & { readonly endsAtMs: number },
     work: (server: WarmServer) => Promise<Answer>,
   ): Promise<Answer> {
     const { pullsDiagnostics } = await ready;
-    const bounds: RequestBounds = { signal, msMax: this.#bounds.requestMs };
-    const request = (method: string, params: unknown) => process.request(method, params, bounds);
+    const request = async (method: string, params: unknown) => {
+      const leftMs = endsAtMs - performance.now();
+      if (leftMs <= 0) throw new ServerFailure("timed_out", "the question takes too long, or others came before it");
+      const bounds: RequestBounds = { signal, msMax: Math.min(this.#bounds.requestMs, leftMs) };
+      return await process.request(method, params, bounds);
+    };
     return await work({ kind, documents, pullsDiagnostics, startedAtMs, request });
   }
 

@@ -92,7 +92,10 @@ export class ServerProcess {
     aborted.promise.catch(() => undefined);
     const onAbort = () => aborted.reject(new ServerFailure("cancelled", "the call was cancelled"));
     const timer = setTimeout(
-      () => this.#end(new ServerFailure("timed_out", `it did not answer \`${method}\` within ${msMax / 1000} s`)),
+      () =>
+        this.#end(
+          new ServerFailure("timed_out", `it did not answer \`${method}\` within ${(msMax / 1000).toFixed(1)} s`),
+        ),
       msMax,
     );
     signal.addEventListener("abort", onAbort, { once: true });

@@ -38,6 +38,8 @@ import type { ShownFile } from "./usages.ts";
 
 /** Changed files that a server is told of before a question. */
 const CHANGED_MAX = 48;
+/** Milliseconds after which no further file is looked at. */
+const DIAGNOSTICS_MS_MAX = 120_000;
 /** Characters of what a server says that are passed on. */
 const MESSAGE_CHARACTERS_MAX = 1000;
 
@@ -150,7 +152,12 @@ export async function servedDiagnostics(scope: ServedScope, paths: readonly stri
   const diagnostics: CodeDiagnostic[] = [];
   const looked: { readonly path: string; readonly server: string }[] = [];
   const left: ({ readonly path: string } & Unserved)[] = [];
+  const endsAtMs = performance.now() + DIAGNOSTICS_MS_MAX;
   for (const path of paths) {
+    if (performance.now() > endsAtMs) {
+      left.push({ path, ...unserved("timed_out", "there was no time left for it: ask about fewer files") });
+      continue;
+    }
     const file = await files.of(path);
     if (file === undefined) {
       left.push({ path, ...unserved("failed", "it is not there, is no text, is too large, or may not be read") });

@@ -103,6 +103,21 @@ test.each(["hang", "silent"])(
   },
 );
 
+test("a server that is slow each time does not hold a question up for long", SLOW, async () => {
+  behave({ slow: METHOD, answers: { [METHOD]: [] } });
+  const many = (servers: ReturnType<typeof pool>) =>
+    servers.ask(async (server) => {
+      for (let at = 0; at < 10; at += 1) await server.request(METHOD, {});
+      return "all";
+    });
+  const bounded = pool({ questionMs: 2000 });
+  expect(await troubleOf(many(bounded))).toBe("timed_out");
+  await bounded.servers.close();
+  const control = pool({ questionMs: 60_000 });
+  expect(await troubleOf(many(control))).toBe('answered "all"');
+  await control.servers.close();
+});
+
 test("control: without the bound of time the question hangs", SLOW, async () => {
   behave({ hang: METHOD });
   const { references, servers } = pool({ requestMs: 60_000 });
