@@ -164,7 +164,7 @@ test("a minified bundle and generated code are indexed within bounds, and an ans
   const { until, session } = await openKnowledge(place);
   const answer = await until("okapi leaves", ({ state }) => state === "ready");
   expect(pathsOf(answer)[0]).toBe("src/okapi.ts");
-  const all = await ask(session, { query: "okapi", limit: 50, max_tokens: 25_000 });
+  const all = await ask(session, { query: "okapi", limit: 50, max_tokens: 8000 });
   expect(pathsOf(all)).not.toContain("dist/large.js");
   const small = await ask(session, { query: "okapi", path: "dist", max_tokens: 100 });
   expect(JSON.stringify(small).length).toBeLessThan(1000);
