@@ -108,7 +108,9 @@ test("an answer is labelled as reading its files is", async () => {
   await until("okapi", ({ state }) => state === "ready");
   const labelOf = async (tool: string, args: JsonObject) => {
     const { result } = await session.call(tool, args);
-    return result.status === "success" ? result.metadata.label : result.error;
+    if (result.status !== "success") throw new Error(JSON.stringify(result));
+    const { trustLevel, dataClass } = result.metadata.label;
+    return { trustLevel, dataClass };
   };
   // The plain one first: what a session has seen stays with it.
   const plain = await labelOf("search_knowledge", { query: "okapi" });
