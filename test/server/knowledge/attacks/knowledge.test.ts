@@ -109,7 +109,7 @@ test("an answer is labelled as reading its files is", async () => {
   const labelOf = async (tool: string, args: JsonObject) => {
     const { result } = await session.call(tool, args);
     if (result.status !== "success") throw new Error(JSON.stringify(result));
-    const { trustLevel, dataClass } = result.metadata.label;
+    const { trustLevel, dataClass } = result.metadata.label ?? {};
     return { trustLevel, dataClass };
   };
   // The plain one first: what a session has seen stays with it.
