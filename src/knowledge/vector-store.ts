@@ -4,7 +4,6 @@
  * It gets no path and no text: a vector has a key by which the index knows its chunk.
  */
 import { blake3Hex } from "../base/hash.ts";
-import type { IndexedFile } from "./knowledge-store.ts";
 
 /** Which chunk a vector is of: one that the index no longer has under this key has gone. */
 export interface ChunkKey {
@@ -16,7 +15,7 @@ export interface ChunkKey {
 }
 
 /** Names a file with these bytes, without its path. */
-export function fileKey({ path, sha256 }: Pick<IndexedFile, "path" | "sha256">): string {
+export function fileKey({ path, sha256 }: { readonly path: string; readonly sha256: string }): string {
   return blake3Hex(`${path}\n${sha256}`);
 }
 

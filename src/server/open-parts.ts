@@ -22,7 +22,7 @@ import { openContentStore } from "../stores/embedded/content/content-store.ts";
 import { openHistoryStore } from "../stores/embedded/content/history-store.ts";
 import { openDedupeStore } from "../stores/embedded/dedupe-store.ts";
 import { openNewFileStore } from "../stores/embedded/new-file-store.ts";
-import { gitRemotesBy, openConfiguration, redactorWith } from "./configuration.ts";
+import { brokerBy, gitRemotesBy, openConfiguration, redactorWith } from "./configuration.ts";
 import type { KernelOptions } from "./kernel-options.ts";
 import { openKnowledge } from "./knowledge/open-knowledge.ts";
 import { executionEvidence } from "./ledger/execution-evidence.ts";
@@ -134,7 +134,7 @@ async function openServices(base: Base, options: KernelOptions, opening: Opening
     web: opening.keep(openWeb(live, options.network)),
     models,
     knowledge: opening.keep(
-      openKnowledge({ ...base, key: stores.argumentsKey, models: models.models, nowMs: systemClock.nowMs }),
+      openKnowledge({ ...base, ...configured, key: stores.argumentsKey, models: models.models, brokerBy }),
     ),
     left: opening.keep(await openNewFileStore(stateDirectory, instance.id)),
   };

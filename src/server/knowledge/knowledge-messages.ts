@@ -70,7 +70,10 @@ export interface NumberedRequest {
   readonly request: KnowledgeRequest;
 }
 
-/** The answer to the request of that number, or why there is none; `isUsage`: what was asked for cannot be. */
+/**
+ * The answer to the request of that number, or why there is none; `isUsage`: what was asked for cannot be; `isRemade`:
+ * the index turned out to be damaged, and is empty now.
+ */
 export type NumberedAnswer =
   | { readonly id: number; readonly answer: KnowledgeAnswers[KnowledgeRequest["kind"]] }
-  | { readonly id: number; readonly problem: string; readonly isUsage: boolean };
+  | { readonly id: number; readonly problem: string; readonly isUsage: boolean; readonly isRemade: boolean };

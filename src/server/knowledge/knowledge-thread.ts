@@ -20,13 +20,15 @@ interface Waiting {
 /** The thread of one index; started with the first request. */
 export class KnowledgeThread {
   readonly #directory: string;
+  readonly #onRemade: () => void;
   readonly #waiting = new Map<number, Waiting>();
   #worker: Worker | undefined;
   #nextId = 1;
 
-  /** @param directory where the index lies */
-  constructor(directory: string) {
+  /** @param directory where the index lies @param onRemade called when it was damaged, and is empty now */
+  constructor(directory: string, onRemade: () => void) {
     this.#directory = directory;
+    this.#onRemade = onRemade;
   }
 
   /** Asks. @throws ToolFailure when the index cannot be used now */
@@ -69,6 +71,7 @@ export class KnowledgeThread {
     const waiting = this.#waiting.get(answer.id);
     this.#waiting.delete(answer.id);
     if (this.#waiting.size === 0) worker.unref();
+    if ("problem" in answer && answer.isRemade) this.#onRemade();
     if ("problem" in answer) waiting?.reject(answer.isUsage ? usageError(answer.problem) : unusable(answer.problem));
     else waiting?.resolve(answer.answer);
   }

@@ -32,7 +32,7 @@ const { directory } = workerData as KnowledgeWorkerData;
 const PASSAGE_CHARACTERS_MAX = 6000;
 
 let isRebuilt = false;
-const opening = open();
+let opening = open();
 opening.catch(() => undefined); // said to whoever asks
 
 // One after the other: each may change what the next one finds.
@@ -59,9 +59,10 @@ async function put(files: readonly TextOfFile[], outlines: readonly (OutlineNode
 function answer(id: number, work: () => Promise<KnowledgeAnswers[KnowledgeRequest["kind"]]>): void {
   last = last
     .then(async (): Promise<NumberedAnswer> => ({ id, answer: await work() }))
-    .catch((error: unknown): NumberedAnswer => {
+    .catch(async (error: unknown): Promise<NumberedAnswer> => {
+      const isRemade = await remade(error);
       const isUsage = error instanceof KernelError && error.code === "USAGE";
-      return { id, problem: error instanceof Error ? error.message : String(error), isUsage };
+      return { id, problem: error instanceof Error ? error.message : String(error), isUsage, isRemade };
     })
     .then((message) => port?.postMessage(message));
 }
@@ -116,11 +117,31 @@ async function open(): Promise<KnowledgeStore> {
   }
 }
 
+/** Makes the index anew where `error` says that it is damaged: some damage shows only where it is read. */
+async function remade(error: unknown): Promise<boolean> {
+  if (!(error instanceof KernelError) || error.code !== "STORE_CORRUPT") return false;
+  const damaged = opening;
+  opening = damaged
+    .then((store) => store.close())
+    .catch(() => undefined) // it is damaged: what matters is that nobody uses it any more
+    .then(() => rm(directory, { recursive: true, force: true }))
+    .then(open);
+  const isOpen = await opening.then(
+    () => true,
+    () => false, // said to whoever asks next
+  );
+  isRebuilt ||= isOpen;
+  return isOpen;
+}
+
 async function answerTo(request: Answered): Promise<KnowledgeAnswers[KnowledgeRequest["kind"]]> {
   const store = await opening;
   switch (request.kind) {
-    case "files":
-      return { files: store.files(), rebuilt: isRebuilt };
+    case "files": {
+      const answered = { files: store.files(), rebuilt: isRebuilt };
+      isRebuilt = false;
+      return answered;
+    }
     case "version":
       return store.version();
     case "remove":

@@ -10,7 +10,6 @@ import type { KernelParts } from "../../kernel/index.ts";
 import type { VectorStore } from "../../knowledge/vector-store.ts";
 import type { EventSink } from "../../model/outcome/event.ts";
 import type { Redactor } from "../../redact/redact.ts";
-import { brokerBy } from "../configuration.ts";
 import type { OperatorDirectory } from "../operator/operator-directory.ts";
 import type { VectorMaker } from "./embedding.ts";
 import { ReachRecord } from "./reach-record.ts";
@@ -23,6 +22,7 @@ export interface VectorMakerParts {
   readonly live: { readonly operator: Pick<OperatorDirectory, "settings"> };
   readonly redactor: () => Redactor | Promise<Redactor>;
   readonly models: KernelParts["models"];
+  readonly brokerBy: KernelParts["secrets"]["brokerBy"];
   readonly ledger: EventSink;
   readonly nowMs: () => number;
   readonly onInternalError: (error: unknown) => void;
@@ -38,7 +38,7 @@ export interface VectorMakers {
 
 /** Opens nothing yet. */
 export function vectorMakers(parts: VectorMakerParts): VectorMakers {
-  const { live, models, redactor } = parts;
+  const { live, models, redactor, brokerBy } = parts;
   const record = new ReachRecord(parts);
   const stores = new Map<string, Promise<VectorStore>>();
   const asking = async (signal: AbortSignal) => {

@@ -74,7 +74,12 @@ export class WorkspaceKnowledge {
   constructor(parts: WorkspaceKnowledgeParts, place: OpenWorkspace) {
     this.#parts = parts;
     this.#place = place;
-    this.#thread = new KnowledgeThread(parts.directory);
+    this.#thread = new KnowledgeThread(parts.directory, () => {
+      this.#isOpen = false;
+      this.#isComplete = false;
+      this.#known.clear();
+      this.#watch.touch();
+    });
     this.#watch = new FileWatch(place.workspace.serviceRoot);
     const { embedder, tell, onInternalError } = parts;
     const index = hmacHex(parts.key, place.workspace.serviceRoot);
@@ -123,7 +128,13 @@ export class WorkspaceKnowledge {
     }
     const meaning = await embedded;
     if (meaning !== undefined) void this.#embedding.run(); // goes on after a failure
-    const { chunks, gone } = await this.#thread.ask({ kind: "find", terms, count, ...meaning });
+    const { chunks, gone } = await this.#thread
+      .ask({ kind: "find", terms, count, ...meaning })
+      .catch((error: unknown) => {
+        if (this.#isOpen) throw error;
+        void this.refresh(); // it was damaged, and is being made anew: the answer says so
+        return { chunks: [], gone: [] };
+      });
     this.#embedding.takeOut(gone);
     return chunks;
   }

@@ -4,6 +4,7 @@
  * Not fsynced: it can be made again from the files. INVARIANT: a file and its chunks change in one transaction, so that
  * a killed process leaves whole files, and the next one goes on after them.
  */
+import { errorCode, storeCorrupt } from "../../../base/errors.ts";
 import type {
   BareChunk,
   ChunkVector,
@@ -32,7 +33,15 @@ const UNEMBEDDED_MAX = 256;
 /** Opens the index in `directory`, which is made if it is missing. @throws KernelError STORE_CORRUPT or UNAVAILABLE */
 export function openKnowledgeStore(directory: string): Promise<KnowledgeStore> {
   const place = { stateDirectory: directory, file: KNOWLEDGE_DATABASE, schema: KNOWLEDGE_SCHEMA };
-  return withRelaxed(place, (opened) => new EmbeddedKnowledge(opened));
+  return withRelaxed(place, (opened) => {
+    try {
+      return new EmbeddedKnowledge(opened);
+    } catch (error) {
+      // The statements are right: what they cannot be prepared on is no index any more.
+      if (!/^SQLITE_(?:ERROR|CORRUPT|NOTADB)/.test(errorCode(error))) throw error;
+      throw storeCorrupt(`${KNOWLEDGE_DATABASE} is damaged; it is made anew from the files`, error);
+    }
+  });
 }
 
 interface FileRow {

@@ -2,6 +2,7 @@
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import type { JsonObject } from "../../../../src/base/json.ts";
 import { UNRESTRICTED_SCOPE } from "../../../../src/model/people/lease.ts";
 import { filesWith, isToldIn } from "../../../support/canary.ts";
 import { ask, openKnowledge, pathsOf } from "../../../support/knowledge-place.ts";
@@ -98,3 +99,23 @@ test.each(['"', "*", "okapi OR", "NEAR(a b)", "okapi\u0000b", "{symbols}: a", "(
     expect(answer.results.length).toBe(query.includes("okapi") ? 1 : 0);
   },
 );
+
+test("an answer is labelled as reading its files is", async () => {
+  const place = freshPlace();
+  place.put("workspace/src/deploy.ts", `// deploys the antelope\nconst token = "${TOKEN}";\n`);
+  place.put("workspace/docs/plain.md", "the okapi eats leaves\n");
+  const { until, session } = await openKnowledge(place);
+  await until("okapi", ({ state }) => state === "ready");
+  const labelOf = async (tool: string, args: JsonObject) => {
+    const { result } = await session.call(tool, args);
+    if (result.status !== "success") throw new Error(JSON.stringify(result));
+    const { trustLevel, dataClass } = result.metadata.label ?? {};
+    return { trustLevel, dataClass };
+  };
+  // The plain one first: what a session has seen stays with it.
+  const plain = await labelOf("search_knowledge", { query: "okapi" });
+  expect(plain).toEqual(await labelOf("read_file", { path: "docs/plain.md" }));
+  const withSecret = await labelOf("search_knowledge", { query: "antelope" });
+  expect(withSecret).toEqual(await labelOf("read_file", { path: "src/deploy.ts" }));
+  expect(withSecret).not.toEqual(plain);
+});
