@@ -1,8 +1,8 @@
 /**
  * `npm run bench -- SUITE [--quick] [--json FILE] [--table] [--only ID]`, where SUITE is spine, surface, redact,
- * redact-quality, gates, exec, git, branch, net, search, edit, extend or mcp: measures Handrail against a named peer for
- * each figure, in turns, and prints the ratios. `knowledge`, `knowledge-quality` and `structure` print figures of their
- * own.
+ * redact-quality, gates, exec, git, branch, net, search, edit, extend or mcp: measures Handrail against a named peer
+ * for each figure, in turns, and prints the ratios. `knowledge`, `knowledge-quality` and `structure` print figures of
+ * their own.
  */
 import { writeFileSync } from "node:fs";
 import { measureFileEdits } from "./edit/edits.ts";

@@ -13,7 +13,7 @@ import { HANDRAIL } from "../servers.ts";
 import { TextCaller } from "./text-caller.ts";
 
 const CONNECTIONS = 16;
-const PEER_SERVER = fileURLToPath(new URL("./sdk-http-server.ts", import.meta.url));
+const PEER_SERVER = fileURLToPath(new URL("./sdk-http-server.mjs", import.meta.url));
 const PEER = "SDK's createMcpHandler + McpServer, 20 tools, ungoverned";
 /** Calls after which memory is looked at first, of all of them; the rest must not make it grow. */
 const SETTLED = 0.2;

@@ -1,7 +1,7 @@
 /**
  * Says whether the kernel runs apart from its agents: under an account in which nobody works.
  *
- * Whether agents run under yet another account cannot be seen from here; what is seen is that this one is for a service.
+ * Whether agents run under yet another account cannot be seen from here, only that this one is for a service.
  */
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";

@@ -40,6 +40,7 @@ import {
   modernMeta,
 } from "./protocol/revisions.ts";
 import { INTERNAL_ERROR, INVALID_PARAMS, printError, type RpcError } from "./protocol/rpc-error.ts";
+import { answerTask, isTaskMethod, knowsTasks } from "./tasks/task-requests.ts";
 
 /** A transport that also takes messages that are printed already, without the line's end. */
 export interface PrintingTransport extends Transport {
@@ -145,7 +146,7 @@ export class DirectCalls implements Transport {
         this.#refuse(request.id, answer.error);
         return;
       case "call":
-        this.#work(request, ({ signal }) => this.#callModern(request, signal));
+        this.#work(request, ({ signal }) => this.#callOrTask(request, signal));
         return;
       case "unusual":
         this.#work(request, ({ signal }) => this.#ask(request, signal));
@@ -153,14 +154,31 @@ export class DirectCalls implements Transport {
   }
 
   async #ask(request: JSONRPCRequest, signal: AbortSignal): Promise<string | undefined> {
+    if (isTaskMethod(request.method)) return this.#askTask(request, signal);
     const note = (line: string) => (signal.aborted ? undefined : this.#inner.sendNote(line, request.id));
     const said = await this.#modern.ask(request, { signal, note });
-    if (said.kind === "call") return this.#callModern(request, signal);
+    if (said.kind === "call") return this.#callOrTask(request, signal);
     if (said.kind === "refused") {
       this.#refuse(request.id, said.error);
       return undefined;
     }
     return said.answer;
+  }
+
+  /** Makes a call, which becomes a task when it takes long and its client knows tasks. */
+  async #callOrTask(request: JSONRPCRequest, signal: AbortSignal): Promise<string> {
+    if (!knowsTasks(request.params?._meta)) return this.#callModern(request, signal);
+    const made = await this.#modern.tasks.run((end) => this.#callModern(request, end.signal), signal);
+    return made.kind === "answered" ? made.line : this.#modern.printed(request.id, made.result);
+  }
+
+  /** The library says what is wrong with an envelope; it knows no tasks. */
+  async #askTask(request: JSONRPCRequest, signal: AbortSignal): Promise<string | undefined> {
+    const problem = await this.#modern.envelopeProblem(request, signal);
+    const answer = problem === undefined ? answerTask(this.#modern.tasks, request) : { error: problem };
+    if ("result" in answer) return this.#modern.printed(request.id, answer.result);
+    this.#refuse(request.id, answer.error);
+    return undefined;
   }
 
   async #callModern(request: JSONRPCRequest, signal: AbortSignal): Promise<string> {

@@ -16,6 +16,7 @@ import { isEnvelopeAlone, isPlainEnvelope } from "./protocol/plain-requests.ts";
 import { META_SERVER_INFO, MODERN_REVISION } from "./protocol/revisions.ts";
 import type { RpcError } from "./protocol/rpc-error.ts";
 import { CACHE_HINT } from "./protocol/server-identity.ts";
+import { CallTasks } from "./tasks/call-tasks.ts";
 
 /** What a modern request comes to: an answer, a refusal, a call for the kernel, or a question to the library. */
 export type ModernAnswer =
@@ -40,12 +41,15 @@ export class ModernEra {
   readonly frame: ResultFrame;
   /** The member `_meta` of every result. */
   readonly resultMeta: JsonObject;
+  /** The client's calls that take long. */
+  readonly tasks: CallTasks;
   readonly #source: LibrarySource;
   #discovery: string | undefined;
   /** The list as it was printed last, and of what. */
   #list: { readonly tools: readonly JsonObject[]; readonly text: string } | undefined;
 
-  constructor(source: LibrarySource) {
+  constructor(source: LibrarySource, tasks = new CallTasks()) {
+    this.tasks = tasks;
     this.#source = source;
     this.resultMeta = { [META_SERVER_INFO]: source.identity.serverInfo };
     this.frame = { head: COMPLETE, meta: this.resultMeta };
@@ -62,6 +66,19 @@ export class ModernEra {
       if (method === "server/discover" && isEnvelopeAlone(params)) return printed(id, this.#discover());
     }
     return { kind: "unusual" };
+  }
+
+  /** The whole answer with a result of the server's own, as one line without its end. */
+  printed(id: RequestId, result: JsonObject): string {
+    return answerOf(id, JSON.stringify({ ...result, _meta: this.resultMeta }));
+  }
+
+  /** What is wrong with the envelope of a request that the library does not know, if something is. */
+  async envelopeProblem(request: JSONRPCRequest, signal: AbortSignal): Promise<RpcError | undefined> {
+    const { acceptsModern, askModern } = await import("./library.ts");
+    if (acceptsModern(request)) return undefined;
+    const answer = await askModern(this.#source, request, { signal, note: () => undefined });
+    return "error" in answer ? (answer.error as RpcError) : undefined;
   }
 
   /** Calls `listener` after each change of the tools, until the returned function is called. */

@@ -15,11 +15,13 @@ import { sourceOf } from "./session-source.ts";
 /** Serves one client over a pair of streams; resolves when the client is gone. */
 export async function serveMcp(options: McpOptions, input: Readable, output: Writable): Promise<void> {
   const source = sourceOf(options);
-  const transport = new DirectCalls(new LineTransport(input, output), options, new ModernEra(source));
+  const modern = new ModernEra(source);
+  const transport = new DirectCalls(new LineTransport(input, output), options, modern);
   const legacy = new LegacyEra(source, transport);
   const gone = new Promise<void>((resolve) => {
     transport.onclose = () => {
       legacy.close();
+      modern.tasks.close();
       resolve();
     };
   });

@@ -78,6 +78,7 @@ export class McpHttp {
   /** Ends every legacy session. */
   close(): void {
     this.#sessions.close();
+    this.#principals.close();
   }
 
   /** Admits a request by its token and serves it. @returns why not */

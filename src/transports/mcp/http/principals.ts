@@ -35,13 +35,19 @@ export class Principals {
     const made = principalOf(options());
     this.#kept.set(token, made);
     const [oldest] = this.#kept.keys();
-    if (this.#kept.size > PRINCIPALS_MAX && oldest !== undefined) this.#kept.delete(oldest);
+    if (this.#kept.size > PRINCIPALS_MAX && oldest !== undefined) this.forget(oldest);
     return made;
   }
 
   /** Forgets the principal of a token that is none any more. */
   forget(token: string): void {
+    this.#kept.get(token)?.modern.tasks.close();
     this.#kept.delete(token);
+  }
+
+  /** Forgets all of them. */
+  close(): void {
+    for (const token of [...this.#kept.keys()]) this.forget(token);
   }
 }
 

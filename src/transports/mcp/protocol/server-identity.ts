@@ -10,6 +10,9 @@ import type { McpOptions } from "./options.ts";
  */
 const LIST_FRESH_MS = 300_000;
 
+/** The extension of tasks, by its name among capabilities. */
+export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
+
 /** What `initialize` and `server/discover` tell. */
 export interface ServerIdentity {
   readonly serverInfo: { readonly name: string; readonly title: string; readonly version: string };
@@ -20,7 +23,11 @@ export interface ServerIdentity {
 
 /** The identity of a server with these options. */
 export function serverIdentity({ version, instructions, features }: McpOptions): ServerIdentity {
-  const capabilities = { tools: { listChanged: true }, ...offered(features ?? {}) };
+  const capabilities = {
+    tools: { listChanged: true },
+    ...offered(features ?? {}),
+    extensions: { [TASKS_EXTENSION]: {} },
+  };
   return { serverInfo: { name: "handrail", title: "Handrail", version }, capabilities, instructions };
 }
 

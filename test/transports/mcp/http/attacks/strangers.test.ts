@@ -81,8 +81,11 @@ test("another's session is none, whatever its id; a token that was revoked ends 
   const session = { "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" };
   expect((await post(door, legacy(1, "ping"), { ...bearer(other.token), ...session })).status).toBe(404);
   expect((await post(door, legacy(2, "ping"), { ...bearer(kernel.token), ...session })).status).toBe(200);
+  const headers = { ...bearer(kernel.token), ...session, accept: "text/event-stream" };
+  const listening = await fetch(door.url, { headers });
   await kernel.sessions.updateSession(kernel.session.id, { revokedAtMs: kernel.time.nowMs });
   isRevoked = true;
   const call = legacy(3, "tools/call", { name: "list_files", arguments: {} });
   expect((await post(door, call, { ...bearer(kernel.token), ...session })).status).toBe(401);
+  expect(await listening.text()).toBe(""); // its stream ends as well
 });
