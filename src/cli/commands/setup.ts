@@ -2,6 +2,7 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import type { Command } from "commander";
+import { usageError } from "../../base/errors.ts";
 import { inSlices } from "../../base/long-steps.ts";
 import { operatorPath } from "../../server/operator/operator-directory.ts";
 import { realPath } from "../../server/operator/real-path.ts";
@@ -13,6 +14,8 @@ interface SetupFlags {
   readonly dryRun?: boolean;
   readonly state?: string;
   readonly config?: string;
+  readonly connect?: string;
+  readonly session?: string;
   readonly json?: boolean;
 }
 
@@ -24,6 +27,8 @@ export function addSetupCommand(program: Command): void {
     .description("make an MCP client start Handrail, and switch its own tools off; without a client, list them")
     .option("--state <directory>", "state directory that the client's server is to use")
     .option("--config <directory>", "operator directory that the client's server is to use")
+    .option("--connect <address>", "join the kernel that serves at http://HOST:PORT or unix:PATH, under its user")
+    .option("--session <@file>", "with --connect: the file that holds the session's token")
     .addHelpText(
       "after",
       `
@@ -61,7 +66,9 @@ async function run(direction: Direction, name: string, flags: SetupFlags): Promi
     const path = flags[flag];
     return path === undefined ? [] : [`--${flag}`, resolve(path)];
   });
+  const joining = joiningOf(flags);
   const place = {
+    joining,
     workspace: realPath(resolve(flags.workspace ?? ".")),
     home: process.env["HOME"] || homedir(),
     environment: process.env,
@@ -93,6 +100,18 @@ async function run(direction: Direction, name: string, flags: SetupFlags): Promi
   if (direction === "unsetup") return;
   if (wayRound !== undefined) print(`\na way round is left: ${wayRound}`);
   print(`\nnext: ${next}`);
+}
+
+/** Arguments of a client that joins a kernel of another user. The token itself has no place in a client's file. */
+function joiningOf({ connect, session, state, config }: SetupFlags): readonly string[] | undefined {
+  if (connect === undefined) {
+    if (session !== undefined) throw usageError("--session goes with --connect ADDRESS");
+    return undefined;
+  }
+  if (session?.startsWith("@") !== true)
+    throw usageError("--connect wants --session @FILE, a file of the client's user that holds the session's token");
+  if ((state ?? config) !== undefined) throw usageError("--state and --config are those of the kernel that is joined");
+  return ["--connect", connect, "--session", `@${resolve(session.slice(1))}`];
 }
 
 /** What becomes of a file, in one word. */

@@ -48,6 +48,16 @@ test("a way round that is left is said", async () => {
   expect(stdout).toContain("a way round is left: the editor's own agent");
 });
 
+test("a client joins a kernel by an address and a file with the token, never by the token itself", async () => {
+  const place = freshPlace();
+  const run = (...words: readonly string[]) =>
+    handrail(place, ["setup", "gemini", "--connect", "unix:/run/k.sock", ...words]);
+  expect((await run()).stderr).toContain("--session @FILE");
+  expect((await run("--session", "ses_secret")).stderr).toContain("--session @FILE");
+  expect((await run("--session", "@token", "--state", "s")).code).toBe(64);
+  expect((await run("--session", "@/t", "--dry-run")).stdout).toContain('+        "@/t"');
+});
+
 test("an unknown client and a file that is no JSON are wrong usage, and say what to do", async () => {
   const place = freshPlace();
   const unknown = await handrail(place, ["setup", "emacs"]);
