@@ -322,7 +322,7 @@ function cancel(work: Work): void {
 }
 
 /** Milliseconds after its last request for which the tools of a legacy client are looked at. */
-const WATCHED_MS = 300_000;
+const WATCHED_MS = 60_000;
 
 /** What a legacy client may ask before its handshake. */
 const OPENING: ReadonlySet<string> = new Set(["initialize", "ping"]);

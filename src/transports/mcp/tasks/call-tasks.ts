@@ -3,8 +3,8 @@
  *
  * A call becomes a task only once it has taken a while, so that most calls are answered at once.
  *
- * INVARIANTS: a task belongs to the client that made its call; its number and age are bounded. Cancelling it, or the end
- * of its client, ends the call. Where there are too many, the client waits as it would without tasks.
+ * INVARIANTS: a task belongs to the client that made its call; its number and age are bounded. Cancelling it, or the
+ * end of its client, ends the call. Where there are too many, the client waits as it would without tasks.
  */
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "../../../base/json.ts";
