@@ -37,7 +37,6 @@ const parseVectors = async (vectors: object, more: object = { embeddings: EMBEDD
 test("Chroma on this machine needs no other word", async () => {
   expect((await parseVectors({ store: "chroma" })).vectors).toEqual({
     store: "chroma",
-    url: "http://127.0.0.1:8000",
     tenant: "default_tenant",
     database: "default_database",
     allow_remote: false,

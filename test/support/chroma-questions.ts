@@ -26,7 +26,7 @@ export function configureChroma(
   writeFileSync(join(place.config, "handrail.yaml"), JSON.stringify({ models, knowledge }), { mode: 0o600 });
 }
 
-/** Vectors are made, found, follow changed and removed files, are kept over a restart, and made anew by another model. */
+/** Vectors are made and found, follow files, are kept over a restart, and are made anew by another model. */
 export async function expectChromaAnswers(chroma: string): Promise<void> {
   const server = await embeddingServer();
   const first = await openKnowledge(shopWith(chroma, server.url));

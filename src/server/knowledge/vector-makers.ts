@@ -1,5 +1,5 @@
 /**
- * Makes what gives vectors to an index by the configuration in force: a model, and Chroma where the operator names it.
+ * Makes what gives vectors to an index, by the configuration in force: a model, and perhaps Chroma.
  *
  * INVARIANTS: both are reached through the gate of models alone, and every request is recorded as the kernel's own.
  */

@@ -1,5 +1,4 @@
 /** A server that keeps vectors by ChromaDB's interface, as far as Handrail uses it, and fails as it is told. */
-import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -26,6 +25,8 @@ const FAULTS: Readonly<{ [name: string]: (response: ServerResponse) => unknown }
 };
 
 let fault = "";
+/** Collections so far: each has an id of its own, also after everything was lost. */
+let made = 0;
 process.on("message", (wanted: string) => {
   if (wanted === "forget") {
     names.clear();
@@ -55,7 +56,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
 }
 
 function opened(name: string): string {
-  const id = names.get(name) ?? randomUUID();
+  const id = names.get(name) ?? `00000000-0000-4000-8000-${String(++made).padStart(12, "0")}`;
   names.set(name, id);
   if (!collections.has(id)) collections.set(id, new Map());
   return id;

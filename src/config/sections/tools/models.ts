@@ -89,6 +89,9 @@ export function problemOfSecret(
   return `\`${secret}\` is not bound to \`${host}:${at.port}\``;
 }
 
+/** Where Chroma's server listens when nobody says otherwise. */
+const CHROMA_ADDRESS = "http://127.0.0.1:8000";
+
 /** Names that stand in Chroma's paths as they are. */
 const chromaName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, "must be letters, digits, `.`, `_` and `-`");
 
@@ -106,7 +109,7 @@ export const knowledgeSettings = z.strictObject({
   vectors: z
     .strictObject({
       store: z.literal("chroma"),
-      url: baseAddress.default("http://127.0.0.1:8000"),
+      url: baseAddress.optional(),
       tenant: chromaName.default("default_tenant"),
       database: chromaName.default("default_database"),
       /** The name of a secret under `secrets`, sent as a bearer token. */
@@ -137,7 +140,7 @@ export function problemOfEmbeddings(
 /** Chroma's server as the settings name it, with the paths of its database; nothing where they name none. */
 export function chromaOf({ vectors }: KnowledgeSettings): ChromaServer | undefined {
   if (vectors === undefined) return undefined;
-  const { url, tenant, database, secret, timeout_seconds: seconds } = vectors;
+  const { url = CHROMA_ADDRESS, tenant, database, secret, timeout_seconds: seconds } = vectors;
   const service = {
     name: "chroma",
     url,
@@ -158,7 +161,7 @@ export interface ChromaServer {
 export function problemOfVectors({ vectors, embeddings }: KnowledgeSettings): string | undefined {
   if (vectors === undefined) return undefined;
   if (embeddings === undefined) return "needs a model that makes vectors; add `knowledge.embeddings`";
-  if (vectors.allow_remote || isLoopback(vectors.url)) return undefined;
+  if (vectors.allow_remote || vectors.url === undefined || isLoopback(vectors.url)) return undefined;
   return "is on another machine, which would get vectors of what is indexed; add `allow_remote: true` if it may";
 }
 

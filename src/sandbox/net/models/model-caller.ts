@@ -12,9 +12,9 @@ import { visibleLine } from "../../../text/foreign-text.ts";
 import { type ConnectionRules, webConnections } from "../fetch/connections.ts";
 import { SecretMisplaced } from "../fetch/hop-secrets.ts";
 import type { CompletionClient, CompletionRequest } from "./completion.ts";
-import type { JsonQuestion } from "./json-service.ts";
 import type { EmbeddingRequest } from "./ollama-embedder.ts";
 import { ProviderRequests, type ProviderRules } from "./provider-requests.ts";
+import type { ServiceQuestion } from "./service-question.ts";
 
 /** Characters of a completion. */
 const COMPLETION_CHARACTERS_MAX = 4 * MIB;
@@ -87,11 +87,11 @@ export class ModelCaller {
    * Asks a service that is no model, with one JSON text, for another.
    * @throws ToolFailure, or what `judge` threw
    */
-  async ask(service: ServiceAddress, question: JsonQuestion, rules: ProviderRules): Promise<unknown> {
-    const { postJson } = await import("./json-service.ts");
+  async ask(service: ServiceAddress, question: ServiceQuestion, rules: ProviderRules): Promise<unknown> {
+    const { askService } = await import("./service-question.ts");
     const requests = new ProviderRequests(this.#agent, service, rules);
     try {
-      return await postJson(service, question, requests);
+      return await askService(service, question, requests);
     } catch (error) {
       throw requests.failure ?? unreadable(service, requests, error);
     } finally {

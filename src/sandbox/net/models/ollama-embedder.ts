@@ -1,8 +1,8 @@
 /** Speaks Ollama's protocol for embeddings: one request to `/api/embed`, answered by one JSON text. */
 import { z } from "zod";
 import type { ModelProvider } from "../../../model/reach/models.ts";
-import { postJson } from "./json-service.ts";
 import type { ProviderRequests } from "./provider-requests.ts";
+import { askService } from "./service-question.ts";
 
 /** Numbers of one vector. */
 const DIMENSIONS_MAX = 8192;
@@ -22,7 +22,7 @@ export async function embedByOllama(
   requests: ProviderRequests,
 ): Promise<readonly Float32Array[]> {
   const body = { model, input: texts, truncate: true };
-  const { embeddings } = answer.parse(await postJson(provider, { path: "/api/embed", body }, requests));
+  const { embeddings } = answer.parse(await askService(provider, { path: "/api/embed", body }, requests));
   const dimensions = embeddings[0]?.length;
   if (embeddings.length !== texts.length || embeddings.some(({ length }) => length !== dimensions))
     throw new Error(`${embeddings.length} vectors of unequal length or number for ${texts.length} texts`);

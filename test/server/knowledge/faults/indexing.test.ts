@@ -1,4 +1,4 @@
-/** What happens to an index while it is made: a killed process, vanishing files, damage, files that are no plain text. */
+/** What happens to an index while it is made: a killed process, vanishing files, damage, files of other kinds. */
 
 import { once } from "node:events";
 import { closeSync, openSync, readdirSync, rmSync, statSync, writeFileSync, writeSync } from "node:fs";

@@ -9,16 +9,16 @@ import type { ProviderRequests } from "./provider-requests.ts";
 const ANSWER_BYTES_MAX = 16 * MIB;
 
 /** What a service is asked. */
-export interface JsonQuestion {
+export interface ServiceQuestion {
   /** Below the service's address; begins with `/`. */
   readonly path: string;
   readonly body: JsonObject;
 }
 
 /** What it answers, which is anything. @throws what `requests` throw, or an error for an answer that is no JSON */
-export async function postJson(
+export async function askService(
   service: ServiceAddress,
-  { path, body }: JsonQuestion,
+  { path, body }: ServiceQuestion,
   requests: ProviderRequests,
 ): Promise<unknown> {
   const key = keyOf(service);
