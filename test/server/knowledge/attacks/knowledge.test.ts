@@ -36,6 +36,20 @@ test("a secret of several lines leaves what follows in its lines", async () => {
   expect(answer.results[0]).toMatchObject({ first_line: 14, last_line: 16, text: "# Giraffe\n\nstands here" });
 });
 
+test("a part that begins within a secret shows nothing of it; the same lines without its beginning are shown", async () => {
+  const lines = Array.from({ length: 70 }, (_, index) => `zebrastripesandleavesofthetrees${index}`);
+  const place = freshPlace();
+  const end = "-----END PRIVATE KEY-----\nthe giraffe stands here\n";
+  place.put("workspace/key.txt", `-----BEGIN PRIVATE KEY-----\n${lines.join("\n")}\n${end}`);
+  place.put("workspace/plain.txt", `${lines.join("\n")}\nthe okapi stands here\n`);
+  const { until, other } = await openKnowledge(place);
+  const answer = await until("giraffe", ({ state }) => state === "ready");
+  expect(answer.results[0]).toMatchObject({ path: "key.txt", text: expect.stringContaining("giraffe") });
+  expect(answer.results[0]?.text).not.toContain("zebrastripes");
+  // control: lines are shown that belong to no secret, to a session that has not met them as one
+  expect((await ask(await other({}), { query: "okapi" })).results[0]?.text).toContain("zebrastripes");
+});
+
 test("secret files, ignored ones, managed ones and what links lead to are not found; a plain copy is", async () => {
   const place = freshPlace();
   for (const path of [

@@ -115,18 +115,31 @@ test("files that vanish, or become directories, while others are indexed are lef
   expect(later.map(({ path }) => path).sort()).toEqual(["src/a.md", "src/c.md/inside.txt", "src/d.md"]);
 });
 
-test("damage that shows only where the index is read makes it anew, and the operator is told", async () => {
-  const place = freshPlace();
-  for (let index = 0; index < 200; index += 1) place.put(`workspace/docs/part${index}.md`, `okapi zebra${index}\n`);
-  const first = await openKnowledge(place);
-  await first.until("okapi", ({ state }) => state === "ready");
-  await first.close();
-  damage(databaseOf(place));
-  const second = await openKnowledge(place);
-  const answer = await second.until("zebra7", ({ state, results }) => state === "ready" && results.length > 0);
-  expect(pathsOf(answer)).toContain("docs/part7.md");
-  expect(second.told.join("\n")).toContain("made anew");
-});
+test.each([
+  ["pages", damage],
+  ["the full-text index", damageTerms],
+])(
+  "damage to %s, which shows only where it is read, makes the index anew, and the operator is told",
+  async (_, damaged) => {
+    const place = freshPlace();
+    for (let index = 0; index < 200; index += 1) place.put(`workspace/docs/part${index}.md`, `okapi zebra${index}\n`);
+    const first = await openKnowledge(place);
+    await first.until("okapi", ({ state }) => state === "ready");
+    await first.close();
+    damaged(databaseOf(place));
+    const second = await openKnowledge(place);
+    const answer = await second.until("zebra7", ({ state, results }) => state === "ready" && results.length > 0);
+    expect(pathsOf(answer)).toContain("docs/part7.md");
+    expect(second.told.join("\n")).toContain("made anew");
+  },
+);
+
+/** Takes away what the full-text index consists of: everything else can still be read. */
+function damageTerms(file: string): void {
+  const database = new Sqlite(file);
+  database.unsafeMode().exec("DELETE FROM terms_data WHERE id > 10");
+  database.close();
+}
 
 /** Overwrites everything but the first page, by which a database is known, and the schema in it. */
 function damage(file: string): void {
