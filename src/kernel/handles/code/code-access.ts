@@ -185,7 +185,7 @@ async function shownOf(
   const bytes = Buffer.from(read); // others may read meanwhile
   await redaction.hiddenAhead(bytes);
   const hidden = redaction.hidden(bytes);
-  // Whatever is told of the file comes from all of it: what is hidden there counts, and labels the answer as a read does.
+  // Whatever is told comes from the whole file: what is hidden there counts, and labels the answer as a read does.
   if (hidden.length > 0) redaction.bytes(bytes);
   return { kind: "shown", bytes, shown: shownBytes(bytes, hidden) };
 }
