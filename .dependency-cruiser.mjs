@@ -108,6 +108,7 @@ export const ORDER = {
     "branches",
     "policy",
     "components",
+    "upstream",
     "people",
     "telemetry",
     ".",

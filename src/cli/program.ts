@@ -59,6 +59,7 @@ const GROUPS: readonly (readonly [heading: string, entries: readonly Entry[]])[]
       [["policy"], async () => (await import("./commands/policy.ts")).addPolicyCommand],
       [["trust"], async () => (await import("./commands/trust.ts")).addTrustCommand],
       [["secrets"], async () => (await import("./commands/secrets.ts")).addSecretsCommand],
+      [["upstream"], async () => (await import("./commands/upstream.ts")).addUpstreamCommand],
       [["roles"], async () => (await import("./commands/roles.ts")).addRolesCommand],
       [["import"], async () => (await import("./commands/import.ts")).addImportCommand],
       [["modes"], async () => (await import("./commands/profiles.ts")).addModesCommand],

@@ -40,6 +40,7 @@ import {
   providersOf,
 } from "./sections/tools/models.ts";
 import { systemSettings } from "./sections/tools/system.ts";
+import { upstreamSettings } from "./sections/tools/upstream.ts";
 import { webSettings } from "./sections/tools/web.ts";
 import { undoSettings } from "./sections/undo.ts";
 
@@ -127,6 +128,7 @@ export const settingsSchema = z
     undo: undoSettings.prefault({}),
     /** Servers that know code better than its syntax tells. */
     language_servers: languageServerSettings.prefault({}),
+    upstream: upstreamSettings.prefault({}),
     /** Whether questions to the index of a workspace are also answered by meaning. */
     knowledge: knowledgeSettings.default({}),
     /** Modules of plugins, in the operator's directory; taken over at the next start. */

@@ -12,6 +12,7 @@ import { admits } from "../policy/lease-scope.ts";
 import { authenticate } from "../session/session.ts";
 import type { KernelParts } from "./call/parts.ts";
 import type { ToolDefinition } from "./declared/registry.ts";
+import { CALL_TOOL } from "./dialect/named-call.ts";
 import { checkMasterGate } from "./judge/gates.ts";
 import { checkTool } from "./judge/scope.ts";
 
@@ -56,9 +57,17 @@ export async function offeredTools(parts: KernelParts, token: string): Promise<r
     if (denial !== undefined && denial.reason !== "lease_expired") return false;
     return !isClosed(lease.scope, tool) && parts.presetCloses?.(session, tool) !== true;
   });
-  if (session.dialect === undefined) return offered;
+  const listed = withoutUnlisted(parts, offered);
+  if (session.dialect === undefined) return listed;
   const { spokenTools } = await import("./dialect/speak.ts");
-  return spokenTools(session.dialect, offered);
+  return spokenTools(session.dialect, listed);
+}
+
+/** The tools that are listed, and one to call the others with where there are some. */
+function withoutUnlisted({ registry }: KernelParts, offered: readonly ToolDefinition[]): readonly ToolDefinition[] {
+  const listed = offered.filter(({ name }) => registry.get(name)?.isUnlisted !== true);
+  if (listed.length === offered.length) return offered;
+  return [...listed, CALL_TOOL].sort((left, right) => (left.name < right.name ? -1 : 1));
 }
 
 /** Whether the operator has switched off this very tool. */

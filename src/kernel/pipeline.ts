@@ -36,6 +36,7 @@ import {
 } from "./call/stages.ts";
 import { decode, type Submission, type Waiter } from "./call/submission.ts";
 import { WorkspaceLook } from "./call/workspace-look.ts";
+import { namedCall } from "./dialect/named-call.ts";
 import { inWordsOf } from "./dialect/speak.ts";
 import { understand } from "./dialect/understand.ts";
 import { mustRecheck, recordIntent } from "./intent.ts";
@@ -176,7 +177,9 @@ async function readCall({ parts }: Kernel, walk: Walk, submission: Submission): 
   const identified = walk.learn({ ...walk.known, requestId });
   const valid = validate();
   if (!valid.ok) return valid;
-  const call = valid.value;
+  const named = namedCall(valid.value);
+  if (!named.ok) return named;
+  const call = named.value;
   const hiding = redaction.hiding(parts.sessionSecrets.of(call.sessionToken));
   // Nothing is awaited for a call as short as most are.
   const analysed = hiding.ahead(call.arguments, ANALYSED_CHARACTERS_MAX);

@@ -36,6 +36,7 @@ import { AlwaysAllow, type PolicyParts } from "./policy/always-allow.ts";
 import type { SecretDesk } from "./secrets/secret-desk.ts";
 import type { Observer } from "./telemetry/observers.ts";
 import type { TelemetryState } from "./telemetry/telemetry.ts";
+import type { UpstreamDesk } from "./upstream/upstream-desk.ts";
 import { type Stalls, stallFacts, stallLine, Watchdog, watchedDoor } from "./watchdog.ts";
 import { hiddenDirectories } from "./workspace/own-directories.ts";
 import { RoleDesk } from "./workspace/role-grants.ts";
@@ -102,6 +103,8 @@ export interface OpenKernel {
   readonly trust: TrustDesk;
   /** Secrets that agents use and never see. */
   readonly secrets: () => Promise<SecretDesk>;
+  /** Other people's MCP servers. */
+  readonly upstream: () => Promise<UpstreamDesk>;
   readonly operator: OperatorDirectory;
   readonly stateDirectory: string;
   readonly instanceId: string;
@@ -253,6 +256,10 @@ function administrationsOf(opened: OpenedParts, door: KernelDoor, started: Promi
       const { KnowledgeDesk: Desk } = await import("./knowledge/knowledge-desk.ts");
       return new Desk({ workspaces, knowledge: opened.knowledge, redactor: opened.redactor, ledger, clock });
     },
+    upstream: async () => {
+      const { UpstreamDesk: Desk } = await import("./upstream/upstream-desk.ts");
+      return new Desk({ operatorPath, upstreams: await opened.upstreams.opened(), clock, random: systemRandom });
+    },
     trust: new TrustDesk({ operatorPath, ledger, clock, random: systemRandom }),
     providerOutputs: async () => {
       const { ProviderOutputs: Outputs } = await import("./artifacts/provider-outputs.ts");
@@ -301,6 +308,7 @@ async function closeKernel(opened: OpenedParts, door: KernelDoor, started: Promi
   const { bell, sessions, violations, locks } = stores;
   asking.approvals.shutDown();
   // nobody would be left to bound them
+  await opened.upstreams.close();
   await Promise.all([commands.endRuns(), machine.endRuns(), web.close(), models.close(), knowledge.close()]);
   for (const each of plugged) each.close();
   await configuration.reload.close();

@@ -23,7 +23,12 @@ import { ledgerOf } from "./ledger/ledger-messages.ts";
 import { startLedgerThread } from "./ledger/ledger-thread.ts";
 import type { Opening } from "./opening.ts";
 import { BUILT_IN_TOOLS, ownTools } from "./operator/built-in-tools.ts";
-import { defaultStatePath, operatorPath, readOperatorDirectory } from "./operator/operator-directory.ts";
+import {
+  defaultStatePath,
+  type OperatorDirectory,
+  operatorPath,
+  readOperatorDirectory,
+} from "./operator/operator-directory.ts";
 import { ToolsInForce } from "./operator/tools-in-force.ts";
 import { plugIn } from "./plugins/plug-in.ts";
 import type { LoadedModule } from "./plugins/plugged-tools.ts";
@@ -31,6 +36,8 @@ import { Reporter } from "./report.ts";
 import { webAuthorities } from "./secrets/web-authorities.ts";
 import { observedLedger } from "./telemetry/observed-ledger.ts";
 import { Observers, wantsTelemetry } from "./telemetry/observers.ts";
+import { openUpstreams } from "./upstream/open-upstreams.ts";
+import type { UpstreamPlaces } from "./upstream/upstreams.ts";
 
 /** The parts at the bottom of a kernel. */
 export type Base = Awaited<ReturnType<typeof openBase>>;
@@ -49,7 +56,8 @@ export async function openBase(options: KernelOptions, opening: Opening) {
   const reporter = new Reporter(options, redactor, observers);
   const { internalError: onInternalError, warning: tell } = reporter;
   const plugged = opening.keep(await plugIn(operator, options.plugins));
-  const others = declaredTools(options, plugged.tools);
+  const upstreams = opening.keep(await openUpstreams(upstreamPlaces(operator, stateDirectory)));
+  const others = declaredTools(options, [...plugged.tools, ...upstreams.tools]);
   const otherNames = new Set(others.map(({ name }) => name));
   const ownNames = new Set(ownTools(operator.settings).map(({ name }) => name));
   const isOthers = (name: string) => otherNames.has(name);
@@ -73,12 +81,16 @@ export async function openBase(options: KernelOptions, opening: Opening) {
     ? opening.keep(await loaded.openTelemetry({ ...who, ...means, ...(network && { network }) }))
     : undefined;
   const stores = await openStores(stateDirectory, onInternalError, opening);
-  await recordModules(ledger, plugged.modules);
+  await recordModules(ledger, [...plugged.modules, ...upstreams.modules]);
   await components.recordStart({ ledger, nowMs: systemClock.nowMs }, tell);
-  const given = { plugged: [plugged, components], components, declaredWith, isOthers, tools };
+  const given = { plugged: [plugged, components], components, declaredWith, isOthers, tools, upstreams };
   const reporting = { reporter, observers, telemetry, onInternalError, tell };
   const ground = { stateDirectory, live, redactor, settings, instances, instance, ledger, stores };
   return { ...ground, ...given, ...reporting };
+}
+
+function upstreamPlaces({ path, settings }: OperatorDirectory, stateDirectory: string): UpstreamPlaces {
+  return { operatorPath: path, stateDirectory, listMax: settings.upstream.list_max };
 }
 
 /** Tools that no component brings. */

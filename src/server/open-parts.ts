@@ -63,6 +63,7 @@ async function openAll(options: KernelOptions, opening: Opening) {
   const { live, tools, ledger, components, declaredWith, isOthers } = base;
   const services = await openServices(base, options, opening);
   const parts = kernelParts(base, services);
+  base.upstreams.runIn(services.commands.sandbox);
   await tools.ready();
   const { nowMs } = systemClock;
   await recordOverrides(ledger, nowMs(), { now: tools.under(live.operator.settings).overridden });

@@ -43,6 +43,7 @@ test("an operator who wrote nothing gets the safe defaults", async () => {
     roles: ["dev", "sre", "release_manager", "product_owner"],
     plugins: [],
     language_servers: { enabled: true, memory_mb: 1024, servers: [] },
+    upstream: { list_max: 16 },
     undo: { keep_days: 7, total_mb: 2048, file_mb: 64 },
     workspaces: [],
   });

@@ -58,7 +58,12 @@ const override = z.strictObject(capabilityParts);
 
 /** The schema of `capabilities`: overrides by the name of the tool. */
 export const capabilitySettings = z
-  .record(z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, "must be the name of a tool"), override)
+  .record(
+    z
+      .string()
+      .regex(/^(?:[a-z][a-z0-9_]{0,63}|mcp\.[a-z][a-z0-9]{0,31}\.[A-Za-z0-9_-]{1,64})$/, "must be the name of a tool"),
+    override,
+  )
   .refine(
     (tools) => Object.keys(tools).length <= CAPABILITY_OVERRIDES_MAX,
     `must name at most ${CAPABILITY_OVERRIDES_MAX} tools`,

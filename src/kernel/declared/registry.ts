@@ -15,6 +15,8 @@ import { preparePatterns } from "./danger-patterns.ts";
 
 /** Names of tools. */
 export const TOOL_NAME = /^[a-z][a-z0-9_]{0,63}$/;
+/** Names of the tools of upstream servers, which no other tool can have. */
+const UPSTREAM_TOOL = /^mcp\.[a-z][a-z0-9]{0,31}\.[A-Za-z0-9_-]{1,64}$/;
 
 /** What clients are told about a tool. */
 export interface ToolDefinition {
@@ -40,7 +42,8 @@ export class ToolRegistry {
    *   `logOutput`, or a danger pattern that could be slow
    */
   register(tool: Tool): void {
-    if (!TOOL_NAME.test(tool.name)) throw configInvalid(`tool name \`${tool.name}\` must match ${TOOL_NAME.source}`);
+    if (!TOOL_NAME.test(tool.name) && !(UPSTREAM_TOOL.test(tool.name) && tool.isUpstream === true))
+      throw configInvalid(`tool name \`${tool.name}\` must match ${TOOL_NAME.source}`);
     if (this.#tools.has(tool.name)) throw configInvalid(`tool \`${tool.name}\` is already registered`);
     if (tool.capability.audit?.logOutput) {
       throw configInvalid(`tool \`${tool.name}\` wants its output logged; output is never logged`);

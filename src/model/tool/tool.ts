@@ -188,6 +188,10 @@ export interface Tool<Arguments = unknown> {
    * it began with. Such versions touch the same, so that the judgement of one holds for another.
    */
   readonly lineage?: object;
+  /** Whether it is a tool of an upstream MCP server, whose names have a form of their own. */
+  readonly isUpstream?: true;
+  /** Whether clients find it with `find_tools` and call it with `call_tool`, so that their list stays short. */
+  readonly isUnlisted?: true;
   /**
    * Its actions by their names, such as `git:push`, where policy is asked about each by itself; every access names one
    * of them.

@@ -1,0 +1,157 @@
+/**
+ * Defines what the operator keeps of an upstream server.
+ *
+ * That is how it is started, and each tool as a person approved it.
+ *
+ * INVARIANT: a tool is the approved one only while its name, texts and schemas have the pinned hash.
+ */
+import * as z from "zod";
+import { blake3Hex } from "../../base/hash.ts";
+import { canonicalJson, type JsonObject } from "../../base/json.ts";
+import { EFFECT_CLASSES } from "../../model/outcome/effect.ts";
+import { lineChanges } from "../../text/line-changes.ts";
+import { unifiedDiff } from "../../text/unified-diff.ts";
+import { findHiddenInstructions, type HiddenInstruction } from "./hidden-instructions.ts";
+
+/** Names of servers: without what tells the parts of a tool's name apart, also once a client has changed it. */
+export const UPSTREAM_NAME = /^[a-z][a-z0-9]{0,31}$/;
+/** Names of a server's tools. */
+const UPSTREAM_TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
+/** Tools of one server, and characters of one. */
+export const UPSTREAM_TOOLS_MAX = 512;
+const TOOL_CHARACTERS_MAX = 65_536;
+const DESCRIPTION_CHARACTERS_MAX = 8192;
+
+const json = z.record(z.string(), z.json()) as unknown as z.ZodType<JsonObject>;
+
+const offered = z.strictObject({
+  name: z.string(),
+  title: z.string().optional(),
+  description: z.string(),
+  inputSchema: json,
+  outputSchema: json.optional(),
+});
+
+/** A tool as its server offers it. */
+export type OfferedTool = z.infer<typeof offered>;
+
+/** The file of one server. */
+export const upstreamFile = z.strictObject({
+  version: z.literal(1),
+  command: z.array(z.string().min(1)).min(1),
+  /** A directory of the machine that it may read; without it, it has one of its own, which it may write. */
+  directory: z.string().startsWith("/").optional(),
+  environment: z.record(z.string().regex(/^(?!LD_)[A-Za-z_][A-Za-z0-9_]*$/), z.string()),
+  effect: z.enum(EFFECT_CLASSES),
+  trust: z.enum(["untrusted", "user"]),
+  approved: z.array(z.strictObject({ hash: z.string(), tool: offered })).max(UPSTREAM_TOOLS_MAX),
+  approved_at: z.string().optional(),
+  approved_by: z.string().optional(),
+});
+
+/** What the operator keeps of one server. */
+export type UpstreamRecord = z.infer<typeof upstreamFile>;
+
+/** The hash that pins a tool. */
+export function hashOf(tool: OfferedTool): string {
+  return blake3Hex(canonicalJson(tool as unknown as JsonObject));
+}
+
+/** The hash of all that a server offers, by which a person says what was seen. */
+export function hashOfAll(tools: readonly OfferedTool[]): string {
+  return blake3Hex(canonicalJson(tools.map(hashOf).sort()));
+}
+
+/** The tools in the answer of `tools/list`, or what is wrong with them. */
+export function readOffered(listed: readonly unknown[]): readonly OfferedTool[] | string {
+  if (listed.length > UPSTREAM_TOOLS_MAX) return `it offers more than ${UPSTREAM_TOOLS_MAX} tools`;
+  const tools: OfferedTool[] = [];
+  const names = new Set<string>();
+  for (const one of listed) {
+    const { name, title, description = "", inputSchema, outputSchema } = (one ?? {}) as Record<string, unknown>;
+    const parsed = offered.safeParse(
+      JSON.parse(JSON.stringify({ name, title, description, inputSchema, outputSchema })),
+    );
+    if (!parsed.success) return "it offers a tool that is none";
+    const tool = parsed.data;
+    if (!UPSTREAM_TOOL_NAME.test(tool.name)) return `a tool's name does not match ${UPSTREAM_TOOL_NAME.source}`;
+    if (names.has(tool.name)) return `it offers two tools \`${tool.name}\``;
+    if (tool.description.length > DESCRIPTION_CHARACTERS_MAX || canonicalLength(tool) > TOOL_CHARACTERS_MAX)
+      return `its tool \`${tool.name}\` is described by too many characters`;
+    names.add(tool.name);
+    tools.push(tool);
+  }
+  return tools.sort((left, right) => (left.name < right.name ? -1 : 1));
+}
+
+function canonicalLength(tool: OfferedTool): number {
+  return canonicalJson(tool as unknown as JsonObject).length;
+}
+
+/** What hides in the texts of a tool, those of its schemas among them. */
+function suspicionsOf(tool: OfferedTool): readonly string[] {
+  return hiddenIn(tool).map(({ message }) => message);
+}
+
+/** The first character of its texts that people cannot see: such a tool is never offered. */
+export function invisibleIn(tool: OfferedTool): string | undefined {
+  return hiddenIn(tool).find(({ kind }) => kind !== "imperative")?.message;
+}
+
+function hiddenIn(tool: OfferedTool): readonly HiddenInstruction[] {
+  return findHiddenInstructions(textsOf(tool as unknown as JsonObject, 0).join("\n"));
+}
+
+/** Levels of a schema whose texts are read. */
+const DEPTH_MAX = 64;
+
+function textsOf(value: unknown, depth: number): readonly string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value !== "object" || value === null) return [];
+  if (depth > DEPTH_MAX) return ["<hidden>"]; // deeper than anybody looks
+  return Object.entries(value).flatMap(([key, inner]) => [
+    ...(Array.isArray(value) ? [] : [key]),
+    ...textsOf(inner, depth + 1),
+  ]);
+}
+
+/** How an offered tool stands to what was approved. */
+export interface ToolStanding {
+  readonly name: string;
+  readonly state: "approved" | "new" | "changed" | "gone";
+  readonly suspicions: readonly string[];
+  /** From what was approved to what is offered; absent where nothing differs. */
+  readonly diff?: string;
+}
+
+/** Compares what a server offers with what was approved. */
+export function standingOf({ approved }: UpstreamRecord, now: readonly OfferedTool[]): readonly ToolStanding[] {
+  const before = new Map(approved.map((one) => [one.tool.name, one]));
+  const current = now.map((tool): ToolStanding => {
+    const known = before.get(tool.name);
+    const suspicions = suspicionsOf(tool);
+    if (known?.hash === hashOf(tool)) return { name: tool.name, state: "approved", suspicions };
+    const state = known === undefined ? "new" : "changed";
+    return { name: tool.name, state, suspicions, diff: diffOf(known?.tool, tool) };
+  });
+  const names = new Set(now.map(({ name }) => name));
+  const gone = approved
+    .filter(({ tool }) => !names.has(tool.name))
+    .map(
+      ({ tool }): ToolStanding => ({ name: tool.name, state: "gone", suspicions: [], diff: diffOf(tool, undefined) }),
+    );
+  return [...current, ...gone];
+}
+
+function diffOf(before: OfferedTool | undefined, after: OfferedTool | undefined): string {
+  const print = (tool: OfferedTool | undefined) =>
+    Buffer.from(tool === undefined ? "" : `${JSON.stringify(tool, null, 2)}\n`);
+  const [original, updated] = [print(before), print(after)];
+  const comparing = lineChanges(original, updated);
+  let step = comparing.next();
+  while (step.done !== true) step = comparing.next(); // ends: the comparison is bounded
+  return unifiedDiff(after?.name ?? before?.name ?? "", { original, changes: step.value, updated }, WHOLE).text;
+}
+
+/** A person who approves sees all of it. */
+const WHOLE = { limits: { linesMax: 20_000, lineMax: 20_000 } };

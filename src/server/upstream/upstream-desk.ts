@@ -1,0 +1,160 @@
+/**
+ * The operator's acts on upstream servers: adding, looking, approving, removing.
+ *
+ * INVARIANT: what is approved is exactly what was shown: an approval names the hash of all that was seen.
+ */
+import type { Clock } from "../../base/clock.ts";
+import { usageError } from "../../base/errors.ts";
+import type { RandomBytes } from "../../base/ids.ts";
+import { realPath } from "../operator/real-path.ts";
+import {
+  hashOf,
+  hashOfAll,
+  invisibleIn,
+  type OfferedTool,
+  standingOf,
+  type ToolStanding,
+  UPSTREAM_NAME,
+  type UpstreamRecord,
+} from "./pins.ts";
+import { readUpstreams, removeUpstream, writeUpstream } from "./upstream-files.ts";
+import { parametersOf, type Upstreams } from "./upstreams.ts";
+
+/** What the desk works on. */
+export interface UpstreamDeskParts {
+  readonly operatorPath: string;
+  readonly upstreams: Upstreams;
+  readonly clock: Clock;
+  readonly random: RandomBytes;
+}
+
+/** What the operator says of a server. */
+export type UpstreamWish = Pick<UpstreamRecord, "command" | "environment" | "effect" | "trust"> & {
+  readonly directory?: string;
+};
+
+/** A tool as a person decides on it. */
+export interface ShownTool extends ToolStanding {
+  /** Why it cannot be offered; it is left out of an approval. */
+  readonly unusable?: string;
+}
+
+/** A server and what it offers now. */
+export interface ShownUpstream {
+  readonly name: string;
+  readonly command: readonly string[];
+  readonly directory?: string;
+  /** The hash of all that it offers now. */
+  readonly hash: string;
+  readonly tools: readonly ShownTool[];
+}
+
+/** A server in a list. */
+export interface ListedUpstream {
+  readonly name: string;
+  readonly command: readonly string[];
+  readonly approvedTools: number;
+  readonly approvedAt?: string;
+}
+
+/** The operator's acts on upstream servers. */
+export class UpstreamDesk {
+  readonly #parts: UpstreamDeskParts;
+
+  constructor(parts: UpstreamDeskParts) {
+    this.#parts = parts;
+  }
+
+  /** Keeps how a server is started. None of its tools is offered before they are approved. */
+  async add(name: string, { directory, ...wish }: UpstreamWish): Promise<ShownUpstream> {
+    if (!UPSTREAM_NAME.test(name)) throw usageError(`a server's name must match ${UPSTREAM_NAME.source}`);
+    const { operatorPath, random } = this.#parts;
+    if (readUpstreams(operatorPath).has(name))
+      throw usageError(`there is a server \`${name}\` already; remove it first, or take another name`);
+    const place = directory === undefined ? {} : { directory: realPath(directory) };
+    const record: UpstreamRecord = { version: 1, ...wish, ...place, approved: [] };
+    await writeUpstream(operatorPath, { name, record }, random);
+    return await this.show(name);
+  }
+
+  /** All servers; starts none. */
+  list(): readonly ListedUpstream[] {
+    return [...readUpstreams(this.#parts.operatorPath)].map(
+      ([name, { command, approved, approved_at: approvedAt }]) => ({
+        name,
+        command,
+        approvedTools: approved.length,
+        ...(approvedAt !== undefined && { approvedAt }),
+      }),
+    );
+  }
+
+  /** Starts the server and compares what it offers with what was approved. */
+  async show(name: string): Promise<ShownUpstream> {
+    const record = this.#record(name);
+    const offered = await this.#offered(name, record);
+    const unusable = await unusableOf(name, offered);
+    const tools = standingOf(record, offered).map((tool) => {
+      const why = unusable.get(tool.name);
+      return { ...tool, ...(why !== undefined && { unusable: why }) };
+    });
+    const { command, directory } = record;
+    return { name, command, ...(directory !== undefined && { directory }), hash: hashOfAll(offered), tools };
+  }
+
+  /** Approves what the server offers, if it is what `seen` names. @param seen the hash that `show` gave */
+  async approve(name: string, { seen, by }: { readonly seen: string; readonly by: string }): Promise<ShownUpstream> {
+    const record = this.#record(name);
+    const offered = await this.#offered(name, record);
+    if (hashOfAll(offered) !== seen)
+      throw usageError(
+        `\`${name}\` offers something else than what was seen; look again with \`handrail upstream show ${name}\``,
+      );
+    const unusable = await unusableOf(name, offered);
+    const approved = offered.filter((tool) => !unusable.has(tool.name)).map((tool) => ({ hash: hashOf(tool), tool }));
+    const { operatorPath, clock, random } = this.#parts;
+    const now = new Date(clock.nowMs()).toISOString();
+    await writeUpstream(
+      operatorPath,
+      { name, record: { ...record, approved, approved_at: now, approved_by: by } },
+      random,
+    );
+    return await this.show(name);
+  }
+
+  /** Takes a server away. */
+  async remove(name: string): Promise<void> {
+    this.#record(name);
+    await removeUpstream(this.#parts.operatorPath, name);
+  }
+
+  #record(name: string): UpstreamRecord {
+    const record = readUpstreams(this.#parts.operatorPath).get(name);
+    if (record === undefined) throw usageError(`there is no server \`${name}\`; see \`handrail upstream list\``);
+    return record;
+  }
+
+  async #offered(name: string, record: UpstreamRecord): Promise<readonly OfferedTool[]> {
+    const server = await this.#parts.upstreams.server(name, record);
+    return await server.list(new AbortController().signal);
+  }
+}
+
+async function unusableOf(server: string, tools: readonly OfferedTool[]): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  const flat = new Map<string, string>();
+  for (const tool of tools) {
+    const name = `mcp.${server}.${tool.name}`;
+    // clients write names in fewer characters
+    const key = tool.name.toLowerCase().replaceAll("-", "_");
+    const twin = flat.get(key);
+    if (twin !== undefined) found.set(tool.name, `its name is too like that of \`${twin}\``);
+    flat.set(key, tool.name);
+    const hidden = invisibleIn(tool);
+    if (hidden !== undefined) found.set(tool.name, `it ${hidden}`);
+    await parametersOf(tool, name).catch((error: unknown) => {
+      found.set(tool.name, error instanceof Error ? error.message : String(error));
+    });
+  }
+  return found;
+}

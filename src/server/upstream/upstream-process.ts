@@ -1,0 +1,134 @@
+/**
+ * Carries the messages of one upstream server's process, and bounds what it may cost.
+ *
+ * INVARIANT: a server that says more than it may, or anything but lines of JSON-RPC, is ended with its sandbox.
+ */
+
+import type { Writable } from "node:stream";
+import { type JSONRPCMessage, ReadBuffer, serializeMessage, type Transport } from "@modelcontextprotocol/client";
+import { MIB } from "../../base/bytes.ts";
+import type { RunOutput } from "../../sandbox/run/launch.ts";
+
+/** Bytes of one message, and of all that it says while one question is asked. */
+const MESSAGE_BYTES_MAX = 8 * MIB;
+const SAID_BYTES_MAX = 16 * MIB;
+/** Bytes that wait because it does not read. */
+const UNREAD_BYTES_MAX = 16 * MIB;
+/** Messages that answer nothing which was asked, until it is ended. */
+const STRAY_MAX = 100;
+/** Characters of its errors that are kept. */
+const ERRORS_CHARACTERS_MAX = 400;
+
+/** How its process is started; resolves when nothing of it is left. */
+export type StartUpstream = (streams: {
+  readonly input: (writer: Writable) => void;
+  readonly output: RunOutput;
+  readonly signal: AbortSignal;
+}) => Promise<{ readonly exitCode: number | undefined; readonly endedBy: string | undefined }>;
+
+/** The process of one server, as the client library speaks with it. */
+export class UpstreamProcess implements Transport {
+  readonly #start: StartUpstream;
+  readonly #ending = new AbortController();
+  readonly #buffer = new ReadBuffer({ maxBufferSize: MESSAGE_BYTES_MAX });
+  readonly #input = Promise.withResolvers<Writable>();
+  #saidBytes = 0;
+  #strays = 0;
+  #errors = "";
+  #failure: string | undefined;
+  /** Settled once nothing of the process is left. */
+  ended: Promise<void> = Promise.resolve();
+  onclose?: (() => void) | undefined;
+  onmessage?: Transport["onmessage"];
+  onerror?: ((error: Error) => void) | undefined;
+
+  constructor(start: StartUpstream) {
+    this.#start = start;
+    this.#input.promise.catch(() => undefined); // told to whoever sends
+  }
+
+  /** Why it answers no more. */
+  get failure(): string | undefined {
+    return this.#failure;
+  }
+
+  async start(): Promise<void> {
+    this.ended = this.#run();
+    await this.#input.promise;
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const input = await this.#input.promise;
+    if (this.#failure !== undefined) throw new Error(this.#failure);
+    input.write(serializeMessage(message));
+    if (input.writableLength > UNREAD_BYTES_MAX) this.fail("it does not read what it is told");
+  }
+
+  async close(): Promise<void> {
+    this.fail("it was ended");
+    await this.ended;
+  }
+
+  /** A question begins or ends: what it said before counts no more. */
+  reset(): void {
+    this.#saidBytes = 0;
+  }
+
+  /** It said something that answers nothing. */
+  stray(): void {
+    this.#strays += 1;
+    if (this.#strays > STRAY_MAX) this.fail("it answers what was not asked");
+  }
+
+  /** Ends it; the first failure stays. */
+  fail(why: string): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = why;
+    this.#input.reject(new Error(why));
+    this.#ending.abort();
+    this.onclose?.();
+  }
+
+  async #run(): Promise<void> {
+    try {
+      const { exitCode, endedBy } = await this.#start({
+        input: (writer) => {
+          writer.on("error", () => this.fail("it does not read what it is told"));
+          this.#input.resolve(writer);
+        },
+        output: { stdout: (piece) => this.#take(piece), stderr: (piece) => this.#takeErrors(piece) },
+        signal: this.#ending.signal,
+      });
+      const words = this.#errors.replace(/[^\x20-\x7e]+/g, " ").trim();
+      this.fail(`it ended (${endedBy ?? `exit code ${exitCode ?? "unknown"}`})${words === "" ? "" : `: ${words}`}`);
+    } catch (error) {
+      this.fail(`it could not be started: ${error instanceof Error ? error.message : "unknown"}`);
+    }
+  }
+
+  #take(piece: Uint8Array): void {
+    if (this.#failure !== undefined || this.#isTooMuch(piece)) return;
+    try {
+      this.#buffer.append(Buffer.from(piece));
+      for (;;) {
+        const message = this.#buffer.readMessage();
+        if (message === null || this.#failure !== undefined) return;
+        this.onmessage?.(message);
+      }
+    } catch {
+      this.fail("it said what no MCP server says");
+    }
+  }
+
+  #takeErrors(piece: Uint8Array): void {
+    if (this.#isTooMuch(piece) || this.#errors.length >= ERRORS_CHARACTERS_MAX) return;
+    this.#errors = (this.#errors + Buffer.from(piece).toString("latin1")).slice(0, ERRORS_CHARACTERS_MAX);
+  }
+
+  #isTooMuch(piece: Uint8Array): boolean {
+    this.#saidBytes += piece.length;
+    if (this.#saidBytes <= SAID_BYTES_MAX) return false;
+    this.fail(`it said more than ${SAID_BYTES_MAX} bytes`);
+    return true;
+  }
+}

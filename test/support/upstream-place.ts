@@ -1,0 +1,176 @@
+/** A kernel with upstream servers, real ones and a double, and what calls of their tools come to. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { onTestFinished, vi } from "vitest";
+import type { JsonObject } from "../../src/base/json.ts";
+import { openKernel } from "../../src/server/compose.ts";
+import type { UpstreamWish } from "../../src/server/upstream/upstream-desk.ts";
+import type { StartUpstream } from "../../src/server/upstream/upstream-process.ts";
+import { UPSTREAM_BOUNDS, type UpstreamBounds, UpstreamServer } from "../../src/server/upstream/upstream-server.ts";
+import { freshPlace } from "./place.ts";
+import { PROJECT } from "./program.ts";
+
+/**
+ * A server that reads how to behave from `behaviour.json` each time that it is asked: `tools`, and for `tools/call` one
+ * of `hang`, `die`, `flood`, `huge`, `otherId`, `nonsense`, `asks`, `strays`; else it answers `answer`.
+ */
+const DOUBLE = `
+import { readFileSync, writeSync } from "node:fs";
+const behaviour = () => JSON.parse(readFileSync(process.env.BEHAVIOUR ?? "/workspace/behaviour.json", "utf8"));
+const put = (text) => { const bytes = Buffer.from(text); let at = 0;
+  while (at < bytes.length) try { at += writeSync(1, bytes, at); } catch (error) { if (error.code !== "EAGAIN") throw error; } };
+const send = (message) => put(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\\n");
+if (behaviour().dieAtStart) { console.error("no licence"); process.exit(3); }
+let rest = "";
+let asked;
+const heard = [];
+process.stdin.on("data", (piece) => {
+  rest += piece;
+  for (;;) {
+    const end = rest.indexOf("\\n");
+    if (end === -1) return;
+    const message = JSON.parse(rest.slice(0, end));
+    rest = rest.slice(end + 1);
+    answer(message);
+  }
+});
+const said = (id, text) => send({ id, result: { content: [{ type: "text", text }] } });
+function answer({ id, method, params, error, result }) {
+  if (method === undefined && asked !== undefined) {
+    heard.push(error?.code ?? JSON.stringify(result));
+    if (heard.length === 3) said(asked, heard.join(" "));
+    return;
+  }
+  if (id === undefined) return;
+  const how = behaviour();
+  if (method === "initialize") return send({ id, result: { protocolVersion: params.protocolVersion,
+    capabilities: { tools: { listChanged: true } }, serverInfo: { name: "double", version: "1" } } });
+  if (method === "tools/list") return send({ id, result: how.endless ? { tools: [], nextCursor: "x" } : { tools: how.tools } });
+  if (method !== "tools/call") return send({ id, error: { code: -32601, message: "no such method" } });
+  if (how.call === "hang") return;
+  if (how.call === "die") process.exit(7);
+  if (how.call === "nonsense") return put("no json\\n".repeat(10) + "{]\\n");
+  if (how.call === "huge") return said(id, "x".repeat(50_000_000));
+  if (how.call === "flood") for (;;) send({ method: "notifications/message", params: { level: "info", data: "x".repeat(4000) } });
+  if (how.call === "otherId") return said(id + 1000, "for another");
+  if (how.call === "strays") { for (let n = 0; n < 500; n += 1) said(id + 1000 + n, "stray"); return said(id, "late"); }
+  if (how.call === "asks") { asked = id;
+    send({ id: "s", method: "sampling/createMessage", params: { messages: [], maxTokens: 1 } });
+    send({ id: "e", method: "elicitation/create", params: { message: "password?", requestedSchema: { type: "object", properties: {} } } });
+    return send({ id: "r", method: "roots/list" }); }
+  if (how.call === "environment") return said(id, Object.keys(process.env).sort().join(" "));
+  if (how.structured) return send({ id, result: { content: [], structuredContent: how.structured } });
+  said(id, how.answer ?? JSON.stringify(params));
+}
+`;
+
+/** What the double does. */
+export interface Behaviour extends JsonObject {
+  readonly tools: JsonObject[];
+}
+
+/** A tool as servers describe them. */
+export function described(name: string, description = "Says what it was told.", more: JsonObject = {}): JsonObject {
+  const properties = { text: { type: "string", maxLength: 1000 } };
+  return { name, description, inputSchema: { type: "object", properties, required: ["text"] }, ...more };
+}
+
+/** A wish with the defaults of the command line. */
+export function wishFor(command: readonly string[], more: Partial<UpstreamWish> = {}): UpstreamWish {
+  return { command: [...command], environment: {}, effect: "exec", trust: "untrusted", ...more };
+}
+
+/** The entry of a real server of npm, for a wish whose directory is this project. */
+export function realServer(name: string, ...args: readonly string[]): UpstreamWish {
+  const entry = `/workspace/node_modules/@modelcontextprotocol/server-${name}/dist/index.js`;
+  return wishFor(["node", entry, ...args], { directory: PROJECT });
+}
+
+/** A double that is started without a sandbox, for what needs none: a server that misbehaves, with short bounds. */
+export function bareServer(bounds: Partial<UpstreamBounds> = {}) {
+  const place = freshPlace();
+  const script = place.put("server.mjs", DOUBLE);
+  const file = place.put("behaviour.json", "{}");
+  let starts = 0;
+  const start: StartUpstream = async ({ input, output, signal }) => {
+    starts += 1;
+    const child = spawn(process.execPath, [script], { env: { BEHAVIOUR: file }, signal, killSignal: "SIGKILL" });
+    child.on("error", () => undefined);
+    child.stdout.on("data", output.stdout);
+    child.stderr.on("data", output.stderr);
+    input(child.stdin);
+    const [exitCode] = (await once(child, "close")) as [number | null];
+    return { exitCode: exitCode ?? undefined, endedBy: undefined };
+  };
+  const server = new UpstreamServer("double", start, { ...UPSTREAM_BOUNDS, ...bounds });
+  onTestFinished(() => server.close());
+  return {
+    server,
+    starts: () => starts,
+    behave: (behaviour: Behaviour) => writeFileSync(file, JSON.stringify(behaviour)),
+  };
+}
+
+/** Opens a place; `reopen` gives the next kernel of the same state, which has what was approved. */
+export async function upstreamPlace(settings = "preset: open\n") {
+  const place = freshPlace();
+  place.put("config/handrail.yaml", settings);
+  place.put("double/server.mjs", DOUBLE);
+  const open = async () => {
+    const opened = await openKernel({
+      environment: { SECRET_OF_THE_KERNEL: "s3cr3t-value" },
+      stateDirectory: place.state,
+      configDirectory: place.config,
+      onInternalError: () => undefined,
+      onWarning: () => undefined,
+    });
+    onTestFinished(() => opened.close());
+    return opened;
+  };
+  let kernel = await open();
+  const session = () =>
+    kernel.administration.createSession({ workspace: place.workspace, userId: "ann", agentId: "agent" });
+  let token = "";
+  let calls = 0;
+  return {
+    ...place,
+    offered: async () => kernel.door.offered((await session()).token),
+    get kernel() {
+      return kernel;
+    },
+    behave: (behaviour: Behaviour) =>
+      writeFileSync(join(place.base, "double/behaviour.json"), JSON.stringify(behaviour)),
+    double: wishFor(["node", "/workspace/server.mjs"], { directory: join(place.base, "double") }),
+    /** Adds and approves a server, and opens the next kernel. */
+    async bring(name: string, wish: UpstreamWish) {
+      const desk = await kernel.upstream();
+      const { hash } = await desk.add(name, wish);
+      await desk.approve(name, { seen: hash, by: "ann" });
+      await this.reopen();
+    },
+    async reopen() {
+      await kernel.close();
+      kernel = await open();
+      await kernel.ready();
+      token = "";
+    },
+    /** The request of whoever asks. */
+    asked: () =>
+      vi.waitFor(
+        async () => {
+          const [approval] = await kernel.approvals.list({ state: "pending" });
+          if (approval === undefined) throw new Error("nobody asks");
+          return approval;
+        },
+        { timeout: 60_000, interval: 20 },
+      ),
+    async call(tool: string, args: JsonObject = {}, signal = new AbortController().signal) {
+      if (token === "") ({ token } = await session());
+      calls += 1;
+      const given = { requestId: `r-${calls}`, sessionToken: token, tool, arguments: args };
+      return (await kernel.door.execute({ kind: "call", ...given }, signal)).outcome;
+    },
+  };
+}
