@@ -123,7 +123,7 @@ export const ORDER = {
   "tools/shell/gadgets": ["rows", "."],
   "tools/structure": ["kit", "status", "imports", "map", "tests", "usages", "."],
   "transports/connect": ["wire", "methods", "."],
-  "transports/mcp": ["protocol", "answers", "lines", "approval", "."],
+  "transports/mcp": ["protocol", "answers", "lines", "approval", "features", "asking", "tasks", ".", "http", "relay"],
 };
 
 /** Files of a sub-folder, or of the folder itself. */

@@ -1,8 +1,8 @@
 /**
  * `npm run bench -- SUITE [--quick] [--json FILE] [--table] [--only ID]`, where SUITE is spine, surface, redact,
- * redact-quality, gates, exec, git, branch, net, search, edit or extend: measures Handrail against a named peer for
- * each figure, in turns, and prints the ratios. `knowledge`, `knowledge-quality` and `structure` print figures of their
- * own.
+ * redact-quality, gates, exec, git, branch, net, search, edit, extend or mcp: measures Handrail against a named peer
+ * for each figure, in turns, and prints the ratios. `knowledge`, `knowledge-quality` and `structure` print figures of
+ * their own.
  */
 import { writeFileSync } from "node:fs";
 import { measureFileEdits } from "./edit/edits.ts";
@@ -15,6 +15,7 @@ import { measureXml } from "./extend/xml.ts";
 import { keepFigures } from "./figures.ts";
 import { measureFreeGates } from "./gates/free.ts";
 import { measurePending } from "./gates/pending.ts";
+import { measureMcpHttp } from "./mcp/http-calls.ts";
 import type { Row } from "./measure.ts";
 import { measureFetches } from "./net/fetch.ts";
 import { measureProxy } from "./net/proxy.ts";
@@ -96,6 +97,8 @@ const EXTEND = [
   { id: "xml", measure: measureXml },
   { id: "observer", measure: measureObserver },
 ] as const;
+/** Calls by MCP over HTTP. */
+const MCP = [{ id: "mcp-http", measure: measureMcpHttp }] as const;
 const SUITES = {
   spine: SPINE,
   surface: SURFACE,
@@ -109,6 +112,7 @@ const SUITES = {
   search: SEARCH,
   edit: EDIT,
   extend: EXTEND,
+  mcp: MCP,
 } as const;
 
 if (process.argv[2] === "attention") {

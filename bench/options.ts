@@ -48,6 +48,7 @@ const SUITES = [
   "search",
   "edit",
   "extend",
+  "mcp",
 ] as const;
 /** One of them. */
 export type Suite = (typeof SUITES)[number];

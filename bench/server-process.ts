@@ -10,6 +10,7 @@ const START_MS_MAX = 30_000;
 export interface ServerProcess extends AsyncDisposable {
   /** The last of what it wrote to standard error. */
   readonly said: () => string;
+  readonly pid: number;
 }
 
 /** Starts `program` and waits until it says that it is listening; disposing ends it. */
@@ -32,6 +33,7 @@ export async function startServer(
   });
   return {
     said: () => said,
+    pid: child.pid ?? -1,
     [Symbol.asyncDispose]: async () => {
       child.kill("SIGTERM");
       const late = setTimeout(() => child.kill("SIGKILL"), START_MS_MAX);

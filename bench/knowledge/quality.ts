@@ -2,47 +2,31 @@
  * How well `search_knowledge` finds: functions by the first sentence of their docstrings, which are taken out of what
  * is indexed, and functions by other words than their code's. Against what `search_file` shows for as many tokens.
  *
- * The code is that of packages which are installed beside Handrail, so that nothing is fetched. With
- * HANDRAIL_BENCH_OLLAMA (an address) and HANDRAIL_BENCH_MODEL, answers by words and meaning are measured, too.
+ * The tool itself is asked, and its index by other ways: without weights of paths, with the symbol graph. With
+ * HANDRAIL_BENCH_OLLAMA (an address) and HANDRAIL_BENCH_MODEL, also by words and meaning, and by meaning alone.
  */
-import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { z } from "zod";
 import type { JsonObject } from "../../src/base/json.ts";
+import { packedVector } from "../../src/knowledge/embedder.ts";
+import type { FoundChunk, KnowledgeStore } from "../../src/knowledge/knowledge-store.ts";
+import { pathPrior } from "../../src/knowledge/priors.ts";
 import { questionTerms } from "../../src/knowledge/terms.ts";
 import { createKernel, type KernelSession } from "../../src/server/doors/library.ts";
+import { KNOWLEDGE_DATABASE, openKnowledgeStore } from "../../src/stores/embedded/knowledge/knowledge-store.ts";
 import type { Playground } from "../playground.ts";
-import { PARAPHRASES } from "./paraphrases.ts";
+import { layOut, type Question } from "./questions.ts";
+import { keyOf, type SymbolGraph, symbolGraph } from "./symbol-graph.ts";
 
-const PACKAGES = [
-  "es-toolkit",
-  "@bufbuild/protobuf",
-  "@connectrpc/connect",
-  "@connectrpc/connect-node",
-  "enhanced-resolve",
-  "entities",
-  "hono",
-  "jose",
-  "unbash",
-  "yaml",
-  "zod",
-];
-const MODULES = new URL("../../node_modules/", import.meta.url).pathname;
-/** Docstrings that are asked for, and words that one must have. */
-const DOCSTRINGS_MIN = 300;
-const WORDS_MIN = 4;
 const RESULTS = 10;
 const TOKENS = 4000;
-
-const DOCUMENTED = /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*export (?:declare )?(?:async )?function\*? ([A-Za-z_$][\w$]*)/g;
-
-/** Directories and files with the same code again. */
-const COPIES = /(?:^|[/.])(?:compat|cjs|commonjs|umd|min|global|v3|mini|locales)[/.]/;
-
-interface Question {
-  readonly file: string;
-  readonly question: string;
-}
+/** Chunks that are looked at for a question, as the tool does. */
+const CHUNKS = 400;
+/** How much a chunk gains by each doubling of its mentions, and of the score of what it mentions. */
+const MENTIONS_WEIGHT = 0.05;
+const DECLARERS_WEIGHT = 0.1;
 
 interface Score {
   readonly asked: number;
@@ -51,103 +35,133 @@ interface Score {
   readonly mrr: number;
 }
 
-/** Measures and prints. */
+/** Answers with files, best first. */
+type Way = (question: string) => Promise<readonly string[]>;
+
+interface Model {
+  readonly url: string;
+  readonly model: string;
+}
+
+/** Measures. */
 export async function measureKnowledgeQuality(playground: Playground): Promise<JsonObject> {
-  const workspace = playground.directory("quality");
-  const questions = layOut(workspace);
-  if (questions.length < DOCSTRINGS_MIN)
-    throw new Error(`${questions.length} docstrings were found, ${DOCSTRINGS_MIN} are needed; run \`npm ci\``);
-  const sets = { docstrings: questions, "other words": PARAPHRASES.map(withExtension(workspace)) };
+  const [bare, commented] = [playground.directory("quality"), playground.directory("quality-commented")];
+  const { docstrings, otherWords } = layOut(bare, commented);
   const rows: Record<string, JsonObject> = {};
-  for (const [by, config] of Object.entries(configurations())) {
-    const configDirectory = playground.directory(`quality-config-${by.replaceAll(" ", "-")}`);
-    writeFileSync(join(configDirectory, "handrail.yaml"), JSON.stringify(config), { mode: 0o600 });
-    const kernel = await createKernel({
-      stateDirectory: playground.directory(`quality-state-${by.replaceAll(" ", "-")}`),
-      configDirectory,
-      environment: playground.environment,
+  for (const [name, workspace, questions] of [
+    ["docstrings", bare, docstrings],
+    ["other words", commented, otherWords],
+  ] as const) {
+    const scoreBy = async (way: string, answer: Way) => {
+      rows[`${name}, ${way}`] = { ...(await scoreOf(questions, answer)) };
+    };
+    await withSession(playground, { name: `${name} words`, workspace, config: {} }, async (session, index) => {
+      await scoreBy("search_knowledge", (question) => knowledgeFiles(session, question));
+      await scoreBy("search_file", (question) => searchedFiles(session, question));
+      for (const [way, answer] of indexWays(await index(), workspace)) await scoreBy(way, answer);
     });
-    try {
-      const session = await kernel.openSession({ workspace });
-      await untilReady(session);
-      for (const [name, asked] of Object.entries(sets)) {
-        rows[`${name}, ${by}`] = { ...(await scoreOf(asked, (question) => knowledgeFiles(session, question))) };
-        if (by === "words")
-          rows[`${name}, search_file`] = { ...(await scoreOf(asked, (q) => searchedFiles(session, q))) };
-      }
-    } finally {
-      await kernel.close();
-    }
+    const model = modelOf();
+    if (model === undefined) continue;
+    const config = configOf(model);
+    await withSession(playground, { name: `${name} meaning`, workspace, config }, async (session, index) => {
+      await scoreBy("words and meaning", (question) => knowledgeFiles(session, question));
+      const { store } = await index();
+      await scoreBy("meaning alone", async (question) => {
+        return distinct(store.findClose(packedVector(await vectorOf(model, question)), CHUNKS));
+      });
+    });
   }
   return rows;
 }
 
-function configurations(): Readonly<Record<string, JsonObject>> {
-  const { HANDRAIL_BENCH_OLLAMA: url, HANDRAIL_BENCH_MODEL: model } = process.env;
-  const words = { words: {} };
-  if (url === undefined || model === undefined) return words;
-  const embeddings = { provider: "local", model };
-  return {
-    ...words,
-    "words and meaning": { models: { local: { protocol: "ollama", url } }, knowledge: { embeddings } },
-  };
+interface OpenedIndex {
+  readonly store: KnowledgeStore;
+  readonly file: string;
 }
 
-/** Copies the code without docstrings. @returns what is asked, by the file that answers */
-function layOut(workspace: string): readonly Question[] {
-  const questions = new Map<string, Question>();
-  const asked = new Set<string>();
-  for (const name of PACKAGES) {
-    const files = globSync("**/*.{js,mjs,ts,mts}", { cwd: join(MODULES, name) }).sort();
-    // One copy of each: packages bring the same code as several kinds of modules.
-    const modules = new Set(files.filter((file) => /\.m?js$/.test(file) && !COPIES.test(file)));
-    const code = new Set(
-      [...modules].filter((file) => file.endsWith(".mjs") || !modules.has(`${file.slice(0, -3)}.mjs`)),
-    );
-    for (const file of code) {
-      const to = join(workspace, name, file);
-      mkdirSync(dirname(to), { recursive: true });
-      writeFileSync(to, readFileSync(join(MODULES, name, file), "utf8").replace(/\/\*\*[\s\S]*?\*\//g, ""));
-    }
-    for (const file of files) {
-      const text = readFileSync(join(MODULES, name, file), "utf8");
-      const coded = file.replace(/\.d\.ts$/, ".js").replace(/\.d\.mts$/, ".mjs");
-      if (!code.has(coded)) continue;
-      for (const [, doc = "", declared = ""] of text.matchAll(DOCUMENTED)) {
-        const question = firstSentence(doc);
-        if (question.split(" ").length < WORDS_MIN || asked.has(question)) continue;
-        asked.add(question);
-        questions.set(`${name}/${coded} ${declared}`, { file: `${name}/${coded}`, question });
-      }
-    }
+/** Lets `work` ask once everything is indexed; the index itself is closed after it. */
+async function withSession(
+  playground: Playground,
+  { name, workspace, config }: { readonly name: string; readonly workspace: string; readonly config: JsonObject },
+  work: (session: KernelSession, index: () => Promise<OpenedIndex>) => Promise<void>,
+): Promise<void> {
+  const place = name.replaceAll(" ", "-");
+  const configDirectory = playground.directory(`quality-config-${place}`);
+  writeFileSync(join(configDirectory, "handrail.yaml"), JSON.stringify(config), { mode: 0o600 });
+  const stateDirectory = playground.directory(`quality-state-${place}`);
+  const kernel = await createKernel({ stateDirectory, configDirectory, environment: playground.environment });
+  let opened: OpenedIndex | undefined;
+  try {
+    const session = await kernel.openSession({ workspace });
+    await untilReady(session);
+    await work(session, async () => {
+      const [only = ""] = readdirSync(join(stateDirectory, "knowledge"));
+      const directory = join(stateDirectory, "knowledge", only);
+      opened ??= { store: await openKnowledgeStore(directory), file: join(directory, KNOWLEDGE_DATABASE) };
+      return opened;
+    });
+  } finally {
+    await opened?.store.close();
+    await kernel.close();
   }
-  return [...questions.values()];
 }
 
-function firstSentence(doc: string): string {
-  const words = doc.replace(/^\s*\*\s?/gm, "").split(/\n\s*@|\n\s*\n/)[0] ?? "";
-  return (
-    words
-      .replace(/\s+/g, " ")
-      .trim()
-      .split(/(?<=[.?!]) /)[0] ?? ""
-  ).slice(0, 300);
+/** Other ways to order what the index finds. */
+function indexWays({ store, file }: OpenedIndex, workspace: string): ReadonlyMap<string, Way> {
+  const graph = symbolGraph(file, workspace);
+  const by =
+    (order: (found: readonly FoundChunk[], terms: readonly string[]) => readonly FoundChunk[]): Way =>
+    async (question) => {
+      const terms = questionTerms(question);
+      const scored = order(store.find(terms, CHUNKS), terms);
+      return distinct([...scored].sort((left, right) => right.score - left.score));
+    };
+  const weighed = (found: readonly FoundChunk[], terms: readonly string[]) =>
+    found.map((chunk) => ({ ...chunk, score: chunk.score * pathPrior(chunk.path, terms) }));
+  return new Map([
+    ["words", by((found) => found)],
+    ["words, paths", by(weighed)],
+    ["words, paths, mentions", by((found, terms) => byMentions(graph, weighed(found, terms)))],
+    ["words, paths, what is mentioned", by((found, terms) => byDeclarers(graph, weighed(found, terms)))],
+  ]);
 }
 
-function withExtension(workspace: string) {
-  return ({ file, question }: Question): Question => {
-    if (!existsSync(join(workspace, `${file}.mjs`))) throw new Error(`${file}.mjs is not installed; run \`npm ci\``);
-    return { file: `${file}.mjs`, question };
-  };
+function byMentions(graph: SymbolGraph, found: readonly FoundChunk[]): readonly FoundChunk[] {
+  return found.map((chunk) => ({
+    ...chunk,
+    score: chunk.score * (1 + MENTIONS_WEIGHT * Math.log2(1 + graph.mentions(chunk))),
+  }));
 }
 
-async function scoreOf(
-  questions: readonly Question[],
-  answer: (question: string) => Promise<readonly string[]>,
-): Promise<Score> {
+function byDeclarers(graph: SymbolGraph, found: readonly FoundChunk[]): readonly FoundChunk[] {
+  const scores = new Map(found.map((chunk) => [keyOf(chunk), chunk.score]));
+  return found.map((chunk) => {
+    const best = Math.max(0, ...graph.declarers(chunk).map((key) => scores.get(key) ?? 0));
+    return { ...chunk, score: chunk.score + DECLARERS_WEIGHT * best };
+  });
+}
+
+function modelOf(): Model | undefined {
+  const { HANDRAIL_BENCH_OLLAMA: url, HANDRAIL_BENCH_MODEL: model } = process.env;
+  return url === undefined || model === undefined ? undefined : { url, model };
+}
+
+function configOf({ url, model }: Model): JsonObject {
+  const embeddings = { provider: "local", model };
+  return { models: { local: { protocol: "ollama", url } }, knowledge: { embeddings } };
+}
+
+const embedded = z.object({ embeddings: z.tuple([z.array(z.number())]) });
+
+async function vectorOf({ url, model }: Model, input: string): Promise<Float32Array> {
+  const response = await fetch(`${url}/api/embed`, { method: "POST", body: JSON.stringify({ model, input }) });
+  return Float32Array.from(embedded.parse(await response.json()).embeddings[0]);
+}
+
+async function scoreOf(questions: readonly Question[], answer: Way): Promise<Score> {
   let [first, five, sum] = [0, 0, 0];
-  for (const { file, question } of questions) {
-    const rank = (await answer(question)).indexOf(file);
+  for (const { files, question } of questions) {
+    const rank = (await answer(question)).slice(0, RESULTS).findIndex((file) => files.has(file));
     if (rank === 0) first += 1;
     if (rank >= 0 && rank < 5) five += 1;
     if (rank >= 0) sum += 1 / (rank + 1);
@@ -173,7 +187,7 @@ async function searchedFiles(session: KernelSession, question: string): Promise<
       return room >= 0;
     },
   );
-  return distinct(matches).slice(0, RESULTS);
+  return distinct(matches);
 }
 
 function distinct(found: readonly { readonly path: string }[]): readonly string[] {

@@ -31,10 +31,12 @@ import { gitSettings, problemOfPassword } from "./sections/tools/git.ts";
 import { gitRuleSettings, ownGitRuleSettings } from "./sections/tools/git-rules.ts";
 import { languageServerSettings } from "./sections/tools/language-servers.ts";
 import {
+  chromaOf,
   knowledgeSettings,
   modelSettings,
   problemOfEmbeddings,
   problemOfSecret,
+  problemOfVectors,
   providersOf,
 } from "./sections/tools/models.ts";
 import { systemSettings } from "./sections/tools/system.ts";
@@ -152,6 +154,13 @@ export const settingsSchema = z
     const unusable = problemOfEmbeddings(knowledge, providersOf(models));
     if (unusable !== undefined)
       context.addIssue({ code: "custom", path: ["knowledge", "embeddings", "provider"], message: unusable });
+    const vectors = problemOfVectors(knowledge);
+    if (vectors !== undefined)
+      context.addIssue({ code: "custom", path: ["knowledge", "vectors", "url"], message: vectors });
+    const chroma = chromaOf(knowledge)?.service;
+    const unknown = chroma && problemOfSecret(chroma, secrets);
+    if (unknown !== undefined)
+      context.addIssue({ code: "custom", path: ["knowledge", "vectors", "secret"], message: unknown });
     for (const name of Object.keys(otlp?.headers ?? {})) {
       const message = otlp && problemOfHeader(otlp, name, secrets);
       const path = ["telemetry", "otlp", "headers", name, "secret"];

@@ -1,5 +1,6 @@
 /** Defines the store of an index: its files, and which of their chunks hold the terms of a question. */
 import type { Chunk } from "./chunk.ts";
+import type { CloseKey } from "./vector-store.ts";
 
 /** A file as it was when it was indexed. */
 export interface IndexedFile {
@@ -26,7 +27,7 @@ export interface FileOfChunks extends IndexedFile {
 }
 
 /** A chunk that was found. */
-export interface FoundChunk extends Chunk {
+export interface FoundChunk extends Omit<Chunk, "symbols"> {
   readonly path: string;
   /** Higher is better. */
   readonly score: number;
@@ -40,7 +41,7 @@ export interface BareChunk {
   readonly title: string;
 }
 
-/** The vector of a chunk, by its number. */
+/** The vector of a chunk, by its number; an empty one where another store keeps it. */
 export interface ChunkVector {
   readonly chunk: number;
   readonly vector: Int8Array;
@@ -64,6 +65,8 @@ export interface KnowledgeStore {
   readonly find: (terms: readonly string[], count: number) => readonly FoundChunk[];
   /** The chunks whose vectors are closest to `vector`, closest first. */
   readonly findClose: (vector: Int8Array, count: number) => readonly FoundChunk[];
+  /** The chunks of keys, in their order; `undefined` for one that has gone. */
+  readonly located: (keys: readonly CloseKey[]) => readonly (FoundChunk | undefined)[];
   /**
    * Files with chunks that have no vector of `model`; those of other models are dropped first.
    */

@@ -254,7 +254,7 @@ function administrationsOf(opened: OpenedParts, door: KernelDoor, started: Promi
     },
     knowledge: async () => {
       const { KnowledgeDesk: Desk } = await import("./knowledge/knowledge-desk.ts");
-      return new Desk({ workspaces, knowledge: opened.knowledge });
+      return new Desk({ workspaces, knowledge: opened.knowledge, redactor: opened.redactor, ledger, clock });
     },
     upstream: async () => {
       const { UpstreamDesk: Desk } = await import("./upstream/upstream-desk.ts");

@@ -22,13 +22,13 @@ import { openContentStore } from "../stores/embedded/content/content-store.ts";
 import { openHistoryStore } from "../stores/embedded/content/history-store.ts";
 import { openDedupeStore } from "../stores/embedded/dedupe-store.ts";
 import { openNewFileStore } from "../stores/embedded/new-file-store.ts";
-import { gitRemotesBy, openConfiguration, redactorWith } from "./configuration.ts";
+import { brokerBy, gitRemotesBy, openConfiguration, redactorWith } from "./configuration.ts";
 import type { KernelOptions } from "./kernel-options.ts";
 import { openKnowledge } from "./knowledge/open-knowledge.ts";
 import { executionEvidence } from "./ledger/execution-evidence.ts";
 import type { LedgerThread } from "./ledger/ledger-messages.ts";
 import { type Base, openBase } from "./open-base.ts";
-import { embedderBy, openModels, openSecrets, openWeb } from "./open-web.ts";
+import { openModels, openSecrets, openWeb } from "./open-web.ts";
 import { Opening } from "./opening.ts";
 import { openMachine } from "./operator/open-machine.ts";
 import { openSandbox } from "./operator/open-sandbox.ts";
@@ -135,7 +135,7 @@ async function openServices(base: Base, options: KernelOptions, opening: Opening
     web: opening.keep(openWeb(live, options.network)),
     models,
     knowledge: opening.keep(
-      openKnowledge({ ...base, key: stores.argumentsKey, embedder: embedderBy(base, models.models) }),
+      openKnowledge({ ...base, ...configured, key: stores.argumentsKey, models: models.models, brokerBy }),
     ),
     left: opening.keep(await openNewFileStore(stateDirectory, instance.id)),
   };

@@ -1,10 +1,8 @@
 /** The web and models, for tools that reach them, by the configuration in force; loaded with the first use. */
-import { providersOf } from "../config/sections/tools/models.ts";
+import { chromaOf, providersOf } from "../config/sections/tools/models.ts";
 import { openedWebHosts } from "../config/sections/tools/web.ts";
 import type { KernelParts } from "../kernel/index.ts";
-import type { Embedder } from "../knowledge/embedder.ts";
 import { webAddress } from "../names/web-address.ts";
-import type { Redactor } from "../redact/redact.ts";
 import type { SessionAuthorities } from "../sandbox/net/broker/session-authorities.ts";
 import type { EgressNetwork } from "../sandbox/net/gate/admission.ts";
 import { brokerBy } from "./configuration.ts";
@@ -69,7 +67,10 @@ export function openModels(
     ]);
     return new ModelCaller({
       network: network ?? MACHINE_NETWORK,
-      isOpened: (host, port) => providers().some(({ url }) => isServer(url, host, port)),
+      isOpened(host, port) {
+        const chroma = chromaOf(live.operator.settings.knowledge)?.service;
+        return [...providers(), ...(chroma ? [chroma] : [])].some(({ url }) => isServer(url, host, port));
+      },
       authorities: () => webAuthorities(live.operator.settings),
     });
   };
@@ -84,34 +85,6 @@ export function openModels(
     async close() {
       await (await opened)?.close();
     },
-  };
-}
-
-/** What embeds for indexes, by the configuration in force: nothing where it names no model. */
-export function embedderBy(
-  {
-    live,
-    redactor,
-  }: {
-    readonly live: { readonly operator: Pick<OperatorDirectory, "settings"> };
-    readonly redactor: () => Redactor | Promise<Redactor>;
-  },
-  models: KernelParts["models"],
-): () => Embedder | undefined {
-  return () => {
-    const { embeddings } = live.operator.settings.knowledge;
-    const provider = embeddings && models.provider(embeddings.provider);
-    if (embeddings === undefined || provider === undefined) return undefined;
-    const { model } = embeddings;
-    return {
-      name: `${provider.name}/${model}`,
-      async embed(texts, signal) {
-        const caller = await models.open();
-        const broker = brokerBy(await redactor());
-        const rules = { judge: () => Promise.resolve(), record: () => undefined, broker, signal };
-        return await caller.embed(provider, { model, texts }, rules);
-      },
-    };
   };
 }
 

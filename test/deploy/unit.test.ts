@@ -27,6 +27,14 @@ test("the unit starts a command and options that there are", async () => {
   expect(flags).toEqual(expect.arrayContaining(options));
 });
 
+test("what lets agents of other users join starts the same command with options that there are", async () => {
+  const { ExecStart } = settingsOf(readFileSync("deploy/handrail-agents.conf", "utf8"));
+  const options = (ExecStart ?? "").split(" ").filter((word) => word.startsWith("--"));
+  const shown = (await shownCommands()).find(({ name }) => name === "handrail serve");
+  expect(ExecStart?.startsWith(`${unit["ExecStart"]} `)).toBe(true);
+  expect(shown?.options.map(([names]) => names.split(" ")[0])).toEqual(expect.arrayContaining(options));
+});
+
 test("state, cache and user are its own, and what it writes is named", () => {
   expect(unit).toMatchObject({
     User: "handrail",

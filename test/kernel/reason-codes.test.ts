@@ -95,6 +95,8 @@ const EVENTS = [
   "kernel_started",
   "kernel_stopped",
   "killed",
+  "knowledge_begun",
+  "knowledge_ended",
   "landing_act_begun",
   "landing_act_ended",
   "landing_interrupted",

@@ -11,6 +11,8 @@ export type Answered = JsonObject & { readonly code?: string; readonly message?:
 export interface StructurePlace {
   readonly place: Place;
   readonly call: (tool: string, args: JsonObject) => Promise<Answered>;
+  /** How an answer is labelled. */
+  readonly labelOf: (tool: string, args: JsonObject) => Promise<string | undefined>;
   /** Calls of another session of the same kernel. */
   readonly other: (
     wish: Omit<SessionOptions, "workspace"> & { readonly workspace?: string },
@@ -32,9 +34,11 @@ export async function openStructure(
       if (result.status === "success") return result.data as Answered;
       return JSON.parse(JSON.stringify(result)) as Answered;
     };
+  const session = await kernel.openSession({ workspace: place.workspace });
   return {
     place,
-    call: callOf(await kernel.openSession({ workspace: place.workspace })),
+    call: callOf(session),
+    labelOf: async (tool, args) => (await session.call(tool, args)).result.metadata?.label?.dataClass,
     other: async (wish) => callOf(await kernel.openSession({ workspace: place.workspace, ...wish })),
   };
 }

@@ -22,7 +22,8 @@ import { explainedAt } from "../terminal/explained-refusal.ts";
 import { currentUser, parseJsonObject, readStandardInput, readTextFile } from "../terminal/inputs.ts";
 import { printShaped, say } from "../terminal/output.ts";
 
-interface CallFlags extends ServingFlags, SessionFlags {
+/** Flags of commands that make one call. */
+export interface CallFlags extends ServingFlags, SessionFlags {
   readonly json?: string | true;
   readonly agent: string;
   readonly asOperator?: boolean;
@@ -73,7 +74,19 @@ export function addCallCommand(program: Command): void {
 }
 
 async function call(tool: string, words: readonly string[], flags: CallFlags): Promise<number> {
-  const given = await givenArguments(words, flags);
+  return makeCall(tool, await givenArguments(words, flags), flags);
+}
+
+/**
+ * Opens a kernel, makes the call, prints its result.
+ * @param given the arguments, once the kernel is open
+ * @returns the exit code
+ */
+export async function makeCall(
+  tool: string,
+  given: (kernel: OpenKernel, tool: string) => Promise<JsonObject>,
+  flags: CallFlags,
+): Promise<number> {
   const token = await tokenOf(flags.session);
   const work = async (kernel: OpenKernel): Promise<number> => {
     const args = await given(kernel, tool);

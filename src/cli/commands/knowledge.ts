@@ -3,9 +3,17 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { usageError } from "../../base/errors.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
+import type { OpenKernel } from "../../server/compose.ts";
 import type { KnowledgeDesk } from "../../server/knowledge/knowledge-desk.ts";
 import type { IndexStatus } from "../../server/knowledge/workspace-knowledge.ts";
-import { type KernelFlags, withKernel, withKernelOptions } from "../start/kernel-options.ts";
+import {
+  type KernelFlags,
+  type ServingFlags,
+  withKernel,
+  withKernelOptions,
+  withServingOptions,
+} from "../start/kernel-options.ts";
+import { wholeNumber } from "../terminal/inputs.ts";
 import { print, printJson, say, visible } from "../terminal/output.ts";
 
 interface KnowledgeFlags extends KernelFlags {
@@ -13,19 +21,35 @@ interface KnowledgeFlags extends KernelFlags {
   readonly json?: boolean;
 }
 
+interface SearchFlags extends ServingFlags {
+  readonly workspace: string;
+  readonly role?: string;
+  readonly preset?: string;
+  readonly limit?: string;
+  readonly path?: string;
+  readonly glob?: string;
+  readonly json?: true;
+}
+
 /** Adds `handrail knowledge`. */
 export function addKnowledgeCommand(program: Command): void {
   const knowledge = program
     .command("knowledge")
-    .description("show, rebuild, export and import the indexes by which agents search workspaces")
+    .description("ask, show, make and move the indexes by which agents search workspaces")
     .addHelpText(
       "after",
       "\nExit codes: 0 success, 1 the index cannot be used, 64 wrong usage or a file that is no index." +
-        "\nExample: handrail knowledge export shop.index --workspace .",
+        "\nExamples:\n  handrail knowledge search 'how are retries bounded'\n  handrail knowledge export shop.index --workspace .",
     );
   withOptions(knowledge.command("status").description("show how far the index of a workspace is")).action(
     (flags: KnowledgeFlags) => withDesk(flags, (desk) => desk.status(flags.workspace)),
   );
+  addSearch(knowledge);
+  withOptions(
+    knowledge
+      .command("index")
+      .description("bring the index of a workspace up to date, and its vectors where a model is configured"),
+  ).action((flags: KnowledgeFlags) => withDesk(flags, (desk) => desk.index(flags.workspace, sayProgress)));
   withOptions(knowledge.command("rebuild").description("index every file of a workspace again")).action(
     (flags: KnowledgeFlags) => withDesk(flags, (desk) => desk.rebuild(flags.workspace, sayProgress)),
   );
@@ -47,6 +71,39 @@ export function addKnowledgeCommand(program: Command): void {
   );
 }
 
+function addSearch(knowledge: Command): void {
+  const command = knowledge
+    .command("search <question>")
+    .description("bring the index up to date, then ask it as an agent would: one call of `search_knowledge`")
+    .option("--limit <count>", "most parts of the answer")
+    .option("--path <directory>", "only below this directory of the workspace")
+    .option("--glob <pattern>", "only files that match, such as `*.md`")
+    .option("--role <role>", "role to act in (default: dev)")
+    .option("--preset <name>", "reader, dev, autonomous, meao, brio or open")
+    .option("--workspace <directory>", "workspace root", ".")
+    .option("--json", "print the ToolResult as JSON");
+  withServingOptions(command)
+    .addHelpText(
+      "after",
+      "\nExit codes: 0 success, 1 configuration or state, 2 denied, 3 tool error, 64 wrong usage." +
+        "\nExample: handrail knowledge search 'how are retries bounded' --glob '*.ts'",
+    )
+    .action(async (query: string, { limit, path, glob, ...flags }: SearchFlags) => {
+      const most = limit === undefined ? undefined : wholeNumber(limit, "--limit");
+      const given = async (kernel: OpenKernel) => {
+        await failing(async () => (await kernel.knowledge()).index(flags.workspace, sayProgress));
+        return {
+          query,
+          ...(most !== undefined && { limit: most }),
+          ...(path !== undefined && { path }),
+          ...(glob !== undefined && { glob }),
+        };
+      };
+      const { makeCall } = await import("./call.ts");
+      process.exitCode = await makeCall("search_knowledge", given, { agent: "cli", ...flags });
+    });
+}
+
 function withOptions(command: Command): Command {
   return withKernelOptions(command)
     .option("--workspace <directory>", "workspace root", ".")
@@ -55,14 +112,11 @@ function withOptions(command: Command): Command {
 
 type Shown = IndexStatus & { readonly file?: string; readonly sizeBytes?: number };
 
-/** Opens the kernel and prints what `work` found; what an index fails with is told in one line. */
+/** Opens the kernel and prints what `work` found. */
 function withDesk(flags: KnowledgeFlags, work: (desk: KnowledgeDesk) => Promise<Shown>): Promise<void> {
   return withKernel(flags, async (kernel) => {
-    const status = await work(await kernel.knowledge()).catch((error: unknown) => {
-      if (error instanceof ToolFailure) throw usageError(`${error.message}; ${error.suggestion}`, error);
-      throw error;
-    });
-    const { state, files, chunks, filesLeft, vectors, file, sizeBytes } = status;
+    const status = await failing(async () => work(await kernel.knowledge()));
+    const { state, files, chunks, filesLeft, vectors, problem, file, sizeBytes } = status;
     if (flags.json)
       return printJson({
         state,
@@ -70,11 +124,23 @@ function withDesk(flags: KnowledgeFlags, work: (desk: KnowledgeDesk) => Promise<
         chunks,
         files_left: filesLeft,
         ...(vectors !== undefined && { vectors }),
+        ...(problem !== undefined && { problem }),
         ...(file !== undefined && { file, size_bytes: sizeBytes }),
       });
+    if (problem !== undefined) say(`no vectors for now: ${visible(problem)}`);
     if (file !== undefined) return print(`${visible(file)}: ${files} files, ${chunks} parts, ${sizeBytes} bytes`);
     print(`${state}: ${files} files, ${chunks} parts${state === "building" ? "; the first question goes on" : ""}`);
   });
+}
+
+/** What an index fails with is told in one line. */
+async function failing<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ToolFailure) throw usageError(`${error.message}; ${error.suggestion}`, error);
+    throw error;
+  }
 }
 
 function sayProgress({ files, filesLeft }: IndexStatus): void {

@@ -1,15 +1,26 @@
-/** `handrail mcp`: an MCP server on standard input and output that needs no daemon and no earlier command. */
+/**
+ * `handrail mcp`: an MCP server on standard input and output.
+ *
+ * It needs no daemon and no earlier command; with `--connect` it joins a kernel that serves elsewhere instead.
+ */
 
 import type { Command } from "commander";
+import { usageError } from "../../base/errors.ts";
 import { openFromFlags, type ServingFlags, withServingOptions } from "../start/kernel-options.ts";
 import { type MetricsFlags, serveMetricsIfAsked, withMetricsOptions } from "../start/metrics-options.ts";
 import { type SessionFlags, wishOf, withSessionOptions } from "../start/session-options.ts";
 import { onStop } from "../start/stop-signals.ts";
-import { currentUser } from "../terminal/inputs.ts";
+import { currentUser, readTextFile } from "../terminal/inputs.ts";
+import { say } from "../terminal/output.ts";
 
 interface McpFlags extends ServingFlags, SessionFlags, MetricsFlags {
   readonly agent?: string;
+  readonly connect?: string;
+  readonly session?: string;
 }
+
+/** Variable of the environment that holds the session's token for `--connect`. */
+const SESSION_VARIABLE = "HANDRAIL_SESSION";
 
 /** The agent's name until its client has said its own, and of a client that says none. */
 const UNNAMED = "mcp";
@@ -18,10 +29,13 @@ const UNNAMED = "mcp";
 export function addMcpCommand(program: Command): void {
   const made = program.command("mcp").description("serve one MCP client on standard input and output");
   const role = "role of the session; roles other than dev are granted by the operator";
-  const command = withSessionOptions(made, { role }).option(
-    "--agent <name>",
-    "agent name (default: the one that the client gives itself)",
-  );
+  const command = withSessionOptions(made, { role })
+    .option("--agent <name>", "agent name (default: the one that the client gives itself)")
+    .option("--connect <address>", "join the kernel that serves at http://HOST:PORT or unix:PATH, under its user")
+    .option(
+      "--session <token>",
+      `with --connect: token of the session, @FILE reads it from a file (default: ${SESSION_VARIABLE})`,
+    );
   withServingOptions(withMetricsOptions(command))
     .addHelpText(
       "after",
@@ -30,7 +44,9 @@ export function addMcpCommand(program: Command): void {
     .action(serve);
 }
 
-async function serve(flags: McpFlags): Promise<void> {
+async function serve(flags: McpFlags, command: Command): Promise<void> {
+  if (flags.connect !== undefined) return join(flags.connect, flags, command);
+  if (flags.session !== undefined) throw usageError("--session goes with --connect ADDRESS");
   const kernel = await openFromFlags(flags);
   try {
     // The protocol's library is loaded while the ledger's thread starts; if that fails, it shows where it is awaited.
@@ -50,4 +66,27 @@ async function serve(flags: McpFlags): Promise<void> {
   } finally {
     await kernel.close();
   }
+}
+
+/** Joins a kernel that serves elsewhere: its operator has made the session, so that nothing of it is said here. */
+async function join(address: string, { session }: McpFlags, command: Command): Promise<void> {
+  const other = command.options.find(
+    (option) =>
+      !["connect", "session"].includes(option.attributeName()) &&
+      command.getOptionValueSource(option.attributeName()) === "cli",
+  );
+  if (other !== undefined)
+    throw usageError(`${other.long} says what a session is made of; with --connect it was made by the operator`);
+  const token = await sessionToken(session ?? process.env[SESSION_VARIABLE]);
+  const { joinKernel } = await import("../../server/doors/relay-mcp.ts");
+  onStop(() => process.stdin.destroy());
+  await joinKernel({ address, token, report: (problem) => say(`handrail: ${problem}`) });
+}
+
+async function sessionToken(given: string | undefined): Promise<string> {
+  const token = given?.startsWith("@") === true ? (await readTextFile(given.slice(1))).trim() : given;
+  if (token !== undefined && token !== "") return token;
+  throw usageError(
+    `--connect wants the token of a session: --session @FILE or ${SESSION_VARIABLE}; the operator makes one with \`handrail sessions create\``,
+  );
 }

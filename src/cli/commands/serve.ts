@@ -1,7 +1,7 @@
 /**
  * Serves the kernel on a framed Unix socket and, if asked, over HTTP (`handrail serve`).
  *
- * HTTP carries Connect, gRPC and gRPC-Web. Clients bring a session token.
+ * HTTP carries MCP, Connect, gRPC and gRPC-Web. Clients bring a session token.
  */
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
@@ -26,7 +26,7 @@ const DEFAULT_HTTP = "127.0.0.1:7465";
 export function addServeCommand(program: Command): void {
   const command = program
     .command("serve")
-    .description("serve the kernel on a framed Unix socket and, if asked for, over HTTP (Connect, gRPC, gRPC-Web)")
+    .description("serve the kernel on a framed Unix socket and, if asked for, over HTTP (MCP, Connect, gRPC, gRPC-Web)")
     .option("--socket <path>", "path of the framed socket (default: handrail.sock in the state directory)")
     .option("--http [host:port]", `also serve HTTP on a loopback address (default: ${DEFAULT_HTTP}; port 0: any)`)
     .option(
@@ -99,7 +99,10 @@ async function serveHttpIfAsked(
     places.push(`unix:${path}`);
   }
   const server = await serveHttp(kernel, addresses);
-  for (const place of places) say(`handrail: Connect, gRPC and gRPC-Web at ${place}`);
+  for (const place of places)
+    say(
+      `handrail: Connect, gRPC and gRPC-Web at ${place}; MCP at ${place}${place.startsWith("unix:") ? ", path " : ""}/mcp`,
+    );
   if (!(await hasAdminCredential(kernel.stateDirectory))) {
     say("handrail: there is no admin credential, so nobody can use KernelAdmin; `handrail admin token` makes one");
   }

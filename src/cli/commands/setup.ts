@@ -2,6 +2,8 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import type { Command } from "commander";
+import { usageError } from "../../base/errors.ts";
+import { inSlices } from "../../base/long-steps.ts";
 import { operatorPath } from "../../server/operator/operator-directory.ts";
 import { realPath } from "../../server/operator/real-path.ts";
 import { LAUNCH } from "../start/own-name.ts";
@@ -12,6 +14,8 @@ interface SetupFlags {
   readonly dryRun?: boolean;
   readonly state?: string;
   readonly config?: string;
+  readonly connect?: string;
+  readonly session?: string;
   readonly json?: boolean;
 }
 
@@ -23,6 +27,8 @@ export function addSetupCommand(program: Command): void {
     .description("make an MCP client start Handrail, and switch its own tools off; without a client, list them")
     .option("--state <directory>", "state directory that the client's server is to use")
     .option("--config <directory>", "operator directory that the client's server is to use")
+    .option("--connect <address>", "join the kernel that serves at http://HOST:PORT or unix:PATH, under its user")
+    .option("--session <@file>", "with --connect: the file that holds the session's token")
     .addHelpText(
       "after",
       `
@@ -60,7 +66,9 @@ async function run(direction: Direction, name: string, flags: SetupFlags): Promi
     const path = flags[flag];
     return path === undefined ? [] : [`--${flag}`, resolve(path)];
   });
+  const joining = joiningOf(flags);
   const place = {
+    joining,
     workspace: realPath(resolve(flags.workspace ?? ".")),
     home: process.env["HOME"] || homedir(),
     environment: process.env,
@@ -94,6 +102,18 @@ async function run(direction: Direction, name: string, flags: SetupFlags): Promi
   print(`\nnext: ${next}`);
 }
 
+/** Arguments of a client that joins a kernel of another user. The token itself has no place in a client's file. */
+function joiningOf({ connect, session, state, config }: SetupFlags): readonly string[] | undefined {
+  if (connect === undefined) {
+    if (session !== undefined) throw usageError("--session goes with --connect ADDRESS");
+    return undefined;
+  }
+  if (session?.startsWith("@") !== true)
+    throw usageError("--connect wants --session @FILE, a file of the client's user that holds the session's token");
+  if ((state ?? config) !== undefined) throw usageError("--state and --config are those of the kernel that is joined");
+  return ["--connect", connect, "--session", `@${resolve(session.slice(1))}`];
+}
+
 /** What becomes of a file, in one word. */
 function changeOf(before: string | undefined, after: string | undefined): "none" | "made" | "changed" | "removed" {
   if (before === after) return "none";
@@ -118,9 +138,11 @@ async function printChange({ path, before, after, kept, backup }: Shown, isDry: 
     return print(visible(`${change}  ${path}${was}`));
   }
   const { unifiedDiff } = await import("../../text/unified-diff.ts");
+  const { lineChanges } = await import("../../text/line-changes.ts");
   const [original, updated] = [Buffer.from(before ?? ""), Buffer.from(after ?? "")];
-  const whole = [{ start: 0, end: original.length, content: updated }];
-  print(visible(unifiedDiff(path, { original, changes: whole, updated }).text));
+  const { result: changes } = await inSlices("comparing two versions of a file", lineChanges(original, updated));
+  const diff = unifiedDiff(path, { original, changes, updated });
+  for (const line of diff.text.trimEnd().split("\n")) print(visible(line));
 }
 
 async function list(flags: SetupFlags): Promise<void> {

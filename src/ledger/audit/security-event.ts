@@ -68,6 +68,8 @@ const SEVERITY_OF: Readonly<Record<EventType, Severity | undefined>> = {
   content_references_rebuilt: undefined,
   undo_begun: "warning",
   undo_ended: undefined,
+  knowledge_begun: "info",
+  knowledge_ended: undefined,
   ledger_restarted: "critical",
   ledger_accepted: "warning",
   workspace_violation: "warning",

@@ -90,6 +90,8 @@ export const EVENT_TYPES = [
   "content_references_rebuilt",
   "undo_begun",
   "undo_ended",
+  "knowledge_begun",
+  "knowledge_ended",
 ] as const;
 /** One event type. */
 export type EventType = (typeof EVENT_TYPES)[number];

@@ -12,22 +12,27 @@ export interface ModelPrice {
   readonly output: number;
 }
 
-/** A provider as the operator names it. */
-export interface ModelProvider {
+/** A server that the kernel itself sends requests to. */
+export interface ServiceAddress {
+  /** As it is named to people. */
   readonly name: string;
-  readonly protocol: ModelProtocol;
   /** Where its interface begins, without `/` at the end. */
   readonly url: string;
   /** The name of the secret that it asks for; none when absent. */
   readonly secret?: string;
-  /** Models that may be asked; all when absent. */
-  readonly models?: readonly string[];
-  /** By model. */
-  readonly prices: Readonly<Record<string, ModelPrice>>;
   /** Of one call, further tries and reading included. */
   readonly timeoutMs: number;
   /** Further tries after an answer that invites to them. */
   readonly retries: number;
+}
+
+/** A provider as the operator names it. */
+export interface ModelProvider extends ServiceAddress {
+  readonly protocol: ModelProtocol;
+  /** Models that may be asked; all when absent. */
+  readonly models?: readonly string[];
+  /** By model. */
+  readonly prices: Readonly<Record<string, ModelPrice>>;
 }
 
 /** What a tool asks of a model; the texts are stored content, by their hashes (CTR-0018). */

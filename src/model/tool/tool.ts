@@ -221,8 +221,8 @@ export interface Tool<Arguments = unknown> {
   projectWords?(args: Arguments, toolchain: ToolchainView): readonly ProjectWords[];
   execute(args: Arguments, context: ToolContext): ToolOutput | Promise<ToolOutput>;
   /**
-   * Pure: the data of a success as a model reads it, in one or several texts. A tool without it answers models with its
-   * data as JSON, which is for results that are a record of few values.
+   * Pure: the data of a success as a model reads it, in texts, or in content blocks of MCP. A tool without it answers
+   * models with its data as JSON, which is for results that are a record of few values.
    */
-  toText?(data: JsonObject): string | readonly string[];
+  toText?(data: JsonObject): string | readonly (string | JsonObject)[];
 }

@@ -23,6 +23,8 @@ export interface ClientPlace {
   readonly launch: readonly [string, ...string[]];
   /** Arguments of `handrail mcp` beside its workspace. */
   readonly options: readonly string[];
+  /** Arguments that join a kernel of another user instead: neither workspace nor options are said then. */
+  readonly joining?: readonly string[] | undefined;
 }
 
 /** A client. */
@@ -45,7 +47,7 @@ export interface Client {
 export const SERVER_NAME = "handrail";
 
 /** The command of the server in a client's terms: the program, and its arguments. */
-export function serverCommand({ launch, options }: ClientPlace, workspace: string) {
+export function serverCommand({ launch, options, joining }: ClientPlace, workspace: string) {
   const [command, ...words] = launch;
-  return { command, args: [...words, "mcp", "--workspace", workspace, ...options] };
+  return { command, args: [...words, "mcp", ...(joining ?? ["--workspace", workspace, ...options])] };
 }

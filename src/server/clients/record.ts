@@ -27,6 +27,7 @@ export interface SetUp {
   readonly workspace: string;
   readonly launch: readonly [string, ...string[]];
   readonly options: readonly string[];
+  readonly joining?: readonly string[] | undefined;
   readonly files: readonly ChangedFile[];
 }
 
@@ -44,6 +45,7 @@ const record = z.strictObject({
       workspace: z.string(),
       launch: z.tuple([z.string()], z.string()),
       options: z.array(z.string()),
+      joining: z.array(z.string()).optional(),
       files: z.array(
         z.strictObject({ path: z.string(), isNew: z.boolean(), undo: z.array(undo), text: z.string().optional() }),
       ),

@@ -112,8 +112,8 @@ async function changed(
     if (record === undefined) remembered.delete(path);
     else remembered.set(path, record);
     if (wish.isDry) continue;
-    const { workspace, launch, options } = place;
-    const own = { client: client.name, workspace, launch, options, files: [...remembered.values()] };
+    const { workspace, launch, options, joining } = place;
+    const own = { client: client.name, workspace, launch, options, joining, files: [...remembered.values()] };
     await writeRecord(operatorPath, own.files.length === 0 ? others : [...others, own]);
   }
   return changes;

@@ -29,8 +29,8 @@ export async function clientState(
 ): Promise<ClientState | undefined> {
   const client = CLIENTS.find(({ name }) => name === setUp.client);
   if (client === undefined) return undefined;
-  const { workspace, launch, options } = setUp;
-  const place = { workspace, launch, options, environment, home };
+  const { workspace, launch, options, joining } = setUp;
+  const place = { workspace, launch, options, joining, environment, home };
   const missing: string[] = [];
   for (const file of client.files(place)) {
     const { text = "" } = readConfigFile(file.path);

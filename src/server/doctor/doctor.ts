@@ -24,6 +24,7 @@ import {
 } from "../operator/operator-directory.ts";
 import type { ArmingAdministration } from "../people/arming-administration.ts";
 import { stateWarnings } from "../state-warnings.ts";
+import { boundaryFinding } from "./doctor-boundary.ts";
 import { clientFindings } from "./doctor-clients.ts";
 import { commandsFinding } from "./doctor-commands.ts";
 import { componentFindings } from "./doctor-components.ts";
@@ -61,12 +62,7 @@ export async function diagnose(options: DiagnosisOptions): Promise<readonly Find
     ...(await operatorFindings(read, directory)),
     ...(await configured(read, options)),
     ...(await clientFindings(directory, environment)),
-    {
-      check: "boundary",
-      status: "advisory",
-      detail: "an agent that runs as your own user can go round Handrail unless its native tools are off",
-      fix: "run `handrail serve` under another user to enforce it",
-    },
+    boundaryFinding(process.getuid?.()),
   ];
 }
 

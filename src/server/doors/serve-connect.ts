@@ -1,8 +1,9 @@
-/** Serves an open kernel over HTTP: calls for agents, administration for the operator. */
+/** Serves an open kernel over HTTP: RPC and MCP for agents, administration for the operator. */
 import { newId, systemRandom } from "../../base/ids.ts";
 import { type ConnectAddress, type ConnectServer, serveConnect } from "../../transports/connect/index.ts";
 import { adminPort } from "../admin/admin-port.ts";
 import type { OpenKernel } from "../compose.ts";
+import { mcpHttpDoor } from "./serve-mcp-http.ts";
 
 /** Serves `kernel` on every address until closed. */
 export async function serveHttp(kernel: OpenKernel, addresses: readonly ConnectAddress[]): Promise<ConnectServer> {
@@ -10,6 +11,7 @@ export async function serveHttp(kernel: OpenKernel, addresses: readonly ConnectA
   const server = await serveConnect({
     door: kernel.door,
     admin,
+    other: mcpHttpDoor(kernel),
     addresses,
     newRequestId: () => newId("req", systemRandom),
     onError: (error) => {

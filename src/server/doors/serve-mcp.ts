@@ -7,10 +7,12 @@ import { newId, systemRandom } from "../../base/ids.ts";
 import { releaseCedar } from "../../policy/compile/cedar.ts";
 import { keepLargeBlocksApart, releaseFreeMemory } from "../../sandbox/native/free-memory.ts";
 import type { MintedSession } from "../../session/session.ts";
+import { sessionFeatures } from "../../transports/mcp/features/session-features.ts";
 import { serveMcp } from "../../transports/mcp/server.ts";
 import type { OpenKernel } from "../compose.ts";
 import { collectHeap, IdleMemory, releaseCompileCache } from "../ledger/idle-memory.ts";
 import { handrailVersion } from "../operator/package-files.ts";
+import { mcpInstructions } from "./mcp-instructions.ts";
 
 /**
  * Milliseconds that V8's own threads have to free what was collected, before the C library's free memory goes back to
@@ -27,16 +29,22 @@ export async function serveMcpOnStandardStreams(
   const { session, token } = minted;
   const { door, reportDoorError } = kernel;
   const report = (error: unknown) => reportDoorError(error);
-  const instructions = `Tools work on the files of one workspace; paths are relative to its root. Role \`${session.role}\`, preset \`${session.preset}\`. A refused call says which rule refused it and what to do next.`;
+  const instructions = mcpInstructions(session);
   keepLargeBlocksApart();
   const idle = new IdleMemory(giveBack, { rest: () => void kernel.rest().then(giveBack).catch(report) });
+  const governed = {
+    ...door,
+    execute: (...call: Parameters<typeof door.execute>) => idle.during(() => door.execute(...call)),
+  };
+  const newRequestId = requestIds();
   await serveMcp(
     {
-      door: { ...door, execute: (...call) => idle.during(() => door.execute(...call)) },
+      door: governed,
       sessionToken: token,
+      features: sessionFeatures({ door: governed, sessionToken: token, newRequestId }),
       version: handrailVersion(),
       instructions,
-      newRequestId: requestIds(),
+      newRequestId,
       onListed: () => {
         idle.touch();
         void door.warmUp(token).catch(report);

@@ -9,8 +9,8 @@ import { ToolFailure } from "../../model/outcome/failure.ts";
 import { ownProgram } from "../../names/own-program.ts";
 import type { KnowledgeAnswers, KnowledgeRequest, NumberedAnswer, NumberedRequest } from "./knowledge-messages.ts";
 
-/** Mebibytes of heap of the thread. */
-const HEAP_MIB = 256;
+/** Mebibytes of the thread's heap: for what lives long, and for what does not. Garbage is left to grow up to them. */
+const HEAP = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8 };
 
 interface Waiting {
   readonly resolve: (answer: unknown) => void;
@@ -20,13 +20,15 @@ interface Waiting {
 /** The thread of one index; started with the first request. */
 export class KnowledgeThread {
   readonly #directory: string;
+  readonly #onRemade: () => void;
   readonly #waiting = new Map<number, Waiting>();
   #worker: Worker | undefined;
   #nextId = 1;
 
-  /** @param directory where the index lies */
-  constructor(directory: string) {
+  /** @param directory where the index lies @param onRemade called when it was damaged, and is empty now */
+  constructor(directory: string, onRemade: () => void) {
     this.#directory = directory;
+    this.#onRemade = onRemade;
   }
 
   /** Asks. @throws ToolFailure when the index cannot be used now */
@@ -55,7 +57,7 @@ export class KnowledgeThread {
     if (this.#worker !== undefined) return this.#worker;
     const worker = new Worker(ownProgram(import.meta.url, "./knowledge-worker.ts"), {
       workerData: { directory: this.#directory },
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
+      resourceLimits: HEAP,
     });
     worker.unref();
     worker.on("message", (answer: NumberedAnswer) => this.#answered(worker, answer));
@@ -69,6 +71,7 @@ export class KnowledgeThread {
     const waiting = this.#waiting.get(answer.id);
     this.#waiting.delete(answer.id);
     if (this.#waiting.size === 0) worker.unref();
+    if ("problem" in answer && answer.isRemade) this.#onRemade();
     if ("problem" in answer) waiting?.reject(answer.isUsage ? usageError(answer.problem) : unusable(answer.problem));
     else waiting?.resolve(answer.answer);
   }

@@ -9,7 +9,8 @@ import { parentPort, workerData } from "node:worker_threads";
 import { assert, KernelError } from "../../base/errors.ts";
 import { fused } from "../../knowledge/fusion.ts";
 import { indexChunks } from "../../knowledge/index-chunks.ts";
-import type { FoundChunk, IndexCounts, KnowledgeStore } from "../../knowledge/knowledge-store.ts";
+import type { IndexCounts, KnowledgeStore } from "../../knowledge/knowledge-store.ts";
+import { fileKey } from "../../knowledge/vector-store.ts";
 import type { OutlineNode } from "../../sandbox/matching/outline-messages.ts";
 import { Outliner } from "../../sandbox/matching/outline-process.ts";
 import { openKnowledgeStore } from "../../stores/embedded/knowledge/knowledge-store.ts";
@@ -19,6 +20,7 @@ import type {
   KnowledgeWorkerData,
   NumberedAnswer,
   NumberedRequest,
+  Passage,
   TextOfFile,
 } from "./knowledge-messages.ts";
 
@@ -30,7 +32,7 @@ const { directory } = workerData as KnowledgeWorkerData;
 const PASSAGE_CHARACTERS_MAX = 6000;
 
 let isRebuilt = false;
-const opening = open();
+let opening = open();
 opening.catch(() => undefined); // said to whoever asks
 
 // One after the other: each may change what the next one finds.
@@ -57,27 +59,47 @@ async function put(files: readonly TextOfFile[], outlines: readonly (OutlineNode
 function answer(id: number, work: () => Promise<KnowledgeAnswers[KnowledgeRequest["kind"]]>): void {
   last = last
     .then(async (): Promise<NumberedAnswer> => ({ id, answer: await work() }))
-    .catch((error: unknown): NumberedAnswer => {
+    .catch(async (error: unknown): Promise<NumberedAnswer> => {
+      const isRemade = await remade(error);
       const isUsage = error instanceof KernelError && error.code === "USAGE";
-      return { id, problem: error instanceof Error ? error.message : String(error), isUsage };
+      return { id, problem: error instanceof Error ? error.message : String(error), isUsage, isRemade };
     })
     .then((message) => port?.postMessage(message));
 }
 
 function found(
   store: KnowledgeStore,
-  { terms, count, vector }: Extract<KnowledgeRequest, { readonly kind: "find" }>,
-): readonly FoundChunk[] {
+  { terms, count, vector, close }: Extract<KnowledgeRequest, { readonly kind: "find" }>,
+): KnowledgeAnswers["find"] {
   const byWords = store.find(terms, count);
-  return vector === undefined ? byWords : fused(byWords, store.findClose(vector, count), count);
+  if (close !== undefined) {
+    const located = store.located(close);
+    const gone = close.filter((_, index) => located[index] === undefined);
+    return {
+      chunks: fused(
+        byWords,
+        located.filter((chunk) => chunk !== undefined),
+        count,
+      ),
+      gone,
+    };
+  }
+  return { chunks: vector === undefined ? byWords : fused(byWords, store.findClose(vector, count), count), gone: [] };
 }
 
 /** What is embedded of a file: each chunk below the name of the file and its title. */
-function passagesOf(store: KnowledgeStore, file: TextOfFile) {
+function passagesOf(store: KnowledgeStore, file: TextOfFile): readonly Passage[] {
   const lines = file.text.split("\n");
+  const key = fileKey(file);
   return store.bareChunks(file).map(({ chunk, firstLine, lastLine, title }) => {
     const text = lines.slice(firstLine - 1, lastLine).join("\n");
-    return { chunk, text: `${file.path}\n${title}\n${text}`.slice(0, PASSAGE_CHARACTERS_MAX) };
+    return {
+      chunk,
+      sha256: file.sha256,
+      firstLine,
+      file: key,
+      text: `${file.path}\n${title}\n${text}`.slice(0, PASSAGE_CHARACTERS_MAX),
+    };
   });
 }
 
@@ -95,11 +117,31 @@ async function open(): Promise<KnowledgeStore> {
   }
 }
 
+/** Makes the index anew where `error` says that it is damaged: some damage shows only where it is read. */
+async function remade(error: unknown): Promise<boolean> {
+  if (!(error instanceof KernelError) || error.code !== "STORE_CORRUPT") return false;
+  const damaged = opening;
+  opening = damaged
+    .then((store) => store.close())
+    .catch(() => undefined) // it is damaged: what matters is that nobody uses it any more
+    .then(() => rm(directory, { recursive: true, force: true }))
+    .then(open);
+  const isOpen = await opening.then(
+    () => true,
+    () => false, // said to whoever asks next
+  );
+  isRebuilt ||= isOpen;
+  return isOpen;
+}
+
 async function answerTo(request: Answered): Promise<KnowledgeAnswers[KnowledgeRequest["kind"]]> {
   const store = await opening;
   switch (request.kind) {
-    case "files":
-      return { files: store.files(), rebuilt: isRebuilt };
+    case "files": {
+      const answered = { files: store.files(), rebuilt: isRebuilt };
+      isRebuilt = false;
+      return answered;
+    }
     case "version":
       return store.version();
     case "remove":

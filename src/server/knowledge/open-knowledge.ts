@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { blake3Hex } from "../../base/hash.ts";
 import type { KernelParts, OpenWorkspace } from "../../kernel/index.ts";
+import type { VectorMakerParts, VectorMakers } from "./vector-makers.ts";
 import type { WorkspaceKnowledge, WorkspaceKnowledgeParts } from "./workspace-knowledge.ts";
 
 /** Workspaces whose indexes are open at once in one kernel; each has a thread. */
@@ -17,17 +18,24 @@ export interface OpenKnowledge {
 }
 
 /** What indexes are made with. */
-export type KnowledgeParts = Omit<WorkspaceKnowledgeParts, "directory"> & { readonly stateDirectory: string };
+export type KnowledgeParts = Omit<WorkspaceKnowledgeParts, "directory" | "embedder"> &
+  VectorMakerParts & { readonly stateDirectory: string };
 
 /** Opens nothing yet. */
 export function openKnowledge(given: KnowledgeParts): OpenKnowledge {
-  const { stateDirectory, redactor, key, embedder, tell, onInternalError } = given;
-  const parts = { redactor, key, tell, onInternalError, ...(embedder && { embedder }) };
+  const { stateDirectory, redactor, key, tell, onInternalError } = given;
   const opened = new Map<string, Promise<WorkspaceKnowledge>>();
+  let makers: VectorMakers | undefined;
   const open = async (place: OpenWorkspace) => {
-    const { WorkspaceKnowledge: Opened } = await import("./workspace-knowledge.ts");
+    const [{ WorkspaceKnowledge: Opened }, { vectorMakers }] = await Promise.all([
+      import("./workspace-knowledge.ts"),
+      import("./vector-makers.ts"),
+    ]);
+    makers ??= vectorMakers(given);
+    const embedder = makers.of;
     const name = blake3Hex(place.workspace.serviceRoot).slice(0, 32);
-    return new Opened({ ...parts, directory: join(stateDirectory, "knowledge", name) }, place);
+    const directory = join(stateDirectory, "knowledge", name);
+    return new Opened({ redactor, key, tell, onInternalError, embedder, directory }, place);
   };
   const closeOldest = async () => {
     for (const [root, oldest] of opened) {
@@ -40,7 +48,7 @@ export function openKnowledge(given: KnowledgeParts): OpenKnowledge {
     const root = place.workspace.serviceRoot;
     let known = opened.get(root);
     if (known === undefined) {
-      if (opened.size >= OPEN_MAX) void closeOldest().catch(parts.onInternalError);
+      if (opened.size >= OPEN_MAX) void closeOldest().catch(onInternalError);
       known = open(place);
       opened.set(root, known);
     }
@@ -55,6 +63,7 @@ export function openKnowledge(given: KnowledgeParts): OpenKnowledge {
       const all = [...opened.values()];
       opened.clear();
       for (const one of all) await (await one).close();
+      await makers?.close();
     },
   };
 }

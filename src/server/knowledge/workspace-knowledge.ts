@@ -5,20 +5,19 @@
  * them. INVARIANTS: only what changed is read again; what is gone is taken out; no text reaches the index before its
  * secrets are out of it; a process that ends at any moment leaves an index that the next one goes on with.
  */
-import { createHash } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { KIB, MIB } from "../../base/bytes.ts";
 import type { OpenWorkspace } from "../../kernel/index.ts";
-import type { Embedder } from "../../knowledge/embedder.ts";
 import type { FoundChunk, IndexCounts, IndexedFile } from "../../knowledge/knowledge-store.ts";
 import { indexingRank } from "../../knowledge/priors.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { KnowledgeState } from "../../model/place/knowledge.ts";
 import type { Finding, Redactor } from "../../redact/redact.ts";
 import { readPlace, type VisitedFile, visitFiles } from "../../sandbox/search/indexed-files.ts";
-import { Embedding } from "./embedding.ts";
+import { Embedding, type VectorMaker } from "./embedding.ts";
 import { FileWatch } from "./file-watch.ts";
 import type { TextOfFile } from "./knowledge-messages.ts";
 import { KnowledgeThread } from "./knowledge-thread.ts";
@@ -42,9 +41,9 @@ export interface WorkspaceKnowledgeParts {
   readonly redactor: () => Redactor | Promise<Redactor>;
   /** Keys the digest of the redactor's rules; 32 bytes. */
   readonly key: Uint8Array;
+  /** Embeds, where the operator names a model. @param index names the index, which may be known elsewhere by it */
+  readonly embedder?: (index: string) => VectorMaker | undefined;
   /** Says to the operator what is worth knowing. */
-  /** Embeds, where the operator names a model. */
-  readonly embedder?: () => Embedder | undefined;
   readonly tell: (line: string) => void;
   readonly onInternalError: (error: unknown) => void;
   /** Milliseconds that a question waits for an index that is being built. */
@@ -52,7 +51,10 @@ export interface WorkspaceKnowledgeParts {
 }
 
 /** How far an index is, and how much is in it. */
-export type IndexStatus = KnowledgeState & IndexCounts;
+export interface IndexStatus extends KnowledgeState, IndexCounts {
+  /** Why there are no vectors now. */
+  readonly problem?: string;
+}
 
 /** The knowledge of one workspace. */
 export class WorkspaceKnowledge {
@@ -72,12 +74,18 @@ export class WorkspaceKnowledge {
   constructor(parts: WorkspaceKnowledgeParts, place: OpenWorkspace) {
     this.#parts = parts;
     this.#place = place;
-    this.#thread = new KnowledgeThread(parts.directory);
+    this.#thread = new KnowledgeThread(parts.directory, () => {
+      this.#isOpen = false;
+      this.#isComplete = false;
+      this.#known.clear();
+      this.#watch.touch();
+    });
     this.#watch = new FileWatch(place.workspace.serviceRoot);
-    const { embedder = () => undefined, tell, onInternalError } = parts;
+    const { embedder, tell, onInternalError } = parts;
+    const index = hmacHex(parts.key, place.workspace.serviceRoot);
     this.#embedding = new Embedding({
       thread: this.#thread,
-      embedder,
+      embedder: () => embedder?.(index),
       textsOf: (paths) => this.#textsOf(paths),
       withoutSecrets: async (text) => {
         const bytes = Buffer.from(text);
@@ -112,15 +120,23 @@ export class WorkspaceKnowledge {
    * makes it.
    */
   async find(terms: readonly string[], count: number, question?: string): Promise<readonly FoundChunk[]> {
-    const embedded = question === undefined ? undefined : this.#embedding.ofQuestion(question);
+    const embedded = question === undefined ? undefined : this.#embedding.ofQuestion(question, count);
     if (this.#watch.isChanged || this.#refreshing !== undefined) {
       const refreshing = this.refresh();
       const { buildWaitMs = BUILD_WAIT_MS } = this.#parts;
       await Promise.race([refreshing, delay(this.#isComplete ? FRESH_WAIT_MS : buildWaitMs)]);
     }
-    const vector = await embedded;
-    if (embedded !== undefined && vector !== undefined) void this.#embedding.run(); // goes on after a failure
-    return this.#thread.ask({ kind: "find", terms, count, ...(vector && { vector }) });
+    const meaning = await embedded;
+    if (meaning !== undefined) void this.#embedding.run(); // goes on after a failure
+    const { chunks, gone } = await this.#thread
+      .ask({ kind: "find", terms, count, ...meaning })
+      .catch((error: unknown) => {
+        if (this.#isOpen) throw error;
+        void this.refresh(); // it was damaged, and is being made anew: the answer says so
+        return { chunks: [], gone: [] };
+      });
+    this.#embedding.takeOut(gone);
+    return chunks;
   }
 
   /** Brings the index up to date; at once with one that is at it. */
@@ -141,7 +157,12 @@ export class WorkspaceKnowledge {
   /** How far the index is, and how much is in it; brings nothing up to date. */
   async status(): Promise<IndexStatus> {
     if (!this.#isOpen) await this.#open(await this.#rules());
-    return { ...this.state, ...(await this.#thread.ask({ kind: "counts" })) };
+    const { problem } = this.#embedding;
+    return {
+      ...this.state,
+      ...(await this.#thread.ask({ kind: "counts" })),
+      ...(problem !== undefined && { problem }),
+    };
   }
 
   /** Indexes every file again. */
@@ -149,11 +170,16 @@ export class WorkspaceKnowledge {
     await this.#anew(() => this.#thread.ask({ kind: "clear" }));
   }
 
-  /** Writes the index into a new file, once it is up to date. */
-  async exportTo(file: string): Promise<void> {
+  /** Brings the index up to date, and its vectors, and waits for both. @throws ToolFailure where that fails */
+  async update(): Promise<void> {
     await this.#refreshing;
     await this.#refresh();
     await this.#embedding.run();
+  }
+
+  /** Writes the index into a new file, once it is up to date. */
+  async exportTo(file: string): Promise<void> {
+    await this.update();
     await this.#thread.ask({ kind: "export", file });
   }
 
@@ -242,7 +268,14 @@ export class WorkspaceKnowledge {
     const gone = [...this.#known.keys()].filter((path) => !present.has(path));
     if (gone.length === 0) return;
     await this.#thread.ask({ kind: "remove", paths: gone });
-    for (const path of gone) this.#known.delete(path);
+    for (const path of gone) this.#forget(path);
+  }
+
+  #forget(path: string): void {
+    const known = this.#known.get(path);
+    if (known === undefined) return;
+    this.#known.delete(path);
+    this.#embedding.forget([known]);
   }
 
   async #indexAll(files: readonly VisitedFile[], redactor: Redactor): Promise<void> {
@@ -255,7 +288,10 @@ export class WorkspaceKnowledge {
       bytes = 0;
       await sent; // one batch is being indexed while the next one is read
       sent = this.#thread.ask({ kind: "put", files: full }).then(() => {
-        for (const { text: _, ...file } of full) this.#known.set(file.path, file);
+        for (const { text: _, ...file } of full) {
+          this.#forget(file.path);
+          this.#known.set(file.path, file);
+        }
       });
       sent.catch(() => undefined); // thrown where it is awaited
     };
@@ -316,6 +352,10 @@ function withoutSecrets(bytes: Buffer, findings: readonly Finding[]): string {
 }
 
 const LINE_END = 0x0a;
+
+function hmacHex(key: Uint8Array, text: string): string {
+  return createHmac("sha256", key).update(text).digest("hex");
+}
 
 function sha256Hex(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");

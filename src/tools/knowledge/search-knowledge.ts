@@ -62,13 +62,17 @@ export const searchKnowledge: Tool<Arguments> = {
     {
       query: text(),
       results: listOf(
-        objectOf({
-          path: text("As other calls can name the file."),
-          first_line: integer("The first is 1."),
-          last_line: integer(),
-          title: text("Headings or the declaration that it is part of."),
-          text: text("The lines as they are now."),
-        }),
+        objectOf(
+          {
+            path: text("As other calls can name the file."),
+            first_line: integer("The first is 1."),
+            last_line: integer(),
+            title: text("Headings or the declaration that it is part of."),
+            text: text("The lines as they are now."),
+            cut: integer("Characters at the end of the lines that did not fit `max_tokens`."),
+          },
+          ["cut"],
+        ),
       ),
       state: text("`ready`, or `building` while some files are not indexed yet."),
       files_left: integer("Files that are still to be indexed."),
@@ -85,7 +89,7 @@ export const searchKnowledge: Tool<Arguments> = {
     const found = await context.knowledge.search(path, { text: query, limit, ...(glob !== undefined && { glob }) });
     const shown = withinTokens(found.parts, tokens);
     const leftOut = found.parts.length - shown.length;
-    const truncated = found.truncated || leftOut > 0;
+    const truncated = found.truncated || leftOut > 0 || shown.some(({ cut }) => cut > 0);
     const data = {
       query,
       results: shown.map(resultOf),
@@ -101,8 +105,21 @@ export const searchKnowledge: Tool<Arguments> = {
   toText: (data) => [...objectsOf(data["results"]).map(partText), noteText(data)],
 };
 
-/** The first parts that fit; one at least, because nothing helps nobody. */
-function withinTokens(parts: readonly KnowledgePart[], tokens: number): readonly KnowledgePart[] {
+/** A part as it is shown, and how many characters of it are not. */
+interface ShownPart extends KnowledgePart {
+  readonly cut: number;
+}
+
+/** The first parts that fit; of the first one as much as fits, because nothing helps nobody. */
+function withinTokens(parts: readonly KnowledgePart[], tokens: number): readonly ShownPart[] {
+  const most = tokens * CHARACTERS_PER_TOKEN - PART_OVERHEAD_CHARACTERS;
+  return fittingParts(parts, tokens).map((part) => {
+    const shown = part.text.slice(0, most).replace(/[\uD800-\uDBFF]$/, "");
+    return { ...part, text: shown, cut: part.text.length - shown.length };
+  });
+}
+
+function fittingParts(parts: readonly KnowledgePart[], tokens: number): readonly KnowledgePart[] {
   let room = tokens * CHARACTERS_PER_TOKEN;
   const fitting = parts.findIndex(({ text: lines }, index) => {
     room -= lines.length + PART_OVERHEAD_CHARACTERS;
@@ -111,13 +128,14 @@ function withinTokens(parts: readonly KnowledgePart[], tokens: number): readonly
   return fitting === -1 ? parts : parts.slice(0, fitting);
 }
 
-function resultOf({ path, firstLine, lastLine, title, text: lines }: KnowledgePart): JsonObject {
-  return { path, first_line: firstLine, last_line: lastLine, title, text: lines };
+function resultOf({ path, firstLine, lastLine, title, text: lines, cut }: ShownPart): JsonObject {
+  return { path, first_line: firstLine, last_line: lastLine, title, text: lines, ...(cut > 0 && { cut }) };
 }
 
-function partText({ path, first_line: first, last_line: last, title, text: lines }: JsonObject): string {
+function partText({ path, first_line: first, last_line: last, title, text: lines, cut }: JsonObject): string {
   const about = title === "" ? "" : ` (${String(title)})`;
-  return `${nameText(path)}:${String(first)}-${String(last)}${about}\n${String(lines)}`;
+  const rest = cut === undefined ? "" : `\n[${countText(cut, "character")} more: read the file]`;
+  return `${nameText(path)}:${String(first)}-${String(last)}${about}\n${String(lines)}${rest}`;
 }
 
 function noteText(data: JsonObject): string {
@@ -127,13 +145,13 @@ function noteText(data: JsonObject): string {
       ? `; ${BUILDING_WARNING} ${countText(data["files_left"], "file")} left, so that parts may be missing`
       : "";
   const leftOut = Number(data["left_out"]);
+  const isCut = objectsOf(data["results"]).some((part) => part["cut"] !== undefined);
   const more =
     leftOut > 0
       ? `; ${countText(leftOut, "part")} left out: raise \`max_tokens\`, or read the files`
-      : data["truncated"] === true
+      : data["truncated"] === true && !isCut
         ? "; there are more: raise `limit`, or ask more precisely"
         : "";
-  const words =
-    data["vectors"] === "unavailable" ? "; found by words alone, because the model for meaning is not available" : "";
+  const words = data["vectors"] === "unavailable" ? "; found by words alone, because meaning is not available now" : "";
   return `[${count === 0 ? "nothing was found" : countText(count, "part")}${building}${words}${more}]`;
 }

@@ -17,6 +17,7 @@ import type { AdminPort } from "./methods/admin-port.ts";
 import { adminGate, adminService } from "./methods/admin-service.ts";
 import { bearerToken } from "./methods/bearer.ts";
 import { type KernelServiceHost, kernelService, RAW_METHODS } from "./methods/kernel-service.ts";
+import { type OtherDoor, otherPaths } from "./other-door.ts";
 import { EXCHANGE, serveRequest } from "./wire/exchange.ts";
 import { Front } from "./wire/front.ts";
 import type { AllowedHosts } from "./wire/guard.ts";
@@ -47,6 +48,8 @@ export interface ConnectOptions extends Omit<KernelServiceHost, "limits"> {
   readonly addresses: readonly ConnectAddress[];
   /** Without it there is no administration here. */
   readonly admin?: AdminPort;
+  /** A protocol beside RPC, with paths of its own; the longest body that it takes. */
+  readonly other?: { readonly door: OtherDoor; readonly bodyBytesMax: number };
   readonly limits?: Partial<ConnectLimits>;
   readonly clock?: Clock;
 }
@@ -83,8 +86,11 @@ export async function serveConnect(options: ConnectOptions): Promise<ConnectServ
       onError: options.onError,
     },
   };
+  const surroundings = { stallMs: limits.stallMs, hold, shutdownSignal: shutDown.signal };
+  const other = options.other && otherPaths({ ...options.other, ...surroundings });
   const fronts: Front[] = [];
   const close = async () => {
+    options.other?.door.close();
     const abort = () => shutDown.abort(new ConnectError("the kernel is shutting down", Code.Unavailable));
     await Promise.all(fronts.map((front) => front.close(abort)));
   };
@@ -94,6 +100,7 @@ export async function serveConnect(options: ConnectOptions): Promise<ConnectServ
         handlers: byPath,
         unary,
         intakes,
+        other,
         recorder: options.door,
         allowedHosts,
         limits,

@@ -30,23 +30,28 @@ import { cursorError, handshakeError, isProgressToken, metaError } from "./proto
 import { cancelledRequest } from "./protocol/json-rpc.ts";
 import type { McpOptions } from "./protocol/options.ts";
 import {
+  ELICITATION_REVISIONS,
   isModernOnly,
   META_CLIENT_CAPABILITIES,
   META_CLIENT_INFO,
+  META_LOG_LEVEL,
   META_PROTOCOL_VERSION,
   MODERN_REVISION,
   modernMeta,
 } from "./protocol/revisions.ts";
 import { INTERNAL_ERROR, INVALID_PARAMS, printError, type RpcError } from "./protocol/rpc-error.ts";
+import { answerTask, isTaskMethod, knowsTasks } from "./tasks/task-requests.ts";
 
 /** A transport that also takes messages that are printed already, without the line's end. */
 export interface PrintingTransport extends Transport {
   /** Sends the answer to the request `id`. */
   readonly sendPrinted: (id: RequestId, answer: string) => void;
-  /** Sends a notification. */
-  readonly sendNote: (line: string) => void;
-  /** Whether the client reads more slowly than is written to it. */
-  readonly isBehind: () => boolean;
+  /** Sends a notification or a question, which belongs to the work on the request `about` if it names one. */
+  readonly sendNote: (line: string, about?: RequestId) => void;
+  /** Refuses a request of which nothing was done; without it, an error is an answer like any other. */
+  readonly sendRefused?: (id: RequestId, error: RpcError) => void;
+  /** Whether the client reads more slowly than is written to it; of the work on `about`, if that has its own way. */
+  readonly isBehind: (about?: RequestId) => boolean;
 }
 
 /** A transport for the library that answers calls and modern requests itself. */
@@ -63,13 +68,19 @@ export class DirectCalls implements Transport {
   readonly #running = new Map<RequestId, Work>();
   /** Whether the client asked for a legacy session; what it may ask before is little. */
   #initialized = false;
+  #takesLinks = false;
+  /** When the client said something last in a legacy session, and what ends the look at its tools. */
+  #heardMs = 0;
+  #unwatch: (() => void) | undefined;
+  /** The least level of which the client wants log messages, if it has said one. */
+  #logLevel: unknown;
 
   constructor(inner: PrintingTransport, options: McpOptions, modern: ModernEra) {
     this.#inner = inner;
     this.#options = options;
     this.#modern = modern;
     this.#client = new MetClient(options);
-    this.#approvals = new LegacyApprovals(options.door, (line) => inner.sendNote(line));
+    this.#approvals = new LegacyApprovals(options.door, (line, about) => inner.sendNote(line, about));
   }
 
   /** Starts the transport below. */
@@ -78,6 +89,7 @@ export class DirectCalls implements Transport {
     this.#inner.onerror = (error) => this.onerror?.(error);
     this.#inner.onclose = () => {
       for (const work of this.#running.values()) cancel(work);
+      this.#unwatch?.();
       this.#approvals.close();
       this.onclose?.();
     };
@@ -98,6 +110,7 @@ export class DirectCalls implements Transport {
   setProtocolVersion(version: string): void {
     this.#inner.setProtocolVersion?.(version);
     this.#approvals.agree(version);
+    this.#takesLinks = ELICITATION_REVISIONS.has(version); // both came with the same revision
   }
 
   #take(message: JSONRPCMessage): void {
@@ -133,39 +146,74 @@ export class DirectCalls implements Transport {
         this.#refuse(request.id, answer.error);
         return;
       case "call":
-        this.#work(request, ({ signal }) => this.#callModern(request, signal));
+        this.#work(request, ({ signal }) => this.#callOrTask(request, signal));
         return;
       case "unusual":
         this.#work(request, ({ signal }) => this.#ask(request, signal));
     }
   }
 
-  async #ask(request: JSONRPCRequest, signal: AbortSignal): Promise<string> {
-    const said = await this.#modern.ask(request);
-    if (signal.aborted) return "";
-    if (said.kind === "call") return this.#callModern(request, signal);
-    for (const note of said.notes) this.#inner.sendNote(note);
+  async #ask(request: JSONRPCRequest, signal: AbortSignal): Promise<string | undefined> {
+    if (isTaskMethod(request.method)) return this.#askTask(request, signal);
+    const note = (line: string) => (signal.aborted ? undefined : this.#inner.sendNote(line, request.id));
+    const said = await this.#modern.ask(request, { signal, note });
+    if (said.kind === "call") return this.#callOrTask(request, signal);
+    if (said.kind === "refused") {
+      this.#refuse(request.id, said.error);
+      return undefined;
+    }
     return said.answer;
+  }
+
+  /** Makes a call, which becomes a task when it takes long and its client knows tasks. */
+  async #callOrTask(request: JSONRPCRequest, signal: AbortSignal): Promise<string> {
+    if (!knowsTasks(request.params?._meta)) return this.#callModern(request, signal);
+    const made = await this.#modern.tasks.run((end) => this.#callModern(request, end.signal), signal);
+    return made.kind === "answered" ? made.line : this.#modern.printed(request.id, made.result);
+  }
+
+  /** The library says what is wrong with an envelope; it knows no tasks. */
+  async #askTask(request: JSONRPCRequest, signal: AbortSignal): Promise<string | undefined> {
+    const problem = await this.#modern.envelopeProblem(request, signal);
+    const answer = problem === undefined ? answerTask(this.#modern.tasks, request) : { error: problem };
+    if ("result" in answer) return this.#modern.printed(request.id, answer.result);
+    this.#refuse(request.id, answer.error);
+    return undefined;
   }
 
   async #callModern(request: JSONRPCRequest, signal: AbortSignal): Promise<string> {
     const named = this.#client.ready();
     if (named !== undefined) await named;
+    if (this.#asks(request)) return this.#callAsking(request, signal);
     const { id, params } = request;
     const { frame, resultMeta } = this.#modern;
-    const played = await this.#heard(params, signal, (parameters, listener) =>
+    const played = await this.#heard(request, signal, (parameters, listener) =>
       playRound(this.#options, { parameters, params }, (inBand) =>
-        callTool(this.#options, parameters, { end: signal, listener, inBand }),
+        callTool(this.#options, parameters, { end: signal, listener, inBand, takesLinks: true }),
       ),
     );
     return played.kind === "question" ? printQuestion(id, played, resultMeta) : printRound(id, played.result, frame);
   }
 
   #takeLegacy(request: JSONRPCRequest): void {
+    this.#heardMs = performance.now();
     const error = this.#legacyError(request);
     if (error !== undefined) this.#refuse(request.id, error);
     else if (request.method === "tools/call") this.#work(request, (end) => this.#callLegacy(request, end));
-    else this.onmessage?.(request);
+    else {
+      if (request.method === "tools/list") this.#unwatch ??= this.#watch();
+      if (request.method === "logging/setLevel") this.#logLevel = request.params?.["level"];
+      this.onmessage?.(request);
+    }
+  }
+
+  /** A legacy client hears unasked that the tools it has listed are others now, while it says something itself. */
+  #watch(): () => void {
+    const changed = JSON.stringify({ jsonrpc: "2.0", method: "notifications/tools/list_changed" });
+    return this.#modern.watch(
+      () => this.#inner.sendNote(changed),
+      () => performance.now() - this.#heardMs < WATCHED_MS,
+    );
   }
 
   #legacyError({ method, params }: JSONRPCRequest): RpcError | undefined {
@@ -183,23 +231,51 @@ export class DirectCalls implements Transport {
     return error;
   }
 
-  async #callLegacy({ id, params }: JSONRPCRequest, end: AbortController): Promise<string> {
+  async #callLegacy(request: JSONRPCRequest, end: AbortController): Promise<string> {
     const named = this.#client.ready();
     if (named !== undefined) await named;
-    const { asker } = this.#approvals;
+    if (this.#asks(request)) return this.#callAsking(request, end.signal);
+    const asker = this.#approvals.asker(request.id);
     const call = (parameters: CallParameters, listener?: ProgressListener) =>
-      callTool(this.#options, parameters, { end, listener, inBand: asker });
-    return printAnswer(id, await this.#heard(params, end.signal, call));
+      callTool(this.#options, parameters, { end, listener, inBand: asker, takesLinks: this.#takesLinks });
+    return printAnswer(request.id, await this.#heard(request, end.signal, call));
   }
 
-  /** Works on a request until there is an answer; one that is cancelled meanwhile gets none. */
-  #work({ id }: JSONRPCRequest, answer: (end: AbortController) => Promise<string>): void {
+  #asks({ params }: JSONRPCRequest): boolean {
+    return this.#options.asking?.owns(String(params?.["name"])) === true;
+  }
+
+  async #callAsking(request: JSONRPCRequest, signal: AbortSignal): Promise<string> {
+    const { makeAskedCall } = await import("./asking/asked-call.ts");
+    const { id, params } = request;
+    const meta = modernMeta(params);
+    const capabilities = meta === undefined ? this.#approvals.capabilities : meta[META_CLIENT_CAPABILITIES];
+    return this.#heard(request, signal, (parameters, listener) => {
+      const call = {
+        id,
+        params,
+        parameters,
+        capabilities: isJsonObject(capabilities) ? capabilities : {},
+        ask: meta === undefined ? this.#approvals.askFor(id, signal) : undefined,
+        logLevel: meta === undefined ? this.#logLevel : meta[META_LOG_LEVEL],
+        send: (line: string) => this.#inner.sendNote(line, id),
+        frame: meta === undefined ? {} : this.#modern.frame,
+      };
+      return makeAskedCall(this.#options, call, { end: signal, listener });
+    });
+  }
+
+  /**
+   * Works on a request until there is an answer, or `undefined` because it was sent; one that is cancelled meanwhile
+   * gets none.
+   */
+  #work({ id }: JSONRPCRequest, answer: (end: AbortController) => Promise<string | undefined>): void {
     const work: Work = { end: new AbortController(), isCancelled: false };
     this.#running.set(id, work);
-    const answered = (line: string) => {
+    const answered = (line: string | undefined) => {
       // A client may use the id of a request that it cancelled again, before the work on that one has ended.
       if (this.#running.get(id) === work) this.#running.delete(id);
-      if (!work.isCancelled) this.#inner.sendPrinted(id, line);
+      if (!work.isCancelled && line !== undefined) this.#inner.sendPrinted(id, line);
     };
     answer(work.end).then(answered, (error: unknown) => {
       this.onerror?.(error instanceof Error ? error : new Error(String(error)));
@@ -207,25 +283,27 @@ export class DirectCalls implements Transport {
     });
   }
 
-  /** Makes the call of `params` by `make`, and tells the client of its progress meanwhile if it wants to hear. */
+  /** Makes the call of a request by `make`, and tells the client of its progress meanwhile if it wants to hear. */
   #heard<Result>(
-    params: JSONRPCRequest["params"],
+    { id, params }: JSONRPCRequest,
     signal: AbortSignal,
     make: (parameters: CallParameters, listener?: ProgressListener) => Promise<Result>,
   ): Promise<Result> {
     const parameters = callParameters(params);
-    const notes = this.#notes(parameters._meta, signal);
+    const notes = this.#notes(id, parameters._meta, signal);
     return notes === undefined ? make(parameters) : make(parameters, notes.listener).finally(notes.end);
   }
 
-  #notes(meta: unknown, signal: AbortSignal): ReturnType<typeof progressNotes> | undefined {
+  #notes(id: RequestId, meta: unknown, signal: AbortSignal): ReturnType<typeof progressNotes> | undefined {
     const token = isJsonObject(meta) ? meta["progressToken"] : undefined;
     if (!isProgressToken(token)) return undefined;
-    return progressNotes(token, signal, (line) => (this.#inner.isBehind() ? undefined : this.#inner.sendNote(line)));
+    const send = (line: string) => (this.#inner.isBehind(id) ? undefined : this.#inner.sendNote(line, id));
+    return progressNotes(token, signal, send);
   }
 
   #refuse(id: RequestId, error: RpcError): void {
-    this.#inner.sendPrinted(id, printError(id, error));
+    if (this.#inner.sendRefused !== undefined) this.#inner.sendRefused(id, error);
+    else this.#inner.sendPrinted(id, printError(id, error));
   }
 }
 
@@ -243,11 +321,14 @@ function cancel(work: Work): void {
   work.end.abort();
 }
 
+/** Milliseconds after its last request for which the tools of a legacy client are looked at. */
+const WATCHED_MS = 60_000;
+
 /** What a legacy client may ask before its handshake. */
 const OPENING: ReadonlySet<string> = new Set(["initialize", "ping"]);
 
 /** Whether an `initialize` is a legacy one after all: it is, unless its `_meta` names the modern revision itself. */
-function asksForLegacy(method: string, meta: JsonObject): boolean {
+export function asksForLegacy(method: string, meta: JsonObject): boolean {
   return method === "initialize" && meta[META_PROTOCOL_VERSION] !== MODERN_REVISION;
 }
 

@@ -20,8 +20,9 @@ import {
 } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { assert } from "../../base/errors.ts";
-import type { JsonObject } from "../../base/json.ts";
-
+import { isJsonObject, type JsonObject } from "../../base/json.ts";
+import { registerFeatures } from "./features/register.ts";
+import type { McpFeatures } from "./protocol/features.ts";
 import { MODERN_REVISION } from "./protocol/revisions.ts";
 import { INVALID_PARAMS, shortened } from "./protocol/rpc-error.ts";
 import { CACHE_HINT, type ServerIdentity } from "./protocol/server-identity.ts";
@@ -37,6 +38,10 @@ export interface LibrarySource {
   readonly identity: ServerIdentity;
   /** The tools as MCP's objects. */
   readonly tools: () => Promise<readonly JsonObject[]>;
+  /** Calls `listener` after each change of the tools, until the returned function is called; looks while `isAwake`. */
+  readonly watch: (listener: () => void, isAwake?: () => boolean) => () => void;
+  /** What is offered beside tools. */
+  readonly features?: McpFeatures | undefined;
   readonly onError: (error: Error) => void;
 }
 
@@ -51,36 +56,83 @@ export function acceptsModern(request: JSONRPCRequest): boolean {
   return route.kind === "modern" && route.classification.revision === MODERN_REVISION;
 }
 
+/** Who asks: when it is gone, and how it is told of what comes before the answer. */
+export interface AskingClient {
+  readonly signal: AbortSignal;
+  readonly note: (message: JSONRPCMessage) => void;
+}
+
 /**
- * What the library answers to a request that claims the modern era: notifications if there are any, then the answer.
+ * What the library answers to a request that claims the modern era. A subscription is answered when its client ends it.
  */
-export function askModern(source: LibrarySource, request: JSONRPCRequest): Promise<readonly JSONRPCMessage[]> {
+export function askModern(
+  source: LibrarySource,
+  request: JSONRPCRequest,
+  { signal, note }: AskingClient,
+): Promise<JSONRPCMessage> {
   assert(isJSONRPCRequest(request), "the library would leave the request unanswered");
   return new Promise((resolve) => {
-    const sent: JSONRPCMessage[] = [];
+    let server: Server | undefined;
+    let unwatch: (() => void) | undefined;
+    const end = () => {
+      signal.removeEventListener("abort", end);
+      unwatch?.();
+      void entry.close();
+    };
     const wire: Transport = {
       start: () => Promise.resolve(),
       close: () => Promise.resolve(),
       send: (message) => {
-        sent.push(bounded(message));
-        if (!("method" in message)) resolve(sent);
-        // A subscription is acknowledged first: for nothing, because nothing here changes. Closing it is what answers
-        // it.
-        void entry.close();
+        if ("method" in message) {
+          note(message);
+          // Closing a subscription is what answers it; one of which nothing changes here ends at once.
+          if (message.method !== ACKNOWLEDGED) return Promise.resolve();
+          if (isOfTools(message.params)) unwatch = source.watch(() => void server?.sendToolListChanged());
+          else void entry.close();
+        } else {
+          resolve(bounded(message));
+          end();
+        }
         return Promise.resolve();
       },
     };
-    const entry = serveStdio(() => createServer(source, { "server/discover": CACHE_HINT, "tools/list": CACHE_HINT }), {
+    const serve = () => {
+      server = createServer(source, CACHE_HINTS);
+      return server;
+    };
+    const entry = serveStdio(serve, {
       transport: wire,
       legacy: "reject",
       // a refusal concerns the client alone
       onerror: (error) => (error instanceof ProtocolError ? undefined : source.onError(error)),
     });
+    signal.addEventListener("abort", end);
     wire.onmessage?.(request);
   });
 }
 
-function createServer({ identity, tools, onError }: LibrarySource, cacheHints?: ServerOptions["cacheHints"]): Server {
+/** How a subscription begins. */
+const ACKNOWLEDGED = "notifications/subscriptions/acknowledged";
+
+function isOfTools(acknowledged: unknown): boolean {
+  const filter = isJsonObject(acknowledged) ? acknowledged["notifications"] : undefined;
+  return isJsonObject(filter) && filter["toolsListChanged"] === true;
+}
+
+/** Results of the modern era that say how long they stay fresh. */
+const CACHE_HINTS: ServerOptions["cacheHints"] = {
+  "server/discover": CACHE_HINT,
+  "tools/list": CACHE_HINT,
+  "resources/list": CACHE_HINT,
+  "resources/templates/list": CACHE_HINT,
+  "resources/read": CACHE_HINT,
+  "prompts/list": CACHE_HINT,
+};
+
+function createServer(
+  { identity, tools, features, onError }: LibrarySource,
+  cacheHints?: ServerOptions["cacheHints"],
+): Server {
   const { serverInfo, capabilities, instructions } = identity;
   const server = new Server(serverInfo, {
     capabilities,
@@ -96,6 +148,7 @@ function createServer({ identity, tools, onError }: LibrarySource, cacheHints?: 
       );
     return { tools: await tools() } as never;
   });
+  if (features !== undefined) registerFeatures(server, features, cacheHints !== undefined);
   return server;
 }
 

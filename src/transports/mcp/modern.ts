@@ -16,6 +16,7 @@ import { isEnvelopeAlone, isPlainEnvelope } from "./protocol/plain-requests.ts";
 import { META_SERVER_INFO, MODERN_REVISION } from "./protocol/revisions.ts";
 import type { RpcError } from "./protocol/rpc-error.ts";
 import { CACHE_HINT } from "./protocol/server-identity.ts";
+import { CallTasks } from "./tasks/call-tasks.ts";
 
 /** What a modern request comes to: an answer, a refusal, a call for the kernel, or a question to the library. */
 export type ModernAnswer =
@@ -26,12 +27,13 @@ export type ModernAnswer =
   | { readonly kind: "unusual" };
 
 /**
- * What the library makes of a modern request: a call for the kernel after all, or lines to send, of which the last is
- * the answer.
+ * What the library makes of a modern request: a call for the kernel after all, a refusal of its envelope, or its
+ * answer.
  */
 export type LibraryAnswer =
   | { readonly kind: "call" }
-  | { readonly kind: "lines"; readonly notes: readonly string[]; readonly answer: string };
+  | { readonly kind: "refused"; readonly error: RpcError }
+  | { readonly kind: "line"; readonly answer: string };
 
 /** Answers the requests of the modern era. */
 export class ModernEra {
@@ -39,11 +41,15 @@ export class ModernEra {
   readonly frame: ResultFrame;
   /** The member `_meta` of every result. */
   readonly resultMeta: JsonObject;
+  /** The client's calls that take long. */
+  readonly tasks: CallTasks;
   readonly #source: LibrarySource;
   #discovery: string | undefined;
-  #list: Promise<string> | undefined;
+  /** The list as it was printed last, and of what. */
+  #list: { readonly tools: readonly JsonObject[]; readonly text: string } | undefined;
 
-  constructor(source: LibrarySource) {
+  constructor(source: LibrarySource, tasks = new CallTasks()) {
+    this.tasks = tasks;
     this.#source = source;
     this.resultMeta = { [META_SERVER_INFO]: source.identity.serverInfo };
     this.frame = { head: COMPLETE, meta: this.resultMeta };
@@ -62,13 +68,36 @@ export class ModernEra {
     return { kind: "unusual" };
   }
 
+  /** The whole answer with a result of the server's own, as one line without its end. */
+  printed(id: RequestId, result: JsonObject): string {
+    return answerOf(id, JSON.stringify({ ...result, _meta: this.resultMeta }));
+  }
+
+  /** What is wrong with the envelope of a request that the library does not know, if something is. */
+  async envelopeProblem(request: JSONRPCRequest, signal: AbortSignal): Promise<RpcError | undefined> {
+    const { acceptsModern, askModern } = await import("./library.ts");
+    if (acceptsModern(request)) return undefined;
+    const answer = await askModern(this.#source, request, { signal, note: () => undefined });
+    return "error" in answer ? (answer.error as RpcError) : undefined;
+  }
+
+  /** Calls `listener` after each change of the tools, until the returned function is called. */
+  watch(listener: () => void, isAwake: () => boolean): () => void {
+    return this.#source.watch(listener, isAwake);
+  }
+
   /** What the library makes of an unusual request; loads it when nobody has yet. */
-  async ask(request: JSONRPCRequest): Promise<LibraryAnswer> {
+  async ask(
+    request: JSONRPCRequest,
+    { signal, note }: { readonly signal: AbortSignal; readonly note: (line: string) => void },
+  ): Promise<LibraryAnswer> {
     const { acceptsModern, askModern } = await import("./library.ts");
     // The kernel says what is wrong with a call, and records it; the library judges its envelope alone.
     if (request.method === "tools/call" && acceptsModern(request)) return { kind: "call" };
-    const lines = (await askModern(this.#source, request)).map((message) => JSON.stringify(message));
-    return { kind: "lines", notes: lines.slice(0, -1), answer: lines.slice(-1).join("") };
+    const client = { signal, note: (message: object) => note(JSON.stringify(message)) };
+    const answer = await askModern(this.#source, request, client);
+    if ("error" in answer && !acceptsModern(request)) return { kind: "refused", error: answer.error as RpcError };
+    return { kind: "line", answer: JSON.stringify(answer) };
   }
 
   #discover(): string {
@@ -77,9 +106,10 @@ export class ModernEra {
     return this.#discovery;
   }
 
-  #toolList(): Promise<string> {
-    this.#list ??= this.#source.tools().then((tools) => this.#print({ tools }));
-    return this.#list;
+  async #toolList(): Promise<string> {
+    const tools = await this.#source.tools();
+    if (this.#list?.tools !== tools) this.#list = { tools, text: this.#print({ tools }) };
+    return this.#list.text;
   }
 
   #print(body: JsonObject): string {

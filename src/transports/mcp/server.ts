@@ -5,23 +5,23 @@
  * schemas and results are the kernel's. Schemas are converted once.
  */
 import type { Readable, Writable } from "node:stream";
-import type { JsonObject } from "../../base/json.ts";
-import { describeTool } from "./answers/tool-list.ts";
 import { DirectCalls } from "./direct-calls.ts";
 import { LegacyEra } from "./legacy-era.ts";
 import { LineTransport } from "./lines/stdio-transport.ts";
 import { ModernEra } from "./modern.ts";
 import type { McpOptions } from "./protocol/options.ts";
-import { serverIdentity } from "./protocol/server-identity.ts";
+import { sourceOf } from "./session-source.ts";
 
 /** Serves one client over a pair of streams; resolves when the client is gone. */
 export async function serveMcp(options: McpOptions, input: Readable, output: Writable): Promise<void> {
-  const source = { identity: serverIdentity(options), tools: toolList(options), onError: options.onError };
-  const transport = new DirectCalls(new LineTransport(input, output), options, new ModernEra(source));
+  const source = sourceOf(options);
+  const modern = new ModernEra(source);
+  const transport = new DirectCalls(new LineTransport(input, output), options, modern);
   const legacy = new LegacyEra(source, transport);
   const gone = new Promise<void>((resolve) => {
     transport.onclose = () => {
       legacy.close();
+      modern.tasks.close();
       resolve();
     };
   });
@@ -29,23 +29,4 @@ export async function serveMcp(options: McpOptions, input: Readable, output: Wri
   transport.onmessage = (message) => legacy.take(message);
   await transport.start();
   await gone;
-}
-
-/** The session's tools as MCP's objects, made once; the first look at them says that calls will follow. */
-function toolList({ door, sessionToken, onListed, onError }: McpOptions): () => Promise<readonly JsonObject[]> {
-  let listed: Promise<readonly JsonObject[]> | undefined;
-  const list = async (): Promise<readonly JsonObject[]> => {
-    const offered = await door.offered(sessionToken).catch((error: unknown) => {
-      // The calls will say what is wrong; until then nothing is known to be refused.
-      onError(error instanceof Error ? error : new Error(String(error)));
-      return door.tools();
-    });
-    // Two turns later: the answer itself leaves in the next one, and preparing keeps the thread busy for a while.
-    setImmediate(() => setImmediate(onListed));
-    return offered.map(describeTool);
-  };
-  return () => {
-    listed ??= list();
-    return listed;
-  };
 }

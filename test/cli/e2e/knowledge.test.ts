@@ -34,3 +34,23 @@ test("an index is rebuilt, exported and imported where only what differs is inde
   const kept = await handrail(other, ["knowledge", "status", ...beside]);
   expect(dataIn(kept.stdout)).toMatchObject({ files: 2, chunks: 2 });
 });
+
+test("an index is brought up to date and asked as an agent would ask it, and the ledger says what the operator did", async () => {
+  const place = freshPlace();
+  place.put("workspace/src/okapi.ts", "export function okapi() {\n  return 1;\n}\n");
+  place.put("workspace/docs/zebra.md", "# Zebra\n\nStripes of the okapi.\n");
+  const within = ["--workspace", place.workspace];
+  const indexed = await handrail(place, ["knowledge", "index", ...within, "--json"]);
+  expect(dataIn(indexed.stdout)).toEqual({ state: "ready", files: 2, chunks: 2, files_left: 0 });
+  place.put("workspace/src/giraffe.ts", "export const giraffe = 'okapi';\n");
+  const asked = await handrail(place, ["knowledge", "search", "okapi", "--glob", "*.ts", ...within, "--json"]);
+  const { results, state } = dataIn(asked.stdout) as { results: { path: string }[]; state: string };
+  expect([state, results.map(({ path }) => path).sort()]).toEqual(["ready", ["src/giraffe.ts", "src/okapi.ts"]]);
+  const shown = await handrail(place, ["knowledge", "search", "okapi", "--limit", "1", ...within]);
+  expect(shown.stdout).toContain("export function okapi()");
+  const wrong = await handrail(place, ["knowledge", "search", "okapi", "--limit", "none", ...within]);
+  expect([wrong.code, wrong.stderr]).toEqual([64, expect.stringContaining("--limit")]);
+  const ledger = await handrail(place, ["ledger", "tail", "--count", "100", "--json"]);
+  const events = ledger.stdout.match(/"knowledge_(?:begun|ended)"/g) ?? [];
+  expect(events).toHaveLength(6);
+});

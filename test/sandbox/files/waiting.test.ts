@@ -81,6 +81,7 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
     "src/sandbox/host/system-view.ts",
     "src/sandbox/net/broker/trusted-files.ts",
     "src/server/doctor/doctor.ts",
+    "src/server/doctor/doctor-boundary.ts",
   ],
   "programs that only root or the kernel's user can change": ["src/sandbox/host-commands/host-machine.ts"],
   "the state directory, which is closed to everybody else": [

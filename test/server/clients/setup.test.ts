@@ -151,6 +151,17 @@ test("the directory that `CODEX_HOME` names is Codex's", () => {
   expect(file?.path).toBe("/elsewhere/config.toml");
 });
 
+test("a client joins the kernel of another user in place of one of its own", async () => {
+  const { workspace, wish, place, config } = setting();
+  const joining = ["--connect", "unix:/run/handrail/http.sock", "--session", "@/home/agent/token"];
+  await setUpClient({ ...wish("gemini"), place: { ...place, joining } });
+  const { mcpServers } = JSON.parse(readFileSync(join(workspace, ".gemini", "settings.json"), "utf8"));
+  expect(mcpServers.handrail.args).toEqual(["mcp", ...joining]);
+  const [record] = await readRecord(config);
+  if (record === undefined) throw new Error("no record");
+  expect(await clientState(record, {}, place.home)).toMatchObject({ missing: [] });
+});
+
 test("an unknown client is refused with those that there are", () => {
   expect(() => clientNamed("emacs")).toThrow(NAMES.join(", "));
 });

@@ -27,6 +27,7 @@ function clientEnd() {
       instructions: "Careful.",
     },
     tools: async () => [TOOL],
+    watch: () => () => undefined,
     onError: (error) => errors.push(error.message),
   };
   const transport: Transport = {

@@ -21,9 +21,17 @@ const source: LibrarySource = {
     instructions: "Careful.",
   },
   tools: async () => [TOOL],
+  watch: () => () => undefined,
   onError: (error) => errors.push(error.message),
 };
 const era = new ModernEra(source);
+
+/** A client that ends a subscription once it is acknowledged. */
+function client() {
+  const end = new AbortController();
+  return { signal: end.signal, note: () => end.abort() };
+}
+const asked = async (request: JSONRPCRequest) => [await askModern(source, request, client())];
 
 const asSent = (value: unknown) => JSON.parse(JSON.stringify(value)) as JSONRPCRequest;
 const metaOf = (request: JSONRPCRequest) => request.params?._meta as JsonObject;
@@ -88,12 +96,15 @@ describe("plain requests of the modern era", () => {
         const answer = era.answer(request, metaOf(request));
         seen[answer.kind] += 1;
         if (answer.kind === "printed" || answer.kind === "printing")
-          expect([JSON.parse(await answer.answer)]).toEqual(await askModern(source, request));
+          expect([JSON.parse(await answer.answer)]).toEqual(await asked(request));
         if (answer.kind === "call") expect(acceptsModern(request)).toBe(true);
         if (answer.kind !== "unusual") return;
-        const said = await era.ask(request);
-        if (said.kind === "lines") expect(JSON.parse(said.answer)).toMatchObject({ id: request.id });
-        else expect(request.method).toBe("tools/call");
+        const said = await era.ask(request, client());
+        if (said.kind === "line") expect(JSON.parse(said.answer)).toMatchObject({ id: request.id });
+        else if (said.kind === "refused") {
+          expect(acceptsModern(request)).toBe(false);
+          expect(await asked(request)).toMatchObject([{ id: request.id, error: said.error }]);
+        } else expect(request.method).toBe("tools/call");
       }),
       { numRuns: 1000 },
     );
@@ -173,7 +184,7 @@ test("the library is asked anew for every request: on a connection it looks at t
   const other = asSent(
     modern(2, "tools/list", {}, { ...META, "io.modelcontextprotocol/protocolVersion": "2025-11-25" }),
   );
-  expect(await askModern(source, other)).toMatchObject([{ id: 2, error: { code: -32022 } }]);
+  expect(await asked(other)).toMatchObject([{ id: 2, error: { code: -32022 } }]);
   expect(await byLibrary([other])).toMatchObject([{ id: 2, error: { code: -32022 } }]);
   expect(await byLibrary([asSent(modern(1, "tools/list")), other])).toMatchObject([
     { id: 1 },

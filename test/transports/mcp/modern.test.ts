@@ -36,7 +36,7 @@ describe("the modern era", () => {
     const metadata =
       '{"duration_ms":0,"security_checks":"passed","rules":["dev.read-files"],"label":{"trustLevel":"verified","dataClass":"internal","source":{"origin":"tool:read_file","timestamp":"2026-01-02T03:04:05Z"}},"truncated":false}';
     expect(connection.raw()).toEqual([
-      `{"jsonrpc":"2.0","id":1,"result":{${head}},"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"instructions":"Be careful.",${hints}}}`,
+      `{"jsonrpc":"2.0","id":1,"result":{${head}},"supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true},"extensions":{"io.modelcontextprotocol/tasks":{}}},"instructions":"Be careful.",${hints}}}`,
       `{"jsonrpc":"2.0","id":"two","result":{${head}},"tools":[${tool}],${hints}}}`,
       '{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":{},"_meta":{"io.modelcontextprotocol/subscriptionId":"three"}}}',
       `{"jsonrpc":"2.0","id":"three","result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":"three",${server}}}}`,
@@ -193,7 +193,7 @@ describe("the modern era", () => {
     "logging/setLevel",
     "resources/list",
     "prompts/list",
-    "tasks/get",
+    "tasks/list",
     "constructor",
     "__proto__",
   ])("there is no method %s", async (method) => {
@@ -236,8 +236,8 @@ describe("the modern era", () => {
     },
   );
 
-  test("a subscription is acknowledged for nothing and ends, because nothing here changes", async () => {
-    const notifications = { toolsListChanged: true, promptsListChanged: false, resourceSubscriptions: ["file:///x"] };
+  test("a subscription to what does not change here is acknowledged for nothing and ends", async () => {
+    const notifications = { toolsListChanged: false, promptsListChanged: true, resourceSubscriptions: ["file:///x"] };
     const [acknowledged, result] = await exchange([modern(7, "subscriptions/listen", { notifications })]);
     const _meta = { "io.modelcontextprotocol/subscriptionId": 7 };
     expect(acknowledged).toMatchObject({

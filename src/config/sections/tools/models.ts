@@ -5,7 +5,12 @@
  * workspace can set none. What is indexed goes to no other machine unless the operator says so in a word of its own.
  */
 import * as z from "zod";
-import { MODEL_PROTOCOLS, type ModelProtocol, type ModelProvider } from "../../../model/reach/models.ts";
+import {
+  MODEL_PROTOCOLS,
+  type ModelProtocol,
+  type ModelProvider,
+  type ServiceAddress,
+} from "../../../model/reach/models.ts";
 import { classOfHost } from "../../../names/address-class.ts";
 import { webAddress } from "../../../names/web-address.ts";
 import { baseAddress } from "../servers.ts";
@@ -84,6 +89,12 @@ export function problemOfSecret(
   return `\`${secret}\` is not bound to \`${host}:${at.port}\``;
 }
 
+/** Where Chroma's server listens when nobody says otherwise. */
+const CHROMA_ADDRESS = "http://127.0.0.1:8000";
+
+/** Names that stand in Chroma's paths as they are. */
+const chromaName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, "must be letters, digits, `.`, `_` and `-`");
+
 /** The schema of `knowledge`. */
 export const knowledgeSettings = z.strictObject({
   embeddings: z
@@ -92,6 +103,19 @@ export const knowledgeSettings = z.strictObject({
       provider: z.string().min(1).max(64),
       model: z.string().min(1).max(256),
       allow_remote: z.boolean().default(false),
+    })
+    .optional(),
+  /** Where vectors are kept and compared; in the index itself when absent. */
+  vectors: z
+    .strictObject({
+      store: z.literal("chroma"),
+      url: baseAddress.optional(),
+      tenant: chromaName.default("default_tenant"),
+      database: chromaName.default("default_database"),
+      /** The name of a secret under `secrets`, sent as a bearer token. */
+      secret: z.string().optional(),
+      allow_remote: z.boolean().default(false),
+      timeout_seconds: z.int().min(1).max(300).default(10),
     })
     .optional(),
 });
@@ -111,6 +135,34 @@ export function problemOfEmbeddings(
   if (provider.protocol !== "ollama") return `\`${name}\` does not speak \`ollama\`; name a provider that does`;
   if (allowsRemote || isLoopback(provider.url)) return undefined;
   return `\`${name}\` is on another machine, which would get what is indexed; add \`allow_remote: true\` if it may`;
+}
+
+/** Chroma's server as the settings name it, with the paths of its database; nothing where they name none. */
+export function chromaOf({ vectors }: KnowledgeSettings): ChromaServer | undefined {
+  if (vectors === undefined) return undefined;
+  const { url = CHROMA_ADDRESS, tenant, database, secret, timeout_seconds: seconds } = vectors;
+  const service = {
+    name: "chroma",
+    url,
+    timeoutMs: seconds * 1000,
+    retries: 0,
+    ...(secret !== undefined && { secret }),
+  };
+  return { service, path: `/api/v2/tenants/${tenant}/databases/${database}` };
+}
+
+/** A server of Chroma's, and where its database lies on it. */
+export interface ChromaServer {
+  readonly service: ServiceAddress;
+  readonly path: string;
+}
+
+/** Why vectors cannot be kept there, for messages. */
+export function problemOfVectors({ vectors, embeddings }: KnowledgeSettings): string | undefined {
+  if (vectors === undefined) return undefined;
+  if (embeddings === undefined) return "needs a model that makes vectors; add `knowledge.embeddings`";
+  if (vectors.allow_remote || vectors.url === undefined || isLoopback(vectors.url)) return undefined;
+  return "is on another machine, which would get vectors of what is indexed; add `allow_remote: true` if it may";
 }
 
 function isLoopback(url: string): boolean {

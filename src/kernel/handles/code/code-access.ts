@@ -184,7 +184,10 @@ async function shownOf(
   if (read.byteLength > bytesMax) return { kind: "none", why: "too_large" };
   const bytes = Buffer.from(read); // others may read meanwhile
   await redaction.hiddenAhead(bytes);
-  return { kind: "shown", bytes, shown: shownBytes(bytes, redaction.hidden(bytes)) };
+  const hidden = redaction.hidden(bytes);
+  // Whatever is told comes from the whole file: what is hidden there counts, and labels the answer as a read does.
+  if (hidden.length > 0) redaction.bytes(bytes);
+  return { kind: "shown", bytes, shown: shownBytes(bytes, hidden) };
 }
 
 const REASONS: Readonly<Record<string, "binary" | "too_large">> = { binary: "binary", tooLarge: "too_large" };

@@ -21,6 +21,7 @@ import type { HiddenRange } from "../../../text/hidden-range.ts";
 import type { PlaceKnowledge } from "../../call/parts.ts";
 import { leavesReading, unanalysed } from "../../judge/scope.ts";
 import { isolationOf } from "../../judge/workspace-programs.ts";
+import type { CallRedaction } from "../../redaction/redaction.ts";
 import type { HandleParts } from "../handle-parts.ts";
 
 /** Chunks that are looked at for one question: enough that some are left where most may not be read. */
@@ -89,19 +90,26 @@ async function answerTo(handle: HandleParts, { knowledge, path, question }: Aske
     truncated = parts.length >= question.limit;
     if (truncated) break;
     const file = await fileAt(place);
-    const part = file && partOf(chunk, file.bytes, file.hidden);
+    const part = file && partOf(chunk, file, redaction);
     if (part !== undefined) parts.push(part);
   }
   return { ...knowledge.state, parts, truncated };
 }
 
 /** The lines of a chunk as they are now, secrets as their markers; nothing where the file has become shorter. */
-function partOf(chunk: FoundChunk, bytes: Buffer, hidden: readonly HiddenRange[]): KnowledgePart | undefined {
+function partOf(
+  chunk: FoundChunk,
+  { bytes, hidden }: SeenFile,
+  redaction: Pick<CallRedaction, "bytes">,
+): KnowledgePart | undefined {
   const start = lineStart(bytes, chunk.firstLine);
   if (start >= bytes.length) return undefined;
   const end = lineStart(bytes, chunk.lastLine + 1);
   const { path, firstLine, lastLine, title, score } = chunk;
-  return { path, firstLine, lastLine, title, text: shownText(bytes, { start, end }, hidden), score };
+  const hasSecret = hidden.some((range) => range.end > start && range.start < end);
+  // What is hidden there counts, as in a read: the answer is labelled by it.
+  const shown = hasSecret ? Buffer.from(redaction.bytes(bytes, { start, end })) : bytes.subarray(start, end);
+  return { path, firstLine, lastLine, title, text: shown.toString("utf8").replace(/\n$/, ""), score };
 }
 
 function lineStart(bytes: Buffer, line: number): number {
@@ -115,24 +123,6 @@ function lineStart(bytes: Buffer, line: number): number {
 }
 
 const LINE_END = 0x0a;
-
-/** What is shown of a range: a secret that only reaches into it is shown as a whole marker. */
-function shownText(
-  bytes: Buffer,
-  { start, end }: { readonly start: number; readonly end: number },
-  hidden: readonly HiddenRange[],
-): string {
-  const pieces: Buffer[] = [];
-  let at = start;
-  for (const range of hidden) {
-    if (range.end <= start || range.start >= end) continue;
-    pieces.push(bytes.subarray(at, Math.max(at, range.start)), Buffer.from(range.marker));
-    at = Math.min(end, range.end);
-  }
-  return Buffer.concat([...pieces, bytes.subarray(at, end)])
-    .toString("utf8")
-    .replace(/\n$/, "");
-}
 
 /** Whether the call may be answered with a file. @throws ToolFailure for a glob that cannot be used */
 async function filterOf(

@@ -7,13 +7,14 @@
 import type { Agent } from "undici";
 import { MIB } from "../../../base/bytes.ts";
 import { ToolFailure } from "../../../model/outcome/failure.ts";
-import type { ModelFinish, ModelProvider, ModelUsage } from "../../../model/reach/models.ts";
+import type { ModelFinish, ModelProvider, ModelUsage, ServiceAddress } from "../../../model/reach/models.ts";
 import { visibleLine } from "../../../text/foreign-text.ts";
 import { type ConnectionRules, webConnections } from "../fetch/connections.ts";
 import { SecretMisplaced } from "../fetch/hop-secrets.ts";
 import type { CompletionClient, CompletionRequest } from "./completion.ts";
 import type { EmbeddingRequest } from "./ollama-embedder.ts";
 import { ProviderRequests, type ProviderRules } from "./provider-requests.ts";
+import type { ServiceQuestion } from "./service-question.ts";
 
 /** Characters of a completion. */
 const COMPLETION_CHARACTERS_MAX = 4 * MIB;
@@ -83,6 +84,22 @@ export class ModelCaller {
   }
 
   /**
+   * Asks a service that is no model, with one JSON text, for another.
+   * @throws ToolFailure, or what `judge` threw
+   */
+  async ask(service: ServiceAddress, question: ServiceQuestion, rules: ProviderRules): Promise<unknown> {
+    const { askService } = await import("./service-question.ts");
+    const requests = new ProviderRequests(this.#agent, service, rules);
+    try {
+      return await askService(service, question, requests);
+    } catch (error) {
+      throw requests.failure ?? unreadable(service, requests, error);
+    } finally {
+      requests.close();
+    }
+  }
+
+  /**
    * Asks for a completion.
    * @throws CompletionFailed caused by a ToolFailure, by SecretMisplaced, by what `judge` threw, or by a bug
    */
@@ -133,7 +150,7 @@ async function whole(
 }
 
 /** An answer that began well and went on in a way that nobody can read, or with an error of the provider's. */
-function unreadable({ name }: ModelProvider, requests: ProviderRequests, error: unknown): unknown {
+function unreadable({ name }: ServiceAddress, requests: ProviderRequests, error: unknown): unknown {
   if (error instanceof ToolFailure || error instanceof SecretMisplaced) return error;
   const said = shortWords(requests, error instanceof Error ? error.message : String(error));
   return new ToolFailure("IO_ERROR", `the answer of \`${name}\` broke off or cannot be read: ${said}`, {

@@ -8,7 +8,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Dispatcher } from "undici";
 import { ToolFailure } from "../../../model/outcome/failure.ts";
-import type { ModelProvider } from "../../../model/reach/models.ts";
+import type { ModelProvider, ServiceAddress } from "../../../model/reach/models.ts";
 import { type WebAddress, webAddress } from "../../../names/web-address.ts";
 import type { SecretBroker } from "../broker/broker.ts";
 import type { Replacements } from "../broker/scrub.ts";
@@ -36,10 +36,13 @@ export interface ProviderRules {
   readonly signal: AbortSignal;
 }
 
+/** Who is asked; a service without a protocol of models answers with one JSON text. */
+type RequestedService = ServiceAddress & Partial<Pick<ModelProvider, "protocol">>;
+
 /** The requests of one call to one provider. */
 export class ProviderRequests {
   readonly #agent: Dispatcher;
-  readonly #provider: ModelProvider;
+  readonly #provider: RequestedService;
   readonly #rules: ProviderRules;
   readonly #log: AttemptLog;
   readonly #late: AbortSignal;
@@ -52,7 +55,7 @@ export class ProviderRequests {
   #hasAnswer = false;
   #mayHaveCost = false;
 
-  constructor(agent: Dispatcher, provider: ModelProvider, rules: ProviderRules) {
+  constructor(agent: Dispatcher, provider: RequestedService, rules: ProviderRules) {
     this.#agent = agent;
     this.#provider = provider;
     this.#rules = rules;
@@ -151,7 +154,8 @@ export class ProviderRequests {
         return { status: response.statusCode, waitMs: waitOf(one(response.headers["retry-after"])), text };
       }
       this.#hasAnswer = true;
-      const isEvents = this.#provider.protocol !== "ollama";
+      const { protocol = "ollama" } = this.#provider;
+      const isEvents = protocol !== "ollama";
       return new Response(ReadableStream.from(received.all(isEvents)), {
         headers: { "content-type": one(response.headers["content-type"]) ?? "" },
       });
@@ -188,7 +192,7 @@ interface ProviderRequest {
   readonly body: string;
 }
 
-function isOf({ url }: ModelProvider, { scheme, host, port, path }: WebAddress): boolean {
+function isOf({ url }: ServiceAddress, { scheme, host, port, path }: WebAddress): boolean {
   const own = webAddress(url);
   if ("problem" in own) return false;
   const below = own.path.endsWith("/") ? own.path : `${own.path}/`;

@@ -4,6 +4,7 @@
  * Not fsynced: it can be made again from the files. INVARIANT: a file and its chunks change in one transaction, so that
  * a killed process leaves whole files, and the next one goes on after them.
  */
+import { errorCode, storeCorrupt } from "../../../base/errors.ts";
 import type {
   BareChunk,
   ChunkVector,
@@ -13,6 +14,7 @@ import type {
   IndexedFile,
   KnowledgeStore,
 } from "../../../knowledge/knowledge-store.ts";
+import type { CloseKey } from "../../../knowledge/vector-store.ts";
 import { KNOWLEDGE_SCHEMA } from "../state/schema.ts";
 import { EmbeddedStore, withRelaxed } from "../state/store.ts";
 import { exportIndex, importIndex } from "./index-file.ts";
@@ -21,20 +23,25 @@ import { Vectors } from "./vectors.ts";
 /** The file of the index. */
 export const KNOWLEDGE_DATABASE = "index.db";
 /**
- * Of all chunks, the part that may hold a term: what more of them hold says little and takes long. Terms are left out
- * by it only while others are left.
+ * Chunks that are weighed for one question. The rarest terms come first, and one of them always counts: what many
+ * chunks hold says little, and takes long to weigh.
  */
-const COMMON_SHARE = 0.05;
-const COMMON_MIN = 500;
-/** Terms that are searched for whatever they are. */
-const RAREST_KEPT = 2;
+const WEIGHED_MAX = 5000;
 /** Files without vectors that are named at once. */
 const UNEMBEDDED_MAX = 256;
 
 /** Opens the index in `directory`, which is made if it is missing. @throws KernelError STORE_CORRUPT or UNAVAILABLE */
 export function openKnowledgeStore(directory: string): Promise<KnowledgeStore> {
   const place = { stateDirectory: directory, file: KNOWLEDGE_DATABASE, schema: KNOWLEDGE_SCHEMA };
-  return withRelaxed(place, (opened) => new EmbeddedKnowledge(opened));
+  return withRelaxed(place, (opened) => {
+    try {
+      return new EmbeddedKnowledge(opened);
+    } catch (error) {
+      // The statements are right: what they cannot be prepared on is no index any more.
+      if (!/^SQLITE_(?:ERROR|CORRUPT|NOTADB)/.test(errorCode(error))) throw error;
+      throw storeCorrupt(`${KNOWLEDGE_DATABASE} is damaged; it is made anew from the files`, error);
+    }
+  });
 }
 
 interface FileRow {
@@ -49,7 +56,6 @@ interface FoundRow {
   readonly first_line: number;
   readonly last_line: number;
   readonly title: string;
-  readonly symbols: string;
   readonly score: number;
 }
 
@@ -82,13 +88,13 @@ class EmbeddedKnowledge extends EmbeddedStore implements KnowledgeStore {
     "SELECT count(*) AS count FROM (SELECT 1 FROM terms WHERE terms MATCH ? LIMIT ?)",
   );
   readonly #best = this.database.prepare<[string, number], FoundRow>(
-    `SELECT f.path, c.first_line, c.last_line, c.title, c.symbols, -t.rank AS score
+    `SELECT f.path, c.first_line, c.last_line, c.title, -t.rank AS score
      FROM (SELECT rowid, rank FROM terms WHERE terms MATCH ? ORDER BY rank LIMIT ?) t
      JOIN chunks c ON c.id = t.rowid JOIN files f ON f.id = c.file
      ORDER BY t.rank, f.path, c.first_line`,
   );
-  readonly #chunkById = this.database.prepare<[number], FoundRow>(
-    `SELECT f.path, c.first_line, c.last_line, c.title, c.symbols, 0 AS score
+  readonly #chunkById = this.database.prepare<[number], FoundRow & { readonly sha256: string }>(
+    `SELECT f.path, f.sha256, c.first_line, c.last_line, c.title, 0 AS score
      FROM chunks c JOIN files f ON f.id = c.file WHERE c.id = ?`,
   );
   readonly #unembedded = this.database.prepare<[number], { path: string }>(
@@ -148,6 +154,16 @@ class EmbeddedKnowledge extends EmbeddedStore implements KnowledgeStore {
     );
   }
 
+  located(keys: readonly CloseKey[]): readonly (FoundChunk | undefined)[] {
+    return this.guarded(() =>
+      keys.map(({ chunk, sha256, firstLine, closeness }) => {
+        const row = this.#chunkById.get(chunk);
+        if (row === undefined || row.sha256 !== sha256 || row.first_line !== firstLine) return undefined;
+        return { ...foundChunk(row), score: closeness };
+      }),
+    );
+  }
+
   unembedded(model: string): { readonly paths: readonly string[]; readonly dropped: boolean } {
     return this.transaction(() => {
       const dropped = this.#vectors.require(model);
@@ -197,14 +213,25 @@ class EmbeddedKnowledge extends EmbeddedStore implements KnowledgeStore {
     await importIndex(this.database, file);
   }
 
-  /** The terms that tell chunks apart: those that few of them hold. */
+  /** The terms that tell chunks apart: the rarest, as far as the chunks that hold them can be weighed. */
   #telling(terms: readonly string[]): readonly string[] {
-    const limit = Math.max(COMMON_MIN, Math.ceil(this.counts().chunks * COMMON_SHARE));
-    const held = terms
-      .map((term) => ({ term, count: this.#holding.get(quoted(term), limit + 1)?.count ?? 0 }))
+    let held = this.#rarestFirst(terms, WEIGHED_MAX + 1);
+    if ((held[0]?.count ?? 0) > WEIGHED_MAX) held = this.#rarestFirst(terms, Number.MAX_SAFE_INTEGER).slice(0, 1);
+    let weighed = 0;
+    return held
+      .filter(({ count }, index) => {
+        weighed += count;
+        return index === 0 || weighed <= WEIGHED_MAX;
+      })
+      .map(({ term }) => term);
+  }
+
+  /** The terms that any chunk holds, and how many do; counted up to `countMax`. */
+  #rarestFirst(terms: readonly string[], countMax: number) {
+    return terms
+      .map((term) => ({ term, count: this.#holding.get(quoted(term), countMax)?.count ?? 0 }))
       .filter(({ count }) => count > 0)
       .sort((left, right) => left.count - right.count);
-    return held.filter(({ count }, index) => index < RAREST_KEPT || count <= limit).map(({ term }) => term);
   }
 
   #drop(path: string): void {
@@ -220,9 +247,8 @@ class EmbeddedKnowledge extends EmbeddedStore implements KnowledgeStore {
   }
 }
 
-function foundChunk({ path, first_line, last_line, title, symbols, score }: FoundRow): FoundChunk {
-  const names = symbols === "" ? [] : symbols.split("\n");
-  return { path, firstLine: first_line, lastLine: last_line, title, symbols: names, score };
+function foundChunk({ path, first_line, last_line, title, score }: FoundRow): FoundChunk {
+  return { path, firstLine: first_line, lastLine: last_line, title, score };
 }
 
 /** A term as a text of the query language of SQLite's full-text index, in which nothing is an operator. */

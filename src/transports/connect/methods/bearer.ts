@@ -7,10 +7,14 @@ import { unidentified } from "../wire/refusal.ts";
  * one
  */
 export function bearerToken(header: Headers): string {
-  const match = /^Bearer ([A-Za-z0-9._~+/=-]+)$/i.exec(header.get("authorization") ?? "");
-  const token = match?.[1];
-  if (token === undefined || token.length > MAX_ID_LEN) {
-    throw unidentified("this method wants the header `authorization: Bearer TOKEN`");
-  }
+  const token = tokenOf(header.get("authorization"));
+  if (token === undefined) throw unidentified("this method wants the header `authorization: Bearer TOKEN`");
   return token;
+}
+
+/** The token of `authorization`, if there is one that could be one. */
+export function tokenOf(authorization: string | null | undefined): string | undefined {
+  const match = /^Bearer ([A-Za-z0-9._~+/=-]+)$/i.exec(authorization ?? "");
+  const token = match?.[1];
+  return token === undefined || token.length > MAX_ID_LEN ? undefined : token;
 }

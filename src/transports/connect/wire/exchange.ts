@@ -10,7 +10,7 @@ import type { UniversalHandler, UniversalServerResponse } from "@connectrpc/conn
 import { universalRequestFromNodeRequest } from "@connectrpc/connect-node";
 import type { Hold } from "./body-buffer.ts";
 import { clientIsGone, completed, isPeersDoing } from "./ending.ts";
-import { type AllowedHosts, type Refusal, refusePages } from "./guard.ts";
+import { type AllowedHosts, type Refusal, refusePages, withoutOwnOrigin } from "./guard.ts";
 import { type Intake, type RawMessage, takeIn } from "./intake.ts";
 import type { ConnectLimits } from "./limits.ts";
 import { HTTP_HEADER_BYTES_MAX } from "./limits.ts";
@@ -35,6 +35,12 @@ export const EXCHANGE = createContextKey<Exchange | undefined>(undefined, {
   description: "the HTTP request of a call",
 });
 
+/** Paths of another protocol, and who serves their requests. */
+export interface OtherPaths {
+  readonly owns: (path: string) => boolean;
+  readonly serve: (exchange: HttpExchange, refusal: ConnectError | undefined) => Promise<void>;
+}
+
 /** What serving one request needs. */
 export interface ExchangeHost {
   readonly handlers: ReadonlyMap<string, UniversalHandler>;
@@ -42,6 +48,8 @@ export interface ExchangeHost {
   readonly unary: { readonly path: string; readonly host: UnaryHost };
   /** How the body of the method of a path is taken in. */
   readonly intakes: ReadonlyMap<string, Intake>;
+  /** A protocol beside RPC, with paths of its own. */
+  readonly other: OtherPaths | undefined;
   readonly recorder: Recorder;
   readonly allowedHosts: AllowedHosts;
   readonly limits: ConnectLimits;
@@ -56,15 +64,31 @@ export async function serveRequest(
   refusal: ConnectError | undefined,
 ): Promise<void> {
   response.on("error", () => undefined); // the peer is gone; `close` follows and ends the call
-  const refused = refuseLargeHeaders(request) ?? refusePages(request.headers, hostsNamed(request), host.allowedHosts);
   const path = (request.url ?? "").split("?", 1)[0] ?? "";
+  const other = host.other?.owns(path) === true ? host.other : undefined;
+  const headers = other === undefined ? request.headers : withoutOwnOrigin(request.headers);
+  const refused = refuseLargeHeaders(request) ?? refusePages(headers, hostsNamed(request), host.allowedHosts);
   const handler = host.handlers.get(path);
   if (refused !== undefined) writePlain(response, refused.status, refused.message);
+  else if (other !== undefined) await passOn(host, other, { request, response, refusal });
   else if (handler === undefined) writePlain(response, 404, "there is no such method; see `handrail wire descriptor`");
   else if (request.method !== "POST") writePlain(response, 405, "methods are called with POST");
   else if (path === host.unary.path && isPlainUnary(request)) await callPlainly(host, { request, response }, refusal);
   else await call(host, { path, handler, request, response }, newExchange(refusal));
   leaveUnread(request, response, host.limits.stallMs);
+}
+
+async function passOn(
+  { onError }: ExchangeHost,
+  other: OtherPaths,
+  { request, response, refusal }: HttpExchange & { readonly refusal: ConnectError | undefined },
+): Promise<void> {
+  try {
+    await other.serve({ request, response }, refusal);
+  } catch (error) {
+    cutOff(response);
+    if (!isPeersDoing(error)) onError(error);
+  }
 }
 
 function newExchange(refusal: ConnectError | undefined): Exchange {

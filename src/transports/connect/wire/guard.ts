@@ -41,6 +41,18 @@ export function refusePages(
   return { status: 421, message: "this is not a host that the kernel answers to; use its IP address or `localhost`" };
 }
 
+/**
+ * The headers without an origin that is the address asked itself: this front serves no pages, so that no page has it,
+ * and the name of the host is looked at in any case.
+ */
+export function withoutOwnOrigin<Named extends Readonly<Record<string, string | readonly string[] | undefined>>>(
+  headers: Named,
+): Readonly<Record<string, string | readonly string[] | undefined>> {
+  const { origin, ...others } = headers;
+  const host = headers["host"] ?? headers[":authority"];
+  return typeof host === "string" && origin === `http://${host}` ? others : headers;
+}
+
 /** The name or address of `name:port` or `[address]:port`, in lower case; `undefined` if it is neither. */
 function hostName(host: string): string | undefined {
   const match = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?$/.exec(host.toLowerCase());

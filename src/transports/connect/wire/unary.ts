@@ -86,7 +86,10 @@ export async function serveUnary(
 }
 
 /** The whole body, which must come in time. @throws ConnectError when it is too large, too slow or cut off */
-function readBody({ requestBytesMax, stallMs, hold }: UnaryHost, request: NodeRequest): Promise<Uint8Array> {
+export function readBody(
+  { requestBytesMax, stallMs, hold }: Pick<UnaryHost, "requestBytesMax" | "stallMs" | "hold">,
+  request: NodeRequest,
+): Promise<Uint8Array> {
   if (Number(request.headers["content-length"] ?? 0) > requestBytesMax)
     return Promise.reject(tooLarge(requestBytesMax));
   return new Promise((resolve, reject) => {

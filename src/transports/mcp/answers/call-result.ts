@@ -16,8 +16,8 @@ export const META_RESULT = "handrail/result";
 
 /** A result of `tools/call`, before it is printed. */
 export interface CallResult {
-  /** What a model reads. */
-  readonly texts: readonly string[];
+  /** What a model reads: texts, and content blocks that are something else. */
+  readonly texts: readonly (string | JsonObject)[];
   readonly structuredContent?: JsonObject;
   /** What stands under `META_RESULT`. */
   readonly facts: JsonObject;
@@ -75,7 +75,7 @@ function isMalformed({ outcome }: CallResponse): boolean {
   );
 }
 
-function textsOf(outcome: Outcome, tool: ResultForm | undefined): readonly string[] {
+function textsOf(outcome: Outcome, tool: ResultForm | undefined): readonly (string | JsonObject)[] {
   switch (outcome.kind) {
     case "denied":
       return [deniedText(outcome.denial)];

@@ -1,8 +1,9 @@
 /** Runs one `tools/call` in the kernel under the client's session, and returns the answer as an MCP result. */
-import { isJsonObject } from "../../../base/json.ts";
+import { isJsonObject, type JsonObject } from "../../../base/json.ts";
 import type { InBandAsker } from "../../../kernel/index.ts";
 import type { ProgressListener } from "../../../model/outcome/progress.ts";
 import type { CallResponse } from "../../../model/tool/call.ts";
+import { CONTENT_URI } from "../protocol/content-uri.ts";
 import type { McpOptions } from "../protocol/options.ts";
 import { type CallResult, type ResultForm, resultOf } from "./call-result.ts";
 
@@ -24,13 +25,15 @@ export interface CallingClient {
   readonly end: AbortSignal | AbortController;
   readonly listener?: ProgressListener | undefined;
   readonly inBand?: InBandAsker | undefined;
+  /** Whether it knows links to resources in results. */
+  readonly takesLinks?: boolean;
 }
 
 /** Makes the call; a refused or failed one is a result too, marked `isError`. */
 export async function callTool(
   options: McpOptions,
   parameters: CallParameters,
-  { end, ...hears }: CallingClient,
+  { end, takesLinks, ...hears }: CallingClient,
 ): Promise<CallResult> {
   const meta = isJsonObject(parameters._meta) ? parameters._meta : {};
   const { [META_DEDUPE_KEY]: dedupeKey, [META_TRACEPARENT]: traceparent } = meta;
@@ -46,7 +49,18 @@ export async function callTool(
     end,
     traceparent === undefined ? hears : { ...hears, traceparent },
   );
-  return resultOf(response, formOf(options.door, parameters.name, response));
+  const result = resultOf(response, formOf(options.door, parameters.name, response));
+  const link = takesLinks === true && options.features?.resources !== undefined ? storedLink(response) : undefined;
+  if (link === undefined) return result;
+  options.features?.onLink?.(link);
+  return { ...result, texts: [...result.texts, { type: "resource_link", ...link }] };
+}
+
+/** The link to a result that was too large and is stored. */
+function storedLink({ outcome }: CallResponse): JsonObject | undefined {
+  if (outcome.kind !== "success" || outcome.stored === undefined) return undefined;
+  const { hash, sizeBytes: size } = outcome.stored;
+  return { uri: `${CONTENT_URI}${hash}`, name: `result ${hash.slice(0, 12)}`, mimeType: "text/plain", size };
 }
 
 /** The form of a result; one in a dialect with shapes of its own is shown as that says. */

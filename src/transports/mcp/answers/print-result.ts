@@ -17,11 +17,15 @@ export function printAnswer(
   { texts, structuredContent, facts, isError }: CallResult,
   { head = {}, meta = {} }: ResultFrame = {},
 ): string {
-  const content = texts.map((text) => `{"type":"text","text":${JSON.stringify(text)}}`).join(",");
+  const content = texts.map(printBlock).join(",");
   const structured = structuredContent === undefined ? "" : `"structuredContent":${JSON.stringify(structuredContent)},`;
   const printedMeta = `"_meta":{${members(meta)}${JSON.stringify(META_RESULT)}:${JSON.stringify(facts)}}`;
   const first = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{${members(head)}`;
   return `${first}"content":[${content}],${structured}"isError":${isError},${printedMeta}}}`;
+}
+
+function printBlock(block: string | JsonObject): string {
+  return typeof block === "string" ? `{"type":"text","text":${JSON.stringify(block)}}` : JSON.stringify(block);
 }
 
 /** The members of `object` as JSON, each followed by a comma. */

@@ -4,7 +4,8 @@
  * Whether it is asked, and whether its answer counts, is the kernel's to decide. INVARIANT: an answer to what is not
  * asked (any more), or was never asked, is recorded and does nothing.
  */
-import type { JSONRPCResponse } from "@modelcontextprotocol/server";
+import type { JSONRPCResponse, RequestId } from "@modelcontextprotocol/server";
+import { isJsonObject, type JsonObject } from "../../../base/json.ts";
 import type { InBandAsker, KernelDoor } from "../../../kernel/index.ts";
 import { answerIn, approvalForm } from "./approval-form.ts";
 import { askedInSession } from "./asked-client.ts";
@@ -16,30 +17,44 @@ export class LegacyApprovals {
   readonly #questions: Questions;
   #handshake: unknown;
   #revision: string | undefined;
-  #asker: InBandAsker | undefined;
+  /** The client's name, if it can be asked. */
+  #client: string | undefined;
 
-  /** @param send writes one line to the client, without its end */
-  constructor(door: Pick<KernelDoor, "recordRefusal">, send: (line: string) => void) {
+  /** @param send writes one line to the client, without its end; it belongs to the request `about` */
+  constructor(door: Pick<KernelDoor, "recordRefusal">, send: (line: string, about?: RequestId) => void) {
     this.#door = door;
     this.#questions = new Questions(send);
   }
 
-  /** How the client can be asked; `undefined` when it cannot. */
-  get asker(): InBandAsker | undefined {
-    return this.#asker;
+  /** How the client can be asked for the call of the request `about`; `undefined` when it cannot. */
+  asker(about: RequestId): InBandAsker | undefined {
+    return this.#client === undefined ? undefined : this.#askerOf(this.#client, about);
+  }
+
+  /** What the client says that it can do. */
+  get capabilities(): unknown {
+    return isJsonObject(this.#handshake) ? this.#handshake["capabilities"] : undefined;
+  }
+
+  /** How a tool that may asks the client, in the course of the request `about`. */
+  askFor(about: RequestId, signal: AbortSignal): (method: string, params: JsonObject) => Promise<unknown> {
+    return async (method, params) => {
+      const end = await this.#questions.ask({ method, params, about }, signal);
+      if (end.kind === "answered") return end.result;
+      throw new Error("the client did not answer");
+    };
   }
 
   /** The client begins a session with these parameters of `initialize`. */
   begin(handshake: unknown): void {
     this.#handshake = handshake;
-    this.#asker = undefined;
+    this.#client = undefined;
   }
 
   /** They agreed on a revision. */
   agree(revision: string): void {
     this.#revision = revision;
-    const client = askedInSession(this.#handshake, this.#revision);
-    this.#asker = client === undefined ? undefined : this.#askerOf(client);
+    this.#client = askedInSession(this.#handshake, this.#revision);
   }
 
   /** Takes an answer of the client. */
@@ -52,13 +67,13 @@ export class LegacyApprovals {
     this.#questions.close();
   }
 
-  #askerOf(client: string): InBandAsker {
+  #askerOf(client: string, about: RequestId): InBandAsker {
     return {
       client,
       channel: "elicitation",
       ask: async (question, signal) => {
         const form = approvalForm(question);
-        const end = form && (await this.#questions.ask("elicitation/create", form, signal));
+        const end = form && (await this.#questions.ask({ method: "elicitation/create", params: form, about }, signal));
         if (end?.kind === "answered") return answerIn(end.result);
         return end?.kind === "failed" ? { kind: "cancel" } : undefined;
       },

@@ -71,7 +71,11 @@ export async function playRound(
 /** The answer to one round, as one line without its end, a complete result in the `frame` of its era. */
 export function printRound(id: RequestId, result: CallResult, frame: ResultFrame): string {
   if (!result.isMalformed) return printAnswer(id, result, frame);
-  return printError(id, { code: INVALID_PARAMS, message: result.texts.join("\n"), data: result.facts });
+  return printError(id, {
+    code: INVALID_PARAMS,
+    message: result.texts.filter((text) => typeof text === "string").join("\n"),
+    data: result.facts,
+  });
 }
 
 /** The answer to a round that asks, as one line without its end. */

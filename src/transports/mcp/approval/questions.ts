@@ -4,7 +4,7 @@
  * INVARIANTS: ids are never used twice, a question is answered once, and what was withdrawn cannot be answered any
  * more; their number is limited; whoever asks hears something, at the latest when the client is gone.
  */
-import type { JSONRPCResponse } from "@modelcontextprotocol/server";
+import type { JSONRPCResponse, RequestId } from "@modelcontextprotocol/server";
 import type { JsonObject } from "../../../base/json.ts";
 
 /** Questions that one client shows at a time: no principal has more requests that wait. */
@@ -18,27 +18,35 @@ export type QuestionEnd =
   | { readonly kind: "answered"; readonly result: unknown }
   | { readonly kind: "failed" | "open" };
 
+/** A question: a request to the client, asked in the course of its own request `about`. */
+export interface Question {
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly about?: RequestId;
+}
+
 /** The questions to one client. */
 export class Questions {
-  readonly #send: (line: string) => void;
+  readonly #send: (line: string, about?: RequestId) => void;
   readonly #waiting = new Map<string, (end: QuestionEnd) => void>();
   #last = 0;
   #closed = false;
 
   /** @param send writes one line, without its end */
-  constructor(send: (line: string) => void) {
+  constructor(send: (line: string, about?: RequestId) => void) {
     this.#send = send;
   }
 
   /** Sends a request, and withdraws it when `signal` aborts. Never rejects. */
-  ask(method: string, params: JsonObject, signal: AbortSignal): Promise<QuestionEnd> {
+  ask({ method, params, about }: Question, signal: AbortSignal): Promise<QuestionEnd> {
     if (this.#closed || signal.aborted || this.#waiting.size >= IN_BAND_QUESTIONS_MAX)
       return Promise.resolve({ kind: "open" });
     this.#last += 1;
     const id = `handrail-${this.#last}`;
     return new Promise((resolve) => {
       const withdraw = () => {
-        this.#send(JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id } }));
+        const withdrawal = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id } };
+        this.#send(JSON.stringify(withdrawal), about);
         this.#waiting.get(id)?.({ kind: "open" });
       };
       this.#waiting.set(id, (end) => {
@@ -47,7 +55,7 @@ export class Questions {
         resolve(end);
       });
       signal.addEventListener("abort", withdraw, { once: true });
-      this.#send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
+      this.#send(JSON.stringify({ jsonrpc: "2.0", id, method, params }), about);
     });
   }
 

@@ -13,10 +13,21 @@ const QUOTED_CHARACTERS_MAX = 128;
 export const PARSE_ERROR = -32700;
 /** The JSON is no request. */
 export const INVALID_REQUEST = -32600;
+/** The server has no such method. */
+export const METHOD_NOT_FOUND = -32601;
 /** The parameters are not what the method takes. */
 export const INVALID_PARAMS = -32602;
 /** A bug here. */
 export const INTERNAL_ERROR = -32603;
+
+/** There is no such resource (2025-11-25 and before). */
+export const RESOURCE_NOT_FOUND = -32002;
+/** HTTP headers and body name different things (2026-07-28). */
+export const HEADER_MISMATCH = -32020;
+/** The request needs something that its client has not said that it can do (2026-07-28). */
+export const MISSING_CAPABILITY = -32021;
+/** The revision is not spoken (2026-07-28). */
+export const UNSUPPORTED_REVISION = -32022;
 
 /** The `error` member of an answer. */
 export interface RpcError {

@@ -10,6 +10,9 @@ import { freshPlace, type Place } from "../../../support/place.ts";
 /** Commands without `--json`: they serve, or print what is no data of theirs. */
 const WITHOUT = ["completion", "mcp", "run", "serve", "start", "wire descriptor"];
 
+/** Commands that make one call and print its whole result. */
+const CALLS = ["call", "knowledge search"];
+
 /** What each command is given besides `--json`, and the exit code; the others are those that work without more. */
 const GIVEN: Readonly<Record<string, readonly [code: number, ...words: string[]]>> = {
   tools: [0, "read_file"],
@@ -26,6 +29,7 @@ const GIVEN: Readonly<Record<string, readonly [code: number, ...words: string[]]
   "artifacts export": [0, "exported"],
   "artifacts verify": [64, "none"],
   "artifacts run": [64, "none.json"],
+  "knowledge search": [0, "okapi"],
   "knowledge export": [0, "exported.index"],
   "knowledge import": [64, "none.index"],
   history: [0, "a.txt"],
@@ -98,7 +102,7 @@ async function faultsOf(place: Place, words: string): Promise<readonly string[]>
     const { status, data, error, metadata, ...more } = line;
     const problem = error as { code?: unknown; message?: unknown } | undefined;
     if (Object.keys(more).length > 0) faults.push(`members ${Object.keys(more).join(", ")}`);
-    if (metadata !== undefined && words !== "call") faults.push("metadata");
+    if (metadata !== undefined && !CALLS.includes(words)) faults.push("metadata");
     if (status === "success" ? data === undefined || error !== undefined : status !== "error") faults.push("status");
     if (status === "error" && !/^[A-Z_]+$/.test(String(problem?.code))) faults.push("code of the error");
     if (status === "error" && typeof problem?.message !== "string") faults.push("message of the error");

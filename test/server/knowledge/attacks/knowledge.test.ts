@@ -2,6 +2,7 @@
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import type { JsonObject } from "../../../../src/base/json.ts";
 import { UNRESTRICTED_SCOPE } from "../../../../src/model/people/lease.ts";
 import { filesWith, isToldIn } from "../../../support/canary.ts";
 import { ask, openKnowledge, pathsOf } from "../../../support/knowledge-place.ts";
@@ -33,6 +34,20 @@ test("a secret of several lines leaves what follows in its lines", async () => {
   const { until } = await openKnowledge(place);
   const answer = await until("giraffe", ({ state }) => state === "ready");
   expect(answer.results[0]).toMatchObject({ first_line: 14, last_line: 16, text: "# Giraffe\n\nstands here" });
+});
+
+test("a part that begins within a secret shows nothing of it; the same lines without its beginning are shown", async () => {
+  const lines = Array.from({ length: 70 }, (_, index) => `zebrastripesandleavesofthetrees${index}`);
+  const place = freshPlace();
+  const end = "-----END PRIVATE KEY-----\nthe giraffe stands here\n";
+  place.put("workspace/key.txt", `-----BEGIN PRIVATE KEY-----\n${lines.join("\n")}\n${end}`);
+  place.put("workspace/plain.txt", `${lines.join("\n")}\nthe okapi stands here\n`);
+  const { until, other } = await openKnowledge(place);
+  const answer = await until("giraffe", ({ state }) => state === "ready");
+  expect(answer.results[0]).toMatchObject({ path: "key.txt", text: expect.stringContaining("giraffe") });
+  expect(answer.results[0]?.text).not.toContain("zebrastripes");
+  // control: lines are shown that belong to no secret, to a session that has not met them as one
+  expect((await ask(await other({}), { query: "okapi" })).results[0]?.text).toContain("zebrastripes");
 });
 
 test("secret files, ignored ones, managed ones and what links lead to are not found; a plain copy is", async () => {
@@ -98,3 +113,23 @@ test.each(['"', "*", "okapi OR", "NEAR(a b)", "okapi\u0000b", "{symbols}: a", "(
     expect(answer.results.length).toBe(query.includes("okapi") ? 1 : 0);
   },
 );
+
+test("an answer is labelled as reading its files is", async () => {
+  const place = freshPlace();
+  place.put("workspace/src/deploy.ts", `// deploys the antelope\nconst token = "${TOKEN}";\n`);
+  place.put("workspace/docs/plain.md", "the okapi eats leaves\n");
+  const { until, session } = await openKnowledge(place);
+  await until("okapi", ({ state }) => state === "ready");
+  const labelOf = async (tool: string, args: JsonObject) => {
+    const { result } = await session.call(tool, args);
+    if (result.status !== "success") throw new Error(JSON.stringify(result));
+    const { trustLevel, dataClass } = result.metadata.label ?? {};
+    return { trustLevel, dataClass };
+  };
+  // The plain one first: what a session has seen stays with it.
+  const plain = await labelOf("search_knowledge", { query: "okapi" });
+  expect(plain).toEqual(await labelOf("read_file", { path: "docs/plain.md" }));
+  const withSecret = await labelOf("search_knowledge", { query: "antelope" });
+  expect(withSecret).toEqual(await labelOf("read_file", { path: "src/deploy.ts" }));
+  expect(withSecret).not.toEqual(plain);
+});

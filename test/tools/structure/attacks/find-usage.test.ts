@@ -61,3 +61,13 @@ test("links in a circle and to the outside, and files that go while they are loo
   expect([...paths].filter((path) => /other|up\/|out\//.test(path))).toEqual([]);
   expect(existsSync(join(place.workspace, "many", "f150.ts"))).toBe(true);
 });
+
+test("an answer from a file with a secret is labelled as reading the file is", async () => {
+  const token = "ghp_okapiZebraGiraffe0123456789abcdefABC";
+  const { labelOf } = await openStructure({ ...FINE, "deploy.ts": `deploy("${token}");\n` });
+  const plain = await labelOf("find_usage", { symbol: "load" });
+  expect(plain).toBe(await labelOf("read_file", { path: "fine.ts" }));
+  const withSecret = await labelOf("find_usage", { symbol: "deploy" });
+  expect(withSecret).not.toBe(plain);
+  expect(withSecret).toBe(await labelOf("read_file", { path: "deploy.ts" }));
+});

@@ -137,11 +137,11 @@ describe("the protocol library", () => {
   });
 });
 
-test("a subscription is acknowledged for nothing and ends gracefully", async () => {
+test("a subscription is acknowledged for what changes, and lasts until its client ends it", async () => {
   const client = await connected(placeWithFiles(), "modern");
-  const { honoredFilter, closed } = await client.listen({ toolsListChanged: true });
-  expect(honoredFilter).toEqual({});
-  expect(await closed).toBe("graceful");
+  const subscription = await client.listen({ toolsListChanged: true, promptsListChanged: true });
+  expect(subscription.honoredFilter).toEqual({ toolsListChanged: true });
+  await subscription.close();
 });
 
 type Schema = Parameters<AjvJsonSchemaValidator["getValidator"]>[0];
