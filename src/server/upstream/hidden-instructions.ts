@@ -15,9 +15,10 @@ const BIDIRECTIONAL = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 const TAGS = /[\u{e0000}-\u{e007f}]/u;
 const INVISIBLE = /(?![\t\n\r])[\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u;
 /** Letters of other alphabets that look like Latin ones, within a word of Latin ones. */
-const LIKE_LATIN = "[\\p{Script=Cyrillic}ΑΒΕΖΗΙΚΜΝΟΡΤΥΧαορυ]";
+const LIKE_LATIN =
+  "[\\p{Script=Cyrillic}\\u0391\\u0392\\u0395\\u0396\\u0397\\u0399\\u039a\\u039c\\u039d\\u039f\\u03a1\\u03a4\\u03a5\\u03a7\\u03b1\\u03bf\\u03c1\\u03c5]";
 const LOOKALIKE = new RegExp(`\\p{Script=Latin}${LIKE_LATIN}|${LIKE_LATIN}\\p{Script=Latin}`, "u");
-/** Marks with which known attacks address a model. Blanks, `_` and `-` in a row are one blank when they are looked for. */
+/** Marks with which known attacks address a model; blanks and `_` in a row are one blank when they are looked for. */
 const IMPERATIVES: readonly RegExp[] = [
   /\b(?:ignore|disregard|forget|override)\s{1,8}(?:(?:all|any|the|your|of|every)\s{1,8}){0,3}(?:previous|prior|earlier|above|preceding|other|system)\b/iu,
   /\b(?:do\s{1,8}not|don['\u2019]?t|never|must\s{1,8}not|without)\s{1,8}(?:ever\s{1,8})?(?:tell(?:ing)?|inform(?:ing)?|mention(?:ing)?|reveal(?:ing)?|notify(?:ing)?|show(?:ing)?|ask(?:ing)?|alert(?:ing)?)\b.{0,40}\b(?:user|human|person|anyone|operator)\b/isu,
