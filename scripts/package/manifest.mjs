@@ -4,7 +4,8 @@
 // read, and the versions of what is installed beside the package.
 
 /**
- * Packages that are there as they are: their types are public, they carry a binary, or another program runs them.
+ * Packages that are there as they are: their types are public, they carry a binary, another program runs them, or their
+ * text cannot be compiled in (`oneByteText`).
  * Others are compiled in.
  */
 const IMPORTED = [
@@ -13,6 +14,7 @@ const IMPORTED = [
   "@bytecodealliance/jco-transpile",
   "@bytecodealliance/preview2-shim",
   "@cedar-policy/cedar-wasm",
+  "@decimalturn/toml-patch",
   "@napi-rs/blake-hash",
   "@napi-rs/keyring",
   "better-sqlite3",
