@@ -139,7 +139,7 @@ test.each([
     }
   }
   expect(declarations.length).toBeGreaterThan(40);
-  expect(both).toBeGreaterThan(150);
+  expect(both).toBeGreaterThan(100);
   const figures = { precision: both / (both + extra), recall: both / (both + missing) };
   console.log(by, what, { both, extra, missing, ...figures });
   expect(figures.precision).toBeGreaterThanOrEqual(least.precision);
