@@ -8,12 +8,15 @@ import { fileURLToPath } from "node:url";
 import { interleave, microsecondsEachAwaited, type Row, rowOf } from "../measure.ts";
 import type { Effort } from "../options.ts";
 import { type Playground, REPEATED_FILES } from "../playground.ts";
+import { ensureInstalled } from "../reference-server.ts";
 import { makeSession, type ServerProcess, startServer } from "../server-process.ts";
 import { HANDRAIL } from "../servers.ts";
 import { TextCaller } from "./text-caller.ts";
 
 const CONNECTIONS = 16;
 const PEER_SERVER = fileURLToPath(new URL("./sdk-http-server.mjs", import.meta.url));
+/** What serves the peer over HTTP. */
+const PEER_HTTP = fileURLToPath(new URL("../node_modules/@modelcontextprotocol/node/dist/index.cjs", import.meta.url));
 const PEER = "SDK's createMcpHandler + McpServer, 20 tools, ungoverned";
 /** Calls after which memory is looked at first, of all of them; the rest must not make it grow. */
 const SETTLED = 0.2;
@@ -29,6 +32,7 @@ interface Side {
 
 /** The figures. */
 export async function measureMcpHttp(playground: Playground, effort: Effort): Promise<readonly Row[]> {
+  ensureInstalled(PEER_HTTP);
   const { path, files } = playground.workspace("mcp-http", REPEATED_FILES);
   const state = playground.directory("state-mcp-http");
   const token = makeSession(playground, path, state);
