@@ -16,7 +16,10 @@ import { TextCaller } from "./text-caller.ts";
 const CONNECTIONS = 16;
 const PEER_SERVER = fileURLToPath(new URL("./sdk-http-server.mjs", import.meta.url));
 /** What serves the peer over HTTP. */
-const PEER_HTTP = fileURLToPath(new URL("../node_modules/@modelcontextprotocol/node/dist/index.cjs", import.meta.url));
+const PEER_HTTP = join(
+  fileURLToPath(new URL("..", import.meta.url)),
+  "node_modules/@modelcontextprotocol/node/dist/index.cjs",
+);
 const PEER = "SDK's createMcpHandler + McpServer, 20 tools, ungoverned";
 /** Calls after which memory is looked at first, of all of them; the rest must not make it grow. */
 const SETTLED = 0.2;
