@@ -6,17 +6,17 @@
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import * as z from "zod";
 import { configInvalid } from "../../base/errors.ts";
 import { blake3Hex } from "../../base/hash.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.ts";
 
 import { COMPONENT_NAME, type ComponentSettings } from "../../config/sections/tools/added-tools.ts";
 
-import { compileInputSchema, TOOL_NAME } from "../../kernel/index.ts";
+import { TOOL_NAME } from "../../kernel/index.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import type { Component } from "../../sandbox/wasm/component.ts";
 import { requireOwnerOnly } from "../operator/operator-directory.ts";
+import { schemaInput } from "../plugins/schema-input.ts";
 
 const COMPONENT_BYTES_MAX = 33_554_432;
 const DESCRIPTION_CHARACTERS_MAX = 2_000;
@@ -84,7 +84,7 @@ async function toolOf(component: Component, { settings, isTaken, replaces }: Com
   const properties = isJsonObject(schema["properties"]) ? schema["properties"] : {};
   const unknown = pathArguments.find((argument) => !Object.hasOwn(properties, argument));
   if (unknown !== undefined) throw configInvalid(`\`path_arguments\` names \`${unknown}\`, which it does not take`);
-  const parameters = await parametersOf(schema, name);
+  const parameters = await schemaInput(schema, name);
   const { componentTool } = await import("../../tools/wasm/component-tool.ts");
   const isVersion = replaces?.tool.name === name && isGrantedTheSame(replaces.settings, settings);
   const lineage = (isVersion ? replaces.tool.lineage : undefined) ?? {};
@@ -133,15 +133,4 @@ function schemaOf(text: string): JsonObject {
   if (!isJsonObject(schema) || schema["type"] !== "object" || schema["additionalProperties"] !== false)
     throw configInvalid("its schema must be an object with `type: object` and `additionalProperties: false`");
   return schema;
-}
-
-async function parametersOf(schema: JsonObject, name: string): Promise<z.ZodType<JsonObject>> {
-  const constraint = await compileInputSchema(schema, `${name}: input schema`);
-  return z
-    .custom<JsonObject>()
-    .superRefine((input, refinement) => {
-      const problem = constraint.problemOf(input as JsonObject);
-      if (problem !== undefined) refinement.addIssue({ code: "custom", message: problem.message });
-    })
-    .meta(schema);
 }

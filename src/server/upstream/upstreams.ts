@@ -8,7 +8,7 @@
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import * as z from "zod";
+import type { ZodType } from "zod";
 import { GIB } from "../../base/bytes.ts";
 import { configInvalid } from "../../base/errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.ts";
@@ -22,6 +22,7 @@ import { type UpstreamAnswer, upstreamTool } from "../../tools/upstream/upstream
 import { variantOf } from "../operator/built-in-tools.ts";
 import { isWithin, realPath } from "../operator/real-path.ts";
 import type { LoadedModule } from "../plugins/plugged-tools.ts";
+import { schemaInput } from "../plugins/schema-input.ts";
 import { hashOfAll, type OfferedTool, type UpstreamRecord } from "./pins.ts";
 import { readUpstreams } from "./upstream-files.ts";
 import type { UpstreamServer } from "./upstream-server.ts";
@@ -199,16 +200,9 @@ const ANNOTATIONS: ReadonlySet<string> = new Set(
 );
 
 /** @throws KernelError CONFIG_INVALID where the schema cannot be enforced */
-export async function parametersOf(tool: OfferedTool, name: string): Promise<z.ZodType<JsonObject>> {
+export async function parametersOf(tool: OfferedTool, name: string): Promise<ZodType<JsonObject>> {
   const schema = { ...enforced(tool.inputSchema, false), type: "object", additionalProperties: false };
-  const constraint = await compileInputSchema(schema, `${name}: input schema`);
-  return z
-    .custom<JsonObject>()
-    .superRefine((input, refinement) => {
-      const problem = constraint.problemOf(input as JsonObject);
-      if (problem !== undefined) refinement.addIssue({ code: "custom", message: problem.message });
-    })
-    .meta(schema);
+  return await schemaInput(schema, name);
 }
 
 /** An answer that is not what the approved tool answers is none. */
