@@ -24,7 +24,7 @@ export function installPyright(workspace: string): void {
  * A server for `.ts` that reads what to do from `behaviour.json` of the workspace each time that it is asked.
  *
  * `answers` by method; or, for a method's name, `hang`, `silent`, `slow`, `flood`, `gush`, `shout`, `eat`, `die`,
- * `asks`, `otherId`, `nonsense`.
+ * `asks`, `otherId`, `nonsense`, `refuses`. `publishes` is what it says unasked of each file that it is told of.
  */
 const DOUBLE = `
 import { readFileSync, writeSync } from "node:fs";
@@ -47,10 +47,18 @@ process.stdin.on("data", (piece) => {
     answer(message);
   }
 });
-function answer({ id, method }) {
-  if (id === undefined || method === undefined) return;
+function answer({ id, method, params }) {
+  if (method === undefined) return;
   const how = behaviour();
-  if (method === "initialize") return send({ id, result: { capabilities: { diagnosticProvider: {} } } });
+  if (id === undefined) {
+    const { uri, version } = params?.textDocument ?? {};
+    const published = method.startsWith("textDocument/did") ? how.publishes ?? [] : [];
+    for (const diagnostics of published)
+      send({ method: "textDocument/publishDiagnostics", params: { uri, version, diagnostics } });
+    return;
+  }
+  if (method === "initialize") return send({ id, result: { capabilities: how.refuses ? {} : { diagnosticProvider: {} } } });
+  if (how.refuses === method) return send({ id, error: { code: -32601, message: "unknown" } });
   if (how.hang === method) { for (;;); }
   if (how.silent === method) return;
   if (how.slow === method) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400);

@@ -74,6 +74,29 @@ export function readReport(answer: unknown): readonly ServerDiagnostic[] | undef
   return report.safeParse(answer).data?.items;
 }
 
+const published = z.object({
+  uri: z.string().max(20_000),
+  version: z.int().optional(),
+  diagnostics: z.array(z.unknown()),
+});
+/** Diagnostics of one file that are kept, of those that a server says unasked. */
+const PUBLISHED_MAX = 500;
+
+/** What a server says of a file unasked; the version is the client's, where it names one. */
+export interface PublishedDiagnostics {
+  readonly uri: string;
+  readonly version?: number | undefined;
+  readonly items: readonly ServerDiagnostic[];
+}
+
+/** The diagnostics that a server says unasked. */
+export function readPublished(params: unknown): PublishedDiagnostics | undefined {
+  const read = published.safeParse(params).data;
+  if (read === undefined) return undefined;
+  const items = z.array(diagnostic).safeParse(read.diagnostics.slice(0, PUBLISHED_MAX)).data;
+  return items && { uri: read.uri, version: read.version, items };
+}
+
 const tsPosition = z.object({ line: z.int().min(1), offset: z.int().min(1) });
 const tsDiagnostics = z.object({
   body: z
@@ -105,10 +128,7 @@ function fromOne({ line, offset }: z.infer<typeof tsPosition>): ServerPosition {
   return { line: line - 1, character: offset - 1 };
 }
 
-const initialized = z.object({
-  capabilities: z.object({ diagnosticProvider: z.unknown().optional() }),
-  serverInfo: z.object({ name: z.string().max(100), version: z.string().max(100).optional() }).optional(),
-});
+const initialized = z.object({ capabilities: z.object({ diagnosticProvider: z.unknown().optional() }) });
 
 /** What a server says when it begins. */
 export function readInitialized(answer: unknown): { readonly pullsDiagnostics: boolean } | undefined {

@@ -5,26 +5,38 @@
  * that has gone.
  */
 import { INSIDE_WORKSPACE } from "../plan/plan.ts";
+import { readPublished, type ServerDiagnostic } from "./answers.ts";
 import { languageIdOf, type ServerKind } from "./server-kinds.ts";
-import type { ServerProcess } from "./server-process.ts";
+import type { RequestBounds, ServerProcess } from "./server-process.ts";
 
 /** Files that stay open between questions. */
 const OPEN_MAX = 64;
 
+/** Milliseconds without a word, after which a server that speaks unasked has said all; Go's waits for one itself. */
+const QUIET_MS = 2000;
+
 interface OpenDocument {
   readonly text: string;
   readonly version: number;
+  /** What the server said last of this version, unasked. */
+  published?: readonly ServerDiagnostic[];
 }
+
+/** What is told to a server, and what it says unasked. */
+type SpokenWith = Pick<ServerProcess, "notify" | "until" | "onPublished">;
 
 /** The open files of one server. */
 export class Documents {
-  readonly #process: ServerProcess;
+  readonly #process: SpokenWith;
   readonly #kind: ServerKind;
   readonly #open = new Map<string, OpenDocument>();
+  /** When one of them changed, or something was said of one. */
+  #stirredAtMs = 0;
 
-  constructor(process: ServerProcess, kind: ServerKind) {
+  constructor(process: SpokenWith, kind: ServerKind) {
     this.#process = process;
     this.#kind = kind;
+    process.onPublished = (params) => this.#publish(params);
   }
 
   /** Those that are open, oldest first. */
@@ -39,6 +51,7 @@ export class Documents {
     const version = (open?.version ?? 0) + 1;
     this.#open.delete(path);
     this.#open.set(path, { text, version });
+    this.#stirredAtMs = performance.now();
     const uri = uriOf(path);
     if (open !== undefined) {
       await this.#process.notify("textDocument/didChange", {
@@ -51,6 +64,28 @@ export class Documents {
     await this.#process.notify("textDocument/didOpen", { textDocument: { uri, languageId, version, text } });
     const [oldest] = this.#open.keys();
     if (this.#open.size > OPEN_MAX && oldest !== undefined) await this.hide(oldest);
+  }
+
+  /**
+   * What the server says unasked of a file as it is open, once it has been quiet for a while.
+   * @throws ServerFailure `timed_out` where it says nothing of it, or never rests
+   */
+  async published(path: string, bounds: RequestBounds): Promise<readonly ServerDiagnostic[]> {
+    const said = () =>
+      performance.now() - this.#stirredAtMs >= QUIET_MS ? this.#open.get(path)?.published : undefined;
+    await this.#process.until(() => said() !== undefined, "it has not said what is wrong in time", bounds);
+    return said() ?? [];
+  }
+
+  /** Keeps what is said of the version that is open; what is said of another has gone. */
+  #publish(params: unknown): void {
+    const said = readPublished(params);
+    const path = said && pathOfUri(said.uri);
+    const open = path === undefined ? undefined : this.#open.get(path);
+    if (said === undefined || open === undefined) return;
+    if (said.version !== undefined && said.version !== open.version) return;
+    open.published = said.items;
+    this.#stirredAtMs = performance.now();
   }
 
   /** Closes a file. */

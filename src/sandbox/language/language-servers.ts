@@ -6,8 +6,9 @@
  * it.
  */
 import { createHash } from "node:crypto";
+import { setTimeout as wait } from "node:timers/promises";
 import type { SandboxMount } from "../plan/plan.ts";
-import { readInitialized } from "./answers.ts";
+import { readInitialized, type ServerDiagnostic } from "./answers.ts";
 import { Documents, uriOf } from "./documents.ts";
 import { NOT_INSTALLED_CODE, type ServerKind } from "./server-kinds.ts";
 import { type RequestBounds, ServerFailure, ServerProcess, type StartProcess } from "./server-process.ts";
@@ -22,6 +23,9 @@ const START_MS_MAX = 30_000;
 const REQUEST_MS_MAX = 30_000;
 /** Milliseconds of one question with all its requests and its wait for others. */
 const QUESTION_MS_MAX = 90_000;
+/** Milliseconds between a server's first answer and its second to the same question, and how often it is asked. */
+const SETTLE_MS = 500;
+const SETTLE_TRIES_MAX = 20;
 /** Questions that wait for one server. */
 const WAITING_MAX = 8;
 /** Milliseconds until a server that failed is started again, and the most that they grow to. */
@@ -38,6 +42,8 @@ export interface WarmServer {
   /** When it was started, by the machine's clock. */
   readonly startedAtMs: number;
   readonly request: (method: string, params: unknown) => Promise<unknown>;
+  /** What it says of an open file unasked, once it rests. */
+  readonly published: (path: string) => Promise<readonly ServerDiagnostic[]>;
 }
 
 /** Which server is wanted. */
@@ -69,6 +75,8 @@ interface Kept {
   readonly documents: Documents;
   readonly startedAtMs: number;
   readonly ready: Promise<{ readonly pullsDiagnostics: boolean }>;
+  /** Whether its answers are whole: it has loaded the project. */
+  isSettled: boolean;
   waiting: number;
   last: Promise<unknown>;
   idle: NodeJS.Timeout | undefined;
@@ -148,18 +156,23 @@ export class LanguageServers {
   }
 
   async #work<Answer>(
-    { process, documents, ready, startedAtMs }: Kept,
+    kept: Kept,
     { kind, signal, endsAtMs }: ServerWanted & { readonly endsAtMs: number },
     work: (server: WarmServer) => Promise<Answer>,
   ): Promise<Answer> {
-    const { pullsDiagnostics } = await ready;
-    const request = async (method: string, params: unknown) => {
+    const { process, documents, startedAtMs } = kept;
+    const { pullsDiagnostics } = await kept.ready;
+    const bounds = (): RequestBounds => {
       const leftMs = endsAtMs - performance.now();
       if (leftMs <= 0) throw new ServerFailure("timed_out", "the question takes too long, or others came before it");
-      const bounds: RequestBounds = { signal, msMax: Math.min(this.#bounds.requestMs, leftMs) };
-      return await process.request(method, params, bounds);
+      return { signal, msMax: Math.min(this.#bounds.requestMs, leftMs) };
     };
-    return await work({ kind, documents, pullsDiagnostics, startedAtMs, request });
+    if (kind.readyWhen !== undefined && !process.isReady)
+      await process.until(() => process.isReady, "it still loads the project: ask again later", bounds());
+    const request: WarmServer["request"] = async (method, params) =>
+      await settled(kept, async () => await process.request(method, params, bounds()), signal);
+    const published: WarmServer["published"] = async (path) => await documents.published(path, bounds());
+    return await work({ kind, documents, pullsDiagnostics, startedAtMs, request, published });
   }
 
   #begin(key: string, wanted: ServerWanted): Kept {
@@ -172,7 +185,7 @@ export class LanguageServers {
         wanted.start(streams, (mounts) => {
           seen = digestOf(mounts);
         }),
-      NOT_INSTALLED_CODE,
+      { notInstalledCode: NOT_INSTALLED_CODE, readyWhen: wanted.kind.readyWhen },
     );
     const ready = this.#initialized(process, wanted).then((about) => {
       // what it sees is not what the question was judged by
@@ -188,6 +201,8 @@ export class LanguageServers {
       documents: new Documents(process, wanted.kind),
       startedAtMs,
       ready,
+      // TypeScript's loads a project whole before it answers
+      isSettled: wanted.kind.readyWhen !== undefined || wanted.kind.isTypeScript === true,
       waiting: 0,
       last: Promise.resolve(),
       idle: undefined,
@@ -217,7 +232,9 @@ export class LanguageServers {
             definition: {},
             rename: { prepareSupport: true },
             diagnostic: { dynamicRegistration: true },
+            publishDiagnostics: { versionSupport: true },
           },
+          experimental: { serverStatusNotification: true },
         },
       },
       { signal, msMax: this.#bounds.startMs },
@@ -247,6 +264,20 @@ export class LanguageServers {
     if (this.#failures.size >= FAILURES_MAX && oldest !== undefined) this.#failures.delete(oldest);
     this.#failures.set(place, { count, notBeforeMs: performance.now() + pauseMs, why });
   }
+}
+
+/** An answer, from one that does not say when the project is loaded: the first that it gives twice. */
+async function settled(kept: Kept, ask: () => Promise<unknown>, signal: AbortSignal): Promise<unknown> {
+  let answer = await ask();
+  for (let tries = 1; !kept.isSettled; tries += 1) {
+    if (tries > SETTLE_TRIES_MAX)
+      throw new ServerFailure("timed_out", "it answers the same question each time otherwise: ask again later");
+    await wait(SETTLE_MS, undefined, { signal });
+    const again = await ask();
+    kept.isSettled = JSON.stringify(again) === JSON.stringify(answer);
+    answer = again;
+  }
+  return answer;
 }
 
 function pausing({ why }: Failures, waitMs: number): ServerFailure {

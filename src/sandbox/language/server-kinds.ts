@@ -23,6 +23,8 @@ export interface ServerKind {
   readonly files?: readonly SandboxFile[];
   /** What the server is told when it begins. */
   readonly options?: (memoryMb: number) => Readonly<Record<string, unknown>>;
+  /** Whether a notification says that the project is loaded: before that, its answers are not whole. */
+  readonly readyWhen?: (method: string, params: unknown) => boolean;
   /** What to install where it is missing. */
   readonly advice: string;
   /** Asks for diagnostics by TypeScript's own command: the adapter only pushes them. */
@@ -67,6 +69,10 @@ function adapterText(): string {
   return adapter;
 }
 
+function memberOf(params: unknown, name: string): string {
+  return String((params as Readonly<Record<string, unknown>> | null | undefined)?.[name]);
+}
+
 const BUILT_IN: readonly ServerKind[] = [
   {
     name: "typescript",
@@ -88,18 +94,23 @@ const BUILT_IN: readonly ServerKind[] = [
     name: "pyright",
     languages: { ".py": "python", ".pyi": "python" },
     command: script(OWN_OR_INSTALLED, "pyright-langserver", "--stdio"),
+    readyWhen: (method, params) =>
+      method === "window/logMessage" && /^(?:Found \d+|No) source files?\b/.test(memberOf(params, "message")),
     advice: "install `pyright` as a development dependency, or where `sandbox.toolchains` names it",
   },
   {
     name: "gopls",
     languages: { ".go": "go" },
     command: script(OWN_OR_INSTALLED, "gopls", "serve"),
+    // it can be asked from 0.17 on, and not unless it is told so
+    options: () => ({ pullDiagnostics: true }),
     advice: "ask the operator to install `gopls` where `sandbox.toolchains` names it",
   },
   {
     name: "rust-analyzer",
     languages: { ".rs": "rust" },
     command: script(OWN_OR_INSTALLED, "rust-analyzer"),
+    readyWhen: (method, params) => method === "experimental/serverStatus" && memberOf(params, "quiescent") === "true",
     advice: "ask the operator to install `rust-analyzer` where `sandbox.toolchains` names it",
   },
 ];

@@ -6,6 +6,7 @@
  * its sandbox. Nothing that it asks for is done.
  */
 import type { Writable } from "node:stream";
+import { setTimeout as wait } from "node:timers/promises";
 import {
   createMessageConnection,
   type MessageConnection,
@@ -46,6 +47,19 @@ export type StartProcess = (streams: {
   readonly signal: AbortSignal;
 }) => Promise<{ readonly exitCode: number | undefined; readonly endedBy: EndedBy | undefined }>;
 
+/** What a process is told apart by from the outside. */
+export interface ProcessSigns {
+  /** The exit code by which its start says that it is not installed. */
+  readonly notInstalledCode: number;
+  /** Whether a notification says that the project is loaded; without it, only its answers tell. */
+  readonly readyWhen?: ((method: string, params: unknown) => boolean) | undefined;
+}
+
+/** Notifications that somebody here listens to. */
+const HEARD = ["textDocument/publishDiagnostics", "window/logMessage", "experimental/serverStatus"] as const;
+/** Milliseconds between two looks at whether something is so. */
+const LOOK_MS = 50;
+
 /** How one request is made. */
 export interface RequestBounds {
   readonly signal: AbortSignal;
@@ -58,17 +72,20 @@ export class ServerProcess {
   readonly #reader = new ServerMessageReader();
   readonly #connected = Promise.withResolvers<MessageConnection>();
   readonly #failed = Promise.withResolvers<never>();
-  readonly #notInstalledCode: number;
+  readonly #signs: ProcessSigns;
+  #isReady = false;
   #saidBytes = 0;
   #errors = "";
   #failure: ServerFailure | undefined;
   #input: Writable | undefined;
   #refused: unknown;
+  /** Takes what the server says unasked of a file. */
+  onPublished: (params: unknown) => void = () => undefined;
   /** Settled once nothing of the process is left. */
   readonly ended: Promise<void>;
 
-  constructor(start: StartProcess, notInstalledCode: number) {
-    this.#notInstalledCode = notInstalledCode;
+  constructor(start: StartProcess, signs: ProcessSigns) {
+    this.#signs = signs;
     this.#failed.promise.catch(() => undefined); // told to whoever asks
     this.#connected.promise.catch(() => undefined);
     this.ended = this.#run(start);
@@ -82,6 +99,21 @@ export class ServerProcess {
   /** What kept it from being started, where that was no fault of the server's. */
   get refused(): unknown {
     return this.#refused;
+  }
+
+  /** Whether it has said that the project is loaded. */
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
+  /** Waits for something that it says unasked. @throws ServerFailure `timed_out`; it lives on */
+  async until(isSo: () => boolean, why: string, { signal, msMax }: RequestBounds): Promise<void> {
+    const endsAtMs = performance.now() + msMax;
+    while (!isSo()) {
+      if (this.#failure !== undefined) throw this.#failure;
+      if (performance.now() >= endsAtMs) throw new ServerFailure("timed_out", why);
+      await wait(LOOK_MS, undefined, { signal });
+    }
   }
 
   /** Asks, and ends the server where it does not answer in time. @throws ServerFailure, ServerRefusal */
@@ -138,7 +170,7 @@ export class ServerProcess {
         output: { stdout: (piece) => this.#take(piece), stderr: (piece) => this.#takeErrors(piece) },
         signal: this.#ending.signal,
       });
-      const isMissing = exitCode === this.#notInstalledCode;
+      const isMissing = exitCode === this.#signs.notInstalledCode;
       const how = endedBy ?? `exit code ${exitCode ?? "unknown"}`;
       this.#end(
         isMissing
@@ -174,8 +206,14 @@ export class ServerProcess {
       "workspace/diagnostic/refresh",
     ])
       connection.onRequest(method, () => null);
+    for (const method of HEARD) connection.onNotification(method, (params: unknown) => this.#hear(method, params));
     connection.listen();
     this.#connected.resolve(connection);
+  }
+
+  #hear(method: (typeof HEARD)[number], params: unknown): void {
+    this.#isReady ||= this.#signs.readyWhen?.(method, params) === true;
+    if (method === "textDocument/publishDiagnostics") this.onPublished(params);
   }
 
   #take(piece: Uint8Array): void {

@@ -181,10 +181,16 @@ export async function servedDiagnostics(scope: ServedScope, paths: readonly stri
 
 async function reportOf(server: WarmServer, path: string): Promise<readonly ServerDiagnostic[]> {
   if (server.kind.isTypeScript !== true || server.pullsDiagnostics) {
-    // some register later that they can be asked: those that cannot say so
-    const report = readReport(await server.request("textDocument/diagnostic", { textDocument: { uri: uriOf(path) } }));
-    if (report === undefined) throw new ServerFailure("failed", "its report of a file is none");
-    return report;
+    try {
+      const asked = { textDocument: { uri: uriOf(path) } };
+      const report = readReport(await server.request("textDocument/diagnostic", asked));
+      if (report === undefined) throw new ServerFailure("failed", "its report of a file is none");
+      return report;
+    } catch (error) {
+      // some register later that they can be asked; those that cannot refuse, and say by themselves what is wrong
+      if (!(error instanceof ServerRefusal) || server.pullsDiagnostics) throw error;
+      return await server.published(path);
+    }
   }
   const items: ServerDiagnostic[] = [];
   for (const command of ["syntacticDiagnosticsSync", "semanticDiagnosticsSync"]) {
