@@ -7,7 +7,7 @@ import { onTestFinished, vi } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
 import { openKernel } from "../../src/server/compose.ts";
 import type { UpstreamWish } from "../../src/server/upstream/upstream-desk.ts";
-import type { StartUpstream } from "../../src/server/upstream/upstream-process.ts";
+import { type StartUpstream, UpstreamProcess } from "../../src/server/upstream/upstream-process.ts";
 import { UPSTREAM_BOUNDS, type UpstreamBounds, UpstreamServer } from "../../src/server/upstream/upstream-server.ts";
 import { freshPlace } from "./place.ts";
 import { PROJECT } from "./program.ts";
@@ -106,7 +106,7 @@ export function bareServer(bounds: Partial<UpstreamBounds> = {}) {
     const [exitCode] = (await once(child, "close")) as [number | null];
     return { exitCode: exitCode ?? undefined, endedBy: undefined };
   };
-  const server = new UpstreamServer("double", start, { ...UPSTREAM_BOUNDS, ...bounds });
+  const server = new UpstreamServer("double", () => new UpstreamProcess(start), { ...UPSTREAM_BOUNDS, ...bounds });
   onTestFinished(() => server.close());
   return {
     server,

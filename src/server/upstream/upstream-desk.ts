@@ -21,8 +21,9 @@ import {
   UPSTREAM_NAME,
   type UpstreamRecord,
 } from "./pins.ts";
+import { parametersOf } from "./schemas.ts";
 import { readUpstreams, removeUpstream, writeUpstream } from "./upstream-files.ts";
-import { parametersOf, type Upstreams } from "./upstreams.ts";
+import type { Upstreams } from "./upstreams.ts";
 
 /** What the desk works on. */
 export interface UpstreamDeskParts {

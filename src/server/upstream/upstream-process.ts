@@ -5,9 +5,10 @@
  */
 
 import type { Writable } from "node:stream";
-import { type JSONRPCMessage, ReadBuffer, serializeMessage, type Transport } from "@modelcontextprotocol/client";
+import { type JSONRPCMessage, ReadBuffer, serializeMessage } from "@modelcontextprotocol/client";
 import { MIB } from "../../base/bytes.ts";
 import type { RunOutput } from "../../sandbox/run/launch.ts";
+import type { UpstreamChannel } from "./channel.ts";
 
 /** Bytes of one message, and of all that it says while one question is asked. */
 const MESSAGE_BYTES_MAX = 8 * MIB;
@@ -27,7 +28,7 @@ export type StartUpstream = (streams: {
 }) => Promise<{ readonly exitCode: number | undefined; readonly endedBy: string | undefined }>;
 
 /** The process of one server, as the client library speaks with it. */
-export class UpstreamProcess implements Transport {
+export class UpstreamProcess implements UpstreamChannel {
   readonly #start: StartUpstream;
   readonly #ending = new AbortController();
   readonly #buffer = new ReadBuffer({ maxBufferSize: MESSAGE_BYTES_MAX });
@@ -39,7 +40,7 @@ export class UpstreamProcess implements Transport {
   /** Settled once nothing of the process is left. */
   ended: Promise<void> = Promise.resolve();
   onclose?: (() => void) | undefined;
-  onmessage?: Transport["onmessage"];
+  onmessage?: UpstreamChannel["onmessage"];
   onerror?: ((error: Error) => void) | undefined;
 
   constructor(start: StartUpstream) {
@@ -69,7 +70,7 @@ export class UpstreamProcess implements Transport {
     await this.ended;
   }
 
-  /** A question begins or ends: what it said before counts no more. */
+  /** What it said before counts no more. */
   reset(): void {
     this.#saidBytes = 0;
   }

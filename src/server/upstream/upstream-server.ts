@@ -10,8 +10,8 @@ import type { JsonObject } from "../../base/json.ts";
 import { FailureWithoutEffect, ToolFailure } from "../../model/outcome/failure.ts";
 import type { UpstreamAnswer } from "../../tools/upstream/upstream-tool.ts";
 import { readAnswer } from "./answer.ts";
+import type { OpenChannel, UpstreamChannel } from "./channel.ts";
 import { hashOf, type OfferedTool, readOffered, UPSTREAM_TOOLS_MAX } from "./pins.ts";
-import { type StartUpstream, UpstreamProcess } from "./upstream-process.ts";
 
 /** Pages of a list of tools. */
 const PAGES_MAX = 64;
@@ -37,7 +37,7 @@ export const UPSTREAM_BOUNDS: UpstreamBounds = {
 };
 
 interface Running {
-  readonly process: UpstreamProcess;
+  readonly channel: UpstreamChannel;
   readonly client: Client;
   /** Hashes of its tools by their names, as it listed them last; absent before it did, and once it says so. */
   offered: ReadonlyMap<string, string> | undefined;
@@ -48,10 +48,10 @@ interface Running {
 /** One upstream server. */
 export class UpstreamServer {
   readonly #name: string;
-  readonly #start: StartUpstream;
+  readonly #open: OpenChannel;
   readonly #bounds: UpstreamBounds;
   #running: Promise<Running> | undefined;
-  #process: UpstreamProcess | undefined;
+  #channel: UpstreamChannel | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;
   #failures = 0;
@@ -59,9 +59,9 @@ export class UpstreamServer {
   #why = "";
   #idle: NodeJS.Timeout | undefined;
 
-  constructor(name: string, start: StartUpstream, bounds: UpstreamBounds = UPSTREAM_BOUNDS) {
+  constructor(name: string, open: OpenChannel, bounds: UpstreamBounds = UPSTREAM_BOUNDS) {
     this.#name = name;
-    this.#start = start;
+    this.#open = open;
     this.#bounds = bounds;
   }
 
@@ -90,7 +90,7 @@ export class UpstreamServer {
   /** Ends it. */
   async close(): Promise<void> {
     clearTimeout(this.#idle);
-    await this.#process?.close();
+    await this.#channel?.close();
   }
 
   async #ask<Answer>(signal: AbortSignal, work: (running: Running) => Promise<Answer>): Promise<Answer> {
@@ -117,7 +117,7 @@ export class UpstreamServer {
     if (signal.aborted) throw cancelled();
     const running = await this.#started();
     try {
-      running.process.reset();
+      running.channel.reset();
       const answer = await work(running);
       this.#failures = 0;
       return answer;
@@ -125,38 +125,38 @@ export class UpstreamServer {
       if (error instanceof ToolFailure) throw error;
       if (signal.aborted) throw cancelled();
       const message = error instanceof Error ? error.message : "unknown";
-      if (running.process.failure === undefined && !isTimeout(error)) throw this.#says(message);
+      if (running.channel.failure === undefined && !isTimeout(error)) throw this.#says(message);
       // one that does not answer still works on what nobody waits for
-      running.process.fail("it did not answer in time");
-      throw this.#noted(running.process.failure ?? message);
+      running.channel.fail("it did not answer in time");
+      throw this.#noted(running.channel.failure ?? message);
     }
   }
 
   async #started(): Promise<Running> {
-    if (this.#process?.failure !== undefined) this.#running = undefined;
+    if (this.#channel?.failure !== undefined) this.#running = undefined;
     if (this.#running !== undefined) return await this.#running;
     const waitMs = this.#notBeforeMs - performance.now();
     if (waitMs > 0) throw this.#pausing(waitMs);
-    await this.#process?.ended;
-    const process = new UpstreamProcess(this.#start);
-    this.#process = process;
-    this.#running = this.#connect(process);
+    await this.#channel?.ended;
+    const channel = this.#open();
+    this.#channel = channel;
+    this.#running = this.#connect(channel);
     try {
       return await this.#running;
     } catch (error) {
-      process.fail("it did not answer as an MCP server");
+      channel.fail("it did not answer as an MCP server");
       const message = error instanceof Error ? error.message : "unknown";
       throw this.#noted(
-        process.failure === "it did not answer as an MCP server" ? message : (process.failure ?? message),
+        channel.failure === "it did not answer as an MCP server" ? message : (channel.failure ?? message),
       );
     }
   }
 
-  async #connect(process: UpstreamProcess): Promise<Running> {
+  async #connect(channel: UpstreamChannel): Promise<Running> {
     const client = new Client({ name: "handrail", version: "1" }, { capabilities: {} });
-    client.onerror = () => process.stray();
-    await client.connect(process, { timeout: this.#bounds.startMs });
-    const running: Running = { process, client, offered: undefined, changes: 0 };
+    client.onerror = () => channel.stray();
+    await client.connect(channel, { timeout: this.#bounds.startMs });
+    const running: Running = { channel, client, offered: undefined, changes: 0 };
     client.setNotificationHandler("notifications/tools/list_changed", () => {
       running.offered = undefined;
       running.changes += 1;
