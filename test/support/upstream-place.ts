@@ -6,9 +6,13 @@ import { join } from "node:path";
 import { onTestFinished, vi } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
 import { openKernel } from "../../src/server/compose.ts";
+import { type StartUpstream, UpstreamProcess } from "../../src/server/upstream/talk/upstream-process.ts";
+import {
+  UPSTREAM_BOUNDS,
+  type UpstreamBounds,
+  UpstreamServer,
+} from "../../src/server/upstream/talk/upstream-server.ts";
 import type { UpstreamWish } from "../../src/server/upstream/upstream-desk.ts";
-import { type StartUpstream, UpstreamProcess } from "../../src/server/upstream/upstream-process.ts";
-import { UPSTREAM_BOUNDS, type UpstreamBounds, UpstreamServer } from "../../src/server/upstream/upstream-server.ts";
 import { freshPlace } from "./place.ts";
 import { PROJECT } from "./program.ts";
 

@@ -13,9 +13,9 @@ import { FailureWithoutEffect, ToolFailure } from "../../model/outcome/failure.t
 import { INSIDE_WORKSPACE } from "../../sandbox/plan/plan.ts";
 import type { ScopeJudge } from "../../sandbox/plan/workspace-mounts.ts";
 import { isWithin } from "../operator/real-path.ts";
-import type { UpstreamChannel } from "./channel.ts";
-import type { UpstreamRecord } from "./pins.ts";
-import { type StartUpstream, UpstreamProcess } from "./upstream-process.ts";
+import type { UpstreamRecord } from "./records/pins.ts";
+import type { UpstreamChannel } from "./talk/channel.ts";
+import { type StartUpstream, UpstreamProcess } from "./talk/upstream-process.ts";
 
 /** Milliseconds that a server lives at most, and bytes that it may say in that time. */
 const LIFE_MS = 24 * 3_600_000;

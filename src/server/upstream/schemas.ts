@@ -5,7 +5,7 @@ import { compileInputSchema } from "../../kernel/index.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { UpstreamAnswer } from "../../tools/upstream/upstream-tool.ts";
 import { schemaInput } from "../plugins/schema-input.ts";
-import type { OfferedTool } from "./pins.ts";
+import type { OfferedTool } from "./records/pins.ts";
 
 /**
  * Keywords that say something of a value and enforce nothing (JSON Schema 2020-12, 7.2 and 9). What older drafts mean

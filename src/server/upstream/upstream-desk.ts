@@ -20,9 +20,9 @@ import {
   type ToolStanding,
   UPSTREAM_NAME,
   type UpstreamRecord,
-} from "./pins.ts";
+} from "./records/pins.ts";
+import { readUpstreams, removeUpstream, writeUpstream } from "./records/upstream-files.ts";
 import { parametersOf } from "./schemas.ts";
-import { readUpstreams, removeUpstream, writeUpstream } from "./upstream-files.ts";
 import type { Upstreams } from "./upstreams.ts";
 
 /** What the desk works on. */

@@ -10,10 +10,10 @@ import { upstreamTool } from "../../tools/upstream/upstream-tool.ts";
 import { variantOf } from "../operator/built-in-tools.ts";
 import { realPath } from "../operator/real-path.ts";
 import type { LoadedModule } from "../plugins/plugged-tools.ts";
-import { hashOfAll, type OfferedTool, type UpstreamRecord } from "./pins.ts";
+import { hashOfAll, type OfferedTool, type UpstreamRecord } from "./records/pins.ts";
+import { readUpstreams } from "./records/upstream-files.ts";
 import { parametersOf, requireFitting } from "./schemas.ts";
-import { readUpstreams } from "./upstream-files.ts";
-import type { UpstreamServer } from "./upstream-server.ts";
+import type { UpstreamServer } from "./talk/upstream-server.ts";
 
 /** What starts servers. */
 export type UpstreamSandbox = KernelParts["sandbox"];
@@ -110,7 +110,7 @@ export class Upstreams {
   }
 
   async #make(name: string, record: UpstreamRecord): Promise<UpstreamServer> {
-    const { UpstreamServer: Server } = await import("./upstream-server.ts");
+    const { UpstreamServer: Server } = await import("./talk/upstream-server.ts");
     const { openChannel } = await import("./open-channel.ts");
     const ground = {
       stateDirectory: this.#stateDirectory,

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { ToolRegistry } from "../../../src/kernel/declared/registry.ts";
 import type { Tool } from "../../../src/model/tool/tool.ts";
-import { hashOf, readOffered } from "../../../src/server/upstream/pins.ts";
+import { hashOf, readOffered } from "../../../src/server/upstream/records/pins.ts";
 import { listFiles } from "../../../src/tools/file/list-files.ts";
 import { readEvidence } from "../../support/evidence.ts";
 import { bareServer, described, upstreamPlace } from "../../support/upstream-place.ts";

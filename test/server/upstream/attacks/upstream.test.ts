@@ -1,7 +1,7 @@
 /** Upstream servers that lie: what they change, hide, ask for and send. Each attack has a control that succeeds. */
 import { expect, test } from "vitest";
-import { findHiddenInstructions } from "../../../../src/server/upstream/hidden-instructions.ts";
-import { hashOf, readOffered } from "../../../../src/server/upstream/pins.ts";
+import { findHiddenInstructions } from "../../../../src/server/upstream/records/hidden-instructions.ts";
+import { hashOf, readOffered } from "../../../../src/server/upstream/records/pins.ts";
 import { type Behaviour, bareServer, described, upstreamPlace } from "../../../support/upstream-place.ts";
 
 const TIMEOUT = { timeout: 180_000 };

@@ -6,12 +6,12 @@
  * is offered as it was approved.
  */
 import { Client } from "@modelcontextprotocol/client";
-import type { JsonObject } from "../../base/json.ts";
-import { FailureWithoutEffect, ToolFailure } from "../../model/outcome/failure.ts";
-import type { UpstreamAnswer } from "../../tools/upstream/upstream-tool.ts";
+import type { JsonObject } from "../../../base/json.ts";
+import { FailureWithoutEffect, ToolFailure } from "../../../model/outcome/failure.ts";
+import type { UpstreamAnswer } from "../../../tools/upstream/upstream-tool.ts";
+import { hashOf, type OfferedTool, readOffered, UPSTREAM_TOOLS_MAX } from "../records/pins.ts";
 import { readAnswer } from "./answer.ts";
 import type { OpenChannel, UpstreamChannel } from "./channel.ts";
-import { hashOf, type OfferedTool, readOffered, UPSTREAM_TOOLS_MAX } from "./pins.ts";
 
 /** Pages of a list of tools. */
 const PAGES_MAX = 64;
@@ -117,7 +117,7 @@ export class UpstreamServer {
     if (signal.aborted) throw cancelled();
     const running = await this.#started();
     try {
-      running.channel.reset();
+      running.channel.reset(1);
       const answer = await work(running);
       this.#failures = 0;
       return answer;

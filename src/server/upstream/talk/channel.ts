@@ -13,8 +13,10 @@ export interface UpstreamChannel extends Transport {
   readonly ended: Promise<void>;
   /** Ends it; the first failure stays. Calls `onclose`. */
   readonly fail: (why: string) => void;
-  /** Nothing is asked: what the server said before counts no more. */
-  readonly reset: () => void;
+  /** Whether nothing that the server does goes on once the channel has ended. */
+  readonly endsWork: boolean;
+  /** So many questions are open from now on: what the server said before counts no more, it may say as much for each. */
+  readonly reset: (questions: number) => void;
   /** The server said something that answers nothing; too many of these end it. */
   readonly stray: () => void;
 }
