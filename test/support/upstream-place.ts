@@ -5,6 +5,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished, vi } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
+import type { ProgressListener } from "../../src/model/outcome/progress.ts";
 import { openKernel } from "../../src/server/compose.ts";
 import { type StartUpstream, UpstreamProcess } from "../../src/server/upstream/talk/upstream-process.ts";
 import {
@@ -117,11 +118,16 @@ export async function upstreamPlace(settings = "preset: open\n") {
         },
         { timeout: 60_000, interval: 20 },
       ),
-    async call(tool: string, args: JsonObject = {}, signal = new AbortController().signal) {
+    async call(
+      tool: string,
+      args: JsonObject = {},
+      signal = new AbortController().signal,
+      listener: ProgressListener = () => undefined,
+    ) {
       if (token === "") ({ token } = await session());
       calls += 1;
       const given = { requestId: `r-${calls}`, sessionToken: token, tool, arguments: args };
-      return (await kernel.door.execute({ kind: "call", ...given }, signal)).outcome;
+      return (await kernel.door.execute({ kind: "call", ...given }, signal, { listener })).outcome;
     },
   };
 }
