@@ -117,6 +117,7 @@ export const ORDER = {
     "doors",
     "doctor",
   ],
+  "server/upstream": ["records", "talk", "."],
   "stores/embedded": ["state", "approvals", "budgets", "content", "knowledge", "ledger", "sessions", "."],
   "tools/git": ["calls", "operations", "."],
   "tools/shell": ["words", "gadgets", "reading", "."],

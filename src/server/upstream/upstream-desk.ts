@@ -20,9 +20,10 @@ import {
   type ToolStanding,
   UPSTREAM_NAME,
   type UpstreamRecord,
-} from "./pins.ts";
-import { readUpstreams, removeUpstream, writeUpstream } from "./upstream-files.ts";
-import { parametersOf, type Upstreams } from "./upstreams.ts";
+} from "./records/pins.ts";
+import { readUpstreams, removeUpstream, writeUpstream } from "./records/upstream-files.ts";
+import { parametersOf } from "./schemas.ts";
+import type { Upstreams } from "./upstreams.ts";
 
 /** What the desk works on. */
 export interface UpstreamDeskParts {

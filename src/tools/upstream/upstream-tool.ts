@@ -8,7 +8,7 @@ import type { ZodType } from "zod";
 import type { JsonObject } from "../../base/json.ts";
 import type { EffectClass } from "../../model/outcome/effect.ts";
 import type { TrustLevel } from "../../model/outcome/label.ts";
-import type { Tool } from "../../model/tool/tool.ts";
+import type { Tool, ToolContext } from "../../model/tool/tool.ts";
 import { flag, objectOf, text } from "../kit/result-schema.ts";
 
 /** What a server answers, as far as it is passed on. */
@@ -17,6 +17,9 @@ export interface UpstreamAnswer {
   readonly structured?: JsonObject;
   readonly isError: boolean;
 }
+
+/** Who asks a server: until when, and who hears how far it is. */
+export type UpstreamAsking = Pick<ToolContext, "signal" | "progress">;
 
 /** What a tool is made of. */
 export interface UpstreamParts {
@@ -30,7 +33,7 @@ export interface UpstreamParts {
   /** Whether lists of tools leave it out. */
   readonly isUnlisted: boolean;
   readonly trust: Exclude<TrustLevel, "system">;
-  readonly call: (toolName: string, args: JsonObject, signal: AbortSignal) => Promise<UpstreamAnswer>;
+  readonly call: (toolName: string, args: JsonObject, asking: UpstreamAsking) => Promise<UpstreamAnswer>;
 }
 
 /** The tool of a server's. */
@@ -58,8 +61,8 @@ export function upstreamTool(parts: UpstreamParts): Tool {
       labels: { outputTrust: trust, outputDataClass: "internal" },
     },
     analyse: () => [{ resource: { kind: "tool", name }, effect }],
-    async execute(args, { signal }) {
-      const answer = await call(toolName, args, signal);
+    async execute(args, { signal, progress }) {
+      const answer = await call(toolName, args, { signal, progress });
       const { structured, isError } = answer;
       return { kind: "data", data: { text: answer.text, ...(structured && { structured }), is_error: isError } };
     },

@@ -141,7 +141,7 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
     "src/server/policy/policies.ts",
     "src/server/policy/policy-test.ts",
     "src/server/operator/package-files.ts",
-    "src/server/upstream/upstream-files.ts",
+    "src/server/upstream/records/upstream-files.ts",
   ],
   "a command of a person's, in a process of its own": [
     "src/cli/commands/cas.ts",

@@ -1,8 +1,8 @@
 /** Upstream servers that hide: from the person who approves, and from the directories that they may not see. */
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../../../src/base/json.ts";
-import { findHiddenInstructions } from "../../../../src/server/upstream/hidden-instructions.ts";
-import { readOffered, standingOf } from "../../../../src/server/upstream/pins.ts";
+import { findHiddenInstructions } from "../../../../src/server/upstream/records/hidden-instructions.ts";
+import { readOffered, standingOf } from "../../../../src/server/upstream/records/pins.ts";
 import { described, upstreamPlace, wishFor } from "../../../support/upstream-place.ts";
 
 const TIMEOUT = { timeout: 180_000 };

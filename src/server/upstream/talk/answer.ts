@@ -1,7 +1,7 @@
 /** Reads what an upstream server's tool answers: its texts, its data, and the names of everything else. */
-import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.ts";
-import { FailureWithoutEffect } from "../../model/outcome/failure.ts";
-import type { UpstreamAnswer } from "../../tools/upstream/upstream-tool.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../../base/json.ts";
+import { FailureWithoutEffect } from "../../../model/outcome/failure.ts";
+import type { UpstreamAnswer } from "../../../tools/upstream/upstream-tool.ts";
 
 /** Parts of one answer. */
 const PARTS_MAX = 1000;

@@ -6,10 +6,10 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { configInvalid } from "../../base/errors.ts";
-import { newId, type RandomBytes } from "../../base/ids.ts";
-import { writeNewFile } from "../../stores/embedded/state/own-file.ts";
-import { requireOwnerOnly } from "../operator/operator-directory.ts";
+import { configInvalid } from "../../../base/errors.ts";
+import { newId, type RandomBytes } from "../../../base/ids.ts";
+import { writeNewFile } from "../../../stores/embedded/state/own-file.ts";
+import { requireOwnerOnly } from "../../operator/operator-directory.ts";
 import { hashOf, UPSTREAM_NAME, type UpstreamRecord, upstreamFile } from "./pins.ts";
 
 /** Servers of one operator, and bytes of a file. */

@@ -6,12 +6,12 @@
  * INVARIANT: a tool is the approved one only while its name, texts and schemas have the pinned hash.
  */
 import * as z from "zod";
-import { assert } from "../../base/errors.ts";
-import { blake3Hex } from "../../base/hash.ts";
-import { canonicalJson, type JsonObject } from "../../base/json.ts";
-import { EFFECT_CLASSES } from "../../model/outcome/effect.ts";
-import { lineChanges } from "../../text/line-changes.ts";
-import { unifiedDiff } from "../../text/unified-diff.ts";
+import { assert } from "../../../base/errors.ts";
+import { blake3Hex } from "../../../base/hash.ts";
+import { canonicalJson, type JsonObject } from "../../../base/json.ts";
+import { EFFECT_CLASSES } from "../../../model/outcome/effect.ts";
+import { lineChanges } from "../../../text/line-changes.ts";
+import { unifiedDiff } from "../../../text/unified-diff.ts";
 import { findHiddenInstructions, type HiddenInstruction } from "./hidden-instructions.ts";
 
 /** Names of servers: without what tells the parts of a tool's name apart, also once a client has changed it. */

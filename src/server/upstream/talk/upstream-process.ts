@@ -5,11 +5,12 @@
  */
 
 import type { Writable } from "node:stream";
-import { type JSONRPCMessage, ReadBuffer, serializeMessage, type Transport } from "@modelcontextprotocol/client";
-import { MIB } from "../../base/bytes.ts";
-import type { RunOutput } from "../../sandbox/run/launch.ts";
+import { type JSONRPCMessage, ReadBuffer, serializeMessage } from "@modelcontextprotocol/client";
+import { MIB } from "../../../base/bytes.ts";
+import type { RunOutput } from "../../../sandbox/run/launch.ts";
+import type { UpstreamChannel } from "./channel.ts";
 
-/** Bytes of one message, and of all that it says while one question is asked. */
+/** Bytes of one message, and of all that it says for one question. */
 const MESSAGE_BYTES_MAX = 8 * MIB;
 const SAID_BYTES_MAX = 16 * MIB;
 /** Bytes that wait because it does not read. */
@@ -27,19 +28,22 @@ export type StartUpstream = (streams: {
 }) => Promise<{ readonly exitCode: number | undefined; readonly endedBy: string | undefined }>;
 
 /** The process of one server, as the client library speaks with it. */
-export class UpstreamProcess implements Transport {
+export class UpstreamProcess implements UpstreamChannel {
   readonly #start: StartUpstream;
   readonly #ending = new AbortController();
   readonly #buffer = new ReadBuffer({ maxBufferSize: MESSAGE_BYTES_MAX });
   readonly #input = Promise.withResolvers<Writable>();
+  /** Its sandbox ends with it. */
+  readonly endsWork = true;
   #saidBytes = 0;
+  #saidBytesMax = SAID_BYTES_MAX;
   #strays = 0;
   #errors = "";
   #failure: string | undefined;
   /** Settled once nothing of the process is left. */
   ended: Promise<void> = Promise.resolve();
   onclose?: (() => void) | undefined;
-  onmessage?: Transport["onmessage"];
+  onmessage?: UpstreamChannel["onmessage"];
   onerror?: ((error: Error) => void) | undefined;
 
   constructor(start: StartUpstream) {
@@ -69,9 +73,10 @@ export class UpstreamProcess implements Transport {
     await this.ended;
   }
 
-  /** A question begins or ends: what it said before counts no more. */
-  reset(): void {
+  /** What it said before counts no more; it may say as much for each open question. */
+  reset(questions: number): void {
     this.#saidBytes = 0;
+    this.#saidBytesMax = SAID_BYTES_MAX * Math.max(1, questions);
   }
 
   /** It said something that answers nothing. */
@@ -127,8 +132,8 @@ export class UpstreamProcess implements Transport {
 
   #isTooMuch(piece: Uint8Array): boolean {
     this.#saidBytes += piece.length;
-    if (this.#saidBytes <= SAID_BYTES_MAX) return false;
-    this.fail(`it said more than ${SAID_BYTES_MAX} bytes`);
+    if (this.#saidBytes <= this.#saidBytesMax) return false;
+    this.fail(`it said more than ${this.#saidBytesMax} bytes`);
     return true;
   }
 }

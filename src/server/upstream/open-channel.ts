@@ -1,0 +1,102 @@
+/**
+ * Opens the channel to an upstream server as its record says.
+ *
+ * INVARIANT: a server runs in the sandbox, with nothing of the kernel's environment, no network, and no directory but
+ * the one that the operator named or its own; in that one, Handrail's own directories are hidden.
+ */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { GIB } from "../../base/bytes.ts";
+import { configInvalid } from "../../base/errors.ts";
+import type { KernelParts } from "../../kernel/index.ts";
+import { FailureWithoutEffect, ToolFailure } from "../../model/outcome/failure.ts";
+import { INSIDE_WORKSPACE } from "../../sandbox/plan/plan.ts";
+import type { ScopeJudge } from "../../sandbox/plan/workspace-mounts.ts";
+import { isWithin } from "../operator/real-path.ts";
+import type { UpstreamRecord } from "./records/pins.ts";
+import type { UpstreamChannel } from "./talk/channel.ts";
+import { type StartUpstream, UpstreamProcess } from "./talk/upstream-process.ts";
+
+/** Milliseconds that a server lives at most, and bytes that it may say in that time. */
+const LIFE_MS = 24 * 3_600_000;
+const SAID_BYTES_MAX = 64 * GIB;
+/** Processes and open files of a server at least. */
+const PROCESSES_MIN = 100;
+const OPEN_FILES_MIN = 1024;
+
+/** What channels are opened on. */
+export interface ChannelGround {
+  readonly stateDirectory: string;
+  /** Directories that no server may see. */
+  readonly hidden: readonly string[];
+  /** Absent for as long as no server can be started. */
+  readonly sandbox: () => KernelParts["sandbox"] | undefined;
+}
+
+/** A channel to the server of that name; it starts with the client library. */
+export function openChannel(name: string, record: UpstreamRecord, ground: ChannelGround): UpstreamChannel {
+  return new UpstreamProcess(startInSandbox(name, record, ground));
+}
+
+function startInSandbox(name: string, record: UpstreamRecord, ground: ChannelGround): StartUpstream {
+  const { stateDirectory, hidden } = ground;
+  return async ({ input, output, signal }) => {
+    const shared = ground.sandbox();
+    if (shared === undefined) throw configInvalid("this kernel runs no servers");
+    const sandbox = await shared.open();
+    if (!sandbox.isContained || !sandbox.takesInput)
+      throw new ToolFailure(
+        "SANDBOX_UNAVAILABLE",
+        "upstream servers need the sandbox backend `bwrap`",
+        "ask the operator to set `sandbox.backend: bwrap`",
+      );
+    const root = record.directory ?? ownDirectory(stateDirectory, name);
+    const limits = shared.limits();
+    const [program = "", ...rest] = record.command;
+    return await sandbox.run(
+      {
+        root,
+        judge: record.directory === undefined ? wholly(root, "write") : wholly(root, "read", hidden),
+        command: [program, ...rest],
+        workDir: INSIDE_WORKSPACE,
+        environment: record.environment,
+        input,
+        limits: {
+          ...limits,
+          timeoutMs: LIFE_MS,
+          outputBytesMax: SAID_BYTES_MAX,
+          processesMax: Math.max(limits.processesMax, PROCESSES_MIN),
+          openFilesMax: Math.max(limits.openFilesMax, OPEN_FILES_MIN),
+        },
+      },
+      output,
+      signal,
+    );
+  };
+}
+
+function ownDirectory(stateDirectory: string, name: string): string {
+  const directory = join(stateDirectory, "upstream", name);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  return directory;
+}
+
+/**
+ * A directory as a whole, without what is Handrail's own in it.
+ * @throws ToolFailure PERMISSION_DENIED where the directory itself is Handrail's own
+ */
+function wholly(root: string, reach: "read" | "write", hidden: readonly string[] = []): ScopeJudge {
+  if (hidden.some((own) => isWithin(own, root)))
+    throw new FailureWithoutEffect(
+      "PERMISSION_DENIED",
+      "a server may not see a directory of Handrail's own",
+      "remove the server and add it with another `--directory`",
+    );
+  const at = (path: string) => join(root, path);
+  return {
+    entry: (path) => (hidden.includes(at(path)) ? "hidden" : reach),
+    below: () => reach,
+    hidesRepository: () => false,
+    isWhole: (directory) => !hidden.some((own) => isWithin(at(directory), own)),
+  };
+}
