@@ -74,6 +74,7 @@ function answer({ id, method, params, error, result }) {
     send({ id: "e", method: "elicitation/create", params: { message: "password?", requestedSchema: { type: "object", properties: {} } } });
     return send({ id: "r", method: "roots/list" }); }
   if (how.call === "environment") return said(id, Object.keys(process.env).sort().join(" "));
+  if (how.content) return send({ id, result: { content: how.content } });
   if (how.structured) return send({ id, result: { content: [], structuredContent: how.structured } });
   said(id, how.answer ?? JSON.stringify({ name: params.name, arguments: params.arguments }));
 }
