@@ -65,18 +65,22 @@ export function bareServer(bounds: Partial<UpstreamBounds> = {}) {
   };
 }
 
+/** A place with upstream servers. */
+export type UpstreamPlace = Awaited<ReturnType<typeof upstreamPlace>>;
+
 /** Opens a place; `reopen` gives the next kernel of the same state, which has what was approved. */
 export async function upstreamPlace(settings = "preset: open\n") {
   const place = freshPlace();
   place.put("config/handrail.yaml", settings);
   place.put("double/server.mjs", DOUBLE);
+  const warnings: string[] = [];
   const open = async () => {
     const opened = await openKernel({
       environment: { SECRET_OF_THE_KERNEL: "s3cr3t-value" },
       stateDirectory: place.state,
       configDirectory: place.config,
       onInternalError: () => undefined,
-      onWarning: () => undefined,
+      onWarning: (line) => void warnings.push(line),
     });
     onTestFinished(() => opened.close());
     return opened;
@@ -88,6 +92,8 @@ export async function upstreamPlace(settings = "preset: open\n") {
   let calls = 0;
   return {
     ...place,
+    /** What operators were told. */
+    warnings,
     offered: async () => kernel.door.offered((await session()).token),
     get kernel() {
       return kernel;

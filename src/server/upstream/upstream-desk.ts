@@ -5,7 +5,7 @@
  */
 import type { Clock } from "../../base/clock.ts";
 import { usageError } from "../../base/errors.ts";
-import type { RandomBytes } from "../../base/ids.ts";
+import { newId, type RandomBytes } from "../../base/ids.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { BY_OPERATOR } from "../../ledger/actors.ts";
 import type { EventSink, EventType } from "../../model/outcome/event.ts";
@@ -92,7 +92,7 @@ export class UpstreamDesk {
     if (readUpstreams(operatorPath).has(name))
       throw usageError(`there is a server \`${name}\` already; remove it first, or take another name`);
     const place = directory === undefined ? {} : { directory: realPath(directory) };
-    const record: UpstreamRecord = { version: 1, ...wish, ...place, approved: [] };
+    const record: UpstreamRecord = { version: 1, id: newId("ins", random), ...wish, ...place, approved: [] };
     await this.#record("upstream_added", { server: name, by, program: wish.command[0] ?? "" });
     await writeUpstream(operatorPath, { name, record }, random);
     return await this.show(name);
