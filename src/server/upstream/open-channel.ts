@@ -13,6 +13,8 @@ import { FailureWithoutEffect, ToolFailure } from "../../model/outcome/failure.t
 import { INSIDE_WORKSPACE } from "../../sandbox/plan/plan.ts";
 import type { ScopeJudge } from "../../sandbox/plan/workspace-mounts.ts";
 import { isWithin } from "../operator/real-path.ts";
+import { givenSecrets } from "./reach/given-secrets.ts";
+import type { UpstreamMeans } from "./reach/means.ts";
 import type { UpstreamRecord } from "./records/pins.ts";
 import type { UpstreamChannel } from "./talk/channel.ts";
 import { type StartUpstream, UpstreamProcess } from "./talk/upstream-process.ts";
@@ -29,6 +31,7 @@ export interface ChannelGround {
   readonly stateDirectory: string;
   /** Directories that no server may see. */
   readonly hidden: readonly string[];
+  readonly means: UpstreamMeans;
   /** Absent for as long as no server can be started. */
   readonly sandbox: () => KernelParts["sandbox"] | undefined;
 }
@@ -53,13 +56,14 @@ function startInSandbox(name: string, record: UpstreamRecord, ground: ChannelGro
     const root = record.directory ?? ownDirectory(stateDirectory, name);
     const limits = shared.limits();
     const [program = "", ...rest] = record.command;
+    const secrets = await givenSecrets(record, ground.means);
     return await sandbox.run(
       {
         root,
         judge: record.directory === undefined ? wholly(root, "write") : wholly(root, "read", hidden),
         command: [program, ...rest],
         workDir: INSIDE_WORKSPACE,
-        environment: record.environment,
+        environment: { ...record.environment, ...secrets.environment },
         input,
         limits: {
           ...limits,
@@ -69,7 +73,7 @@ function startInSandbox(name: string, record: UpstreamRecord, ground: ChannelGro
           openFilesMax: Math.max(limits.openFilesMax, OPEN_FILES_MIN),
         },
       },
-      output,
+      secrets.without(output),
       signal,
     );
   };

@@ -10,6 +10,7 @@ import { upstreamTool } from "../../tools/upstream/upstream-tool.ts";
 import { variantOf } from "../operator/built-in-tools.ts";
 import { realPath } from "../operator/real-path.ts";
 import type { LoadedModule } from "../plugins/plugged-tools.ts";
+import type { UpstreamMeans } from "./reach/means.ts";
 import { hashOfAll, type OfferedTool, type UpstreamRecord } from "./records/pins.ts";
 import { readUpstreams } from "./records/upstream-files.ts";
 import { parametersOf, requireFitting } from "./schemas.ts";
@@ -26,19 +27,22 @@ export interface UpstreamPlaces {
   readonly hidden: readonly string[];
   /** Above this number none of them is listed. */
   readonly listMax: number;
+  readonly means: UpstreamMeans;
 }
 
 /** The upstream servers of one kernel. */
 export class Upstreams {
   readonly #stateDirectory: string;
   readonly #hidden: readonly string[];
+  readonly #means: UpstreamMeans;
   readonly #servers = new Map<string, Promise<UpstreamServer>>();
   #sandbox: UpstreamSandbox | undefined;
   #isUnlisted = false;
   tools: readonly Tool[] = [];
   modules: readonly LoadedModule[] = [];
 
-  private constructor({ stateDirectory, hidden }: UpstreamPlaces) {
+  private constructor({ stateDirectory, hidden, means }: UpstreamPlaces) {
+    this.#means = means;
     this.#stateDirectory = stateDirectory;
     this.#hidden = hidden.map((path) => realPath(path));
   }
@@ -111,8 +115,14 @@ export class Upstreams {
 
   async #make(name: string, record: UpstreamRecord): Promise<UpstreamServer> {
     const { UpstreamServer: Server } = await import("./talk/upstream-server.ts");
+    const means = this.#means;
+    if (record.url !== undefined) {
+      const { openHttpChannel } = await import("./reach/open-http.ts");
+      return new Server(name, () => openHttpChannel(name, record, means));
+    }
     const { openChannel } = await import("./open-channel.ts");
     const ground = {
+      means,
       stateDirectory: this.#stateDirectory,
       hidden: this.#hidden,
       sandbox: () => this.#sandbox,
