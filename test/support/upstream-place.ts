@@ -5,6 +5,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished, vi } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
+import type { ProgressListener } from "../../src/model/outcome/progress.ts";
 import { type KernelOptions, openKernel } from "../../src/server/compose.ts";
 import { type StartUpstream, UpstreamProcess } from "../../src/server/upstream/talk/upstream-process.ts";
 import {
@@ -15,62 +16,7 @@ import {
 import type { UpstreamWish } from "../../src/server/upstream/upstream-desk.ts";
 import { freshPlace, type Place } from "./place.ts";
 import { PROJECT } from "./program.ts";
-
-/**
- * A server that reads how to behave from `behaviour.json` each time that it is asked: `tools`, and for `tools/call` one
- * of `hang`, `die`, `flood`, `huge`, `otherId`, `nonsense`, `asks`, `strays`; else it answers `answer`.
- */
-const DOUBLE = `
-import { readFileSync, writeSync } from "node:fs";
-const behaviour = () => JSON.parse(readFileSync(process.env.BEHAVIOUR ?? "/workspace/behaviour.json", "utf8"));
-const put = (text) => { const bytes = Buffer.from(text); let at = 0;
-  while (at < bytes.length) try { at += writeSync(1, bytes, at); } catch (error) { if (error.code !== "EAGAIN") throw error; } };
-const send = (message) => put(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\\n");
-if (behaviour().dieAtStart) { console.error("no licence"); process.exit(3); }
-let rest = "";
-let asked;
-const heard = [];
-process.stdin.on("data", (piece) => {
-  rest += piece;
-  for (;;) {
-    const end = rest.indexOf("\\n");
-    if (end === -1) return;
-    const message = JSON.parse(rest.slice(0, end));
-    rest = rest.slice(end + 1);
-    answer(message);
-  }
-});
-const said = (id, text) => send({ id, result: { content: [{ type: "text", text }] } });
-function answer({ id, method, params, error, result }) {
-  if (method === undefined && asked !== undefined) {
-    heard.push(error?.code ?? JSON.stringify(result));
-    if (heard.length === 3) said(asked, heard.join(" "));
-    return;
-  }
-  if (id === undefined) return;
-  const how = behaviour();
-  if (method === "initialize") return send({ id, result: { protocolVersion: params.protocolVersion,
-    capabilities: { tools: { listChanged: true } }, serverInfo: { name: "double", version: "1" } } });
-  if (method === "tools/list" && how.hangList) return;
-  if (method === "tools/list") return send({ id, result: how.endless ? { tools: [], nextCursor: "x" } : { tools: how.tools } });
-  if (method !== "tools/call") return send({ id, error: { code: -32601, message: "no such method" } });
-  if (how.error) return send({ id, error: { code: -32000, message: how.error } });
-  if (how.call === "hang") return;
-  if (how.call === "die") process.exit(7);
-  if (how.call === "nonsense") return put("no json\\n".repeat(10) + "{]\\n");
-  if (how.call === "huge") return said(id, "x".repeat(50_000_000));
-  if (how.call === "flood") for (;;) send({ method: "notifications/message", params: { level: "info", data: "x".repeat(4000) } });
-  if (how.call === "otherId") return said(id + 1000, "for another");
-  if (how.call === "strays") { for (let n = 0; n < 500; n += 1) said(id + 1000 + n, "stray"); return said(id, "late"); }
-  if (how.call === "asks") { asked = id;
-    send({ id: "s", method: "sampling/createMessage", params: { messages: [], maxTokens: 1 } });
-    send({ id: "e", method: "elicitation/create", params: { message: "password?", requestedSchema: { type: "object", properties: {} } } });
-    return send({ id: "r", method: "roots/list" }); }
-  if (how.call === "environment") return said(id, Object.keys(process.env).sort().join(" "));
-  if (how.structured) return send({ id, result: { content: [], structuredContent: how.structured } });
-  said(id, how.answer ?? JSON.stringify(params));
-}
-`;
+import { DOUBLE } from "./upstream-double.ts";
 
 /** What the double does. */
 export interface Behaviour extends JsonObject {
@@ -180,11 +126,16 @@ export async function upstreamPlace(
         },
         { timeout: 60_000, interval: 20 },
       ),
-    async call(tool: string, args: JsonObject = {}, signal = new AbortController().signal) {
+    async call(
+      tool: string,
+      args: JsonObject = {},
+      signal = new AbortController().signal,
+      listener: ProgressListener = () => undefined,
+    ) {
       if (token === "") ({ token } = await session());
       calls += 1;
       const given = { requestId: `r-${calls}`, sessionToken: token, tool, arguments: args };
-      return (await kernel.door.execute({ kind: "call", ...given }, signal)).outcome;
+      return (await kernel.door.execute({ kind: "call", ...given }, signal, { listener })).outcome;
     },
   };
 }

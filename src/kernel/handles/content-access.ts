@@ -63,6 +63,7 @@ export function createContentAccess(handle: HandleParts): ContentAccess {
         };
     },
     put: (bytes) => put(handle, bytes),
+    keepAnswer: (bytes) => keepAnswer(handle, bytes),
     commitUpload: () => commitUpload(handle),
     publish: (wish) => handle.running.run.changes.during(() => publish(handle, wish)),
   };
@@ -81,6 +82,14 @@ async function put(handle: HandleParts, bytes: Uint8Array): Promise<StoredConten
   requireNamed(handle.running, { kind: "content", hash: blake3Hex(bytes) }, "write");
   const incoming = { chunks: once(bytes), announced: {}, redaction: handle.running.redaction };
   return commit(handle, await receiveContent(handle.kernel.parts.content, incoming, handle.signal));
+}
+
+/** What a stranger answers with has a hash that no analysis can name; so only tools of such servers store like this. */
+async function keepAnswer(handle: HandleParts, bytes: Uint8Array): Promise<StoredContent> {
+  const { kernel, running, signal } = handle;
+  if (running.tool.isUpstream !== true) requireNamed(running, { kind: "content", hash: blake3Hex(bytes) }, "write");
+  const incoming = { chunks: once(bytes), announced: {}, redaction: running.redaction };
+  return commit(handle, await receiveContent(kernel.parts.content, incoming, signal));
 }
 
 /** Stores what the call made of content with `label`, for its caller, under the hash that comes of it. */

@@ -11,6 +11,9 @@ import type { Label } from "../outcome/label.ts";
 /** How a resource of kind `artifact` names content by its hash; no artifact's own id begins like this. */
 export const CONTENT_ID_PREFIX = "blake3:";
 
+/** How the address of stored content begins where it is a resource of MCP; its hash follows. */
+export const CONTENT_URI = "handrail://content/";
+
 /** A BLAKE3-256 hash as text: 64 lower-case hexadecimal digits. */
 export const HASH_PATTERN = /^[0-9a-f]{64}$/;
 
@@ -73,6 +76,11 @@ export interface ContentAccess {
   readonly stream: (found: FoundContent, range: ContentRange) => Promise<void>;
   /** Stores `bytes` for the caller; refuses those that hold a secret of the kernel. */
   readonly put: (bytes: Uint8Array) => Promise<StoredContent>;
+  /**
+   * Stores bytes that an upstream server answered the call with, for its caller, labelled as the tool's results are;
+   * refuses those that hold a secret, and any other tool.
+   */
+  readonly keepAnswer: (bytes: Uint8Array) => Promise<StoredContent>;
   /** Stores what was uploaded with the call, or `undefined` when nothing was. */
   readonly commitUpload: () => Promise<StoredContent | undefined>;
   /** Publishes content that the caller may read; the same content again is no error (CTR-0020, CTR-0021). */

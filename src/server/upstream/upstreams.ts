@@ -105,8 +105,8 @@ export class Upstreams {
       effect: record.effect,
       isUnlisted: this.#isUnlisted,
       trust: record.trust,
-      call: async (toolName, args, signal) => {
-        const answer = await (await this.server(server, record)).call({ name: toolName, hash }, args, signal);
+      call: async (toolName, args, asking) => {
+        const answer = await (await this.server(server, record)).call({ name: toolName, hash }, args, asking);
         await requireFitting(tool, name, answer);
         return answer;
       },

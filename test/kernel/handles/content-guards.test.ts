@@ -71,6 +71,11 @@ describe("a tool that reads content", () => {
 
   const refused = { denial: { layer: "scope", reason: "permission_denied" } };
 
+  test("stores nothing as what a server answered", async () => {
+    const { handle } = await places();
+    await expect(handle.keepAnswer(Buffer.from("image"))).rejects.toMatchObject(refused);
+  });
+
   test("gets nothing for a description that it made up, copied or has from another call", async () => {
     const { handle, found, hash, kernel, own } = await places();
     const another = await handleOf(kernel, own).find({ kind: "content", hash: own });

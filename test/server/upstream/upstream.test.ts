@@ -1,5 +1,6 @@
 /** Upstream servers: added, approved, called as tools of the kernel, and refused once they differ from that. */
 import { expect, test } from "vitest";
+import type { JsonObject } from "../../../src/base/json.ts";
 import { described, realServer, upstreamPlace } from "../../support/upstream-place.ts";
 
 const TIMEOUT = { timeout: 180_000 };
@@ -35,6 +36,22 @@ test("server-everything adds, and its answer comes back", TIMEOUT, async () => {
     kind: "success",
     data: { text: "The sum of 2 and 3 is 5." },
   });
+});
+
+test("an image of server-everything is stored, and the session that called reads it", TIMEOUT, async () => {
+  const place = await upstreamPlace();
+  await place.bring("everything", realServer("everything"));
+  const outcome = await place.call("mcp.everything.get-tiny-image");
+  expect(outcome).toMatchObject({
+    kind: "success",
+    data: { text: expect.stringContaining("[image: image/png"), parts: [{ type: "image", mime_type: "image/png" }] },
+  });
+  const [part] = (outcome as unknown as { readonly data: { readonly parts: readonly JsonObject[] } }).data.parts;
+  const fetched = await place.call("artifact_fetch", {
+    content_hash: String(part?.["content_hash"]),
+    encoding: "base64",
+  });
+  expect(fetched).toMatchObject({ kind: "success", data: { content: expect.stringMatching(/^iVBORw0KGgo/) } });
 });
 
 test("server-filesystem reads a file of the directory that it was given, and writes none", TIMEOUT, async () => {

@@ -115,6 +115,9 @@ export class HttpChannel implements UpstreamChannel {
     if (this.#failure !== undefined) throw new Error(this.#failure);
     const id = isJSONRPCRequest(message) ? message.id : undefined;
     if (id !== undefined) this.#open.add(id);
+    // what was cancelled need not be answered
+    if ("method" in message && message.method === "notifications/cancelled")
+      this.#open.delete(message.params?.["requestId"] as string | number);
     const onRequestStreamEnd = () => {
       options.onRequestStreamEnd?.();
       if (id !== undefined && this.#open.has(id) && options.requestSignal?.aborted !== true)

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from "../../../base/json.ts";
 import type { InBandAsker } from "../../../kernel/index.ts";
 import type { ProgressListener } from "../../../model/outcome/progress.ts";
 import type { CallResponse } from "../../../model/tool/call.ts";
-import { CONTENT_URI } from "../protocol/content-uri.ts";
+import { CONTENT_URI } from "../../../model/work/content.ts";
 import type { McpOptions } from "../protocol/options.ts";
 import { type CallResult, type ResultForm, resultOf } from "./call-result.ts";
 
@@ -50,10 +50,16 @@ export async function callTool(
     traceparent === undefined ? hears : { ...hears, traceparent },
   );
   const result = resultOf(response, formOf(options.door, parameters.name, response));
-  const link = takesLinks === true && options.features?.resources !== undefined ? storedLink(response) : undefined;
-  if (link === undefined) return result;
-  options.features?.onLink?.(link);
-  return { ...result, texts: [...result.texts, { type: "resource_link", ...link }] };
+  const canRead = takesLinks === true && options.features?.resources !== undefined;
+  const link = canRead ? storedLink(response) : undefined;
+  const blocks = link === undefined ? result.texts : [...result.texts, { type: "resource_link", ...link }];
+  const texts = canRead ? blocks : blocks.filter((block) => !isLink(block)); // what it links to is named in text too
+  if (canRead) for (const { type: _, ...shown } of blocks.filter(isLink)) options.features?.onLink?.(shown);
+  return { ...result, texts };
+}
+
+function isLink(block: string | JsonObject): block is JsonObject {
+  return typeof block !== "string" && block["type"] === "resource_link";
 }
 
 /** The link to a result that was too large and is stored. */

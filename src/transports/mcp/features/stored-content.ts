@@ -5,7 +5,7 @@
  */
 import type { JsonObject } from "../../../base/json.ts";
 import { SHOWN_BYTES_MAX } from "../../../base/limits.ts";
-import { CONTENT_URI } from "../protocol/content-uri.ts";
+import { CONTENT_URI } from "../../../model/work/content.ts";
 import { ResourceProblem } from "../protocol/features.ts";
 import type { McpOptions } from "../protocol/options.ts";
 

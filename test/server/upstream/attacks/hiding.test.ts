@@ -101,3 +101,30 @@ test("an answer without the data that was approved is none; a failure may have n
     message: expect.stringContaining("gave no data"),
   });
 });
+
+test("a part that holds a secret is left out, and so is one without end of them", TIMEOUT, async () => {
+  const place = await upstreamPlace();
+  const bytes = (text: string) => ({
+    type: "image",
+    mimeType: "image/png",
+    data: Buffer.from(text).toString("base64"),
+  });
+  const secret = ["AKIA", "Z7QK3LMN", "2PXWRTV4"].join("");
+  place.behave({ tools: [described("say")], content: [bytes("plain"), bytes(`a ${secret} b`)] });
+  await place.bring("double", place.double);
+  const outcome = await place.call("mcp.double.say", { text: "a" });
+  expect(outcome).toMatchObject({
+    kind: "success",
+    data: { parts: [{ content_hash: expect.stringMatching(/^[0-9a-f]{64}$/) }, { left_out: expect.any(String) }] },
+  });
+  const hostile = { ...bytes("x"), mimeType: "text/html\u0007; charset=<script>" };
+  place.behave({ tools: [described("say")], content: Array.from({ length: 40 }, () => hostile) });
+  const many = await place.call("mcp.double.say", { text: "a" });
+  expect(many).toMatchObject({ kind: "success" });
+  const { parts, text } = (
+    many as unknown as { readonly data: { readonly parts: readonly unknown[]; readonly text: string } }
+  ).data;
+  expect(parts).toHaveLength(32);
+  expect(text).toContain("left out");
+  expect(JSON.stringify(many)).not.toContain("script");
+});

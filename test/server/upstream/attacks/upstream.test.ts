@@ -133,14 +133,14 @@ test.each<[string, Partial<Behaviour>, RegExp]>([
     pauseMsMax: 300,
   });
   behave({ tools: TOOLS });
-  expect(await server.call(PIN, { text: "a" }, signal())).toMatchObject({ isError: false }); // control
+  expect(await server.call(PIN, { text: "a" }, { signal: signal() })).toMatchObject({ isError: false }); // control
   behave({ tools: TOOLS, ...how });
-  await expect(server.call(PIN, { text: "a" }, signal())).rejects.toThrow(why);
+  await expect(server.call(PIN, { text: "a" }, { signal: signal() })).rejects.toThrow(why);
   behave({ tools: TOOLS });
-  await expect(server.call(PIN, { text: "a" }, signal())).rejects.toMatchObject({ code: "RESOURCE_BUSY" });
+  await expect(server.call(PIN, { text: "a" }, { signal: signal() })).rejects.toMatchObject({ code: "RESOURCE_BUSY" });
   expect(starts()).toBe(1);
   await new Promise((resolve) => setTimeout(resolve, 400));
-  expect(await server.call(PIN, { text: "b" }, signal())).toMatchObject({ isError: false });
+  expect(await server.call(PIN, { text: "b" }, { signal: signal() })).toMatchObject({ isError: false });
   expect(starts()).toBe(2);
 });
 
@@ -152,7 +152,7 @@ test("a list without an end and one that is none are refused; a call that is can
   await expect(server.list(signal())).rejects.toThrow("two tools");
   behave({ tools: TOOLS, call: "hang" });
   const ending = new AbortController();
-  const hanging = server.call(PIN, { text: "a" }, ending.signal);
+  const hanging = server.call(PIN, { text: "a" }, { signal: ending.signal });
   setTimeout(() => ending.abort(), 300);
   await expect(hanging).rejects.toMatchObject({ code: "CANCELLED" });
 });

@@ -2,7 +2,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { z } from "zod";
 import type { JsonObject } from "../../../../src/base/json.ts";
+import type { Tool } from "../../../../src/model/tool/tool.ts";
+import { upstreamTool } from "../../../../src/tools/upstream/upstream-tool.ts";
 import { PAGE_ENTRIES_MAX, pageOf } from "../../../../src/transports/mcp/features/pages.ts";
 import { sessionFeatures } from "../../../../src/transports/mcp/features/session-features.ts";
 import { answering } from "../../../support/answering-tool.ts";
@@ -12,10 +15,8 @@ import { memoryKernel } from "../../../support/memory-kernel.ts";
 
 const LARGE = "0123456789abcde\n".repeat(80_000);
 
-async function place() {
-  const kernel = await memoryKernel({
-    tools: [answering(() => ({ text: LARGE }))],
-  });
+async function place({ tools = [] }: { readonly tools?: readonly Tool[] } = {}) {
+  const kernel = await memoryKernel({ tools: [answering(() => ({ text: LARGE })), ...tools] });
   writeFileSync(join(kernel.root, "one.txt"), "first line\n");
   let last = 0;
   const newRequestId = () => `f${++last}`;
@@ -51,6 +52,38 @@ test("a result that is too large has a link, and is read in ranges that make the
     "content"
   ] as readonly JsonObject[];
   expect(small.some(({ type }) => type === "resource_link")).toBe(false);
+});
+
+test("an image of an upstream server has a link where its client follows links, and is read by it", async () => {
+  const image = { type: "image", mimeType: "image/png", bytes: Buffer.from("89504e470d0a1a0a", "hex") };
+  const drawing = upstreamTool({
+    name: "mcp.paint.draw",
+    toolName: "draw",
+    title: "Draw",
+    description: "Draws.",
+    parameters: z.strictObject({}),
+    effect: "read",
+    isUnlisted: false,
+    trust: "untrusted",
+    call: async () => ({ text: "[image: image/png, 8 bytes, part 1]", parts: [image], isError: false }),
+  });
+  const { ask, door, kernel } = await place({
+    tools: [{ ...drawing, capability: { ...drawing.capability, approval: { level: "auto" } } }],
+  });
+  const call = { name: "mcp.paint.draw", arguments: {} };
+  const content = (await ask("tools/call", call)).result["content"] as readonly JsonObject[];
+  expect(content).toMatchObject([
+    { type: "text", text: expect.stringContaining("part 1") },
+    { type: "text", text: expect.stringContaining("artifact_fetch") },
+    { type: "resource_link", mimeType: "image/png", size: 8 },
+  ]);
+  const { result } = await ask("resources/read", { uri: content[2]?.["uri"] });
+  expect(result["contents"]).toMatchObject([{ blob: image.bytes.toString("base64") }]);
+  const begun = await post(door, initialize("2025-03-26"), bearer(kernel.token));
+  const session = { ...bearer(kernel.token), "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" };
+  const { text } = await post(door, legacy(1, "tools/call", call), session);
+  expect(text).toContain("artifact_fetch");
+  expect(text).not.toContain("resource_link");
 });
 
 test("a client of a revision without links gets none", async () => {
