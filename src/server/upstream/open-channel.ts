@@ -1,8 +1,8 @@
 /**
  * Opens the channel to an upstream server as its record says.
  *
- * INVARIANT: a server runs in the sandbox, with nothing of the kernel's environment, no network, and no directory but
- * the one that the operator named or its own; in that one, Handrail's own directories are hidden.
+ * INVARIANT: a server runs in the sandbox, with nothing of the kernel's environment, no network but the hosts that the
+ * operator named, and no directory but those that the operator named or its own.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -13,6 +13,7 @@ import { FailureWithoutEffect, ToolFailure } from "../../model/outcome/failure.t
 import { INSIDE_WORKSPACE } from "../../sandbox/plan/plan.ts";
 import type { ScopeJudge } from "../../sandbox/plan/workspace-mounts.ts";
 import { isWithin } from "../operator/real-path.ts";
+import { egressOf } from "./reach/given-hosts.ts";
 import { givenSecrets } from "./reach/given-secrets.ts";
 import type { UpstreamMeans } from "./reach/means.ts";
 import type { UpstreamRecord } from "./records/pins.ts";
@@ -57,6 +58,7 @@ function startInSandbox(name: string, record: UpstreamRecord, ground: ChannelGro
     const limits = shared.limits();
     const [program = "", ...rest] = record.command;
     const secrets = await givenSecrets(record, ground.means);
+    const egress = egressOf(record, (attempt) => ground.means.record(name, attempt));
     return await sandbox.run(
       {
         root,
@@ -65,6 +67,7 @@ function startInSandbox(name: string, record: UpstreamRecord, ground: ChannelGro
         workDir: INSIDE_WORKSPACE,
         environment: { ...record.environment, ...secrets.environment },
         input,
+        ...(egress && { egress }),
         limits: {
           ...limits,
           timeoutMs: LIFE_MS,
