@@ -1,8 +1,8 @@
 /**
  * Opens the channel to an upstream server as its record says.
  *
- * INVARIANT: a server runs in the sandbox, with nothing of the kernel's environment, no network, and no directory but
- * the one that the operator named or its own; in that one, Handrail's own directories are hidden.
+ * INVARIANT: a server runs in the sandbox, with nothing of the kernel's environment, no network but the hosts that the
+ * operator named, and no directory but those that the operator named or its own.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -13,6 +13,9 @@ import { FailureWithoutEffect, ToolFailure } from "../../model/outcome/failure.t
 import { INSIDE_WORKSPACE } from "../../sandbox/plan/plan.ts";
 import type { ScopeJudge } from "../../sandbox/plan/workspace-mounts.ts";
 import { isWithin } from "../operator/real-path.ts";
+import { egressOf } from "./reach/given-hosts.ts";
+import { givenSecrets } from "./reach/given-secrets.ts";
+import type { UpstreamMeans } from "./reach/means.ts";
 import type { UpstreamRecord } from "./records/pins.ts";
 import type { UpstreamChannel } from "./talk/channel.ts";
 import { type StartUpstream, UpstreamProcess } from "./talk/upstream-process.ts";
@@ -29,6 +32,7 @@ export interface ChannelGround {
   readonly stateDirectory: string;
   /** Directories that no server may see. */
   readonly hidden: readonly string[];
+  readonly means: UpstreamMeans;
   /** Absent for as long as no server can be started. */
   readonly sandbox: () => KernelParts["sandbox"] | undefined;
 }
@@ -53,14 +57,17 @@ function startInSandbox(name: string, record: UpstreamRecord, ground: ChannelGro
     const root = record.directory ?? ownDirectory(stateDirectory, name);
     const limits = shared.limits();
     const [program = "", ...rest] = record.command;
+    const secrets = await givenSecrets(record, ground.means);
+    const egress = egressOf(record, (attempt) => ground.means.record(name, attempt));
     return await sandbox.run(
       {
         root,
         judge: record.directory === undefined ? wholly(root, "write") : wholly(root, "read", hidden),
         command: [program, ...rest],
         workDir: INSIDE_WORKSPACE,
-        environment: record.environment,
+        environment: { ...record.environment, ...secrets.environment },
         input,
+        ...(egress && { egress }),
         limits: {
           ...limits,
           timeoutMs: LIFE_MS,
@@ -69,7 +76,7 @@ function startInSandbox(name: string, record: UpstreamRecord, ground: ChannelGro
           openFilesMax: Math.max(limits.openFilesMax, OPEN_FILES_MIN),
         },
       },
-      output,
+      secrets.without(output),
       signal,
     );
   };
