@@ -11,19 +11,37 @@ const CHECK = "boundary";
 /** Shells of accounts that nobody logs in to. */
 const NO_SHELLS: ReadonlySet<string> = new Set(["nologin", "false"]);
 
-/** The finding for the account `uid`, by the lines of `passwd`. */
-export function boundaryFinding(uid: number | undefined, passwd: string = readAccounts()): Finding {
+/** Accounts that hold nothing of their own: the administrator's, and `nobody`, which others run as, too. */
+const NO_SERVICE: ReadonlySet<number> = new Set([0, 65_534]);
+
+/**
+ * The finding for the account `uid`, by the lines of `passwd`.
+ * @param attended clients whose answers count as a person's
+ */
+export function boundaryFinding(
+  uid: number | undefined,
+  attended: readonly string[] = [],
+  passwd: string = readAccounts(),
+): Finding {
   const account = passwd
     .split("\n")
     .map((line) => line.split(":"))
     .find(([, , id]) => id === String(uid));
   const [name = "", , , , , , shell = ""] = account ?? [];
-  if (uid !== undefined && uid !== 0 && NO_SHELLS.has(basename(shell)))
+  if (uid !== undefined && !NO_SERVICE.has(uid) && NO_SHELLS.has(basename(shell))) {
+    if (attended.length > 0)
+      return {
+        check: CHECK,
+        status: "advisory",
+        detail: `\`${name}\` is an account of its own, but any program of the agent's user can say that it is the attended client ${attended.join(", ")}, and approve its own calls`,
+        fix: "take `approvals.attended_clients` out of the operator's settings, and answer with `handrail approvals`",
+      };
     return {
       check: CHECK,
       status: "ok",
       detail: `enforced: \`${name}\` is an account that nobody logs in to; agents of other users reach tools alone (\`handrail mcp --connect\`)`,
     };
+  }
   return {
     check: CHECK,
     status: "advisory",

@@ -62,8 +62,16 @@ export async function diagnose(options: DiagnosisOptions): Promise<readonly Find
     ...(await operatorFindings(read, directory)),
     ...(await configured(read, options)),
     ...(await clientFindings(directory, environment)),
-    boundaryFinding(process.getuid?.()),
+    boundaryFinding(process.getuid?.(), await attendedClients(read)),
   ];
+}
+
+/** Clients at which a person is said to sit; none while the operator's directory cannot be used. */
+function attendedClients(read: () => Promise<OperatorDirectory>): Promise<readonly string[]> {
+  return read().then(
+    ({ settings }) => settings.approvals.attended_clients,
+    () => [], // said by the check of the directory
+  );
 }
 
 /** What is skipped without the operator's directory. */

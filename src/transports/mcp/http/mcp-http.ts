@@ -224,19 +224,25 @@ interface LegacyPost {
 /** Pipes lines as over standard streams: the client is `handrail mcp --connect`. */
 async function serveLines(
   http: McpHttpRequest,
-  { options }: Principal,
+  principal: Principal,
   outlet: Outlet,
 ): Promise<HttpRefusal | undefined> {
   const { request, response, shutdownSignal } = http;
   if (request.method !== "POST") return outlet.bare(405, { allow: "POST" });
   if ("stream" in request || "stream" in response) return refusal(505, "lines are piped over HTTP/1.1 alone");
-  response.writeHead(200, { "content-type": "application/jsonl", "cache-control": "no-store" });
-  response.flushHeaders();
+  if (principal.lines >= TOKEN_LINES_MAX) return TOO_MANY_LINES;
+  principal.lines += 1;
   const stop = () => void response.destroy();
   shutdownSignal.addEventListener("abort", stop);
-  await serveMcp(options, request, response);
-  shutdownSignal.removeEventListener("abort", stop);
-  response.end();
+  try {
+    response.writeHead(200, { "content-type": "application/jsonl", "cache-control": "no-store" });
+    response.flushHeaders();
+    await serveMcp(principal.options, request, response);
+  } finally {
+    principal.lines -= 1;
+    shutdownSignal.removeEventListener("abort", stop);
+    response.end();
+  }
   return undefined;
 }
 
@@ -256,6 +262,9 @@ const NO_SESSION = refusal(
 );
 const UNKNOWN_SESSION = refusal(404, "there is no such session (any more); begin another one with `initialize`");
 const TOO_MANY = refusal(429, "too many sessions are in use; end one with DELETE");
+/** Relays that one token may have at a time: connections are for the agents of all users. */
+export const TOKEN_LINES_MAX = 64;
+const TOO_MANY_LINES = refusal(429, `${TOKEN_LINES_MAX} relays have joined with this token; end one of them`);
 
 const NOBODY = {
   layer: "authenticate",

@@ -18,6 +18,8 @@ export interface Principal {
   readonly options: McpOptions;
   readonly source: LibrarySource;
   readonly modern: ModernEra;
+  /** Relays that are joined now. */
+  lines: number;
 }
 
 /** The principals by their tokens. */
@@ -53,5 +55,5 @@ export class Principals {
 
 function principalOf(options: McpOptions): Principal {
   const source = sourceOf(options);
-  return { options, source, modern: new ModernEra(source) };
+  return { options, source, modern: new ModernEra(source), lines: 0 };
 }

@@ -28,7 +28,7 @@ test("the agent's user calls tools, and reaches neither state nor approvals", { 
   const agent = givenTo(freshPlace(), AGENT);
   writeFileSync(join(kernel.workspace, "one.txt"), "first line\n");
   chownSync(join(kernel.workspace, "one.txt"), ORDINARY_USER_ID, ORDINARY_USER_ID);
-  const server = startHandrail(kernel, ["serve", "--http", "127.0.0.1:0"]);
+  const server = startHandrail(kernel, ["serve", "--http-socket", "--http", "127.0.0.1:0"]);
   const said = await new Promise<string>((resolve, reject) => {
     let text = "";
     server.stderr.on("data", (part: Buffer) => {
@@ -73,6 +73,37 @@ test("the agent's user calls tools, and reaches neither state nor approvals", { 
   // … also where the directory around them lets everybody pass, so that only their own modes are in the way
   chmodSync(kernel.base, 0o755);
   expect(reaches(AGENT).every((code) => code !== 0)).toBe(true);
+  // … nor its process, nor its sockets, also where the state's own directory does; the control removes the last mode
+  const sockets = ["handrail.sock", "handrail-http.sock"].map((name) => join(kernel.state, name));
+  const inner = (user: number) => [
+    codeAs(user, ["cat", `/proc/${server.pid}/environ`]),
+    codeAs(user, ["ls", `/proc/${server.pid}/fd`]),
+    codeAs(user, ["ls", `/proc/${server.pid}/cwd/`]),
+    codeAs(user, ["cat", join(kernel.state, "state.db")]),
+    codeAs(user, ["cat", join(kernel.state, "evidence.key")]),
+    ...sockets.map((path) => codeAs(user, ["test", "-w", path])),
+  ];
+  chmodSync(kernel.state, 0o755);
+  expect(inner(AGENT).every((code) => code !== 0)).toBe(true);
+  expect(inner(ORDINARY_USER_ID).every((code) => code === 0)).toBe(true);
+  for (const path of [...sockets, join(kernel.state, "evidence.key")]) chmodSync(path, 0o666);
+  expect(inner(AGENT).filter((code) => code === 0)).toHaveLength(3);
+  for (const path of [...sockets, join(kernel.state, "evidence.key")]) chmodSync(path, 0o600);
+  chmodSync(kernel.state, 0o700);
+
+  // Its token administers nothing; the control's does.
+  const administers = async (credential: string, method: string) => {
+    const headers = { authorization: `Bearer ${credential}`, "content-type": "application/json" };
+    const url = `${address}/handrail.admin.v1.KernelAdmin/${method}`;
+    return (await fetch(url, { method: "POST", headers, body: "{}" })).status;
+  };
+  const admin = (await handrail(kernel, ["admin", "token"])).stdout.trim();
+  const added = await handrail(kernel, ["approvers", "add", "ada", "--json"]);
+  const approver = (JSON.parse(added.stdout) as { readonly data: { readonly token: string } }).data.token;
+  for (const method of ["ListSessions", "CreateSession", "ListApprovals", "DecideApproval", "Kill"])
+    expect(await administers(token, method), method).toBe(401);
+  expect(await administers(admin, "ListSessions")).toBe(200);
+  expect(await administers(approver, "ListApprovals")).toBe(200);
   const stolen = { ...agent, state: kernel.state, config: kernel.config };
   mkdirSync(join(agent.home, "x"));
   for (const command of [
