@@ -22,6 +22,7 @@ import type { ProgressListener } from "../../model/outcome/progress.ts";
 import { type CallParameters, callTool } from "./answers/call-tool.ts";
 import { printAnswer } from "./answers/print-result.ts";
 import { progressNotes } from "./answers/progress-notes.ts";
+import { UNASKED } from "./approval/form-asker.ts";
 import { LegacyApprovals } from "./approval/legacy-approvals.ts";
 import { playRound, printQuestion, printRound } from "./approval/modern-rounds.ts";
 import { MetClient } from "./met-client.ts";
@@ -40,6 +41,8 @@ import {
   modernMeta,
 } from "./protocol/revisions.ts";
 import { INTERNAL_ERROR, INVALID_PARAMS, printError, type RpcError } from "./protocol/rpc-error.ts";
+import type { TaskCall } from "./tasks/call-tasks.ts";
+import { askInTask, taskAsker } from "./tasks/task-asker.ts";
 import { answerTask, isTaskMethod, knowsTasks } from "./tasks/task-requests.ts";
 
 /** A transport that also takes messages that are printed already, without the line's end. */
@@ -168,27 +171,36 @@ export class DirectCalls implements Transport {
   /** Makes a call, which becomes a task when it takes long and its client knows tasks. */
   async #callOrTask(request: JSONRPCRequest, signal: AbortSignal): Promise<string> {
     if (!knowsTasks(request.params?._meta)) return this.#callModern(request, signal);
-    const made = await this.#modern.tasks.run((end) => this.#callModern(request, end.signal), signal);
+    const isTask = this.#options.asking?.isTask?.(String(request.params?.["name"])) === true;
+    const made = await this.#modern.tasks.run(
+      (task) => this.#callModern(request, task.end.signal, task),
+      signal,
+      isTask ? 0 : undefined,
+    );
     return made.kind === "answered" ? made.line : this.#modern.printed(request.id, made.result);
   }
 
   /** The library says what is wrong with an envelope; it knows no tasks. */
   async #askTask(request: JSONRPCRequest, signal: AbortSignal): Promise<string | undefined> {
     const problem = await this.#modern.envelopeProblem(request, signal);
-    const answer = problem === undefined ? answerTask(this.#modern.tasks, request) : { error: problem };
+    const answer = problem === undefined ? this.#answerTask(request) : { error: problem };
     if ("result" in answer) return this.#modern.printed(request.id, answer.result);
     this.#refuse(request.id, answer.error);
     return undefined;
   }
 
-  async #callModern(request: JSONRPCRequest, signal: AbortSignal): Promise<string> {
+  #answerTask(request: JSONRPCRequest): ReturnType<typeof answerTask> {
+    return answerTask(this.#modern.tasks, request, () => void this.#options.door.recordRefusal(UNASKED));
+  }
+
+  async #callModern(request: JSONRPCRequest, signal: AbortSignal, task?: TaskCall): Promise<string> {
     const named = this.#client.ready();
     if (named !== undefined) await named;
-    if (this.#asks(request)) return this.#callAsking(request, signal);
+    if (this.#asks(request)) return this.#callAsking(request, signal, task);
     const { id, params } = request;
     const { frame, resultMeta } = this.#modern;
     const played = await this.#heard(request, signal, (parameters, listener) =>
-      playRound(this.#options, { parameters, params }, (inBand) =>
+      playRound(this.#options, { parameters, params, inTask: task && taskAsker(task) }, (inBand) =>
         callTool(this.#options, parameters, { end: signal, listener, inBand, takesLinks: true }),
       ),
     );
@@ -245,7 +257,7 @@ export class DirectCalls implements Transport {
     return this.#options.asking?.owns(String(params?.["name"])) === true;
   }
 
-  async #callAsking(request: JSONRPCRequest, signal: AbortSignal): Promise<string> {
+  async #callAsking(request: JSONRPCRequest, signal: AbortSignal, task?: TaskCall): Promise<string> {
     const { makeAskedCall } = await import("./asking/asked-call.ts");
     const { id, params } = request;
     const meta = modernMeta(params);
@@ -256,7 +268,7 @@ export class DirectCalls implements Transport {
         params,
         parameters,
         capabilities: isJsonObject(capabilities) ? capabilities : {},
-        ask: meta === undefined ? this.#approvals.askFor(id, signal) : undefined,
+        ask: meta === undefined ? this.#approvals.askFor(id, signal) : task && askInTask(task, meta),
         logLevel: meta === undefined ? this.#logLevel : meta[META_LOG_LEVEL],
         send: (line: string) => this.#inner.sendNote(line, id),
         frame: meta === undefined ? {} : this.#modern.frame,

@@ -7,8 +7,8 @@
 import type { JSONRPCResponse, RequestId } from "@modelcontextprotocol/server";
 import { isJsonObject, type JsonObject } from "../../../base/json.ts";
 import type { InBandAsker, KernelDoor } from "../../../kernel/index.ts";
-import { answerIn, approvalForm } from "./approval-form.ts";
 import { askedInSession } from "./asked-client.ts";
+import { formAsker, UNASKED } from "./form-asker.ts";
 import { Questions } from "./questions.ts";
 
 /** The approvals of one legacy client. */
@@ -68,23 +68,8 @@ export class LegacyApprovals {
   }
 
   #askerOf(client: string, about: RequestId): InBandAsker {
-    return {
-      client,
-      channel: "elicitation",
-      ask: async (question, signal) => {
-        const form = approvalForm(question);
-        const end = form && (await this.#questions.ask({ method: "elicitation/create", params: form, about }, signal));
-        if (end?.kind === "answered") return answerIn(end.result);
-        return end?.kind === "failed" ? { kind: "cancel" } : undefined;
-      },
-    };
+    return formAsker(client, (params, signal) =>
+      this.#questions.ask({ method: "elicitation/create", params, about }, signal),
+    );
   }
 }
-
-/** An answer to nothing that is asked just now. */
-const UNASKED = {
-  layer: "approval",
-  reason: "tool_approval_invalid",
-  ruleId: "APPROVAL:unasked",
-  message: "an answer came to a question that is not open: it was answered or withdrawn before, or never asked",
-} as const;

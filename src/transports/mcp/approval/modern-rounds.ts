@@ -7,7 +7,7 @@
  * The one thing that a call asks for is approval, of a client that can show a form. Whether the client may answer, and
  * what state opens, is the kernel's to decide.
  *
- * INVARIANTS: nothing is kept between rounds. State that was not handed out for this very call opens nothing. A round
+ * INVARIANTS: nothing is kept between rounds, but of a call that is a task. State that was not handed out for this very call opens nothing. A round
  * that brought an answer asks no further question.
  */
 import type { JSONRPCRequest, RequestId } from "@modelcontextprotocol/server";
@@ -38,10 +38,21 @@ export type RoundCaller = (inBand?: InBandAsker) => Promise<CallResult>;
 /** Name of the one question among `inputRequests`. */
 const QUESTION = "approval";
 
-/** Plays one round of a call; `params` are its parameters as they came, `parameters` as they were read. */
+/**
+ * Plays one round of a call; `params` are its parameters as they came, `parameters` as they were read. A call that may
+ * become a task asks by `inTask` instead of ending.
+ */
 export async function playRound(
   { door, sessionToken, newRequestId }: Pick<McpOptions, "door" | "sessionToken" | "newRequestId">,
-  { parameters, params }: { readonly parameters: CallParameters; readonly params: JSONRPCRequest["params"] },
+  {
+    parameters,
+    params,
+    inTask,
+  }: {
+    readonly parameters: CallParameters;
+    readonly params: JSONRPCRequest["params"];
+    readonly inTask?: ((client: string) => InBandAsker) | undefined;
+  },
   call: RoundCaller,
 ): Promise<RoundResult> {
   const { state, responses } = roundOf(params);
@@ -59,6 +70,7 @@ export async function playRound(
     return complete({ ...resultOf(response), isMalformed: isForeign });
   }
   if (client === undefined) return complete(await call());
+  if (inTask !== undefined) return complete(await call(inTask(client)));
   const result = await call({ client, channel: "multi_round_trip" });
   if (result.awaits === undefined) return complete(result);
   const opened = await door.openQuestion({ ...same, requestId: newRequestId() }, result.awaits);

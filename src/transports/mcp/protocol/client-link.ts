@@ -13,7 +13,10 @@ export interface ClientLink {
   readonly capabilities: JsonObject;
   /** What came back with this round: state as it was handed out, and answers by their names. */
   readonly round: { readonly state: unknown; readonly responses: unknown };
-  /** Asks while the call runs, in the legacy era; `undefined` in the modern one. Rejects when nobody answers. */
+  /**
+   * Asks while the call runs: in the legacy era, and in the modern one where the call can be a task. Rejects when
+   * nobody answers.
+   */
   readonly ask: ((method: string, params: JsonObject) => Promise<unknown>) | undefined;
   /** Makes the result of a modern call a question: requests by their names, and state that comes back with answers. */
   readonly require: (requests: JsonObject, state?: string) => void;
@@ -26,6 +29,8 @@ export interface ClientLink {
 /** The tools that ask their clients. */
 export interface AskingTools {
   readonly owns: (tool: string) => boolean;
+  /** Whether each call of a tool is a task from its beginning, for clients that know tasks. */
+  readonly isTask?: (tool: string) => boolean;
   /** A call begins; the tool finds its link by the id of its request. @returns what ends it */
   readonly open: (requestId: string, link: ClientLink) => () => void;
 }

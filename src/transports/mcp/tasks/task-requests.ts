@@ -1,7 +1,7 @@
 /** Answers the requests of the tasks extension. */
 import type { JSONRPCRequest } from "@modelcontextprotocol/server";
 import { isJsonObject, type JsonObject } from "../../../base/json.ts";
-import { META_CLIENT_CAPABILITIES } from "../protocol/revisions.ts";
+import { META_CLIENT_CAPABILITIES, META_CLIENT_INFO } from "../protocol/revisions.ts";
 import { INVALID_PARAMS, MISSING_CAPABILITY, type RpcError } from "../protocol/rpc-error.ts";
 import { TASKS_EXTENSION } from "../protocol/server-identity.ts";
 import type { CallTasks } from "./call-tasks.ts";
@@ -20,20 +20,37 @@ export function knowsTasks(meta: unknown): boolean {
   return isJsonObject(extensions) && isJsonObject(extensions[TASKS_EXTENSION]);
 }
 
-/** The result of such a request, or why there is none. */
+/** The result of such a request, or why there is none; `onUnasked` is told of answers to what is not asked. */
 export function answerTask(
   tasks: CallTasks,
   { method, params }: JSONRPCRequest,
+  onUnasked: () => void,
 ): { readonly result: JsonObject } | { readonly error: RpcError } {
-  if (!knowsTasks(params?._meta)) {
-    const data = { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } };
-    return { error: { code: MISSING_CAPABILITY, message: `\`${method}\` needs the extension of tasks`, data } };
-  }
+  if (!knowsTasks(params?._meta)) return { error: noTasks(`\`${method}\``) };
   const id = params?.["taskId"];
   const known = typeof id === "string" ? tasks.get(id) : undefined;
   if (known === undefined || typeof id !== "string")
     return { error: { code: INVALID_PARAMS, message: "there is no such task (any more); make the call again" } };
   if (method === "tasks/get") return { result: known };
   if (method === "tasks/cancel") tasks.cancel(id);
-  return { result: { resultType: "complete" } }; // a task here asks for nothing, so that an update changes nothing
+  else {
+    const responses = params?.["inputResponses"];
+    if (!isJsonObject(responses))
+      return { error: { code: INVALID_PARAMS, message: "`inputResponses` must hold answers by their keys" } };
+    if (tasks.update(id, responses, clientNameOf(params?._meta)) !== true) onUnasked();
+  }
+  return { result: { resultType: "complete" } };
+}
+
+/** Why what a client asked for, which cannot be had without tasks, is refused. */
+function noTasks(what: string): RpcError {
+  const data = { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } };
+  return { code: MISSING_CAPABILITY, message: `${what} needs the extension of tasks`, data };
+}
+
+/** The name that the client of a request, whose `_meta` this is, gives itself. */
+export function clientNameOf(meta: unknown): string {
+  const client = isJsonObject(meta) ? meta[META_CLIENT_INFO] : undefined;
+  const name = isJsonObject(client) ? client["name"] : undefined;
+  return typeof name === "string" ? name : "";
 }

@@ -1,6 +1,6 @@
 // Calls that take long become tasks, for clients that know them: asked for, cancelled, bounded, gone with their client.
 import { expect, test, vi } from "vitest";
-import { CallTasks } from "../../../../src/transports/mcp/tasks/call-tasks.ts";
+import { CallTasks, type TaskCall } from "../../../../src/transports/mcp/tasks/call-tasks.ts";
 import { answerTask } from "../../../../src/transports/mcp/tasks/task-requests.ts";
 import { connectTo, META, modern } from "../../../support/mcp-connection.ts";
 import { BOUND } from "../../../support/mcp-desk.ts";
@@ -14,7 +14,7 @@ const NEVER = new AbortController().signal;
 function call() {
   const done = Promise.withResolvers<string>();
   let ended = false;
-  const make = (end: AbortController) => {
+  const make = ({ end }: TaskCall) => {
     end.signal.addEventListener("abort", () => {
       ended = true;
       done.resolve('{"error":{"code":1,"message":"cancelled"}}');
@@ -78,13 +78,21 @@ test("a request that is cancelled before it is a task ends its call", async () =
 test("who has not said that it knows tasks is refused with what is missing, and a task that is none with what to do", async () => {
   const tasks = new CallTasks(1);
   const { id } = await task(tasks);
-  const ask = (method: string, taskId: unknown, meta: object = KNOWS) =>
-    answerTask(tasks, { jsonrpc: "2.0", id: 1, method, params: { _meta: meta, taskId } as never });
+  let unasked = 0;
+  const ask = (method: string, taskId: unknown, meta: object = KNOWS, more: object = {}) =>
+    answerTask(tasks, { jsonrpc: "2.0", id: 1, method, params: { _meta: meta, taskId, ...more } as never }, () => {
+      unasked += 1;
+    });
   expect(ask("tasks/get", id, META)).toMatchObject({
     error: { code: -32021, data: { requiredCapabilities: { extensions: { [EXTENSION]: {} } } } },
   });
   for (const wrong of ["x", 1, undefined]) expect(ask("tasks/get", wrong)).toMatchObject({ error: { code: -32602 } });
-  expect(ask("tasks/update", id)).toEqual({ result: { resultType: "complete" } });
+  expect(ask("tasks/update", id)).toMatchObject({ error: { code: -32602 } });
+  expect(ask("tasks/update", id, KNOWS, { inputResponses: {} })).toEqual({ result: { resultType: "complete" } });
+  expect(unasked).toBe(0);
+  const guessed = { inputResponses: { approval: { action: "accept" } } };
+  expect(ask("tasks/update", id, KNOWS, guessed)).toEqual({ result: { resultType: "complete" } });
+  expect(unasked).toBe(1);
   expect(ask("tasks/cancel", id)).toEqual({ result: { resultType: "complete" } });
   expect(ask("tasks/get", id)).toMatchObject({ result: { status: "cancelled" } });
 });
