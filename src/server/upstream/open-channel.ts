@@ -9,13 +9,13 @@ import { join } from "node:path";
 import { GIB } from "../../base/bytes.ts";
 import { configInvalid } from "../../base/errors.ts";
 import type { KernelParts } from "../../kernel/index.ts";
-import { FailureWithoutEffect, ToolFailure } from "../../model/outcome/failure.ts";
+import { ToolFailure } from "../../model/outcome/failure.ts";
 import { INSIDE_WORKSPACE } from "../../sandbox/plan/plan.ts";
 import type { ScopeJudge } from "../../sandbox/plan/workspace-mounts.ts";
-import { isWithin } from "../operator/real-path.ts";
 import { egressOf } from "./reach/given-hosts.ts";
 import { givenSecrets } from "./reach/given-secrets.ts";
 import type { UpstreamMeans } from "./reach/means.ts";
+import { shownDirectories } from "./reach/shown-directories.ts";
 import type { UpstreamRecord } from "./records/pins.ts";
 import type { UpstreamChannel } from "./talk/channel.ts";
 import { type StartUpstream, UpstreamProcess } from "./talk/upstream-process.ts";
@@ -55,6 +55,7 @@ function startInSandbox(name: string, record: UpstreamRecord, ground: ChannelGro
         "ask the operator to set `sandbox.backend: bwrap`",
       );
     const root = record.directory ?? ownDirectory(stateDirectory, name);
+    const { judge = WHOLLY, beside } = await shownDirectories(record, { operator: ground.means.operator, hidden });
     const limits = shared.limits();
     const [program = "", ...rest] = record.command;
     const secrets = await givenSecrets(record, ground.means);
@@ -62,7 +63,8 @@ function startInSandbox(name: string, record: UpstreamRecord, ground: ChannelGro
     return await sandbox.run(
       {
         root,
-        judge: record.directory === undefined ? wholly(root, "write") : wholly(root, "read", hidden),
+        judge,
+        ...(beside.length > 0 && { beside }),
         command: [program, ...rest],
         workDir: INSIDE_WORKSPACE,
         environment: { ...record.environment, ...secrets.environment },
@@ -88,22 +90,10 @@ function ownDirectory(stateDirectory: string, name: string): string {
   return directory;
 }
 
-/**
- * A directory as a whole, without what is Handrail's own in it.
- * @throws ToolFailure PERMISSION_DENIED where the directory itself is Handrail's own
- */
-function wholly(root: string, reach: "read" | "write", hidden: readonly string[] = []): ScopeJudge {
-  if (hidden.some((own) => isWithin(own, root)))
-    throw new FailureWithoutEffect(
-      "PERMISSION_DENIED",
-      "a server may not see a directory of Handrail's own",
-      "remove the server and add it with another `--directory`",
-    );
-  const at = (path: string) => join(root, path);
-  return {
-    entry: (path) => (hidden.includes(at(path)) ? "hidden" : reach),
-    below: () => reach,
-    hidesRepository: () => false,
-    isWhole: (directory) => !hidden.some((own) => isWithin(at(directory), own)),
-  };
-}
+/** A directory of the server's own, all of it. */
+const WHOLLY: ScopeJudge = {
+  entry: () => "write",
+  below: () => "write",
+  hidesRepository: () => false,
+  isWhole: () => true,
+};
