@@ -260,7 +260,9 @@ function administrationsOf(opened: OpenedParts, door: KernelDoor, started: Promi
       const { UpstreamDesk: Desk } = await import("./upstream/upstream-desk.ts");
       const upstreams = await opened.upstreams.opened();
       const ground = async () => ({ settings: live.operator.settings, redactor: await opened.redactor() });
-      return new Desk({ operatorPath, upstreams, ledger, clock, random: systemRandom, ground });
+      const { packageDirectory } = await import("./upstream/packages/npm-package.ts");
+      const packageOf = (server: string) => packageDirectory(opened.stateDirectory, server);
+      return new Desk({ operatorPath, upstreams, ledger, clock, random: systemRandom, packageOf, ground });
     },
     trust: new TrustDesk({ operatorPath, ledger, clock, random: systemRandom }),
     providerOutputs: async () => {

@@ -172,11 +172,12 @@ describe("a program of the machine", () => {
     expect(importers(product(), /^child_process$/)).toEqual(STARTERS.map((path) => `${path} imports child_process`));
   });
 
-  test("runs outside of the sandbox by that one module alone: the kernel reaches it in a handle for system tools, and the operator's secrets name programs", () => {
+  test("runs outside of the sandbox by that one module alone: the kernel reaches it in a handle for system tools, the operator's secrets name programs, and npm installs what the operator adds", () => {
     const files = product();
     expect(importers(files, /host-commands\/run-host-command\.ts$/)).toEqual([
       "src/sandbox/host-commands/host-machine.ts imports src/sandbox/host-commands/run-host-command.ts",
       "src/server/secrets/secret-sources.ts imports src/sandbox/host-commands/run-host-command.ts",
+      "src/server/upstream/packages/npm-package.ts imports src/sandbox/host-commands/run-host-command.ts",
     ]);
     expect(importers(files, /host-commands\/host-machine\.ts$/)).toEqual([
       "src/kernel/call/parts.ts imports src/sandbox/host-commands/host-machine.ts",

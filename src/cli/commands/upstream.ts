@@ -14,7 +14,7 @@ import { visibleLines } from "../../text/foreign-text.ts";
 import { type KernelFlags, withKernel, withKernelOptions } from "../start/kernel-options.ts";
 import { EXIT_FAILURE } from "../terminal/exit-codes.ts";
 import { currentUser } from "../terminal/inputs.ts";
-import { print, printJson, table, visible } from "../terminal/output.ts";
+import { print, printJson, say, table, visible } from "../terminal/output.ts";
 
 interface JsonFlag extends KernelFlags {
   readonly json?: boolean;
@@ -27,6 +27,8 @@ interface AddFlags extends JsonFlag {
   readonly env?: string[];
   readonly secret?: string[];
   readonly allowHost?: string[];
+  readonly npm?: string;
+  readonly bin?: string;
   readonly url?: string;
   readonly privateHost?: string;
   readonly bearer?: string;
@@ -45,8 +47,9 @@ value.
 
 Exit codes: 0 success, 1 the server cannot be used, 64 wrong usage.
 Examples:
-  handrail upstream add notes -- node /opt/notes/server.js
-  handrail upstream add tracker --secret TRACKER_TOKEN=TRACKER --allow-host api.example.com -- node /opt/tracker.js
+  handrail upstream add memory --npm @modelcontextprotocol/server-memory
+  handrail upstream add notes --read /opt/notes -- node /mnt/notes/server.js
+  handrail upstream add tracker --secret TRACKER_TOKEN=TRACKER --allow-host api.example.com --npm @example/tracker
   handrail upstream add docs --url https://docs.example.com/mcp --bearer DOCS_TOKEN
   handrail upstream show notes
   handrail upstream approve notes --seen HASH
@@ -61,6 +64,8 @@ export function addUpstreamCommand(program: Command): void {
   const add = upstream
     .command("add <name> [command...]")
     .description("keep how a server is started or where it is reached, and show what it offers")
+    .option("--npm <package[@version]>", "npm package that holds the server; what stands behind `--` are its arguments")
+    .option("--bin <program>", "program of the package of --npm; needed where it has several")
     .option("--url <address>", "address of a server over Streamable HTTP, in place of a command")
     .option("--private-host <host:port>", "the server of --url lies in your own network, or on this machine")
     .option("--bearer <SECRET>", "secret that is sent as bearer token, to that server alone")
@@ -81,9 +86,15 @@ export function addUpstreamCommand(program: Command): void {
         .default("untrusted"),
     );
   withOptions(add).action((name: string, command: string[], flags: AddFlags) =>
-    withDesk(flags, async (desk) =>
-      printShown(await desk.add(name, { ...wishOf(command, flags), by: currentUser() }), flags),
-    ),
+    withDesk(flags, async (desk) => {
+      const { npm, bin } = flags;
+      if (bin !== undefined && npm === undefined) throw usageError("`--bin` names a program of the package of `--npm`");
+      if (npm !== undefined) say(`installing ${visible(npm)}`);
+      const program = { ...(bin !== undefined && { program: bin }) };
+      const wish = { ...wishOf(command, flags), by: currentUser() };
+      const added = { ...wish, ...(npm !== undefined && { npm: { spec: npm, environment: process.env, ...program } }) };
+      printShown(await desk.add(name, added), flags);
+    }),
   );
   withOptions(upstream.command("list").description("show the servers; starts none")).action((flags: JsonFlag) =>
     withDesk(flags, (desk) => {
@@ -177,9 +188,18 @@ function wayTo({ command, url }: Given): string {
 }
 
 /** What it is given beside a command or an address, as lines. */
-function givenLines({ directory, read = [], write = [], secrets = {}, hosts = [], ...rest }: Given): readonly string[] {
+function givenLines({
+  package: installed,
+  directory,
+  read = [],
+  write = [],
+  secrets = {},
+  hosts = [],
+  ...rest
+}: Given): readonly string[] {
   const { private_host, bearer } = rest;
   const lines = [
+    ...(installed === undefined ? [] : [`is ${installed.name} ${installed.version}, ${installed.integrity}`]),
     ...(directory === undefined ? [] : [`reads ${directory} as /workspace`]),
     ...read.map((path) => `reads ${path} as /mnt/${basename(path)}`),
     ...write.map((path) => `writes ${path} as /mnt/${basename(path)}`),

@@ -55,7 +55,8 @@ function startInSandbox(name: string, record: UpstreamRecord, ground: ChannelGro
         "ask the operator to set `sandbox.backend: bwrap`",
       );
     const root = record.directory ?? ownDirectory(stateDirectory, name);
-    const { judge = WHOLLY, beside } = await shownDirectories(record, { operator: ground.means.operator, hidden });
+    const { judge = WHOLLY, ...shown } = await shownDirectories(record, { operator: ground.means.operator, hidden });
+    const beside = [...shown.beside, ...(await packageOf(name, record, stateDirectory))];
     const limits = shared.limits();
     const [program = "", ...rest] = record.command;
     const secrets = await givenSecrets(record, ground.means);
@@ -82,6 +83,12 @@ function startInSandbox(name: string, record: UpstreamRecord, ground: ChannelGro
       signal,
     );
   };
+}
+
+async function packageOf(name: string, record: UpstreamRecord, stateDirectory: string) {
+  if (record.package === undefined) return [];
+  const { packageDirectory, shownPackage } = await import("./packages/npm-package.ts");
+  return [shownPackage(packageDirectory(stateDirectory, name))];
 }
 
 function ownDirectory(stateDirectory: string, name: string): string {

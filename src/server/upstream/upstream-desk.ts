@@ -3,6 +3,7 @@
  *
  * INVARIANT: what is approved is exactly what was shown: an approval names the hash of all that was seen.
  */
+import { rm } from "node:fs/promises";
 import type { Clock } from "../../base/clock.ts";
 import { usageError } from "../../base/errors.ts";
 import { newId, type RandomBytes } from "../../base/ids.ts";
@@ -10,6 +11,7 @@ import type { JsonObject } from "../../base/json.ts";
 import { BY_OPERATOR } from "../../ledger/actors.ts";
 import type { EventSink, EventType } from "../../model/outcome/event.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
+import type { PackageWish } from "./packages/npm-package.ts";
 import type { UpstreamWish, WishGround } from "./reach/checked-wish.ts";
 import {
   hashOf,
@@ -34,12 +36,17 @@ export interface UpstreamDeskParts {
   readonly ledger: EventSink;
   readonly clock: Clock;
   readonly random: RandomBytes;
+  /** Where the package of a server is kept. */
+  readonly packageOf: (server: string) => string;
   /** What a server is checked by before it is kept, as it is now. */
   readonly ground: () => Promise<WishGround>;
 }
 
 /** What a server is given, by names alone. */
 export type Given = Omit<UpstreamWish, "environment" | "effect" | "trust">;
+
+/** What the operator says of a server; with `npm` its command is what the package's program is given. */
+export type AddedUpstream = UpstreamWish & { readonly npm?: PackageWish };
 
 /** A tool as a person decides on it. */
 export interface ShownTool extends ToolStanding {
@@ -84,17 +91,34 @@ export class UpstreamDesk {
     this.#parts = parts;
   }
 
-  /** Keeps how a server is started. None of its tools is offered before they are approved. */
-  async add(name: string, { by, ...wish }: UpstreamWish & ByPerson): Promise<ShownUpstream> {
+  /** Keeps how a server is started, and nothing where it cannot be shown. None of its tools is offered before they are approved. */
+  async add(name: string, { by, npm, ...given }: AddedUpstream & ByPerson): Promise<ShownUpstream> {
     if (!UPSTREAM_NAME.test(name)) throw usageError(`a server's name must match ${UPSTREAM_NAME.source}`);
     const { operatorPath, random } = this.#parts;
     if (readUpstreams(operatorPath).has(name))
       throw usageError(`there is a server \`${name}\` already; remove it first, or take another name`);
-    const { checkedWish } = await import("./reach/checked-wish.ts");
-    const record = { ...checkedWish(wish, await this.#parts.ground()), id: newId("ins", random) };
-    await this.#record("upstream_added", { server: name, by, ...factsOf(record) });
-    await writeUpstream(operatorPath, { name, record }, random);
-    return await this.show(name);
+    try {
+      const wish = npm === undefined ? given : await this.#installed(name, given, npm);
+      const { checkedWish } = await import("./reach/checked-wish.ts");
+      const record = { ...checkedWish(wish, await this.#parts.ground()), id: newId("ins", random) };
+      await this.#record("upstream_added", { server: name, by, ...factsOf(record) });
+      await writeUpstream(operatorPath, { name, record }, random);
+      return await this.show(name);
+    } catch (error) {
+      if (readUpstreams(operatorPath).has(name)) await this.remove(name, by);
+      else await this.#removePackage(name);
+      throw error;
+    }
+  }
+
+  async #installed(name: string, wish: UpstreamWish, npm: PackageWish): Promise<UpstreamWish> {
+    const { installNpmPackage } = await import("./packages/npm-package.ts");
+    const { program, ...installed } = await installNpmPackage(npm, this.#parts.packageOf(name));
+    return { ...wish, command: [program, ...wish.command], package: installed };
+  }
+
+  async #removePackage(name: string): Promise<void> {
+    await rm(this.#parts.packageOf(name), { recursive: true, force: true });
   }
 
   /** Shows one server, or each; what cannot be shown is named with why. */
@@ -156,6 +180,7 @@ export class UpstreamDesk {
     this.#server(name);
     await this.#record("upstream_removed", { server: name, by });
     await removeUpstream(this.#parts.operatorPath, name);
+    await this.#removePackage(name);
   }
 
   async #checked(name: string): Promise<CheckedUpstream> {
@@ -187,9 +212,10 @@ export class UpstreamDesk {
 }
 
 function givenOf(record: Given): Given {
-  const { command, directory, read, write, secrets, hosts, url, private_host, bearer } = record;
+  const { command, package: installed, directory, read, write, secrets, hosts, url, private_host, bearer } = record;
   return {
     command,
+    ...(installed && { package: installed }),
     ...(directory !== undefined && { directory }),
     ...(read && { read }),
     ...(write && { write }),

@@ -141,6 +141,7 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
     "src/server/policy/policies.ts",
     "src/server/policy/policy-test.ts",
     "src/server/operator/package-files.ts",
+    "src/server/upstream/packages/npm-package.ts",
     "src/server/upstream/records/upstream-files.ts",
   ],
   "a command of a person's, in a process of its own": [

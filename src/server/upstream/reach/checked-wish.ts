@@ -4,7 +4,8 @@
  * INVARIANTS: no value of a secret is kept. A token goes over TLS, to a server that the operator bound it to. What is
  * not of the public internet is reached only where the operator names that very host and port.
  */
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
+import { basename, dirname } from "node:path";
 import { usageError } from "../../../base/errors.ts";
 import type { SecretBinding } from "../../../model/reach/secrets.ts";
 import { canonicalHost } from "../../../names/host-name.ts";
@@ -12,8 +13,9 @@ import { type WebAddress, webAddress } from "../../../names/web-address.ts";
 import type { Redactor } from "../../../redact/redact.ts";
 import { hostProblem } from "../../../sandbox/net/gate/address.ts";
 import { BLOCKED_PORTS } from "../../../sandbox/net/gate/admission.ts";
+import { INSIDE_WORKSPACE } from "../../../sandbox/plan/plan.ts";
 import type { OperatorDirectory } from "../../operator/operator-directory.ts";
-import { realPath } from "../../operator/real-path.ts";
+import { isWithin, realPath } from "../../operator/real-path.ts";
 import { type UpstreamRecord, upstreamFile } from "../records/pins.ts";
 
 /** What the operator says of a server. */
@@ -21,7 +23,7 @@ export type UpstreamWish = Pick<UpstreamRecord, "command" | "environment" | "eff
   Partial<Pick<UpstreamRecord, (typeof OF_PROCESSES)[number] | (typeof OF_ADDRESSES)[number]>>;
 
 /** What only a server can have that is started here, or only one that is reached by its address. */
-const OF_PROCESSES = ["directory", "read", "write", "secrets", "hosts"] as const;
+const OF_PROCESSES = ["package", "directory", "read", "write", "secrets", "hosts"] as const;
 const OF_ADDRESSES = ["url", "private_host", "bearer"] as const;
 
 /** What a wish is checked by. */
@@ -47,6 +49,8 @@ export function checkedWish(wish: UpstreamWish, ground: WishGround): UpstreamRec
 function processOf(wish: UpstreamWish, { settings }: WishGround) {
   requireAbsent(wish, OF_ADDRESSES, "goes with `--url` alone");
   const { directory, read, write, secrets, hosts } = wish;
+  requireInstalled(wish.command);
+  for (const word of wish.command) requireSeen(word, wish, settings.sandbox.toolchains);
   for (const [variable, name] of Object.entries(secrets ?? {})) {
     if (settings.secrets[name] === undefined) throw noSecret(name);
     if (variable in wish.environment)
@@ -54,17 +58,55 @@ function processOf(wish: UpstreamWish, { settings }: WishGround) {
   }
   const directories = (paths: readonly string[] | undefined) => paths?.map(directoryAt);
   const [shown, written] = [directories(read), directories(write)];
-  const names = [...(shown ?? []), ...(written ?? [])].map((path) => path.slice(path.lastIndexOf("/") + 1));
+  const named = [...(shown ?? []), ...(written ?? [])].map((path) => path.slice(path.lastIndexOf("/") + 1));
+  const names = [...named, ...(wish.package === undefined ? [] : ["package"])];
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined)
     throw usageError(`two directories are called \`${twice}\`, and the server would find them at the same place`);
   return {
+    ...(wish.package && { package: wish.package }),
     ...(directory !== undefined && { directory: directoryAt(directory) }),
     ...(shown && { read: shown }),
     ...(written && { write: written }),
     ...(secrets && { secrets }),
     ...(hosts && { hosts: hosts.map(hostOf) }),
   };
+}
+
+/** Programs that fetch another one from the network each time: what runs would be pinned by nobody. */
+const FETCHING: ReadonlySet<string> = new Set(["npx", "pnpx", "bunx", "uvx", "pipx", "docker", "podman"]);
+
+function requireInstalled([program = "", ...rest]: readonly string[]): void {
+  const name = program.slice(program.lastIndexOf("/") + 1);
+  if (!FETCHING.has(name)) return;
+  const wanted = rest.find((word) => !word.startsWith("-"));
+  const advice =
+    name === "npx"
+      ? `write \`--npm ${wanted ?? "PACKAGE"}\` in its place, which installs an exact version once`
+      : "install it, and name its program behind `--` and its directory with `--read`";
+  throw usageError(`\`${name}\` fetches what it starts each time, and a server starts without network; ${advice}`);
+}
+
+/** Directories that every process sees, or whose name inside is another's. */
+const SEEN = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/dev", "/proc", "/mnt", "/workspace"];
+
+/** A file of the machine that the process would look for and not find. */
+function requireSeen(word: string, wish: UpstreamWish, toolchains: readonly string[]): void {
+  if (!word.startsWith("/") || !existsSync(word)) return;
+  if ([...SEEN, ...toolchains].some((directory) => isWithin(directory, word))) return;
+  const given = [
+    ...(wish.directory === undefined ? [] : [[wish.directory, INSIDE_WORKSPACE] as const]),
+    ...[...(wish.read ?? []), ...(wish.write ?? [])].map((path) => [path, `/mnt/${basename(path)}`] as const),
+  ];
+  const [path, inside] = given.find(([one]) => isWithin(realPath(one), realPath(word))) ?? [];
+  if (path !== undefined)
+    throw usageError(
+      `the server finds \`${word}\` at \`${inside}${realPath(word).slice(realPath(path).length)}\`: write that`,
+    );
+  const around = dirname(realPath(word));
+  throw usageError(
+    `the server does not see \`${word}\`; say \`--read ${around}\` and write \`/mnt/${basename(around)}/${basename(word)}\``,
+  );
 }
 
 function directoryAt(path: string): string {

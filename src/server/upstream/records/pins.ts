@@ -53,6 +53,8 @@ export const upstreamFile = z.strictObject({
   command: z.array(z.string().min(1)),
   /** A directory of the machine that it may read; without it, it has one of its own, which it may write. */
   directory: z.string().startsWith("/").optional(),
+  /** The package that was installed for it, which it finds at `/mnt/package`. */
+  package: z.strictObject({ name: z.string(), version: z.string(), integrity: z.string() }).optional(),
   /** Further directories of the machine that it may read, and that it may write. */
   read: directories.optional(),
   write: directories.optional(),
