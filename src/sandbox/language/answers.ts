@@ -4,6 +4,8 @@ import * as z from "zod";
 /** Locations and edits of one answer that are looked at. */
 const LOCATIONS_MAX = 20_000;
 const TEXT_CHARACTERS_MAX = 4000;
+/** Values in one answer, members and elements among them: what is found wrong with each costs memory. */
+const VALUES_MAX = 500_000;
 
 const count = z.int().min(0).max(2_000_000_000);
 const position = z.object({ line: count, character: count });
@@ -22,12 +24,32 @@ const locations = z.union([
   z.null().transform((): ServerLocation[] => []),
   location.transform((one) => [one]),
   z.array(location).max(LOCATIONS_MAX),
-  z.array(link.transform(({ targetUri, targetSelectionRange }) => ({ uri: targetUri, range: targetSelectionRange }))),
+  z
+    .array(link.transform(({ targetUri, targetSelectionRange }) => ({ uri: targetUri, range: targetSelectionRange })))
+    .max(LOCATIONS_MAX),
 ]);
+
+/** What an answer is as `schema` says; `undefined` where it is something else, or holds more than anyone asked for. */
+function parsed<Read>(schema: z.ZodType<Read>, answer: unknown): Read | undefined {
+  return isSmall(answer) ? schema.safeParse(answer).data : undefined;
+}
+
+function isSmall(answer: unknown): boolean {
+  const left: unknown[] = [answer];
+  let count = 0;
+  for (let value = left.pop(); value !== undefined; value = left.pop()) {
+    if (typeof value !== "object" || value === null) continue;
+    const members: unknown[] = Array.isArray(value) ? value : Object.values(value);
+    count += members.length;
+    if (count > VALUES_MAX) return false;
+    for (const member of members) if (typeof member === "object") left.push(member);
+  }
+  return true;
+}
 
 /** The locations of an answer; `undefined` where it is none. */
 export function readLocations(answer: unknown): readonly ServerLocation[] | undefined {
-  return locations.safeParse(answer ?? null).data;
+  return parsed(locations, answer ?? null);
 }
 
 const edit = z.object({ range, newText: z.string().max(TEXT_CHARACTERS_MAX) });
@@ -55,7 +77,7 @@ export interface ServerFileEdits {
 
 /** The replacements of a rename; `undefined` where the answer is none, or would do more than replace. */
 export function readEdits(answer: unknown): readonly ServerFileEdits[] | undefined {
-  return workspaceEdit.safeParse(answer).data;
+  return parsed(workspaceEdit, answer);
 }
 
 const diagnostic = z.object({
@@ -71,7 +93,7 @@ const report = z.object({ kind: z.literal("full"), items: z.array(diagnostic).ma
 
 /** The diagnostics of a report that was asked for. */
 export function readReport(answer: unknown): readonly ServerDiagnostic[] | undefined {
-  return report.safeParse(answer).data?.items;
+  return parsed(report, answer)?.items;
 }
 
 const published = z.object({
@@ -115,7 +137,7 @@ const SEVERITIES: Readonly<Record<string, number>> = { error: 1, warning: 2 };
 
 /** The diagnostics as TypeScript's own server says them. */
 export function readTypeScript(answer: unknown): readonly ServerDiagnostic[] | undefined {
-  const read = tsDiagnostics.safeParse(answer).data;
+  const read = parsed(tsDiagnostics, answer);
   return read?.body.map(({ start, end, text, code, category }) => ({
     range: { start: fromOne(start), end: fromOne(end) },
     severity: SEVERITIES[category] ?? 3,
@@ -132,6 +154,6 @@ const initialized = z.object({ capabilities: z.object({ diagnosticProvider: z.un
 
 /** What a server says when it begins. */
 export function readInitialized(answer: unknown): { readonly pullsDiagnostics: boolean } | undefined {
-  const read = initialized.safeParse(answer).data;
+  const read = parsed(initialized, answer);
   return read && { pullsDiagnostics: read.capabilities.diagnosticProvider !== undefined };
 }

@@ -17,7 +17,7 @@ import { KIB, MIB } from "../../base/bytes.ts";
 
 /** Bytes of a header, and of a message. */
 const HEADER_BYTES_MAX = 4 * KIB;
-const MESSAGE_BYTES_MAX = 32 * MIB;
+const MESSAGE_BYTES_MAX = 8 * MIB;
 const HEADER_END = Buffer.from("\r\n\r\n");
 
 /** Messages out of pieces of output. */

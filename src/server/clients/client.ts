@@ -27,6 +27,12 @@ export interface ClientPlace {
   readonly joining?: readonly string[] | undefined;
 }
 
+/** A file's member that names servers. */
+export interface ServerList {
+  readonly path: string;
+  readonly at: readonly string[];
+}
+
 /** A client. */
 export interface Client {
   readonly name: string;
@@ -35,8 +41,8 @@ export interface Client {
   /** Whether its files are of one project or of the user. */
   readonly scope: "project" | "user";
   readonly files: (place: ClientPlace) => readonly ClientFile[];
-  /** Where it names the MCP servers that it starts: those beside this one are not governed. */
-  readonly servers: { readonly at: string; readonly in: (place: ClientPlace) => string };
+  /** Where it names MCP servers that it starts, its set-up file first: those beside this one are not governed. */
+  readonly servers: (place: ClientPlace) => readonly ServerList[];
   /** What its agent can still do without Handrail; nothing where its own tools are all off. */
   readonly wayRound?: string;
   /** What a person does next. */

@@ -5,7 +5,7 @@
  * and being replaced stays as it is.
  */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, realpathSync, statSync } from "node:fs";
-import { chmod, mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, lchown, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { MIB } from "../../base/bytes.ts";
 import { configInvalid, errorCode } from "../../base/errors.ts";
@@ -27,10 +27,10 @@ export interface ReadFile {
 export class ChangedMeanwhile extends Error {}
 
 /** Reads it. @throws KernelError CONFIG_INVALID where it is no regular file of text, or is not to be written */
-export function readConfigFile(named: string): ReadFile {
+export function readConfigFile(named: string, { isToBeWritten = true } = {}): ReadFile {
   if (lstatSync(named, { throwIfNoEntry: false }) === undefined) return { path: named, text: undefined };
   const path = realPathOf(named);
-  const bytes = bytesAt(path);
+  const bytes = bytesAt(path, isToBeWritten);
   try {
     return { path, text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes) };
   } catch (error) {
@@ -49,13 +49,13 @@ function realPathOf(named: string): string {
 }
 
 /** Whatever has come there meanwhile is opened without a wait. */
-function bytesAt(path: string): Buffer {
+function bytesAt(path: string, isToBeWritten: boolean): Buffer {
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const status = fstatSync(descriptor);
     if (!status.isFile() || status.size > BYTES_MAX)
       throw configInvalid(`\`${path}\` must be a regular file of at most 16 MiB`);
-    if ((status.mode & OWNER_WRITES) === 0)
+    if (isToBeWritten && (status.mode & OWNER_WRITES) === 0)
       throw configInvalid(`\`${path}\` is read only; make it writable, or change it by hand`);
     return readFileSync(descriptor);
   } finally {
@@ -86,7 +86,7 @@ export async function replaceConfigFile(read: ReadFile, text: string | undefined
     if (read.text === undefined) await writeFile(beside, text, { flag: "wx" });
     else {
       await writeNewFile(beside, text);
-      await chmod(beside, statSync(path).mode & 0o777);
+      await likeThat(beside, path);
     }
     if (readConfigFile(path).text !== read.text) throw new ChangedMeanwhile(path);
     await rename(beside, path);
@@ -96,4 +96,16 @@ export async function replaceConfigFile(read: ReadFile, text: string | undefined
       throw configInvalid(`\`${path}\` cannot be written (${errorCode(error)}); make its directory writable`);
     throw error;
   }
+}
+
+/** Gives the new file the owner and the mode of the one that it replaces. */
+async function likeThat(beside: string, path: string): Promise<void> {
+  const [{ uid, gid, mode }, made] = [statSync(path), statSync(beside)];
+  try {
+    if (uid !== made.uid || gid !== made.gid) await lchown(beside, uid, gid);
+  } catch (error) {
+    if (errorCode(error) !== "EPERM") throw error;
+    throw configInvalid(`\`${path}\` belongs to another user or group (${uid}:${gid}); run this as that user`, error);
+  }
+  await chmod(beside, mode & 0o777);
 }

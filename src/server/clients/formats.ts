@@ -1,33 +1,48 @@
 /**
  * Reads the files of clients, and changes them so that comments, order and layout stay.
  *
- * INVARIANT: a text that is returned holds the value that was asked for, which is read back.
+ * INVARIANT: a text that is returned holds the value that was asked for, which is read back, and every comment.
  */
 import { isDeepStrictEqual } from "node:util";
 import { applyEdits, type FormattingOptions, modify, type ParseError, parse as parseJsonc } from "jsonc-parser";
 import { configInvalid } from "../../base/errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.ts";
+import { lostComment } from "./comments.ts";
 import { valueAt } from "./edits.ts";
 
 /** Formats that have values. */
 export type Format = "jsonc" | "toml";
 
+/** Lines with the name of what goes that are tried. */
+const NAMED_LINES_MAX = 32;
 const BYTE_ORDER_MARK = "\uFEFF";
 
 /** The value of a text; an empty text is an empty object. @throws KernelError CONFIG_INVALID saying where it fails */
 export async function valueIn(text: string, format: Format): Promise<JsonObject> {
   const bare = withoutMark(text);
   if (bare.trim() === "") return {};
-  const value = format === "toml" ? await tomlValue(bare) : jsoncValue(bare);
+  const value = await parsed(bare, format);
   if (!isJsonObject(value)) throw configInvalid("it is no object; make it one");
   return value;
 }
 
+async function parsed(bare: string, format: Format): Promise<JsonValue> {
+  try {
+    return format === "toml" ? await tomlValue(bare) : jsoncValue(bare);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw configInvalid("it is nested too deeply; change it by hand", error);
+  }
+}
+
 /** The text with the value `to` at `at`, or nothing there where it is `undefined`. */
 export async function textWith(text: string, format: Format, changed: Changed): Promise<string> {
-  const next = format === "toml" ? await tomlText(text, changed.root) : jsoncText(text, changed);
+  const next = format === "toml" ? await tomlText(text, changed) : jsoncText(text, changed);
   if (!isDeepStrictEqual(await valueIn(next, format), changed.root))
     throw configInvalid("it cannot be changed without changing more; look for a name that stands in it twice");
+  const lost = lostComment(text, next, format);
+  if (lost !== undefined)
+    throw configInvalid(`changing it would lose the comment \`${lost.slice(0, 80)}\`; move that, or change it by hand`);
   return next;
 }
 
@@ -93,7 +108,8 @@ async function tomlValue(text: string): Promise<JsonValue> {
     return ordinary(parse(text) as JsonObject);
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
-    throw configInvalid(`it is not TOML at line ${error.line}, column ${error.column}; mend it`);
+    const [, why = ""] = /^Invalid TOML document: (.*)/.exec(error.message) ?? [];
+    throw configInvalid(`it is not TOML at line ${error.line}, column ${error.column}: ${why}; mend it`);
   }
 }
 
@@ -104,9 +120,23 @@ function ordinary(value: JsonValue): JsonValue {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, ordinary(member ?? null)]));
 }
 
-async function tomlText(text: string, root: JsonObject): Promise<string> {
+async function tomlText(text: string, { root, at }: Changed): Promise<string> {
   const { patch } = await import("@decimalturn/toml-patch");
-  return patch(text, root);
+  const less = valueAt(root, at) === undefined ? await withoutLines(text, root, at.at(-1) ?? "") : undefined;
+  return less ?? patch(text, root);
+}
+
+/** The text without the line of `name`, or that and the header before it, where that is all: comments stay then. */
+async function withoutLines(text: string, root: JsonObject, name: string): Promise<string | undefined> {
+  const lines = text.split(/(?<=\n)/);
+  const named = [...lines.keys()].filter((index) => lines[index]?.includes(name)).slice(0, NAMED_LINES_MAX);
+  for (const index of named)
+    for (const count of [1, 2]) {
+      const next = lines.toSpliced(Math.max(index + 1 - count, 0), count).join("");
+      const value = await valueIn(next, "toml").catch(() => undefined); // then it took a part of something
+      if (value !== undefined && isDeepStrictEqual(value, root)) return next;
+    }
+  return undefined;
 }
 
 function withoutMark(text: string): string {

@@ -58,7 +58,14 @@ export const CLIENTS: readonly Client[] = [
         ],
       },
     ],
-    servers: { at: "mcpServers", in: ({ workspace }) => join(workspace, ".mcp.json") },
+    servers: ({ workspace, home, environment }) => {
+      const own = join(environment["CLAUDE_CONFIG_DIR"] || home, ".claude.json");
+      return [
+        { path: join(workspace, ".mcp.json"), at: ["mcpServers"] },
+        { path: own, at: ["projects", workspace, "mcpServers"] },
+        { path: own, at: ["mcpServers"] },
+      ];
+    },
     next: "start `claude` in the project; `/mcp` there shows the server",
   },
   {
@@ -82,7 +89,11 @@ export const CLIENTS: readonly Client[] = [
         ],
       },
     ],
-    servers: { at: "mcp_servers", in: codexConfig },
+    servers: (place) => [
+      { path: codexConfig(place), at: ["mcp_servers"] },
+      // of a project that the user has trusted
+      { path: join(place.workspace, ".codex", "config.toml"), at: ["mcp_servers"] },
+    ],
     next: "start `codex` in a project: Handrail serves the directory that it is started in",
   },
   {
@@ -100,7 +111,8 @@ export const CLIENTS: readonly Client[] = [
         ],
       },
     ],
-    servers: { at: "mcpServers", in: ({ workspace }) => join(workspace, ".gemini", "settings.json") },
+    servers: ({ workspace, home }) =>
+      [workspace, home].map((root) => ({ path: join(root, ".gemini", "settings.json"), at: ["mcpServers"] })),
     next: "start `gemini` in the project, and trust its folder; `/mcp` there shows the server",
   },
   {
@@ -118,7 +130,8 @@ export const CLIENTS: readonly Client[] = [
         ],
       },
     ],
-    servers: { at: "mcpServers", in: ({ workspace }) => join(workspace, ".cursor", "mcp.json") },
+    servers: ({ workspace, home }) =>
+      [workspace, home].map((root) => ({ path: join(root, ".cursor", "mcp.json"), at: ["mcpServers"] })),
     wayRound:
       "the editor's own agent keeps its tools for files and commands; Cursor has no setting that takes them away",
     next: "open the project in Cursor, and switch the server on in its settings under MCP",
@@ -144,7 +157,10 @@ export const CLIENTS: readonly Client[] = [
         text: VSCODE_AGENT,
       },
     ],
-    servers: { at: "servers", in: ({ workspace }) => join(workspace, ".vscode", "mcp.json") },
+    servers: ({ workspace, home, environment }) => [
+      { path: join(workspace, ".vscode", "mcp.json"), at: ["servers"] },
+      { path: join(configHome(home, environment), "Code", "User", "mcp.json"), at: ["servers"] },
+    ],
     wayRound: `its other agents keep their own tools: choose the agent \`${SERVER_NAME}\` in the chat, which has Handrail's alone`,
     next: `start the server from \`.vscode/mcp.json\`, and choose the agent \`${SERVER_NAME}\` in the chat`,
   },
@@ -170,7 +186,10 @@ export const CLIENTS: readonly Client[] = [
         ],
       },
     ],
-    servers: { at: "context_servers", in: zedSettings },
+    servers: (place) => [
+      { path: zedSettings(place), at: ["context_servers"] },
+      { path: join(place.workspace, ".zed", "settings.json"), at: ["context_servers"] },
+    ],
     wayRound: `its other profiles keep their own tools: the profile \`${SERVER_NAME}\` is the default, and has Handrail's alone`,
     next: "restart Zed; the profile stands below the agent's input",
   },
@@ -186,5 +205,9 @@ function codexConfig({ home, environment }: ClientPlace): string {
 }
 
 function zedSettings({ home, environment }: ClientPlace): string {
-  return join(environment["XDG_CONFIG_HOME"] || join(home, ".config"), "zed", "settings.json");
+  return join(configHome(home, environment), "zed", "settings.json");
+}
+
+function configHome(home: string, environment: ClientPlace["environment"]): string {
+  return environment["XDG_CONFIG_HOME"] || join(home, ".config");
 }

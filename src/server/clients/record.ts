@@ -3,11 +3,14 @@
  *
  * It lies in the operator's directory, which no agent can reach.
  */
-import { mkdir, rename, rm } from "node:fs/promises";
+import { constants } from "node:fs";
+import { mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
-import { storeCorrupt } from "../../base/errors.ts";
+import { configInvalid, storeCorrupt } from "../../base/errors.ts";
 import type { JsonValue } from "../../base/json.ts";
+import { tryLock } from "../../stores/embedded/state/file-lock.ts";
 import { readOwnFile, writeNewFile } from "../../stores/embedded/state/own-file.ts";
 import type { Undo } from "./edits.ts";
 
@@ -19,6 +22,15 @@ export interface ChangedFile {
   readonly undo: readonly Undo[];
   /** The whole text of a file that was made whole. */
   readonly text?: string;
+  /** What it was before the first change: it is put back byte for byte where nobody has changed it since. */
+  readonly original?: Original;
+}
+
+/** A copy of a file, with digests of it and of what was written in its place. */
+export interface Original {
+  readonly backup: string;
+  readonly before: string;
+  readonly after: string;
 }
 
 /** A client that was set up. */
@@ -47,7 +59,13 @@ const record = z.strictObject({
       options: z.array(z.string()),
       joining: z.array(z.string()).optional(),
       files: z.array(
-        z.strictObject({ path: z.string(), isNew: z.boolean(), undo: z.array(undo), text: z.string().optional() }),
+        z.strictObject({
+          path: z.string(),
+          isNew: z.boolean(),
+          undo: z.array(undo),
+          text: z.string().optional(),
+          original: z.strictObject({ backup: z.string(), before: z.string(), after: z.string() }).optional(),
+        }),
       ),
     }),
   ),
@@ -55,9 +73,30 @@ const record = z.strictObject({
 
 const MEND = "remove it, and set the clients up again";
 
+/** Milliseconds that another run is waited for, and between two looks. */
+const LOCK_WAIT_MS = 30_000;
+const LOCK_EVERY_MS = 50;
+
 /** Where it lies. */
 export function recordPath(operatorPath: string): string {
   return join(operatorPath, "clients.json");
+}
+
+/**
+ * Runs `work` while nobody else changes the record, who would lose what is written here.
+ * @throws KernelError CONFIG_INVALID where another run goes on and on
+ */
+export async function withRecord<T>(operatorPath: string, work: () => Promise<T>): Promise<T> {
+  const path = `${recordPath(operatorPath)}.lock`;
+  await mkdir(operatorPath, { recursive: true, mode: 0o700 });
+  const file = await open(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
+  try {
+    for (const endMs = performance.now() + LOCK_WAIT_MS; !tryLock(file.fd, "exclusive"); await pause(LOCK_EVERY_MS))
+      if (performance.now() > endMs) throw configInvalid("another `handrail setup` is at work; let it end first");
+    return await work();
+  } finally {
+    await file.close();
+  }
 }
 
 /** Every client that was set up. @throws KernelError STORE_CORRUPT where the record is none */

@@ -5,14 +5,16 @@
  * file is changed; what was there before is kept; doing it twice changes nothing.
  */
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { KernelError, usageError } from "../../base/errors.ts";
+import { blake3Hex } from "../../base/hash.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { Client, ClientFile, ClientPlace } from "./client.ts";
 import { ChangedMeanwhile, type ReadFile, readConfigFile, replaceConfigFile } from "./config-file.ts";
 import { applied, type Undo, undone } from "./edits.ts";
-import { type Format, textWith, valueIn } from "./formats.ts";
+import { type Changed, type Format, textWith, valueIn } from "./formats.ts";
 import { CLIENTS } from "./known-clients.ts";
-import { type ChangedFile, readRecord, type SetUp, writeRecord } from "./record.ts";
+import { type ChangedFile, type Original, readRecord, type SetUp, withRecord, writeRecord } from "./record.ts";
 
 /** Times that a file is read anew because its client has changed it meanwhile. */
 const ATTEMPTS_MAX = 5;
@@ -57,7 +59,11 @@ export function clientNamed(name: string): Client {
 }
 
 /** Registers Handrail in the client's files, and switches its own tools off where it can. */
-export async function setUpClient(wish: SetupWish): Promise<readonly FileChange[]> {
+export function setUpClient(wish: SetupWish): Promise<readonly FileChange[]> {
+  return alone(wish, () => setUp(wish));
+}
+
+async function setUp(wish: SetupWish): Promise<readonly FileChange[]> {
   const { client, place } = wish;
   const clients = await readRecord(wish.operatorPath);
   const earlier = clients.find((each) => isSame(each, client, place));
@@ -69,7 +75,16 @@ export async function setUpClient(wish: SetupWish): Promise<readonly FileChange[
 }
 
 /** Takes back what was changed for the client. @throws KernelError USAGE where nothing was */
-export async function unsetClient(wish: SetupWish): Promise<readonly FileChange[]> {
+export function unsetClient(wish: SetupWish): Promise<readonly FileChange[]> {
+  return alone(wish, () => unset(wish));
+}
+
+/** A dry run writes nothing, and so waits for nobody. */
+function alone<T>({ isDry, operatorPath }: SetupWish, work: () => Promise<T>): Promise<T> {
+  return isDry ? work() : withRecord(operatorPath, work);
+}
+
+async function unset(wish: SetupWish): Promise<readonly FileChange[]> {
   const { client, place } = wish;
   const clients = await readRecord(wish.operatorPath);
   const earlier = clients.find((each) => isSame(each, client, place));
@@ -106,11 +121,10 @@ async function changed(
     const backup = join(operatorPath, "client-backups", `${wish.nowMs}-${client.name}-${index}`);
     const how = { backup, isDry: wish.isDry };
     const rest = `\`handrail unsetup ${client.name}\` takes back what was changed`;
-    const { read, after, kept, record } = await named(path, rest, () => made(path, plan, how));
-    const isKept = !wish.isDry && read.text !== undefined && read.text !== after;
-    changes.push({ path: read.path, before: read.text, after, kept, ...(isKept && { backup }) });
+    const { read, after, kept, record, copy } = await named(path, rest, () => made(path, plan, how));
+    changes.push({ path: read.path, before: read.text, after, kept, ...(copy !== undefined && { backup: copy }) });
     if (record === undefined) remembered.delete(path);
-    else remembered.set(path, record);
+    else remembered.set(path, { ...record, ...originalOf({ read, after, copy }, remembered.get(path)?.original) });
     if (wish.isDry) continue;
     const { workspace, launch, options, joining } = place;
     const own = { client: client.name, workspace, launch, options, joining, files: [...remembered.values()] };
@@ -124,19 +138,50 @@ async function made(
   path: string,
   plan: Plan,
   { backup, isDry }: { readonly backup: string; readonly isDry: boolean },
-): Promise<Planned> {
+): Promise<Planned & { readonly copy?: string }> {
   for (let attempt = 1; ; attempt += 1) {
     const found = await plan(path);
     if (isDry || found.after === found.read.text) return found;
+    const copy = attempt === 1 ? backup : `${backup}-${attempt}`;
     try {
-      await replaceConfigFile(found.read, found.after, attempt === 1 ? backup : `${backup}-${attempt}`);
-      return found;
+      await replaceConfigFile(found.read, found.after, copy);
+      return found.read.text === undefined ? found : { ...found, copy };
     } catch (error) {
       if (!(error instanceof ChangedMeanwhile)) throw error;
       if (attempt === ATTEMPTS_MAX)
         throw usageError(`another program keeps changing \`${path}\`; end the client, and try again`);
     }
   }
+}
+
+/** What a file was before the first change, as long as nobody else has changed it since. */
+function originalOf(
+  {
+    read,
+    after,
+    copy,
+  }: { readonly read: ReadFile; readonly after: string | undefined; readonly copy?: string | undefined },
+  known: Original | undefined,
+): { readonly original?: Original } {
+  if (after === undefined || read.text === undefined) return {};
+  const before = blake3Hex(read.text);
+  if (known?.after === before) return { original: { ...known, after: blake3Hex(after) } };
+  return copy === undefined || known !== undefined
+    ? {}
+    : { original: { backup: copy, before, after: blake3Hex(after) } };
+}
+
+/** The bytes of before, where only what was set up has been changed since: comments and layout come back, too. */
+async function originalText(
+  file: ChangedFile,
+  text: string,
+  wanted: { readonly root: JsonObject; readonly format: Format },
+) {
+  const { original } = file;
+  if (original === undefined || blake3Hex(text) !== original.after) return undefined;
+  const before = readConfigFile(original.backup).text;
+  if (before === undefined || blake3Hex(before) !== original.before) return undefined;
+  return isDeepStrictEqual(await valueIn(before, wanted.format), wanted.root) ? before : undefined;
 }
 
 /** What a file is to hold. */
@@ -178,17 +223,19 @@ async function takenBack(file: ChangedFile, read: ReadFile, format: Format | "te
     const isOurs = before === file.text && file.isNew;
     return { read, after: isOurs ? undefined : before, kept: isOurs ? [] : ["the whole file"], record: undefined };
   }
-  let text = before;
-  let root: JsonObject = await valueIn(text, format);
+  let root: JsonObject = await valueIn(before, format);
   const kept: string[] = [];
+  const steps: Changed[] = [];
   for (const undo of [...file.undo].reverse()) {
     const next = undone(root, undo);
-    if (next === undefined) {
-      kept.push(undo.at.join("."));
-      continue;
-    }
-    text = await textWith(text, format, { root: next, at: undo.at });
-    root = next;
+    if (next === undefined) kept.push(undo.at.join("."));
+    else steps.push({ root: next, at: undo.at });
+    root = next ?? root;
+  }
+  let text = await originalText(file, before, { root, format });
+  if (text === undefined) {
+    text = before;
+    for (const step of steps) text = await textWith(text, format, step);
   }
   const isEmpty = file.isNew && Object.keys(root).length === 0;
   return { read, after: isEmpty ? undefined : text, kept, record: undefined };

@@ -33,7 +33,7 @@ export async function clientState(
   const place = { workspace, launch, options, joining, environment, home };
   const missing: string[] = [];
   for (const file of client.files(place)) {
-    const { text = "" } = readConfigFile(file.path);
+    const text = readText(file.path);
     if (file.format === "text") {
       if (text !== file.text) missing.push(file.path);
       continue;
@@ -43,9 +43,17 @@ export async function clientState(
       if (applied(root, edit) !== undefined) missing.push(`${file.path}: ${edit.at.join(".")}`);
   }
   const { title, scope, wayRound, servers } = client;
-  const listed = servers.in(place);
-  const format = listed.endsWith(".toml") ? "toml" : "jsonc";
-  const named = valueAt(await valueIn(readConfigFile(listed).text ?? "", format), [servers.at]);
-  const ungoverned = isJsonObject(named) ? Object.keys(named).filter((name) => name !== SERVER_NAME) : [];
+  const ungoverned: string[] = [];
+  for (const [index, { path, at }] of servers(place).entries()) {
+    const named = valueAt(await valueIn(readText(path), path.endsWith(".toml") ? "toml" : "jsonc"), at);
+    const names = isJsonObject(named) ? Object.keys(named) : [];
+    // a second server of this name, in a file that was not set up, takes the place of the first
+    const others = index === 0 ? names.filter((name) => name !== SERVER_NAME) : names;
+    ungoverned.push(...others.map((name) => (index === 0 ? name : `${name} (${path})`)));
+  }
   return { client: client.name, title, workspace, scope, missing, ungoverned, ...(wayRound && { wayRound }) };
+}
+
+function readText(path: string): string {
+  return readConfigFile(path, { isToBeWritten: false }).text ?? "";
 }

@@ -145,6 +145,62 @@ test("servers beside this one are named, and so are other workspaces' set-ups ap
   expect(states.map((state) => state?.ungoverned)).toEqual([["other"], []]);
 });
 
+test.each([
+  ["claude-code", ".claude.json", '{"mcpServers": {"files": {"command": "x"}}}'],
+  ["gemini", ".gemini/settings.json", '{"mcpServers": {"files": {"command": "x"}}}'],
+  ["cursor", ".cursor/mcp.json", '{"mcpServers": {"files": {"command": "x"}}}'],
+  ["vscode", ".config/Code/User/mcp.json", '{"servers": {"files": {"command": "x"}}}'],
+])("servers that %s has of its user in %s are named, too", async (client, file, text) => {
+  const { wish, put, config, home } = setting();
+  await setUpClient(wish(client));
+  const ungoverned = async () => {
+    const [record] = await readRecord(config);
+    return record && (await clientState(record, {}, home))?.ungoverned;
+  };
+  expect(await ungoverned()).toEqual([]); // the control
+  put(join(home, file), text);
+  expect(await ungoverned()).toEqual([`files (${join(home, file)})`]);
+});
+
+test("a server of the same name that Claude Code prefers is named: it takes this one's place", async () => {
+  const { workspace, wish, put, config, home } = setting();
+  await setUpClient(wish("claude-code"));
+  const own = { projects: { [workspace]: { mcpServers: { handrail: { command: "other" } } } } };
+  put(join(home, ".claude.json"), JSON.stringify(own));
+  const [record] = await readRecord(config);
+  if (record === undefined) throw new Error("no record");
+  const state = await clientState(record, {}, home);
+  expect(state?.ungoverned).toEqual([`handrail (${join(home, ".claude.json")})`]);
+});
+
+test.each([
+  ["codex", "a = 1\n\n# --- features ---\n\n[features]\nx = true\n\n# --- end ---\n\n[tui]\ny = 1\n"],
+  ["codex", "# only a comment"],
+  ["gemini", '// head\r\n{\r\n\t"tools": { /* x */ "exclude": ["a" /* a */, // b\r\n\t] },\r\n}\r\n// tail\r\n'],
+])("what %s held comes back byte for byte, comments and all, where nobody changed it since", async (client, text) => {
+  const { wish, put, place } = setting();
+  const path = clientNamed(client).files(place)[0]?.path ?? "";
+  put(path, text);
+  await setUpClient(wish(client));
+  await setUpClient(wish(client));
+  const [change] = await unsetClient(wish(client));
+  expect(readFileSync(path, "utf8")).toBe(text);
+  expect(readFileSync(change?.backup ?? "", "utf8")).not.toBe(text);
+});
+
+test("what was changed since stays when it is taken back, and so do the comments around", async () => {
+  const { wish, put, place } = setting();
+  const path = clientNamed("codex").files(place)[0]?.path ?? "";
+  const text = "a = 1\n\n# --- features ---\n\n[features]\nx = true\n\n# --- end ---\n\n[tui]\ny = 1\n";
+  put(path, text);
+  await setUpClient(wish("codex"));
+  writeFileSync(path, `${readFileSync(path, "utf8")}[projects."/x"]\ntrust_level = "trusted"\n`);
+  await unsetClient(wish("codex"));
+  expect(readFileSync(path, "utf8").replace(/\n+/g, "\n")).toBe(
+    `${text}[projects."/x"]\ntrust_level = "trusted"\n`.replace(/\n+/g, "\n"),
+  );
+});
+
 test("the directory that `CODEX_HOME` names is Codex's", () => {
   const { place } = setting();
   const [file] = clientNamed("codex").files({ ...place, environment: { CODEX_HOME: "/elsewhere" } });

@@ -5,6 +5,7 @@
  * is changed, never into what: each of its edits puts the new name in place of the old one.
  */
 import { blake3Hex } from "../../../base/hash.ts";
+import { sharedTurns } from "../../../base/long-steps.ts";
 import type { WorkspacePath } from "../../../model/place/access.ts";
 import type {
   CodeDiagnostic,
@@ -18,6 +19,7 @@ import type {
   Unserved,
 } from "../../../model/place/code.ts";
 import { resolveWorkspacePath } from "../../../model/place/workspace.ts";
+import { cancelled } from "../../../sandbox/files/places/failures.ts";
 import {
   readEdits,
   readLocations,
@@ -53,6 +55,7 @@ export interface ServedScope {
 /** Files as the call sees them, each read once for an answer. */
 class Files {
   readonly #scope: ServedScope;
+  readonly #turn = sharedTurns();
   readonly #known = new Map<string, ServerFile | undefined>();
   constructor(scope: ServedScope) {
     this.#scope = scope;
@@ -66,8 +69,14 @@ class Files {
     return file;
   }
 
+  /** Lets others have their turn: a server may name places without end, each of which costs a look at its file. */
+  async turn(): Promise<void> {
+    if ((await this.#turn()) && this.#scope.handle.signal.aborted) throw cancelled();
+  }
+
   /** The file that a server names; nothing where the call may not read it. */
   async named(uri: string): Promise<ServerFile | undefined> {
+    await this.turn();
     const path = pathOfUri(uri);
     const { handle, mayTell } = this.#scope;
     const place = path === undefined ? undefined : resolveWorkspacePath(handle.running.caller.place.workspace, path);
@@ -171,6 +180,7 @@ export async function servedDiagnostics(scope: ServedScope, paths: readonly stri
     else {
       looked.push({ path, server: found.server });
       for (const item of found.items) {
+        await files.turn();
         const place = file.placeOf(item.range);
         if (place !== undefined) diagnostics.push(diagnosticAt(place, item));
       }
@@ -275,7 +285,11 @@ async function checked({ handle }: ServedScope, { files, edits, query, server }:
     if (file === undefined) hidden += 1;
     else if (!written.has(file.path)) beyond.push(file.path);
     else {
-      const changes = all.map(({ range, newText }) => ({ place: file.bytesOf(range), content: newText }));
+      const changes: { readonly place: ReturnType<ServerFile["bytesOf"]>; readonly content: string }[] = [];
+      for (const { range, newText } of all) {
+        await files.turn();
+        changes.push({ place: file.bytesOf(range), content: newText });
+      }
       const isPlain = changes.every(
         ({ place, content }) =>
           place !== undefined && forms.has(content) && file.bytes.toString("utf8", place.start, place.end) === symbol,

@@ -13,6 +13,15 @@ import type { ShownFile } from "./usages.ts";
 const LINE_CHARACTERS_MAX = 200;
 const NAME_CHARACTERS_MAX = 200;
 
+/** A line as it is shown. */
+interface ShownLine {
+  readonly start: number;
+  readonly line: string;
+  readonly beginning: string;
+  /** Each unit of it is a byte. */
+  readonly isAscii: boolean;
+}
+
 /** A file as server and reader see it. */
 export class ServerFile {
   readonly path: string;
@@ -21,6 +30,7 @@ export class ServerFile {
   readonly bytes: Buffer;
   readonly #shown: ShownFile["shown"];
   #lineStarts: readonly number[] | undefined;
+  #lastLine: ShownLine | undefined;
 
   private constructor(path: string, { bytes, shown }: ShownFile) {
     this.path = path;
@@ -39,8 +49,7 @@ export class ServerFile {
     const start = this.#starts[line - 1];
     const shownStart = start === undefined ? undefined : this.#shown.shownAt(this.#byteOf(start));
     if (start === undefined || shownStart === undefined) return undefined;
-    const line_ = this.#shownLine(shownStart);
-    const at = shownStart + Buffer.byteLength(line_.slice(0, column - 1));
+    const at = shownStart + Buffer.byteLength(this.#shownLine(shownStart).line.slice(0, column - 1));
     const place = this.#shown.placeOf(at, at + 1);
     if (place === undefined) return undefined;
     const character = this.bytes.toString("utf8", this.#byteOf(start), place.start).length;
@@ -56,15 +65,16 @@ export class ServerFile {
     const shownAt = this.#shown.shownAt(this.#byteOf(from));
     const shownStart = this.#shown.shownAt(this.#byteOf(lineStart));
     if (shownAt === undefined || shownStart === undefined) return undefined;
-    const line = this.#shownLine(shownStart);
-    const before = this.#shown.bytes.toString("utf8", shownStart, shownAt).length;
+    const { line, beginning, isAscii } = this.#shownLine(shownStart);
+    const units = shownAt - shownStart;
+    const before = isAscii ? units : this.#shown.bytes.toString("utf8", shownStart, shownAt).length;
     const length = Math.min(to - from, NAME_CHARACTERS_MAX);
     return {
       path: this.path,
       line: start.line + 1,
       column: before + 1,
       name: line.slice(before, before + length),
-      text: line.trim().slice(0, LINE_CHARACTERS_MAX),
+      text: beginning,
     };
   }
 
@@ -93,12 +103,19 @@ export class ServerFile {
   }
 
   #byteOf(offset: number): number {
-    return Buffer.byteLength(this.text.slice(0, offset));
+    // each unit of a text that has none but ASCII is a byte
+    return this.bytes.length === this.text.length ? offset : Buffer.byteLength(this.text.slice(0, offset));
   }
 
-  #shownLine(start: number): string {
+  /** The line that is shown from `start` on; the last one is kept, as a file may be one line. */
+  #shownLine(start: number): ShownLine {
+    if (this.#lastLine?.start === start) return this.#lastLine;
     const { bytes } = this.#shown;
     const end = bytes.indexOf(0x0a, start);
-    return bytes.toString("utf8", start, end === -1 ? bytes.length : end).replace(/\r$/, "");
+    const text = bytes.toString("utf8", start, end === -1 ? bytes.length : end);
+    const line = text.replace(/\r$/, "");
+    const isAscii = text.length === (end === -1 ? bytes.length : end) - start;
+    this.#lastLine = { start, line, beginning: line.trim().slice(0, LINE_CHARACTERS_MAX), isAscii };
+    return this.#lastLine;
   }
 }

@@ -1,11 +1,22 @@
 // Files of clients that must not be changed, or change by themselves: each stays as it is, and the refusal names it.
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { ChangedMeanwhile, readConfigFile, replaceConfigFile } from "../../../../src/server/clients/config-file.ts";
 import { readRecord } from "../../../../src/server/clients/record.ts";
 import { clientNamed, setUpClient, unsetClient } from "../../../../src/server/clients/setup.ts";
+import { ORDINARY_USER_ID } from "../../../support/other-user.ts";
 import { freshPlace } from "../../../support/place.ts";
 
 function setting() {
@@ -37,6 +48,52 @@ test.each([
   expect(readFileSync(path, "utf8")).toBe(text);
   expect(existsSync(join(workspace, ".mcp.json"))).toBe(false);
   expect(await readRecord(config)).toEqual([]);
+});
+
+test("a comment that would be lost, and nesting without end, leave the file as it is", async () => {
+  const { home, workspace, wish, put } = setting();
+  const codex = join(home, ".codex", "config.toml");
+  const theirs = '[mcp_servers.handrail]\ncommand = "x"\n[mcp_servers.handrail.env]\nA = "1"\n\n# tail\n[z]\nq = 1\n';
+  put(codex, theirs);
+  await expect(setUpClient(wish("codex"))).rejects.toThrow(/would lose the comment `# tail`/);
+  expect(readFileSync(codex, "utf8")).toBe(theirs);
+  const deep = `{"a": ${"[".repeat(200_000)}${"]".repeat(200_000)}}`;
+  put(join(workspace, ".gemini", "settings.json"), deep);
+  await expect(setUpClient(wish("gemini"))).rejects.toThrow(/nested too deeply/);
+  // the control: without the comment, the same file is changed
+  put(codex, theirs.replace("# tail", ""));
+  await setUpClient(wish("codex"));
+  expect(readFileSync(codex, "utf8")).toContain("read-only");
+});
+
+test("clients that are set up at once are all remembered, and can all be taken back", async () => {
+  const { config, wish } = setting();
+  const names = ["claude-code", "gemini", "cursor", "codex", "zed"];
+  await Promise.all(names.map((name) => setUpClient(wish(name))));
+  expect((await readRecord(config)).map(({ client }) => client).sort()).toEqual([...names].sort());
+  await Promise.all(names.map((name) => unsetClient(wish(name))));
+  expect(await readRecord(config)).toEqual([]);
+});
+
+test("a file keeps its owner when the administrator sets its client up", async () => {
+  if (process.getuid?.() !== 0) return; // only root changes another user's file
+  const { workspace, wish, put } = setting();
+  const path = join(workspace, SETTINGS);
+  put(path, "{}");
+  chownSync(path, ORDINARY_USER_ID, ORDINARY_USER_ID);
+  await setUpClient(wish("claude-code"));
+  const { uid, gid } = statSync(path);
+  expect([uid, gid]).toEqual([ORDINARY_USER_ID, ORDINARY_USER_ID]);
+  expect(JSON.parse(readFileSync(path, "utf8"))).toHaveProperty("permissions");
+});
+
+test("the copy that is named is the one of what was replaced, also after another try", async () => {
+  const { workspace, config, wish, put } = setting();
+  const path = join(workspace, ".mcp.json");
+  put(path, '{"mcpServers": {"mine": {"command": "x"}}}');
+  const [change] = await setUpClient(wish("claude-code"));
+  expect(readFileSync(change?.backup ?? "", "utf8")).toBe(change?.before);
+  expect(change?.backup).toContain(config);
 });
 
 test("TOML that is none, and text that is not UTF-8, are refused", async () => {

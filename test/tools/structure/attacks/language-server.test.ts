@@ -89,6 +89,27 @@ test("answers of other shapes are none: the answer is by syntax, and says so", T
   expect(await call("read_file", { path: "src/a.ts" })).toMatchObject({ content: FILES["src/a.ts"] });
 });
 
+test("a server that names thousands of places in one long line lets others have their turn", TIMEOUT, async () => {
+  const line = `load(); ${"é; ".repeat(240_000)}`;
+  const references = Array.from({ length: 1500 }, (_, index) => inFile("src/b.ts", 1, 700_000 - index * 3, 700_001));
+  const place = freshPlace();
+  installDouble(place, { answers: { "textDocument/references": references, "textDocument/definition": null } });
+  const source = `import { load } from "./a.ts";\n${line}\n`;
+  const { call } = await openStructure({ ...FILES, "src/b.ts": source }, place);
+  let longestMs = 0;
+  let lastMs = performance.now();
+  const look = setInterval(() => {
+    longestMs = Math.max(longestMs, performance.now() - lastMs);
+    lastMs = performance.now();
+  }, 1);
+  onTestFinished(() => clearInterval(look));
+  const startedMs = performance.now();
+  expect(await call("find_usage", { symbol: "load", defined_in: "src/a.ts" })).toMatchObject({ by: "language-server" });
+  const tookMs = performance.now() - startedMs;
+  await wait(10); // a timer that is late has its turn now
+  expect(longestMs).toBeLessThan(tookMs / 3);
+});
+
 const RENAME = { symbol: "load", new_name: "fetchAll", defined_in: "src/a.ts", files: ["src/b.ts"] };
 const edits = (
   path: string,
