@@ -21,10 +21,11 @@ import {
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { assert } from "../../base/errors.ts";
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
-import { registerFeatures } from "./features/register.ts";
+import type { ListPages } from "./features/pages.ts";
+import { pageAt, registerFeatures } from "./features/register.ts";
 import type { McpFeatures } from "./protocol/features.ts";
 import { MODERN_REVISION } from "./protocol/revisions.ts";
-import { INVALID_PARAMS, shortened } from "./protocol/rpc-error.ts";
+import { shortened } from "./protocol/rpc-error.ts";
 import { CACHE_HINT, type ServerIdentity } from "./protocol/server-identity.ts";
 
 /**
@@ -38,6 +39,8 @@ export interface LibrarySource {
   readonly identity: ServerIdentity;
   /** The tools as MCP's objects. */
   readonly tools: () => Promise<readonly JsonObject[]>;
+  /** How its lists are cut. */
+  readonly pages: ListPages;
   /** Calls `listener` after each change of the tools, until the returned function is called; looks while `isAwake`. */
   readonly watch: (listener: () => void, isAwake?: () => boolean) => () => void;
   /** What is offered beside tools. */
@@ -130,7 +133,7 @@ const CACHE_HINTS: ServerOptions["cacheHints"] = {
 };
 
 function createServer(
-  { identity, tools, features, onError }: LibrarySource,
+  { identity, tools, pages, features, onError }: LibrarySource,
   cacheHints?: ServerOptions["cacheHints"],
 ): Server {
   const { serverInfo, capabilities, instructions } = identity;
@@ -141,14 +144,10 @@ function createServer(
   });
   server.onerror = onError;
   server.setRequestHandler("tools/list", async ({ params }) => {
-    if (params?.cursor !== undefined)
-      throw new ProtocolError(
-        INVALID_PARAMS,
-        "`cursor` is none of this server's; the list has one page, ask without it",
-      );
-    return { tools: await tools() } as never;
+    const { entries, ...next } = pageAt(pages, "tools/list", await tools(), params);
+    return { tools: entries, ...next } as never;
   });
-  if (features !== undefined) registerFeatures(server, features, cacheHints !== undefined);
+  if (features !== undefined) registerFeatures(server, features, { pages, isModern: cacheHints !== undefined });
   return server;
 }
 

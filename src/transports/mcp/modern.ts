@@ -108,13 +108,19 @@ export class ModernEra {
 
   async #toolList(): Promise<string> {
     const tools = await this.#source.tools();
-    if (this.#list?.tools !== tools) this.#list = { tools, text: this.#print({ tools }) };
+    if (this.#list?.tools !== tools) this.#list = { tools, text: this.#print(firstPage(this.#source, tools)) };
     return this.#list.text;
   }
 
   #print(body: JsonObject): string {
     return JSON.stringify({ ...COMPLETE, _meta: this.resultMeta, ...body, ...CACHE_HINT });
   }
+}
+
+/** The members of a result that shows the first of the tools. */
+export function firstPage({ pages }: LibrarySource, all: readonly JsonObject[]): JsonObject {
+  const { entries, ...next } = pages.page("tools/list", all) ?? { entries: [] };
+  return { tools: entries, ...next };
 }
 
 /** The member that every result of the era begins with. */

@@ -3,7 +3,6 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../../../src/base/json.ts";
-import { PAGE_ENTRIES_MAX, pageOf } from "../../../../src/transports/mcp/features/pages.ts";
 import { sessionFeatures } from "../../../../src/transports/mcp/features/session-features.ts";
 import { answering } from "../../../support/answering-tool.ts";
 import { initialize, legacy, modern } from "../../../support/mcp-connection.ts";
@@ -114,22 +113,4 @@ test("paths are completed from what the session may list", async () => {
   expect(await complete("path", "on")).toEqual(["one.txt"]);
   expect(await complete("path", "../")).toEqual([]);
   expect(await complete("task", "on")).toEqual([]);
-});
-
-test("a list is cut into pages, whose cursors are of that list alone", () => {
-  const all = Array.from({ length: 2 * PAGE_ENTRIES_MAX + 1 }, (_, index) => index);
-  const seen: number[] = [];
-  let page = pageOf(all, undefined);
-  while (page !== undefined) {
-    seen.push(...page.entries);
-    page = page.nextCursor === undefined ? undefined : pageOf(all, page.nextCursor);
-  }
-  expect(seen).toEqual(all);
-  for (const cursor of [
-    "",
-    "x",
-    Buffer.from("at 99999").toString("base64url"),
-    Buffer.from("at 01").toString("base64url"),
-  ])
-    expect(pageOf(all, cursor)).toBeUndefined();
 });
