@@ -10,6 +10,7 @@ import {
 } from "../protocol/features.ts";
 import { INVALID_PARAMS, RESOURCE_NOT_FOUND, shortened } from "../protocol/rpc-error.ts";
 import { CURSOR_REFUSED, type ListPages, type Page } from "./pages.ts";
+import { ResourceSubscriptions, SUBSCRIPTIONS_MAX } from "./resource-subscriptions.ts";
 
 /** Values of one completion. */
 const COMPLETIONS_MAX = 100;
@@ -18,6 +19,8 @@ const COMPLETIONS_MAX = 100;
 export interface FeatureEra {
   readonly pages: ListPages;
   readonly isModern: boolean;
+  /** Calls `listener` after each change of the session's tools, until the returned function is called. */
+  readonly watchTools: (listener: () => void) => () => void;
 }
 
 /** Registers what `features` has. */
@@ -31,8 +34,12 @@ export function registerFeatures(server: Server, features: McpFeatures, era: Fea
   if (logs === true && !isModern) server.setRequestHandler("logging/setLevel", () => ({}));
 }
 
-function registerResources(server: Server, resources: ResourceSource, { pages, isModern }: FeatureEra): void {
+function registerResources(server: Server, resources: ResourceSource, era: FeatureEra): void {
+  const { pages, isModern } = era;
+  let unwatch: (() => void) | undefined;
   server.setRequestHandler("resources/list", async ({ params }) => {
+    // A modern client subscribes to hear of changes; a legacy one has asked for the list.
+    if (!isModern) unwatch ??= resources.watchList?.(() => void server.sendResourceListChanged());
     const { entries, ...next } = pageAt(pages, "resources/list", await resources.list(), params);
     return { resources: entries, ...next } as never;
   });
@@ -46,9 +53,31 @@ function registerResources(server: Server, resources: ResourceSource, { pages, i
     const code = isModern ? INVALID_PARAMS : RESOURCE_NOT_FOUND;
     throw new ProtocolError(code, "there is no such resource", { uri: shortened(uri) });
   });
-  if (resources.subscribe !== true || isModern) return;
-  server.setRequestHandler("resources/subscribe", () => ({}));
-  server.setRequestHandler("resources/unsubscribe", () => ({}));
+  if (isModern) return;
+  const subscriptions = new ResourceSubscriptions({
+    resources,
+    watchTools: era.watchTools,
+    send: (uri) => void server.sendResourceUpdated({ uri }),
+  });
+  server.onclose = () => {
+    unwatch?.();
+    subscriptions.close();
+  };
+  if (resources.subscribe === true) registerSubscriptions(server, subscriptions);
+}
+
+function registerSubscriptions(server: Server, subscriptions: ResourceSubscriptions): void {
+  server.setRequestHandler("resources/subscribe", ({ params: { uri } }) => {
+    const problem = subscriptions.add(uri);
+    if (problem === undefined) return {};
+    throw problem === "unknown"
+      ? new ProtocolError(RESOURCE_NOT_FOUND, "there is no such resource", { uri: shortened(uri) })
+      : new ProtocolError(INVALID_PARAMS, `at most ${SUBSCRIPTIONS_MAX} resources are watched; unsubscribe from some`);
+  });
+  server.setRequestHandler("resources/unsubscribe", ({ params: { uri } }) => {
+    subscriptions.remove(uri);
+    return {};
+  });
 }
 
 function registerPrompts(server: Server, prompts: PromptSource, pages: ListPages): void {

@@ -2,3 +2,5 @@
 
 /** How such an address begins; its hash follows. */
 export const CONTENT_URI = "handrail://content/";
+/** The address of what a session may use. */
+export const SESSION_TOOLS_URI = "handrail://session/tools";
