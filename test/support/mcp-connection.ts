@@ -7,6 +7,7 @@ import type { KernelDoor, RoundCall, Submission } from "../../src/kernel/index.t
 import type { Denial } from "../../src/model/outcome/decision.ts";
 import type { ProgressListener } from "../../src/model/outcome/progress.ts";
 import type { CallResponse, Outcome } from "../../src/model/tool/call.ts";
+import type { McpOptions } from "../../src/transports/mcp/protocol/options.ts";
 import { serveMcp } from "../../src/transports/mcp/server.ts";
 import { signalOf } from "./call-end.ts";
 
@@ -82,7 +83,7 @@ export function connect(execute: Execute = async () => READ) {
 }
 
 /** Serves one client whose other side is the test. */
-export function connectTo(door: KernelDoor, sessionToken = "token") {
+export function connectTo(door: KernelDoor, sessionToken = "token", offers: Pick<McpOptions, "features"> = {}) {
   const input = new PassThrough();
   const output = new PassThrough();
   const errors: string[] = [];
@@ -96,6 +97,7 @@ export function connectTo(door: KernelDoor, sessionToken = "token") {
       newRequestId: () => `r${++last}`,
       onListed: () => undefined,
       onError: (error) => errors.push(error.message),
+      ...offers,
     },
     input,
     output,

@@ -18,12 +18,14 @@ export interface McpPlace {
   readonly close: () => Promise<void>;
 }
 
+type Offers = Pick<McpOptions, "features" | "asking">;
+
 /** How the door is served. */
 export interface McpPlaceOptions extends Partial<ConnectLimits> {
   readonly bodyBytesMax?: number;
   /** The token of every request, for clients that have none of their own. */
   readonly everybody?: string;
-  readonly offers?: Pick<McpOptions, "features" | "asking">;
+  readonly offers?: Offers | ((token: string) => Offers);
 }
 
 /** Serves `door` for the running test. */
@@ -48,7 +50,7 @@ export async function serveMcpPlace(
       newRequestId,
       onListed: () => undefined,
       onError,
-      ...offers,
+      ...(typeof offers === "function" ? offers(sessionToken) : offers),
     }),
   });
   let port = 0;

@@ -171,7 +171,8 @@ export class DirectCalls implements Transport {
   /** Makes a call, which becomes a task when it takes long and its client knows tasks. */
   async #callOrTask(request: JSONRPCRequest, signal: AbortSignal): Promise<string> {
     if (!knowsTasks(request.params?._meta)) return this.#callModern(request, signal);
-    const isTask = this.#options.asking?.isTask?.(String(request.params?.["name"])) === true;
+    const { params = {} } = request;
+    const isTask = this.#options.asking?.isTask?.(String(params["name"]), params as JsonObject) === true;
     const made = await this.#modern.tasks.run(
       (task) => this.#callModern(request, task.end.signal, task),
       signal,

@@ -9,6 +9,7 @@ import type { JSONRPCMessage, JSONRPCRequest, RequestId, Transport } from "@mode
 import type { JsonObject } from "../../base/json.ts";
 import { CALLS_IN_FLIGHT_MAX } from "../../base/limits.ts";
 import type { LibrarySource } from "./library.ts";
+import { firstPage } from "./modern.ts";
 import { cancelledRequest } from "./protocol/json-rpc.ts";
 import { isBare, plainHandshake } from "./protocol/plain-requests.ts";
 import { INTERNAL_ERROR } from "./protocol/rpc-error.ts";
@@ -68,7 +69,7 @@ export class LegacyEra {
   }
 
   #list(id: RequestId): true {
-    void this.#source.tools().then((tools) => this.#send(id, { tools }));
+    void this.#source.tools().then((tools) => this.#send(id, firstPage(this.#source, tools)));
     return true;
   }
 

@@ -21,10 +21,11 @@ import {
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { assert } from "../../base/errors.ts";
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
-import { registerFeatures } from "./features/register.ts";
+import type { ListPages } from "./features/pages.ts";
+import { pageAt, registerFeatures } from "./features/register.ts";
 import type { McpFeatures } from "./protocol/features.ts";
 import { MODERN_REVISION } from "./protocol/revisions.ts";
-import { INVALID_PARAMS, shortened } from "./protocol/rpc-error.ts";
+import { shortened } from "./protocol/rpc-error.ts";
 import { CACHE_HINT, type ServerIdentity } from "./protocol/server-identity.ts";
 
 /**
@@ -38,6 +39,8 @@ export interface LibrarySource {
   readonly identity: ServerIdentity;
   /** The tools as MCP's objects. */
   readonly tools: () => Promise<readonly JsonObject[]>;
+  /** How its lists are cut. */
+  readonly pages: ListPages;
   /** Calls `listener` after each change of the tools, until the returned function is called; looks while `isAwake`. */
   readonly watch: (listener: () => void, isAwake?: () => boolean) => () => void;
   /** What is offered beside tools. */
@@ -73,10 +76,10 @@ export function askModern(
   assert(isJSONRPCRequest(request), "the library would leave the request unanswered");
   return new Promise((resolve) => {
     let server: Server | undefined;
-    let unwatch: (() => void) | undefined;
+    const unwatch: (() => void)[] = [];
     const end = () => {
       signal.removeEventListener("abort", end);
-      unwatch?.();
+      for (const each of unwatch.splice(0)) each();
       void entry.close();
     };
     const wire: Transport = {
@@ -87,8 +90,8 @@ export function askModern(
           note(message);
           // Closing a subscription is what answers it; one of which nothing changes here ends at once.
           if (message.method !== ACKNOWLEDGED) return Promise.resolve();
-          if (isOfTools(message.params)) unwatch = source.watch(() => void server?.sendToolListChanged());
-          else void entry.close();
+          if (server !== undefined) unwatch.push(...listenFor(source, server, message.params));
+          if (unwatch.length === 0) void entry.close();
         } else {
           resolve(bounded(message));
           end();
@@ -114,9 +117,20 @@ export function askModern(
 /** How a subscription begins. */
 const ACKNOWLEDGED = "notifications/subscriptions/acknowledged";
 
-function isOfTools(acknowledged: unknown): boolean {
+/** Begins to tell of what a subscription was acknowledged for. @returns what ends it, for each thing that can change */
+function listenFor(source: LibrarySource, server: Server, acknowledged: unknown): (() => void)[] {
   const filter = isJsonObject(acknowledged) ? acknowledged["notifications"] : undefined;
-  return isJsonObject(filter) && filter["toolsListChanged"] === true;
+  if (!isJsonObject(filter)) return [];
+  const { resources } = source.features ?? {};
+  const ends: (() => void)[] = [];
+  if (filter["toolsListChanged"] === true) ends.push(source.watch(() => void server.sendToolListChanged()));
+  const list = filter["resourcesListChanged"] === true ? resources?.watchList : undefined;
+  if (list !== undefined) ends.push(list(() => void server.sendResourceListChanged()));
+  const uris = filter["resourceSubscriptions"];
+  for (const uri of new Set(Array.isArray(uris) ? uris : []))
+    if (typeof uri === "string" && resources?.changesWith?.(uri) === "tools")
+      ends.push(source.watch(() => void server.sendResourceUpdated({ uri })));
+  return ends;
 }
 
 /** Results of the modern era that say how long they stay fresh. */
@@ -130,7 +144,7 @@ const CACHE_HINTS: ServerOptions["cacheHints"] = {
 };
 
 function createServer(
-  { identity, tools, features, onError }: LibrarySource,
+  { identity, tools, watch, pages, features, onError }: LibrarySource,
   cacheHints?: ServerOptions["cacheHints"],
 ): Server {
   const { serverInfo, capabilities, instructions } = identity;
@@ -141,14 +155,11 @@ function createServer(
   });
   server.onerror = onError;
   server.setRequestHandler("tools/list", async ({ params }) => {
-    if (params?.cursor !== undefined)
-      throw new ProtocolError(
-        INVALID_PARAMS,
-        "`cursor` is none of this server's; the list has one page, ask without it",
-      );
-    return { tools: await tools() } as never;
+    const { entries, ...next } = pageAt(pages, "tools/list", await tools(), params);
+    return { tools: entries, ...next } as never;
   });
-  if (features !== undefined) registerFeatures(server, features, cacheHints !== undefined);
+  if (features !== undefined)
+    registerFeatures(server, features, { pages, isModern: cacheHints !== undefined, watchTools: watch });
   return server;
 }
 

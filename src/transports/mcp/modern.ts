@@ -14,7 +14,7 @@ import type { LibrarySource } from "./library.ts";
 import { cursorError, metaError } from "./protocol/early-refusals.ts";
 import { isEnvelopeAlone, isPlainEnvelope } from "./protocol/plain-requests.ts";
 import { META_SERVER_INFO, MODERN_REVISION } from "./protocol/revisions.ts";
-import type { RpcError } from "./protocol/rpc-error.ts";
+import { INVALID_REQUEST, type RpcError } from "./protocol/rpc-error.ts";
 import { CACHE_HINT } from "./protocol/server-identity.ts";
 import { CallTasks } from "./tasks/call-tasks.ts";
 
@@ -44,6 +44,8 @@ export class ModernEra {
   /** The client's calls that take long. */
   readonly tasks: CallTasks;
   readonly #source: LibrarySource;
+  /** Subscriptions that are open. */
+  #listening = 0;
   #discovery: string | undefined;
   /** The list as it was printed last, and of what. */
   #list: { readonly tools: readonly JsonObject[]; readonly text: string } | undefined;
@@ -95,7 +97,12 @@ export class ModernEra {
     // The kernel says what is wrong with a call, and records it; the library judges its envelope alone.
     if (request.method === "tools/call" && acceptsModern(request)) return { kind: "call" };
     const client = { signal, note: (message: object) => note(JSON.stringify(message)) };
-    const answer = await askModern(this.#source, request, client);
+    const isSubscription = request.method === "subscriptions/listen";
+    if (isSubscription && this.#listening >= LISTENING_MAX) return { kind: "refused", error: LISTENING_ENOUGH };
+    if (isSubscription) this.#listening += 1;
+    const answer = await askModern(this.#source, request, client).finally(() => {
+      if (isSubscription) this.#listening -= 1;
+    });
     if ("error" in answer && !acceptsModern(request)) return { kind: "refused", error: answer.error as RpcError };
     return { kind: "line", answer: JSON.stringify(answer) };
   }
@@ -108,7 +115,7 @@ export class ModernEra {
 
   async #toolList(): Promise<string> {
     const tools = await this.#source.tools();
-    if (this.#list?.tools !== tools) this.#list = { tools, text: this.#print({ tools }) };
+    if (this.#list?.tools !== tools) this.#list = { tools, text: this.#print(firstPage(this.#source, tools)) };
     return this.#list.text;
   }
 
@@ -116,6 +123,19 @@ export class ModernEra {
     return JSON.stringify({ ...COMPLETE, _meta: this.resultMeta, ...body, ...CACHE_HINT });
   }
 }
+
+/** The members of a result that shows the first of the tools. */
+export function firstPage({ pages }: LibrarySource, all: readonly JsonObject[]): JsonObject {
+  const { entries, ...next } = pages.page("tools/list", all) ?? { entries: [] };
+  return { tools: entries, ...next };
+}
+
+/** Subscriptions of one session that are open at a time. */
+export const LISTENING_MAX = 64;
+const LISTENING_ENOUGH: RpcError = {
+  code: INVALID_REQUEST,
+  message: `a session has at most ${LISTENING_MAX} subscriptions; end one of them first`,
+};
 
 /** The member that every result of the era begins with. */
 const COMPLETE = { resultType: "complete" };

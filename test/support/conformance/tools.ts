@@ -19,7 +19,7 @@ const resource = (uri: string, mimeType: string, text: string) => ({
   type: "resource",
   resource: { uri, mimeType, text },
 });
-const soon = () => new Promise((resolve) => setTimeout(resolve, 20));
+const soon = () => new Promise((resolve) => setTimeout(resolve, 60));
 
 const PLAIN: Readonly<Record<string, Run>> = {
   test_simple_text: () => ["This is a simple text response for testing."],
@@ -36,6 +36,15 @@ const PLAIN: Readonly<Record<string, Run>> = {
   test_error_handling: () => {
     throw new ToolFailure("CONTENT_CORRUPT", "This tool intentionally returns an error for testing", "do not call it");
   },
+  greet: (args) => [`Hello, ${String(args["name"])}!`],
+  async slow_compute({ seconds }, { signal }) {
+    const until = Date.now() + Number(seconds) * 1000;
+    while (Date.now() < until && !signal.aborted) await later(20);
+    signal.throwIfAborted();
+    return ["computed"];
+  },
+  test_header_param: ({ region }) => [`region: ${String(region)}`],
+  json_schema_2020_12_tool: () => ["checked"],
   async test_tool_with_progress(_, { progress }) {
     for (const completed of [0, 50, 100]) {
       progress({ kind: "progress", completed, total: 100 });
@@ -101,6 +110,15 @@ const withState =
 async function askInSession(link: ClientLink, method: string, params: JsonObject): Promise<Block[]> {
   const answer = await link.ask?.(method, params);
   return [`answer: ${JSON.stringify(answer ?? null)}`];
+}
+
+/** Asks in a task; a client that cancels the task answers nothing. */
+async function inTask(link: ClientLink, params: JsonObject): Promise<unknown> {
+  try {
+    return await link.ask?.("elicitation/create", params);
+  } catch {
+    throw new ToolFailure("CONTENT_CORRUPT", "nobody answered", "call it again");
+  }
 }
 
 const CONFIRM = elicit("Please confirm", { ok: { type: "boolean" } });
@@ -177,6 +195,34 @@ const ASKING: Readonly<Record<string, Ask>> = {
     link.require(Object.fromEntries(Object.entries(possible).filter(([name]) => name in link.capabilities)));
     return ["asked"];
   },
+  async failing_job(link) {
+    if (!knowsTasks(link)) {
+      link.refuse(REQUIRES_TASKS);
+      return [];
+    }
+    await later(200);
+    throw new ToolFailure("CONTENT_CORRUPT", "the job failed", "do not call it");
+  },
+  async protocol_error_job(link) {
+    await later(50);
+    link.refuse({ code: -32603, message: "the job broke down" });
+    return [];
+  },
+  async confirm_delete(link, { filename }) {
+    await inTask(link, form(`Delete ${String(filename)}?`, { confirm: { type: "boolean" } }));
+    return ["deleted"];
+  },
+  async multi_input(link) {
+    const answers = [NAME, { confirm: { type: "boolean" } }].map((fields) => inTask(link, form("One of two", fields)));
+    await Promise.all(answers);
+    return ["both"];
+  },
+  async test_tool_with_task(link) {
+    const answer = answered(link, "user_name");
+    if (answer === undefined) link.require({ user_name: elicit("What is your name?", NAME) });
+    else await later(200);
+    return [JSON.stringify(answer ?? "asked")];
+  },
   test_missing_capability(link) {
     if (!("sampling" in link.capabilities))
       link.refuse({
@@ -195,10 +241,63 @@ function titled(title: string): JsonObject[] {
   ];
 }
 
+/** Tools whose every call is a task. */
+const TASKS: ReadonlySet<string> = new Set([
+  "slow_compute",
+  "failing_job",
+  "protocol_error_job",
+  "confirm_delete",
+  "multi_input",
+]);
+
+const REQUIRES_TASKS = {
+  code: -32021,
+  message: "this tool needs a client that knows tasks",
+  data: { requiredCapabilities: { extensions: { "io.modelcontextprotocol/tasks": {} } } },
+};
+
+const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+function knowsTasks({ capabilities }: ClientLink): boolean {
+  const { extensions } = capabilities;
+  return isJsonObject(extensions) && "io.modelcontextprotocol/tasks" in extensions;
+}
+
+/** A schema with what the dialect of 2020-12 has beside types. */
+const SCHEMA_2020_12: JsonObject = {
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  type: "object",
+  $defs: {
+    address: {
+      $anchor: "addressDef",
+      type: "object",
+      properties: { street: { type: "string" }, city: { type: "string" } },
+    },
+  },
+  properties: {
+    name: { type: "string" },
+    address: { $ref: "#/$defs/address" },
+    contactMethod: { type: "string", enum: ["phone", "email"] },
+    phone: { type: "string" },
+    email: { type: "string" },
+  },
+  allOf: [{ anyOf: [{ required: ["phone"] }, { required: ["email"] }] }],
+  if: { properties: { contactMethod: { const: "phone" } }, required: ["contactMethod"] },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of the dialect
+  then: { required: ["phone"] },
+  else: { required: ["email"] },
+  additionalProperties: false,
+};
+
 /** Arguments of the tools that take some. */
 const PARAMETERS: Readonly<Record<string, z.ZodType>> = {
   test_sampling: z.strictObject({ prompt: z.string() }),
   test_elicitation: z.strictObject({ message: z.string() }),
+  greet: z.strictObject({ name: z.string() }),
+  slow_compute: z.strictObject({ seconds: z.number(), label: z.string().optional() }),
+  confirm_delete: z.strictObject({ filename: z.string() }),
+  test_header_param: z.strictObject({ region: z.string().meta({ "x-mcp-header": "Region" }) }),
+  json_schema_2020_12_tool: z.custom<JsonObject>(isJsonObject).meta(SCHEMA_2020_12),
 };
 
 function plugin(name: string, run: Run): Tool {
@@ -227,6 +326,8 @@ export function conformanceTools(): {
   const links = new Map<string, ClientLink>();
   const asking: AskingTools = {
     owns: (tool) => Object.hasOwn(ASKING, tool),
+    // One of them asks in a round before it becomes a task.
+    isTask: (tool, params) => TASKS.has(tool) || (tool === "test_tool_with_task" && "inputResponses" in params),
     open(requestId, link) {
       links.set(requestId, link);
       return () => void links.delete(requestId);

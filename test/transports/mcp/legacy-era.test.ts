@@ -8,6 +8,7 @@ import {
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CALLS_IN_FLIGHT_MAX } from "../../../src/base/limits.ts";
+import { ListPages } from "../../../src/transports/mcp/features/pages.ts";
 import { LegacyEra } from "../../../src/transports/mcp/legacy-era.ts";
 import { connectLegacy, type LibrarySource } from "../../../src/transports/mcp/library.ts";
 import { isBare, LEGACY_REVISIONS, plainHandshake } from "../../../src/transports/mcp/protocol/plain-requests.ts";
@@ -27,6 +28,7 @@ function clientEnd() {
       instructions: "Careful.",
     },
     tools: async () => [TOOL],
+    pages: new ListPages(),
     watch: () => () => undefined,
     onError: (error) => errors.push(error.message),
   };

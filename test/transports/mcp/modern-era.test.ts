@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/base/json.ts";
 import type { CallResult } from "../../../src/transports/mcp/answers/call-result.ts";
 import { printRound } from "../../../src/transports/mcp/approval/modern-rounds.ts";
+import { ListPages } from "../../../src/transports/mcp/features/pages.ts";
 import { acceptsModern, askModern, type LibrarySource } from "../../../src/transports/mcp/library.ts";
 import { ModernEra } from "../../../src/transports/mcp/modern.ts";
 import { isPlainEnvelope } from "../../../src/transports/mcp/protocol/plain-requests.ts";
@@ -21,6 +22,7 @@ const source: LibrarySource = {
     instructions: "Careful.",
   },
   tools: async () => [TOOL],
+  pages: new ListPages(),
   watch: () => () => undefined,
   onError: (error) => errors.push(error.message),
 };

@@ -51,22 +51,43 @@ export function toolList({
     if (asked === undefined || nowMs - asked.atMs > LIST_KEPT_MS) asked = { atMs: nowMs, list: list() };
     return asked.list;
   };
-  return { tools, watch: (listener, isAwake = () => true) => watchList(tools, listener, isAwake) };
+  const watch = new Watch(tools);
+  return { tools, watch: (listener, isAwake = () => true) => watch.add(listener, isAwake) };
 }
 
-function watchList(tools: ToolListing["tools"], listener: () => void, isAwake: () => boolean): () => void {
-  let last: readonly JsonObject[] | undefined;
-  let isOver = false;
-  const look = async () => {
-    const now = await tools();
-    const isChanged = last !== undefined && last !== now;
-    last = now;
-    if (isChanged && !isOver) listener();
-  };
-  void look();
-  const looking = setInterval(() => (isAwake() ? void look() : undefined), LIST_WATCH_MS).unref();
-  return () => {
-    isOver = true;
-    clearInterval(looking);
-  };
+/** Looks at the list for all that want to hear of changes, in one place: many of them cost no more than one. */
+class Watch {
+  readonly #tools: ToolListing["tools"];
+  readonly #watchers = new Set<{ readonly listener: () => void; readonly isAwake: () => boolean }>();
+  #last: readonly JsonObject[] | undefined;
+  #looking: NodeJS.Timeout | undefined;
+
+  constructor(tools: ToolListing["tools"]) {
+    this.#tools = tools;
+  }
+
+  add(listener: () => void, isAwake: () => boolean): () => void {
+    const watcher = { listener, isAwake };
+    if (this.#watchers.size === 0) this.#begin();
+    this.#watchers.add(watcher);
+    return () => {
+      if (!this.#watchers.delete(watcher) || this.#watchers.size > 0) return;
+      clearInterval(this.#looking);
+      this.#last = undefined;
+    };
+  }
+
+  #begin(): void {
+    void this.#look();
+    this.#looking = setInterval(() => {
+      if ([...this.#watchers].some(({ isAwake }) => isAwake())) void this.#look();
+    }, LIST_WATCH_MS).unref();
+  }
+
+  async #look(): Promise<void> {
+    const now = await this.#tools();
+    const isChanged = this.#last !== undefined && this.#last !== now;
+    this.#last = now;
+    if (isChanged) for (const { listener } of [...this.#watchers]) listener();
+  }
 }

@@ -9,28 +9,42 @@ import {
   type ResourceSource,
 } from "../protocol/features.ts";
 import { INVALID_PARAMS, RESOURCE_NOT_FOUND, shortened } from "../protocol/rpc-error.ts";
-import { pageOf } from "./pages.ts";
+import { CURSOR_REFUSED, type ListPages, type Page } from "./pages.ts";
+import { ResourceSubscriptions, SUBSCRIPTIONS_MAX } from "./resource-subscriptions.ts";
 
 /** Values of one completion. */
 const COMPLETIONS_MAX = 100;
 
-/** Registers what `features` has; the era says how a missing resource is refused. */
-export function registerFeatures(server: Server, features: McpFeatures, isModern: boolean): void {
+/** How lists are cut, and the era, which says how a missing resource is refused. */
+export interface FeatureEra {
+  readonly pages: ListPages;
+  readonly isModern: boolean;
+  /** Calls `listener` after each change of the session's tools, until the returned function is called. */
+  readonly watchTools: (listener: () => void) => () => void;
+}
+
+/** Registers what `features` has. */
+export function registerFeatures(server: Server, features: McpFeatures, era: FeatureEra): void {
   const { resources, prompts, complete, logs } = features;
-  if (resources !== undefined) registerResources(server, resources, isModern);
-  if (prompts !== undefined) registerPrompts(server, prompts);
+  const { pages, isModern } = era;
+  if (resources !== undefined) registerResources(server, resources, era);
+  if (prompts !== undefined) registerPrompts(server, prompts, pages);
   if (complete !== undefined) registerCompletions(server, complete);
   // The level is kept where calls are made: the library itself sends no log messages.
   if (logs === true && !isModern) server.setRequestHandler("logging/setLevel", () => ({}));
 }
 
-function registerResources(server: Server, resources: ResourceSource, isModern: boolean): void {
+function registerResources(server: Server, resources: ResourceSource, era: FeatureEra): void {
+  const { pages, isModern } = era;
+  let unwatch: (() => void) | undefined;
   server.setRequestHandler("resources/list", async ({ params }) => {
-    const { entries, ...next } = pageAt(await resources.list(), params?.cursor);
+    // A modern client subscribes to hear of changes; a legacy one has asked for the list.
+    if (!isModern) unwatch ??= resources.watchList?.(() => void server.sendResourceListChanged());
+    const { entries, ...next } = pageAt(pages, "resources/list", await resources.list(), params);
     return { resources: entries, ...next } as never;
   });
   server.setRequestHandler("resources/templates/list", async ({ params }) => {
-    const { entries, ...next } = pageAt(await resources.templates(), params?.cursor);
+    const { entries, ...next } = pageAt(pages, "resources/templates/list", await resources.templates(), params);
     return { resourceTemplates: entries, ...next } as never;
   });
   server.setRequestHandler("resources/read", async ({ params: { uri } }, context) => {
@@ -39,14 +53,36 @@ function registerResources(server: Server, resources: ResourceSource, isModern: 
     const code = isModern ? INVALID_PARAMS : RESOURCE_NOT_FOUND;
     throw new ProtocolError(code, "there is no such resource", { uri: shortened(uri) });
   });
-  if (resources.subscribe !== true || isModern) return;
-  server.setRequestHandler("resources/subscribe", () => ({}));
-  server.setRequestHandler("resources/unsubscribe", () => ({}));
+  if (isModern) return;
+  const subscriptions = new ResourceSubscriptions({
+    resources,
+    watchTools: era.watchTools,
+    send: (uri) => void server.sendResourceUpdated({ uri }),
+  });
+  server.onclose = () => {
+    unwatch?.();
+    subscriptions.close();
+  };
+  if (resources.subscribe === true) registerSubscriptions(server, subscriptions);
 }
 
-function registerPrompts(server: Server, prompts: PromptSource): void {
+function registerSubscriptions(server: Server, subscriptions: ResourceSubscriptions): void {
+  server.setRequestHandler("resources/subscribe", ({ params: { uri } }) => {
+    const problem = subscriptions.add(uri);
+    if (problem === undefined) return {};
+    throw problem === "unknown"
+      ? new ProtocolError(RESOURCE_NOT_FOUND, "there is no such resource", { uri: shortened(uri) })
+      : new ProtocolError(INVALID_PARAMS, `at most ${SUBSCRIPTIONS_MAX} resources are watched; unsubscribe from some`);
+  });
+  server.setRequestHandler("resources/unsubscribe", ({ params: { uri } }) => {
+    subscriptions.remove(uri);
+    return {};
+  });
+}
+
+function registerPrompts(server: Server, prompts: PromptSource, pages: ListPages): void {
   server.setRequestHandler("prompts/list", async ({ params }) => {
-    const { entries, ...next } = pageAt(await prompts.list(), params?.cursor);
+    const { entries, ...next } = pageAt(pages, "prompts/list", await prompts.list(), params);
     return { prompts: entries, ...next } as never;
   });
   server.setRequestHandler("prompts/get", async ({ params: { name, arguments: args = {} } }, context) => {
@@ -75,8 +111,12 @@ function registerCompletions(server: Server, complete: NonNullable<McpFeatures["
   });
 }
 
-function pageAt<Entry>(all: readonly Entry[], cursor: string | undefined) {
-  const page = pageOf(all, cursor);
+/** The page that `params` ask for. @throws ProtocolError where their cursor is none */
+export function pageAt(pages: ListPages, name: string, all: readonly JsonObject[], params: Asked): Page {
+  const page = pages.page(name, all, params?.cursor);
   if (page !== undefined) return page;
-  throw new ProtocolError(INVALID_PARAMS, "`cursor` is none of this list's; begin again without it");
+  throw new ProtocolError(INVALID_PARAMS, CURSOR_REFUSED);
 }
+
+/** Parameters of a list. */
+type Asked = { readonly cursor?: string | undefined } | undefined;

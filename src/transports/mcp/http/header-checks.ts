@@ -8,6 +8,7 @@ import type { JSONRPCRequest } from "@modelcontextprotocol/server";
 import { isJsonObject } from "../../../base/json.ts";
 import { META_PROTOCOL_VERSION, MODERN_REVISION } from "../protocol/revisions.ts";
 import { HEADER_MISMATCH, INVALID_PARAMS, INVALID_REQUEST, type RpcError, shortened } from "../protocol/rpc-error.ts";
+import { plainText } from "./header-text.ts";
 import { type HttpRequest, headerOf } from "./http-types.ts";
 
 /** Header that names the revision, in both eras. */
@@ -125,11 +126,4 @@ function mediaType(text: string | undefined): string {
 
 function trimmed(value: string | undefined): string | undefined {
   return value?.trim();
-}
-
-/** What a header says that may be written as `=?base64?…?=`, because not every character may stand in one. */
-function plainText(value: string): string | undefined {
-  const coded = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/.exec(value)?.[1];
-  if (coded === undefined) return value.startsWith("=?base64?") ? undefined : value;
-  return Buffer.from(coded, "base64").toString("utf8");
 }

@@ -19,6 +19,7 @@ import { LEGACY_REVISIONS } from "../protocol/plain-requests.ts";
 import { modernMeta } from "../protocol/revisions.ts";
 import { PARSE_ERROR, printError } from "../protocol/rpc-error.ts";
 import { serveMcp } from "../server.ts";
+import { refuseArgumentHeaders } from "./argument-headers.ts";
 import {
   type HttpRefusal,
   LAST_EVENT_HEADER,
@@ -201,7 +202,7 @@ async function serveModern(
   { options, modern }: Principal,
   { message, outlet }: { readonly message: JSONRPCRequest; readonly outlet: Outlet },
 ): Promise<HttpRefusal | undefined> {
-  const mismatch = refuseModernHeaders(request, message);
+  const mismatch = refuseModernHeaders(request, message) ?? refuseArguments(request, options.door, message);
   if (mismatch !== undefined) return { ...mismatch, id: message.id };
   const exchange = new ModernExchange(outlet);
   const calls = new DirectCalls(exchange, options, modern);
@@ -213,6 +214,16 @@ async function serveModern(
   await outlet.over;
   shutdownSignal.removeEventListener("abort", stop);
   return undefined;
+}
+
+/** Why the headers of a call do not go with its arguments; other requests have none. */
+function refuseArguments(
+  request: McpHttpRequest["request"],
+  door: McpOptions["door"],
+  { method, params }: JSONRPCRequest,
+): HttpRefusal | undefined {
+  const tool = method === "tools/call" ? door.tool(String(params?.["name"])) : undefined;
+  return tool && refuseArgumentHeaders(request, tool.inputSchema, params?.["arguments"]);
 }
 
 interface LegacyPost {

@@ -29,8 +29,8 @@ export interface ClientLink {
 /** The tools that ask their clients. */
 export interface AskingTools {
   readonly owns: (tool: string) => boolean;
-  /** Whether each call of a tool is a task from its beginning, for clients that know tasks. */
-  readonly isTask?: (tool: string) => boolean;
+  /** Whether a call with these parameters is a task from its beginning, for clients that know tasks. */
+  readonly isTask?: (tool: string, params: JsonObject) => boolean;
   /** A call begins; the tool finds its link by the id of its request. @returns what ends it */
   readonly open: (requestId: string, link: ClientLink) => () => void;
 }

@@ -11,6 +11,10 @@ export interface ResourceSource {
   readonly read: (uri: string, signal: AbortSignal) => Promise<readonly JsonObject[] | undefined>;
   /** Whether clients hear of changes to one. */
   readonly subscribe?: boolean;
+  /** What changes one: the session's tools, or nothing; `undefined` where there is no such resource. */
+  readonly changesWith?: (uri: string) => "tools" | "never" | undefined;
+  /** Calls `listener` after each change of the list, until the returned function is called. */
+  readonly watchList?: (listener: () => void) => () => void;
 }
 
 /** What a round of a prompt brings. */

@@ -33,7 +33,12 @@ export function serverIdentity({ version, instructions, features }: McpOptions):
 
 function offered({ resources, prompts, complete, logs }: McpFeatures): JsonObject {
   return {
-    ...(resources !== undefined && { resources: resources.subscribe === true ? { subscribe: true } : {} }),
+    ...(resources !== undefined && {
+      resources: {
+        ...(resources.subscribe === true && { subscribe: true }),
+        ...(resources.watchList !== undefined && { listChanged: true }),
+      },
+    }),
     ...(prompts !== undefined && { prompts: {} }),
     ...(complete !== undefined && { completions: {} }),
     ...(logs === true && { logging: {} }),

@@ -6,7 +6,6 @@ import { z } from "zod";
 import type { JsonObject } from "../../../../src/base/json.ts";
 import type { Tool } from "../../../../src/model/tool/tool.ts";
 import { upstreamTool } from "../../../../src/tools/upstream/upstream-tool.ts";
-import { PAGE_ENTRIES_MAX, pageOf } from "../../../../src/transports/mcp/features/pages.ts";
 import { sessionFeatures } from "../../../../src/transports/mcp/features/session-features.ts";
 import { answering } from "../../../support/answering-tool.ts";
 import { initialize, legacy, modern } from "../../../support/mcp-connection.ts";
@@ -38,7 +37,10 @@ test("a result that is too large has a link, and is read in ranges that make the
   const content = result["content"] as readonly JsonObject[];
   const link = content.find(({ type }) => type === "resource_link");
   expect(link?.["uri"]).toMatch(/^handrail:\/\/content\/[0-9a-f]{64}$/);
-  expect((await ask("resources/list")).result["resources"]).toMatchObject([{ uri: link?.["uri"] }]);
+  expect((await ask("resources/list")).result["resources"]).toMatchObject([
+    { uri: "handrail://session/tools" },
+    { uri: link?.["uri"] },
+  ]);
   let text = "";
   let uri: unknown = link?.["uri"];
   for (let parts = 0; uri !== undefined && parts < 40; parts += 1) {
@@ -147,22 +149,4 @@ test("paths are completed from what the session may list", async () => {
   expect(await complete("path", "on")).toEqual(["one.txt"]);
   expect(await complete("path", "../")).toEqual([]);
   expect(await complete("task", "on")).toEqual([]);
-});
-
-test("a list is cut into pages, whose cursors are of that list alone", () => {
-  const all = Array.from({ length: 2 * PAGE_ENTRIES_MAX + 1 }, (_, index) => index);
-  const seen: number[] = [];
-  let page = pageOf(all, undefined);
-  while (page !== undefined) {
-    seen.push(...page.entries);
-    page = page.nextCursor === undefined ? undefined : pageOf(all, page.nextCursor);
-  }
-  expect(seen).toEqual(all);
-  for (const cursor of [
-    "",
-    "x",
-    Buffer.from("at 99999").toString("base64url"),
-    Buffer.from("at 01").toString("base64url"),
-  ])
-    expect(pageOf(all, cursor)).toBeUndefined();
 });

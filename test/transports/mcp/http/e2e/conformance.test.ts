@@ -40,16 +40,23 @@ async function run(url: string, revision: string): Promise<Map<string, readonly 
   return results;
 }
 
-/** The scenarios that the revision scores. */
-function scored(revision: string): readonly string[] {
-  const { server } = parse(readFileSync(join(SUITE, `requirements/${revision}.yaml`), "utf8")) as {
+/** The scenarios that the revision scores, and those that are run for information. */
+function scenarios(revision: string): readonly string[] {
+  const { server, not_scored } = parse(readFileSync(join(SUITE, `requirements/${revision}.yaml`), "utf8")) as {
     readonly server: readonly string[];
+    readonly not_scored?: readonly { readonly scenario: string; readonly leg: string }[];
   };
-  return server;
+  return [...server, ...(not_scored ?? []).flatMap(({ scenario, leg }) => (leg === "server" ? [scenario] : []))];
 }
 
+/** Checks that do not pass, and why; each must fail, so that one that passes is taken out. */
+const KNOWN: Readonly<Record<string, string>> = {
+  "json-schema-2020-12/json-schema-2020-12-$schema":
+    "the dialect that MCP takes for granted is not repeated with every tool: a model would pay for it each time",
+};
+
 test.each(["2025-11-25", "2026-07-28"])(
-  "every scored scenario of %s passes",
+  "every scenario of %s passes, scored or not, but for what is known to fail",
   { timeout: TIME_MS },
   async (revision) => {
     const { tools, asking, changes } = conformanceTools();
@@ -60,13 +67,16 @@ test.each(["2025-11-25", "2026-07-28"])(
       (await kernel.door.offered(token)).map((tool) => ({ ...tool, title: `${tool.title} ${changes()}` }));
     const door = await serveMcpPlace({ ...kernel.door, offered }, { everybody: kernel.token, offers });
     const results = await run(`http://localhost:${door.port}/mcp`, revision);
-    const failed = scored(revision).flatMap((scenario) => {
+    const failed = scenarios(revision).flatMap((scenario) => {
       const checks = results.get(scenario);
       if (checks === undefined || checks.length === 0) return [`${scenario}: did not run`];
       const bad = checks.filter(({ status }) => status !== "SUCCESS" && status !== "INFO" && status !== "SKIPPED");
-      return bad.map(({ id, status, errorMessage }) => `${scenario}/${id}: ${status} ${errorMessage ?? ""}`);
+      return bad.map(({ id, status, errorMessage }) =>
+        `${scenario}/${id}` in KNOWN ? `${scenario}/${id}` : `${scenario}/${id}: ${status} ${errorMessage ?? ""}`,
+      );
     });
-    expect(failed).toEqual([]);
+    const known = Object.keys(KNOWN).filter((check) => scenarios(revision).includes(check.split("/", 1)[0] ?? ""));
+    expect(failed).toEqual(known);
     expect(kernel.internalErrors).toEqual([]);
     // Two scenarios pass where their tool is missing.
     const list = modern(1, "tools/list");
