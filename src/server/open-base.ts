@@ -71,12 +71,13 @@ export async function openBase(options: KernelOptions, opening: Opening) {
   const upstreams = opening.keep(
     await openUpstreams({ ...upstreamPlaces(operator, stateDirectory, environment), means }),
   );
-  const others = declaredTools(options, [...plugged.tools, ...upstreams.tools]);
+  const others = declaredTools(options, plugged.tools);
   const otherNames = new Set(others.map(({ name }) => name));
   const ownNames = new Set(ownTools(operator.settings).map(({ name }) => name));
-  const isOthers = (name: string) => otherNames.has(name);
+  const isOthers = (name: string) => otherNames.has(name) || upstreams.tools.some((tool) => tool.name === name);
   const components = opening.keep(await Components.open(operator, (name) => isOthers(name) || ownNames.has(name)));
-  const declaredWith = (added: readonly Tool[]) => registryOf([...others, ...added]);
+  const declaredWith = (added: readonly Tool[]) => registryOf([...others, ...upstreams.tools, ...added]);
+  const declaredWithUpstreams = (now: readonly Tool[]) => registryOf([...others, ...now, ...components.tools]);
   const tools = new ToolsInForce(declaredWith(components.tools));
   const settings = kernelSettings(environment, live);
   const instances = await openInstanceStore(stateDirectory, systemRandom);
@@ -97,7 +98,15 @@ export async function openBase(options: KernelOptions, opening: Opening) {
   const stores = await openStores(stateDirectory, onInternalError, opening);
   await recordModules(ledger, [...plugged.modules, ...upstreams.modules]);
   await components.recordStart({ ledger, nowMs: systemClock.nowMs }, tell);
-  const given = { plugged: [plugged, components], components, declaredWith, isOthers, tools, upstreams };
+  const given = {
+    plugged: [plugged, components],
+    components,
+    declaredWith,
+    declaredWithUpstreams,
+    isOthers,
+    tools,
+    upstreams,
+  };
   const reporting = { reporter, observers, telemetry, onInternalError, tell };
   const ground = { stateDirectory, live, redactor, settings, instances, instance, ledger, stores };
   return { ...ground, ...given, ...reporting };

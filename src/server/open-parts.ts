@@ -71,7 +71,9 @@ async function openAll(options: KernelOptions, opening: Opening) {
   const alone = (work: () => Promise<void>) => reload.alone(work);
   const { onInternalError, tell } = base;
   const own = { live, tools, ledger, declaredWith, isOthers };
-  components.watch({ ...own, policy, inputsOf, alone, nowMs, tell, onInternalError });
+  const reloading = { policy, inputsOf, alone, nowMs, tell, onInternalError };
+  components.watch({ ...own, ...reloading });
+  base.upstreams.watch({ live, tools, ledger, declaredWithUpstreams: base.declaredWithUpstreams, ...reloading });
   const { environment, allowUnusualWorkspace: allowsUnusual = false } = options;
   return { ...base, ...services, environment, allowsUnusual, parts };
 }

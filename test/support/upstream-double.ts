@@ -2,7 +2,7 @@
 
 /**
  * A server that reads how to behave from `behaviour.json` each time that it is asked: `tools`, and for `tools/call` one
- * of `hang`, `die`, `flood`, `huge`, `otherId`, `nonsense`, `asks`, `strays`, `twice`, `writesLater`, `progress`; else
+ * of `hang`, `die`, `flood`, `huge`, `otherId`, `nonsense`, `asks`, `strays`, `twice`, `writesLater`, `progress`, `pid`; else
  * it answers `answer`. Of several calls, it hangs with the one whose text is `hangOn`; `ends` answers what is cancelled,
  * and `modern` speaks the protocol of 2026-07-28.
  */
@@ -13,6 +13,7 @@ const put = (text) => { const bytes = Buffer.from(text); let at = 0;
   while (at < bytes.length) try { at += writeSync(1, bytes, at); } catch (error) { if (error.code !== "EAGAIN") throw error; } };
 const send = (message) => put(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\\n");
 if (behaviour().dieAtStart) { console.error("no licence"); process.exit(3); }
+const startedAt = process.hrtime.bigint().toString();
 let rest = "";
 let asked;
 const heard = [];
@@ -73,6 +74,7 @@ function answer({ id, method, params, error, result }) {
     send({ id: "s", method: "sampling/createMessage", params: { messages: [], maxTokens: 1 } });
     send({ id: "e", method: "elicitation/create", params: { message: "password?", requestedSchema: { type: "object", properties: {} } } });
     return send({ id: "r", method: "roots/list" }); }
+  if (how.call === "pid") return said(id, "started " + startedAt);
   if (how.call === "environment") return said(id, Object.keys(process.env).sort().join(" "));
   if (how.content) return send({ id, result: { content: how.content } });
   if (how.structured) return send({ id, result: { content: [], structuredContent: how.structured } });

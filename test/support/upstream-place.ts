@@ -70,6 +70,9 @@ export interface UpstreamPlaceOptions extends Partial<Pick<KernelOptions, "envir
   readonly place?: Place;
 }
 
+/** A place with upstream servers. */
+export type UpstreamPlace = Awaited<ReturnType<typeof upstreamPlace>>;
+
 /** Opens a place; `reopen` gives the next kernel of the same state, which has what was approved. */
 export async function upstreamPlace(
   settings = "preset: open\n",
@@ -77,6 +80,7 @@ export async function upstreamPlace(
 ) {
   place.put("config/handrail.yaml", settings);
   place.put("double/server.mjs", DOUBLE);
+  const warnings: string[] = [];
   const open = async () => {
     const opened = await openKernel({
       environment: { SECRET_OF_THE_KERNEL: "s3cr3t-value" },
@@ -84,7 +88,7 @@ export async function upstreamPlace(
       stateDirectory: place.state,
       configDirectory: place.config,
       onInternalError: () => undefined,
-      onWarning: () => undefined,
+      onWarning: (line) => void warnings.push(line),
     });
     onTestFinished(() => opened.close());
     return opened;
@@ -96,6 +100,8 @@ export async function upstreamPlace(
   let calls = 0;
   return {
     ...place,
+    /** What operators were told. */
+    warnings,
     offered: async () => kernel.door.offered((await session()).token),
     get kernel() {
       return kernel;

@@ -3,13 +3,28 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Tool } from "../../model/tool/tool.ts";
 import type { LoadedModule } from "../plugins/plugged-tools.ts";
+import type { UpstreamReload, UpstreamReloadParts } from "./upstream-reload.ts";
 import type { UpstreamPlaces, UpstreamSandbox, Upstreams } from "./upstreams.ts";
+
+/** Milliseconds between two looks at the servers' files: a change is noticed within it. */
+const LOOK_MS = 1_000;
+/** Milliseconds after a look that failed. */
+const LOOK_AGAIN_MS = 10_000;
+
+/** What looking after the files needs, and who hears of failures. */
+export interface WatchedUpstreams extends UpstreamReloadParts {
+  readonly onInternalError: (error: unknown) => void;
+}
 
 /** What a kernel has of upstream servers. */
 export class OpenUpstreams {
   readonly #places: UpstreamPlaces;
   #upstreams: Upstreams | undefined;
   #sandbox: UpstreamSandbox | undefined;
+  #reload: UpstreamReload | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #lastError = "";
+  #closed = false;
 
   constructor(places: UpstreamPlaces) {
     this.#places = places;
@@ -31,17 +46,51 @@ export class OpenUpstreams {
     this.#upstreams?.runIn(sandbox);
   }
 
+  /** Makes tools of what was approved, before the kernel serves. */
+  async openNow(): Promise<void> {
+    const { Upstreams: Servers } = await import("./upstreams.ts");
+    this.#upstreams = await Servers.open(this.#places);
+  }
+
   /** The servers, also where there were none at the start. */
   async opened(): Promise<Upstreams> {
-    if (this.#upstreams === undefined) {
-      const { Upstreams: Servers } = await import("./upstreams.ts");
-      this.#upstreams = await Servers.open(this.#places);
-      if (this.#sandbox !== undefined) this.#upstreams.runIn(this.#sandbox);
-    }
+    const { Upstreams: Servers } = await import("./upstreams.ts");
+    this.#upstreams ??= Servers.none(this.#places);
+    if (this.#sandbox !== undefined) this.#upstreams.runIn(this.#sandbox);
     return this.#upstreams;
   }
 
+  /** Looks after the servers' files from now on. A failure that lasts is told once. */
+  watch(parts: WatchedUpstreams): void {
+    if (this.#closed) return;
+    const looked = () => {
+      this.#lastError = "";
+    };
+    const failed = (error: unknown) => {
+      const message = error instanceof Error ? error.message : String(error);
+      if (message !== this.#lastError) parts.onInternalError(error);
+      this.#lastError = message;
+    };
+    const look = () =>
+      void this.#look(parts)
+        .then(looked, failed)
+        .finally(() => this.watch(parts));
+    this.#timer = setTimeout(look, this.#lastError === "" ? LOOK_MS : LOOK_AGAIN_MS).unref();
+  }
+
+  async #look(parts: WatchedUpstreams): Promise<void> {
+    const directory = join(this.#places.operatorPath, "upstream");
+    if (this.#upstreams === undefined && !existsSync(directory)) return;
+    if (this.#reload === undefined) {
+      const { UpstreamReload: Reload } = await import("./upstream-reload.ts");
+      this.#reload = new Reload(directory, await this.opened(), parts);
+    }
+    await this.#reload.look();
+  }
+
   readonly close = async (): Promise<void> => {
+    this.#closed = true;
+    clearTimeout(this.#timer);
     await this.#upstreams?.close();
   };
 }
@@ -49,6 +98,6 @@ export class OpenUpstreams {
 /** @throws KernelError CONFIG_INVALID where a server's file is not valid */
 export async function openUpstreams(places: UpstreamPlaces): Promise<OpenUpstreams> {
   const open = new OpenUpstreams(places);
-  if (existsSync(join(places.operatorPath, "upstream"))) await open.opened();
+  if (existsSync(join(places.operatorPath, "upstream"))) await open.openNow();
   return open;
 }

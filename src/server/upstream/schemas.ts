@@ -21,22 +21,26 @@ export async function parametersOf(tool: OfferedTool, name: string): Promise<Zod
   return await schemaInput(schema, name);
 }
 
-/** An answer that is not what the approved tool answers is none. */
-export async function requireFitting(
-  tool: OfferedTool,
-  name: string,
-  { structured, isError }: UpstreamAnswer,
-): Promise<void> {
+/**
+ * What refuses answers that are not what the approved tool answers; the schema is compiled with the first.
+ * @throws ToolFailure from what is returned
+ */
+export function fitting(tool: OfferedTool, name: string): (answer: UpstreamAnswer) => Promise<void> {
   const { outputSchema } = tool;
-  if (outputSchema === undefined || (isError && structured === undefined)) return;
-  const constraint = await compileInputSchema(enforced(outputSchema, false), `${name}: output schema`);
-  const problem = structured === undefined ? { message: "it gave no data" } : constraint.problemOf(structured);
-  if (problem === undefined) return;
-  throw new ToolFailure(
-    "NOT_SUPPORTED",
-    `\`${name}\` answered what its schema does not allow: ${problem.message.slice(0, 300)}`,
-    "do without it; the server does not keep to what was approved",
-  );
+  if (outputSchema === undefined) return async () => undefined;
+  let compiled: ReturnType<typeof compileInputSchema> | undefined;
+  return async ({ structured, isError }) => {
+    if (isError && structured === undefined) return;
+    compiled ??= compileInputSchema(enforced(outputSchema, false), `${name}: output schema`);
+    const constraint = await compiled;
+    const problem = structured === undefined ? { message: "it gave no data" } : constraint.problemOf(structured);
+    if (problem === undefined) return;
+    throw new ToolFailure(
+      "NOT_SUPPORTED",
+      `\`${name}\` answered what its schema does not allow: ${problem.message.slice(0, 300)}`,
+      "do without it; the server does not keep to what was approved",
+    );
+  };
 }
 
 /** The schema without annotations; members of `properties` are names, not keywords. */

@@ -5,7 +5,7 @@
  */
 import type { Clock } from "../../base/clock.ts";
 import { usageError } from "../../base/errors.ts";
-import type { RandomBytes } from "../../base/ids.ts";
+import { newId, type RandomBytes } from "../../base/ids.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { BY_OPERATOR } from "../../ledger/actors.ts";
 import type { EventSink, EventType } from "../../model/outcome/event.ts";
@@ -91,7 +91,7 @@ export class UpstreamDesk {
     if (readUpstreams(operatorPath).has(name))
       throw usageError(`there is a server \`${name}\` already; remove it first, or take another name`);
     const { checkedWish } = await import("./reach/checked-wish.ts");
-    const record = checkedWish(wish, await this.#parts.ground());
+    const record = { id: newId("ins", random), ...checkedWish(wish, await this.#parts.ground()) };
     await this.#record("upstream_added", { server: name, by, ...factsOf(record) });
     await writeUpstream(operatorPath, { name, record }, random);
     return await this.show(name);

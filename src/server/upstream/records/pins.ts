@@ -47,6 +47,8 @@ export type OfferedTool = z.infer<typeof offered>;
 /** The file of one server. */
 export const upstreamFile = z.strictObject({
   version: z.literal(1),
+  /** Given when it was added, so that one that is added again under its name is another. */
+  id: z.string().optional(),
   /** Empty for one that is reached by its address. */
   command: z.array(z.string().min(1)),
   /** A directory of the machine that it may read; without it, it has one of its own, which it may write. */
