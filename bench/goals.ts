@@ -27,6 +27,7 @@ const GOALS: Readonly<Record<string, Goal>> = {
   "mcp-http-1": ratio({ most: 0.5 }),
   "mcp-http-16": ratio({ least: 2 }),
   "mcp-http-memory": handrail({ most: 1.2 }),
+  "upstream-more-1": handrail({ most: 1 }),
   "edit-large-exact": ratio({ most: 1.3 }),
   "search-1000-": handrail({ most: 10 }),
   "search-50mb-": ratio({ most: 1.2 }),

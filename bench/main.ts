@@ -1,8 +1,8 @@
 /**
  * `npm run bench -- SUITE [--quick] [--json FILE] [--table] [--only ID]`, where SUITE is spine, surface, redact,
- * redact-quality, gates, exec, git, branch, net, search, edit, extend or mcp: measures Handrail against a named peer
- * for each figure, in turns, and prints the ratios. `knowledge`, `knowledge-quality` and `structure` print figures of
- * their own.
+ * redact-quality, gates, exec, git, branch, net, search, edit, extend, mcp or upstream: measures Handrail against a
+ * named peer for each figure, in turns, and prints the ratios. `knowledge`, `knowledge-quality` and `structure` print
+ * figures of their own.
  */
 import { writeFileSync } from "node:fs";
 import { measureFileEdits } from "./edit/edits.ts";
@@ -16,6 +16,7 @@ import { keepFigures } from "./figures.ts";
 import { measureFreeGates } from "./gates/free.ts";
 import { measurePending } from "./gates/pending.ts";
 import { measureMcpHttp } from "./mcp/http-calls.ts";
+import { measureUpstreamCalls } from "./mcp/upstream-calls.ts";
 import type { Row } from "./measure.ts";
 import { measureFetches } from "./net/fetch.ts";
 import { measureProxy } from "./net/proxy.ts";
@@ -99,6 +100,8 @@ const EXTEND = [
 ] as const;
 /** Calls by MCP over HTTP. */
 const MCP = [{ id: "mcp-http", measure: measureMcpHttp }] as const;
+/** Calls of other people's servers. */
+const UPSTREAM = [{ id: "upstream", measure: measureUpstreamCalls }] as const;
 const SUITES = {
   spine: SPINE,
   surface: SURFACE,
@@ -113,6 +116,7 @@ const SUITES = {
   edit: EDIT,
   extend: EXTEND,
   mcp: MCP,
+  upstream: UPSTREAM,
 } as const;
 
 if (process.argv[2] === "attention") {

@@ -49,6 +49,7 @@ const SUITES = [
   "edit",
   "extend",
   "mcp",
+  "upstream",
 ] as const;
 /** One of them. */
 export type Suite = (typeof SUITES)[number];

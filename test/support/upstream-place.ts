@@ -65,13 +65,13 @@ export function bareServer(bounds: Partial<UpstreamBounds> = {}) {
   };
 }
 
-/** A place with upstream servers. */
-export type UpstreamPlace = Awaited<ReturnType<typeof upstreamPlace>>;
-
 /** What a place is opened with besides. */
 export interface UpstreamPlaceOptions extends Partial<Pick<KernelOptions, "environment" | "network">> {
   readonly place?: Place;
 }
+
+/** A place with upstream servers. */
+export type UpstreamPlace = Awaited<ReturnType<typeof upstreamPlace>>;
 
 /** Opens a place; `reopen` gives the next kernel of the same state, which has what was approved. */
 export async function upstreamPlace(

@@ -180,7 +180,7 @@ export class Upstreams {
     }
     const { openChannel } = await import("./open-channel.ts");
     const ground = {
-      means: this.#places.means,
+      means,
       stateDirectory: this.#places.stateDirectory,
       hidden: this.#hidden,
       sandbox: () => this.#sandbox,
