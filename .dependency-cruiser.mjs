@@ -117,7 +117,7 @@ export const ORDER = {
     "doors",
     "doctor",
   ],
-  "server/upstream": ["records", "talk", "."],
+  "server/upstream": ["records", "talk", "reach", "."],
   "stores/embedded": ["state", "approvals", "budgets", "content", "knowledge", "ledger", "sessions", "."],
   "tools/git": ["calls", "operations", "."],
   "tools/shell": ["words", "gadgets", "reading", "."],

@@ -53,3 +53,8 @@ const SCHEMES: ReadonlyMap<string, WebAddress["scheme"]> = new Map([
   ["https:", "https"],
 ]);
 const PORTS = { http: 80, https: 443 } as const;
+
+/** Whether both lead to the same server by the same protocol. */
+export function sameServer(left: WebAddress, right: WebAddress): boolean {
+  return left.scheme === right.scheme && left.host.host === right.host.host && left.port === right.port;
+}

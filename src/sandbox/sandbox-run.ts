@@ -9,6 +9,7 @@ import type { SandboxFile, SandboxLimits, SandboxMount } from "./plan/plan.ts";
 import type { ScopeJudge } from "./plan/workspace-mounts.ts";
 import type { RunEnd } from "./run/launch.ts";
 import type { SandboxLanding } from "./views/after-run.ts";
+import type { BesideDirectory } from "./views/beside.ts";
 import type { Settle } from "./views/looks.ts";
 
 /** One run. */
@@ -37,6 +38,8 @@ export interface SandboxRun {
   readonly onMounts?: (mounts: readonly SandboxMount[]) => void;
   /** The session's scratch directory, absolute, which it may write; it sees none when absent. */
   readonly scratch?: string;
+  /** Directories that it sees beside the workspace, and may write itself where their judges say so. */
+  readonly beside?: readonly BesideDirectory[];
   /** What it sees in place of the workspace by its scope; refused where that cannot be done. */
   readonly selection?: ExecSelection;
 }

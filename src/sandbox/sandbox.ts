@@ -33,6 +33,7 @@ import { superviseRun } from "./run/supervised-run.ts";
 import type { SandboxEnd, SandboxRun } from "./sandbox-run.ts";
 import { scratchGrowth, scratchMounts } from "./scratch/shown-scratch.ts";
 import { landed } from "./views/after-run.ts";
+import { besideMounts } from "./views/beside.ts";
 import { copiedLook, renewedMounts, settledLook } from "./views/looks.ts";
 import { type ChosenView, type ViewChoice, type ViewKind, ViewKinds } from "./views/view-kinds.ts";
 import { type LandedCount, View } from "./views/views.ts";
@@ -177,14 +178,18 @@ export class Sandbox {
   }
 
   async #identified(run: AcceptedRun): Promise<SandboxEnd> {
-    if (this.isContained) requireNoMounts(run.wanted.root, readFileSync("/proc/self/mountinfo", "utf8"));
-    return await this.#runAs(await this.#identityOf(run.wanted.root), run);
+    const { root, beside = [] } = run.wanted;
+    const others = beside.map((one) => one.root);
+    if (this.isContained)
+      for (const one of [root, ...others]) requireNoMounts(one, readFileSync("/proc/self/mountinfo", "utf8"));
+    return await this.#runAs(await this.#identityOf(root, others), run);
   }
 
-  async #identityOf(root: string): Promise<Identity> {
+  async #identityOf(root: string, beside: readonly string[] = []): Promise<Identity> {
     this.#system ??= systemView(this.#options.toolchains);
     if (!this.isContained) return ownIdentity(root);
-    return await this.#identities.of(root, this.#system.toolchains, this.#views.base());
+    const { toolchains } = this.#system;
+    return await this.#identities.of(root, { toolchains, views: this.#views.base(), beside });
   }
 
   /** Whether anything contains runs. */
@@ -236,7 +241,8 @@ export class Sandbox {
 
   async #runAs(identity: Identity, run: AcceptedRun): Promise<SandboxEnd> {
     const { wanted } = run;
-    if ((wanted.files !== undefined || wanted.selection !== undefined) && !this.isContained)
+    const { files, selection, beside } = wanted;
+    if ([files, selection, beside].some((own) => own !== undefined) && !this.isContained)
       throw noOwnFiles(this.#backend.name);
     if (wanted.landing === undefined || !this.isContained) return await this.#runSeeing(undefined, identity, run);
     const kind = await this.#kinds.of(wanted.root, identity);
@@ -276,7 +282,8 @@ export class Sandbox {
 
   async #runSeeing(view: View | undefined, identity: Identity, run: AcceptedRun): Promise<SandboxEnd> {
     const { processor, wanted, output, signal } = run;
-    const { root, judge, settle, limits, environment, egress, selection, files = [], scratch, ...rest } = wanted;
+    const { root, judge, settle, limits, environment, egress, selection, files = [], scratch, ...more } = wanted;
+    const { beside = [], ...rest } = more;
     const { input } = wanted;
     let tree = workspaceTree(root);
     const begin = () => {
@@ -297,6 +304,7 @@ export class Sandbox {
         look = await copiedLook(view, { look, judge, settle }, signal);
       const scoped = await renewedMounts(look, signal);
       const mounts = selection === undefined ? scoped : selectionMounts(identity.source, scoped, selection);
+      const others = await besideMounts(beside, identity.beside ?? [], signal);
       wanted.onMounts?.(mounts);
       group = this.#groupFor(limits);
       const plan = planSandbox(
@@ -305,7 +313,8 @@ export class Sandbox {
           limits,
           askedBytesMax: group ? SANDBOX_ASKED_BYTES_MAX : limits.memoryBytesMax + SANDBOX_RESERVED_BYTES,
           system: seenBy(identity, system.mounts),
-          workspace: [...mounts, ...scratchMounts(scratch, identity, this.#views)],
+          workspace: [...mounts, ...others, ...scratchMounts(scratch, identity, this.#views)],
+          beside: beside.map(({ target }) => target),
           files: [...files, ...(selection === undefined ? [] : selectionFiles(selection))],
           environment: { PATH: system.path.join(":"), ...environment },
           ...(way && { proxySocket: way.socketPath }),

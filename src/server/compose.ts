@@ -259,7 +259,8 @@ function administrationsOf(opened: OpenedParts, door: KernelDoor, started: Promi
     upstream: async () => {
       const { UpstreamDesk: Desk } = await import("./upstream/upstream-desk.ts");
       const upstreams = await opened.upstreams.opened();
-      return new Desk({ operatorPath, upstreams, ledger, clock, random: systemRandom });
+      const ground = async () => ({ settings: live.operator.settings, redactor: await opened.redactor() });
+      return new Desk({ operatorPath, upstreams, ledger, clock, random: systemRandom, ground });
     },
     trust: new TrustDesk({ operatorPath, ledger, clock, random: systemRandom }),
     providerOutputs: async () => {

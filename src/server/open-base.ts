@@ -38,6 +38,7 @@ import { webAuthorities } from "./secrets/web-authorities.ts";
 import { observedLedger } from "./telemetry/observed-ledger.ts";
 import { Observers, wantsTelemetry } from "./telemetry/observers.ts";
 import { openUpstreams } from "./upstream/open-upstreams.ts";
+import type { UpstreamMeans } from "./upstream/reach/means.ts";
 import type { UpstreamPlaces } from "./upstream/upstreams.ts";
 import { hiddenDirectories } from "./workspace/own-directories.ts";
 
@@ -58,7 +59,18 @@ export async function openBase(options: KernelOptions, opening: Opening) {
   const reporter = new Reporter(options, redactor, observers);
   const { internalError: onInternalError, warning: tell } = reporter;
   const plugged = opening.keep(await plugIn(operator, options.plugins));
-  const upstreams = opening.keep(await openUpstreams(upstreamPlaces(operator, stateDirectory, options.environment)));
+  const means: UpstreamMeans = {
+    operator: () => live.operator,
+    broker: async () => brokerBy(await redactor()),
+    ...(options.network && { network: options.network }),
+    record: (server, attempt) =>
+      void import("./upstream/reach/attempt-record.ts")
+        .then(({ recordUpstreamAttempt: record }) => record(ledger, server, attempt))
+        .catch(onInternalError),
+  };
+  const upstreams = opening.keep(
+    await openUpstreams({ ...upstreamPlaces(operator, stateDirectory, environment), means }),
+  );
   const others = declaredTools(options, plugged.tools);
   const otherNames = new Set(others.map(({ name }) => name));
   const ownNames = new Set(ownTools(operator.settings).map(({ name }) => name));
@@ -78,10 +90,10 @@ export async function openBase(options: KernelOptions, opening: Opening) {
   );
   const ledger = observedLedger(written, observers);
   const who = { settings: operator.settings, levels, instanceId: instance.id, observers, reporter };
-  const means = { environment, redactor, brokerBy, authorities: () => webAuthorities(live.operator.settings) };
+  const reach = { environment, redactor, brokerBy, authorities: () => webAuthorities(live.operator.settings) };
   const { network } = options;
   const telemetry = loaded
-    ? opening.keep(await loaded.openTelemetry({ ...who, ...means, ...(network && { network }) }))
+    ? opening.keep(await loaded.openTelemetry({ ...who, ...reach, ...(network && { network }) }))
     : undefined;
   const stores = await openStores(stateDirectory, onInternalError, opening);
   await recordModules(ledger, [...plugged.modules, ...upstreams.modules]);
@@ -104,7 +116,7 @@ function upstreamPlaces(
   { path, settings }: OperatorDirectory,
   stateDirectory: string,
   environment: Environment,
-): UpstreamPlaces {
+): Omit<UpstreamPlaces, "means"> {
   const hidden = hiddenDirectories([path, stateDirectory], environment);
   return { operatorPath: path, stateDirectory, hidden, listMax: settings.upstream.list_max };
 }

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { onTestFinished, vi } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
 import type { ProgressListener } from "../../src/model/outcome/progress.ts";
-import { openKernel } from "../../src/server/compose.ts";
+import { type KernelOptions, openKernel } from "../../src/server/compose.ts";
 import { type StartUpstream, UpstreamProcess } from "../../src/server/upstream/talk/upstream-process.ts";
 import {
   UPSTREAM_BOUNDS,
@@ -14,7 +14,7 @@ import {
   UpstreamServer,
 } from "../../src/server/upstream/talk/upstream-server.ts";
 import type { UpstreamWish } from "../../src/server/upstream/upstream-desk.ts";
-import { freshPlace } from "./place.ts";
+import { freshPlace, type Place } from "./place.ts";
 import { PROJECT } from "./program.ts";
 import { DOUBLE } from "./upstream-double.ts";
 
@@ -65,18 +65,26 @@ export function bareServer(bounds: Partial<UpstreamBounds> = {}) {
   };
 }
 
+/** What a place is opened with besides. */
+export interface UpstreamPlaceOptions extends Partial<Pick<KernelOptions, "environment" | "network">> {
+  readonly place?: Place;
+}
+
 /** A place with upstream servers. */
 export type UpstreamPlace = Awaited<ReturnType<typeof upstreamPlace>>;
 
 /** Opens a place; `reopen` gives the next kernel of the same state, which has what was approved. */
-export async function upstreamPlace(settings = "preset: open\n") {
-  const place = freshPlace();
+export async function upstreamPlace(
+  settings = "preset: open\n",
+  { place = freshPlace(), ...kernelOptions }: UpstreamPlaceOptions = {},
+) {
   place.put("config/handrail.yaml", settings);
   place.put("double/server.mjs", DOUBLE);
   const warnings: string[] = [];
   const open = async () => {
     const opened = await openKernel({
       environment: { SECRET_OF_THE_KERNEL: "s3cr3t-value" },
+      ...kernelOptions,
       stateDirectory: place.state,
       configDirectory: place.config,
       onInternalError: () => undefined,

@@ -1,9 +1,11 @@
 /** `handrail upstream`: other people's MCP servers, whose tools agents call through the kernel. */
+import { basename } from "node:path";
 import { type Command, Option } from "commander";
 import { KernelError, usageError } from "../../base/errors.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type {
   CheckedUpstream,
+  Given,
   ShownUpstream,
   UpstreamDesk,
   UpstreamWish,
@@ -20,19 +22,32 @@ interface JsonFlag extends KernelFlags {
 
 interface AddFlags extends JsonFlag {
   readonly directory?: string;
+  readonly read?: string[];
+  readonly write?: string[];
   readonly env?: string[];
+  readonly secret?: string[];
+  readonly allowHost?: string[];
+  readonly url?: string;
+  readonly privateHost?: string;
+  readonly bearer?: string;
   readonly effect: UpstreamWish["effect"];
   readonly trust: UpstreamWish["trust"];
 }
 
 const HELP = `
-A server runs in the sandbox: it has nothing of the kernel's environment, no network, and no directory of the machine
-but the one that --directory names, which it may read. Its tools are called mcp.NAME.TOOL, ask before each call, and are
-offered once a person has seen and approved them, from the next start of the kernel on.
+A server that is started here runs in the sandbox: it has nothing of the kernel's environment, no network but the hosts
+that --allow-host names, and no directory of the machine but those that --directory, --read and --write name, in which
+secret files are hidden. A server that is reached by --url gets requests of the kernel's own, and nothing else of this
+machine. Tools are called mcp.NAME.TOOL, ask before each call, and are offered once a person has seen and approved them.
+
+Secrets are named, never written: those that \`handrail secrets\` keeps. Options stand before \`--\`, each once for each
+value.
 
 Exit codes: 0 success, 1 the server cannot be used, 64 wrong usage.
 Examples:
   handrail upstream add notes -- node /opt/notes/server.js
+  handrail upstream add tracker --secret TRACKER_TOKEN=TRACKER --allow-host api.example.com -- node /opt/tracker.js
+  handrail upstream add docs --url https://docs.example.com/mcp --bearer DOCS_TOKEN
   handrail upstream show notes
   handrail upstream approve notes --seen HASH
   handrail upstream check`;
@@ -44,10 +59,17 @@ export function addUpstreamCommand(program: Command): void {
     .description("other people's MCP servers, whose tools agents call through the kernel")
     .addHelpText("after", HELP);
   const add = upstream
-    .command("add <name> <command...>")
-    .description("keep how a server is started, and show what it offers")
+    .command("add <name> [command...]")
+    .description("keep how a server is started or where it is reached, and show what it offers")
+    .option("--url <address>", "address of a server over Streamable HTTP, in place of a command")
+    .option("--private-host <host:port>", "the server of --url lies in your own network, or on this machine")
+    .option("--bearer <SECRET>", "secret that is sent as bearer token, to that server alone")
     .option("--directory <directory>", "directory that it may read; else it has an empty one of its own to write")
+    .option("--read <directory>", "one more directory that it may read, as /mnt/NAME", all)
+    .option("--write <directory>", "one more directory that it may write, as /mnt/NAME", all)
     .option("--env <NAME=VALUE...>", "variables of its environment, written before `--`")
+    .option("--secret <NAME=SECRET>", "variable of its environment that holds a secret, by its name", all)
+    .option("--allow-host <host[:port]>", "server of the internet that it may reach; port 443 where none is named", all)
     .addOption(
       new Option("--effect <effect>", "effect class of its tools, as policy knows it")
         .choices(["read", "write", "exec", "network"])
@@ -59,26 +81,19 @@ export function addUpstreamCommand(program: Command): void {
         .default("untrusted"),
     );
   withOptions(add).action((name: string, command: string[], flags: AddFlags) =>
-    withDesk(flags, async (desk) => {
-      const { directory, env = [], effect, trust } = flags;
-      const place = directory === undefined ? {} : { directory };
-      printShown(
-        await desk.add(name, { command, environment: environmentOf(env), effect, trust, by: currentUser(), ...place }),
-        flags,
-      );
-    }),
+    withDesk(flags, async (desk) =>
+      printShown(await desk.add(name, { ...wishOf(command, flags), by: currentUser() }), flags),
+    ),
   );
   withOptions(upstream.command("list").description("show the servers; starts none")).action((flags: JsonFlag) =>
     withDesk(flags, (desk) => {
       const all = desk.list();
-      if (flags.json) return printJson({ servers: all.map((one) => ({ ...one, command: [...one.command] })) });
-      const rows = all.map(({ name, approvedTools, command }) => [
-        name,
-        String(approvedTools),
-        visible(command.join(" ")),
-      ]);
+      if (flags.json) return printJson({ servers: all });
+      const rows = all.map((server) => [server.name, String(server.approvedTools), wayTo(server)]);
       print(
-        rows.length === 0 ? "there are no upstream servers" : table([["NAME", "APPROVED TOOLS", "COMMAND"], ...rows]),
+        rows.length === 0
+          ? "there are no upstream servers"
+          : table([["NAME", "APPROVED TOOLS", "COMMAND OR ADDRESS"], ...rows]),
       );
     }),
   );
@@ -137,7 +152,46 @@ function withOptions(command: Command): Command {
   return withKernelOptions(command).option("--json", "print JSON");
 }
 
-function environmentOf(pairs: readonly string[]): Readonly<Record<string, string>> {
+/** One option's values, in their order. */
+function all(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}
+
+function wishOf(command: readonly string[], flags: AddFlags): UpstreamWish {
+  const { directory, read, write, env = [], secret, allowHost, url, privateHost, bearer, effect, trust } = flags;
+  return {
+    ...{ command: [...command], environment: pairsOf(env), effect, trust },
+    ...(directory !== undefined && { directory }),
+    ...(read && { read }),
+    ...(write && { write }),
+    ...(secret && { secrets: pairsOf(secret) }),
+    ...(allowHost && { hosts: allowHost }),
+    ...(url !== undefined && { url }),
+    ...(privateHost !== undefined && { private_host: privateHost }),
+    ...(bearer !== undefined && { bearer }),
+  };
+}
+
+function wayTo({ command, url }: Given): string {
+  return visible(url ?? command.join(" "));
+}
+
+/** What it is given beside a command or an address, as lines. */
+function givenLines({ directory, read = [], write = [], secrets = {}, hosts = [], ...rest }: Given): readonly string[] {
+  const { private_host, bearer } = rest;
+  const lines = [
+    ...(directory === undefined ? [] : [`reads ${directory} as /workspace`]),
+    ...read.map((path) => `reads ${path} as /mnt/${basename(path)}`),
+    ...write.map((path) => `writes ${path} as /mnt/${basename(path)}`),
+    ...Object.entries(secrets).map(([variable, name]) => `has the secret ${name} in ${variable}`),
+    ...hosts.map((host) => `reaches ${host}`),
+    ...(private_host === undefined ? [] : [`lies at ${private_host}, outside of the public internet`]),
+    ...(bearer === undefined ? [] : [`gets the secret ${bearer} as bearer token`]),
+  ];
+  return lines.map((line) => `  ${visible(line)}`);
+}
+
+function pairsOf(pairs: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     pairs.map((pair) => {
       const at = pair.indexOf("=");
@@ -159,15 +213,13 @@ function withDesk(flags: JsonFlag, work: (desk: UpstreamDesk) => Promise<void> |
   });
 }
 
-function printShown({ name, command, directory, hash, tools }: ShownUpstream, flags: JsonFlag): void {
+function printShown({ name, hash, tools, ...given }: ShownUpstream, flags: JsonFlag): void {
   const isApproved = tools.every(({ state, unusable }) => state === "approved" || unusable !== undefined);
   if (flags.json) {
-    const place = directory === undefined ? {} : { directory };
-    const shown = tools.map((tool) => ({ ...tool, suspicions: [...tool.suspicions] }));
-    printJson({ name, command: [...command], ...place, hash, approved: isApproved, tools: shown });
+    printJson({ name, ...given, hash, approved: isApproved, tools });
     return;
   }
-  print(`${name}: ${visible(command.join(" "))}`);
+  print([`${name}: ${wayTo(given)}`, ...givenLines(given)].join("\n"));
   for (const { name: tool, state, suspicions, diff, unusable } of tools) {
     print(`\n${visible(tool)}: ${state}${unusable === undefined ? "" : `, not offered: ${visible(unusable)}`}`);
     for (const suspicion of suspicions) print(`  LOOK AT THIS: it ${visible(suspicion)}`);

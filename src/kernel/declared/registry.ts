@@ -17,6 +17,8 @@ import { preparePatterns } from "./danger-patterns.ts";
 export const TOOL_NAME = /^[a-z][a-z0-9_]{0,63}$/;
 /** The name that calls of other tools bear until the tool is known. */
 export const NAMES_A_TOOL = "call_tool";
+/** The name of the tool that searches those which no list shows. */
+export const FINDS_TOOLS = "find_tools";
 /** Names of the tools of upstream servers, which no other tool can have. */
 const UPSTREAM_TOOL = /^mcp\.[a-z][a-z0-9]{0,31}\.[A-Za-z0-9_-]{1,64}$/;
 

@@ -20,6 +20,7 @@ import type { Match } from "../../model/work/matching.ts";
 import type { SearchAccess } from "../../model/work/search.ts";
 import type { ToolchainView } from "../../model/work/toolchain.ts";
 import { admittedCommands } from "../../policy/lease-scope.ts";
+import { isOffered } from "../judge/offer.ts";
 import { commandsLeft, isolationOf } from "../judge/workspace-programs.ts";
 import { matchFor } from "../redaction/matching.ts";
 import { createContentAccess } from "./content-access.ts";
@@ -90,6 +91,12 @@ export class CallHandles implements ToolContext {
   get approvals(): readonly string[] {
     const { approval } = this.#handle.running.holdings;
     return approval === undefined ? [] : [approval.id];
+  }
+
+  get offers(): (tool: string) => boolean {
+    const { kernel, running } = this.#handle;
+    const asked = { caller: running.caller, nowMs: kernel.parts.clock.nowMs() };
+    return (tool) => isOffered(kernel.parts, asked, tool);
   }
 
   get files(): FileAccess {

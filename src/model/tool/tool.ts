@@ -77,6 +77,8 @@ export interface ToolContext {
   readonly hidden: (bytes: Uint8Array) => readonly HiddenRange[];
   /** Finds what an expression or a syntax pattern matches in bytes that the tool has read. */
   readonly match: Match;
+  /** Whether the caller is offered the tool of that name, as in its list of tools. */
+  readonly offers: (tool: string) => boolean;
   readonly audit: ToolAudit;
   /**
    * Tells whoever waits how far the tool is. A courtesy: bounded, redacted, dropped when nobody asks or it is too much.

@@ -37,8 +37,20 @@ export interface Identity {
   readonly views?: { readonly path: string; readonly owner: ViewOwner | undefined };
   /** What is merged into the tree that the run sees; the workspace as it is when absent. */
   readonly layers?: Layers;
+  /** Where directories are taken from that are seen beside the workspace, in their order. */
+  readonly beside?: readonly string[];
   /** Where else directories and files stand that this user could not reach under their own paths. */
   readonly elsewhere?: ReadonlyMap<string, string>;
+}
+
+/** What the commands of a workspace see besides. */
+export interface SeenBesides {
+  /** Directories and files, perhaps below somebody's home. */
+  readonly toolchains: readonly string[];
+  /** The directory of all views, absolute. */
+  readonly views: string;
+  /** Directories with a scope of their own. */
+  readonly beside?: readonly string[];
 }
 
 /** The kernel's own user, who sees the workspace as it is. */
@@ -57,13 +69,11 @@ export class Identities {
 
   /**
    * The identity for the workspace at `root`.
-   * @param toolchains directories and files that its commands see besides, perhaps below somebody's home
-   * @param views the directory of all views, absolute
    * @throws ToolFailure SANDBOX_UNAVAILABLE when root's workspace cannot be shown to another user, or is gone
    */
-  async of(root: string, toolchains: readonly string[], views: string): Promise<Identity> {
+  async of(root: string, { toolchains, views, beside = [] }: SeenBesides): Promise<Identity> {
     const own = process.geteuid?.() ?? 0;
-    if (own !== 0) return { ...ownIdentity(root), views: { path: views, owner: undefined } };
+    if (own !== 0) return { ...ownIdentity(root), views: { path: views, owner: undefined }, beside };
     const userId = this.#userId;
     const found = statSync(root, { throwIfNoEntry: false });
     if (found === undefined) throw gone(root);
@@ -71,19 +81,22 @@ export class Identities {
     const closed = toolchains.filter((path) => !isReachable(path, userId));
     // The view cannot tell files of the user from those that only look so, but whose all are needs none.
     const isOwn = uid === userId;
-    const mapped = isOwn ? [] : [root, views];
-    const shown = isOwn ? [views, ...closed] : closed;
+    for (const path of beside) requireOwner(path, uid);
+    const mapped = isOwn ? [] : [root, views, ...beside];
+    const shown = isOwn ? [views, ...beside, ...closed] : closed;
     const view = await this.#view(mapped, shown, {
       mapping: { ownerId: uid, groupId: gid, userId },
       inode: `${dev}:${ino}`,
     });
-    const [source, ownViews, ...others] = isOwn ? [root, ...view.paths] : view.paths;
+    const [source, ownViews, ...rest] = isOwn ? [root, ...view.paths] : view.paths;
+    const others = rest.slice(beside.length);
     assert(source !== undefined && ownViews !== undefined, "the holder names a place for everything that it was given");
     const elsewhere = new Map(closed.map((path, index) => [path, others[index] ?? path]));
     const { prefix, enter } = view;
     const runAs = { userId, groupId: userId };
     const owner = { userId: uid, groupId: isOwn ? userId : gid };
-    return { userId, prefix, enter, runAs, source, elsewhere, views: { path: ownViews, owner } };
+    const seen = { source, elsewhere, beside: rest.slice(0, beside.length) };
+    return { userId, prefix, enter, runAs, ...seen, views: { path: ownViews, owner } };
   }
 
   /** Ends all views. */
@@ -146,6 +159,18 @@ export function seenBy(
   if (elsewhere === undefined || elsewhere.size === 0) return mounts;
   return mounts.map((mount) =>
     "source" in mount ? { ...mount, source: elsewhere.get(mount.source) ?? mount.source } : mount,
+  );
+}
+
+/** Nobody else's files are shown as those of the sandbox's user. */
+function requireOwner(path: string, ownerId: number): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) throw gone(path);
+  if (found.uid === ownerId) return;
+  throw new ToolFailure(
+    "SANDBOX_UNAVAILABLE",
+    `\`${path}\` belongs to another user than the directory that it is shown beside; the command did not run`,
+    "run the kernel as the user who owns both",
   );
 }
 

@@ -79,6 +79,8 @@ export interface SandboxRequest {
   readonly system: readonly SandboxMount[];
   /** The workspace by its scope: what may be written, read, and must not be seen. */
   readonly workspace: readonly SandboxMount[];
+  /** Where the directories lie inside that are seen beside the workspace; their mounts are among those of it. */
+  readonly beside?: readonly string[];
   readonly limits: SandboxLimits;
   /** Bytes that each process may ask for, used or not; as many as may be used where nothing is said. */
   readonly askedBytesMax?: number;

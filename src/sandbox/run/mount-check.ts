@@ -5,11 +5,11 @@
  * the way would put another place's files inside, or put what hides elsewhere.
  *
  * INVARIANT: every part of the workspace is the same part of the same file system that the workspace itself is, and
- * lies where it was planned. Nothing else lies in it.
+ * lies where it was planned. Nothing else lies in it. The same holds for each directory that is seen beside it.
  */
 import { type Mount, parseMounts } from "../../base/mount-info.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
-import { INSIDE_COVERED, INSIDE_WORKSPACE, type SandboxPlan } from "../plan/plan.ts";
+import { INSIDE_COVERED, INSIDE_WORKSPACE, type SandboxMount, type SandboxPlan } from "../plan/plan.ts";
 
 /** Whether what lies there is the kernel's own file of that place in the plan's list. */
 export type OwnFileCheck = (found: Mount, index: number) => boolean;
@@ -19,7 +19,7 @@ export type OwnFileCheck = (found: Mount, index: number) => boolean;
  * @param mountInfo `/proc/PID/mountinfo` of a process of the run
  */
 export function mountProblem(
-  { mounts, files = [] }: Pick<SandboxPlan, "mounts" | "files">,
+  { mounts, files = [], beside = [] }: Pick<SandboxPlan, "mounts" | "files" | "beside">,
   mountInfo: string,
   isOwnFile: OwnFileCheck = isMadeByBwrap,
 ): string | undefined {
@@ -29,23 +29,18 @@ export function mountProblem(
   // Where it is covered, it is the lower one of two.
   const workspace = listed.find(({ target }) => target === (isSelection ? INSIDE_COVERED : INSIDE_WORKSPACE));
   if (workspace === undefined) return "the workspace is not mounted";
-  const planned = new Map(mounts.filter(({ target }) => isInside(target)).map((mount) => [mount.target, mount]));
   const own = new Set(files.map(({ target }) => target));
-  for (const target of mounted.keys())
-    if (isInside(target) && !planned.has(target) && !own.has(target)) return `\`${target}\` was not planned`;
   for (const [index, { target }] of files.entries()) {
     const found = mounted.get(target);
     if (found === undefined || !isOwnFile(found, index)) return `\`${target}\` is not the kernel's own file`;
   }
-  for (const [target, { kind }] of planned) {
-    const found = mounted.get(target);
-    if (found === undefined) return `\`${target}\` is not mounted`;
-    if ((kind === "hide_directory" || kind === "empty_directory") && found.type !== "tmpfs")
-      return `\`${target}\` is not hidden`;
-    if (kind === "hide_file" && found.root !== "/null") return `\`${target}\` is not hidden`;
-    const isPart = isPartOf(workspace, found, target.slice(INSIDE_WORKSPACE.length));
-    if ((kind === "writable" || kind === "read_only") && !isPart)
-      return `\`${target}\` is not what lies there in the workspace`;
+  const places = [
+    { inside: INSIDE_WORKSPACE, whole: workspace, isIn: isInside, name: "the workspace" },
+    ...beside.map((inside) => ({ inside, whole: mounted.get(inside), isIn: within(inside), name: inside })),
+  ];
+  for (const place of places) {
+    const problem = problemIn(place, { mounts, mounted, own });
+    if (problem !== undefined) return problem;
   }
   for (const mount of mounts) {
     if (!("part" in mount) || mount.part === undefined) continue;
@@ -54,6 +49,48 @@ export function mountProblem(
       return `\`${mount.target}\` is not \`${mount.part}\` of the workspace`;
   }
   return undefined;
+}
+
+/** A tree of the machine's that is mounted as a whole, with parts of it over it. */
+interface MountedTree {
+  readonly inside: string;
+  /** Its outermost mount. */
+  readonly whole: Mount | undefined;
+  readonly isIn: (target: string) => boolean;
+  readonly name: string;
+}
+
+function problemIn(
+  { inside, whole, isIn, name }: MountedTree,
+  {
+    mounts,
+    mounted,
+    own,
+  }: {
+    readonly mounts: readonly SandboxMount[];
+    readonly mounted: ReadonlyMap<string, Mount>;
+    readonly own: ReadonlySet<string>;
+  },
+): string | undefined {
+  if (whole === undefined) return `\`${inside}\` is not mounted`;
+  const planned = new Map(mounts.filter(({ target }) => isIn(target)).map((mount) => [mount.target, mount]));
+  for (const target of mounted.keys())
+    if (isIn(target) && !planned.has(target) && !own.has(target)) return `\`${target}\` was not planned`;
+  for (const [target, { kind }] of planned) {
+    const found = mounted.get(target);
+    if (found === undefined) return `\`${target}\` is not mounted`;
+    if ((kind === "hide_directory" || kind === "empty_directory") && found.type !== "tmpfs")
+      return `\`${target}\` is not hidden`;
+    if (kind === "hide_file" && found.root !== "/null") return `\`${target}\` is not hidden`;
+    const isPart = isPartOf(whole, found, target.slice(inside.length));
+    if ((kind === "writable" || kind === "read_only") && !isPart)
+      return `\`${target}\` is not what lies there in ${name}`;
+  }
+  return undefined;
+}
+
+function within(inside: string): (target: string) => boolean {
+  return (target) => target === inside || target.startsWith(`${inside}/`);
 }
 
 /**

@@ -1,18 +1,21 @@
 /**
  * Opens the channel to an upstream server as its record says.
  *
- * INVARIANT: a server runs in the sandbox, with nothing of the kernel's environment, no network, and no directory but
- * the one that the operator named or its own; in that one, Handrail's own directories are hidden.
+ * INVARIANT: a server runs in the sandbox, with nothing of the kernel's environment, no network but the hosts that the
+ * operator named, and no directory but those that the operator named or its own.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { GIB } from "../../base/bytes.ts";
 import { configInvalid } from "../../base/errors.ts";
 import type { KernelParts } from "../../kernel/index.ts";
-import { FailureWithoutEffect, ToolFailure } from "../../model/outcome/failure.ts";
+import { ToolFailure } from "../../model/outcome/failure.ts";
 import { INSIDE_WORKSPACE } from "../../sandbox/plan/plan.ts";
 import type { ScopeJudge } from "../../sandbox/plan/workspace-mounts.ts";
-import { isWithin } from "../operator/real-path.ts";
+import { egressOf } from "./reach/given-hosts.ts";
+import { givenSecrets } from "./reach/given-secrets.ts";
+import type { UpstreamMeans } from "./reach/means.ts";
+import { shownDirectories } from "./reach/shown-directories.ts";
 import type { UpstreamRecord } from "./records/pins.ts";
 import type { UpstreamChannel } from "./talk/channel.ts";
 import { type StartUpstream, UpstreamProcess } from "./talk/upstream-process.ts";
@@ -29,6 +32,7 @@ export interface ChannelGround {
   readonly stateDirectory: string;
   /** Directories that no server may see. */
   readonly hidden: readonly string[];
+  readonly means: UpstreamMeans;
   /** Absent for as long as no server can be started. */
   readonly sandbox: () => KernelParts["sandbox"] | undefined;
 }
@@ -51,16 +55,21 @@ function startInSandbox(name: string, record: UpstreamRecord, ground: ChannelGro
         "ask the operator to set `sandbox.backend: bwrap`",
       );
     const root = record.directory ?? ownDirectory(stateDirectory, name);
+    const { judge = WHOLLY, beside } = await shownDirectories(record, { operator: ground.means.operator, hidden });
     const limits = shared.limits();
     const [program = "", ...rest] = record.command;
+    const secrets = await givenSecrets(record, ground.means);
+    const egress = egressOf(record, (attempt) => ground.means.record(name, attempt));
     return await sandbox.run(
       {
         root,
-        judge: record.directory === undefined ? wholly(root, "write") : wholly(root, "read", hidden),
+        judge,
+        ...(beside.length > 0 && { beside }),
         command: [program, ...rest],
         workDir: INSIDE_WORKSPACE,
-        environment: record.environment,
+        environment: { ...record.environment, ...secrets.environment },
         input,
+        ...(egress && { egress }),
         limits: {
           ...limits,
           timeoutMs: LIFE_MS,
@@ -69,7 +78,7 @@ function startInSandbox(name: string, record: UpstreamRecord, ground: ChannelGro
           openFilesMax: Math.max(limits.openFilesMax, OPEN_FILES_MIN),
         },
       },
-      output,
+      secrets.without(output),
       signal,
     );
   };
@@ -81,22 +90,10 @@ function ownDirectory(stateDirectory: string, name: string): string {
   return directory;
 }
 
-/**
- * A directory as a whole, without what is Handrail's own in it.
- * @throws ToolFailure PERMISSION_DENIED where the directory itself is Handrail's own
- */
-function wholly(root: string, reach: "read" | "write", hidden: readonly string[] = []): ScopeJudge {
-  if (hidden.some((own) => isWithin(own, root)))
-    throw new FailureWithoutEffect(
-      "PERMISSION_DENIED",
-      "a server may not see a directory of Handrail's own",
-      "remove the server and add it with another `--directory`",
-    );
-  const at = (path: string) => join(root, path);
-  return {
-    entry: (path) => (hidden.includes(at(path)) ? "hidden" : reach),
-    below: () => reach,
-    hidesRepository: () => false,
-    isWhole: (directory) => !hidden.some((own) => isWithin(at(directory), own)),
-  };
-}
+/** A directory of the server's own, all of it. */
+const WHOLLY: ScopeJudge = {
+  entry: () => "write",
+  below: () => "write",
+  hidesRepository: () => false,
+  isWhole: () => true,
+};

@@ -10,7 +10,7 @@ import type { JsonObject } from "../../base/json.ts";
 import { BY_OPERATOR } from "../../ledger/actors.ts";
 import type { EventSink, EventType } from "../../model/outcome/event.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
-import { realPath } from "../operator/real-path.ts";
+import type { UpstreamWish, WishGround } from "./reach/checked-wish.ts";
 import {
   hashOf,
   hashOfAll,
@@ -25,6 +25,8 @@ import { readUpstreams, removeUpstream, writeUpstream } from "./records/upstream
 import { parametersOf } from "./schemas.ts";
 import type { Upstreams } from "./upstreams.ts";
 
+export type { UpstreamWish } from "./reach/checked-wish.ts";
+
 /** What the desk works on. */
 export interface UpstreamDeskParts {
   readonly operatorPath: string;
@@ -32,12 +34,12 @@ export interface UpstreamDeskParts {
   readonly ledger: EventSink;
   readonly clock: Clock;
   readonly random: RandomBytes;
+  /** What a server is checked by before it is kept, as it is now. */
+  readonly ground: () => Promise<WishGround>;
 }
 
-/** What the operator says of a server. */
-export type UpstreamWish = Pick<UpstreamRecord, "command" | "environment" | "effect" | "trust"> & {
-  readonly directory?: string;
-};
+/** What a server is given, by names alone. */
+export type Given = Omit<UpstreamWish, "environment" | "effect" | "trust">;
 
 /** A tool as a person decides on it. */
 export interface ShownTool extends ToolStanding {
@@ -46,10 +48,8 @@ export interface ShownTool extends ToolStanding {
 }
 
 /** A server and what it offers now. */
-export interface ShownUpstream {
+export interface ShownUpstream extends Given {
   readonly name: string;
-  readonly command: readonly string[];
-  readonly directory?: string;
   /** The hash of all that it offers now. */
   readonly hash: string;
   readonly tools: readonly ShownTool[];
@@ -70,9 +70,8 @@ export interface CheckedUpstream {
 }
 
 /** A server in a list. */
-export interface ListedUpstream {
+export interface ListedUpstream extends Given {
   readonly name: string;
-  readonly command: readonly string[];
   readonly approvedTools: number;
   readonly approvedAt?: string;
 }
@@ -86,14 +85,14 @@ export class UpstreamDesk {
   }
 
   /** Keeps how a server is started. None of its tools is offered before they are approved. */
-  async add(name: string, { directory, by, ...wish }: UpstreamWish & ByPerson): Promise<ShownUpstream> {
+  async add(name: string, { by, ...wish }: UpstreamWish & ByPerson): Promise<ShownUpstream> {
     if (!UPSTREAM_NAME.test(name)) throw usageError(`a server's name must match ${UPSTREAM_NAME.source}`);
     const { operatorPath, random } = this.#parts;
     if (readUpstreams(operatorPath).has(name))
       throw usageError(`there is a server \`${name}\` already; remove it first, or take another name`);
-    const place = directory === undefined ? {} : { directory: realPath(directory) };
-    const record: UpstreamRecord = { version: 1, id: newId("ins", random), ...wish, ...place, approved: [] };
-    await this.#record("upstream_added", { server: name, by, program: wish.command[0] ?? "" });
+    const { checkedWish } = await import("./reach/checked-wish.ts");
+    const record = { id: newId("ins", random), ...checkedWish(wish, await this.#parts.ground()) };
+    await this.#record("upstream_added", { server: name, by, ...factsOf(record) });
     await writeUpstream(operatorPath, { name, record }, random);
     return await this.show(name);
   }
@@ -109,9 +108,9 @@ export class UpstreamDesk {
   /** All servers; starts none. */
   list(): readonly ListedUpstream[] {
     return [...readUpstreams(this.#parts.operatorPath)].map(
-      ([name, { command, approved, approved_at: approvedAt }]) => ({
+      ([name, { approved, approved_at: approvedAt, ...record }]) => ({
         name,
-        command,
+        ...givenOf(record),
         approvedTools: approved.length,
         ...(approvedAt !== undefined && { approvedAt }),
       }),
@@ -127,8 +126,7 @@ export class UpstreamDesk {
       const why = unusable.get(tool.name);
       return { ...tool, ...(why !== undefined && { unusable: why }) };
     });
-    const { command, directory } = record;
-    return { name, command, ...(directory !== undefined && { directory }), hash: hashOfAll(offered), tools };
+    return { name, ...givenOf(record), hash: hashOfAll(offered), tools };
   }
 
   /** Approves what the server offers, if it is what `seen` names. @param seen the hash that `show` gave */
@@ -186,6 +184,27 @@ export class UpstreamDesk {
     const server = await this.#parts.upstreams.server(name, record);
     return await server.list(new AbortController().signal);
   }
+}
+
+function givenOf(record: Given): Given {
+  const { command, directory, read, write, secrets, hosts, url, private_host, bearer } = record;
+  return {
+    command,
+    ...(directory !== undefined && { directory }),
+    ...(read && { read }),
+    ...(write && { write }),
+    ...(secrets && { secrets }),
+    ...(hosts && { hosts }),
+    ...(url !== undefined && { url }),
+    ...(private_host !== undefined && { private_host }),
+    ...(bearer !== undefined && { bearer }),
+  };
+}
+
+/** What is recorded of one that is added: not its arguments, which may hold anything. */
+function factsOf(record: UpstreamRecord): JsonObject {
+  const { command, ...given } = givenOf(record);
+  return { ...(command[0] !== undefined && { program: command[0] }), ...(given as JsonObject) };
 }
 
 async function unusableOf(server: string, tools: readonly OfferedTool[]): Promise<ReadonlyMap<string, string>> {

@@ -12,6 +12,7 @@ import { upstreamTool } from "../../tools/upstream/upstream-tool.ts";
 import { variantOf } from "../operator/built-in-tools.ts";
 import { realPath } from "../operator/real-path.ts";
 import type { LoadedModule } from "../plugins/plugged-tools.ts";
+import type { UpstreamMeans } from "./reach/means.ts";
 import { hashOfAll, type OfferedTool, type UpstreamRecord } from "./records/pins.ts";
 import { readUpstreams } from "./records/upstream-files.ts";
 import { fitting, parametersOf } from "./schemas.ts";
@@ -28,6 +29,7 @@ export interface UpstreamPlaces {
   readonly hidden: readonly string[];
   /** Above this number none of them is listed. */
   readonly listMax: number;
+  readonly means: UpstreamMeans;
 }
 
 /** What a kernel would have of the servers as the operator keeps them now. */
@@ -171,8 +173,14 @@ export class Upstreams {
 
   async #make(name: string, record: UpstreamRecord): Promise<UpstreamServer> {
     const { UpstreamServer: Server } = await import("./talk/upstream-server.ts");
+    const { means } = this.#places;
+    if (record.url !== undefined) {
+      const { openHttpChannel } = await import("./reach/open-http.ts");
+      return new Server(name, () => openHttpChannel(name, record, means));
+    }
     const { openChannel } = await import("./open-channel.ts");
     const ground = {
+      means,
       stateDirectory: this.#places.stateDirectory,
       hidden: this.#hidden,
       sandbox: () => this.#sandbox,

@@ -1,4 +1,8 @@
-/** `find_tools`: searches tools that no list shows, so that a client pays for what it uses. */
+/**
+ * `find_tools`: searches tools that no list shows, so that a client pays for what it uses.
+ *
+ * INVARIANT: it shows only tools that the caller is offered, by the rule of lists of tools.
+ */
 import * as z from "zod";
 import type { JsonObject } from "../../base/json.ts";
 import type { Tool } from "../../model/tool/tool.ts";
@@ -25,13 +29,16 @@ export function findTools(tools: readonly Tool[]): Tool {
   const tool: Tool<z.infer<typeof parameters>> = {
     name: "find_tools",
     title: "Find tools",
-    description: `Searches ${tools.length} more tools by name and description. Call what it finds with call_tool.`,
+    description: "Searches more tools by name and description. Call what it finds with call_tool.",
     parameters,
     outputSchema: objectOf({ tools: listOf({ type: "object" }), more: { type: "integer" }, hint: text() }),
     capability: { effect: "read", risk: "low", approval: { level: "auto" } },
     analyse: () => [{ resource: { kind: "tool", name: "find_tools" }, effect: "read" }],
-    async execute({ query }) {
-      const found = matching(entries, query);
+    async execute({ query }, { offers }) {
+      const found = matching(
+        entries.filter(({ name }) => offers(name)),
+        query,
+      );
       const shown = found.slice(0, FOUND_MAX).map(({ name, description, schema }, index) => ({
         name,
         description: description.slice(0, DESCRIPTION_CHARACTERS_MAX),

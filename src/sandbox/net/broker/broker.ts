@@ -102,16 +102,22 @@ export class SecretBroker {
   }
 
   #replacementsOf(host: string, port: number): Replacements | undefined {
-    const found = new Map<string, string>();
-    for (const { value, placeholder, bindings } of this.secrets) {
-      if (value === undefined || !bindings.some((one) => one.host === host && one.port === port)) continue;
-      for (const form of formsOf(value)) {
-        const bytes = Buffer.from(form).toString("latin1");
-        if (!found.has(bytes)) found.set(bytes, shownFor(form, value, placeholder));
-      }
-    }
-    return found.size === 0 ? undefined : new Replacements(found);
+    const isBound = ({ bindings }: BrokeredSecret) => bindings.some((one) => one.host === host && one.port === port);
+    return placeholdersFor(this.secrets.filter(isBound));
   }
+}
+
+/** What takes the place of the values of `secrets`, in all their forms; `undefined` where none can be read. */
+export function placeholdersFor(secrets: readonly BrokeredSecret[]): Replacements | undefined {
+  const found = new Map<string, string>();
+  for (const { value, placeholder } of secrets) {
+    if (value === undefined) continue;
+    for (const form of formsOf(value)) {
+      const bytes = Buffer.from(form).toString("latin1");
+      if (!found.has(bytes)) found.set(bytes, shownFor(form, value, placeholder));
+    }
+  }
+  return found.size === 0 ? undefined : new Replacements(found);
 }
 
 /** What takes the place of a form: the placeholder, or as much of it as the form has of the value. */

@@ -4,6 +4,7 @@ import { KIB, MIB } from "../../../base/bytes.ts";
 import { ToolFailure } from "../../../model/outcome/failure.ts";
 import type { Replacements } from "../broker/scrub.ts";
 import { Scrubber } from "../broker/scrub.ts";
+import { OpenEvent } from "../fetch/open-event.ts";
 import type { Attempt } from "../gate/attempt.ts";
 
 /** Bytes of an answer: a million tokens, each as an event of its own. */
@@ -12,10 +13,6 @@ const MODEL_ANSWER_BYTES_MAX = 512 * MIB;
 const MODEL_EVENT_BYTES_MAX = MIB;
 /** Bytes that are read of an answer which is none. */
 const REFUSAL_BYTES_MAX = 64 * KIB;
-
-/** What ends an event: an empty line. */
-const EVENT_ENDS = ["\n\n", "\r\n\r\n", "\r\r"].map((text) => Buffer.from(text));
-const LONGEST_END = 4;
 
 /** What a body is read with. */
 export interface Receiving {
@@ -90,18 +87,3 @@ export class Received {
 }
 
 const LINE_FEED = 10;
-
-/** How much of an event has come that has not ended. */
-class OpenEvent {
-  #bytes = 0;
-  #last: Buffer = Buffer.alloc(0);
-
-  /** Bytes behind the last end of an event, with `piece`. */
-  after(piece: Buffer): number {
-    const text = Buffer.concat([this.#last, piece]);
-    const at = Math.max(...EVENT_ENDS.map((end) => (text.includes(end) ? text.lastIndexOf(end) + end.length : -1)));
-    this.#bytes = at === -1 ? this.#bytes + piece.length : text.length - at;
-    this.#last = text.subarray(-(LONGEST_END - 1));
-    return this.#bytes;
-  }
-}

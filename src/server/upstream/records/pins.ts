@@ -10,6 +10,7 @@ import { assert } from "../../../base/errors.ts";
 import { blake3Hex } from "../../../base/hash.ts";
 import { canonicalJson, type JsonObject } from "../../../base/json.ts";
 import { EFFECT_CLASSES } from "../../../model/outcome/effect.ts";
+import { SECRET_NAME } from "../../../model/reach/secrets.ts";
 import { lineChanges } from "../../../text/line-changes.ts";
 import { unifiedDiff } from "../../../text/unified-diff.ts";
 import { findHiddenInstructions, type HiddenInstruction } from "./hidden-instructions.ts";
@@ -22,6 +23,13 @@ const UPSTREAM_TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 export const UPSTREAM_TOOLS_MAX = 512;
 const TOOL_CHARACTERS_MAX = 65_536;
 const DESCRIPTION_CHARACTERS_MAX = 8192;
+
+/** Secrets, servers and directories that one server is given, of each kind. */
+const GIVEN_MAX = 32;
+
+const secretName = z.string().regex(SECRET_NAME);
+const variable = z.string().regex(/^(?!LD_)[A-Za-z_][A-Za-z0-9_]*$/);
+const directories = z.array(z.string().startsWith("/")).max(GIVEN_MAX);
 
 const json = z.record(z.string(), z.json()) as unknown as z.ZodType<JsonObject>;
 
@@ -41,10 +49,24 @@ export const upstreamFile = z.strictObject({
   version: z.literal(1),
   /** Given when it was added, so that one that is added again under its name is another. */
   id: z.string().optional(),
-  command: z.array(z.string().min(1)).min(1),
+  /** Empty for one that is reached by its address. */
+  command: z.array(z.string().min(1)),
   /** A directory of the machine that it may read; without it, it has one of its own, which it may write. */
   directory: z.string().startsWith("/").optional(),
-  environment: z.record(z.string().regex(/^(?!LD_)[A-Za-z_][A-Za-z0-9_]*$/), z.string()),
+  /** Further directories of the machine that it may read, and that it may write. */
+  read: directories.optional(),
+  write: directories.optional(),
+  environment: z.record(variable, z.string()),
+  /** Variables of its environment that hold secrets, by the names of those; their values stand nowhere here. */
+  secrets: z.record(variable, secretName).optional(),
+  /** Servers of the internet that it may reach, as `host:port`. */
+  hosts: z.array(z.string()).max(GIVEN_MAX).optional(),
+  /** Where it is reached, for one that is not started here. */
+  url: z.string().optional(),
+  /** `host:port` of the address, where that is not of the public internet and the operator says so. */
+  private_host: z.string().optional(),
+  /** The secret that is its bearer token. */
+  bearer: secretName.optional(),
   effect: z.enum(EFFECT_CLASSES),
   trust: z.enum(["untrusted", "user"]),
   approved: z.array(z.strictObject({ hash: z.string(), tool: offered })).max(UPSTREAM_TOOLS_MAX),

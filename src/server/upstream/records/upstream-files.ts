@@ -46,6 +46,8 @@ function readUpstream(path: string): UpstreamRecord {
   const parsed = upstreamFile.safeParse(value);
   if (!parsed.success)
     throw configInvalid(`\`${path}\` is not valid (${parsed.error.issues[0]?.path.join(".")}); add the server again`);
+  if ((parsed.data.command.length === 0) === (parsed.data.url === undefined))
+    throw configInvalid(`\`${path}\` must say either how the server is started or where it is reached; add it again`);
   if (parsed.data.approved.some(({ hash, tool }) => hash !== hashOf(tool)))
     throw configInvalid(`\`${path}\` holds a tool that is not the approved one; approve the server again`);
   return parsed.data;
