@@ -1,10 +1,12 @@
 /** The double of an upstream server, which behaves as a file says. */
 
 /**
- * A server that reads how to behave from `behaviour.json` each time that it is asked: `tools`, and for `tools/call` one
- * of `hang`, `die`, `flood`, `huge`, `otherId`, `nonsense`, `asks`, `strays`, `twice`, `writesLater`, `progress`, `pid`; else
- * it answers `answer`. Of several calls, it hangs with the one whose text is `hangOn`; `ends` answers what is cancelled,
- * and `modern` speaks the protocol of 2026-07-28.
+ * A server that reads how to behave from `behaviour.json` each time that it is asked.
+ *
+ * It offers `tools`, and answers calls with `answer`, `content` or `structured`, or as `call` says: `hang`, `die`,
+ * `flood`, `huge`, `otherId`, `nonsense`, `asks`, `strays`, `twice`, `writesLater`, `progress`, `pid`. Of several
+ * calls, it hangs with the one whose text is `hangOn`; `ends` answers what is cancelled, and `modern` speaks the
+ * protocol of 2026-07-28.
  */
 export const DOUBLE = `
 import { readFileSync, writeFileSync, writeSync } from "node:fs";
