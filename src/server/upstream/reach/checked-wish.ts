@@ -88,7 +88,7 @@ function requireInstalled([program = "", ...rest]: readonly string[]): void {
 }
 
 /** Directories that every process sees, or whose name inside is another's. */
-const SEEN = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/dev", "/proc", "/mnt", "/workspace"];
+const SEEN = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/dev", "/proc", "/mnt", INSIDE_WORKSPACE];
 
 /** A file of the machine that the process would look for and not find. */
 function requireSeen(word: string, wish: UpstreamWish, toolchains: readonly string[]): void {
