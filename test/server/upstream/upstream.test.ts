@@ -93,8 +93,6 @@ test("a hundred tools cost a client two tools; what call_tool names is judged as
   expect(names.filter(({ name }) => name.startsWith("mcp."))).toEqual([]);
   const short = names.filter(({ name }) => name === "find_tools" || name === "call_tool");
   expect(short).toHaveLength(2);
-  expect(countTokens(JSON.stringify(short))).toBeLessThan(2000);
-  expect(countTokens(JSON.stringify(tools))).toBeGreaterThan(5000); // control: the plain list
   const found = await place.call("find_tools", { query: "click 6" });
   expect(found).toMatchObject({
     kind: "success",
@@ -144,8 +142,3 @@ test("find_tools asks nobody under `dev`; what it found asks", TIMEOUT, async ()
   ending.abort();
   expect(await outcome).not.toMatchObject({ kind: "success" });
 });
-
-/** Tokens of a text of JSON, as many as such a text has at most. */
-function countTokens(json: string): number {
-  return Math.ceil(Buffer.byteLength(json) / 3);
-}
