@@ -30,6 +30,7 @@ interface AddFlags extends JsonFlag {
   readonly url?: string;
   readonly privateHost?: string;
   readonly bearer?: string;
+  readonly grant?: NonNullable<UpstreamWish["grants"]>;
   readonly effect: UpstreamWish["effect"];
   readonly trust: UpstreamWish["trust"];
 }
@@ -74,6 +75,12 @@ export function addUpstreamCommand(program: Command): void {
       new Option("--effect <effect>", "effect class of its tools, as policy knows it")
         .choices(["read", "write", "exec", "network"])
         .default("exec"),
+    )
+    .addOption(
+      new Option("--grant <request...>", "what it may ask of its client, written before `--`").choices([
+        "roots",
+        "elicitation",
+      ]),
     )
     .addOption(
       new Option("--trust <trust>", "how far its answers are trusted")
@@ -158,7 +165,7 @@ function all(value: string, before: readonly string[] = []): readonly string[] {
 }
 
 function wishOf(command: readonly string[], flags: AddFlags): UpstreamWish {
-  const { directory, read, write, env = [], secret, allowHost, url, privateHost, bearer, effect, trust } = flags;
+  const { directory, read, write, env = [], secret, allowHost, url, privateHost, bearer, effect, trust, grant } = flags;
   return {
     ...{ command: [...command], environment: pairsOf(env), effect, trust },
     ...(directory !== undefined && { directory }),
@@ -169,6 +176,7 @@ function wishOf(command: readonly string[], flags: AddFlags): UpstreamWish {
     ...(url !== undefined && { url }),
     ...(privateHost !== undefined && { private_host: privateHost }),
     ...(bearer !== undefined && { bearer }),
+    ...(grant && { grants: grant }),
   };
 }
 
@@ -178,7 +186,7 @@ function wayTo({ command, url }: Given): string {
 
 /** What it is given beside a command or an address, as lines. */
 function givenLines({ directory, read = [], write = [], secrets = {}, hosts = [], ...rest }: Given): readonly string[] {
-  const { private_host, bearer } = rest;
+  const { private_host, bearer, grants = [] } = rest;
   const lines = [
     ...(directory === undefined ? [] : [`reads ${directory} as /workspace`]),
     ...read.map((path) => `reads ${path} as /mnt/${basename(path)}`),
@@ -187,6 +195,7 @@ function givenLines({ directory, read = [], write = [], secrets = {}, hosts = []
     ...hosts.map((host) => `reaches ${host}`),
     ...(private_host === undefined ? [] : [`lies at ${private_host}, outside of the public internet`]),
     ...(bearer === undefined ? [] : [`gets the secret ${bearer} as bearer token`]),
+    ...grants.map((grant) => `may ask its client for ${grant}`),
   ];
   return lines.map((line) => `  ${visible(line)}`);
 }
