@@ -32,6 +32,7 @@ interface AddFlags extends JsonFlag {
   readonly url?: string;
   readonly privateHost?: string;
   readonly bearer?: string;
+  readonly grant?: NonNullable<UpstreamWish["grants"]>;
   readonly effect: UpstreamWish["effect"];
   readonly trust: UpstreamWish["trust"];
 }
@@ -79,6 +80,12 @@ export function addUpstreamCommand(program: Command): void {
       new Option("--effect <effect>", "effect class of its tools, as policy knows it")
         .choices(["read", "write", "exec", "network"])
         .default("exec"),
+    )
+    .addOption(
+      new Option("--grant <request...>", "what it may ask of its client, written before `--`").choices([
+        "roots",
+        "elicitation",
+      ]),
     )
     .addOption(
       new Option("--trust <trust>", "how far its answers are trusted")
@@ -169,7 +176,7 @@ function all(value: string, before: readonly string[] = []): readonly string[] {
 }
 
 function wishOf(command: readonly string[], flags: AddFlags): UpstreamWish {
-  const { directory, read, write, env = [], secret, allowHost, url, privateHost, bearer, effect, trust } = flags;
+  const { directory, read, write, env = [], secret, allowHost, url, privateHost, bearer, effect, trust, grant } = flags;
   return {
     ...{ command: [...command], environment: pairsOf(env), effect, trust },
     ...(directory !== undefined && { directory }),
@@ -180,6 +187,7 @@ function wishOf(command: readonly string[], flags: AddFlags): UpstreamWish {
     ...(url !== undefined && { url }),
     ...(privateHost !== undefined && { private_host: privateHost }),
     ...(bearer !== undefined && { bearer }),
+    ...(grant && { grants: grant }),
   };
 }
 
@@ -197,7 +205,7 @@ function givenLines({
   hosts = [],
   ...rest
 }: Given): readonly string[] {
-  const { private_host, bearer } = rest;
+  const { private_host, bearer, grants = [] } = rest;
   const lines = [
     ...(installed === undefined ? [] : [`is ${installed.name} ${installed.version}, ${installed.integrity}`]),
     ...(directory === undefined ? [] : [`reads ${directory} as /workspace`]),
@@ -207,6 +215,7 @@ function givenLines({
     ...hosts.map((host) => `reaches ${host}`),
     ...(private_host === undefined ? [] : [`lies at ${private_host}, outside of the public internet`]),
     ...(bearer === undefined ? [] : [`gets the secret ${bearer} as bearer token`]),
+    ...grants.map((grant) => `may ask its client for ${grant}`),
   ];
   return lines.map((line) => `  ${visible(line)}`);
 }

@@ -212,10 +212,10 @@ export class UpstreamDesk {
 }
 
 function givenOf(record: Given): Given {
-  const { command, package: installed, directory, read, write, secrets, hosts, url, private_host, bearer } = record;
+  const { command, directory, read, write, secrets, hosts, url, private_host, bearer, grants } = record;
   return {
     command,
-    ...(installed && { package: installed }),
+    ...(record.package && { package: record.package }),
     ...(directory !== undefined && { directory }),
     ...(read && { read }),
     ...(write && { write }),
@@ -224,6 +224,7 @@ function givenOf(record: Given): Given {
     ...(url !== undefined && { url }),
     ...(private_host !== undefined && { private_host }),
     ...(bearer !== undefined && { bearer }),
+    ...(grants && { grants }),
   };
 }
 
