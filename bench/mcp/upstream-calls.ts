@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { microsecondsEachAwaited, type Row, rowOf } from "../measure.ts";
+import { type Row, rowOf, spreadOf } from "../measure.ts";
 import type { Effort } from "../options.ts";
 import type { Playground } from "../playground.ts";
 import { ensureReferenceServer, referenceServerArguments } from "../reference-server.ts";
@@ -16,11 +16,15 @@ import { LAUNCHER, REFERENCE } from "../servers.ts";
 
 const PEER = `${REFERENCE}, called without Handrail`;
 const IN_FLIGHT = [1, 8] as const;
+/** Effects that an operator gives a server: calls of the second are durable in the ledger before and after. */
+const EFFECTS = ["read", "exec"] as const;
 /** The one directory that the server sees: this project, where its program and what it reads lie. */
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const PAGES = "docs/guide";
 /** Calls of a turn, by those of other figures. */
 const SHARE = 0.2;
+/** Characters of the shortest page at least. */
+const SHORTEST_PAGE = 500;
 
 /** One way to the server. */
 interface Side {
@@ -36,51 +40,64 @@ export async function measureUpstreamCalls(playground: Playground, effort: Effor
   writeFileSync(join(config, "handrail.yaml"), "preset: open\n");
   const environment = { ...playground.environment, HANDRAIL_CONFIG_HOME: config };
   const state = playground.directory("state-upstream");
-  bring(environment, state);
+  for (const effect of EFFECTS) bring(effect, environment, state);
   const pages = readdirSync(join(ROOT, PAGES)).filter((name) => name.endsWith(".md"));
   const workspace = playground.directory("upstream-workspace");
   const ours = await opened(LAUNCHER, ["mcp", "--workspace", workspace, "--state", state], environment);
   const theirs = await opened(process.execPath, referenceServerArguments(ROOT), environment);
   try {
-    const our = { client: ours, tool: "mcp.files.read_text_file", paths: within("/workspace", pages) };
     const their = { client: theirs, tool: "read_text_file", paths: within(ROOT, pages) };
-    for (const side of [our, their]) await turn(side, effort, 1);
+    await turn(their, effort, 1);
     const rows: Row[] = [];
-    for (const inFlight of IN_FLIGHT) rows.push(...(await figures([our, their], effort, inFlight)));
+    for (const effect of EFFECTS) {
+      const our = { client: ours, tool: `mcp.${effect}.read_text_file`, paths: within("/workspace", pages) };
+      await turn(our, effort, 1);
+      for (const inFlight of IN_FLIGHT) rows.push(...(await figures(effect, [our, their], { effort, inFlight })));
+    }
     return rows;
   } finally {
     await Promise.all([ours.close(), theirs.close()]);
   }
 }
 
-async function figures([our, their]: readonly [Side, Side], effort: Effort, inFlight: number): Promise<Row[]> {
+async function figures(
+  effect: string,
+  [our, their]: readonly [Side, Side],
+  { effort, inFlight }: { readonly effort: Effort; readonly inFlight: number },
+): Promise<Row[]> {
   const pairs: { our: number; their: number }[] = [];
   for (let round = 0; round < effort.rounds; round += 1)
     pairs.push({ our: await turn(our, effort, inFlight), their: await turn(their, effort, inFlight) });
-  const what = `a call of a server of files, ${inFlight} in flight`;
+  const what = `a call of a server of files of the effect \`${effect}\`, ${inFlight} in flight`;
   const shown = { peer: PEER, unit: "ms", better: "lower" } as const;
   return [
-    rowOf({ id: `upstream-call-${inFlight}`, what, ...shown }, pairs),
+    rowOf({ id: `upstream-${effect}-${inFlight}`, what, ...shown }, pairs),
     rowOf(
-      { id: `upstream-more-${inFlight}`, what: `${what}: what Handrail adds`, ...shown },
+      { id: `upstream-more-${effect}-${inFlight}`, what: `${what}: what Handrail adds`, ...shown },
       pairs.map((pair) => ({ our: pair.our - pair.their, their: pair.their })),
     ),
   ];
 }
 
-/** Milliseconds that a call takes in the middle of many. */
+/** The median of what each of many calls takes, in milliseconds. */
 async function turn({ client, tool, paths }: Side, { calls }: Effort, inFlight: number): Promise<number> {
-  const each = Math.ceil((calls * SHARE) / inFlight);
-  const work = () =>
-    microsecondsEachAwaited(each, async (index) => {
-      const path = paths[index % paths.length] ?? "";
+  const times: number[] = [];
+  const count = calls * SHARE;
+  let asked = 0;
+  const work = async () => {
+    while (asked < count) {
+      const path = paths[asked % paths.length] ?? "";
+      asked += 1;
+      const started = performance.now();
       const { content, isError } = await client.callTool({ name: tool, arguments: { path } });
+      times.push(performance.now() - started);
       const [first] = content;
-      if (isError === true || first?.type !== "text" || first.text.length < 500)
+      if (isError === true || first?.type !== "text" || first.text.length < SHORTEST_PAGE)
         throw new Error(`a call failed: ${JSON.stringify(content).slice(0, 500)}`);
-    });
-  const microseconds = await Promise.all(Array.from({ length: inFlight }, work));
-  return microseconds.reduce((sum, one) => sum + one, 0) / inFlight / 1000;
+    }
+  };
+  await Promise.all(Array.from({ length: inFlight }, work));
+  return spreadOf(times).median;
 }
 
 async function opened(command: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Client> {
@@ -90,11 +107,12 @@ async function opened(command: string, args: readonly string[], env: NodeJS.Proc
 }
 
 /** Adds the server and approves its tools, as a person does. */
-function bring(environment: NodeJS.ProcessEnv, state: string): void {
+function bring(effect: string, environment: NodeJS.ProcessEnv, state: string): void {
   const [entry = ""] = referenceServerArguments(ROOT);
   const inside = entry.replace(ROOT, "/workspace");
-  const shown = run(["add", "files", "--directory", ROOT, "--", "node", inside, "/workspace"], environment, state);
-  run(["approve", "files", "--seen", String(JSON.parse(shown).data.hash)], environment, state);
+  const given = ["--directory", ROOT, "--effect", effect, "--", "node", inside, "/workspace"];
+  const shown = run(["add", effect, ...given], environment, state);
+  run(["approve", effect, "--seen", String(JSON.parse(shown).data.hash)], environment, state);
 }
 
 function run([act = "", name = "", ...more]: readonly string[], env: NodeJS.ProcessEnv, state: string): string {

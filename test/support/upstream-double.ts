@@ -1,10 +1,12 @@
 /** The double of an upstream server, which behaves as a file says. */
 
 /**
- * A server that reads how to behave from `behaviour.json` each time that it is asked: `tools`, and for `tools/call` one
- * of `hang`, `die`, `flood`, `huge`, `otherId`, `nonsense`, `asks`, `strays`, `twice`, `writesLater`, `progress`, `pid`; else
- * it answers `answer`. Of several calls, it hangs with the one whose text is `hangOn`; `ends` answers what is cancelled,
- * and `modern` speaks the protocol of 2026-07-28.
+ * A server that reads how to behave from `behaviour.json` each time that it is asked.
+ *
+ * It offers `tools`, and answers calls with `answer`, `content` or `structured`, or as `call` says: `hang`, `die`,
+ * `flood`, `huge`, `otherId`, `textId`, `nonsense`, `asks`, `strays`, `twice`, `writesLater`, `progress`, `pid`. Of several
+ * calls, it hangs with the one whose text is `hangOn`; `ends` answers what is cancelled, and `modern` speaks the
+ * protocol of 2026-07-28.
  */
 export const DOUBLE = `
 import { readFileSync, writeFileSync, writeSync } from "node:fs";
@@ -69,6 +71,7 @@ function answer({ id, method, params, error, result }) {
   if (how.call === "huge") return said(id, "x".repeat(50_000_000));
   if (how.call === "flood") for (;;) send({ method: "notifications/message", params: { level: "info", data: "x".repeat(4000) } });
   if (how.call === "otherId") return said(id + 1000, "for another");
+  if (how.call === "textId") return said(String(id), "for a text");
   if (how.call === "strays") { for (let n = 0; n < 500; n += 1) said(id + 1000 + n, "stray"); return said(id, "late"); }
   if (how.call === "asks") { asked = id;
     send({ id: "s", method: "sampling/createMessage", params: { messages: [], maxTokens: 1 } });

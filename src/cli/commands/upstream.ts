@@ -118,7 +118,7 @@ export function addUpstreamCommand(program: Command): void {
       withDesk(flags, async (desk) => {
         await desk.remove(name, currentUser());
         if (flags.json) printJson({ removed: name });
-        else print(`${name} is removed; a kernel that runs offers its tools until it ends`);
+        else print(`${name} is removed; a kernel that runs takes its tools away within seconds`);
       }),
   );
 }

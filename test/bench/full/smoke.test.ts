@@ -73,6 +73,12 @@ const SUITES = [
     ],
   ],
   ["net", ["net-fetch", "net-many", "net-terminated", "net-start", "net-secret"]],
+  [
+    "upstream",
+    ["read", "exec"].flatMap((effect) =>
+      [1, 8].flatMap((inFlight) => [`upstream-${effect}-${inFlight}`, `upstream-more-${effect}-${inFlight}`]),
+    ),
+  ],
   ["extend", ["observer-metrics"]],
   ["gates", ["gates-free", "gates-caller", "pending-memory", "pending-time", "pending-resume"]],
 ] as const;

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openKernel } from "../../../src/server/compose.ts";
 import { readEvidence } from "../../support/evidence.ts";
+import { connectTo, initialize, legacy } from "../../support/mcp-connection.ts";
 import { described, type UpstreamPlace, upstreamPlace, wishFor } from "../../support/upstream-place.ts";
 
 const TIMEOUT = { timeout: 180_000 };
@@ -58,6 +59,31 @@ test("a server that is added, changed and removed beside a running kernel is tak
   const told = events.map(({ entry, payload }) => [entry.eventType, payload["tools"]]);
   expect(told).toContainEqual(["plugin_loaded", ["mcp.double.say", "mcp.double.tell"]]);
   expect(told.at(-1)).toEqual(["plugin_withdrawn", ["mcp.double.say", "mcp.double.tell"]]);
+});
+
+test("a client of a running kernel hears of the change, and calls what is new", TIMEOUT, async () => {
+  const place = await upstreamPlace();
+  place.behave({ tools: TOOLS });
+  const { token } = await place.kernel.administration.createSession({
+    workspace: place.workspace,
+    userId: "ann",
+    agentId: "agent",
+  });
+  const connection = connectTo(place.kernel.door, token);
+  connection.write(initialize(), { jsonrpc: "2.0", method: "notifications/initialized" }, legacy(1, "tools/list"));
+  await connection.until(2);
+  const changes = () => connection.lines().filter(({ method }) => method === "notifications/tools/list_changed");
+  expect(changes()).toEqual([]);
+  await beside(place, (desk) => addAndApprove(desk, place));
+  await expect.poll(() => changes().length, POLLING).toBe(1);
+  connection.write(
+    legacy(2, "tools/list"),
+    legacy(3, "tools/call", { name: "mcp.double.say", arguments: { text: "a" } }),
+  );
+  const answered = (id: number) => JSON.stringify(connection.lines().find((line) => line["id"] === id) ?? "");
+  await expect.poll(() => answered(2), POLLING).toContain('"mcp.double.say"');
+  await expect.poll(() => answered(3), POLLING).toContain("arguments");
+  await connection.end();
 });
 
 test("a server that is removed and added again under its name has another process", TIMEOUT, async () => {

@@ -15,7 +15,7 @@ export interface UpstreamChannel extends Transport {
   readonly fail: (why: string) => void;
   /** Whether nothing that the server does goes on once the channel has ended. */
   readonly endsWork: boolean;
-  /** So many questions are open from now on: what the server said before counts no more, it may say as much for each. */
+  /** So many questions are open: what the server said before counts no more, and it may say as much for each. */
   readonly reset: (questions: number) => void;
   /** The server said something that answers nothing; too many of these end it. */
   readonly stray: () => void;

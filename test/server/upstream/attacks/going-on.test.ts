@@ -113,6 +113,14 @@ test("a second answer to one question is nobody's, and too many of them end the 
   expect(starts()).toBe(2);
 });
 
+test("an answer whose id only looks like that of the question is nobody's", TIMEOUT, async () => {
+  const { server, behave } = bareServer({ callMs: 1500, stopMs: 100 });
+  behave({ tools: TOOLS });
+  expect(await server.call(PIN, { text: "a" }, asking())).toMatchObject({ isError: false }); // control
+  behave({ tools: TOOLS, call: "textId" });
+  await expect(server.call(PIN, { text: "a" }, asking())).rejects.toThrow("in time");
+});
+
 test("progress without an end that nobody asked for ends the server by its bytes alone", TIMEOUT, async () => {
   const { server, behave } = bareServer();
   behave({ tools: TOOLS, call: "progress", steps: 20_000, words: "x".repeat(1500) });
