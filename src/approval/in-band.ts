@@ -10,6 +10,7 @@ import type { ShownRequest } from "../model/approval/approval-document.ts";
 import type { Obligation } from "../model/outcome/decision.ts";
 import type { Access } from "../model/place/access.ts";
 import type { ToolCapability } from "../model/tool/capability.ts";
+import type { AskPerson } from "../model/tool/person-question.ts";
 import { mayWriteToRemote } from "./remote-writes.ts";
 
 /** A client that shows requests to the person who sits there. */
@@ -44,6 +45,8 @@ export type InBandAsker =
        * aborted.
        */
       readonly ask: (question: InBandQuestion, signal: AbortSignal) => Promise<InBandAnswer | undefined>;
+      /** Shows a form that asks for no approval; an answer to it decides nothing of the kernel's. */
+      readonly askForm?: AskPerson;
     })
   /** Asked between two rounds of the call, which ends meanwhile. */
   | (InBandClient & { readonly channel: "multi_round_trip" });

@@ -4,9 +4,9 @@
  * A server that reads how to behave from `behaviour.json` each time that it is asked.
  *
  * It offers `tools`, and answers calls with `answer`, `content` or `structured`, or as `call` says: `hang`, `die`,
- * `flood`, `huge`, `otherId`, `textId`, `nonsense`, `asks`, `strays`, `twice`, `writesLater`, `progress`, `pid`. Of several
- * calls, it hangs with the one whose text is `hangOn`; `ends` answers what is cancelled, and `modern` speaks the
- * protocol of 2026-07-28.
+ * `flood`, `huge`, `otherId`, `textId`, `nonsense`, `asks`, `strays`, `twice`, `writesLater`, `progress`, `pid`. Of
+ * several calls, it hangs with the one whose text is `hangOn`; `ends` answers what is cancelled, and `modern` speaks
+ * the protocol of 2026-07-28. `asksFor` is a request of its own, with `question`, whose answer it says.
  */
 export const DOUBLE = `
 import { readFileSync, writeFileSync, writeSync } from "node:fs";
@@ -19,6 +19,7 @@ const startedAt = process.hrtime.bigint().toString();
 let rest = "";
 let asked;
 const heard = [];
+const questions = new Map();
 process.stdin.on("data", (piece) => {
   rest += piece;
   for (;;) {
@@ -30,7 +31,9 @@ process.stdin.on("data", (piece) => {
   }
 });
 const said = (id, text) => send({ id, result: { content: [{ type: "text", text }] } });
-function answer({ id, method, params, error, result }) {
+function answer({ id: heardId, method, params, error, result }) {
+  const id = heardId;
+  if (method === undefined && questions.has(String(heardId))) return said(questions.get(heardId), JSON.stringify(result ?? error));
   if (method === undefined && asked !== undefined) {
     heard.push(error?.code ?? JSON.stringify(result));
     if (heard.length === 3) said(asked, heard.join(" "));
@@ -48,6 +51,8 @@ function answer({ id, method, params, error, result }) {
   if (how.modern && method === "tools/list") return send({ id, result: { resultType: "complete", ttlMs: 0, cacheScope: "private", tools: how.tools } });
   if (how.modern && method === "tools/call") {
     if (how.changesAfter) send({ method: "notifications/tools/list_changed", params: { _meta: { "io.modelcontextprotocol/subscriptionId": "listen:0" } } });
+    if (params.inputResponses) return send({ id, result: { resultType: "complete",
+      content: [{ type: "text", text: JSON.stringify(params.inputResponses) }] } });
     if (how.call === "asks") return send({ id, result: { resultType: "input_required",
       inputRequests: { q: { method: "elicitation/create", params: { mode: "form", message: "password?", requestedSchema: { type: "object", properties: {} } } } } } });
     return send({ id, result: { resultType: "complete", content: [{ type: "text", text: JSON.stringify(params._meta) }] } });
@@ -73,6 +78,8 @@ function answer({ id, method, params, error, result }) {
   if (how.call === "otherId") return said(id + 1000, "for another");
   if (how.call === "textId") return said(String(id), "for a text");
   if (how.call === "strays") { for (let n = 0; n < 500; n += 1) said(id + 1000 + n, "stray"); return said(id, "late"); }
+  if (how.asksFor) { const question = "q" + questions.size; questions.set(question, id);
+    return send({ id: question, method: how.asksFor, params: how.question ?? {} }); }
   if (how.call === "asks") { asked = id;
     send({ id: "s", method: "sampling/createMessage", params: { messages: [], maxTokens: 1 } });
     send({ id: "e", method: "elicitation/create", params: { message: "password?", requestedSchema: { type: "object", properties: {} } } });

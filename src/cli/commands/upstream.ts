@@ -30,6 +30,7 @@ interface AddFlags extends JsonFlag {
   readonly url?: string;
   readonly privateHost?: string;
   readonly bearer?: string;
+  readonly grant?: NonNullable<UpstreamWish["grants"]>;
   readonly effect: UpstreamWish["effect"];
   readonly trust: UpstreamWish["trust"];
 }
@@ -58,33 +59,7 @@ export function addUpstreamCommand(program: Command): void {
     .command("upstream")
     .description("other people's MCP servers, whose tools agents call through the kernel")
     .addHelpText("after", HELP);
-  const add = upstream
-    .command("add <name> [command...]")
-    .description("keep how a server is started or where it is reached, and show what it offers")
-    .option("--url <address>", "address of a server over Streamable HTTP, in place of a command")
-    .option("--private-host <host:port>", "the server of --url lies in your own network, or on this machine")
-    .option("--bearer <SECRET>", "secret that is sent as bearer token, to that server alone")
-    .option("--directory <directory>", "directory that it may read; else it has an empty one of its own to write")
-    .option("--read <directory>", "one more directory that it may read, as /mnt/NAME", all)
-    .option("--write <directory>", "one more directory that it may write, as /mnt/NAME", all)
-    .option("--env <NAME=VALUE...>", "variables of its environment, written before `--`")
-    .option("--secret <NAME=SECRET>", "variable of its environment that holds a secret, by its name", all)
-    .option("--allow-host <host[:port]>", "server of the internet that it may reach; port 443 where none is named", all)
-    .addOption(
-      new Option("--effect <effect>", "effect class of its tools, as policy knows it")
-        .choices(["read", "write", "exec", "network"])
-        .default("exec"),
-    )
-    .addOption(
-      new Option("--trust <trust>", "how far its answers are trusted")
-        .choices(["untrusted", "user"])
-        .default("untrusted"),
-    );
-  withOptions(add).action((name: string, command: string[], flags: AddFlags) =>
-    withDesk(flags, async (desk) =>
-      printShown(await desk.add(name, { ...wishOf(command, flags), by: currentUser() }), flags),
-    ),
-  );
+  addAdd(upstream);
   withOptions(upstream.command("list").description("show the servers; starts none")).action((flags: JsonFlag) =>
     withDesk(flags, (desk) => {
       const all = desk.list();
@@ -123,6 +98,42 @@ export function addUpstreamCommand(program: Command): void {
   );
 }
 
+function addAdd(upstream: Command): void {
+  const add = upstream
+    .command("add <name> [command...]")
+    .description("keep how a server is started or where it is reached, and show what it offers")
+    .option("--url <address>", "address of a server over Streamable HTTP, in place of a command")
+    .option("--private-host <host:port>", "the server of --url lies in your own network, or on this machine")
+    .option("--bearer <SECRET>", "secret that is sent as bearer token, to that server alone")
+    .option("--directory <directory>", "directory that it may read; else it has an empty one of its own to write")
+    .option("--read <directory>", "one more directory that it may read, as /mnt/NAME", all)
+    .option("--write <directory>", "one more directory that it may write, as /mnt/NAME", all)
+    .option("--env <NAME=VALUE...>", "variables of its environment, written before `--`")
+    .option("--secret <NAME=SECRET>", "variable of its environment that holds a secret, by its name", all)
+    .option("--allow-host <host[:port]>", "server of the internet that it may reach; port 443 where none is named", all)
+    .addOption(
+      new Option("--effect <effect>", "effect class of its tools, as policy knows it")
+        .choices(["read", "write", "exec", "network"])
+        .default("exec"),
+    )
+    .addOption(
+      new Option("--grant <request...>", "what it may ask of its client, written before `--`").choices([
+        "roots",
+        "elicitation",
+      ]),
+    )
+    .addOption(
+      new Option("--trust <trust>", "how far its answers are trusted")
+        .choices(["untrusted", "user"])
+        .default("untrusted"),
+    );
+  withOptions(add).action((name: string, command: string[], flags: AddFlags) =>
+    withDesk(flags, async (desk) =>
+      printShown(await desk.add(name, { ...wishOf(command, flags), by: currentUser() }), flags),
+    ),
+  );
+}
+
 function addCheck(upstream: Command): void {
   withOptions(
     upstream
@@ -158,7 +169,7 @@ function all(value: string, before: readonly string[] = []): readonly string[] {
 }
 
 function wishOf(command: readonly string[], flags: AddFlags): UpstreamWish {
-  const { directory, read, write, env = [], secret, allowHost, url, privateHost, bearer, effect, trust } = flags;
+  const { directory, read, write, env = [], secret, allowHost, url, privateHost, bearer, effect, trust, grant } = flags;
   return {
     ...{ command: [...command], environment: pairsOf(env), effect, trust },
     ...(directory !== undefined && { directory }),
@@ -169,6 +180,7 @@ function wishOf(command: readonly string[], flags: AddFlags): UpstreamWish {
     ...(url !== undefined && { url }),
     ...(privateHost !== undefined && { private_host: privateHost }),
     ...(bearer !== undefined && { bearer }),
+    ...(grant && { grants: grant }),
   };
 }
 
@@ -178,7 +190,7 @@ function wayTo({ command, url }: Given): string {
 
 /** What it is given beside a command or an address, as lines. */
 function givenLines({ directory, read = [], write = [], secrets = {}, hosts = [], ...rest }: Given): readonly string[] {
-  const { private_host, bearer } = rest;
+  const { private_host, bearer, grants = [] } = rest;
   const lines = [
     ...(directory === undefined ? [] : [`reads ${directory} as /workspace`]),
     ...read.map((path) => `reads ${path} as /mnt/${basename(path)}`),
@@ -187,6 +199,7 @@ function givenLines({ directory, read = [], write = [], secrets = {}, hosts = []
     ...hosts.map((host) => `reaches ${host}`),
     ...(private_host === undefined ? [] : [`lies at ${private_host}, outside of the public internet`]),
     ...(bearer === undefined ? [] : [`gets the secret ${bearer} as bearer token`]),
+    ...grants.map((grant) => `may ask its client for ${grant}`),
   ];
   return lines.map((line) => `  ${visible(line)}`);
 }

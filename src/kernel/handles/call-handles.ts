@@ -10,6 +10,7 @@ import type { FileAccess } from "../../model/place/files.ts";
 import type { KnowledgeAccess } from "../../model/place/knowledge.ts";
 import type { ModelAccess } from "../../model/reach/models.ts";
 import type { WebAccess } from "../../model/reach/web.ts";
+import type { AskPerson } from "../../model/tool/person-question.ts";
 import type { ReplyForm, ToolAudit, ToolContext } from "../../model/tool/tool.ts";
 import type { BranchAccess } from "../../model/work/branches.ts";
 import type { ContentAccess } from "../../model/work/content.ts";
@@ -97,6 +98,15 @@ export class CallHandles implements ToolContext {
     const { kernel, running } = this.#handle;
     const asked = { caller: running.caller, nowMs: kernel.parts.clock.nowMs() };
     return (tool) => isOffered(kernel.parts, asked, tool);
+  }
+
+  get askPerson(): AskPerson | undefined {
+    const { inBand, running } = this.#handle;
+    if (running.tool.isUpstream !== true || inBand?.channel !== "elicitation" || !inBand.askForm) return undefined;
+    const { askForm } = inBand;
+    const { redaction } = running;
+    return ({ message, schema }, signal) =>
+      askForm({ message: redaction.text(message), schema: redaction.facts(schema) }, signal);
   }
 
   get files(): FileAccess {

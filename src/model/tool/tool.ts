@@ -28,6 +28,7 @@ import type { Match } from "../work/matching.ts";
 import type { SearchAccess } from "../work/search.ts";
 import type { ToolchainView } from "../work/toolchain.ts";
 import type { ToolCapability } from "./capability.ts";
+import type { AskPerson } from "./person-question.ts";
 
 /** Records an event in the ledger on behalf of a running tool; never with output. */
 export interface ToolAudit {
@@ -85,6 +86,11 @@ export interface ToolContext {
    */
   readonly progress: ProgressListener;
   readonly signal: AbortSignal;
+  /**
+   * Asks the person at the client, redacted; for tools of upstream servers alone, and absent where the client cannot
+   * ask while a call runs.
+   */
+  readonly askPerson?: AskPerson | undefined;
   /**
    * `bytes`: the caller takes raw bytes (APM2's `FileRead`); `result`: a structured result; `stream`: content beside
    * it.

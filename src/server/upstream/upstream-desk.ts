@@ -187,7 +187,7 @@ export class UpstreamDesk {
 }
 
 function givenOf(record: Given): Given {
-  const { command, directory, read, write, secrets, hosts, url, private_host, bearer } = record;
+  const { command, directory, read, write, secrets, hosts, url, private_host, bearer, grants } = record;
   return {
     command,
     ...(directory !== undefined && { directory }),
@@ -198,6 +198,7 @@ function givenOf(record: Given): Given {
     ...(url !== undefined && { url }),
     ...(private_host !== undefined && { private_host }),
     ...(bearer !== undefined && { bearer }),
+    ...(grants && { grants }),
   };
 }
 

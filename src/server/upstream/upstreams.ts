@@ -172,11 +172,12 @@ export class Upstreams {
   }
 
   async #make(name: string, record: UpstreamRecord): Promise<UpstreamServer> {
-    const { UpstreamServer: Server } = await import("./talk/upstream-server.ts");
+    const { UpstreamServer: Server, UPSTREAM_BOUNDS } = await import("./talk/upstream-server.ts");
     const { means } = this.#places;
+    const bounds = { ...UPSTREAM_BOUNDS, ...(record.grants && { grants: record.grants }) };
     if (record.url !== undefined) {
       const { openHttpChannel } = await import("./reach/open-http.ts");
-      return new Server(name, () => openHttpChannel(name, record, means));
+      return new Server(name, () => openHttpChannel(name, record, means), bounds);
     }
     const { openChannel } = await import("./open-channel.ts");
     const ground = {
@@ -185,7 +186,7 @@ export class Upstreams {
       hidden: this.#hidden,
       sandbox: () => this.#sandbox,
     };
-    return new Server(name, () => openChannel(name, record, ground));
+    return new Server(name, () => openChannel(name, record, ground), bounds);
   }
 }
 

@@ -30,8 +30,8 @@ export interface UpstreamAnswer {
   readonly isError: boolean;
 }
 
-/** Who asks a server: until when, and who hears how far it is. */
-export type UpstreamAsking = Pick<ToolContext, "signal" | "progress">;
+/** Who asks a server: until when, who hears how far it is, and who answers what it asks itself. */
+export type UpstreamAsking = Pick<ToolContext, "signal" | "progress" | "askPerson">;
 
 /** What a tool is made of. */
 export interface UpstreamParts {
@@ -74,8 +74,8 @@ export function upstreamTool(parts: UpstreamParts): Tool {
       labels: { outputTrust: trust, outputDataClass: "internal" },
     },
     analyse: () => [{ resource: { kind: "tool", name }, effect }],
-    async execute(args, { signal, progress, content }) {
-      const answer = await call(toolName, args, { signal, progress });
+    async execute(args, { signal, progress, askPerson, content }) {
+      const answer = await call(toolName, args, { signal, progress, askPerson });
       const { structured, isError } = answer;
       const parts: JsonObject[] = [];
       for (const part of answer.parts) parts.push(await kept(part, content));

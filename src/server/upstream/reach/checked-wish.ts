@@ -18,7 +18,7 @@ import { type UpstreamRecord, upstreamFile } from "../records/pins.ts";
 
 /** What the operator says of a server. */
 export type UpstreamWish = Pick<UpstreamRecord, "command" | "environment" | "effect" | "trust"> &
-  Partial<Pick<UpstreamRecord, (typeof OF_PROCESSES)[number] | (typeof OF_ADDRESSES)[number]>>;
+  Partial<Pick<UpstreamRecord, "grants" | (typeof OF_PROCESSES)[number] | (typeof OF_ADDRESSES)[number]>>;
 
 /** What only a server can have that is started here, or only one that is reached by its address. */
 const OF_PROCESSES = ["directory", "read", "write", "secrets", "hosts"] as const;
@@ -36,8 +36,9 @@ export function checkedWish(wish: UpstreamWish, ground: WishGround): UpstreamRec
   if ((wish.command.length === 0) === (wish.url === undefined))
     throw usageError("name either a command behind `--`, or an address by `--url`");
   const given = wish.url === undefined ? processOf(wish, ground) : addressOf(wish, wish.url, ground);
-  const { command, environment, effect, trust } = wish;
-  const record = { version: 1, command, environment, effect, trust, ...given, approved: [] };
+  const { command, environment, effect, trust, grants } = wish;
+  const own = { command, environment, effect, trust, ...(grants && { grants }) };
+  const record = { version: 1, ...own, ...given, approved: [] };
   const parsed = upstreamFile.safeParse(record);
   if (parsed.success) return parsed.data;
   const [{ path, message } = { path: [], message: "" }] = parsed.error.issues;

@@ -27,6 +27,11 @@ const DESCRIPTION_CHARACTERS_MAX = 8192;
 /** Secrets, servers and directories that one server is given, of each kind. */
 const GIVEN_MAX = 32;
 
+/** What a server may be granted to ask of its client: where it works, and questions to the person there. */
+export const UPSTREAM_GRANTS = ["roots", "elicitation"] as const;
+/** One of them. */
+export type UpstreamGrant = (typeof UPSTREAM_GRANTS)[number];
+
 const secretName = z.string().regex(SECRET_NAME);
 const variable = z.string().regex(/^(?!LD_)[A-Za-z_][A-Za-z0-9_]*$/);
 const directories = z.array(z.string().startsWith("/")).max(GIVEN_MAX);
@@ -67,6 +72,8 @@ export const upstreamFile = z.strictObject({
   private_host: z.string().optional(),
   /** The secret that is its bearer token. */
   bearer: secretName.optional(),
+  /** What it may ask of its client. */
+  grants: z.array(z.enum(UPSTREAM_GRANTS)).max(UPSTREAM_GRANTS.length).optional(),
   effect: z.enum(EFFECT_CLASSES),
   trust: z.enum(["untrusted", "user"]),
   approved: z.array(z.strictObject({ hash: z.string(), tool: offered })).max(UPSTREAM_TOOLS_MAX),

@@ -3,19 +3,23 @@
  *
  * Modern servers (2026-07-28) are asked as such, older ones by the handshake of theirs.
  *
- * INVARIANTS: the server is offered no sampling, elicitation or roots. A tool is called only while it is offered as it
- * was approved.
+ * INVARIANTS: the server is offered nothing that the operator did not grant (`granted.ts`). A tool is called only while
+ * it is offered as it was approved.
  */
 import { Client } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../../../base/json.ts";
 import type { ProgressListener } from "../../../model/outcome/progress.ts";
+import type { AskPerson } from "../../../model/tool/person-question.ts";
 import type { UpstreamAnswer } from "../../../tools/upstream/upstream-tool.ts";
-import { hashOf, type OfferedTool, readOffered, UPSTREAM_TOOLS_MAX } from "../records/pins.ts";
+import { hashOf, type OfferedTool, readOffered, UPSTREAM_TOOLS_MAX, type UpstreamGrant } from "../records/pins.ts";
 import { readAnswer } from "./answer.ts";
 import type { UpstreamChannel } from "./channel.ts";
 import type { UpstreamFailures } from "./failures.ts";
+import { capabilitiesOf, Granted } from "./granted.ts";
 import { MatchedChannel } from "./matched-channel.ts";
 
+/** Times that a modern server may ask within one call. */
+const ROUNDS_MAX = 4;
 /** Pages of a list of tools. */
 const PAGES_MAX = 64;
 
@@ -27,12 +31,15 @@ export interface ConnectionBounds {
   readonly callMs: number;
   /** In which it has to answer what was cancelled. */
   readonly stopMs: number;
+  /** What it may ask of its client. */
+  readonly grants?: readonly UpstreamGrant[];
 }
 
 /** Who asks: until when, and who hears how far the server is. */
 export interface Asking {
   readonly signal: AbortSignal;
   readonly progress?: ProgressListener;
+  readonly askPerson?: AskPerson | undefined;
 }
 
 /** A tool as a person approved it. */
@@ -51,6 +58,7 @@ export class Connection {
   readonly #failures: UpstreamFailures;
   readonly #matched: MatchedChannel;
   readonly #client: Client;
+  readonly #granted: Granted;
   #questions = 0;
   /** Hashes of its tools by their names, as it listed them last; absent before it did, and once it says so. */
   #offered: Hashes | undefined;
@@ -69,7 +77,7 @@ export class Connection {
       readonly isLegacy: boolean;
     },
   ) {
-    const { startMs, probeMs, stopMs } = parts.bounds;
+    const { startMs, probeMs, stopMs, grants = [] } = parts.bounds;
     this.#name = parts.name;
     this.#channel = channel;
     this.#bounds = parts.bounds;
@@ -78,14 +86,16 @@ export class Connection {
     this.#client = new Client(
       { name: "handrail", version: "1" },
       {
-        capabilities: {},
+        capabilities: capabilitiesOf(grants),
         versionNegotiation: {
           mode: parts.isLegacy ? "legacy" : "auto",
           probe: { timeoutMs: Math.min(probeMs, startMs) },
         },
-        inputRequired: { autoFulfill: false },
+        inputRequired: { autoFulfill: grants.length > 0, maxRounds: ROUNDS_MAX },
       },
     );
+    this.#granted = new Granted(parts.name);
+    this.#granted.answerFor(this.#client, grants);
     this.#client.onerror = () => channel.stray();
     this.#client.setNotificationHandler("notifications/tools/list_changed", () => this.#forget());
   }
@@ -138,13 +148,16 @@ export class Connection {
   }
 
   /** Calls a tool that has the pinned hash still. @throws ToolFailure, or what the client library throws */
-  async call({ name, hash }: PinnedTool, args: JsonObject, { signal, progress }: Asking): Promise<UpstreamAnswer> {
+  async call({ name, hash }: PinnedTool, args: JsonObject, asking: Asking): Promise<UpstreamAnswer> {
+    const { signal, progress } = asking;
     const offered = this.#isWatched ? this.#offered : undefined;
     const now = (offered ?? (await this.#look(signal))).get(name);
     if (now !== hash) throw this.#failures.isAnother(name, now === undefined);
-    const answer = await this.#client.request(
-      { method: "tools/call", params: { name, arguments: args, ...this.#meta(progress) } },
-      { signal, timeout: this.#bounds.callMs },
+    const answer = await this.#granted.during(asking, () =>
+      this.#client.request(
+        { method: "tools/call", params: { name, arguments: args, ...this.#meta(progress) } },
+        { signal, timeout: this.#bounds.callMs, maxTotalTimeout: this.#bounds.callMs },
+      ),
     );
     return readAnswer(this.#name, answer as JsonObject);
   }

@@ -45,7 +45,7 @@ export class UpstreamServer {
   readonly #open: OpenChannel;
   readonly #bounds: UpstreamBounds;
   readonly #failures: UpstreamFailures;
-  readonly #places = new Places({ max: OPEN_MAX, waitingMax: WAITING_MAX });
+  readonly #places: Places;
   #starting: Promise<Connection> | undefined;
   #channel: UpstreamChannel | undefined;
   #isLegacy = false;
@@ -61,6 +61,9 @@ export class UpstreamServer {
     this.#name = name;
     this.#open = open;
     this.#bounds = bounds;
+    // what it asks a person belongs to the call that is open, if there is but one
+    const max = bounds.grants?.includes("elicitation") === true ? 1 : OPEN_MAX;
+    this.#places = new Places({ max, waitingMax: WAITING_MAX });
     this.#failures = new UpstreamFailures(name);
   }
 

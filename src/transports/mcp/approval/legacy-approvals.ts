@@ -7,6 +7,7 @@
 import type { JSONRPCResponse, RequestId } from "@modelcontextprotocol/server";
 import { isJsonObject, type JsonObject } from "../../../base/json.ts";
 import type { InBandAsker, KernelDoor } from "../../../kernel/index.ts";
+import type { PersonAnswer } from "../../../model/tool/person-question.ts";
 import { answerIn, approvalForm } from "./approval-form.ts";
 import { askedInSession } from "./asked-client.ts";
 import { Questions } from "./questions.ts";
@@ -77,8 +78,20 @@ export class LegacyApprovals {
         if (end?.kind === "answered") return answerIn(end.result);
         return end?.kind === "failed" ? { kind: "cancel" } : undefined;
       },
+      askForm: async ({ message, schema: requestedSchema }, signal) => {
+        const params = { message, requestedSchema };
+        const end = await this.#questions.ask({ method: "elicitation/create", params, about }, signal);
+        return end.kind === "answered" ? personAnswer(end.result) : { kind: "cancel" };
+      },
     };
   }
+}
+
+/** An answer that is none counts as nobody's. */
+function personAnswer(result: unknown): PersonAnswer {
+  const { action, content } = isJsonObject(result) ? result : ({} as JsonObject);
+  if (action === "accept" && isJsonObject(content)) return { kind: "accept", content };
+  return { kind: action === "decline" ? "decline" : "cancel" };
 }
 
 /** An answer to nothing that is asked just now. */
