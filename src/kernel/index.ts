@@ -46,6 +46,7 @@ export { TOOL_NAME, type ToolDefinition, ToolRegistry } from "./declared/registr
 export { compileWholePattern, problemOfWholePattern } from "./declared/whole-pattern.ts";
 /** What describes and judges branches, loaded with its first use. */
 export const loadBranchParts = () => import("./handles/branches/branch-parts.ts");
+export { CALL_TOOL, namedTool } from "./dialect/named-call.ts";
 export { looksUp } from "./judge/decide.ts";
 export type { Assumptions, CallExplanation } from "./judge/imagined/explain.ts";
 export { imagineAccesses, imagineCall } from "./judge/imagined/imagine.ts";

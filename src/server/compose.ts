@@ -9,7 +9,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../base/clock.ts";
 import { systemRandom } from "../base/ids.ts";
-import { createKernelDoor, type KernelDoor, type ToolRegistry, type TurnCounts } from "../kernel/index.ts";
+import { createKernelDoor, type KernelDoor, namedTool, type ToolRegistry, type TurnCounts } from "../kernel/index.ts";
+import type { Denial } from "../model/outcome/decision.ts";
 import type { OperatorGates } from "../model/people/gates.ts";
 import { DEFAULT_PRESET } from "../model/people/preset.ts";
 import type { Authenticated } from "../session/session.ts";
@@ -43,6 +44,7 @@ import { RoleDesk } from "./workspace/role-grants.ts";
 import { TrustDesk } from "./workspace/trust.ts";
 import { requireUsualWorkspace } from "./workspace/unusual-workspace.ts";
 
+export { CALL_TOOL } from "../kernel/index.ts";
 export type { MintedSession } from "../session/session.ts";
 export type { KernelOptions } from "./open-parts.ts";
 
@@ -176,11 +178,7 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
     },
     stateDirectory,
     instanceId: instance.id,
-    async explain(who, call) {
-      const { adviseCall } = await import("./policy/policy-advice.ts");
-      const hidden = hiddenDirectories([live.operator.path, stateDirectory], opened.environment);
-      return adviseCall({ door, operator: live.operator, settings, tools: parts.registry.getAll(), hidden }, who, call);
-    },
+    explain: (who, call) => explained(opened, door, { who, call }),
     ready: () => ledger.ready(),
     health: () => ({
       ...ledger.health(),
@@ -194,6 +192,25 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
     rest: () => ledger.rest(),
     close: () => (closed ??= closeKernel(opened, door, started).finally(() => watchdog.close())),
   };
+}
+
+/** Explains a call, or the one that it names. */
+async function explained(
+  { live, settings, parts, stateDirectory, environment }: OpenedParts,
+  door: KernelDoor,
+  { who, call }: { readonly who: Authenticated; readonly call: ExplainedCall },
+): Promise<AdvisedExplanation> {
+  const named = namedTool(call);
+  if (!named.ok) return notNamed(call.tool, named.denial);
+  const { adviseCall } = await import("./policy/policy-advice.ts");
+  const hidden = hiddenDirectories([live.operator.path, stateDirectory], environment);
+  const advised = { door, operator: live.operator, settings, tools: parts.registry.getAll(), hidden };
+  return adviseCall(advised, who, named.value);
+}
+
+/** A call that names no tool, for which nothing can be advised but what its refusal says. */
+function notNamed(tool: string, denial: Denial): AdvisedExplanation {
+  return { tool, denial, accesses: [], armed: false, runs: false, advice: [], stuck: denial.message, notes: [] };
 }
 
 /** What the kernel says of itself to those who observe it. */

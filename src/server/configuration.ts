@@ -25,6 +25,7 @@ import type { PolicyInputs } from "./policy/policies.ts";
 import { PolicyCatalog } from "./policy/policy-catalog.ts";
 import { validatedPolicies } from "./policy/validated-policies.ts";
 import type { SecretMeans } from "./secrets/secret-values.ts";
+import type { ReadyPolicies } from "./upstream/upstream-reload.ts";
 import { hiddenDirectories } from "./workspace/own-directories.ts";
 import { type ClosableCatalog, createWorkspaceCatalog } from "./workspace/workspace-catalog.ts";
 
@@ -54,6 +55,8 @@ export interface Configuration {
   readonly reload: HotReload;
   /** What policies are made of where those are the tools. */
   readonly inputsOf: (operator: OperatorDirectory, among?: ToolsInForce) => PolicyInputs;
+  /** Prepares policies for other tools, to be recorded and put in force. @throws KernelError POLICY_INVALID */
+  readonly policiesFor: (operator: OperatorDirectory, among: ToolsInForce) => Promise<ReadyPolicies>;
   /** Ends the look after the configuration, and gives workspaces back. */
   readonly close: () => Promise<void>;
 }
@@ -80,7 +83,12 @@ export function openConfiguration(parts: ConfigurationParts): Configuration {
     await reload.close();
     await workspaces.close();
   };
-  return { policy, workspaces, reload, inputsOf, close };
+  const policiesFor = async (operator: OperatorDirectory, among: ToolsInForce) => {
+    const inputs = inputsOf(operator, among);
+    const prepared = await policy.prepare(inputs);
+    return { record: () => policy.recordChanges(inputs, prepared), commit: prepared.commit };
+  };
+  return { policy, workspaces, reload, inputsOf, policiesFor, close };
 }
 
 /** Gives the redactor of the configuration in force. @throws KernelError CONFIG_INVALID when it cannot be made */

@@ -67,13 +67,14 @@ async function openAll(options: KernelOptions, opening: Opening) {
   await tools.ready();
   const { nowMs } = systemClock;
   await recordOverrides(ledger, nowMs(), { now: tools.under(live.operator.settings).overridden });
-  const { policy, reload, inputsOf } = services.configuration;
+  const { policy, reload, inputsOf, policiesFor } = services.configuration;
   const alone = (work: () => Promise<void>) => reload.alone(work);
   const { onInternalError, tell } = base;
   const own = { live, tools, ledger, declaredWith, isOthers };
-  const reloading = { policy, inputsOf, alone, nowMs, tell, onInternalError };
-  components.watch({ ...own, ...reloading });
-  base.upstreams.watch({ live, tools, ledger, declaredWithUpstreams: base.declaredWithUpstreams, ...reloading });
+  const reloading = { alone, nowMs, tell, onInternalError };
+  components.watch({ ...own, policy, inputsOf, ...reloading });
+  const { declaredWithUpstreams } = base;
+  base.upstreams.watch({ live, tools, ledger, declaredWithUpstreams, policiesFor, ...reloading });
   const { environment, allowUnusualWorkspace: allowsUnusual = false } = options;
   return { ...base, ...services, environment, allowsUnusual, parts };
 }

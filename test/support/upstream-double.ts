@@ -4,9 +4,9 @@
  * A server that reads how to behave from `behaviour.json` each time that it is asked.
  *
  * It offers `tools`, and answers calls with `answer`, `content` or `structured`, or as `call` says: `hang`, `die`,
- * `flood`, `huge`, `otherId`, `textId`, `nonsense`, `asks`, `strays`, `twice`, `writesLater`, `progress`, `pid`. Of several
- * calls, it hangs with the one whose text is `hangOn`; `ends` answers what is cancelled, and `modern` speaks the
- * protocol of 2026-07-28. `asksFor` is a request of its own, with `question`, whose answer it says.
+ * `flood`, `huge`, `otherId`, `textId`, `nonsense`, `asks`, `strays`, `twice`, `writesLater`, `progress`, `pid`. Of
+ * several calls, it hangs with the one whose text is `hangOn`; `ends` answers what is cancelled, and `modern` speaks
+ * the protocol of 2026-07-28. `asksFor` is a request of its own, with `question`, whose answer it says.
  */
 export const DOUBLE = `
 import { readFileSync, writeFileSync, writeSync } from "node:fs";

@@ -39,7 +39,8 @@ Arguments are words as \`handrail call\` takes them.
 
 Examples:
   handrail policy explain write_file path=CLAUDE.md content=x
-  handrail policy explain shell command='npm test' --preset autonomous`,
+  handrail policy explain shell command='npm test' --preset autonomous
+  handrail policy explain call_tool name=mcp.notes.delete arguments:='{"id":"7"}'`,
     )
     .action(async (tool: string, words: readonly string[], flags: ExplainFlags) => {
       process.exitCode = await explainCall(tool, words, flags);
@@ -52,7 +53,7 @@ function explainCall(tool: string, words: readonly string[], flags: ExplainFlags
     const args =
       words.length === 0
         ? base
-        : await callArguments(words, { tool: requireTool(kernel, tool), base, readFile: readTextFile });
+        : await callArguments(words, { tool: await calledTool(kernel, tool), base, readFile: readTextFile });
     const imagined = await kernel.administration.imagineSession({
       ...wishOf(flags),
       userId: currentUser(),
@@ -66,6 +67,12 @@ function explainCall(tool: string, words: readonly string[], flags: ExplainFlags
     else printExplanation(explanation, outcome.text);
     return explanation.runs ? EXIT_OK : EXIT_DENIED;
   });
+}
+
+/** Also the one that stands for the tool which it names. */
+async function calledTool(kernel: import("../../server/compose.ts").OpenKernel, name: string) {
+  const { CALL_TOOL } = await import("../../server/compose.ts");
+  return name === CALL_TOOL.name ? CALL_TOOL : requireTool(kernel, name);
 }
 
 async function leaseOf(kernel: import("../../server/compose.ts").OpenKernel, id: string) {

@@ -4,6 +4,7 @@ import { type Command, Option } from "commander";
 import { KernelError, usageError } from "../../base/errors.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type {
+  AddedUpstream,
   CheckedUpstream,
   Given,
   ShownUpstream,
@@ -62,47 +63,7 @@ export function addUpstreamCommand(program: Command): void {
     .command("upstream")
     .description("other people's MCP servers, whose tools agents call through the kernel")
     .addHelpText("after", HELP);
-  const add = upstream
-    .command("add <name> [command...]")
-    .description("keep how a server is started or where it is reached, and show what it offers")
-    .option("--npm <package[@version]>", "npm package that holds the server; what stands behind `--` are its arguments")
-    .option("--bin <program>", "program of the package of --npm; needed where it has several")
-    .option("--url <address>", "address of a server over Streamable HTTP, in place of a command")
-    .option("--private-host <host:port>", "the server of --url lies in your own network, or on this machine")
-    .option("--bearer <SECRET>", "secret that is sent as bearer token, to that server alone")
-    .option("--directory <directory>", "directory that it may read; else it has an empty one of its own to write")
-    .option("--read <directory>", "one more directory that it may read, as /mnt/NAME", all)
-    .option("--write <directory>", "one more directory that it may write, as /mnt/NAME", all)
-    .option("--env <NAME=VALUE...>", "variables of its environment, written before `--`")
-    .option("--secret <NAME=SECRET>", "variable of its environment that holds a secret, by its name", all)
-    .option("--allow-host <host[:port]>", "server of the internet that it may reach; port 443 where none is named", all)
-    .addOption(
-      new Option("--effect <effect>", "effect class of its tools, as policy knows it")
-        .choices(["read", "write", "exec", "network"])
-        .default("exec"),
-    )
-    .addOption(
-      new Option("--grant <request...>", "what it may ask of its client, written before `--`").choices([
-        "roots",
-        "elicitation",
-      ]),
-    )
-    .addOption(
-      new Option("--trust <trust>", "how far its answers are trusted")
-        .choices(["untrusted", "user"])
-        .default("untrusted"),
-    );
-  withOptions(add).action((name: string, command: string[], flags: AddFlags) =>
-    withDesk(flags, async (desk) => {
-      const { npm, bin } = flags;
-      if (bin !== undefined && npm === undefined) throw usageError("`--bin` names a program of the package of `--npm`");
-      if (npm !== undefined) say(`installing ${visible(npm)}`);
-      const program = { ...(bin !== undefined && { program: bin }) };
-      const wish = { ...wishOf(command, flags), by: currentUser() };
-      const added = { ...wish, ...(npm !== undefined && { npm: { spec: npm, environment: process.env, ...program } }) };
-      printShown(await desk.add(name, added), flags);
-    }),
-  );
+  addAdd(upstream);
   withOptions(upstream.command("list").description("show the servers; starts none")).action((flags: JsonFlag) =>
     withDesk(flags, (desk) => {
       const all = desk.list();
@@ -139,6 +100,54 @@ export function addUpstreamCommand(program: Command): void {
         else print(`${name} is removed; a kernel that runs takes its tools away within seconds`);
       }),
   );
+}
+
+function addAdd(upstream: Command): void {
+  const add = upstream
+    .command("add <name> [command...]")
+    .description("keep how a server is started or where it is reached, and show what it offers")
+    .option("--npm <package[@version]>", "npm package that holds the server; what stands behind `--` are its arguments")
+    .option("--bin <program>", "program of the package of --npm; needed where it has several")
+    .option("--url <address>", "address of a server over Streamable HTTP, in place of a command")
+    .option("--private-host <host:port>", "the server of --url lies in your own network, or on this machine")
+    .option("--bearer <SECRET>", "secret that is sent as bearer token, to that server alone")
+    .option("--directory <directory>", "directory that it may read; else it has an empty one of its own to write")
+    .option("--read <directory>", "one more directory that it may read, as /mnt/NAME", all)
+    .option("--write <directory>", "one more directory that it may write, as /mnt/NAME", all)
+    .option("--env <NAME=VALUE...>", "variables of its environment, written before `--`")
+    .option("--secret <NAME=SECRET>", "variable of its environment that holds a secret, by its name", all)
+    .option("--allow-host <host[:port]>", "server of the internet that it may reach; port 443 where none is named", all)
+    .addOption(
+      new Option("--effect <effect>", "effect class of its tools, as policy knows it")
+        .choices(["read", "write", "exec", "network"])
+        .default("exec"),
+    )
+    .addOption(
+      new Option("--grant <request...>", "what it may ask of its client, written before `--`").choices([
+        "roots",
+        "elicitation",
+      ]),
+    )
+    .addOption(
+      new Option("--trust <trust>", "how far its answers are trusted")
+        .choices(["untrusted", "user"])
+        .default("untrusted"),
+    );
+  withOptions(add).action((name: string, command: string[], flags: AddFlags) =>
+    withDesk(flags, async (desk) => {
+      const wish = { ...wishOf(command, flags), ...packageOf(flags), by: currentUser() };
+      printShown(await desk.add(name, wish), flags);
+    }),
+  );
+}
+
+function packageOf({ npm, bin }: AddFlags): Pick<AddedUpstream, "npm"> {
+  if (npm === undefined) {
+    if (bin !== undefined) throw usageError("`--bin` names a program of the package of `--npm`");
+    return {};
+  }
+  say(`installing ${visible(npm)}`);
+  return { npm: { spec: npm, environment: process.env, ...(bin !== undefined && { program: bin }) } };
 }
 
 function addCheck(upstream: Command): void {

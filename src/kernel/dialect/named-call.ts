@@ -3,7 +3,7 @@
  *
  * INVARIANT: there is no second path: no stage ever sees `call_tool`.
  */
-import { isJsonObject } from "../../base/json.ts";
+import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import { allow, deny, type Verdict } from "../../model/outcome/decision.ts";
 import type { ToolArguments, ToolCall } from "../../model/tool/call.ts";
 import { NAMES_A_TOOL, type ToolDefinition } from "../declared/registry.ts";
@@ -22,10 +22,24 @@ export const CALL_TOOL: ToolDefinition = {
   },
 };
 
+/** A call by its tool and arguments. */
+export interface CalledTool {
+  readonly tool: string;
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
 /** The call that is meant. */
 export function namedCall(call: ToolCall): Verdict<ToolCall> {
-  if (call.tool !== CALL_TOOL.name || call.variant !== "call") return allow(call);
-  const { name, arguments: args = {}, ...more } = call.arguments;
+  if (call.variant !== "call") return allow(call);
+  const named = namedTool({ tool: call.tool, args: call.arguments });
+  if (!named.ok || named.value.tool === call.tool) return named.ok ? allow(call) : named;
+  return allow({ ...call, tool: named.value.tool, arguments: named.value.args as ToolArguments });
+}
+
+/** The same for a call that is only explained. */
+export function namedTool(called: CalledTool): Verdict<CalledTool> {
+  if (called.tool !== CALL_TOOL.name) return allow(called);
+  const { name, arguments: args = {}, ...more } = called.args as JsonObject;
   if (typeof name !== "string" || name === CALL_TOOL.name || !isJsonObject(args) || Object.keys(more).length > 0)
     return deny({
       layer: "call",
@@ -33,5 +47,5 @@ export function namedCall(call: ToolCall): Verdict<ToolCall> {
       ruleId: "SCHEMA:call_tool",
       message: "`call_tool` takes the `name` of a tool and an object of its `arguments`; find names with `find_tools`",
     });
-  return allow({ ...call, tool: name, arguments: args as ToolArguments });
+  return allow({ tool: name, args });
 }

@@ -1,9 +1,9 @@
 /** The logic of `handrail policy check`: every preset with the operator's files, and what is wrong with them. */
 
 import { PRESET_NAMES } from "../../model/people/preset.ts";
+import type { Tool } from "../../model/tool/tool.ts";
 import { checkPolicies } from "../../policy/check.ts";
 import { formatProblem } from "../../policy/policy.ts";
-import { ownTools } from "../operator/built-in-tools.ts";
 import { effectiveTools } from "../operator/capability-overrides.ts";
 import {
   type Environment,
@@ -11,6 +11,7 @@ import {
   operatorPath,
   readOperatorDirectory,
 } from "../operator/operator-directory.ts";
+import { knownTools } from "../upstream/known-tools.ts";
 import { exampleInputs, policyActions, policySources } from "./policies.ts";
 import { formatFailure, runExamples } from "./policy-examples.ts";
 
@@ -39,22 +40,23 @@ export async function checkPresets(
   only: string | undefined,
 ): Promise<PolicyReport> {
   const operator = await readOperatorDirectory(configDirectory ?? operatorPath(environment));
+  const tools = await knownTools(operator);
   const presets: PresetCheck[] = [];
   for (const preset of only === undefined ? PRESET_NAMES : [only]) {
     const { problems, ...found } = await checkPolicies({
       sources: policySources(preset, operator),
-      actions: policyActions(ownTools(operator.settings)),
+      actions: policyActions(tools),
       roles: operator.settings.roles,
     });
     presets.push({ preset, ...found, problems: problems.map(formatProblem) });
   }
   const valid = presets.every((preset) => preset.ok);
-  const examples = valid ? await failingExamples(operator) : [];
+  const examples = valid ? await failingExamples(operator, tools) : [];
   return { ok: valid && examples.length === 0, presets, examples };
 }
 
-async function failingExamples(operator: OperatorDirectory): Promise<readonly string[]> {
-  const { tools } = effectiveTools(ownTools(operator.settings), operator.settings);
+async function failingExamples(operator: OperatorDirectory, known: readonly Tool[]): Promise<readonly string[]> {
+  const { tools } = effectiveTools(known, operator.settings);
   const { problems, results } = await runExamples(exampleInputs({ tools, operator }));
   return [...problems, ...results.filter(({ ok }) => !ok).map(formatFailure)];
 }

@@ -22,9 +22,9 @@ import { parseRecordedAccess, type RecordedAccess } from "../../policy/terms/res
 import { resourceId } from "../../policy/terms/vocabulary.ts";
 import { openStateStores } from "../../stores/embedded/sessions/state-stores.ts";
 import { type LedgerRecord, openLedgerReader } from "../ledger/ledger-reader.ts";
-import { ownTools } from "../operator/built-in-tools.ts";
 import { effectiveTools } from "../operator/capability-overrides.ts";
 import type { OperatorDirectory } from "../operator/operator-directory.ts";
+import { knownTools } from "../upstream/known-tools.ts";
 import { buildEngine } from "./policies.ts";
 import { POLICY_EXAMPLES_PER_TURN } from "./policy-examples.ts";
 import { type PolicyPlace, readPolicyPlace } from "./policy-test.ts";
@@ -105,7 +105,7 @@ export async function replayAgainst(operator: OperatorDirectory, options: Replay
   const reader = await openLedgerReader(options.stateDirectory);
   try {
     const { sessions } = await openStateStores(options.stateDirectory);
-    const tools = options.tools ?? effectiveTools(ownTools(operator.settings), operator.settings).tools;
+    const tools = options.tools ?? effectiveTools(await knownTools(operator), operator.settings).tools;
     const engines = new Map<string, Promise<PolicyEngine>>();
     const engineOf = (preset: string) => {
       const known = engines.get(preset) ?? buildEngine(preset, { tools, operator });

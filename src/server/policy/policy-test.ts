@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { configInvalid } from "../../base/errors.ts";
 import { defaultSettings } from "../../config/config.ts";
 import { PRESET_NAMES } from "../../model/people/preset.ts";
-import { BUILT_IN_TOOLS, ownTools } from "../operator/built-in-tools.ts";
+import { BUILT_IN_TOOLS } from "../operator/built-in-tools.ts";
 import { effectiveTools } from "../operator/capability-overrides.ts";
 import {
   type Environment,
@@ -16,6 +16,7 @@ import {
   readOperatorDirectory,
 } from "../operator/operator-directory.ts";
 import { packageFile } from "../operator/package-files.ts";
+import { knownTools } from "../upstream/known-tools.ts";
 import { exampleInputs, policySources } from "./policies.ts";
 import { type ExampleReport, runExamples } from "./policy-examples.ts";
 
@@ -54,7 +55,7 @@ export async function readPolicyPlace({
  */
 export async function testPolicies(place: PolicyPlace): Promise<PolicyTest> {
   const operator = await readPolicyPlace(place);
-  const { tools } = effectiveTools(ownTools(operator.settings), operator.settings);
+  const { tools } = effectiveTools(await knownTools(operator), operator.settings);
   const own = await runExamples(exampleInputs({ tools, operator }));
   const shipped = await testPresets();
   return { ok: own.ok && shipped.ok, directory: operator.path, own, shipped };

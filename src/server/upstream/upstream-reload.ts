@@ -19,14 +19,20 @@ import { directoryState } from "../operator/configuration-state.ts";
 import type { OperatorDirectory } from "../operator/operator-directory.ts";
 import { recordOverrides, ToolsInForce } from "../operator/tools-in-force.ts";
 import type { LoadedModule } from "../plugins/plugged-tools.ts";
-import type { PolicyInputs } from "../policy/policies.ts";
-import type { PolicyCatalog } from "../policy/policy-catalog.ts";
 import type { UpstreamPlan, Upstreams } from "./upstreams.ts";
 
 /** Milliseconds that the files must stay as they are before they are read. */
 const SETTLE_MS = 100;
 /** Looks at files that keep changing; then they are looked at again later. */
 const SETTLE_LOOKS_MAX = 20;
+
+/** Policies that are about to be in force. */
+export interface ReadyPolicies {
+  /** Records what differs. */
+  readonly record: () => Promise<void>;
+  /** Puts them in force, at once. */
+  readonly commit: () => void;
+}
 
 /** What a reload of upstream servers works on. */
 export interface UpstreamReloadParts {
@@ -35,8 +41,8 @@ export interface UpstreamReloadParts {
   readonly tools: ToolsInForce;
   /** All declared tools where those are the tools of upstream servers. */
   readonly declaredWithUpstreams: (tools: readonly Tool[]) => ToolRegistry;
-  readonly policy: Pick<PolicyCatalog, "prepare" | "recordChanges">;
-  readonly inputsOf: (operator: OperatorDirectory, tools: ToolsInForce) => PolicyInputs;
+  /** Prepares the operator's policies for those tools. @throws KernelError POLICY_INVALID where they do not fit */
+  readonly policiesFor: (operator: OperatorDirectory, tools: ToolsInForce) => Promise<ReadyPolicies>;
   /** Does work while no other reload is under way. */
   readonly alone: (work: () => Promise<void>) => Promise<void>;
   readonly ledger: EventSink;
@@ -79,7 +85,7 @@ export class UpstreamReload {
   }
 
   async #putInForce(): Promise<void> {
-    const { live, tools, declaredWithUpstreams, policy, inputsOf, ledger, nowMs, tell } = this.#parts;
+    const { live, tools, declaredWithUpstreams, policiesFor, ledger, nowMs, tell } = this.#parts;
     const { operator } = live;
     const plan = await this.#upstreams.plan();
     if (plan.tools === this.#upstreams.tools && plan.loaded.length + plan.withdrawn.length === 0) return plan.commit();
@@ -90,9 +96,8 @@ export class UpstreamReload {
     await next.ready();
     // a tool less needs no other policies: what they say of it decides nothing
     const isAdded = then.tools.some(({ name }) => now.registry.get(name) === undefined);
-    const inputs = inputsOf(operator, next);
-    const prepared = isAdded ? await policy.prepare(inputs) : undefined;
-    if (prepared !== undefined) await policy.recordChanges(inputs, prepared);
+    const prepared = isAdded ? await policiesFor(operator, next) : undefined;
+    await prepared?.record();
     await recordOverrides(ledger, nowMs(), { now: then.overridden, before: now.overridden });
     await this.#recordPlan(plan);
     // No await from here on: tools and policies change together.

@@ -1,4 +1,4 @@
-/** What upstream servers ask of their client: refused, or granted and answered by the person at the client that called. */
+/** What upstream servers ask of their client: refused, or granted and answered by the person who called. */
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../../../src/base/json.ts";
 import type { PersonAnswer, PersonForm } from "../../../../src/model/tool/person-question.ts";
