@@ -34,6 +34,8 @@ interface Held {
   /** The members of the answer: `result` or `error`. */
   readonly answer: Promise<JsonObject>;
   isWaitedFor: boolean;
+  /** What forgets it some time after its end. */
+  forgetting?: NodeJS.Timeout;
 }
 
 /** The held calls of one client. */
@@ -62,15 +64,20 @@ export class HeldCalls {
 
   /** The client is gone. */
   close(): void {
-    for (const { end } of this.#held.values()) end.abort();
-    this.#held.clear();
+    for (const [key, held] of this.#held) {
+      held.end.abort();
+      this.#forget(key, held);
+    }
   }
 
   #keep(key: string, end: AbortController, making: Promise<string>): void {
     const answer = making.then(answerIn, () => ({ error: { code: -32603, message: "internal error" } }));
     const held: Held = { end, answer, isWaitedFor: false };
     this.#held.set(key, held);
-    void answer.then(() => setTimeout(() => this.#forget(key, held), KEPT_MS).unref());
+    void answer.then(() => {
+      if (this.#held.get(key) !== held) return; // the client is gone
+      held.forgetting = setTimeout(() => this.#forget(key, held), KEPT_MS).unref();
+    });
   }
 
   async #waitOn(
@@ -90,6 +97,7 @@ export class HeldCalls {
   }
 
   #forget(key: string, held: Held): void {
+    clearTimeout(held.forgetting);
     if (this.#held.get(key) === held) this.#held.delete(key);
   }
 
