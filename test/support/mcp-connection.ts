@@ -83,7 +83,11 @@ export function connect(execute: Execute = async () => READ) {
 }
 
 /** Serves one client whose other side is the test. */
-export function connectTo(door: KernelDoor, sessionToken = "token", offers: Pick<McpOptions, "features"> = {}) {
+export function connectTo(
+  door: KernelDoor,
+  sessionToken = "token",
+  offers: Pick<McpOptions, "features" | "heldAfterMs"> = {},
+) {
   const input = new PassThrough();
   const output = new PassThrough();
   const errors: string[] = [];

@@ -18,7 +18,7 @@ export interface McpPlace {
   readonly close: () => Promise<void>;
 }
 
-type Offers = Pick<McpOptions, "features" | "asking">;
+type Offers = Pick<McpOptions, "features" | "asking" | "heldAfterMs">;
 
 /** How the door is served. */
 export interface McpPlaceOptions extends Partial<ConnectLimits> {

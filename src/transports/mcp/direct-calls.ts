@@ -19,6 +19,7 @@ import type {
 import type { JsonObject } from "../../base/json.ts";
 import { isJsonObject } from "../../base/json.ts";
 import type { ProgressListener } from "../../model/outcome/progress.ts";
+import { isStructured } from "./answers/call-result.ts";
 import { type CallParameters, callTool } from "./answers/call-tool.ts";
 import { printAnswer } from "./answers/print-result.ts";
 import { progressNotes } from "./answers/progress-notes.ts";
@@ -42,6 +43,7 @@ import {
 } from "./protocol/revisions.ts";
 import { INTERNAL_ERROR, INVALID_PARAMS, printError, type RpcError } from "./protocol/rpc-error.ts";
 import type { TaskCall } from "./tasks/call-tasks.ts";
+import { HeldCalls } from "./tasks/held-calls.ts";
 import { askInTask, taskAsker } from "./tasks/task-asker.ts";
 import { answerTask, isTaskMethod, knowsTasks } from "./tasks/task-requests.ts";
 
@@ -67,6 +69,8 @@ export class DirectCalls implements Transport {
   readonly #approvals: LegacyApprovals;
   readonly #modern: ModernEra;
   readonly #client: MetClient;
+  /** Calls of the legacy session that take longer than its client waits. */
+  readonly #held: HeldCalls;
   /** Requests that are worked on: calls, and what the library is asked. */
   readonly #running = new Map<RequestId, Work>();
   /** Whether the client asked for a legacy session; what it may ask before is little. */
@@ -83,6 +87,7 @@ export class DirectCalls implements Transport {
     this.#options = options;
     this.#modern = modern;
     this.#client = new MetClient(options);
+    this.#held = new HeldCalls(options.heldAfterMs);
     this.#approvals = new LegacyApprovals(options.door, (line, about) => inner.sendNote(line, about));
   }
 
@@ -92,6 +97,7 @@ export class DirectCalls implements Transport {
     this.#inner.onerror = (error) => this.onerror?.(error);
     this.#inner.onclose = () => {
       for (const work of this.#running.values()) cancel(work);
+      this.#held.close();
       this.#unwatch?.();
       this.#approvals.close();
       this.onclose?.();
@@ -149,18 +155,19 @@ export class DirectCalls implements Transport {
         this.#refuse(request.id, answer.error);
         return;
       case "call":
-        this.#work(request, ({ signal }) => this.#callOrTask(request, signal));
+        this.#work(request, (end) => this.#callOrTask(request, end));
         return;
       case "unusual":
-        this.#work(request, ({ signal }) => this.#ask(request, signal));
+        this.#work(request, (end) => this.#ask(request, end));
     }
   }
 
-  async #ask(request: JSONRPCRequest, signal: AbortSignal): Promise<string | undefined> {
+  async #ask(request: JSONRPCRequest, end: AbortController): Promise<string | undefined> {
+    const { signal } = end;
     if (isTaskMethod(request.method)) return this.#askTask(request, signal);
     const note = (line: string) => (signal.aborted ? undefined : this.#inner.sendNote(line, request.id));
     const said = await this.#modern.ask(request, { signal, note });
-    if (said.kind === "call") return this.#callOrTask(request, signal);
+    if (said.kind === "call") return this.#callOrTask(request, end);
     if (said.kind === "refused") {
       this.#refuse(request.id, said.error);
       return undefined;
@@ -169,8 +176,9 @@ export class DirectCalls implements Transport {
   }
 
   /** Makes a call, which becomes a task when it takes long and its client knows tasks. */
-  async #callOrTask(request: JSONRPCRequest, signal: AbortSignal): Promise<string> {
-    if (!knowsTasks(request.params?._meta)) return this.#callModern(request, signal);
+  async #callOrTask(request: JSONRPCRequest, end: AbortController): Promise<string> {
+    const { signal } = end;
+    if (!knowsTasks(request.params?._meta)) return this.#holding(request, end, () => this.#callModern(request, signal));
     const { params = {} } = request;
     const isTask = this.#options.asking?.isTask?.(String(params["name"]), params as JsonObject) === true;
     const made = await this.#modern.tasks.run(
@@ -212,7 +220,8 @@ export class DirectCalls implements Transport {
     this.#heardMs = performance.now();
     const error = this.#legacyError(request);
     if (error !== undefined) this.#refuse(request.id, error);
-    else if (request.method === "tools/call") this.#work(request, (end) => this.#callLegacy(request, end));
+    else if (request.method === "tools/call")
+      this.#work(request, (end) => this.#holding(request, end, () => this.#callLegacy(request, end)));
     else {
       if (request.method === "tools/list") this.#unwatch ??= this.#watch();
       if (request.method === "logging/setLevel") this.#logLevel = request.params?.["level"];
@@ -242,6 +251,20 @@ export class DirectCalls implements Transport {
       this.#client.introduce(params?.["clientInfo"]);
     }
     return error;
+  }
+
+  /** Makes the call of a client without tasks, which is held when it takes long; who hears of progress waits. */
+  #holding(request: JSONRPCRequest, end: AbortController, make: () => Promise<string>): Promise<string> {
+    const { id, params } = request;
+    const parameters = callParameters(params);
+    const { name, _meta: meta } = parameters;
+    const hears = isJsonObject(meta) && isProgressToken(meta["progressToken"]);
+    if (hears || this.#asks(request) || (params !== undefined && "requestState" in params)) return make();
+    const isModern = modernMeta(params) !== undefined;
+    const call = { id, parameters, isStructured: isStructured(this.#options.door.tool(name)) };
+    return isModern
+      ? this.#modern.held.run({ ...call, frame: this.#modern.frame }, end, make)
+      : this.#held.run({ ...call, frame: {} }, end, make);
   }
 
   async #callLegacy(request: JSONRPCRequest, end: AbortController): Promise<string> {

@@ -45,6 +45,8 @@ export interface LibrarySource {
   readonly watch: (listener: () => void, isAwake?: () => boolean) => () => void;
   /** What is offered beside tools. */
   readonly features?: McpFeatures | undefined;
+  /** Milliseconds after which a call of a client without tasks is held. */
+  readonly heldAfterMs?: number | undefined;
   readonly onError: (error: Error) => void;
 }
 
@@ -155,7 +157,7 @@ function createServer(
   });
   server.onerror = onError;
   server.setRequestHandler("tools/list", async ({ params }) => {
-    const { entries, ...next } = pageAt(pages, "tools/list", await tools(), params);
+    const { entries, ...next } = pageAt({ pages, name: "tools/list" }, await tools(), params);
     return { tools: entries, ...next } as never;
   });
   if (features !== undefined)

@@ -17,6 +17,7 @@ import { META_SERVER_INFO, MODERN_REVISION } from "./protocol/revisions.ts";
 import { INVALID_REQUEST, type RpcError } from "./protocol/rpc-error.ts";
 import { CACHE_HINT } from "./protocol/server-identity.ts";
 import { CallTasks } from "./tasks/call-tasks.ts";
+import { HeldCalls } from "./tasks/held-calls.ts";
 
 /** What a modern request comes to: an answer, a refusal, a call for the kernel, or a question to the library. */
 export type ModernAnswer =
@@ -43,6 +44,8 @@ export class ModernEra {
   readonly resultMeta: JsonObject;
   /** The client's calls that take long. */
   readonly tasks: CallTasks;
+  /** Calls that take longer than clients without tasks wait. */
+  readonly held: HeldCalls;
   readonly #source: LibrarySource;
   /** Subscriptions that are open. */
   #listening = 0;
@@ -52,9 +55,16 @@ export class ModernEra {
 
   constructor(source: LibrarySource, tasks = new CallTasks()) {
     this.tasks = tasks;
+    this.held = new HeldCalls(source.heldAfterMs);
     this.#source = source;
     this.resultMeta = { [META_SERVER_INFO]: source.identity.serverInfo };
     this.frame = { head: COMPLETE, meta: this.resultMeta };
+  }
+
+  /** The client is gone. */
+  close(): void {
+    this.tasks.close();
+    this.held.close();
   }
 
   /** What a request whose `_meta` is `meta` comes to. */

@@ -21,7 +21,7 @@ export async function serveMcp(options: McpOptions, input: Readable, output: Wri
   const gone = new Promise<void>((resolve) => {
     transport.onclose = () => {
       legacy.close();
-      modern.tasks.close();
+      modern.close();
       resolve();
     };
   });

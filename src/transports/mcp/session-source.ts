@@ -7,6 +7,13 @@ import { serverIdentity } from "./protocol/server-identity.ts";
 
 /** The source of one session's answers. */
 export function sourceOf(options: McpOptions): LibrarySource {
-  const { features, onError } = options;
-  return { identity: serverIdentity(options), ...toolList(options), pages: new ListPages(), features, onError };
+  const { features, heldAfterMs, onError } = options;
+  return {
+    identity: serverIdentity(options),
+    ...toolList(options),
+    pages: new ListPages(),
+    features,
+    heldAfterMs,
+    onError,
+  };
 }

@@ -8,7 +8,7 @@ import type { McpOptions } from "../protocol/options.ts";
 import { type CallResult, type ResultForm, resultOf } from "./call-result.ts";
 
 /** Member of `_meta`: the key under which the call is executed at most once. */
-const META_DEDUPE_KEY = "handrail/dedupe_key";
+export const META_DEDUPE_KEY = "handrail/dedupe_key";
 /** Member of `_meta`: the caller's place in a trace, as W3C Trace Context writes it. */
 const META_TRACEPARENT = "traceparent";
 

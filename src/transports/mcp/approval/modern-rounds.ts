@@ -7,8 +7,8 @@
  * The one thing that a call asks for is approval, of a client that can show a form. Whether the client may answer, and
  * what state opens, is the kernel's to decide.
  *
- * INVARIANTS: nothing is kept between rounds, but of a call that is a task. State that was not handed out for this very call opens nothing. A round
- * that brought an answer asks no further question.
+ * INVARIANTS: nothing is kept between rounds, except of a call that is a task. State that was not handed out for this
+ * very call opens nothing. A round that brought an answer asks no further question.
  */
 import type { JSONRPCRequest, RequestId } from "@modelcontextprotocol/server";
 import { isJsonObject, type JsonObject } from "../../../base/json.ts";

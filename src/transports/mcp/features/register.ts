@@ -40,11 +40,15 @@ function registerResources(server: Server, resources: ResourceSource, era: Featu
   server.setRequestHandler("resources/list", async ({ params }) => {
     // A modern client subscribes to hear of changes; a legacy one has asked for the list.
     if (!isModern) unwatch ??= resources.watchList?.(() => void server.sendResourceListChanged());
-    const { entries, ...next } = pageAt(pages, "resources/list", await resources.list(), params);
+    const { entries, ...next } = pageAt({ pages, name: "resources/list" }, await resources.list(), params);
     return { resources: entries, ...next } as never;
   });
   server.setRequestHandler("resources/templates/list", async ({ params }) => {
-    const { entries, ...next } = pageAt(pages, "resources/templates/list", await resources.templates(), params);
+    const { entries, ...next } = pageAt(
+      { pages, name: "resources/templates/list" },
+      await resources.templates(),
+      params,
+    );
     return { resourceTemplates: entries, ...next } as never;
   });
   server.setRequestHandler("resources/read", async ({ params: { uri } }, context) => {
@@ -82,7 +86,7 @@ function registerSubscriptions(server: Server, subscriptions: ResourceSubscripti
 
 function registerPrompts(server: Server, prompts: PromptSource, pages: ListPages): void {
   server.setRequestHandler("prompts/list", async ({ params }) => {
-    const { entries, ...next } = pageAt(pages, "prompts/list", await prompts.list(), params);
+    const { entries, ...next } = pageAt({ pages, name: "prompts/list" }, await prompts.list(), params);
     return { prompts: entries, ...next } as never;
   });
   server.setRequestHandler("prompts/get", async ({ params: { name, arguments: args = {} } }, context) => {
@@ -112,10 +116,16 @@ function registerCompletions(server: Server, complete: NonNullable<McpFeatures["
 }
 
 /** The page that `params` ask for. @throws ProtocolError where their cursor is none */
-export function pageAt(pages: ListPages, name: string, all: readonly JsonObject[], params: Asked): Page {
+export function pageAt({ pages, name }: ListOf, all: readonly JsonObject[], params: Asked): Page {
   const page = pages.page(name, all, params?.cursor);
   if (page !== undefined) return page;
   throw new ProtocolError(INVALID_PARAMS, CURSOR_REFUSED);
+}
+
+/** A list by its method, and how it is cut. */
+export interface ListOf {
+  readonly pages: ListPages;
+  readonly name: string;
 }
 
 /** Parameters of a list. */

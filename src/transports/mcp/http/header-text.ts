@@ -1,4 +1,4 @@
-/** Reads the text of an HTTP header of MCP, which may be coded because not every character may stand in one. */
+/** Reads the text of an HTTP header of MCP, in which characters that may not stand in one are coded. */
 
 /** What a header says, which may be written as `=?base64?…?=`; `undefined` where that is not exact base64. */
 export function plainText(value: string): string | undefined {

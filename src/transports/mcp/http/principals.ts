@@ -43,7 +43,7 @@ export class Principals {
 
   /** Forgets the principal of a token that is none any more. */
   forget(token: string): void {
-    this.#kept.get(token)?.modern.tasks.close();
+    this.#kept.get(token)?.modern.close();
     this.#kept.delete(token);
   }
 

@@ -18,6 +18,8 @@ export interface McpOptions {
   readonly features?: McpFeatures;
   /** The tools that ask their clients; none without it. */
   readonly asking?: AskingTools;
+  /** Milliseconds after which a call of a client without tasks is held. */
+  readonly heldAfterMs?: number;
   /** Called once, with the first name that the client gives itself, and awaited before its first call. */
   readonly onClient?: (name: string) => Promise<void>;
 }

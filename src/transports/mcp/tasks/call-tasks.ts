@@ -32,6 +32,8 @@ interface Task {
   status: "working" | End;
   /** The members that the answer to its call has: `result` or `error`. */
   answer: JsonObject;
+  /** What forgets it some time after its end. */
+  forgetting?: NodeJS.Timeout;
 }
 
 /** A call that may become a task: how it is ended, and how it asks its client once it is one. */
@@ -127,7 +129,10 @@ export class CallTasks {
 
   /** The client is gone. */
   close(): void {
-    for (const id of [...this.#tasks.keys()]) this.cancel(id);
+    for (const task of this.#tasks.values()) {
+      this.cancel(task.id);
+      clearTimeout(task.forgetting);
+    }
     this.#tasks.clear();
   }
 
@@ -152,7 +157,7 @@ export class CallTasks {
     if (task.status !== "working") return;
     Object.assign(task, { status, answer, lastUpdatedAt: new Date().toISOString() });
     task.questions.close();
-    setTimeout(() => this.#tasks.delete(task.id), KEPT_MS).unref();
+    task.forgetting = setTimeout(() => this.#tasks.delete(task.id), KEPT_MS).unref();
   }
 }
 

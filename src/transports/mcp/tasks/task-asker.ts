@@ -1,4 +1,4 @@
-/** Asks the client of a call that can be a task: the task waits for input, and `tasks/update` brings the answer. */
+/** Asks the client of a call that can be a task, which waits for input until `tasks/update` brings the answer. */
 import type { JsonObject } from "../../../base/json.ts";
 import type { InBandAsker } from "../../../kernel/index.ts";
 import { formAsker } from "../approval/form-asker.ts";
