@@ -7,6 +7,7 @@
 import type { Writable } from "node:stream";
 import { type JSONRPCMessage, ReadBuffer, serializeMessage, type Transport } from "@modelcontextprotocol/client";
 import { MIB } from "../../base/bytes.ts";
+import { hasMoreJsonValues } from "../../base/json.ts";
 import type { RunOutput } from "../../sandbox/run/launch.ts";
 
 /** Bytes of one message, and of all that it says while one question is asked. */
@@ -18,6 +19,12 @@ const UNREAD_BYTES_MAX = 16 * MIB;
 const STRAY_MAX = 100;
 /** Characters of its errors that are kept. */
 const ERRORS_CHARACTERS_MAX = 400;
+
+/** Values of one message, and of the data in an answer, which is checked against what was approved alone. */
+const VALUES_MAX = 30_000;
+const DATA_VALUES_MAX = 1_000_000;
+/** Elements of one list in an answer: parts of a result, or tools. */
+const ELEMENTS_MAX = 1000;
 
 /** How its process is started; resolves when nothing of it is left. */
 export type StartUpstream = (streams: {
@@ -113,7 +120,8 @@ export class UpstreamProcess implements Transport {
       for (;;) {
         const message = this.#buffer.readMessage();
         if (message === null || this.#failure !== undefined) return;
-        this.onmessage?.(message);
+        if (isTooMuch(message)) this.fail("it said more values in one message than anyone asked for");
+        else this.onmessage?.(message);
       }
     } catch {
       this.fail("it said what no MCP server says");
@@ -131,4 +139,12 @@ export class UpstreamProcess implements Transport {
     this.fail(`it said more than ${SAID_BYTES_MAX} bytes`);
     return true;
   }
+}
+
+/** Whether what checks the message could run out of time or memory for what it finds wrong. */
+function isTooMuch(message: JSONRPCMessage): boolean {
+  if (!("result" in message)) return hasMoreJsonValues(message, VALUES_MAX);
+  const { structuredContent, ...rest } = message.result;
+  if (Object.values(rest).some((one) => Array.isArray(one) && one.length > ELEMENTS_MAX)) return true;
+  return hasMoreJsonValues(rest, VALUES_MAX) || hasMoreJsonValues(structuredContent, DATA_VALUES_MAX);
 }
