@@ -1,4 +1,4 @@
-/** Messages of upstream servers with values without end: what checks them never sees them, as it would run out of memory. */
+/** Messages of upstream servers with values without end: what checks them would run out of memory. */
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import { UpstreamProcess } from "../../../../src/server/upstream/upstream-process.ts";

@@ -1,4 +1,4 @@
-// Clients whose messages have values without end: the protocol library, which remembers each wrong one, never sees them.
+// Clients whose messages have values without end: the library, which remembers each wrong one, never sees them.
 import { expect, test } from "vitest";
 import { byId, exchange, initialize, legacy, META, modern, READ_CALL } from "../../../support/mcp-connection.ts";
 
