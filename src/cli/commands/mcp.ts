@@ -3,7 +3,7 @@
  *
  * It needs no daemon and no earlier command; with `--connect` it joins a kernel that serves elsewhere instead.
  */
-
+import { stat } from "node:fs/promises";
 import type { Command } from "commander";
 import { usageError } from "../../base/errors.ts";
 import { openFromFlags, type ServingFlags, withServingOptions } from "../start/kernel-options.ts";
@@ -11,7 +11,7 @@ import { type MetricsFlags, serveMetricsIfAsked, withMetricsOptions } from "../s
 import { type SessionFlags, wishOf, withSessionOptions } from "../start/session-options.ts";
 import { onStop } from "../start/stop-signals.ts";
 import { currentUser, readTextFile } from "../terminal/inputs.ts";
-import { say } from "../terminal/output.ts";
+import { say, visible } from "../terminal/output.ts";
 
 interface McpFlags extends ServingFlags, SessionFlags, MetricsFlags {
   readonly agent?: string;
@@ -21,6 +21,9 @@ interface McpFlags extends ServingFlags, SessionFlags, MetricsFlags {
 
 /** Variable of the environment that holds the session's token for `--connect`. */
 const SESSION_VARIABLE = "HANDRAIL_SESSION";
+
+/** Bits of a file's mode by which its group, or anybody, reads it. */
+const READABLE_BY_OTHERS = 0o044;
 
 /** The agent's name until its client has said its own, and of a client that says none. */
 const UNNAMED = "mcp";
@@ -84,7 +87,10 @@ async function join(address: string, { session }: McpFlags, command: Command): P
 }
 
 async function sessionToken(given: string | undefined): Promise<string> {
-  const token = given?.startsWith("@") === true ? (await readTextFile(given.slice(1))).trim() : given;
+  const file = given?.startsWith("@") === true ? given.slice(1) : undefined;
+  const token = file === undefined ? given : (await readTextFile(file)).trim();
+  if (file !== undefined && ((await stat(file)).mode & READABLE_BY_OTHERS) !== 0)
+    say(`handrail: other users of this machine can read \`${visible(file)}\`; run \`chmod go= ${visible(file)}\``);
   if (token !== undefined && token !== "") return token;
   throw usageError(
     `--connect wants the token of a session: --session @FILE or ${SESSION_VARIABLE}; the operator makes one with \`handrail sessions create\``,

@@ -1,5 +1,6 @@
 /** Reads what language servers answer: the few members that are used, bounded; everything else is no answer. */
 import * as z from "zod";
+import { hasMoreJsonValues } from "../../base/json.ts";
 
 /** Locations and edits of one answer that are looked at. */
 const LOCATIONS_MAX = 20_000;
@@ -31,20 +32,7 @@ const locations = z.union([
 
 /** What an answer is as `schema` says; `undefined` where it is something else, or holds more than anyone asked for. */
 function parsed<Read>(schema: z.ZodType<Read>, answer: unknown): Read | undefined {
-  return isSmall(answer) ? schema.safeParse(answer).data : undefined;
-}
-
-function isSmall(answer: unknown): boolean {
-  const left: unknown[] = [answer];
-  let count = 0;
-  for (let value = left.pop(); value !== undefined; value = left.pop()) {
-    if (typeof value !== "object" || value === null) continue;
-    const members: unknown[] = Array.isArray(value) ? value : Object.values(value);
-    count += members.length;
-    if (count > VALUES_MAX) return false;
-    for (const member of members) if (typeof member === "object") left.push(member);
-  }
-  return true;
+  return hasMoreJsonValues(answer, VALUES_MAX) ? undefined : schema.safeParse(answer).data;
 }
 
 /** The locations of an answer; `undefined` where it is none. */

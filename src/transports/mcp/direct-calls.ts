@@ -29,7 +29,7 @@ import { playRound, printQuestion, printRound } from "./approval/modern-rounds.t
 import { MetClient } from "./met-client.ts";
 import type { ModernEra } from "./modern.ts";
 import { cursorError, handshakeError, isProgressToken, metaError } from "./protocol/early-refusals.ts";
-import { cancelledRequest } from "./protocol/json-rpc.ts";
+import { cancelledRequest, isExcessive } from "./protocol/json-rpc.ts";
 import type { McpOptions } from "./protocol/options.ts";
 import {
   ELICITATION_REVISIONS,
@@ -125,7 +125,9 @@ export class DirectCalls implements Transport {
   #take(message: JSONRPCMessage): void {
     if (!("method" in message))
       this.#approvals.take(message); // the library asks clients for nothing
-    else if (!("id" in message)) this.#notice(message);
+    else if (isExcessive(message)) {
+      if ("id" in message) this.#refuse(message.id, EXCESSIVE);
+    } else if (!("id" in message)) this.#notice(message);
     else {
       const meta = modernMeta(message.params);
       if (meta !== undefined && !asksForLegacy(message.method, meta)) this.#takeModern(message, meta);
@@ -359,6 +361,8 @@ function cancel(work: Work): void {
 
 /** Milliseconds after its last request for which the tools of a legacy client are looked at. */
 const WATCHED_MS = 60_000;
+
+const EXCESSIVE: RpcError = { code: INVALID_PARAMS, message: "the request has too many values; send fewer" };
 
 /** What a legacy client may ask before its handshake. */
 const OPENING: ReadonlySet<string> = new Set(["initialize", "ping"]);

@@ -18,6 +18,7 @@ import type {
 import { isJsonObject } from "../../../base/json.ts";
 import type { ProgressListener } from "../../../model/outcome/progress.ts";
 import type { UpstreamChannel } from "./channel.ts";
+import { isTooMuch } from "./message-size.ts";
 
 /** A question that is no work, and is answered only with its end. */
 const LISTENING = "subscriptions/listen";
@@ -80,7 +81,8 @@ export class MatchedChannel implements Transport {
 
   async start(): Promise<void> {
     this.#channel.onmessage = (message, extra) => {
-      if (this.#isExpected(message)) this.onmessage?.(message, extra);
+      if (isTooMuch(message)) this.#channel.fail("it said more values in one message than anyone asked for");
+      else if (this.#isExpected(message)) this.onmessage?.(message, extra);
     };
     this.#channel.onerror = (error) => this.onerror?.(error);
     this.#channel.onclose = () => {

@@ -11,7 +11,7 @@ import type {
   JSONRPCResponse,
   RequestId,
 } from "@modelcontextprotocol/server";
-import { isJsonObject } from "../../../base/json.ts";
+import { hasMoreJsonValues, isJsonObject } from "../../../base/json.ts";
 
 /** A message by kind, or nothing. */
 export type Classified =
@@ -37,6 +37,23 @@ export function classify(value: unknown): Classified | undefined {
   return isResult || isErrorObject(value["error"])
     ? { kind: "response", message: value as unknown as JSONRPCResponse }
     : undefined;
+}
+
+/** Values of a message beside the arguments of a call, which the kernel bounds itself. */
+const VALUES_MAX = 10_000;
+
+/**
+ * Whether a message has more values than any client needs. The protocol library remembers each that it finds wrong, so
+ * that a message of a few megabytes would take all memory.
+ */
+export function isExcessive(message: JSONRPCMessage): boolean {
+  const params = "method" in message ? message.params : undefined;
+  if (params === undefined) return false;
+  const isCall = "method" in message && message.method === "tools/call";
+  return Object.entries(params).some(
+    ([name, value]) =>
+      typeof value === "object" && !(isCall && name === "arguments") && hasMoreJsonValues(value, VALUES_MAX),
+  );
 }
 
 /** Whether `value` can be the id of a request. */

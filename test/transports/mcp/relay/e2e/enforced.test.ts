@@ -54,6 +54,7 @@ test("the agent's user calls tools, and reaches neither state nor approvals", { 
   const relayed = await handrail(agent, ["mcp", "--connect", address, "--session", `@${file}`], {
     input: lines.map((line) => `${JSON.stringify(line)}\n`).join(""),
   });
+  expect(relayed.stderr).toBe("");
   const answers = relayed.stdout
     .split("\n")
     .filter((line) => line !== "")
@@ -61,6 +62,12 @@ test("the agent's user calls tools, and reaches neither state nor approvals", { 
   expect(answers.find(({ id }) => id === 1)).toMatchObject({ result: { content: [{ text: "first line\n" }] } });
   // What asks a person is refused: nobody has approved it, and the agent is nobody who can.
   expect(answers.find(({ id }) => id === 2)).toMatchObject({ result: { isError: true } });
+
+  // A token that others of the machine could take is said to be one.
+  chmodSync(file, 0o444);
+  const open = await handrail(agent, ["mcp", "--connect", address, "--session", `@${file}`], { input: "" });
+  expect(open.stderr).toContain(`can read \`${file}\``);
+  chmodSync(file, 0o400);
 
   // Neither files nor the commands of the operator are within reach of the agent's user …
   const reaches = (user: number) => [
