@@ -283,8 +283,7 @@ export class Sandbox {
   async #runSeeing(view: View | undefined, identity: Identity, run: AcceptedRun): Promise<SandboxEnd> {
     const { processor, wanted, output, signal } = run;
     const { root, judge, settle, limits, environment, egress, selection, files = [], scratch, ...more } = wanted;
-    const { beside = [], ...rest } = more;
-    const { input } = wanted;
+    const { input, beside, ...rest } = more;
     let tree = workspaceTree(root);
     const begin = () => {
       tree = workspaceTree(root);
@@ -304,7 +303,7 @@ export class Sandbox {
         look = await copiedLook(view, { look, judge, settle }, signal);
       const scoped = await renewedMounts(look, signal);
       const mounts = selection === undefined ? scoped : selectionMounts(identity.source, scoped, selection);
-      const others = await besideMounts(beside, identity.beside ?? [], signal);
+      const others = await besideMounts(beside ?? [], identity.beside, signal);
       wanted.onMounts?.(mounts);
       group = this.#groupFor(limits);
       const plan = planSandbox(
@@ -314,7 +313,7 @@ export class Sandbox {
           askedBytesMax: group ? SANDBOX_ASKED_BYTES_MAX : limits.memoryBytesMax + SANDBOX_RESERVED_BYTES,
           system: seenBy(identity, system.mounts),
           workspace: [...mounts, ...others, ...scratchMounts(scratch, identity, this.#views)],
-          beside: beside.map(({ target }) => target),
+          ...(beside && { beside: beside.map(({ target }) => target) }),
           files: [...files, ...(selection === undefined ? [] : selectionFiles(selection))],
           environment: { PATH: system.path.join(":"), ...environment },
           ...(way && { proxySocket: way.socketPath }),

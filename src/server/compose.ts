@@ -178,14 +178,7 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
     },
     stateDirectory,
     instanceId: instance.id,
-    async explain(who, { tool, args }) {
-      const { adviseCall } = await import("./policy/policy-advice.ts");
-      const named = namedTool({ tool, args });
-      if (!named.ok) return notNamed(tool, named.denial);
-      const call = named.value;
-      const hidden = hiddenDirectories([live.operator.path, stateDirectory], opened.environment);
-      return adviseCall({ door, operator: live.operator, settings, tools: parts.registry.getAll(), hidden }, who, call);
-    },
+    explain: (who, call) => explained(opened, door, { who, call }),
     ready: () => ledger.ready(),
     health: () => ({
       ...ledger.health(),
@@ -199,6 +192,20 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
     rest: () => ledger.rest(),
     close: () => (closed ??= closeKernel(opened, door, started).finally(() => watchdog.close())),
   };
+}
+
+/** Explains a call, or the one that it names. */
+async function explained(
+  { live, settings, parts, stateDirectory, environment }: OpenedParts,
+  door: KernelDoor,
+  { who, call }: { readonly who: Authenticated; readonly call: ExplainedCall },
+): Promise<AdvisedExplanation> {
+  const named = namedTool(call);
+  if (!named.ok) return notNamed(call.tool, named.denial);
+  const { adviseCall } = await import("./policy/policy-advice.ts");
+  const hidden = hiddenDirectories([live.operator.path, stateDirectory], environment);
+  const advised = { door, operator: live.operator, settings, tools: parts.registry.getAll(), hidden };
+  return adviseCall(advised, who, named.value);
 }
 
 /** A call that names no tool, for which nothing can be advised but what its refusal says. */

@@ -1,6 +1,5 @@
 /** Servers over Streamable HTTP on an internet of the test: the library's own, and one that does what a test says. */
 
-import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { McpServer, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
@@ -65,6 +64,7 @@ export interface Heard {
 /** A server of the library, with sessions, whose tool `say` repeats its text; `heard` has what it got. */
 export function libraryServer(): { readonly listener: RequestListener; readonly heard: Heard[] } {
   const heard: Heard[] = [];
+  let count = 0;
   const sessions = new Map<string, WebStandardStreamableHTTPServerTransport>();
   const open = async () => {
     const server = new McpServer({ name: "library", version: "1" });
@@ -74,7 +74,7 @@ export function libraryServer(): { readonly listener: RequestListener; readonly 
       ({ text }) => ({ content: [{ type: "text", text: `said: ${text}` }] }),
     );
     const transport = new WebStandardStreamableHTTPServerTransport({
-      sessionIdGenerator: () => randomUUID(),
+      sessionIdGenerator: () => `session-${++count}`,
       onsessioninitialized: (id) => void sessions.set(id, transport),
     });
     await server.connect(transport);

@@ -20,7 +20,7 @@ export interface BesideDirectory {
 /** The mounts of `directories`. @param sources where mounts find each of them, absolute */
 export async function besideMounts(
   directories: readonly BesideDirectory[],
-  sources: readonly string[],
+  sources: readonly string[] = [],
   signal: AbortSignal,
 ): Promise<readonly SandboxMount[]> {
   const all: SandboxMount[] = [];

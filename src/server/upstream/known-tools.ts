@@ -1,7 +1,7 @@
 /**
  * Lists the tools that a configuration has, for whoever judges it without a kernel.
  *
- * These are the kernel's own and the upstream tools that a person approved, as they were approved: no server is started.
+ * These are the kernel's own, and the upstream tools as a person approved them: no server is started.
  */
 import { existsSync } from "node:fs";
 import type { Tool } from "../../model/tool/tool.ts";

@@ -1,4 +1,4 @@
-/** Counts the bytes of a stream of events that belong to an event which has not ended: whoever reads holds them. */
+/** Counts the bytes of an event that has not ended, which whoever reads the stream holds. */
 
 /** What ends an event: an empty line. */
 const EVENT_ENDS = ["\n\n", "\r\n\r\n", "\r\r"].map((text) => Buffer.from(text));

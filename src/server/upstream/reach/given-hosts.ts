@@ -1,4 +1,4 @@
-/** Opens the way of a server's process to the hosts that the operator named for it, through the gate of commands. */
+/** Lets a server's process reach the hosts that the operator named, through the gate of commands. */
 import type { EgressGrant } from "../../../sandbox/net/egress.ts";
 import type { EgressAttempt } from "../../../sandbox/net/gate/attempt.ts";
 import type { UpstreamRecord } from "../records/pins.ts";

@@ -2,8 +2,8 @@
  * Judges the directories of the machine that a server's process is shown: by their zones, as workspaces are judged.
  *
  * INVARIANTS: what is secret in a directory, or in a workspace that it is a part of or holds, is hidden, and so is what
- * is Handrail's own. Only what an agent may write unasked can be written, because nobody is asked here. A directory that
- * no longer lies where the operator named it is not shown.
+ * is Handrail's own. Only what an agent may write unasked can be written, because nobody is asked here. A directory
+ * that no longer lies where the operator named it is not shown.
  */
 import { existsSync, lstatSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
