@@ -308,8 +308,7 @@ export class Sandbox {
       group = this.#groupFor(limits);
       const plan = planSandbox(
         {
-          ...rest,
-          limits,
+          ...{ ...rest, limits },
           askedBytesMax: group ? SANDBOX_ASKED_BYTES_MAX : limits.memoryBytesMax + SANDBOX_RESERVED_BYTES,
           system: seenBy(identity, system.mounts),
           workspace: [...mounts, ...others, ...scratchMounts(scratch, identity, this.#views)],

@@ -151,3 +151,33 @@ test.each([
   expect(text).not.toBe(TRUE_VIEW);
   expect(mountProblem({ mounts: VIEW }, text)).toBe(problem);
 });
+
+const BESIDE: readonly SandboxMount[] = [
+  ...MOUNTS,
+  { kind: "read_only", source: "/data/docs", target: "/mnt/docs" },
+  { kind: "hide_file", target: "/mnt/docs/.env" },
+];
+const TRUE_BESIDE = `${TRUTH}30 21 254:7 /docs /mnt/docs ro,nosuid - ext4 /dev/vdc rw
+31 30 0:5 /null /mnt/docs/.env ro,nosuid - devtmpfs devtmpfs rw
+`;
+
+test.each([
+  ["it is as planned", /^$/, "", undefined],
+  ["it is not mounted", /^30.*\n/m, "", "`/mnt/docs` is not mounted"],
+  [
+    "a secret of it is shown",
+    "0:5 /null /mnt/docs/.env",
+    "254:7 /docs/.env /mnt/docs/.env",
+    "`/mnt/docs/.env` is not hidden",
+  ],
+  ["what hides a secret is missing", /^31.*\n/m, "", "`/mnt/docs/.env` is not mounted"],
+  [
+    "something else lies in it",
+    /$/,
+    "32 30 254:7 /keys /mnt/docs/keys ro - ext4 /dev/vdc rw\n",
+    "`/mnt/docs/keys` was not planned",
+  ],
+])("a directory beside the workspace: %s", (_, from, to, problem) => {
+  const plan = { mounts: BESIDE, beside: ["/mnt/docs"] };
+  expect(mountProblem(plan, TRUE_BESIDE.replace(from, to))).toBe(problem);
+});
