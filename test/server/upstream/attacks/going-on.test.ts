@@ -46,15 +46,15 @@ test.each([
 
 test("a server that ends what is cancelled stays, and so do the calls beside", TIMEOUT, async () => {
   const { server, behave, starts } = bareServer({ stopMs: 30_000, callMs: 60_000 });
-  behave({ tools: TOOLS, call: "hang", ends: true });
+  behave({ tools: TOOLS, hangOn: "slow", ends: true });
+  await server.call(PIN, { text: "a" }, asking());
   const endings = [new AbortController(), new AbortController()] as const;
-  const [first, second] = endings.map(({ signal }) => server.call(PIN, { text: "a" }, { signal })) as [
+  const [first, second] = endings.map(({ signal }) => server.call(PIN, { text: "slow" }, { signal })) as [
     Promise<unknown>,
     Promise<unknown>,
   ];
   setTimeout(() => endings[0].abort(), 300);
   await expect(first).rejects.toMatchObject({ code: "CANCELLED" });
-  behave({ tools: TOOLS, ends: true });
   expect(await server.call(PIN, { text: "b" }, asking())).toMatchObject({ isError: false });
   endings[1].abort();
   await expect(second).rejects.toMatchObject({ code: "CANCELLED" });
@@ -65,7 +65,7 @@ test(
   "a call that is too slow is cancelled; a server that ends it is not ended, and has no pause",
   TIMEOUT,
   async () => {
-    const { server, behave, starts } = bareServer({ callMs: 500, stopMs: 30_000 });
+    const { server, behave, starts } = bareServer({ callMs: 4000, stopMs: 30_000 });
     behave({ tools: TOOLS, hangOn: "slow", ends: true });
     await expect(server.call(PIN, { text: "slow" }, asking())).rejects.toThrow("was told to stop");
     behave({ tools: TOOLS });
@@ -76,10 +76,11 @@ test(
 
 test("a call that is ended with another one is told why, and no pause follows", TIMEOUT, async () => {
   const { server, behave, starts } = bareServer({ stopMs: 200, pauseMs: 60_000, pauseMsMax: 60_000 });
-  behave({ tools: TOOLS, call: "hang" });
+  behave({ tools: TOOLS, hangOn: "slow" });
+  await server.call(PIN, { text: "a" }, asking());
   const ending = new AbortController();
-  const cancelled = server.call(PIN, { text: "a" }, { signal: ending.signal });
-  const beside = server.call(PIN, { text: "b" }, asking());
+  const cancelled = server.call(PIN, { text: "slow" }, { signal: ending.signal });
+  const beside = server.call(PIN, { text: "slow" }, asking());
   setTimeout(() => ending.abort(), 500);
   await Promise.all([
     expect(cancelled).rejects.toMatchObject({ code: "CANCELLED" }),
@@ -114,7 +115,7 @@ test("a second answer to one question is nobody's, and too many of them end the 
 });
 
 test("an answer whose id only looks like that of the question is nobody's", TIMEOUT, async () => {
-  const { server, behave } = bareServer({ callMs: 1500, stopMs: 100 });
+  const { server, behave } = bareServer({ callMs: 4000, stopMs: 100 });
   behave({ tools: TOOLS });
   expect(await server.call(PIN, { text: "a" }, asking())).toMatchObject({ isError: false }); // control
   behave({ tools: TOOLS, call: "textId" });
