@@ -5,13 +5,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { HttpCaller } from "../http-caller.ts";
 import { interleave, microsecondsEachAwaited, type Row, rowOf } from "../measure.ts";
 import type { Effort } from "../options.ts";
 import { type Playground, REPEATED_FILES } from "../playground.ts";
 import { ensureInstalled } from "../reference-server.ts";
 import { makeSession, type ServerProcess, startServer } from "../server-process.ts";
 import { HANDRAIL } from "../servers.ts";
-import { TextCaller } from "./text-caller.ts";
 
 const CONNECTIONS = 16;
 const PEER_SERVER = fileURLToPath(new URL("./sdk-http-server.mjs", import.meta.url));
@@ -111,7 +111,7 @@ const many =
     withCallers(socket, CONNECTIONS, async (callers) => {
       const started = performance.now();
       let done = 0;
-      const work = async (caller: TextCaller) => {
+      const work = async (caller: HttpCaller) => {
         while (performance.now() - started < turnMs) {
           await call(caller, requests, done);
           done += 1;
@@ -127,7 +127,7 @@ function growth({ socket, requests, process: server }: Side, { calls }: Effort):
   return withCallers(socket, CONNECTIONS, async (callers) => {
     let sent = 0;
     const until = async (count: number) => {
-      const work = async (caller: TextCaller) => {
+      const work = async (caller: HttpCaller) => {
         while (sent < count) {
           sent += 1;
           await call(caller, requests, sent);
@@ -146,7 +146,7 @@ function residentKib(pid: number): number {
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? Number.NaN);
 }
 
-async function call(caller: TextCaller | undefined, requests: readonly Uint8Array[], index: number): Promise<void> {
+async function call(caller: HttpCaller | undefined, requests: readonly Uint8Array[], index: number): Promise<void> {
   const request = requests[index % requests.length];
   if (caller === undefined || request === undefined) throw new Error("there is nothing to call");
   await caller.call(request);
@@ -155,12 +155,17 @@ async function call(caller: TextCaller | undefined, requests: readonly Uint8Arra
 async function withCallers<Result>(
   socket: string,
   count: number,
-  work: (callers: readonly TextCaller[]) => Promise<Result>,
+  work: (callers: readonly HttpCaller[]) => Promise<Result>,
 ): Promise<Result> {
-  const callers = await Promise.all(Array.from({ length: count }, () => TextCaller.connect(socket)));
+  const callers = await Promise.all(Array.from({ length: count }, () => HttpCaller.connect(socket, isRead)));
   try {
     return await work(callers);
   } finally {
     for (const caller of callers) caller.close();
   }
+}
+
+/** Whether an answer, whichever way it is framed, is the result of a call that succeeded. */
+function isRead(answer: Buffer): boolean {
+  return answer.includes('"content":[{') && !answer.includes('"isError":true');
 }

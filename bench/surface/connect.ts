@@ -8,12 +8,12 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { ToolRequestSchema } from "../../src/gen/handrail/tool/v1/tool_pb.ts";
+import { HttpCaller } from "../http-caller.ts";
 import { interleave, microsecondsEachAwaited, type Row } from "../measure.ts";
 import type { Effort } from "../options.ts";
 import { FILE_BYTES, type Playground, REPEATED_FILES } from "../playground.ts";
 import { makeSession, startServer } from "../server-process.ts";
 import { HANDRAIL } from "../servers.ts";
-import { HttpCaller } from "./http-caller.ts";
 
 const CONNECTIONS = 16;
 const EMPTY_SERVER = fileURLToPath(new URL("./empty-connect-server.ts", import.meta.url));
