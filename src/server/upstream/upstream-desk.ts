@@ -91,7 +91,7 @@ export class UpstreamDesk {
     this.#parts = parts;
   }
 
-  /** Keeps how a server is started, and nothing where it cannot be shown. None of its tools is offered before they are approved. */
+  /** Keeps how a server is started, and nothing where it cannot be shown. Its tools are offered once approved. */
   async add(name: string, { by, npm, ...given }: AddedUpstream & ByPerson): Promise<ShownUpstream> {
     if (!UPSTREAM_NAME.test(name)) throw usageError(`a server's name must match ${UPSTREAM_NAME.source}`);
     const { operatorPath, random } = this.#parts;
