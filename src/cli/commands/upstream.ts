@@ -32,7 +32,7 @@ offered once a person has seen and approved them, from the next start of the ker
 
 Exit codes: 0 success, 1 the server cannot be used, 64 wrong usage.
 Examples:
-  handrail upstream add notes -- node /opt/notes/server.js
+  handrail upstream add notes --directory /opt/notes -- node /workspace/server.js
   handrail upstream show notes
   handrail upstream approve notes --seen HASH
   handrail upstream check`;
