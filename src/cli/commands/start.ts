@@ -219,9 +219,12 @@ async function verify(state: string): Promise<boolean> {
 function printConnection({ workspace, state, isExample, serving }: Shown): void {
   const isUsualState = state === defaultStatePath(process.env);
   const place = isExample ? ["--workspace", "."] : ["--workspace", workspace];
-  const args = ["mcp", ...place, ...(isExample || isUsualState ? [] : ["--state", state])];
+  const options = [...place, ...(isExample || isUsualState ? [] : ["--state", state])];
+  const setup = ["setup", "claude-code", ...options];
+  const args = ["mcp", ...options];
   if (isExample) print("\nthis was a copy of an example; in the directory of a project of yours:");
-  print(`\nconnect Claude Code:   claude mcp add handrail -- ${[...LAUNCH, ...args].map(quoted).join(" ")}`);
+  // a client that was only told of this server would keep its own tools
+  print(`\nconnect Claude Code:   ${[...LAUNCH, ...setup].map(quoted).join(" ")}`);
   const [command = "", ...words] = LAUNCH;
   print(
     `any other MCP client:  ${JSON.stringify({ mcpServers: { handrail: { command, args: [...words, ...args] } } })}`,

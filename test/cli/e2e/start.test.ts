@@ -44,7 +44,7 @@ test("start --once shows six calls with the right decisions on a copy of the bun
   ]);
   expect(stdout).toMatch(/^ledger {5}intact, \d+ entries verified$/m);
   // nothing that is printed for later names what is gone by then
-  expect(stdout).toMatch(/^connect Claude Code: {3}claude mcp add handrail -- \S+\/handrail mcp --workspace \.$/m);
+  expect(stdout).toMatch(/^connect Claude Code: {3}\S+\/handrail setup claude-code --workspace \.$/m);
   expect(/^connect[\s\S]*/m.exec(stdout)?.[0]).not.toContain(temporaryFiles(place));
   expect(everything(place.home)).toEqual([]);
   expect(everything(place.workspace)).toEqual([]);
@@ -58,8 +58,11 @@ test("on a user's workspace it keeps its state in the usual place, reads, writes
   const before = everything(place.base);
   const { code, stdout, stderr } = await handrail(place, ["start", "--once", "--workspace", place.workspace]);
   expect([code, stderr]).toEqual([0, ""]);
-  const client = /^connect Claude Code: {3}claude mcp add handrail -- (\S+) (.*)$/m.exec(stdout);
-  expect([existsSync(client?.[1] ?? ""), client?.[2]]).toEqual([true, `mcp --workspace ${place.workspace}`]);
+  const client = /^connect Claude Code: {3}(\S+) (.*)$/m.exec(stdout);
+  expect([existsSync(client?.[1] ?? ""), client?.[2]]).toEqual([
+    true,
+    `setup claude-code --workspace ${place.workspace}`,
+  ]);
   expect(decisions(stdout).map(([decision]) => decision)).toEqual(["allow", "allow", "allow", "allow", "deny", "deny"]);
   expect(everything(place.base).filter((path) => path !== "state" && !path.startsWith("state/"))).toEqual(before);
   expect(readFileSync(join(place.workspace, "README.md"), "utf8")).toBe("# Mine\n");

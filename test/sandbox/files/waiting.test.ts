@@ -56,7 +56,6 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
   "one helper for everything else below a workspace, and `/proc/self/fd`": ["src/sandbox/native/syscalls.ts"],
   "single files of the workspace, with `O_NONBLOCK`": [
     "src/server/clients/config-file.ts",
-    "src/server/clients/record.ts",
     "src/server/workspace/git-config-files.ts",
     "src/server/workspace/workspace-settings.ts",
     "src/server/workspace/env-files.ts",
@@ -110,6 +109,7 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
     "src/stores/embedded/state/state-look.ts",
   ],
   "the operator's directory, and files that it names": [
+    "src/server/clients/record.ts",
     "src/server/doctor/mistakes.ts",
     "src/server/imports/import.ts",
     "src/server/artifacts/export-artifacts.ts",

@@ -172,7 +172,7 @@ describe.each(USERS)("installed globally by %s", (who) => {
 
   test("`handrail start` shows the kernel at work, and says how to start it again", async () => {
     const { code, stdout } = await place.run([command(), "start", "--once"]);
-    expect([code, stdout]).toEqual([0, expect.stringContaining(`claude mcp add handrail -- ${command()} mcp`)]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining(`${command()} setup claude-code`)]);
   });
 });
 

@@ -17,6 +17,9 @@ const SAID_BYTES_MAX = 16 * MIB;
 const UNREAD_BYTES_MAX = 16 * MIB;
 /** Messages that answer nothing which was asked, until it is ended. */
 const STRAY_MAX = 100;
+const LINE_END = 0x0a;
+/** Pieces of one line; each costs memory beside its bytes. */
+const PIECES_MAX = 65_536;
 /** Characters of its errors that are kept. */
 const ERRORS_CHARACTERS_MAX = 400;
 
@@ -35,6 +38,9 @@ export class UpstreamProcess implements UpstreamChannel {
   readonly #input = Promise.withResolvers<Writable>();
   /** Its sandbox ends with it. */
   readonly endsWork = true;
+  /** What has come of a line that has no end yet. */
+  #line: Buffer[] = [];
+  #lineBytes = 0;
   #saidBytes = 0;
   #saidBytesMax = SAID_BYTES_MAX;
   #strays = 0;
@@ -113,8 +119,16 @@ export class UpstreamProcess implements UpstreamChannel {
 
   #take(piece: Uint8Array): void {
     if (this.#failure !== undefined || this.#isTooMuch(piece)) return;
+    // the library's buffer copies all that it has with each piece: it gets whole lines
+    this.#line.push(Buffer.from(piece));
+    this.#lineBytes += piece.length;
+    if (this.#lineBytes > MESSAGE_BYTES_MAX || this.#line.length > PIECES_MAX)
+      this.fail("it said what no MCP server says: a line without an end");
+    if (this.#failure !== undefined || !piece.includes(LINE_END)) return;
     try {
-      this.#buffer.append(Buffer.from(piece));
+      this.#buffer.append(Buffer.concat(this.#line));
+      this.#line = [];
+      this.#lineBytes = 0;
       for (;;) {
         const message = this.#buffer.readMessage();
         if (message === null || this.#failure !== undefined) return;

@@ -142,3 +142,14 @@ test("ids stay, however random they look, and a value under a name that promises
   expect(JSON.stringify(shown)).not.toContain("Tr0ub4dor");
   expect(JSON.stringify(shown)).not.toContain(AWS);
 });
+
+test("a secret that is a name goes as well, and what lies too deep is left out", () => {
+  const redactor = createRedactor({});
+  let deep: JsonObject = { innermost: "okapi" };
+  for (let level = 0; level < 20; level += 1) deep = { inner: deep };
+  const shown = JSON.stringify(redactedValue(redactor, { [AWS]: "a value", deep, near: { inner: "okapi" } }));
+  expect(shown).not.toContain(AWS);
+  expect(shown).not.toContain("innermost");
+  expect(shown).toContain("(too deep)");
+  expect(shown).toContain('"near":{"inner":"okapi"}'); // the control
+});
