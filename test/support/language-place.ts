@@ -24,7 +24,8 @@ export function installPyright(workspace: string): void {
  * A server for `.ts` that reads what to do from `behaviour.json` of the workspace each time that it is asked.
  *
  * `answers` by method; or, for a method's name, `hang`, `silent`, `slow`, `flood`, `gush`, `shout`, `eat`, `die`,
- * `asks`, `otherId`, `nonsense`, `refuses`. `publishes` is what it says unasked of each file that it is told of.
+ * `asks`, `otherId`, `nonsense`, `refuses`. `takesMib` is what it keeps in memory at
+ * each; `publishes` is what it says unasked of each file that it is told of.
  */
 const DOUBLE = `
 import { readFileSync, writeSync } from "node:fs";
@@ -35,6 +36,7 @@ const send = (message) => {
   writeSync(1, "Content-Length: " + Buffer.byteLength(text) + "\\r\\n\\r\\n" + text);
 };
 let rest = Buffer.alloc(0);
+const taken = [];
 process.stdin.on("data", (piece) => {
   rest = Buffer.concat([rest, piece]);
   for (;;) {
@@ -63,6 +65,7 @@ function answer({ id, method, params }) {
   if (how.silent === method) return;
   if (how.slow === method) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400);
   if (how.eat === method) { const eaten = []; for (;;) eaten.push(Buffer.alloc(1 << 24, 1)); }
+  if (how.takesMib) taken.push(Buffer.alloc(how.takesMib << 20, 1));
   if (how.die === method) process.exit(7);
   if (how.nonsense === method) { writeSync(1, "Content-Length: 5\\r\\n\\r\\n{{{{{"); return; }
   if (how.flood === method) for (;;) send({ method: "window/logMessage", params: { type: 4, message: "x".repeat(4000) } });
@@ -80,7 +83,7 @@ export function doubleProgram(): string {
 }
 
 /** Puts the double into a workspace, and the operator's word that it is the server for TypeScript. */
-export function installDouble(place: Place, behaviour: object): void {
+export function installDouble(place: Place, behaviour: object, settings: object = {}): void {
   place.put("workspace/node_modules/double/server.mjs", DOUBLE);
   behave(place, behaviour);
   const server = {
@@ -88,7 +91,7 @@ export function installDouble(place: Place, behaviour: object): void {
     command: ["node", "/workspace/node_modules/double/server.mjs"],
     extensions: { ".ts": "typescript" },
   };
-  place.put("config/handrail.yaml", JSON.stringify({ language_servers: { servers: [server] } }));
+  place.put("config/handrail.yaml", JSON.stringify({ language_servers: { servers: [server], ...settings } }));
 }
 
 /** Says what the double does from now on. */

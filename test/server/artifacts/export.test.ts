@@ -93,8 +93,11 @@ test("the operator's tool specs and policy are written on request, in the identi
     '{"schema":"serverd.tool_spec.v1", "id":"write_file", "requires_approval":true}',
   );
   place.put("config/policy.json", '{"schema":"handrail.tool_policy.v1","allowed_tools":["*"]}');
+  place.put("config/modes/review.json", '{"tools":["read_file"]}');
+  place.put("config/skills/docs.json", '{"tools":{"read_file":{}}}');
   for (const naming of ["handrail", "serverd"] as const) {
     const { directory, files } = await exported({ stateDirectory: place.state, toolsOf: place.config, naming });
+    expect(namesIn(files, "tools")).toEqual(["tools/policy.json", "tools/write_file.json"]);
     expect(JSON.parse(files["tools/write_file.json"] ?? "")).toMatchObject({ schema: `${naming}.tool_spec.v1` });
     expect(JSON.parse(files["tools/policy.json"] ?? "")).toMatchObject({ schema: `${naming}.tool_policy.v1` });
     expect((await verifyArtifacts(directory)).ok).toBe(true);

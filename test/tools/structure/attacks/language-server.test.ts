@@ -184,6 +184,18 @@ test("columns beside a secret are those of what is shown; a rename touches no se
   expect(JSON.stringify(await call("rename_symbol", RENAME))).toContain("do more in `src/b.ts`");
 });
 
+test.each([
+  [128, "memory"],
+  [1024, "control: answered"],
+])("a server that takes 150 MiB in %i MiB: %s", TIMEOUT, async (memoryMb, what) => {
+  const place = freshPlace();
+  installDouble(place, { takesMib: 150, answers: { "textDocument/references": [] } }, { memory_mb: memoryMb });
+  const { call } = await openStructure(FILES, place);
+  const answer = await call("find_usage", { symbol: "load", defined_in: "src/a.ts" });
+  expect(answer["by"]).toBe(what === "memory" ? "syntax" : "language-server");
+  if (what === "memory") expect(answer["fallback"]).toMatchObject([{ server: "double", why: "failed" }]);
+});
+
 /** A plugin of TypeScript's server that tries what it can, and tells it in a diagnostic and in a file. */
 const plugin = (port: number, outside: string) => `
 const fs = require("node:fs");
