@@ -61,6 +61,11 @@ export class ModernEra {
     this.frame = { head: COMPLETE, meta: this.resultMeta };
   }
 
+  /** Whether something of the client goes on without a request. */
+  get isAtWork(): boolean {
+    return this.tasks.isAtWork || this.held.isAtWork;
+  }
+
   /** The client is gone. */
   close(): void {
     this.tasks.close();

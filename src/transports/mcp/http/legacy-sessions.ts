@@ -54,6 +54,11 @@ export class LegacySessions {
     session.close();
   }
 
+  /** The tokens that have sessions. */
+  get tokens(): readonly string[] {
+    return [...this.#sessions.values()].map(({ principal }) => principal.options.sessionToken);
+  }
+
   /** Ends the sessions of a token that is none any more. */
   endAllOf(token: string): void {
     for (const session of [...this.#sessions.values()])

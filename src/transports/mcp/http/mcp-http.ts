@@ -38,6 +38,9 @@ import { Outlet } from "./outlet.ts";
 import { type Principal, Principals } from "./principals.ts";
 import { challenge, isMetadataPath, LINES_PATH, MCP_PATH, resourceMetadata } from "./resource-metadata.ts";
 
+/** Milliseconds between two looks for sessions that were revoked while something is open of them. */
+const REVOKED_LOOK_MS = 2000;
+
 /** What the door is bound to. */
 export interface McpHttpHost {
   readonly door: McpOptions["door"];
@@ -51,6 +54,7 @@ export class McpHttp {
   readonly #host: McpHttpHost;
   readonly #principals = new Principals();
   readonly #sessions = new LegacySessions();
+  #looking: NodeJS.Timeout | undefined;
 
   constructor(host: McpHttpHost) {
     this.#host = host;
@@ -78,6 +82,7 @@ export class McpHttp {
 
   /** Ends every legacy session. */
   close(): void {
+    clearInterval(this.#looking);
     this.#sessions.close();
     this.#principals.close();
   }
@@ -92,15 +97,30 @@ export class McpHttp {
     }
     const admission = await this.#host.door.admit({ requestId: this.#host.newRequestId(), sessionToken: token });
     if (admission.kind === "admitted") {
+      this.#looking ??= setInterval(() => void this.#endRevoked(), REVOKED_LOOK_MS).unref();
       const principal = this.#principals.of(token, () => this.#host.optionsOf(token, admission.session));
       return path === LINES_PATH ? serveLines(http, principal, outlet) : this.#route(http, principal, outlet);
     }
     const { outcome } = admission.response;
     if (outcome.kind !== "denied") return refusal(503, "the kernel could not answer; tell the operator");
     if (outcome.denial.layer !== "authenticate") return refusal(403, outcome.denial.message);
-    this.#principals.forget(token);
-    this.#sessions.endAllOf(token);
+    this.#end(token);
     return { ...refusal(401, outcome.denial.message), headers: challenge(request, "invalid_token") };
+  }
+
+  /** Ends what is open or at work for a token that opens no session any more. */
+  async #endRevoked(): Promise<void> {
+    for (const token of new Set([...this.#principals.busy, ...this.#sessions.tokens])) {
+      const admission = await this.#host.door.admit({ requestId: this.#host.newRequestId(), sessionToken: token });
+      if (admission.kind === "admitted") continue;
+      const { outcome } = admission.response;
+      if (outcome.kind === "denied" && outcome.denial.layer === "authenticate") this.#end(token);
+    }
+  }
+
+  #end(token: string): void {
+    this.#principals.end(token);
+    this.#sessions.endAllOf(token);
   }
 
   #route(
@@ -199,7 +219,7 @@ export class McpHttp {
 /** Serves one request of the modern era. @returns why not */
 async function serveModern(
   { request, shutdownSignal }: McpHttpRequest,
-  { options, modern }: Principal,
+  { options, modern, open }: Principal,
   { message, outlet }: { readonly message: JSONRPCRequest; readonly outlet: Outlet },
 ): Promise<HttpRefusal | undefined> {
   const mismatch = refuseModernHeaders(request, message) ?? refuseArguments(request, options.door, message);
@@ -210,8 +230,14 @@ async function serveModern(
   await calls.start();
   const stop = () => void exchange.close();
   shutdownSignal.addEventListener("abort", stop);
+  const refuseRevoked = () => {
+    outlet.bare(401, challenge(request, "invalid_token")); // where nothing has been answered yet
+    stop();
+  };
+  open.add(refuseRevoked);
   exchange.deliver(message);
   await outlet.over;
+  open.delete(refuseRevoked);
   shutdownSignal.removeEventListener("abort", stop);
   return undefined;
 }
@@ -245,12 +271,14 @@ async function serveLines(
   principal.lines += 1;
   const stop = () => void response.destroy();
   shutdownSignal.addEventListener("abort", stop);
+  principal.open.add(stop);
   try {
     response.writeHead(200, { "content-type": "application/jsonl", "cache-control": "no-store" });
     response.flushHeaders();
     await serveMcp(principal.options, request, response);
   } finally {
     principal.lines -= 1;
+    principal.open.delete(stop);
     shutdownSignal.removeEventListener("abort", stop);
     response.end();
   }

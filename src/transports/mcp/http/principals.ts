@@ -18,6 +18,8 @@ export interface Principal {
   readonly options: McpOptions;
   readonly source: LibrarySource;
   readonly modern: ModernEra;
+  /** What ends the requests and relays that are open now. */
+  readonly open: Set<() => void>;
   /** Relays that are joined now. */
   lines: number;
 }
@@ -41,7 +43,18 @@ export class Principals {
     return made;
   }
 
-  /** Forgets the principal of a token that is none any more. */
+  /** The tokens for which something is open or at work. */
+  get busy(): readonly string[] {
+    return [...this.#kept].flatMap(([token, { open, modern }]) => (open.size > 0 || modern.isAtWork ? [token] : []));
+  }
+
+  /** Forgets the principal of a token that is none any more, and ends what is open of it. */
+  end(token: string): void {
+    for (const end of this.#kept.get(token)?.open ?? []) end();
+    this.forget(token);
+  }
+
+  /** Forgets the principal of a token; what is open of it goes on. */
   forget(token: string): void {
     this.#kept.get(token)?.modern.close();
     this.#kept.delete(token);
@@ -55,5 +68,5 @@ export class Principals {
 
 function principalOf(options: McpOptions): Principal {
   const source = sourceOf(options);
-  return { options, source, modern: new ModernEra(source), lines: 0 };
+  return { options, source, modern: new ModernEra(source), open: new Set(), lines: 0 };
 }

@@ -136,6 +136,11 @@ export class CallTasks {
     this.#tasks.clear();
   }
 
+  /** Whether a task is at work. */
+  get isAtWork(): boolean {
+    return [...this.#tasks.values()].some(({ status }) => status === "working");
+  }
+
   get #hasRoom(): boolean {
     return this.#tasks.size + this.#becoming < TASKS_MAX;
   }

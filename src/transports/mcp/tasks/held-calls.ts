@@ -47,6 +47,11 @@ export class HeldCalls {
     this.#afterMs = afterMs;
   }
 
+  /** Whether a call is held. */
+  get isAtWork(): boolean {
+    return this.#held.size > 0;
+  }
+
   /** Makes a call, whose answer comes as one line, or waits on for one that is held and the same. */
   async run(call: HoldableCall, end: AbortController, make: () => Promise<string>): Promise<string> {
     // Arguments can be long: they are looked at only where something is held.

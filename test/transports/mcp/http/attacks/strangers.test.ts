@@ -1,6 +1,8 @@
 // Who reaches MCP over HTTP: nobody without a session's token, no page of a browser, nobody with another's session.
 import { request } from "node:http";
 import { expect, test } from "vitest";
+import type { Tool } from "../../../../../src/model/tool/tool.ts";
+import { answering } from "../../../../support/answering-tool.ts";
 import { initialize, legacy, modern } from "../../../../support/mcp-connection.ts";
 import { bearer, modernHeaders, post, SENT, serveMcpPlace } from "../../../../support/mcp-http-place.ts";
 import { memoryKernel } from "../../../../support/memory-kernel.ts";
@@ -88,4 +90,33 @@ test("another's session is none, whatever its id; a token that was revoked ends 
   const call = legacy(3, "tools/call", { name: "list_files", arguments: {} });
   expect((await post(door, call, { ...bearer(kernel.token), ...session })).status).toBe(401);
   expect(await listening.text()).toBe(""); // its stream ends as well
+});
+
+test("what is open of a session that is revoked ends by itself: calls, and sessions of clients", async () => {
+  const ended = Promise.withResolvers<string>();
+  const begun = Promise.withResolvers<void>();
+  const waiting: Tool = {
+    ...answering(() => ({})),
+    execute: async (_args, { signal }) => {
+      signal.addEventListener("abort", () => ended.resolve("ended"), { once: true });
+      begun.resolve();
+      await ended.promise;
+      return { kind: "data", data: {} };
+    },
+  };
+  const kernel = await memoryKernel({ tools: [waiting] });
+  const door = await serveMcpPlace(kernel.door);
+  const call = modern(1, "tools/call", { name: "answering", arguments: {} });
+  const called = post(door, call, { ...modernHeaders(call), ...bearer(kernel.token) });
+  await begun.promise;
+  const legacySession = await post(door, initialize(), bearer(kernel.token));
+  const id = { "mcp-session-id": legacySession.headers.get("mcp-session-id") ?? "" };
+  const listening = await fetch(door.url, {
+    headers: { ...bearer(kernel.token), ...id, accept: "text/event-stream" },
+  });
+  await kernel.sessions.updateSession(kernel.session.id, { revokedAtMs: kernel.time.nowMs });
+  // nothing is asked with the token from now on
+  expect(await listening.text()).toBe("");
+  expect(await ended.promise).toBe("ended");
+  expect((await called).status).toBe(401);
 });
