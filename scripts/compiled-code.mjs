@@ -57,10 +57,22 @@ export async function compileCode({ root, input, takesIn, plugins = [], target, 
  */
 function oneByteText(code) {
   const escaped = code.replaceAll(/[^\0-\xff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
-  if (escaped !== code && /\.raw`|\\[^\0-\xff]/.test(code)) {
+  if (escaped !== code && (readsRaw(code) || /\\[^\0-\xff]/.test(code))) {
     throw new Error(
-      "a raw template or a backslash stands beside characters beyond Latin-1; write one of them otherwise",
+      "a character beyond Latin-1 stands in a raw template or behind a backslash; write one of them otherwise",
     );
   }
   return { code: escaped, map: null }; // lines stay; a column behind an escape is a few characters off
+}
+
+/** A raw template without others inside of it. */
+const RAW_TEMPLATE = /\.raw`(?:[^`\\$]|\\[\s\S]|\$(?!\{)|\$\{[^{}`]*\})*`/g;
+
+/**
+ * Whether a raw template holds a character beyond Latin-1, or more than can be told here.
+ * @param {string} code
+ */
+function readsRaw(code) {
+  const templates = code.match(RAW_TEMPLATE) ?? [];
+  return templates.length < code.split(".raw`").length - 1 || templates.some((text) => /[^\0-\xff]/.test(text));
 }
