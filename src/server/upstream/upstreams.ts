@@ -16,7 +16,7 @@ import type { UpstreamMeans } from "./reach/means.ts";
 import { hashOfAll, type OfferedTool, type UpstreamRecord } from "./records/pins.ts";
 import { readUpstreams } from "./records/upstream-files.ts";
 import { fitting, parametersOf } from "./schemas.ts";
-import type { UpstreamServer } from "./talk/upstream-server.ts";
+import type { AskedServer } from "./talk/asked-server.ts";
 
 /** What starts servers. */
 export type UpstreamSandbox = KernelParts["sandbox"];
@@ -47,7 +47,7 @@ export class Upstreams {
   readonly #places: UpstreamPlaces;
   readonly #hidden: readonly string[];
   /** By what they are started as, so that a changed record never has the old process. */
-  readonly #servers = new Map<string, Promise<UpstreamServer>>();
+  readonly #servers = new Map<string, Promise<AskedServer>>();
   #kept: ReadonlySet<string> = new Set();
   /** Tools by the server, their hash and whether they are listed; an unchanged one is the same object. */
   #made = new Map<string, Tool>();
@@ -118,7 +118,7 @@ export class Upstreams {
   }
 
   /** The server of that name as `record` says; started with the first question. */
-  async server(name: string, record: UpstreamRecord): Promise<UpstreamServer> {
+  async server(name: string, record: UpstreamRecord): Promise<AskedServer> {
     const key = keyOf(name, record);
     const known = this.#servers.get(key);
     if (known !== undefined) return await known;
@@ -171,7 +171,7 @@ export class Upstreams {
     });
   }
 
-  async #make(name: string, record: UpstreamRecord): Promise<UpstreamServer> {
+  async #make(name: string, record: UpstreamRecord): Promise<AskedServer> {
     const { UpstreamServer: Server, UPSTREAM_BOUNDS } = await import("./talk/upstream-server.ts");
     const { means } = this.#places;
     const bounds = { ...UPSTREAM_BOUNDS, ...(record.grants && { grants: record.grants }) };

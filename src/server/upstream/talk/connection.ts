@@ -9,10 +9,10 @@
 import { Client } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../../../base/json.ts";
 import type { ProgressListener } from "../../../model/outcome/progress.ts";
-import type { AskPerson } from "../../../model/tool/person-question.ts";
 import type { UpstreamAnswer } from "../../../tools/upstream/upstream-tool.ts";
 import { hashOf, type OfferedTool, readOffered, UPSTREAM_TOOLS_MAX, type UpstreamGrant } from "../records/pins.ts";
 import { readAnswer } from "./answer.ts";
+import type { Asking, PinnedTool } from "./asked-server.ts";
 import type { UpstreamChannel } from "./channel.ts";
 import type { UpstreamFailures } from "./failures.ts";
 import { capabilitiesOf, Granted } from "./granted.ts";
@@ -33,19 +33,6 @@ export interface ConnectionBounds {
   readonly stopMs: number;
   /** What it may ask of its client. */
   readonly grants?: readonly UpstreamGrant[];
-}
-
-/** Who asks: until when, and who hears how far the server is. */
-export interface Asking {
-  readonly signal: AbortSignal;
-  readonly progress?: ProgressListener;
-  readonly askPerson?: AskPerson | undefined;
-}
-
-/** A tool as a person approved it. */
-export interface PinnedTool {
-  readonly name: string;
-  readonly hash: string;
 }
 
 type Hashes = ReadonlyMap<string, string>;

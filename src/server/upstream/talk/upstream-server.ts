@@ -9,9 +9,10 @@ import type { JsonObject } from "../../../base/json.ts";
 import { ToolFailure } from "../../../model/outcome/failure.ts";
 import type { UpstreamAnswer } from "../../../tools/upstream/upstream-tool.ts";
 import type { OfferedTool } from "../records/pins.ts";
+import type { AskedServer, Asking, PinnedTool } from "./asked-server.ts";
 import { beforeAbort } from "./before-abort.ts";
 import type { OpenChannel, UpstreamChannel } from "./channel.ts";
-import { type Asking, Connection, type ConnectionBounds, type PinnedTool } from "./connection.ts";
+import { Connection, type ConnectionBounds } from "./connection.ts";
 import { cancelled, isTimeout, isUndecided, UpstreamFailures } from "./failures.ts";
 import { Places } from "./places.ts";
 
@@ -40,7 +41,7 @@ export const UPSTREAM_BOUNDS: UpstreamBounds = {
 };
 
 /** One upstream server. */
-export class UpstreamServer {
+export class UpstreamServer implements AskedServer {
   readonly #name: string;
   readonly #open: OpenChannel;
   readonly #bounds: UpstreamBounds;
