@@ -258,15 +258,15 @@ export class DirectCalls implements Transport {
   /** Makes the call of a client without tasks, which is held when it takes long; who hears of progress waits. */
   #holding(request: JSONRPCRequest, end: AbortController, make: () => Promise<string>): Promise<string> {
     const { id, params } = request;
-    const parameters = callParameters(params);
-    const { name, _meta: meta } = parameters;
-    const hears = isJsonObject(meta) && isProgressToken(meta["progressToken"]);
+    const hears = isProgressToken(params?._meta?.progressToken);
     if (hears || this.#asks(request) || (params !== undefined && "requestState" in params)) return make();
     const isModern = modernMeta(params) !== undefined;
-    const call = { id, parameters, isStructured: isStructured(this.#options.door.tool(name)) };
-    return isModern
-      ? this.#modern.held.run({ ...call, frame: this.#modern.frame }, end, make)
-      : this.#held.run({ ...call, frame: {} }, end, make);
+    const frame = isModern ? this.#modern.frame : {};
+    const describe = () => {
+      const parameters = callParameters(params);
+      return { id, parameters, isStructured: isStructured(this.#options.door.tool(parameters.name)), frame };
+    };
+    return (isModern ? this.#modern.held : this.#held).run(describe, end, make);
   }
 
   async #callLegacy(request: JSONRPCRequest, end: AbortController): Promise<string> {

@@ -47,13 +47,15 @@ const VALUES_MAX = 10_000;
  * that a message of a few megabytes would take all memory.
  */
 export function isExcessive(message: JSONRPCMessage): boolean {
-  const params = "method" in message ? message.params : undefined;
-  if (params === undefined) return false;
-  const isCall = "method" in message && message.method === "tools/call";
-  return Object.entries(params).some(
-    ([name, value]) =>
-      typeof value === "object" && !(isCall && name === "arguments") && hasMoreJsonValues(value, VALUES_MAX),
-  );
+  if (!("method" in message)) return false;
+  const { method, params = {} } = message;
+  const isCall = method === "tools/call";
+  for (const name of Object.keys(params)) {
+    const value: unknown = params[name];
+    if (typeof value !== "object" || (isCall && name === "arguments")) continue;
+    if (hasMoreJsonValues(value, VALUES_MAX)) return true;
+  }
+  return false;
 }
 
 /** Whether `value` can be the id of a request. */

@@ -52,19 +52,38 @@ export class HeldCalls {
     return this.#held.size > 0;
   }
 
-  /** Makes a call, whose answer comes as one line, or waits on for one that is held and the same. */
-  async run(call: HoldableCall, end: AbortController, make: () => Promise<string>): Promise<string> {
+  /**
+   * Makes a call, whose answer comes as one line, or waits on for one that is held and the same.
+   * @param describe the call; asked only where something is held, or has to be
+   */
+  run(describe: () => HoldableCall, end: AbortController, make: () => Promise<string>): Promise<string> {
     // Arguments can be long: they are looked at only where something is held.
-    const key = this.#held.size === 0 ? undefined : keyOf(call.parameters);
-    const held = key === undefined ? undefined : this.#held.get(key);
-    if (key !== undefined && held?.isWaitedFor === false) return this.#waitOn(call, { key, held, signal: end.signal });
+    if (this.#held.size > 0) {
+      const call = describe();
+      const key = keyOf(call.parameters);
+      const held = this.#held.get(key);
+      if (held?.isWaitedFor === false) return this.#waitOn(call, { key, held, signal: end.signal });
+    }
     const making = make();
-    const line = await within(making, this.#afterMs);
-    if (line !== undefined) return line;
-    const own = keyOf(call.parameters);
-    if (end.signal.aborted || this.#held.size >= HELD_MAX || this.#held.has(own)) return making;
-    this.#keep(own, end, making);
-    return this.#stillRuns(call);
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    const timer = setTimeout(() => {
+      const call = describe();
+      const own = keyOf(call.parameters);
+      if (end.signal.aborted || this.#held.size >= HELD_MAX || this.#held.has(own)) return;
+      this.#keep(own, end, making);
+      resolve(this.#stillRuns(call));
+    }, this.#afterMs);
+    making.then(
+      (line) => {
+        clearTimeout(timer);
+        resolve(line);
+      },
+      (error: unknown) => {
+        clearTimeout(timer);
+        reject(error);
+      },
+    );
+    return promise;
   }
 
   /** The client is gone. */

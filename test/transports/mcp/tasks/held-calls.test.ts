@@ -174,11 +174,15 @@ test("too many make the client wait", async () => {
     frame: {},
   });
   for (let path = 0; path < HELD_MAX; path += 1) {
-    const line = await held.run(call(path), new AbortController(), never);
+    const line = await held.run(() => call(path), new AbortController(), never);
     expect(JSON.parse(line)).toMatchObject({ id: path, result: { isError: true } });
   }
   const over = Promise.withResolvers<string>();
-  const waiting = held.run(call(HELD_MAX), new AbortController(), () => over.promise);
+  const waiting = held.run(
+    () => call(HELD_MAX),
+    new AbortController(),
+    () => over.promise,
+  );
   await new Promise((resolve) => setTimeout(resolve, 20));
   over.resolve("its own answer");
   expect(await waiting).toBe("its own answer");
