@@ -37,6 +37,8 @@ async function place(limits: Parameters<typeof serveMcpPlace>[1] = {}) {
 }
 
 const CALL = modern(1, "tools/call", READ_CALL);
+/** Bytes of an answer that no system takes at once. */
+const ANSWER_BYTES = 32_000_000;
 const NOTED = { ...READ_CALL, _meta: { progressToken: "p" } };
 
 test("a body that does not come whole ends with its time; others are served meanwhile", async () => {
@@ -49,6 +51,31 @@ test("a body that does not come whole ends with its time; others are served mean
   expect(await slow.until(/HTTP\/1\.1 408/)).toContain("was not complete within 300 ms");
   await slow.closed;
   expect(served.errors).toEqual([]);
+});
+
+test.each([
+  ["reads nothing is cut off", true],
+  ["reads gets all of it: the control", false],
+])("a client that asks for a large answer and %s", async (_, isStalling) => {
+  const kernel = await memoryKernel();
+  const large = { ...READ, data: { content: "x".repeat(ANSWER_BYTES), path: "a.txt" } };
+  const served = await serveMcpPlace(
+    {
+      ...kernel.door,
+      execute: async () => ({ requestId: "r", outcome: large as CallResponse["outcome"], durationMs: 1, rules: [] }),
+    } as KernelDoor,
+    isStalling ? { stallMs: 500 } : {},
+  );
+  const client = await rawConnection(served.port);
+  if (isStalling) client.socket.pause();
+  const headers = { ...SENT, ...bearer(kernel.token), ...modernHeaders(CALL), connection: "close" };
+  client.write(http1("/mcp", headers, Buffer.from(JSON.stringify(CALL))));
+  if (isStalling) await new Promise((resolve) => setTimeout(resolve, 5000));
+  client.socket.resume();
+  const { length } = await client.closed;
+  // what the two ends hold between them still comes
+  if (isStalling) expect(length).toBeLessThan(ANSWER_BYTES);
+  else expect(length).toBeGreaterThan(ANSWER_BYTES);
 });
 
 test.each(["modern", "legacy"])("a %s client that leaves before its answer takes its call with it", async (era) => {
