@@ -98,6 +98,7 @@ export const ORDER = {
     "operator",
     "clients",
     "plugins",
+    "reload",
     "secrets",
     "ledger",
     "artifacts",

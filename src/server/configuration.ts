@@ -21,11 +21,10 @@ import { problemOfGates } from "./operator/operator-gates.ts";
 import { spendingLimits } from "./operator/spending-limits.ts";
 import type { ToolsInForce } from "./operator/tools-in-force.ts";
 import { warningOfUnknownTools } from "./operator/unknown-tools.ts";
-import type { PolicyInputs } from "./policy/policies.ts";
 import { PolicyCatalog } from "./policy/policy-catalog.ts";
 import { validatedPolicies } from "./policy/validated-policies.ts";
+import type { ReadyPolicies } from "./reload/take-over.ts";
 import type { SecretMeans } from "./secrets/secret-values.ts";
-import type { ReadyPolicies } from "./upstream/upstream-reload.ts";
 import { hiddenDirectories } from "./workspace/own-directories.ts";
 import { type ClosableCatalog, createWorkspaceCatalog } from "./workspace/workspace-catalog.ts";
 
@@ -53,8 +52,6 @@ export interface Configuration {
   readonly policy: PolicyCatalog;
   readonly workspaces: ClosableCatalog;
   readonly reload: HotReload;
-  /** What policies are made of where those are the tools. */
-  readonly inputsOf: (operator: OperatorDirectory, among?: ToolsInForce) => PolicyInputs;
   /** Prepares policies for other tools, to be recorded and put in force. @throws KernelError POLICY_INVALID */
   readonly policiesFor: (operator: OperatorDirectory, among: ToolsInForce) => Promise<ReadyPolicies>;
   /** Ends the look after the configuration, and gives workspaces back. */
@@ -88,7 +85,7 @@ export function openConfiguration(parts: ConfigurationParts): Configuration {
     const prepared = await policy.prepare(inputs);
     return { record: () => policy.recordChanges(inputs, prepared), commit: prepared.commit };
   };
-  return { policy, workspaces, reload, inputsOf, policiesFor, close };
+  return { policy, workspaces, reload, policiesFor, close };
 }
 
 /** Gives the redactor of the configuration in force. @throws KernelError CONFIG_INVALID when it cannot be made */

@@ -67,14 +67,12 @@ async function openAll(options: KernelOptions, opening: Opening) {
   await tools.ready();
   const { nowMs } = systemClock;
   await recordOverrides(ledger, nowMs(), { now: tools.under(live.operator.settings).overridden });
-  const { policy, reload, inputsOf, policiesFor } = services.configuration;
+  const { reload, policiesFor } = services.configuration;
   const alone = (work: () => Promise<void>) => reload.alone(work);
   const { onInternalError, tell } = base;
-  const own = { live, tools, ledger, declaredWith, isOthers };
-  const reloading = { alone, nowMs, tell, onInternalError };
-  components.watch({ ...own, policy, inputsOf, ...reloading });
-  const { declaredWithUpstreams } = base;
-  base.upstreams.watch({ live, tools, ledger, declaredWithUpstreams, policiesFor, ...reloading });
+  const reloading = { live, tools, policiesFor, ledger, nowMs, alone, tell, onInternalError };
+  components.watch({ ...reloading, declaredWith, isOthers });
+  base.upstreams.watch({ ...reloading, declaredWithUpstreams: base.declaredWithUpstreams });
   const { environment, allowUnusualWorkspace: allowsUnusual = false } = options;
   return { ...base, ...services, environment, allowsUnusual, parts };
 }

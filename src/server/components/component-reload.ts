@@ -7,34 +7,23 @@
  * INVARIANTS: nothing serves before it is recorded; whatever fails, what was in force stays. A failed look is tried
  * again.
  */
-import { setTimeout as wait } from "node:timers/promises";
-import { KernelError } from "../../base/errors.ts";
 import type { ToolRegistry } from "../../kernel/index.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import { ownTools } from "../operator/built-in-tools.ts";
 import { directoryState } from "../operator/configuration-state.ts";
 import type { OperatorDirectory } from "../operator/operator-directory.ts";
-import { recordOverrides, ToolsInForce } from "../operator/tools-in-force.ts";
-import type { PolicyInputs } from "../policy/policies.ts";
-import type { PolicyCatalog } from "../policy/policy-catalog.ts";
-import { type ComponentEvidence, linesOf, recordPlan, refusalLine } from "./component-evidence.ts";
+import { quietState, refusalOf } from "../reload/quiet-files.ts";
+import { type TakeOverParts, takeOver } from "../reload/take-over.ts";
+import { linesOf, recordPlan, refusalLine } from "./component-evidence.ts";
 import type { ComponentFolder, FolderPlan, RefusedFile } from "./component-folder.ts";
 
-/** Milliseconds that the folder must stay as it is before it is read: a copy takes its time. */
-const SETTLE_MS = 100;
-/** Looks at a folder that keeps changing; then it is read as it is, and again with the next look. */
-const SETTLE_LOOKS_MAX = 20;
-
 /** What a reload of components works on. */
-export interface ComponentReloadParts extends ComponentEvidence {
+export interface ComponentReloadParts extends TakeOverParts {
   /** The configuration in force. */
   readonly live: { readonly operator: OperatorDirectory };
-  readonly tools: ToolsInForce;
   /** All declared tools where those are the components; and the names of the others. */
   readonly declaredWith: (components: readonly Tool[]) => ToolRegistry;
   readonly isOthers: (name: string) => boolean;
-  readonly policy: Pick<PolicyCatalog, "prepare" | "recordChanges">;
-  readonly inputsOf: (operator: OperatorDirectory, tools: ToolsInForce) => PolicyInputs;
   /** Does work while no other reload is under way. */
   readonly alone: (work: () => Promise<void>) => Promise<void>;
   readonly tell: (message: string) => void;
@@ -60,7 +49,7 @@ export class ComponentReload {
     const { operator } = this.#parts.live;
     const before = await this.#state();
     if (before === this.#seen?.state && operator === this.#seen.operator) return;
-    const state = await this.#quietState(before);
+    const state = await quietState(() => this.#state(), before);
     const problem = await this.#lookAt(operator).catch(refusalOf);
     if (problem !== undefined && this.#told.get("") !== problem) {
       this.#parts.tell(`the changed components are refused, and what was loaded stays: ${problem}`);
@@ -92,50 +81,21 @@ export class ComponentReload {
   }
 
   async #putInForce(plan: FolderPlan, fresh: readonly RefusedFile[], operator: OperatorDirectory): Promise<void> {
-    const { tools, declaredWith, policy, inputsOf, ledger, nowMs, tell } = this.#parts;
+    const { declaredWith, tell } = this.#parts;
     if (plan.loaded.length + plan.withdrawn.length === 0) {
       await recordPlan(this.#parts, { loaded: [], withdrawn: [], refused: fresh });
       return plan.commit();
     }
-    const declared = declaredWith(plan.tools);
-    const next = new ToolsInForce(declared);
-    const now = tools.under(operator.settings);
-    const then = next.under(operator.settings);
-    await next.ready();
-    // a tool less needs no other policies: what they say of it decides nothing
-    const isAdded = then.tools.some(({ name }) => now.registry.get(name) === undefined);
-    const inputs = inputsOf(operator, next);
-    const prepared = isAdded ? await policy.prepare(inputs) : undefined;
-    if (prepared !== undefined) await policy.recordChanges(inputs, prepared);
-    await recordOverrides(ledger, nowMs(), { now: then.overridden, before: now.overridden });
-    await recordPlan(this.#parts, { ...plan, refused: fresh });
-    // No await from here on: tools and policies change together.
-    tools.replace(declared);
-    prepared?.commit();
-    plan.commit();
+    await takeOver(this.#parts, {
+      operator,
+      declared: declaredWith(plan.tools),
+      record: () => recordPlan(this.#parts, { ...plan, refused: fresh }),
+      commit: plan.commit,
+    });
     for (const line of linesOf(plan)) tell(line);
-  }
-
-  /** The state once it is quiet, or nothing while somebody keeps changing it. */
-  async #quietState(first: string): Promise<string | undefined> {
-    let before = first;
-    for (let looks = 0; looks < SETTLE_LOOKS_MAX; looks += 1) {
-      await wait(SETTLE_MS);
-      const now = await this.#state();
-      if (now === before) return now;
-      before = now;
-    }
-    return undefined;
   }
 
   #state(): Promise<string> {
     return directoryState(this.#folder.directory, /\.wasm$/);
   }
-}
-
-/** Why the folder or the policies for its tools are refused. @throws any other failure */
-function refusalOf(error: unknown): string {
-  if (error instanceof KernelError && (error.code === "CONFIG_INVALID" || error.code === "POLICY_INVALID"))
-    return error.message;
-  throw error;
 }

@@ -7,14 +7,10 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Tool } from "../../model/tool/tool.ts";
 import type { OperatorDirectory } from "../operator/operator-directory.ts";
+import { RepeatedLook } from "../reload/repeated-look.ts";
 import type { ComponentEvidence } from "./component-evidence.ts";
 import type { ComponentFolder, RefusedFile } from "./component-folder.ts";
 import type { ComponentReload, ComponentReloadParts } from "./component-reload.ts";
-
-/** Milliseconds between two looks at the folder of a running kernel: a change is noticed within it. */
-const LOOK_MS = 1_000;
-/** Milliseconds after a look that failed. */
-const LOOK_AGAIN_MS = 10_000;
 
 /** What looking after the folder needs, and who hears of failures. */
 export interface WatchParts extends ComponentReloadParts {
@@ -27,9 +23,7 @@ export class Components {
   #folder: ComponentFolder | undefined;
   #refused: readonly RefusedFile[] = [];
   #reload: ComponentReload | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #lastError = "";
-  #closed = false;
+  readonly #looks = new RepeatedLook();
 
   private constructor(operator: Pick<OperatorDirectory, "path">) {
     this.#directory = join(operator.path, "components");
@@ -68,26 +62,12 @@ export class Components {
 
   /** Looks after the folder from now on. A failure that lasts is told once. */
   watch(parts: WatchParts): void {
-    if (this.#closed) return;
-    const looked = () => {
-      this.#lastError = "";
-    };
-    const failed = (error: unknown) => {
-      const message = error instanceof Error ? error.message : String(error);
-      if (message !== this.#lastError) parts.onInternalError(error);
-      this.#lastError = message;
-    };
-    const look = () =>
-      void this.#look(parts)
-        .then(looked, failed)
-        .finally(() => this.watch(parts));
-    this.#timer = setTimeout(look, this.#lastError === "" ? LOOK_MS : LOOK_AGAIN_MS).unref();
+    this.#looks.begin({ look: () => this.#look(parts), onInternalError: parts.onInternalError });
   }
 
   /** Ends. A thread at work ends with its call. */
   readonly close = (): void => {
-    this.#closed = true;
-    clearTimeout(this.#timer);
+    this.#looks.close();
     this.#folder?.close();
   };
 

@@ -3,13 +3,9 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Tool } from "../../model/tool/tool.ts";
 import type { LoadedModule } from "../plugins/plugged-tools.ts";
+import { RepeatedLook } from "../reload/repeated-look.ts";
 import type { UpstreamReload, UpstreamReloadParts } from "./upstream-reload.ts";
 import type { UpstreamPlaces, UpstreamSandbox, Upstreams } from "./upstreams.ts";
-
-/** Milliseconds between two looks at the servers' files: a change is noticed within it. */
-const LOOK_MS = 1_000;
-/** Milliseconds after a look that failed. */
-const LOOK_AGAIN_MS = 10_000;
 
 /** What looking after the files needs, and who hears of failures. */
 export interface WatchedUpstreams extends UpstreamReloadParts {
@@ -22,9 +18,7 @@ export class OpenUpstreams {
   #upstreams: Upstreams | undefined;
   #sandbox: UpstreamSandbox | undefined;
   #reload: UpstreamReload | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #lastError = "";
-  #closed = false;
+  readonly #looks = new RepeatedLook();
 
   constructor(places: UpstreamPlaces) {
     this.#places = places;
@@ -62,20 +56,7 @@ export class OpenUpstreams {
 
   /** Looks after the servers' files from now on. A failure that lasts is told once. */
   watch(parts: WatchedUpstreams): void {
-    if (this.#closed) return;
-    const looked = () => {
-      this.#lastError = "";
-    };
-    const failed = (error: unknown) => {
-      const message = error instanceof Error ? error.message : String(error);
-      if (message !== this.#lastError) parts.onInternalError(error);
-      this.#lastError = message;
-    };
-    const look = () =>
-      void this.#look(parts)
-        .then(looked, failed)
-        .finally(() => this.watch(parts));
-    this.#timer = setTimeout(look, this.#lastError === "" ? LOOK_MS : LOOK_AGAIN_MS).unref();
+    this.#looks.begin({ look: () => this.#look(parts), onInternalError: parts.onInternalError });
   }
 
   async #look(parts: WatchedUpstreams): Promise<void> {
@@ -89,8 +70,7 @@ export class OpenUpstreams {
   }
 
   readonly close = async (): Promise<void> => {
-    this.#closed = true;
-    clearTimeout(this.#timer);
+    this.#looks.close();
     await this.#upstreams?.close();
   };
 }
