@@ -1,4 +1,4 @@
-/** Waits until files that the operator changes stay as they are: a copy takes its time. */
+/** Debounces changes of the operator's files: they are read once they stay as they are, because a copy takes time. */
 import { setTimeout as wait } from "node:timers/promises";
 import { KernelError } from "../../base/errors.ts";
 

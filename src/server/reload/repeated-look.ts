@@ -1,4 +1,4 @@
-/** Looks again and again at what the operator may have changed, and tells of a failure that lasts once. */
+/** Polls what the operator may have changed, and tells of a failure that lasts once. */
 
 /** Milliseconds between two looks: a change is noticed within it. */
 const LOOK_MS = 1_000;

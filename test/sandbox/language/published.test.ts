@@ -62,6 +62,7 @@ test.concurrent("what is said of another version, another file or in another for
   await say("of another file", 2, "b.go");
   await say("of a file outside", 2, "../../etc/passwd");
   for (const odd of [undefined, 7, {}, { uri: uriOf("a.go"), version: 2, diagnostics: "x" }]) await notify(odd);
+  await expect(published(QUIET_MS + 500)).rejects.toMatchObject({ trouble: "timed_out" });
   const asked = published();
   await wait(QUIET_MS / 4);
   await say("of the second", 2);

@@ -15,7 +15,6 @@ import {
   StreamableHTTPClientTransport,
   type TransportSendOptions,
 } from "@modelcontextprotocol/client";
-import { MIB } from "../../../base/bytes.ts";
 import { FailureWithoutEffect, ToolFailure } from "../../../model/outcome/failure.ts";
 import { secretReference } from "../../../model/reach/secrets.ts";
 import { sameServer, type WebAddress, webAddress } from "../../../names/web-address.ts";
@@ -24,12 +23,8 @@ import { SecretMisplaced } from "../../../sandbox/net/fetch/hop-secrets.ts";
 import { ServerRequests } from "../../../sandbox/net/fetch/server-requests.ts";
 import { visibleLine } from "../../../text/foreign-text.ts";
 import type { UpstreamChannel } from "../talk/channel.ts";
+import { MESSAGE_BYTES_MAX, SaidBounds } from "../talk/said-bounds.ts";
 
-/** Bytes of one event, and of all that it says for one question. */
-const EVENT_BYTES_MAX = 8 * MIB;
-const SAID_BYTES_MAX = 16 * MIB;
-/** Messages that answer nothing which was asked, until it is left. */
-const STRAY_MAX = 100;
 /** Streams of answers that broke off and are taken up again, for one question; and milliseconds between two of them. */
 const RECONNECTIONS_MAX = 8;
 const RECONNECT_MS = 500;
@@ -59,9 +54,7 @@ export class HttpChannel implements UpstreamChannel {
   readonly #open = new Set<string | number>();
   readonly endsWork = false;
   readonly hasPerRequestStream = true;
-  #saidBytes = 0;
-  #saidBytesMax = SAID_BYTES_MAX;
-  #strays = 0;
+  readonly #said = new SaidBounds((why) => this.fail(why));
   #reconnections = 0;
   #session: string | undefined;
   #failure: string | undefined;
@@ -141,15 +134,13 @@ export class HttpChannel implements UpstreamChannel {
 
   /** What it said before counts no more; it may say as much for each open question. */
   reset(questions: number): void {
-    this.#saidBytes = 0;
-    this.#saidBytesMax = SAID_BYTES_MAX * Math.max(1, questions);
+    this.#said.reset(questions);
     this.#reconnections = 0;
   }
 
   /** It said something that answers nothing. */
   stray(): void {
-    this.#strays += 1;
-    if (this.#strays > STRAY_MAX) this.fail("it answers what was not asked");
+    this.#said.stray();
   }
 
   /** Leaves it; the first failure stays. */
@@ -223,11 +214,9 @@ export class HttpChannel implements UpstreamChannel {
   }
 
   #count(bytes: number, openEvent: number): void {
-    this.#saidBytes += bytes;
-    if (this.#saidBytes <= this.#saidBytesMax && openEvent <= EVENT_BYTES_MAX) return;
-    const why = `it said more than ${openEvent > EVENT_BYTES_MAX ? EVENT_BYTES_MAX : this.#saidBytesMax} bytes`;
-    this.fail(why);
-    throw new UnreadableBody("ratio", why);
+    if (openEvent > MESSAGE_BYTES_MAX) this.fail(`it said more than ${MESSAGE_BYTES_MAX} bytes`);
+    else if (!this.#said.isTooMuch(bytes)) return;
+    throw new UnreadableBody("ratio", this.#failure ?? "");
   }
 }
 

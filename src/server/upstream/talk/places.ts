@@ -1,4 +1,4 @@
-/** Gives out a limited number of places, and lets a limited number of others wait for one, in order. */
+/** A counting semaphore with a bounded queue: how many questions are open at one server, and how many wait. */
 
 /** The places of one server. */
 export class Places {

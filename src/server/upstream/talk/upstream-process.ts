@@ -9,14 +9,10 @@ import { type JSONRPCMessage, ReadBuffer, serializeMessage } from "@modelcontext
 import { MIB } from "../../../base/bytes.ts";
 import type { RunOutput } from "../../../sandbox/run/launch.ts";
 import type { UpstreamChannel } from "./channel.ts";
+import { MESSAGE_BYTES_MAX, SaidBounds } from "./said-bounds.ts";
 
-/** Bytes of one message, and of all that it says for one question. */
-const MESSAGE_BYTES_MAX = 8 * MIB;
-const SAID_BYTES_MAX = 16 * MIB;
 /** Bytes that wait because it does not read. */
 const UNREAD_BYTES_MAX = 16 * MIB;
-/** Messages that answer nothing which was asked, until it is ended. */
-const STRAY_MAX = 100;
 const LINE_END = 0x0a;
 /** Pieces of one line; each costs memory beside its bytes. */
 const PIECES_MAX = 65_536;
@@ -41,9 +37,7 @@ export class UpstreamProcess implements UpstreamChannel {
   /** What has come of a line that has no end yet. */
   #line: Buffer[] = [];
   #lineBytes = 0;
-  #saidBytes = 0;
-  #saidBytesMax = SAID_BYTES_MAX;
-  #strays = 0;
+  readonly #said = new SaidBounds((why) => this.fail(why));
   #errors = "";
   #failure: string | undefined;
   /** Settled once nothing of the process is left. */
@@ -81,14 +75,12 @@ export class UpstreamProcess implements UpstreamChannel {
 
   /** What it said before counts no more; it may say as much for each open question. */
   reset(questions: number): void {
-    this.#saidBytes = 0;
-    this.#saidBytesMax = SAID_BYTES_MAX * Math.max(1, questions);
+    this.#said.reset(questions);
   }
 
   /** It said something that answers nothing. */
   stray(): void {
-    this.#strays += 1;
-    if (this.#strays > STRAY_MAX) this.fail("it answers what was not asked");
+    this.#said.stray();
   }
 
   /** Ends it; the first failure stays. */
@@ -118,7 +110,7 @@ export class UpstreamProcess implements UpstreamChannel {
   }
 
   #take(piece: Uint8Array): void {
-    if (this.#failure !== undefined || this.#isTooMuch(piece)) return;
+    if (this.#failure !== undefined || this.#said.isTooMuch(piece.length)) return;
     // the library's buffer copies all that it has with each piece: it gets whole lines
     this.#line.push(Buffer.from(piece));
     this.#lineBytes += piece.length;
@@ -140,14 +132,7 @@ export class UpstreamProcess implements UpstreamChannel {
   }
 
   #takeErrors(piece: Uint8Array): void {
-    if (this.#isTooMuch(piece) || this.#errors.length >= ERRORS_CHARACTERS_MAX) return;
+    if (this.#said.isTooMuch(piece.length) || this.#errors.length >= ERRORS_CHARACTERS_MAX) return;
     this.#errors = (this.#errors + Buffer.from(piece).toString("latin1")).slice(0, ERRORS_CHARACTERS_MAX);
-  }
-
-  #isTooMuch(piece: Uint8Array): boolean {
-    this.#saidBytes += piece.length;
-    if (this.#saidBytes <= this.#saidBytesMax) return false;
-    this.fail(`it said more than ${this.#saidBytesMax} bytes`);
-    return true;
   }
 }
