@@ -3,9 +3,9 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { expect, test } from "vitest";
-import type { ProgressReport } from "../../../../src/model/outcome/progress.ts";
-import { DOUBLE } from "../../../support/upstream-double.ts";
-import { type Behaviour, described, realServer, upstreamPlace, wishFor } from "../../../support/upstream-place.ts";
+import type { ProgressReport } from "../../../../../src/model/outcome/progress.ts";
+import { DOUBLE } from "../../../../support/upstream-double.ts";
+import { type Behaviour, described, realServer, upstreamPlace, wishFor } from "../../../../support/upstream-place.ts";
 
 const TIMEOUT = { timeout: 180_000 };
 const TOOLS = [described("say")];

@@ -2,11 +2,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { APPROVAL_WAITERS_PER_SESSION_MAX } from "../../../src/approval/waiting.ts";
-import { CALLS_IN_FLIGHT_MAX } from "../../../src/base/limits.ts";
-import { ASKING, approve, pending } from "../../support/asking.ts";
-import { cancel, legacy } from "../../support/mcp-connection.ts";
-import { ATTENDED, BOUND, CALL, client, endOf, isWritten, kernelOf, ONCE, unasked } from "../../support/mcp-desk.ts";
+import { APPROVAL_WAITERS_PER_SESSION_MAX } from "../../../../src/approval/waiting.ts";
+import { CALLS_IN_FLIGHT_MAX } from "../../../../src/base/limits.ts";
+import { ASKING, approve, pending } from "../../../support/asking.ts";
+import { cancel, legacy } from "../../../support/mcp-connection.ts";
+import { ATTENDED, BOUND, CALL, client, endOf, isWritten, kernelOf, ONCE, unasked } from "../../../support/mcp-desk.ts";
 
 describe("while a person thinks", () => {
   test("other messages are answered", async () => {

@@ -5,14 +5,14 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { behave, installDouble, installTypeScript } from "../../../support/language-place.ts";
-import { freshPlace, type Place } from "../../../support/place.ts";
-import { openStructure } from "../../../support/structure-place.ts";
+import { behave, installDouble, installTypeScript } from "../../../../support/language-place.ts";
+import { freshPlace, type Place } from "../../../../support/place.ts";
+import { openStructure } from "../../../../support/structure-place.ts";
 
 const TIMEOUT = { timeout: 180_000 };
 const FILES = {
   "src/a.ts": "export function load() {}\n",
-  "src/b.ts": 'import { load } from "./a.ts";\nload();\n',
+  "src/b.ts": 'import { load } from "../a.ts";\nload();\n',
   ".env": "PASSWORD=load\n",
   "secrets/load.ts": "load();\n",
 };
@@ -94,7 +94,7 @@ test("a server that names thousands of places in one long line lets others have 
   const references = Array.from({ length: 1500 }, (_, index) => inFile("src/b.ts", 1, 700_000 - index * 3, 700_001));
   const place = freshPlace();
   installDouble(place, { answers: { "textDocument/references": references, "textDocument/definition": null } });
-  const source = `import { load } from "./a.ts";\n${line}\n`;
+  const source = `import { load } from "../a.ts";\n${line}\n`;
   const { call } = await openStructure({ ...FILES, "src/b.ts": source }, place);
   let longestMs = 0;
   let lastMs = performance.now();
@@ -146,7 +146,7 @@ test("control: the same rename with nothing else in it is made", TIMEOUT, async 
   const { call, place } = await withDouble({ "textDocument/rename": { documentChanges } });
   expect(await call("rename_symbol", RENAME)).toMatchObject({ server: "double", replacements: 3 });
   expect(readFileSync(join(place.workspace, "src/b.ts"), "utf8")).toBe(
-    'import { fetchAll } from "./a.ts";\nfetchAll();\n',
+    'import { fetchAll } from "../a.ts";\nfetchAll();\n',
   );
 });
 
@@ -163,7 +163,7 @@ test("what a server says of itself is redacted and short", TIMEOUT, async () => 
 test("columns beside a secret are those of what is shown; a rename touches no secret", TIMEOUT, async () => {
   const token = "ghp_okapiZebraGiraffe0123456789abcdefABC";
   const place = freshPlace();
-  const source = `import { load } from "./a.ts";\nconst key = "${token}"; load();\n`;
+  const source = `import { load } from "../a.ts";\nconst key = "${token}"; load();\n`;
   const column = source.split("\n")[1]?.indexOf("load()") ?? 0;
   installDouble(place, {
     answers: {

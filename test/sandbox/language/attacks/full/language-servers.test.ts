@@ -7,12 +7,12 @@ import {
   LanguageServers,
   type ServerBounds,
   type WarmServer,
-} from "../../../../src/sandbox/language/language-servers.ts";
-import type { ServerKind } from "../../../../src/sandbox/language/server-kinds.ts";
-import { ServerFailure } from "../../../../src/sandbox/language/server-process.ts";
-import type { SandboxLimits, ScopeJudge } from "../../../../src/sandbox/sandbox.ts";
-import { doubleProgram } from "../../../support/language-place.ts";
-import { LIMITS, newSandboxPlace, own, type SandboxPlace } from "../../../support/sandbox-place.ts";
+} from "../../../../../src/sandbox/language/language-servers.ts";
+import type { ServerKind } from "../../../../../src/sandbox/language/server-kinds.ts";
+import { ServerFailure } from "../../../../../src/sandbox/language/server-process.ts";
+import type { SandboxLimits, ScopeJudge } from "../../../../../src/sandbox/sandbox.ts";
+import { doubleProgram } from "../../../../support/language-place.ts";
+import { LIMITS, newSandboxPlace, own, type SandboxPlace } from "../../../../support/sandbox-place.ts";
 
 const READS: ScopeJudge = { entry: () => "read", below: () => "read", isWhole: () => false };
 const METHOD = "textDocument/references";
