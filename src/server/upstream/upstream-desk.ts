@@ -97,16 +97,18 @@ export class UpstreamDesk {
     const { operatorPath, random } = this.#parts;
     if (readUpstreams(operatorPath).has(name))
       throw usageError(`there is a server \`${name}\` already; remove it first, or take another name`);
+    const id = newId("ins", random);
     try {
       const wish = npm === undefined ? given : await this.#installed(name, given, npm);
       const { checkedWish } = await import("./reach/checked-wish.ts");
-      const record = { ...checkedWish(wish, await this.#parts.ground()), id: newId("ins", random) };
+      const record = { ...checkedWish(wish, await this.#parts.ground()), id };
       await this.#record("upstream_added", { server: name, by, ...factsOf(record) });
       await writeUpstream(operatorPath, { name, record }, random);
       return await this.show(name);
     } catch (error) {
-      if (readUpstreams(operatorPath).has(name)) await this.remove(name, by);
-      else await this.#removePackage(name);
+      const kept = readUpstreams(operatorPath).get(name);
+      if (kept === undefined) await this.#removePackage(name);
+      else if (kept.id === id) await this.remove(name, by); // another one may have been added meanwhile
       throw error;
     }
   }
